@@ -1,0 +1,98 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)), path_(path) {
+    if (fd_ < 0) throw system_error("cannot open " + path.string(), errno);
+  }
+  ~Descriptor() { ::close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+  void write_all(std::span<const std::uint8_t> bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) throw system_error("cannot write " + path_.string(), errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  }
+  void sync() const {
+    if (::fsync(fd_) != 0) throw system_error("cannot fsync " + path_.string(), errno);
+  }
+
+ private:
+  int fd_;
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Descriptor file(path, O_RDONLY);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) throw system_error("cannot stat " + path.string(), errno);
+  if (S_ISDIR(info.st_mode)) throw system_error("cannot read " + path.string(), EISDIR);
+  std::vector<std::uint8_t> bytes;
+  std::uint8_t chunk[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(file.get(), chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot read " + path.string(), errno);
+    if (n == 0) return bytes;
+    if (bytes.size() + static_cast<std::size_t>(n) > max_bytes) {
+      throw Error(ErrorCode::kResourceExhausted,
+                  path.string() + " is larger than the limit of " + std::to_string(max_bytes) + " bytes");
+    }
+    bytes.insert(bytes.end(), chunk, chunk + n);
+  }
+}
+
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const auto bytes = read_file(path, max_bytes);
+  return {bytes.begin(), bytes.end()};
+}
+
+void write_file_atomic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  std::filesystem::path aside = path;
+  aside += ".tmp." + std::to_string(::getpid());
+  try {
+    const Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write_all(bytes);
+    file.sync();
+  } catch (...) {
+    ::unlink(aside.c_str());
+    throw;
+  }
+  rename_durable(aside, path);
+}
+
+void write_file_atomic(const std::filesystem::path& path, std::string_view text) {
+  write_file_atomic(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  Descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync();
+}
+
+void rename_durable(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    throw system_error("cannot rename " + from.string() + " to " + to.string(), errno);
+  }
+  sync_folder(to.parent_path());
+}
+
+}  // namespace moil

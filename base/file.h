@@ -1,0 +1,30 @@
+// Whole files, read with a limit and replaced atomically.
+//
+// All functions throw moil::Error and may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace moil {
+
+// Reads the file; kResourceExhausted where it is larger than max_bytes.
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes = 64 << 20);
+
+// Replaces the file: written aside (mode 0600), fsynced, renamed, folder fsynced. After a crash the
+// old or the new content is there, never half of one.
+void write_file_atomic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+void write_file_atomic(const std::filesystem::path& path, std::string_view text);
+
+// fsyncs a folder, so that names created, renamed or removed in it survive a power cut.
+void sync_folder(const std::filesystem::path& folder);
+
+// Renames and makes the rename durable.
+void rename_durable(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace moil

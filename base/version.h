@@ -1,0 +1,7 @@
+#pragma once
+
+namespace moil {
+
+inline constexpr const char* kVersion = MOIL_VERSION;
+
+}  // namespace moil

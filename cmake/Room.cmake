@@ -1,0 +1,22 @@
+# moil_library(NAME LIBS ...): the static library moil_NAME of every source below the folder NAME.
+function(moil_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cc)
+  if(NOT MOIL_HAVE_ONEDNN)
+    list(FILTER sources EXCLUDE REGEX "/onednn_[^/]*\\.cc$")
+  endif()
+  add_library(moil_${name} STATIC ${sources})
+  target_link_libraries(moil_${name} PUBLIC moil_options ${ARG_LIBS})
+endfunction()
+
+# moil_tests(NAME LIBS ...): one GoogleTest program of every *_test.cc below tests/NAME.
+function(moil_tests name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_tests ${sources})
+  target_link_libraries(${name}_tests PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name}_tests PROPERTIES TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endfunction()
