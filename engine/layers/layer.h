@@ -1,0 +1,133 @@
+// The interface of a layer: what it declares before the first step, and what its steps compute.
+//
+// A layer is built from its description, asked for shapes and weights, then asked once to plan: it
+// says which of its tensors each of its steps F (forward), CG (compute gradient: of its weights)
+// and CD (compute derivative: of its inputs) reads and writes. From that alone the graph derives
+// execution orders, lifespans and addresses (NNTrainer 2024 §3). A step then runs on pointers into
+// the pool: it allocates nothing and keeps no pointer.
+//
+// Rank-4 tensors are Layout::kChannelsLast ([N,H,W,C] in memory, dims logical [N,C,H,W]).
+// A layer object serves one plan and one thread at a time; its steps may use threads inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/tensor/spec.h"
+
+namespace moil {
+
+class KernelSelector;
+
+// How a weight's elements lie in memory, against the order model files use (PyTorch's).
+enum class WeightOrder : std::uint8_t {
+  kPlain,        // the same
+  kConvolution,  // file [O, I/g, KH, KW]; memory [g][KH][KW][I/g][O/g]
+};
+
+enum class Initializer : std::uint8_t { kZeros, kOnes, kHeNormal, kXavierUniform, kUniformFanIn };
+
+struct WeightSpec {
+  std::string name;  // "weight", "bias", "gamma", "beta", "running_mean", "running_var"
+  Dims dims;         // in file order
+  WeightOrder order = WeightOrder::kPlain;
+  Initializer init = Initializer::kZeros;
+  std::int64_t fan_in = 1, fan_out = 1;
+  bool trainable = true;    // false: a statistic that F updates itself (batch norm)
+  bool decays = true;       // whether weight decay applies (not to biases and norms)
+  std::int64_t groups = 1;  // for kConvolution
+};
+
+// What the graph tells a layer when it plans.
+struct LayerSetup {
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;           // as infer_outputs said
+  bool training = false;                     // batch statistics, dropout on
+  std::vector<bool> train_weight;            // one a weight spec
+  std::vector<bool> input_needs_derivative;  // one an input
+  KernelSelector* kernels = nullptr;         // which provider computes what; never null
+
+  bool computes_gradient() const {
+    for (const bool t : train_weight)
+      if (t) return true;
+    return false;
+  }
+  bool computes_derivative() const {
+    for (const bool n : input_needs_derivative)
+      if (n) return true;
+    return false;
+  }
+};
+
+// Memory of the layer's own that outlives a step (masks, batch statistics, argmax, packed weights).
+struct SavedSpec {
+  std::string name;
+  std::size_t bytes = 0;
+  Lifespan lifespan = Lifespan::kForward;  // kMax: lives always, zeroed when the plan is made
+};
+
+// How output 0 relates to input 0 in memory. The graph honours a wish only where it is legal.
+enum class InPlace : std::uint8_t {
+  kNo,
+  kModify,    // F may write its output over its input; CD its input derivative over the output's
+  kSameData,  // the output is the input in another shape (or several times): no work in F at all
+};
+
+// What the layer answers. Only steps that will be scheduled count: a lifespan named for a step that
+// nobody needs costs nothing.
+struct LayerPlan {
+  std::vector<Lifespan> inputs;   // steps that read input i's value; default F
+  std::vector<Lifespan> outputs;  // steps besides F that read output i's value
+  // Steps that read the derivative of the outputs; CG for a bias alone reads only this.
+  Lifespan output_derivatives = Lifespan::kComputeGradient | Lifespan::kComputeDerivative;
+  std::vector<SavedSpec> saved;
+  std::size_t forward_workspace = 0, gradient_workspace = 0, derivative_workspace = 0;  // bytes
+  InPlace in_place = InPlace::kNo;
+};
+
+// Pointers of one step. What the step may not touch is null.
+struct LayerRun {
+  std::span<const float* const> inputs;
+  std::span<float* const> outputs;
+  std::span<const float* const> output_derivatives;  // null where nobody behind needs it
+  std::span<float* const> input_derivatives;         // null where not needed; CD overwrites
+  std::span<float* const> weights;                   // in memory order
+  std::span<float* const> gradients;                 // null where not trained
+  std::span<std::byte* const> saved;
+  std::byte* workspace = nullptr;
+  bool accumulate = false;       // CG adds to the gradients instead of overwriting them
+  std::uint64_t random_key = 0;  // differs per (seed, iteration, layer); the same in F, CG and CD
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  virtual std::string_view type() const = 0;
+
+  // Shapes from shapes, batch included. Throws kInvalidArgument saying what was found and expected.
+  [[nodiscard]] virtual std::vector<TensorInfo> infer_outputs(
+      std::span<const TensorInfo> inputs) const = 0;
+  [[nodiscard]] virtual std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const;
+
+  // Called once, after shapes are known; the layer may prepare kernels and keep what it needs.
+  [[nodiscard]] virtual LayerPlan plan(const LayerSetup& setup) = 0;
+
+  // After weights were loaded or changed from outside (inference plans may pack them here into a
+  // saved tensor of lifespan kMax).
+  virtual void weights_changed(const LayerRun&) {}
+
+  virtual void forward(const LayerRun& run) = 0;
+  virtual void compute_gradient(const LayerRun& run);    // default: throws kInternal
+  virtual void compute_derivative(const LayerRun& run);  // default: throws kInternal
+};
+
+}  // namespace moil

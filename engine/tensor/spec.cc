@@ -1,0 +1,33 @@
+#include "engine/tensor/spec.h"
+
+namespace moil {
+
+std::size_t bytes_of(DType dtype) { return dtype == DType::kBF16 ? 2 : 4; }
+
+const char* to_string(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::kInput:
+      return "input";
+    case TensorKind::kLabel:
+      return "label";
+    case TensorKind::kWeight:
+      return "weight";
+    case TensorKind::kStatistic:
+      return "statistic";
+    case TensorKind::kGradient:
+      return "gradient";
+    case TensorKind::kOptimizerState:
+      return "optimizer state";
+    case TensorKind::kActivation:
+      return "activation";
+    case TensorKind::kDerivative:
+      return "derivative";
+    case TensorKind::kSaved:
+      return "saved";
+    case TensorKind::kWorkspace:
+      return "workspace";
+  }
+  return "?";
+}
+
+}  // namespace moil

@@ -1,0 +1,82 @@
+// What a tensor is, before it has memory (NNTrainer 2022 §3, 2024 §3).
+//
+// A spec says what it holds, when it must hold it (its execution orders, from its lifespan) and how
+// it comes by its memory (its create mode). tensor/tensor_pool.h gathers the specs of a graph and
+// tensor/planner.h gives them addresses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/tensor/dims.h"
+
+namespace moil {
+
+enum class DType : std::uint8_t { kF32, kBF16, kI32 };
+std::size_t bytes_of(DType dtype);
+
+// kPlain: row-major in the logical order. kChannelsLast: rank 4, logical [N, C, H, W], in memory
+// [N, H, W, C]; every image-shaped tensor of the engine lies so, which makes a 1x1 convolution a
+// product of matrices and lets per-channel loops be vectors.
+enum class Layout : std::uint8_t { kPlain, kChannelsLast };
+
+// In which steps of the layer that declares it a tensor is needed: a set.
+enum class Lifespan : std::uint8_t {
+  kNone = 0,
+  kForward = 1,            // F
+  kComputeGradient = 2,    // CG
+  kComputeDerivative = 4,  // CD
+  kApplyGradient = 8,      // AG
+  kBackward = 2 | 4 | 8,   // B
+  kIteration = 16,         // I: from its first use until the iteration ends
+  kMax = 32,               // M: always
+};
+constexpr Lifespan operator|(Lifespan a, Lifespan b) {
+  return static_cast<Lifespan>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr Lifespan& operator|=(Lifespan& a, Lifespan b) { return a = a | b; }
+constexpr bool has(Lifespan set, Lifespan step) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(step)) != 0;
+}
+
+enum class CreateMode : std::uint8_t {
+  kPlaceholder,  // P: memory held outside the pool
+  kCreate,       // C
+  kModifyView,  // MV: in place, the data changes; merges where its first order >= the target's last
+  kReadOnlyView,  // RV: the same data, another shape; always merges
+  kExtend,        // E: the same tensor again (weights of an unrolled layer); always merges
+};
+
+enum class TensorKind : std::uint8_t {
+  kInput,
+  kLabel,
+  kWeight,
+  kStatistic,
+  kGradient,
+  kOptimizerState,
+  kActivation,
+  kDerivative,
+  kSaved,
+  kWorkspace,
+};
+const char* to_string(TensorKind kind);
+
+struct TensorInfo {
+  Dims dims;
+  Layout layout = Layout::kPlain;
+  DType dtype = DType::kF32;
+  std::size_t bytes() const { return static_cast<std::size_t>(dims.elements()) * bytes_of(dtype); }
+};
+
+using TensorId = std::int32_t;
+inline constexpr TensorId kNoTensor = -1;
+
+struct TensorSpec {
+  std::string name;
+  TensorInfo info;
+  TensorKind kind = TensorKind::kActivation;
+  CreateMode mode = CreateMode::kCreate;
+  TensorId target = kNoTensor;  // what MV, RV and E refer to
+};
+
+}  // namespace moil
