@@ -1,9 +1,20 @@
-# moil_library(NAME LIBS ...): the static library moil_NAME of every source below the folder NAME.
+# moil_library(NAME [FOLDERS ...] LIBS ...): the static library moil_NAME of every source below the
+# folder NAME, or below FOLDERS where a room holds more than one library.
 function(moil_library name)
-  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cc)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;LIBS" ${ARGN})
+  if(NOT ARG_FOLDERS)
+    set(ARG_FOLDERS ${name})
+  endif()
+  set(patterns ${ARG_FOLDERS})
+  list(TRANSFORM patterns REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cc")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
   if(NOT MOIL_HAVE_ONEDNN)
     list(FILTER sources EXCLUDE REGEX "/onednn_[^/]*\\.cc$")
+  endif()
+  if(NOT sources)  # an empty room
+    add_library(moil_${name} INTERFACE)
+    target_link_libraries(moil_${name} INTERFACE moil_options ${ARG_LIBS})
+    return()
   endif()
   add_library(moil_${name} STATIC ${sources})
   target_link_libraries(moil_${name} PUBLIC moil_options ${ARG_LIBS})

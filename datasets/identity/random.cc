@@ -1,0 +1,43 @@
+#include "datasets/identity/random.h"
+
+#include <xxhash.h>
+
+#include <bit>
+
+namespace moil::data {
+
+std::uint64_t derive_seed(std::uint64_t seed, std::string_view name) {
+  return XXH3_64bits_withSeed(name.data(), name.size(), seed);
+}
+
+Random::Random(std::uint64_t seed) {
+  for (auto& word : state_) {  // splitmix64
+    seed += 0x9e3779b97f4a7c15;
+    std::uint64_t z = seed;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    word = z ^ (z >> 31);
+  }
+}
+
+std::uint64_t Random::next() {
+  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+  const std::uint64_t t = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= t;
+  state_[3] = std::rotl(state_[3], 45);
+  return result;
+}
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  const std::uint64_t mask = std::bit_ceil(bound) - 1;
+  for (;;) {  // at least every second try is in range
+    const std::uint64_t value = next() & mask;
+    if (value < bound) return value;
+  }
+}
+
+}  // namespace moil::data
