@@ -1,0 +1,214 @@
+#include "daemon/job_spec.h"
+
+#include <cctype>
+
+namespace moil::daemon {
+namespace {
+
+constexpr double kHuge = 1e9;
+constexpr std::int64_t kExactInteger = (std::int64_t{1} << 53) - 1;
+
+std::optional<std::string> check_path(const std::string& path) {
+  if (path.empty()) return "expected a path, found an empty string";
+  if (path[0] != '/') return "expected an absolute path, found \"" + path + "\"";
+  if (path.find('\0') != std::string::npos) return "a path may not hold a zero byte";
+  return std::nullopt;
+}
+
+std::optional<std::string> check_title(const std::string& title) {
+  if (!title.empty() && title.size() <= 200) return std::nullopt;
+  return "expected 1 to 200 characters, found " + std::to_string(title.size());
+}
+
+std::optional<std::string> check_labels(const std::optional<std::vector<std::string>>& labels) {
+  if (labels && labels->empty()) return "expected at least one label; leave it out to use all";
+  return std::nullopt;
+}
+
+template <class T>
+Check<T> positive() {
+  return [](const T& value) -> std::optional<std::string> {
+    const auto complain = [](double v) -> std::optional<std::string> {
+      if (v > 0 && v <= kHuge) return std::nullopt;
+      return "expected a number greater than 0, found " + Json(v).dump();
+    };
+    if constexpr (requires { value.has_value(); }) {
+      return value ? complain(static_cast<double>(*value)) : std::nullopt;
+    } else {
+      return complain(static_cast<double>(value));
+    }
+  };
+}
+
+// [0, 1): momentum and the betas diverge at 1.
+std::optional<std::string> below_one(const double& value) {
+  if (value >= 0 && value < 1) return std::nullopt;
+  return "expected a number from 0 to less than 1, found " + Json(value).dump();
+}
+
+}  // namespace
+
+EnumNames<CacheDtype> enum_names(CacheDtype) {
+  return {{CacheDtype::kFp32, "fp32"}, {CacheDtype::kBf16, "bf16"}};
+}
+
+EnumNames<OptimizerType> enum_names(OptimizerType) {
+  return {{OptimizerType::kSgd, "sgd"},
+          {OptimizerType::kSgdw, "sgdw"},
+          {OptimizerType::kAdam, "adam"},
+          {OptimizerType::kAdamw, "adamw"}};
+}
+
+EnumNames<ScheduleType> enum_names(ScheduleType) {
+  return {{ScheduleType::kConstant, "constant"},
+          {ScheduleType::kStep, "step"},
+          {ScheduleType::kCosine, "cosine"},
+          {ScheduleType::kExponential, "exponential"}};
+}
+
+namespace fields_internal {
+
+// An integer from 0, or "all".
+template <>
+struct Codec<TrainableLayers> {
+  static void read(const Json& v, TrainableLayers& out, const std::string& at,
+                   FieldErrors& errors) {
+    out.count.reset();
+    if (v == "all") return;
+    if (!v.is_number_integer() || v < 0 || v > 100000) {
+      return wrong_type("an integer from 0 to 100000 or \"all\"", v, at, errors);
+    }
+    out.count = v.get<int>();
+  }
+  static Json write(const TrainableLayers& v) { return v.all() ? Json("all") : Json(*v.count); }
+};
+
+}  // namespace fields_internal
+
+const Fields<GlobalSpec>& fields_of(const GlobalSpec*) {
+  static const Fields<GlobalSpec> table = {
+      field("pack", &GlobalSpec::pack, Need::kRequired, check_path),
+      field("alpha", &GlobalSpec::alpha, Need::kOptional, between(0.0, 1.0)),
+      field("limit", &GlobalSpec::limit, Need::kOptional, between(std::int64_t{1}, kExactInteger)),
+  };
+  return table;
+}
+
+const Fields<LocalSpec>& fields_of(const LocalSpec*) {
+  static const Fields<LocalSpec> table = {
+      field("labels", &LocalSpec::labels, Need::kOptional, check_labels),
+  };
+  return table;
+}
+
+const Fields<FreezeSpec>& fields_of(const FreezeSpec*) {
+  static const Fields<FreezeSpec> table = {
+      field("trainable_layers", &FreezeSpec::trainable_layers),
+  };
+  return table;
+}
+
+const Fields<CacheSpec>& fields_of(const CacheSpec*) {
+  static const Fields<CacheSpec> table = {
+      field("enabled", &CacheSpec::enabled),
+      field("dtype", &CacheSpec::dtype),
+  };
+  return table;
+}
+
+const Fields<OptimizerSpec>& fields_of(const OptimizerSpec*) {
+  static const Fields<OptimizerSpec> table = {
+      field("type", &OptimizerSpec::type),
+      field("learning_rate", &OptimizerSpec::learning_rate, Need::kOptional, positive<double>()),
+      field("momentum", &OptimizerSpec::momentum, Need::kOptional, below_one),
+      field("nesterov", &OptimizerSpec::nesterov),
+      field("weight_decay", &OptimizerSpec::weight_decay, Need::kOptional, between(0.0, kHuge)),
+      field("beta1", &OptimizerSpec::beta1, Need::kOptional, below_one),
+      field("beta2", &OptimizerSpec::beta2, Need::kOptional, below_one),
+      field("epsilon", &OptimizerSpec::epsilon, Need::kOptional, positive<double>()),
+  };
+  return table;
+}
+
+const Fields<ScheduleSpec>& fields_of(const ScheduleSpec*) {
+  static const Fields<ScheduleSpec> table = {
+      field("type", &ScheduleSpec::type),
+      field("warmup_epochs", &ScheduleSpec::warmup_epochs, Need::kOptional, between(0.0, kHuge)),
+      field("step_epochs", &ScheduleSpec::step_epochs, Need::kOptional, positive<double>()),
+      field("gamma", &ScheduleSpec::gamma, Need::kOptional, between(0.0, 1.0)),
+      field("final_fraction", &ScheduleSpec::final_fraction, Need::kOptional, between(0.0, 1.0)),
+  };
+  return table;
+}
+
+const Fields<TrainSpec>& fields_of(const TrainSpec*) {
+  static const Fields<TrainSpec> table = {
+      field("epochs", &TrainSpec::epochs, Need::kOptional, between(1, 100000)),
+      field("batch", &TrainSpec::batch, Need::kOptional, between(1, 65536)),
+      field("optimizer", &TrainSpec::optimizer),
+      field("schedule", &TrainSpec::schedule),
+      field("clip_norm", &TrainSpec::clip_norm, Need::kOptional, positive<std::optional<double>>()),
+      field("checkpoint_seconds", &TrainSpec::checkpoint_seconds, Need::kOptional,
+            between(0.0, 86400.0)),
+  };
+  return table;
+}
+
+const Fields<MemorySpec>& fields_of(const MemorySpec*) {
+  static const Fields<MemorySpec> table = {
+      field("budget_bytes", &MemorySpec::budget_bytes, Need::kOptional,
+            between(std::int64_t{1}, kExactInteger)),
+  };
+  return table;
+}
+
+const Fields<GuardSpec>& fields_of(const GuardSpec*) {
+  static const Fields<GuardSpec> table = {
+      field("max_global_drop", &GuardSpec::max_global_drop, Need::kOptional, between(0.0, 1.0)),
+      field("min_local_accuracy", &GuardSpec::min_local_accuracy, Need::kOptional,
+            between(0.0, 1.0)),
+  };
+  return table;
+}
+
+const Fields<JobSpec>& fields_of(const JobSpec*) {
+  static const Fields<JobSpec> table = {
+      field("name", &JobSpec::name, Need::kRequired, check_title),
+      field("model", &JobSpec::model, Need::kRequired, check_name),
+      field("global", &JobSpec::global, Need::kRequired),
+      field("local", &JobSpec::local),
+      field("freeze", &JobSpec::freeze),
+      field("cache", &JobSpec::cache),
+      field("train", &JobSpec::train),
+      field("memory", &JobSpec::memory),
+      field("guard", &JobSpec::guard),
+      field("seed", &JobSpec::seed, Need::kOptional,
+            between(std::uint64_t{0}, static_cast<std::uint64_t>(kExactInteger))),
+      field("activate", &JobSpec::activate),
+      field("threads", &JobSpec::threads, Need::kOptional, between(1, 1024)),
+      field("exact_arithmetic", &JobSpec::exact_arithmetic),
+      field("evaluate_every_epoch", &JobSpec::evaluate_every_epoch),
+  };
+  return table;
+}
+
+JobSpec job_spec_from_json(const Json& document) {
+  return read_fields<JobSpec>(document, "the job description");
+}
+
+Json to_json(const JobSpec& spec) { return write_fields(spec); }
+
+std::optional<std::string> check_name(const std::string& name) {
+  const std::string expected =
+      "expected 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'";
+  if (name.empty() || name.size() > 64 || name[0] == '.')
+    return expected + ", found \"" + name + "\"";
+  for (const char c : name) {
+    const bool fine =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    if (!fine) return expected + ", found \"" + name + "\"";
+  }
+  return std::nullopt;
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,127 @@
+// What one night's job is to do: the job description as a client submits it (JSON) and as the
+// daemon stores it and the worker reads it. One struct, one field table (job_spec.cc): a new field
+// is a member here and a line there. docs/job.md explains every field to users.
+//
+// Fractions run from 0 to 1. Members hold the defaults.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/json/fields.h"
+
+namespace moil::daemon {
+
+// Where D_M = D_L u SamplePerClass(D_G, alpha) takes D_G from (GDM).
+struct GlobalSpec {
+  std::string pack;                   // path of the global pack, absolute
+  double alpha = 0.1;                 // sharing ratio
+  std::optional<std::int64_t> limit;  // use at most this many samples of the pack
+  bool operator==(const GlobalSpec&) const = default;
+};
+
+struct LocalSpec {
+  std::optional<std::vector<std::string>> labels;  // empty: all labels of the label store
+  bool operator==(const LocalSpec&) const = default;
+};
+
+// LF(n): the last n layers with weights are trained.
+struct TrainableLayers {
+  std::optional<int> count;  // empty: "all"
+  bool all() const { return !count.has_value(); }
+  bool operator==(const TrainableLayers&) const = default;
+};
+
+struct FreezeSpec {
+  TrainableLayers trainable_layers;
+  bool operator==(const FreezeSpec&) const = default;
+};
+
+enum class CacheDtype { kFp32, kBf16 };
+
+// FMC: keep the feature maps of the frozen layers.
+struct CacheSpec {
+  bool enabled = true;
+  CacheDtype dtype = CacheDtype::kFp32;
+  bool operator==(const CacheSpec&) const = default;
+};
+
+enum class OptimizerType { kSgd, kSgdw, kAdam, kAdamw };
+
+struct OptimizerSpec {
+  OptimizerType type = OptimizerType::kSgd;
+  double learning_rate = 0.01;
+  double momentum = 0.9;  // sgd, sgdw
+  bool nesterov = false;
+  double weight_decay = 0;
+  double beta1 = 0.9;  // adam, adamw
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  bool operator==(const OptimizerSpec&) const = default;
+};
+
+enum class ScheduleType { kConstant, kStep, kCosine, kExponential };
+
+struct ScheduleSpec {
+  ScheduleType type = ScheduleType::kConstant;
+  double warmup_epochs = 0;   // linear from 0 to the learning rate
+  double step_epochs = 10;    // step: multiply by gamma every so many epochs
+  double gamma = 0.1;         // step, exponential (per epoch)
+  double final_fraction = 0;  // cosine: of the learning rate, at the end
+  bool operator==(const ScheduleSpec&) const = default;
+};
+
+struct TrainSpec {
+  int epochs = 10;
+  int batch = 32;
+  OptimizerSpec optimizer;
+  ScheduleSpec schedule;
+  std::optional<double> clip_norm;  // global norm of the gradients; empty: no clipping
+  double checkpoint_seconds = 30;   // at least one checkpoint in so many seconds
+  bool operator==(const TrainSpec&) const = default;
+};
+
+struct MemorySpec {
+  std::optional<std::int64_t> budget_bytes;  // of the training plan; empty: no limit
+  bool operator==(const MemorySpec&) const = default;
+};
+
+// When a new model is kept back.
+struct GuardSpec {
+  double max_global_drop = 0.03;  // global accuracy before - after
+  double min_local_accuracy = 0;
+  bool operator==(const GuardSpec&) const = default;
+};
+
+struct JobSpec {
+  std::string name;
+  std::string model;  // in the model store
+  GlobalSpec global;
+  LocalSpec local;
+  FreezeSpec freeze;
+  CacheSpec cache;
+  TrainSpec train;
+  MemorySpec memory;
+  GuardSpec guard;
+  std::uint64_t seed = 1;  // below 2^53, so that every JSON reader keeps it exact
+  bool activate = true;    // put the new version in service
+  std::optional<int> threads;
+  bool exact_arithmetic = false;  // only arithmetic that is bit-identical on every machine
+  bool evaluate_every_epoch = false;
+  bool operator==(const JobSpec&) const = default;
+};
+
+// Reads a job description; ValidationError lists everything wrong with it.
+JobSpec job_spec_from_json(const Json& document);
+// The description with every default filled in; job_spec_from_json gives the same spec back.
+Json to_json(const JobSpec& spec);
+
+const Fields<JobSpec>& fields_of(const JobSpec*);
+
+// Names of models and job folders are file names: letters, digits, '.', '_' and '-', at most 64,
+// not starting with a '.'. The complaint, or nothing.
+std::optional<std::string> check_name(const std::string& name);
+
+}  // namespace moil::daemon

@@ -1,0 +1,83 @@
+// Declarative field tables: one line a field says its JSON name, the C++ member, whether it is
+// required and what it may hold; reading reports every error at once, each with its JSON pointer
+// (RFC 6901); writing gives the same document back with every default filled in.
+//
+//   struct Point { double x = 0; std::optional<int> label; };
+//   inline const Fields<Point>& fields_of(const Point*) {
+//     static const Fields<Point> table = {field("x", &Point::x, Need::kRequired,
+//     between(0.0, 1.0)),
+//                                         field("label", &Point::label)};
+//     return table;
+//   }
+//   Point p = read_fields<Point>(document, "point");   // throws ValidationError
+//
+// A member may be bool, an integer, double, std::string, Json (anything), an enum with
+// enum_names(), std::optional (null or absent: empty), std::vector, or a struct with fields_of().
+// Unknown fields are errors that name the nearest known field. Tables are constant after
+// construction and may be used from any thread.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace moil::daemon {
+
+using Json = nlohmann::json;
+
+// One wrong field: where (JSON pointer, "" is the whole document) and what was expected.
+struct FieldError {
+  std::string pointer;
+  std::string message;
+};
+using FieldErrors = std::vector<FieldError>;
+
+// kInvalidArgument with every wrong field; what() is one line naming them all.
+class ValidationError : public Error {
+ public:
+  ValidationError(const std::string& what, FieldErrors errors);
+  const FieldErrors& errors() const { return errors_; }
+
+ private:
+  FieldErrors errors_;
+};
+
+// `pointer` extended by one member name, escaped as RFC 6901 asks.
+std::string pointer_to(const std::string& pointer, std::string_view member);
+// "an object", "a string", "the number 7", ...: what was found, for messages.
+std::string describe(const Json& value);
+// The message for an unknown name: names the nearest known one, or all of them.
+std::string unknown_message(std::string_view what, std::string_view found,
+                            std::span<const std::string> known);
+
+enum class Need { kOptional, kRequired };
+
+// A rule on a value: the text of the complaint, or nothing where the value is fine.
+template <class T>
+using Check = std::function<std::optional<std::string>(const T&)>;
+
+template <class Struct>
+struct Field {
+  std::string name;
+  Need need;
+  std::function<void(const Json&, Struct&, const std::string& pointer, FieldErrors&)> read;
+  std::function<Json(const Struct&)> write;
+};
+
+template <class Struct>
+using Fields = std::vector<Field<Struct>>;
+
+template <class T>
+using EnumNames = std::vector<std::pair<T, std::string>>;
+
+}  // namespace moil::daemon
+
+#include "daemon/json/fields_inl.h"  // IWYU pragma: export

@@ -1,0 +1,51 @@
+// Where everything lies below the state folder (default /var/lib/moild, mode 0700):
+//
+//   lock                      held (flock) by the running daemon
+//   moild.db                  jobs, events, model versions (SQLite, WAL); the daemon's alone
+//   labels.db                 the label store (SQLite, WAL); daemon writes, worker reads
+//   samples/                  copies of labelled files, managed by the label store
+//   cache/                    feature maps (LMDB); worker writes, daemon reads and collects
+//   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
+//   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
+//   jobs/ID/                  job.json (worker_protocol.h) and the worker's checkpoints
+//
+// Versions are decimal integers from 1, numbered by the daemon. A plain value type.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace moil::daemon {
+
+class StateLayout {
+ public:
+  using path = std::filesystem::path;
+  explicit StateLayout(path root) : root_(std::move(root)) {}
+
+  const path& root() const { return root_; }
+  path lock() const { return root_ / "lock"; }
+  path database() const { return root_ / "moild.db"; }
+  path labels() const { return root_ / "labels.db"; }
+  path samples() const { return root_ / "samples"; }
+  path cache() const { return root_ / "cache"; }
+  path models() const { return root_ / "models"; }
+  path model(const std::string& name) const { return models() / name; }
+  path version(const std::string& name, std::int64_t version) const {
+    return model(name) / std::to_string(version);
+  }
+  path incoming(const std::string& name, std::int64_t version) const {
+    return model(name) / (kIncomingPrefix + std::to_string(version));
+  }
+  path jobs() const { return root_ / "jobs"; }
+  path job(std::int64_t id) const { return jobs() / std::to_string(id); }
+  path job_file(std::int64_t id) const { return job(id) / "job.json"; }
+
+  static constexpr const char* kIncomingPrefix = ".incoming-";
+
+ private:
+  path root_;
+};
+
+}  // namespace moil::daemon

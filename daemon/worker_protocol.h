@@ -1,0 +1,108 @@
+// How the daemon and its worker speak. The daemon starts one of
+//
+//   moil-worker run    --job-file STATE/jobs/ID/job.json --state-dir STATE
+//   moil-worker import --source FOLDER --model NAME --version N --state-dir STATE
+//
+// with stdin from /dev/null and stderr to the log. The worker writes events to stdout, one JSON
+// object a line with a member "event":
+//
+//   {"event":"progress","stage":"train","done":40,"total":57,"epoch":3,"epochs":10,"loss":0.31,
+//    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
+//   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
+//   {"event":"result", ...JobResult or ImportResult}     the last line of a job that was done
+//   {"event":"error","code":"bad_data","message":"..."}  the last line of one that was not
+//
+// Promotion: the worker writes models/NAME/.incoming-VERSION/, fsyncs files and folder and renames
+// it to models/NAME/VERSION/ (rename_durable); the daemon records and activates it when the result
+// arrives. A resumed worker that finds models/NAME/VERSION/ goes straight on to its result, so
+// that a crash between rename and record is repaired by running the job again.
+//
+// Signals: SIGTERM asks for a checkpoint and exit code kExitCheckpointed; the job is resumed in a
+// later window. SIGKILL may come at any time; the job is resumed from its last checkpoint. An error
+// with code invalid_argument, bad_data, not_found, failed_precondition or unimplemented is final;
+// any other error or death is retried.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "daemon/job_spec.h"
+
+namespace moil::daemon {
+
+// sysexits.h, as far as the worker uses it.
+inline constexpr int kExitDone = 0;           // after a result
+inline constexpr int kExitUsage = 64;         // EX_USAGE
+inline constexpr int kExitBadData = 65;       // EX_DATAERR
+inline constexpr int kExitSoftware = 70;      // EX_SOFTWARE
+inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, resume me
+
+// jobs/ID/job.json. Written once, before the first attempt; the same for every attempt, so that a
+// resumed job starts from the same model and writes the same version.
+struct JobFile {
+  std::int64_t id = 0;
+  std::int64_t base_version = 0;  // models/MODEL/BASE_VERSION is what the night starts from
+  std::int64_t version = 0;       // models/MODEL/VERSION is what it writes
+  JobSpec spec;
+};
+
+enum class Stage { kMix, kCache, kTrain, kJudge, kPromote };
+
+struct Progress {
+  Stage stage = Stage::kMix;
+  std::int64_t done = 0;  // of this stage; samples, steps or files
+  std::int64_t total = 0;
+  std::optional<int> epoch;  // from 1
+  std::optional<int> epochs;
+  std::optional<double> loss;
+  std::optional<double> seconds_left;  // of the whole job, once it is steady
+};
+
+// One epoch of training. Accuracies are fractions, measured on held-out samples.
+struct CurvePoint {
+  int epoch = 0;
+  double seconds = 0;  // since training began, all attempts together
+  double loss = 0;
+  std::optional<double> global;
+  std::optional<double> local;
+};
+
+struct JobResult {
+  bool promoted = false;  // false: the guard kept the new model back
+  std::string reason;     // one sentence: why the model was (not) promoted
+  std::optional<double> global_before, global_after;
+  std::optional<double> local_before, local_after;
+  int epochs = 0;
+  double seconds = 0;             // all stages, all attempts together
+  Json details = Json::object();  // further figures: memory, cache, timing of the stages
+};
+
+struct ImportResult {
+  std::string summary;            // one line for people: "mobilenet-v2, 3.4 M weights, 7 labels"
+  Json details = Json::object();  // layers, labels, bytes
+};
+
+Json to_json(const JobFile& file);
+JobFile job_file_from_json(const Json& document);
+std::string to_string(Stage stage);
+
+// Writes events to a descriptor (the worker's stdout), each line in one write. Not thread-safe.
+// A reader that went away is ignored here: the daemon's death kills the worker by itself.
+class EventWriter {
+ public:
+  explicit EventWriter(int descriptor) : descriptor_(descriptor) {}
+
+  void progress(const Progress& progress);
+  void curve(const CurvePoint& point);
+  void result(const JobResult& result);
+  void result(const ImportResult& result);
+  void error(const Error& error);
+
+ private:
+  void write(const char* event, Json body);
+
+  int descriptor_;
+};
+
+}  // namespace moil::daemon
