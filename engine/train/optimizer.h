@@ -1,0 +1,56 @@
+// Optimizers: one step (AG, apply gradient) on one weight tensor.
+//
+// An optimizer is a few numbers; what it remembers between steps are state tensors that the plan
+// keeps beside each weight (as many elements each, zeroed before the first step, saved in
+// checkpoints). apply() works in place, in parallel, allocates nothing, and gives the same bits
+// whatever the number of threads. Thread-compatible: const after construction.
+//
+// sgd, adam and adamw compute what torch.optim does. sgdw is sgd with decoupled decay: w shrinks by
+// lr * weight_decay * w first, and the decay never enters the momentum (ElasticTrainer, §5).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace moil {
+
+enum class OptimizerKind : std::uint8_t { kSgd, kSgdw, kAdam, kAdamw };
+std::string_view to_string(OptimizerKind kind);
+// Throws kInvalidArgument for an unknown name, with the known ones.
+[[nodiscard]] OptimizerKind optimizer_kind(std::string_view name);
+
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::kSgd;
+  double learning_rate = 0.01;  // the base that a schedule (train/schedule.h) starts from
+  double weight_decay = 0;
+  double momentum = 0;                                // sgd, sgdw
+  bool nesterov = false;                              // sgd, sgdw; needs a momentum
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adam, adamw
+};
+
+struct OptimizerStep {
+  float* weight = nullptr;
+  const float* gradient = nullptr;
+  std::span<float* const> state;  // one a name of state_tensors(), in that order
+  std::int64_t elements = 0;
+  bool decays = true;  // WeightSpec::decays
+  double learning_rate = 0;
+  double gradient_scale = 1;  // the factor of train/clip.h; 1: not clipped
+  std::int64_t step = 1;      // counted from 1: adam's bias correction
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  // Names of what is kept per weight: none, "momentum", or "exp_avg" and "exp_avg_sq".
+  virtual std::span<const std::string_view> state_tensors() const = 0;
+  virtual void apply(const OptimizerStep& step) const = 0;
+};
+
+// Throws kInvalidArgument naming the number that is out of its range.
+[[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config);
+
+}  // namespace moil
