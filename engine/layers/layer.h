@@ -87,7 +87,13 @@ struct LayerPlan {
   Lifespan output_derivatives = Lifespan::kComputeGradient | Lifespan::kComputeDerivative;
   std::vector<SavedSpec> saved;
   std::size_t forward_workspace = 0, gradient_workspace = 0, derivative_workspace = 0;  // bytes
-  InPlace in_place = InPlace::kNo;
+  InPlace in_place = InPlace::kNo;  // output 0 (kSameData: every output) over input 0, in F
+  // The input derivatives over output derivative 0, in CD. kModify: of input 0 alone. kSameData:
+  // every input derivative is the output's (addition, reshape), and CD has no work.
+  InPlace derivative_in_place = InPlace::kNo;
+  // False: the weights are read in weights_changed() alone (inference, packed into a saved tensor);
+  // the pool then holds no room for them, and LayerRun::weights is empty in F.
+  bool keeps_weights = true;
 };
 
 // Pointers of one step. What the step may not touch is null.

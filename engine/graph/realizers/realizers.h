@@ -1,0 +1,56 @@
+// Realizers (NNTrainer 2022, Table 1): passes from a model description to a model description.
+//
+// Each does one thing, leaves its argument alone and may be run by itself. The order in which they
+// are applied is the caller's (graph/training_graph.h, graph/inference_graph.h). All throw
+// kInvalidArgument naming the layer.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "engine/graph/model_description.h"
+
+namespace moil {
+
+// Drops layers on which no output depends.
+[[nodiscard]] ModelDescription realize_pruning(const ModelDescription& model);
+
+// Drops layers that do nothing at inference (dropout, identity), rewiring what they fed.
+[[nodiscard]] ModelDescription realize_inference(const ModelDescription& model);
+
+// Appends the loss layer `loss_type` over the only output and a target input of the same dims;
+// the loss becomes the only output. Names: layer "loss", input "target".
+[[nodiscard]] ModelDescription realize_loss(const ModelDescription& model,
+                                            const std::string& loss_type,
+                                            const std::vector<std::int64_t>& target_dims);
+
+// A value read more than once gets a multi_out layer, so that every value has one reader and its
+// derivative one writer.
+[[nodiscard]] ModelDescription realize_multi_out(const ModelDescription& model);
+
+// Batch norm after a convolution or fully connected layer that nobody else reads is folded into its
+// weights (inference only). Changes the weights accordingly; running statistics are used.
+[[nodiscard]] ModelDescription realize_batch_norm_folding(const ModelDescription& model,
+                                                          WeightMap& weights);
+
+// An activation whose only source is a convolution or fully connected layer that nobody else reads
+// becomes that layer's property (inference only).
+[[nodiscard]] ModelDescription realize_activation_fusion(const ModelDescription& model);
+
+// Batch norms outside `trainable` layers use their running statistics in training, too.
+[[nodiscard]] ModelDescription realize_frozen(const ModelDescription& model,
+                                              const std::set<std::string>& trainable_layers);
+
+struct Slices {
+  ModelDescription backbone;  // from the model's inputs to the split value
+  ModelDescription head;      // from an input of that name to the model's outputs
+};
+// Cuts the model at the value `split`, which must carry everything behind it. split_dims: of one
+// sample.
+[[nodiscard]] Slices realize_slice(const ModelDescription& model, const std::string& split,
+                                   const std::vector<std::int64_t>& split_dims);
+
+// How often each value ("layer", "layer:1") is read, the model's outputs included.
+std::map<std::string, int> count_readers(const ModelDescription& model);
+
+}  // namespace moil

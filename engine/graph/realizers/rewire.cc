@@ -1,0 +1,114 @@
+// The realizers that drop layers and count readers.
+#include <algorithm>
+
+#include "base/error.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/realizers/realizers.h"
+
+namespace moil {
+
+std::map<std::string, int> count_readers(const ModelDescription& model) {
+  std::map<std::string, int> readers;
+  for (const auto& layer : model.layers) {
+    for (const auto& input : layer.inputs) ++readers[input];
+  }
+  for (const auto& output : model.outputs) ++readers[output];
+  return readers;
+}
+
+ModelDescription realize_pruning(const ModelDescription& model) {
+  ModelDescription result = model;
+  result.layers = topological_order(model);
+  std::set<std::string> needed;
+  for (const auto& output : model.outputs) needed.insert(split_value_name(output).first);
+  for (auto it = result.layers.rbegin(); it != result.layers.rend(); ++it) {
+    if (!needed.contains(it->name)) continue;
+    for (const auto& input : it->inputs) needed.insert(split_value_name(input).first);
+  }
+  std::erase_if(result.layers, [&](const LayerDescription& l) { return !needed.contains(l.name); });
+  return result;
+}
+
+ModelDescription realize_inference(const ModelDescription& model) {
+  ModelDescription result = model;
+  result.layers.clear();
+  std::map<std::string, std::string> instead;
+  const auto resolve = [&](std::string& name) {
+    if (const auto it = instead.find(name); it != instead.end()) name = it->second;
+  };
+  for (LayerDescription layer : topological_order(model)) {
+    for (auto& input : layer.inputs) resolve(input);
+    if (layer.type == "dropout" || layer.type == "identity") {
+      instead[layer.name] = layer.inputs.at(0);
+    } else {
+      result.layers.push_back(std::move(layer));
+    }
+  }
+  for (auto& output : result.outputs) resolve(output);
+  return result;
+}
+
+ModelDescription realize_frozen(const ModelDescription& model,
+                                const std::set<std::string>& trainable_layers) {
+  ModelDescription result = model;
+  for (auto& layer : result.layers) {
+    if (layer.type == "batch_norm" && !trainable_layers.contains(layer.name))
+      layer.properties["frozen"] = true;
+  }
+  return result;
+}
+
+ModelDescription realize_loss(const ModelDescription& model, const std::string& loss_type,
+                              const std::vector<std::int64_t>& target_dims) {
+  if (model.outputs.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument, "training needs a model of one output; \"" +
+                                                 model.name + "\" has " +
+                                                 std::to_string(model.outputs.size()));
+  }
+  ModelDescription result = model;
+  result.inputs.push_back({"target", target_dims});
+  result.layers.push_back({"loss", loss_type, {model.outputs[0], "target"}, {}});
+  result.outputs = {"loss"};
+  return result;
+}
+
+ModelDescription realize_multi_out(const ModelDescription& model) {
+  ModelDescription result = model;
+  result.layers.clear();
+  const auto readers = count_readers(model);
+  std::map<std::string, int> next;  // value -> the multi_out's next free output
+  const auto shared = [&](const std::string& value) {
+    const auto it = readers.find(value);
+    return it != readers.end() && it->second > 1;
+  };
+  const auto fan_out = [&](const std::string& value) {
+    if (!shared(value)) return;
+    result.layers.push_back({value + "/multi_out",
+                             "multi_out",
+                             {value},
+                             {{"outputs", std::int64_t{readers.at(value)}}}});
+  };
+  const auto rewire = [&](std::string& value) {
+    if (!shared(value)) return;
+    const int slot = next[value]++;
+    value += "/multi_out" + (slot == 0 ? std::string() : ":" + std::to_string(slot));
+  };
+  // Inputs carry no derivative: reading one twice needs no summing.
+  std::set<std::string> inputs;
+  for (const auto& input : model.inputs) inputs.insert(input.name);
+  for (LayerDescription layer : topological_order(model)) {
+    for (auto& input : layer.inputs) {
+      if (!inputs.contains(input)) rewire(input);
+    }
+    const std::string name = layer.name;
+    result.layers.push_back(std::move(layer));
+    fan_out(name);
+    for (int slot = 1; readers.contains(name + ":" + std::to_string(slot)); ++slot) {
+      fan_out(name + ":" + std::to_string(slot));
+    }
+  }
+  for (auto& output : result.outputs) rewire(output);
+  return result;
+}
+
+}  // namespace moil

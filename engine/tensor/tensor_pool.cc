@@ -1,0 +1,97 @@
+#include "engine/tensor/tensor_pool.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+bool is_view(CreateMode mode) {
+  return mode == CreateMode::kModifyView || mode == CreateMode::kReadOnlyView ||
+         mode == CreateMode::kExtend;
+}
+
+}  // namespace
+
+TensorId TensorPool::add(TensorSpec spec) {
+  const auto id = static_cast<TensorId>(entries_.size());
+  if (is_view(spec.mode)) {
+    if (spec.target < 0 || spec.target >= id) {
+      throw Error(ErrorCode::kInternal, "tensor " + spec.name + " is a view of nothing");
+    }
+    if (spec.info.bytes() > entry(spec.target).spec.info.bytes()) {
+      throw Error(ErrorCode::kInternal,
+                  "tensor " + spec.name + " is a view larger than its target");
+    }
+  }
+  entries_.push_back({std::move(spec), {}, false, id});
+  return id;
+}
+
+void TensorPool::use(TensorId id, int order) {
+  entry(id).orders.push_back(order);
+  last_order_ = std::max(last_order_, order);
+}
+
+void TensorPool::use_always(TensorId id) { entry(id).always = true; }
+
+TensorId TensorPool::owner(TensorId id) const {
+  while (entry(id).parent != id) id = entry(id).parent;
+  return id;
+}
+
+void TensorPool::join(TensorId view, TensorId target) {
+  Entry& from = entry(owner(view));
+  const TensorId to_id = owner(target);
+  Entry& to = entry(to_id);
+  to.orders.insert(to.orders.end(), from.orders.begin(), from.orders.end());
+  to.always = to.always || from.always;
+  from.orders.clear();
+  from.parent = to_id;
+}
+
+void TensorPool::merge() {
+  std::vector<TensorId> modify;
+  for (TensorId id = 0; id < static_cast<TensorId>(entries_.size()); ++id) {
+    const TensorSpec& s = entry(id).spec;
+    if (s.mode == CreateMode::kReadOnlyView || s.mode == CreateMode::kExtend) join(id, s.target);
+    if (s.mode == CreateMode::kModifyView) modify.push_back(id);
+  }
+  const auto first = [this](TensorId id) {
+    const auto& o = entry(owner(id)).orders;
+    return o.empty() ? 0 : *std::min_element(o.begin(), o.end());
+  };
+  const auto last = [this](TensorId id) {
+    const auto& o = entry(owner(id)).orders;
+    return o.empty() ? -1 : *std::max_element(o.begin(), o.end());
+  };
+  std::stable_sort(modify.begin(), modify.end(),
+                   [&](TensorId a, TensorId b) { return first(a) < first(b); });
+  for (const TensorId id : modify) {
+    const TensorId target = entry(id).spec.target;
+    if (owner(id) == owner(target) || is_always(target) || is_always(id)) continue;
+    if (entry(owner(target)).spec.mode == CreateMode::kPlaceholder) continue;
+    if (last(target) <= first(id)) join(id, target);
+  }
+  for (TensorId id = 0; id < static_cast<TensorId>(entries_.size()); ++id) {
+    Entry& e = entry(id);
+    std::sort(e.orders.begin(), e.orders.end());
+    e.orders.erase(std::unique(e.orders.begin(), e.orders.end()), e.orders.end());
+    if (e.parent != id || e.spec.mode == CreateMode::kPlaceholder) continue;
+    if (e.orders.empty() && !e.always) continue;
+    owners_.push_back(id);
+    MemoryRequest request{e.spec.info.bytes(), 0, last_order_};
+    if (!e.always) {
+      request.first = e.orders.front();
+      request.last = e.orders.back();
+    }
+    requests_.push_back(request);
+  }
+}
+
+std::vector<int> TensorPool::orders(TensorId id) const { return entry(owner(id)).orders; }
+
+bool TensorPool::is_always(TensorId id) const { return entry(owner(id)).always; }
+
+}  // namespace moil
