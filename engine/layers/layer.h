@@ -28,6 +28,7 @@ class KernelSelector;
 enum class WeightOrder : std::uint8_t {
   kPlain,        // the same
   kConvolution,  // file [O, I/g, KH, KW]; memory [g][KH][KW][I/g][O/g]
+  kDepthwise,    // file [C, 1, KH, KW]; memory [KH][KW][C]
 };
 
 enum class Initializer : std::uint8_t { kZeros, kOnes, kHeNormal, kXavierUniform, kUniformFanIn };

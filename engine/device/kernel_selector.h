@@ -1,0 +1,63 @@
+// Which processor and algorithm computes which step: chosen by measurement, once, and recorded
+// (processor selection: 003 of the papers, step by step).
+//
+// The choices are part of what makes a run repeatable: they go into checkpoints, and into the key
+// of cached feature maps. A selector that is given them uses them and measures only what is new.
+// Not thread-safe. Errors are moil::Error.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/device/conv_kernel.h"
+
+namespace moil {
+
+// From what is computed ("conv F 24x56x56 -> 144 k1x1 ... t2") to who does it ("native/gemm").
+using KernelChoices = std::map<std::string, std::string>;
+
+class KernelSelector {
+ public:
+  struct Options {
+    bool exact_arithmetic = false;  // no algorithm that rounds otherwise than sums of products
+    std::size_t max_workspace_bytes = std::numeric_limits<std::size_t>::max();  // a kernel's
+    std::vector<std::string> processors;  // allowed ones by name; empty: all of this build
+    bool measure = true;                  // false: the first candidate, without running anything
+    int threads = 0;                      // 0: thread_count()
+  };
+
+  KernelSelector();
+  // Throws kInvalidArgument for a processor that this build does not have.
+  explicit KernelSelector(Options options, KernelChoices recorded = {});
+
+  // The kernel for a step: as recorded, otherwise the fastest candidate, which is then recorded.
+  // With fusion.constant_weights the choice is one for all batch sizes. Measuring allocates
+  // scratch tensors of the shape's size and frees them; where there is no memory for them the first
+  // candidate is taken. If none is within max_workspace_bytes, the one with the least is taken.
+  // Throws kFailedPrecondition where the recorded choice is not available in this build, and
+  // kInvalidArgument for an impossible shape.
+  [[nodiscard]] std::unique_ptr<ConvKernel> conv(const ConvShape& shape, ConvStep step,
+                                                 const ConvFusion& fusion = {});
+
+  // All kernels this selector may choose from, best guess first (benchmarks and tests).
+  [[nodiscard]] std::vector<std::unique_ptr<ConvKernel>> candidates(
+      const ConvShape& shape, ConvStep step, const ConvFusion& fusion = {}) const;
+
+  // All that was recorded so far, given or measured: for checkpoints and cache keys.
+  const KernelChoices& choices() const { return choices_; }
+  const Options& options() const { return options_; }
+
+ private:
+  std::unique_ptr<ConvKernel> recorded(std::vector<std::unique_ptr<ConvKernel>> kernels,
+                                       const std::string& key, const std::string& choice) const;
+
+  Options options_;
+  std::vector<const Processor*> processors_;
+  KernelChoices choices_;
+};
+
+}  // namespace moil
