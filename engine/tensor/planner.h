@@ -48,6 +48,10 @@ std::unique_ptr<MemoryPlanner> make_best_fit_planner();
 // The smaller of the two.
 [[nodiscard]] MemoryPlan plan_memory(std::span<const MemoryRequest> requests);
 
+// Throws kInvalidArgument, naming the request, where one ends before it begins or where all
+// together exceed the address space.
+void check_requests(std::span<const MemoryRequest> requests);
+
 // The largest sum of live (aligned) bytes at any order: no plan can be smaller.
 [[nodiscard]] std::size_t lower_bound_bytes(std::span<const MemoryRequest> requests);
 
