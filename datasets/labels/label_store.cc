@@ -1,0 +1,225 @@
+#include "datasets/labels/label_store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "datasets/labels/media_type.h"
+#include "datasets/labels/schema.h"
+
+namespace moil::data {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kColumns = "id, digest, media_type, size, added_at, split";
+
+std::int64_t now_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+void check_size(std::uint64_t size) {
+  if (size == 0) throw Error(ErrorCode::kInvalidArgument, "the sample is empty");
+  if (size > kMaxSampleBytes) {
+    throw Error(ErrorCode::kResourceExhausted, "the sample has " + std::to_string(size) +
+                                                   " bytes, at most " +
+                                                   std::to_string(kMaxSampleBytes) + " are taken");
+  }
+}
+
+}  // namespace
+
+LabelStore::WriterLock::WriterLock(const fs::path& folder, Access access) {
+  if (access == Access::kReadOnly) return;
+  make_private_folder(folder);
+  const fs::path path = folder / "lock";
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd_ < 0) throw system_error("cannot open " + path.string(), errno);
+  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
+  ::close(fd_);
+  if (error != EWOULDBLOCK) throw system_error("cannot lock " + path.string(), error);
+  throw Error(ErrorCode::kAlreadyExists,
+              folder.string() + ": another process has the label store open for writing");
+}
+
+LabelStore::WriterLock::~WriterLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+LabelStore::LabelStore(const fs::path& folder, Access access)
+    : lock_(folder, access), files_(folder / "files"), database_(folder / "labels.db", access) {
+  configure(access);
+  if (access == Access::kReadOnly) return;
+  sync_folder(folder);
+  remove_orphans();
+}
+
+LabelStore::~LabelStore() = default;
+
+void LabelStore::configure(Access access) {
+  database_.run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;");
+  if (access == Access::kReadOnly) return check_label_schema(database_);
+  // synchronous = FULL: in WAL mode anything less may lose a commit in a power cut.
+  database_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;");
+  migrate_label_schema(database_);
+}
+
+void LabelStore::remove_orphans() {
+  Statement select(database_, "SELECT 1 FROM samples WHERE digest = ? AND content IS NULL");
+  files_.remove_orphans([&](const Digest& digest) {
+    const bool known = select.bind(digest.bytes).step();
+    select.reset();
+    return known;
+  });
+}
+
+AddedSample LabelStore::add_file(const fs::path& file, std::span<const std::string> labels,
+                                 std::optional<Split> split) {
+  return add_sample(read_file(file, kMaxSampleBytes), labels, split);
+}
+
+AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
+                                   std::span<const std::string> labels,
+                                   std::optional<Split> split) {
+  check_size(content.size());
+  const auto names = checked_label_names(labels);
+  const Digest digest = digest_of(content);
+  const std::lock_guard guard(mutex_);
+  if (const auto present = find_row(digest)) {
+    if (std::ranges::includes(present->labels, names)) return {digest, present->split, false};
+    throw Error(ErrorCode::kAlreadyExists, "the sample " + digest.hex() + " is labelled '" +
+                                               present->labels.front() +
+                                               "' already; relabel it instead");
+  }
+  if (content.size() > kInlineBytes) files_.write(digest, content);
+  try {
+    Transaction transaction(database_, Transaction::Kind::kWrite);
+    insert_sample(digest, content, split, label_ids(names));
+    transaction.commit();
+  } catch (...) {
+    if (!find_row(digest)) files_.remove(digest);
+    throw;
+  }
+  return {digest, find_row(digest).value().split, true};
+}
+
+void LabelStore::insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
+                               std::optional<Split> split, std::span<const std::int64_t> labels) {
+  Statement insert(database_,
+                   "INSERT INTO samples (digest, media_type, size, content, added_at, split, "
+                   "split_chosen) VALUES (?, ?, ?, ?, ?, ?, ?)");
+  insert.bind(digest.bytes).bind(media_type_of(content));
+  insert.bind(static_cast<std::int64_t>(content.size()));
+  content.size() > kInlineBytes ? insert.bind_null() : insert.bind(content);
+  insert.bind(now_seconds());
+  insert.bind(static_cast<std::int64_t>(split ? *split : choose_split(digest, labels)));
+  insert.bind(static_cast<std::int64_t>(split.has_value())).run();
+  attach(database_.last_id(), labels);
+}
+
+void LabelStore::forget(const Digest& digest) {
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  forget_row(digest);
+  transaction.commit();
+  wipe(std::span(&digest, 1));
+}
+
+void LabelStore::forget_row(const Digest& digest) {
+  const std::int64_t sample = sample_id(digest);
+  const auto labels = label_ids_of(sample);
+  Statement(database_, "DELETE FROM samples WHERE id = ?").bind(sample).run();
+  for (const std::int64_t label : labels) hold_one_out(label);
+}
+
+// After the rows are gone for good: the files, and what the write-ahead log still holds (a reader
+// may delay the latter until the next checkpoint).
+void LabelStore::wipe(std::span<const Digest> digests) {
+  for (const Digest& digest : digests) files_.remove(digest);
+  database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+std::int64_t LabelStore::sample_id(const Digest& digest) const {
+  Statement select(database_, "SELECT id FROM samples WHERE digest = ?");
+  if (select.bind(digest.bytes).step()) return select.integer(0);
+  throw Error(ErrorCode::kNotFound, "there is no sample " + digest.hex());
+}
+
+SampleRecord LabelStore::record(const Statement& row) const {
+  SampleRecord sample;
+  sample.id = row.integer(0);
+  sample.digest = Digest::from_bytes(row.blob(1));
+  sample.media_type = row.text(2);
+  sample.size = static_cast<std::uint64_t>(row.integer(3));
+  sample.added_at = row.integer(4);
+  sample.split = static_cast<Split>(row.integer(5));
+  sample.labels = labels_of(sample.id);
+  return sample;
+}
+
+std::vector<SampleRecord> LabelStore::samples(const SampleQuery& query) const {
+  std::string sql = "SELECT " + std::string(kColumns) + " FROM samples WHERE id > ?";
+  if (query.split) sql += " AND split = ?";
+  if (query.label) {
+    sql += " AND id IN (SELECT sample_id FROM sample_labels WHERE label_id = ?)";
+  }
+  sql += " ORDER BY id LIMIT ?";
+  const std::lock_guard guard(mutex_);
+  Transaction snapshot(database_, Transaction::Kind::kRead);
+  Statement select(database_, sql);
+  select.bind(query.after_id);
+  if (query.split) select.bind(static_cast<std::int64_t>(*query.split));
+  if (query.label) select.bind(existing_label_id(*query.label));
+  select.bind(static_cast<std::int64_t>(std::min<std::size_t>(query.limit, INT32_MAX)));
+  std::vector<SampleRecord> page;
+  while (select.step()) page.push_back(record(select));
+  return page;
+}
+
+void LabelStore::for_each_sample(std::optional<Split> split,
+                                 const std::function<void(const SampleRecord&)>& visit) const {
+  SampleQuery all;
+  all.split = split;
+  all.limit = SIZE_MAX;
+  for (const SampleRecord& sample : samples(all)) visit(sample);
+}
+
+std::optional<SampleRecord> LabelStore::find(const Digest& digest) const {
+  const std::lock_guard guard(mutex_);
+  Transaction snapshot(database_, Transaction::Kind::kRead);
+  return find_row(digest);
+}
+
+std::optional<SampleRecord> LabelStore::find_row(const Digest& digest) const {
+  Statement select(database_, "SELECT " + std::string(kColumns) + " FROM samples WHERE digest = ?");
+  if (!select.bind(digest.bytes).step()) return {};
+  return record(select);
+}
+
+std::vector<std::uint8_t> LabelStore::content(const Digest& digest) const {
+  std::uint64_t size = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    Statement select(database_, "SELECT size, content FROM samples WHERE digest = ?");
+    if (!select.bind(digest.bytes).step()) {
+      throw Error(ErrorCode::kNotFound, "there is no sample " + digest.hex());
+    }
+    size = static_cast<std::uint64_t>(select.integer(0));
+    if (!select.is_null(1)) {
+      const auto blob = select.blob(1);
+      if (digest_of(blob) == digest) return {blob.begin(), blob.end()};
+      throw Error(ErrorCode::kBadData, "the sample " + digest.hex() + " is damaged");
+    }
+  }
+  return files_.read(digest, size);
+}
+
+}  // namespace moil::data

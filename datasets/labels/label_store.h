@@ -1,0 +1,111 @@
+// The local dataset D_L as the user builds it: samples, their labels, which are held out, and how
+// local labels map to global ones. SQLite in WAL mode in a private folder; larger samples as files.
+//
+//   <folder>/labels.db   rows, and the content of samples up to kInlineBytes
+//   <folder>/files/      the content of larger ones (sample_files.h)
+//   <folder>/lock        held by the one process that writes
+//
+// Durable: when a call that changes something returns, the change survives kill -9 and power loss;
+// when it throws, nothing has changed (but where a forgotten sample's file could not be removed: it
+// goes when the store is next opened). One process writes (a second gets kAlreadyExists); any
+// number open kReadOnly and read beside it. All methods may be called from any thread.
+// Nothing here parses a sample: the content is bytes.
+//
+// Splits: a new sample is held out by its digest with probability 1/5, a label's first sample never
+// is, and a label of five samples or more has at least one held out. What the user chose stays.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/labels/label_types.h"
+#include "datasets/labels/sample_files.h"
+#include "datasets/labels/sqlite.h"
+
+namespace moil::data {
+
+class LabelStore {
+ public:
+  using Access = Database::Access;
+
+  // Creates what is missing (kReadWrite) and removes orphaned files. kNotFound (kReadOnly, nothing
+  // there), kAlreadyExists (another writer), kFailedPrecondition (a newer format).
+  LabelStore(const std::filesystem::path& folder, Access access);
+  ~LabelStore();
+  LabelStore(const LabelStore&) = delete;
+  LabelStore& operator=(const LabelStore&) = delete;
+
+  // Adds a copy of the content under one or more labels, which are created as needed. Idempotent by
+  // content; kAlreadyExists where the content is there with other labels (relabel() changes them).
+  AddedSample add_sample(std::span<const std::uint8_t> content, std::span<const std::string> labels,
+                         std::optional<Split> split = {});
+  AddedSample add_file(const std::filesystem::path& file, std::span<const std::string> labels,
+                       std::optional<Split> split = {});
+  // Replaces the sample's labels; kNotFound.
+  void relabel(const Digest& digest, std::span<const std::string> labels);
+  // Removes rows and file, and wipes them from the database; kNotFound. The caller drops the
+  // sample's feature maps.
+  void forget(const Digest& digest);
+
+  [[nodiscard]] std::vector<SampleRecord> samples(const SampleQuery& query = {}) const;
+  [[nodiscard]] std::optional<SampleRecord> find(const Digest& digest) const;
+  // One consistent view of all samples (or those of a split) in the order of their ids.
+  void for_each_sample(std::optional<Split> split,
+                       const std::function<void(const SampleRecord&)>& visit) const;
+  // kNotFound; kBadData where the content no longer has the digest.
+  [[nodiscard]] std::vector<std::uint8_t> content(const Digest& digest) const;
+
+  [[nodiscard]] std::vector<LabelCount> labels() const;  // sorted by name
+  void rename_label(const std::string& from, const std::string& to);
+  // Removes a label. kFailedPrecondition where samples carry it, unless with_samples: then those
+  // that carry no other label are forgotten, and returned.
+  std::vector<Digest> remove_label(const std::string& name, bool with_samples = false);
+
+  [[nodiscard]] Reconciliation reconciliation() const;
+  // Replaces the map of one local label, which is created as needed; empty removes the entry.
+  void set_reconciliation(const std::string& label, std::span<const std::string> global_labels);
+
+ private:
+  class WriterLock {
+   public:
+    WriterLock(const std::filesystem::path& folder, Access access);
+    ~WriterLock();
+    WriterLock(const WriterLock&) = delete;
+    WriterLock& operator=(const WriterLock&) = delete;
+
+   private:
+    int fd_ = -1;
+  };
+
+  void configure(Access access);
+  void remove_orphans();
+  // The rest expects mutex_ held, and what changes rows an open write transaction.
+  void insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
+                     std::optional<Split> split, std::span<const std::int64_t> labels);
+  Split choose_split(const Digest& digest, std::span<const std::int64_t> labels) const;
+  void attach(std::int64_t sample, std::span<const std::int64_t> labels);
+  void hold_one_out(std::int64_t label);
+  void forget_row(const Digest& digest);
+  void wipe(std::span<const Digest> digests);
+  std::optional<SampleRecord> find_row(const Digest& digest) const;
+  SampleRecord record(const Statement& row) const;
+  std::int64_t sample_id(const Digest& digest) const;                       // kNotFound
+  std::int64_t existing_label_id(const std::string& name) const;            // kNotFound
+  std::vector<std::int64_t> label_ids(std::span<const std::string> names);  // creates them
+  std::vector<std::int64_t> label_ids_of(std::int64_t sample) const;
+  std::vector<std::string> labels_of(std::int64_t sample) const;
+  std::int64_t count(const char* sql, std::int64_t id) const;
+
+  WriterLock lock_;
+  SampleFiles files_;
+  mutable std::mutex mutex_;  // guards database_
+  mutable Database database_;
+};
+
+}  // namespace moil::data

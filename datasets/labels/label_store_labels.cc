@@ -1,0 +1,172 @@
+// The label side of the store: labels, which samples carry them, and the map to global labels.
+#include <algorithm>
+
+#include "base/error.h"
+#include "datasets/labels/label_store.h"
+
+namespace moil::data {
+namespace {
+
+constexpr const char* kTrained =
+    "SELECT count(*) FROM sample_labels JOIN samples ON samples.id = sample_id "
+    "WHERE label_id = ? AND split = 0";
+constexpr const char* kHeldOut =
+    "SELECT count(*) FROM sample_labels JOIN samples ON samples.id = sample_id "
+    "WHERE label_id = ? AND split = 1";
+
+}  // namespace
+
+std::vector<LabelCount> LabelStore::labels() const {
+  const std::lock_guard guard(mutex_);
+  Statement select(database_,
+                   "SELECT name, count(samples.id), coalesce(sum(split), 0) FROM labels "
+                   "LEFT JOIN sample_labels ON label_id = labels.id "
+                   "LEFT JOIN samples ON samples.id = sample_id "
+                   "GROUP BY labels.id ORDER BY name");
+  std::vector<LabelCount> counts;
+  while (select.step()) {
+    counts.push_back({select.text(0), static_cast<std::uint64_t>(select.integer(1)),
+                      static_cast<std::uint64_t>(select.integer(2))});
+  }
+  return counts;
+}
+
+void LabelStore::relabel(const Digest& digest, std::span<const std::string> labels) {
+  const auto names = checked_label_names(labels);
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  const std::int64_t sample = sample_id(digest);
+  const auto before = label_ids_of(sample);
+  Statement(database_, "DELETE FROM sample_labels WHERE sample_id = ?").bind(sample).run();
+  attach(sample, label_ids(names));
+  for (const std::int64_t label : before) hold_one_out(label);
+  transaction.commit();
+}
+
+void LabelStore::rename_label(const std::string& from, const std::string& to) {
+  const auto name = checked_label_names(std::span(&to, 1)).front();
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  const std::int64_t label = existing_label_id(from);
+  Statement taken(database_, "SELECT 1 FROM labels WHERE name = ? AND id <> ?");
+  if (taken.bind(name).bind(label).step()) {
+    throw Error(ErrorCode::kAlreadyExists, "there is a label '" + name + "' already");
+  }
+  Statement(database_, "UPDATE labels SET name = ? WHERE id = ?").bind(name).bind(label).run();
+  transaction.commit();
+}
+
+std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples) {
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  const std::int64_t label = existing_label_id(name);
+  const std::int64_t carried =
+      count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label);
+  if (carried > 0 && !with_samples) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "the label '" + name + "' has " + std::to_string(carried) +
+                    " samples; relabel or forget them, or remove it with its samples");
+  }
+  Statement(database_, "DELETE FROM sample_labels WHERE label_id = ?").bind(label).run();
+  std::vector<Digest> forgotten;
+  Statement bare(database_,
+                 "DELETE FROM samples WHERE id NOT IN (SELECT sample_id FROM sample_labels) "
+                 "RETURNING digest");
+  while (bare.step()) forgotten.push_back(Digest::from_bytes(bare.blob(0)));
+  Statement(database_, "DELETE FROM labels WHERE id = ?").bind(label).run();
+  transaction.commit();
+  wipe(forgotten);
+  std::ranges::sort(forgotten);
+  return forgotten;
+}
+
+Reconciliation LabelStore::reconciliation() const {
+  const std::lock_guard guard(mutex_);
+  Statement select(database_,
+                   "SELECT name, global_label FROM reconciliation "
+                   "JOIN labels ON labels.id = label_id ORDER BY name, global_label");
+  Reconciliation map;
+  while (select.step()) map[select.text(0)].push_back(select.text(1));
+  return map;
+}
+
+void LabelStore::set_reconciliation(const std::string& label,
+                                    std::span<const std::string> global_labels) {
+  const auto local = checked_label_names(std::span(&label, 1));
+  const auto globals =
+      global_labels.empty() ? std::vector<std::string>{} : checked_label_names(global_labels);
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  const std::int64_t id = label_ids(local).front();
+  Statement(database_, "DELETE FROM reconciliation WHERE label_id = ?").bind(id).run();
+  Statement insert(database_, "INSERT INTO reconciliation VALUES (?, ?)");
+  for (const auto& global : globals) insert.bind(id).bind(global).run();
+  transaction.commit();
+}
+
+std::int64_t LabelStore::count(const char* sql, std::int64_t id) const {
+  Statement select(database_, sql);
+  return select.bind(id).step() ? select.integer(0) : 0;
+}
+
+std::int64_t LabelStore::existing_label_id(const std::string& name) const {
+  Statement select(database_, "SELECT id FROM labels WHERE name = ?");
+  if (select.bind(name).step()) return select.integer(0);
+  throw Error(ErrorCode::kNotFound, "there is no label '" + name + "'");
+}
+
+std::vector<std::int64_t> LabelStore::label_ids(std::span<const std::string> names) {
+  std::vector<std::int64_t> ids;
+  Statement insert(database_, "INSERT OR IGNORE INTO labels (name) VALUES (?)");
+  for (const auto& name : names) {
+    insert.bind(name).run();
+    ids.push_back(existing_label_id(name));
+  }
+  return ids;
+}
+
+std::vector<std::int64_t> LabelStore::label_ids_of(std::int64_t sample) const {
+  Statement select(database_, "SELECT label_id FROM sample_labels WHERE sample_id = ?");
+  select.bind(sample);
+  std::vector<std::int64_t> ids;
+  while (select.step()) ids.push_back(select.integer(0));
+  return ids;
+}
+
+std::vector<std::string> LabelStore::labels_of(std::int64_t sample) const {
+  Statement select(database_,
+                   "SELECT name FROM sample_labels JOIN labels ON labels.id = label_id "
+                   "WHERE sample_id = ? ORDER BY name");
+  select.bind(sample);
+  std::vector<std::string> names;
+  while (select.step()) names.push_back(select.text(0));
+  return names;
+}
+
+void LabelStore::attach(std::int64_t sample, std::span<const std::int64_t> labels) {
+  Statement insert(database_, "INSERT INTO sample_labels VALUES (?, ?)");
+  for (const std::int64_t label : labels) insert.bind(sample).bind(label).run();
+  for (const std::int64_t label : labels) hold_one_out(label);
+}
+
+Split LabelStore::choose_split(const Digest& digest, std::span<const std::int64_t> labels) const {
+  if (split_of(digest, kValidationFraction) == Split::kTrain) return Split::kTrain;
+  const bool all_trained =
+      std::ranges::all_of(labels, [&](std::int64_t label) { return count(kTrained, label) > 0; });
+  return all_trained ? Split::kValidation : Split::kTrain;
+}
+
+// Where a label has samples enough and none held out, its newest is: the one that has been trained
+// on for the fewest nights.
+void LabelStore::hold_one_out(std::int64_t label) {
+  const auto wanted = static_cast<std::int64_t>(kSamplesNeedingValidation);
+  if (count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label) < wanted) return;
+  if (count(kHeldOut, label) > 0) return;
+  Statement(database_,
+            "UPDATE samples SET split = 1 WHERE id = (SELECT max(sample_id) FROM sample_labels "
+            "JOIN samples ON samples.id = sample_id WHERE label_id = ? AND split_chosen = 0)")
+      .bind(label)
+      .run();
+}
+
+}  // namespace moil::data

@@ -1,0 +1,70 @@
+#include "datasets/labels/sample_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace moil::data {
+namespace fs = std::filesystem;
+
+void make_private_folder(const fs::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) {
+    sync_folder(folder.parent_path());
+  } else if (errno != EEXIST) {
+    throw system_error("cannot create " + folder.string(), errno);
+  }
+}
+
+fs::path SampleFiles::path_of(const Digest& digest) const {
+  const std::string name = digest.hex();
+  return root_ / name.substr(0, 2) / name;
+}
+
+void SampleFiles::write(const Digest& digest, std::span<const std::uint8_t> bytes) const {
+  const fs::path path = path_of(digest);
+  make_private_folder(root_);
+  make_private_folder(path.parent_path());
+  write_file_atomic(path, bytes);
+}
+
+std::vector<std::uint8_t> SampleFiles::read(const Digest& digest, std::uint64_t size) const {
+  const fs::path path = path_of(digest);
+  auto bytes = read_file(path, size);
+  if (digest_of(bytes) != digest) {
+    throw Error(ErrorCode::kBadData, path.string() + ": the content is damaged");
+  }
+  return bytes;
+}
+
+void SampleFiles::remove(const Digest& digest) const {
+  const fs::path path = path_of(digest);
+  if (::unlink(path.c_str()) == 0) {
+    sync_folder(path.parent_path());
+  } else if (errno != ENOENT) {
+    throw system_error("cannot remove " + path.string(), errno);
+  }
+}
+
+std::size_t SampleFiles::remove_orphans(const std::function<bool(const Digest&)>& known) const {
+  if (!fs::exists(root_)) return 0;
+  const auto is_known = [&](const std::string& name) {
+    try {
+      return known(Digest::from_hex(name));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kInvalidArgument) return false;  // a file half written
+      throw;
+    }
+  };
+  std::vector<fs::path> orphans;
+  for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+    if (!entry.is_directory() && !is_known(entry.path().filename())) orphans.push_back(entry);
+  }
+  for (const auto& path : orphans) fs::remove(path);
+  return orphans.size();
+}
+
+}  // namespace moil::data

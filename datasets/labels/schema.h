@@ -1,0 +1,19 @@
+// The label store's tables and their history.
+//
+//   version 1  labels, samples, sample_labels, reconciliation
+#pragma once
+
+#include "datasets/labels/sqlite.h"
+
+namespace moil::data {
+
+inline constexpr int kLabelSchemaVersion = 1;
+
+// Brings the database to kLabelSchemaVersion, each version in its own transaction: a migration that
+// fails leaves the data as they were. kFailedPrecondition where the file is of a newer version.
+void migrate_label_schema(Database& database);
+
+// For a reader, which may not migrate: kFailedPrecondition unless the version is ours.
+void check_label_schema(const Database& database);
+
+}  // namespace moil::data

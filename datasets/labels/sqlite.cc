@@ -1,0 +1,160 @@
+#include "datasets/labels/sqlite.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace moil::data {
+namespace {
+
+constexpr int kBusyMilliseconds = 10'000;
+
+ErrorCode code_of(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_NOMEM:
+    case SQLITE_TOOBIG:
+      return ErrorCode::kResourceExhausted;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return ErrorCode::kBadData;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_READONLY:
+      return ErrorCode::kFailedPrecondition;
+    case SQLITE_CONSTRAINT:
+      return ErrorCode::kInvalidArgument;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+// SQLite would create the file readable for all; its -wal and -shm copy the mode of the file.
+void create_private(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) throw system_error("cannot open " + path.string(), errno);
+  ::close(fd);
+}
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& path, Access access) : path_(path) {
+  if (access == Access::kReadWrite) {
+    create_private(path);
+  } else if (!std::filesystem::exists(path)) {
+    throw Error(ErrorCode::kNotFound, path.string() + " is not there");
+  }
+  const int mode = access == Access::kReadWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &raw, mode | SQLITE_OPEN_NOMUTEX, nullptr);
+  handle_.reset(raw);
+  if (code != SQLITE_OK) fail(code, "open");
+  sqlite3_extended_result_codes(raw, 1);
+  sqlite3_busy_timeout(raw, kBusyMilliseconds);
+}
+
+void Database::run(const char* sql) {
+  const int code = sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code, sql);
+}
+
+std::int64_t Database::number(const char* sql) const {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle()); }
+
+void Database::fail(int code, std::string_view what) const {
+  const char* text = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+  throw Error(code_of(code), path_.string() + ": " + text + " (" + std::string(what) + ")");
+}
+
+Statement::Statement(const Database& database, std::string_view sql) : database_(database) {
+  sqlite3_stmt* raw = nullptr;
+  const int code = sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()),
+                                      &raw, nullptr);
+  handle_.reset(raw);
+  if (code != SQLITE_OK) database.fail(code, sql);
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK) database_.fail(code, sqlite3_sql(handle_.get()));
+}
+
+Statement& Statement::bind(std::int64_t value) {
+  check(sqlite3_bind_int64(handle_.get(), ++bound_, value));
+  return *this;
+}
+
+Statement& Statement::bind(std::string_view text) {
+  check(sqlite3_bind_text64(handle_.get(), ++bound_, text.empty() ? "" : text.data(), text.size(),
+                            SQLITE_TRANSIENT, SQLITE_UTF8));
+  return *this;
+}
+
+Statement& Statement::bind(std::span<const std::uint8_t> blob) {
+  const void* data = blob.empty() ? static_cast<const void*>("") : blob.data();
+  check(sqlite3_bind_blob64(handle_.get(), ++bound_, data, blob.size(), SQLITE_TRANSIENT));
+  return *this;
+}
+
+Statement& Statement::bind_null() {
+  check(sqlite3_bind_null(handle_.get(), ++bound_));
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) database_.fail(code, sqlite3_sql(handle_.get()));
+  return false;
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+  reset();
+}
+
+void Statement::reset() {
+  sqlite3_reset(handle_.get());
+  bound_ = 0;
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(handle_.get(), column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* data = sqlite3_column_text(handle_.get(), column);
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
+  return data ? std::string(reinterpret_cast<const char*>(data), size) : std::string();
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
+}
+
+std::span<const std::uint8_t> Statement::blob(int column) const {
+  const auto* data = static_cast<const std::uint8_t*>(sqlite3_column_blob(handle_.get(), column));
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+Transaction::Transaction(Database& database, Kind kind) : database_(database) {
+  database_.run(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+  if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  database_.run("COMMIT");
+  open_ = false;
+}
+
+}  // namespace moil::data

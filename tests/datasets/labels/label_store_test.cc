@@ -1,0 +1,275 @@
+#include "datasets/labels/label_store.h"
+
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "base/file.h"
+#include "tests/datasets/support.h"
+
+namespace moil::data {
+namespace {
+
+using testing::bytes_of;
+using ::testing::ElementsAre;
+using testing::expect_error;
+
+using Access = LabelStore::Access;
+
+class LabelStoreTest : public ::testing::Test {
+ protected:
+  AddedSample add(std::string_view content, std::vector<std::string> labels,
+                  std::optional<Split> split = {}) {
+    return store().add_sample(bytes_of(content), labels, split);
+  }
+  LabelStore& store() {
+    if (!store_) store_.emplace(root(), Access::kReadWrite);
+    return *store_;
+  }
+  void reopen() {
+    store_.reset();
+    store();
+  }
+  void close() { store_.reset(); }
+  std::filesystem::path root() const { return folder_ / "labels"; }
+  std::string summary() {  // "cat 3/1, dog 1/0": samples / held out
+    std::string text;
+    for (const auto& label : store().labels()) {
+      if (!text.empty()) text += ", ";
+      text +=
+          label.name + " " + std::to_string(label.samples) + "/" + std::to_string(label.validation);
+    }
+    return text;
+  }
+  std::size_t files() const {
+    std::size_t count = 0;
+    if (!std::filesystem::exists(root() / "files")) return 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root() / "files")) {
+      count += entry.is_regular_file();
+    }
+    return count;
+  }
+  static std::string large(char fill) { return std::string(kInlineBytes + 1, fill); }
+
+  testing::TempFolder folder_;
+  std::optional<LabelStore> store_;
+};
+
+TEST_F(LabelStoreTest, ASampleComesBackAsItWasAdded) {
+  const auto added = add("\x89PNG\r\n\x1a\nsmall", {"cat"}, Split::kValidation);
+  EXPECT_TRUE(added.is_new);
+  reopen();
+  EXPECT_EQ(store().content(added.digest), bytes_of("\x89PNG\r\n\x1a\nsmall"));
+  const auto sample = store().find(added.digest);
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->media_type, "image/png");
+  EXPECT_EQ(sample->size, 13u);
+  EXPECT_EQ(sample->split, Split::kValidation);
+  EXPECT_THAT(sample->labels, ElementsAre("cat"));
+  EXPECT_GT(sample->added_at, 1'700'000'000);
+}
+
+TEST_F(LabelStoreTest, LargeSamplesLiveInPrivateFiles) {
+  const auto added = add(large('x'), {"cat"});
+  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(store().content(added.digest), bytes_of(large('x')));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root())) {
+    struct stat info {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 077, 0u) << entry.path();
+  }
+}
+
+TEST_F(LabelStoreTest, AddingIsIdempotentByContent) {
+  const auto first = add("a", {"cat", "pet"});
+  const auto again = add("a", {"cat"});
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(again.digest, first.digest);
+  EXPECT_EQ(store().samples().size(), 1u);
+  expect_error(ErrorCode::kAlreadyExists, {"'cat'", "relabel"}, [&] { add("a", {"dog"}); });
+  EXPECT_EQ(summary().find("dog"), std::string::npos) << "nothing half-done stays";
+}
+
+TEST_F(LabelStoreTest, FilesAreCopied) {
+  testing::write_text(folder_ / "photo.jpg", "\xff\xd8\xff photo");
+  const std::vector<std::string> labels = {"cat"};
+  const auto added = store().add_file(folder_ / "photo.jpg", labels);
+  std::filesystem::remove(folder_ / "photo.jpg");
+  EXPECT_EQ(store().find(added.digest)->media_type, "image/jpeg");
+  EXPECT_EQ(store().content(added.digest), bytes_of("\xff\xd8\xff photo"));
+  expect_error(ErrorCode::kNotFound, {"photo.jpg"},
+               [&] { store().add_file(folder_ / "photo.jpg", labels); });
+}
+
+TEST_F(LabelStoreTest, LabelsAreRenamedAndRemoved) {
+  add("a", {"cat"});
+  add("b", {"dog"});
+  add("c", {"dog", "pet"});
+  store().rename_label("cat", "tiger");
+  expect_error(ErrorCode::kAlreadyExists, {"'dog'"}, [&] { store().rename_label("tiger", "dog"); });
+  expect_error(ErrorCode::kNotFound, {"'cat'"}, [&] { store().rename_label("cat", "lion"); });
+  expect_error(ErrorCode::kFailedPrecondition, {"2 samples"}, [&] { store().remove_label("dog"); });
+  EXPECT_THAT(store().remove_label("dog", true), ElementsAre(digest_of("b")));
+  EXPECT_THAT(store().find(digest_of("c"))->labels, ElementsAre("pet"));
+  EXPECT_EQ(store().samples().size(), 2u);
+  reopen();
+  ASSERT_EQ(store().labels().size(), 2u);
+  EXPECT_EQ(store().labels()[1].name, "tiger");
+}
+
+TEST_F(LabelStoreTest, RelabelReplaces) {
+  add("a", {"cat"});
+  const std::vector<std::string> labels = {"dog", "animal", "dog"};
+  store().relabel(digest_of("a"), labels);
+  EXPECT_THAT(store().find(digest_of("a"))->labels, ElementsAre("animal", "dog"));
+  expect_error(ErrorCode::kNotFound, {digest_of("b").hex()},
+               [&] { store().relabel(digest_of("b"), labels); });
+}
+
+TEST_F(LabelStoreTest, ForgettingLeavesNoTrace) {
+  const std::string secret = "a very private photograph " + std::string(200, '#');
+  add(secret, {"cat"});
+  add(large('y'), {"cat"});
+  store().forget(digest_of(secret));
+  store().forget(digest_of(large('y')));
+  EXPECT_EQ(files(), 0u);
+  EXPECT_FALSE(store().find(digest_of(secret)));
+  expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { store().forget(digest_of(secret)); });
+  expect_error(ErrorCode::kNotFound, {"no sample"},
+               [&] { (void)store().content(digest_of(secret)); });
+  for (const char* name : {"labels.db", "labels.db-wal"}) {
+    if (!std::filesystem::exists(root() / name)) continue;
+    EXPECT_EQ(read_text(root() / name).find("private photograph"), std::string::npos) << name;
+  }
+}
+
+TEST_F(LabelStoreTest, PagesFollowTheIds) {
+  for (int i = 0; i < 25; ++i)
+    add("sample " + std::to_string(i), {i % 2 ? "odd" : "even"}, Split::kTrain);
+  SampleQuery query;
+  query.label = "odd";
+  query.limit = 5;
+  std::vector<std::size_t> pages;
+  for (;;) {
+    const auto page = store().samples(query);
+    if (page.empty()) break;
+    for (const auto& sample : page) EXPECT_THAT(sample.labels, ElementsAre("odd"));
+    query.after_id = page.back().id;
+    pages.push_back(page.size());
+  }
+  EXPECT_THAT(pages, ElementsAre(5, 5, 2));
+  query.label = "prime";
+  expect_error(ErrorCode::kNotFound, {"'prime'"}, [&] { (void)store().samples(query); });
+}
+
+TEST_F(LabelStoreTest, AFifthIsHeldOutAndNoLabelGoesWithout) {
+  for (int i = 0; i < 200; ++i) add("many " + std::to_string(i), {"many"});
+  EXPECT_NEAR(static_cast<double>(store().labels()[0].validation), 40, 15);
+  for (int label = 0; label < 20; ++label) {
+    for (int i = 0; i < 5; ++i) {
+      add(std::to_string(label) + "/" + std::to_string(i), {"label " + std::to_string(label)});
+    }
+  }
+  for (const auto& label : store().labels()) {
+    EXPECT_GE(label.validation, 1u) << label.name;
+    EXPECT_GT(label.samples, label.validation) << label.name;
+  }
+}
+
+TEST_F(LabelStoreTest, SplitsStayAndTheUsersChoiceIsKept) {
+  for (int i = 0; i < 5; ++i) add(std::to_string(i), {"a"}, Split::kTrain);
+  EXPECT_EQ(summary(), "a 5/0") << "all of them were chosen by the user";
+  add("free", {"a"});
+  EXPECT_EQ(summary(), "a 6/1");
+  EXPECT_EQ(store().find(digest_of("free"))->split, Split::kValidation);
+  int held_out = 0;
+  store().for_each_sample(Split::kValidation, [&](const SampleRecord&) { ++held_out; });
+  EXPECT_EQ(held_out, 1);
+}
+
+TEST_F(LabelStoreTest, ReconciliationFollowsTheLabel) {
+  const std::vector<std::string> globals = {"Dog", "Bark", "Animal"};
+  store().set_reconciliation("dog", globals);
+  store().rename_label("dog", "hound");
+  reopen();
+  EXPECT_THAT(store().reconciliation().at("hound"), ElementsAre("Animal", "Bark", "Dog"));
+  store().set_reconciliation("hound", {});
+  EXPECT_TRUE(store().reconciliation().empty());
+}
+
+TEST_F(LabelStoreTest, BadInputIsRefused) {
+  expect_error(ErrorCode::kInvalidArgument, {"needs a label"}, [&] { add("a", {}); });
+  expect_error(ErrorCode::kInvalidArgument, {"empty"}, [&] { add("a", {""}); });
+  expect_error(ErrorCode::kInvalidArgument, {"control character"}, [&] { add("a", {"a\nb"}); });
+  expect_error(ErrorCode::kInvalidArgument, {"space"}, [&] { add("a", {"a "}); });
+  expect_error(ErrorCode::kInvalidArgument, {"200"}, [&] { add("a", {std::string(201, 'x')}); });
+  expect_error(ErrorCode::kInvalidArgument, {"empty"}, [&] { add("", {"a"}); });
+  expect_error(ErrorCode::kResourceExhausted, {"at most"},
+               [&] { add(std::string(kMaxSampleBytes + 1, 'x'), {"a"}); });
+  EXPECT_TRUE(store().samples().empty());
+}
+
+TEST_F(LabelStoreTest, ReadersStandBesideTheOneWriter) {
+  add("a", {"cat"});
+  const LabelStore reader(root(), Access::kReadOnly);
+  add("b", {"cat"});
+  EXPECT_EQ(reader.samples().size(), 2u);
+  EXPECT_EQ(reader.content(digest_of("b")), bytes_of("b"));
+  expect_error(ErrorCode::kAlreadyExists, {"another process"},
+               [&] { const LabelStore second(root(), Access::kReadWrite); });
+  expect_error(ErrorCode::kNotFound, {"labels.db"},
+               [&] { const LabelStore none(folder_ / "none", Access::kReadOnly); });
+}
+
+TEST_F(LabelStoreTest, AReaderCannotWrite) {
+  add("a", {"cat"});
+  LabelStore reader(root(), Access::kReadOnly);
+  expect_error(ErrorCode::kFailedPrecondition, {"readonly"},
+               [&] { reader.forget(digest_of("a")); });
+}
+
+TEST_F(LabelStoreTest, OrphansAreRemovedOnOpening) {
+  const auto kept = add(large('k'), {"cat"});
+  close();
+  SampleFiles(root() / "files").write(digest_of(large('o')), bytes_of(large('o')));
+  testing::write_text(root() / "files" / "ab" / "half.tmp.12", "half");
+  reopen();
+  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(store().content(kept.digest), bytes_of(large('k')));
+}
+
+TEST_F(LabelStoreTest, DamageIsFoundNotServed) {
+  const auto added = add(large('x'), {"cat"});
+  const auto path = SampleFiles(root() / "files").path_of(added.digest);
+  testing::write_text(path, large('z'));
+  expect_error(ErrorCode::kBadData, {added.digest.hex(), "damaged"},
+               [&] { (void)store().content(added.digest); });
+}
+
+TEST_F(LabelStoreTest, AForeignOrNewerDatabaseIsLeftAlone) {
+  std::filesystem::create_directories(root());
+  testing::write_text(root() / "labels.db", std::string(4096, 'x'));
+  expect_error(ErrorCode::kBadData, {"labels.db", "not a database"}, [&] { store(); });
+  EXPECT_EQ(read_text(root() / "labels.db"), std::string(4096, 'x'));
+
+  std::filesystem::remove(root() / "labels.db");
+  store();
+  close();
+  Database(root() / "labels.db", Access::kReadWrite).run("PRAGMA user_version = 99");
+  expect_error(ErrorCode::kFailedPrecondition, {"version 99"}, [&] { store(); });
+}
+
+TEST_F(LabelStoreTest, ThreadsMayShareIt) {
+  store();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this] {
+      for (int i = 0; i < 20; ++i) add("shared " + std::to_string(i), {"cat"});
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(store().samples().size(), 20u);
+}
+
+}  // namespace
+}  // namespace moil::data
