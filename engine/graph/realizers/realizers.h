@@ -1,7 +1,7 @@
 // Realizers (NNTrainer 2022, Table 1): passes from a model description to a model description.
 //
 // Each does one thing, leaves its argument alone and may be run by itself. The order in which they
-// are applied is the caller's (graph/training_graph.h, graph/inference_graph.h). All throw
+// are applied is the caller's (graph/preparation.h). All throw
 // kInvalidArgument naming the layer.
 #pragma once
 

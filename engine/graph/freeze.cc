@@ -1,0 +1,112 @@
+#include "engine/graph/freeze.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/graph/graph.h"
+
+namespace moil {
+namespace {
+
+bool owns_trainable_weights(const Node& node) {
+  return std::any_of(node.weights.begin(), node.weights.end(),
+                     [](const WeightSpec& w) { return w.trainable; });
+}
+
+// Node indices of each unit.
+std::vector<std::vector<int>> units_of(const Graph& graph) {
+  std::vector<std::vector<int>> units;
+  std::map<int, std::size_t> unit_of_node;
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
+    if (!owns_trainable_weights(node)) continue;
+    const int source =
+        node.inputs.empty() ? -1 : graph.values[static_cast<std::size_t>(node.inputs[0])].producer;
+    const auto unit = unit_of_node.find(source);
+    const bool follows = node.type == "batch_norm" && unit != unit_of_node.end() &&
+                         graph.nodes[static_cast<std::size_t>(source)].type != "batch_norm";
+    if (follows) {
+      units[unit->second].push_back(i);
+    } else {
+      unit_of_node[i] = units.size();
+      units.push_back({i});
+    }
+  }
+  return units;
+}
+
+// The last value v such that every edge from nodes up to its producer to later nodes is v, with its
+// producer before `limit`. -1 where there is none.
+int last_cut_before(const Graph& graph, int limit) {
+  int best = -1;
+  for (int p = 0; p < limit; ++p) {
+    int crossing = -1;
+    bool single = true;
+    for (int v = 0; v < static_cast<int>(graph.values.size()) && single; ++v) {
+      const Value& value = graph.values[static_cast<std::size_t>(v)];
+      if (value.producer > p) continue;
+      bool crosses =
+          std::find(graph.outputs.begin(), graph.outputs.end(), v) != graph.outputs.end();
+      for (const Consumer& c : value.consumers) crosses = crosses || c.node > p;
+      if (!crosses) continue;
+      single = crossing == -1;
+      crossing = v;
+    }
+    if (single && crossing != -1 && graph.values[static_cast<std::size_t>(crossing)].producer != -1)
+      best = crossing;
+  }
+  return best;
+}
+
+// Cutting behind a dropout that follows the last frozen weights would freeze its one draw.
+int first_dropout_after(const Graph& graph, int node, int limit) {
+  for (int i = node + 1; i < limit; ++i) {
+    if (graph.nodes[static_cast<std::size_t>(i)].type == "dropout") return i;
+  }
+  return limit;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> weight_units(const ModelDescription& model) {
+  const Graph graph = build_graph(model, 1);
+  std::vector<std::vector<std::string>> names;
+  for (const auto& unit : units_of(graph)) {
+    auto& list = names.emplace_back();
+    for (const int i : unit) list.push_back(graph.nodes[static_cast<std::size_t>(i)].name);
+  }
+  return names;
+}
+
+Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) {
+  const Graph graph = build_graph(model, 1);
+  const auto units = units_of(graph);
+  Freeze freeze;
+  freeze.total_units = static_cast<int>(units.size());
+  freeze.trained_units = std::clamp(n.value_or(freeze.total_units), 0, freeze.total_units);
+  const auto frozen = static_cast<std::size_t>(freeze.total_units - freeze.trained_units);
+  int first_trained = static_cast<int>(graph.nodes.size());
+  for (std::size_t u = frozen; u < units.size(); ++u) {
+    for (const int i : units[u]) {
+      freeze.trainable_layers.insert(graph.nodes[static_cast<std::size_t>(i)].name);
+      first_trained = std::min(first_trained, i);
+    }
+  }
+  if (frozen == 0) return freeze;
+  int last_frozen = -1;
+  for (std::size_t u = 0; u < frozen; ++u) {
+    for (const int i : units[u]) {
+      if (i < first_trained) last_frozen = std::max(last_frozen, i);
+    }
+  }
+  const int cut = last_cut_before(graph, first_dropout_after(graph, last_frozen, first_trained));
+  if (cut >= 0) {
+    const Value& value = graph.values[static_cast<std::size_t>(cut)];
+    freeze.split = value.name;
+    const auto dims = value.info.dims.values();
+    freeze.split_dims.assign(dims.begin() + 1, dims.end());
+  }
+  return freeze;
+}
+
+}  // namespace moil

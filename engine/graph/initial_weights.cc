@@ -1,0 +1,103 @@
+// Fresh weights, and the check of given ones.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "base/error.h"
+#include "engine/graph/network.h"
+
+namespace moil {
+namespace {
+
+// splitmix64: the same numbers with every standard library.
+class Random {
+ public:
+  Random(std::uint64_t seed, const std::string& name) : state_(seed) {
+    for (const char c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  double uniform() {  // (0, 1)
+    state_ += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    z ^= z >> 31;
+    return (static_cast<double>(z >> 11) + 0.5) * 0x1p-53;
+  }
+  double normal() {
+    const double radius = std::sqrt(-2.0 * std::log(uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+void fill(const WeightSpec& spec, Random random, std::vector<float>& data) {
+  const auto in = static_cast<double>(spec.fan_in), out = static_cast<double>(spec.fan_out);
+  for (float& x : data) {
+    switch (spec.init) {
+      case Initializer::kZeros:
+        x = 0;
+        break;
+      case Initializer::kOnes:
+        x = 1;
+        break;
+      case Initializer::kHeNormal:
+        x = static_cast<float>(random.normal() * std::sqrt(2.0 / in));
+        break;
+      case Initializer::kXavierUniform:
+        x = static_cast<float>((2 * random.uniform() - 1) * std::sqrt(6.0 / (in + out)));
+        break;
+      case Initializer::kUniformFanIn:
+        x = static_cast<float>((2 * random.uniform() - 1) / std::sqrt(in));
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+WeightMap initial_weights(const Graph& graph, std::uint64_t seed) {
+  WeightMap weights;
+  for (const Node& node : graph.nodes) {
+    for (const WeightSpec& spec : node.weights) {
+      const std::string name = weight_name(node, spec);
+      const auto dims = spec.dims.values();
+      NamedTensor tensor{{dims.begin(), dims.end()},
+                         std::vector<float>(static_cast<std::size_t>(spec.dims.elements()))};
+      fill(spec, Random(seed, name), tensor.data);
+      weights[name] = std::move(tensor);
+    }
+  }
+  return weights;
+}
+
+void check_weights(const Graph& graph, const WeightMap& weights) {
+  std::string problems;
+  const auto note = [&](const std::string& text) {
+    problems += (problems.empty() ? "" : "; ") + text;
+  };
+  std::set<std::string> known;
+  for (const Node& node : graph.nodes) {
+    for (const WeightSpec& spec : node.weights) {
+      const std::string name = weight_name(node, spec);
+      known.insert(name);
+      const auto it = weights.find(name);
+      const auto dims = spec.dims.values();
+      if (it == weights.end()) {
+        note("\"" + name + "\" is missing");
+      } else if (!std::equal(dims.begin(), dims.end(), it->second.dims.begin(),
+                             it->second.dims.end())) {
+        note("\"" + name + "\" does not have the dims " + spec.dims.to_string());
+      }
+    }
+  }
+  for (const auto& [name, tensor] : weights) {
+    if (!known.contains(name)) note("no layer has a weight \"" + name + "\"");
+  }
+  if (!problems.empty())
+    throw Error(ErrorCode::kBadData, "the weights do not fit the model: " + problems);
+}
+
+}  // namespace moil

@@ -1,0 +1,317 @@
+#include "engine/graph/network_plan.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const PlanOptions& options, KernelSelector& kernels)
+      : graph_(graph), options_(options), kernels_(kernels) {}
+
+  NetworkPlan run() {
+    find_trained();
+    plan_.nodes.resize(graph_.nodes.size());
+    for (int i = 0; i < nodes(); ++i) plan_layer(i);
+    set_orders();
+    add_values();
+    add_derivatives();
+    for (int i = 0; i < nodes(); ++i) add_own_tensors(i);
+    keep_inputs_and_outputs();
+    plan_.pool.merge();
+    schedule();
+    plan_.memory = plan_memory(plan_.pool.requests());
+    plan_.lower_bound_bytes = moil::lower_bound_bytes(plan_.pool.requests());
+    return std::move(plan_);
+  }
+
+ private:
+  int nodes() const { return static_cast<int>(graph_.nodes.size()); }
+  const Node& node(int i) const { return graph_.nodes[at(i)]; }
+  const Value& value(int v) const { return graph_.values[at(v)]; }
+
+  void find_trained() {
+    trains_.resize(graph_.nodes.size());
+    needs_derivative_.assign(graph_.values.size(), false);
+    std::size_t found = 0;
+    for (int i = 0; i < nodes(); ++i) {
+      bool any = false;
+      for (const WeightSpec& w : node(i).weights) {
+        const bool trained = w.trainable && options_.trainable.contains(weight_name(node(i), w));
+        trains_[at(i)].push_back(trained);
+        found += trained ? 1 : 0;
+        any = any || trained;
+      }
+      for (const int v : node(i).inputs) any = any || needs_derivative_[at(v)];
+      for (const int v : node(i).outputs) needs_derivative_[at(v)] = any;
+    }
+    if (found != options_.trainable.size()) {
+      for (const auto& name : options_.trainable) check_exists(name);
+    }
+  }
+
+  void check_exists(const std::string& name) const {
+    for (const Node& n : graph_.nodes) {
+      for (const WeightSpec& w : n.weights) {
+        if (w.trainable && weight_name(n, w) == name) return;
+      }
+    }
+    throw Error(ErrorCode::kInvalidArgument, "no layer has a trainable weight \"" + name + "\"");
+  }
+
+  void plan_layer(int i) {
+    LayerSetup setup{graph_.input_infos(node(i)),
+                     graph_.output_infos(node(i)),
+                     options_.training,
+                     trains_[at(i)],
+                     {},
+                     &kernels_};
+    for (const int v : node(i).inputs)
+      setup.input_needs_derivative.push_back(needs_derivative_[at(v)]);
+    NodeTensors& t = plan_.nodes[at(i)];
+    t.plan = node(i).layer->plan(setup);
+    t.plan.inputs.resize(setup.inputs.size(), Lifespan::kForward);
+    t.plan.outputs.resize(setup.outputs.size(), Lifespan::kNone);
+    t.computes_gradient = setup.computes_gradient();
+    t.computes_derivative = setup.computes_derivative();
+  }
+
+  void set_orders() {
+    std::vector<bool> trainable;
+    for (const NodeTensors& t : plan_.nodes) trainable.push_back(t.computes_gradient);
+    const auto orders = execution_orders(trainable, options_.orders);
+    for (int i = 0; i < nodes(); ++i) {
+      const StepOrders& o = plan_.nodes[at(i)].orders = orders[at(i)];
+      plan_.last_order = std::max(plan_.last_order, o.forward);
+      if (options_.training)
+        plan_.last_order = std::max({plan_.last_order, o.compute_derivative, o.apply_gradient});
+    }
+  }
+
+  // The orders of those steps in `lifespan` that node i runs.
+  void use_in_steps(TensorId id, int i, Lifespan lifespan) {
+    const NodeTensors& t = plan_.nodes[at(i)];
+    if (has(lifespan, Lifespan::kMax)) plan_.pool.use_always(id);
+    if (has(lifespan, Lifespan::kForward)) plan_.pool.use(id, t.orders.forward);
+    if (has(lifespan, Lifespan::kComputeGradient) && t.computes_gradient)
+      plan_.pool.use(id, t.orders.compute_gradient);
+    if (has(lifespan, Lifespan::kComputeDerivative) && t.computes_derivative)
+      plan_.pool.use(id, t.orders.compute_derivative);
+    if (has(lifespan, Lifespan::kApplyGradient) && t.computes_gradient)
+      plan_.pool.use(id, t.orders.apply_gradient);
+    if (has(lifespan, Lifespan::kIteration)) plan_.pool.use(id, plan_.last_order);
+  }
+
+  TensorId add(const std::string& name, TensorInfo info, TensorKind kind,
+               CreateMode mode = CreateMode::kCreate, TensorId target = kNoTensor) {
+    return plan_.pool.add({name, info, kind, mode, target});
+  }
+
+  TensorId add_bytes(const std::string& name, std::size_t bytes, TensorKind kind) {
+    return add(name,
+               {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain, DType::kF32},
+               kind);
+  }
+
+  static CreateMode mode_of(InPlace wish) {
+    return wish == InPlace::kSameData ? CreateMode::kReadOnlyView : CreateMode::kModifyView;
+  }
+
+  void add_values() {
+    plan_.values.assign(graph_.values.size(), kNoTensor);
+    for (const int v : graph_.inputs)
+      plan_.values[at(v)] = add(value(v).name, value(v).info, TensorKind::kInput);
+    for (int i = 0; i < nodes(); ++i) {
+      NodeTensors& t = plan_.nodes[at(i)];
+      for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
+        t.inputs.push_back(plan_.values[at(node(i).inputs[s])]);
+        use_in_steps(t.inputs.back(), i, t.plan.inputs[s] | Lifespan::kForward);
+      }
+      for (std::size_t s = 0; s < node(i).outputs.size(); ++s) {
+        const Value& out = value(node(i).outputs[s]);
+        const bool shares = t.plan.in_place == InPlace::kSameData ||
+                            (t.plan.in_place == InPlace::kModify && s == 0);
+        const TensorId id = shares ? add(out.name, out.info, TensorKind::kActivation,
+                                         mode_of(t.plan.in_place), t.inputs.at(0))
+                                   : add(out.name, out.info, TensorKind::kActivation);
+        use_in_steps(id, i, t.plan.outputs[s] | Lifespan::kForward);
+        plan_.values[at(node(i).outputs[s])] = id;
+        t.outputs.push_back(id);
+      }
+    }
+  }
+
+  // From the output to the input, so that a view's target is there before the view.
+  void add_derivatives() {
+    std::vector<TensorId> of_value(graph_.values.size(), kNoTensor);
+    for (int i = nodes() - 1; i >= 0; --i) {
+      NodeTensors& t = plan_.nodes[at(i)];
+      for (const int v : node(i).outputs) {
+        t.output_derivatives.push_back(of_value[at(v)]);
+        if (of_value[at(v)] != kNoTensor)
+          use_in_steps(of_value[at(v)], i, t.plan.output_derivatives);
+      }
+      for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
+        const int v = node(i).inputs[s];
+        t.input_derivatives.push_back(needs_derivative_[at(v)] ? add_derivative(i, s) : kNoTensor);
+        if (!needs_derivative_[at(v)]) continue;
+        if (of_value[at(v)] != kNoTensor) {
+          throw Error(ErrorCode::kInternal,
+                      "value \"" + value(v).name + "\" is read twice in a training graph");
+        }
+        of_value[at(v)] = t.input_derivatives.back();
+      }
+    }
+  }
+
+  TensorId add_derivative(int i, std::size_t slot) {
+    const NodeTensors& t = plan_.nodes[at(i)];
+    const Value& in = value(node(i).inputs[slot]);
+    const std::string name = in.name + "/derivative";
+    const TensorId from = t.output_derivatives.empty() ? kNoTensor : t.output_derivatives[0];
+    const InPlace wish = t.plan.derivative_in_place;
+    const bool shares = from != kNoTensor &&
+                        (wish == InPlace::kSameData || (wish == InPlace::kModify && slot == 0));
+    const TensorId id = shares ? add(name, in.info, TensorKind::kDerivative, mode_of(wish), from)
+                               : add(name, in.info, TensorKind::kDerivative);
+    plan_.pool.use(id, t.orders.compute_derivative);
+    return id;
+  }
+
+  void add_own_tensors(int i) {
+    NodeTensors& t = plan_.nodes[at(i)];
+    const std::string& name = node(i).name;
+    for (std::size_t w = 0; w < node(i).weights.size(); ++w) add_weight(i, w);
+    for (const SavedSpec& s : t.plan.saved) {
+      t.saved.push_back(s.bytes == 0 ? kNoTensor
+                                     : add_bytes(name + "/" + s.name, s.bytes, TensorKind::kSaved));
+      if (s.bytes != 0) use_in_steps(t.saved.back(), i, s.lifespan);
+    }
+    t.forward_workspace = add_workspace(i, "F", t.plan.forward_workspace, Lifespan::kForward);
+    t.gradient_workspace =
+        add_workspace(i, "CG", t.plan.gradient_workspace, Lifespan::kComputeGradient);
+    t.derivative_workspace =
+        add_workspace(i, "CD", t.plan.derivative_workspace, Lifespan::kComputeDerivative);
+  }
+
+  void add_weight(int i, std::size_t w) {
+    NodeTensors& t = plan_.nodes[at(i)];
+    const WeightSpec& spec = node(i).weights[w];
+    const std::string name = weight_name(node(i), spec);
+    const TensorInfo info{spec.dims, Layout::kPlain, DType::kF32};
+    TensorId weight = kNoTensor;
+    if (t.plan.keeps_weights) {
+      weight = add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
+      plan_.pool.use_always(weight);
+    }
+    t.weights.push_back(weight);
+    t.gradients.push_back(kNoTensor);
+    t.states.emplace_back();
+    if (!trains_[at(i)][w]) return;
+    t.gradients.back() = add(name + "/gradient", info, TensorKind::kGradient);
+    use_in_steps(t.gradients.back(), i, Lifespan::kComputeGradient | Lifespan::kApplyGradient);
+    if (options_.accumulate_gradients) plan_.pool.use_always(t.gradients.back());
+    for (int s = 0; s < options_.optimizer_states; ++s) {
+      t.states.back().push_back(
+          add(name + "/state" + std::to_string(s), info, TensorKind::kOptimizerState));
+      plan_.pool.use_always(t.states.back().back());
+    }
+  }
+
+  TensorId add_workspace(int i, const char* step, std::size_t bytes, Lifespan lifespan) {
+    if (bytes == 0) return kNoTensor;
+    const TensorId id =
+        add_bytes(node(i).name + "/workspace " + step, bytes, TensorKind::kWorkspace);
+    use_in_steps(id, i, lifespan);
+    return id;
+  }
+
+  void keep_inputs_and_outputs() {
+    for (const int v : graph_.inputs) plan_.pool.use(plan_.values[at(v)], 0);
+    for (const int v : graph_.outputs) plan_.pool.use(plan_.values[at(v)], plan_.last_order);
+  }
+
+  bool has_forward_work(const NodeTensors& t) const {
+    return t.plan.in_place != InPlace::kSameData;
+  }
+  bool has_derivative_work(const NodeTensors& t) const {
+    return t.computes_derivative && t.plan.derivative_in_place != InPlace::kSameData;
+  }
+
+  void schedule() {
+    for (int i = 0; i < nodes(); ++i) {
+      const NodeTensors& t = plan_.nodes[at(i)];
+      if (has_forward_work(t)) plan_.steps.push_back({t.orders.forward, StepKind::kForward, i});
+      if (!options_.training) continue;
+      if (t.computes_gradient) {
+        plan_.steps.push_back({t.orders.compute_gradient, StepKind::kComputeGradient, i});
+        plan_.steps.push_back({t.orders.apply_gradient, StepKind::kApplyGradient, i});
+      }
+      if (has_derivative_work(t))
+        plan_.steps.push_back({t.orders.compute_derivative, StepKind::kComputeDerivative, i});
+    }
+    std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
+                     [](const PlannedStep& a, const PlannedStep& b) {
+                       return std::pair(a.order, a.kind) < std::pair(b.order, b.kind);
+                     });
+  }
+
+  const Graph& graph_;
+  const PlanOptions& options_;
+  KernelSelector& kernels_;
+  NetworkPlan plan_;
+  std::vector<std::vector<bool>> trains_;  // by node and weight
+  std::vector<bool> needs_derivative_;     // by value
+};
+
+}  // namespace
+
+const char* to_string(StepKind kind) {
+  switch (kind) {
+    case StepKind::kForward:
+      return "F";
+    case StepKind::kComputeGradient:
+      return "CG";
+    case StepKind::kComputeDerivative:
+      return "CD";
+    case StepKind::kApplyGradient:
+      return "AG";
+  }
+  return "?";
+}
+
+NetworkPlan plan_network(const Graph& graph, const PlanOptions& options, KernelSelector& kernels) {
+  return Planner(graph, options, kernels).run();
+}
+
+std::map<TensorKind, std::size_t> live_bytes(const TensorPool& pool, int order) {
+  std::map<TensorKind, std::size_t> bytes;
+  for (std::size_t r = 0; r < pool.requests().size(); ++r) {
+    const MemoryRequest& request = pool.requests()[r];
+    if (request.first <= order && order <= request.last) {
+      bytes[pool.spec(pool.owners()[r]).kind] += aligned(request.bytes);
+    }
+  }
+  return bytes;
+}
+
+int peak_order(const NetworkPlan& plan) {
+  int best = 0;
+  std::size_t most = 0;
+  for (int order = 0; order <= plan.last_order; ++order) {
+    std::size_t sum = 0;
+    for (const auto& [kind, bytes] : live_bytes(plan.pool, order)) sum += bytes;
+    if (sum > most) {
+      most = sum;
+      best = order;
+    }
+  }
+  return best;
+}
+
+}  // namespace moil

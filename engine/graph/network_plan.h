@@ -1,0 +1,73 @@
+// From a graph to a plan: which steps run in which order, and where every tensor lies.
+//
+// Everything is known before the first step (NNTrainer 2022 §3, 2024 §3): what each layer declares
+// (layers/layer.h) becomes tensors with execution orders, the tensor pool decides who shares
+// memory, and a planner gives addresses. Steps that nobody needs are not in the plan: no CG of what
+// is not trained, no CD where nothing before it is trained, no AG in the middle of an accumulated
+// batch.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/graph/execution_order.h"
+#include "engine/graph/graph.h"
+#include "engine/tensor/tensor_pool.h"
+
+namespace moil {
+
+class KernelSelector;
+
+struct PlanOptions {
+  bool training = false;
+  std::set<std::string> trainable;  // "LAYER.WEIGHT"; empty: nothing trains
+  OrderOptions orders;
+  int optimizer_states = 0;           // tensors per trained weight
+  bool accumulate_gradients = false;  // several micro-batches a step: gradients live always
+};
+
+enum class StepKind { kForward, kComputeGradient, kComputeDerivative, kApplyGradient };
+const char* to_string(StepKind kind);
+
+struct PlannedStep {
+  int order = 0;
+  StepKind kind = StepKind::kForward;
+  int node = 0;
+};
+
+// The tensors of one node, by what they are to it. kNoTensor where there is none.
+struct NodeTensors {
+  std::vector<TensorId> inputs, outputs;
+  std::vector<TensorId> input_derivatives, output_derivatives;
+  std::vector<TensorId> weights, gradients;
+  std::vector<std::vector<TensorId>> states;  // per weight
+  std::vector<TensorId> saved;
+  TensorId forward_workspace = kNoTensor, gradient_workspace = kNoTensor,
+           derivative_workspace = kNoTensor;
+  LayerPlan plan;
+  StepOrders orders;
+  bool computes_gradient = false, computes_derivative = false;
+};
+
+struct NetworkPlan {
+  TensorPool pool;
+  std::vector<NodeTensors> nodes;
+  std::vector<TensorId> values;    // data tensor of each value
+  std::vector<PlannedStep> steps;  // in the order in which they run
+  MemoryPlan memory;               // of pool.requests()
+  std::size_t lower_bound_bytes = 0;
+  int last_order = 0;
+};
+
+// Throws what the layers throw; kInvalidArgument for a trained weight that does not exist.
+[[nodiscard]] NetworkPlan plan_network(const Graph& graph, const PlanOptions& options,
+                                       KernelSelector& kernels);
+
+// Live bytes by kind at one order, and the order where their sum is largest.
+std::map<TensorKind, std::size_t> live_bytes(const TensorPool& pool, int order);
+int peak_order(const NetworkPlan& plan);
+
+}  // namespace moil

@@ -1,0 +1,25 @@
+// The two orders in which realizers are applied: for training and for inference.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "engine/graph/model_description.h"
+
+namespace moil {
+
+// For training: unneeded layers dropped, batch norms outside `trainable_layers` frozen, the loss
+// appended (inputs: the model's, then "target"; the only output: "loss"), fan-outs made explicit.
+[[nodiscard]] ModelDescription prepare_training(const ModelDescription& model,
+                                                const std::string& loss_type,
+                                                const std::set<std::string>& trainable_layers);
+
+// For inference: unneeded layers and dropout dropped, batch norms folded, activations fused.
+// Changes the weights to those of the prepared model.
+[[nodiscard]] ModelDescription prepare_inference(const ModelDescription& model, WeightMap& weights);
+
+// "LAYER.WEIGHT" of every trainable weight of the layers named; all layers where `layers` is null.
+[[nodiscard]] std::set<std::string> trainable_weights(const ModelDescription& model,
+                                                      const std::set<std::string>* layers);
+
+}  // namespace moil

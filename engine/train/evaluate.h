@@ -1,0 +1,20 @@
+// Judging a model on held-out samples.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/graph/network.h"
+#include "engine/train/batch_source.h"
+
+namespace moil {
+
+struct Evaluation {
+  std::int64_t samples = 0;
+  double accuracy = 0;  // top-1, a fraction; a sample's class is its largest target
+};
+
+// Runs every sample of the source once through an inference network whose output 0 is the logits.
+// The last batch is filled up and what fills it ignored. 0 samples give accuracy 0.
+[[nodiscard]] Evaluation evaluate(Network& network, BatchSource& source);
+
+}  // namespace moil

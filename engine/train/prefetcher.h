@@ -1,0 +1,54 @@
+// Reads the next batch while the present one trains: one thread, two buffers.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/train/batch_source.h"
+
+namespace moil {
+
+// Batches come in the order in which request() asked for them; at most one request is open beside
+// the batch in hand. One consumer thread. Errors of the source are rethrown by take().
+class Prefetcher {
+ public:
+  Prefetcher(BatchSource& source, std::int64_t batch, std::int64_t input_elements,
+             std::int64_t target_elements);
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+
+  struct Batch {
+    const float* inputs;
+    const float* targets;
+  };
+
+  // `samples` must stay valid until the matching take() returns.
+  void request(std::span<const std::int64_t> samples);
+  // Waits for the oldest open request. The batch stays valid until the next take().
+  Batch take();
+
+  std::size_t bytes() const;  // of both buffers
+
+ private:
+  struct Buffer {
+    std::vector<float> inputs, targets;
+  };
+  void work();
+
+  BatchSource& source_;
+  Buffer buffers_[2];
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::span<const std::int64_t> wanted_;
+  bool open_ = false, ready_ = false, stop_ = false;
+  int filling_ = 0;  // which buffer the thread writes
+  std::exception_ptr error_;
+  std::thread thread_;  // last: starts when everything else is there
+};
+
+}  // namespace moil

@@ -1,0 +1,89 @@
+// Training: a planned network, an optimizer and a schedule, stepped through epochs of a source.
+//
+// Same model, weights, source, configuration, thread count and kernel choices: the same bits, also
+// when the run was stopped, saved and resumed any number of times. What a step needs beyond the
+// persistent tensors is a function of (seed, step) alone. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/graph/network.h"
+#include "engine/train/batch_source.h"
+#include "engine/train/optimizer.h"
+#include "engine/train/schedule.h"
+
+namespace moil {
+
+struct TrainerConfig {
+  std::string loss = "softmax_cross_entropy";
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  double clip_norm = 0;  // 0: gradients are not clipped
+  std::int64_t batch = 32;
+  std::int64_t epochs = 1;
+  std::uint64_t seed = 1;
+};
+
+// Where a run stands; with the network's persistent tensors, all that a resumed run needs.
+struct TrainState {
+  std::int64_t step = 0;  // steps done
+  double loss_sum = 0;    // of the present epoch's steps
+  std::int64_t loss_count = 0;
+  double seconds = 0;  // trained so far, all runs together
+};
+
+struct EpochSummary {
+  std::int64_t epoch = 0;  // from 1
+  double loss = 0;         // mean over its steps
+  double seconds = 0;      // trained so far
+};
+
+class Trainer : private WeightUpdater {
+ public:
+  // Plans; allocates nothing. trainable_layers null: all layers that own weights.
+  Trainer(const ModelDescription& model, const std::set<std::string>* trainable_layers,
+          const TrainerConfig& config, KernelSelector& kernels);
+  ~Trainer() override;
+
+  Network& network() { return network_; }
+  // Bytes that training uses at most: the pool and the prefetch buffers.
+  std::size_t planned_bytes() const;
+
+  // Before run(): memory and weights.
+  void allocate(const WeightMap& weights);
+
+  TrainState& state() { return state_; }
+
+  struct Callbacks {
+    // The order of samples in an epoch (from 0), a permutation of the source's samples.
+    std::function<std::vector<std::int64_t>(std::int64_t epoch)> order;
+    // After every step; false stops the run between steps.
+    std::function<bool(std::int64_t step, std::int64_t total, double loss)> on_step;
+    std::function<void(const EpochSummary&)> on_epoch;
+  };
+  // Trains from state() to the end; false where on_step stopped it. Only full batches are trained:
+  // what an epoch's order leaves over at its end is left out, another rest each epoch. A source
+  // smaller than a batch is kInvalidArgument. Throws kFailedPrecondition where the loss is not a
+  // number.
+  bool run(BatchSource& source, const Callbacks& callbacks);
+
+  std::int64_t steps_per_epoch(std::int64_t samples) const { return samples / config_.batch; }
+
+ private:
+  void gradients_ready(std::span<const WeightUpdate> updates) override;
+  void apply(const WeightUpdate& update) override;
+  double step(const float* inputs, const float* targets);
+
+  TrainerConfig config_;
+  std::unique_ptr<Optimizer> optimizer_;
+  Network network_;
+  TrainState state_;
+  double rate_ = 0, clip_scale_ = 1;
+};
+
+}  // namespace moil
