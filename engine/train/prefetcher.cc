@@ -1,5 +1,7 @@
 #include "engine/train/prefetcher.h"
 
+#include <utility>
+
 namespace moil {
 
 Prefetcher::Prefetcher(BatchSource& source, std::int64_t batch, std::int64_t input_elements,
