@@ -1,0 +1,60 @@
+#include "engine/tensor/memory_pool.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace moil {
+
+MemoryPool::MemoryPool(std::size_t bytes, Options options) : bytes_(bytes) {
+  if (bytes == 0) return;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string what = "cannot map a memory pool of " + std::to_string(bytes) + " bytes";
+  if (bytes > std::numeric_limits<std::size_t>::max() - page) throw system_error(what, ENOMEM);
+  mapped_ = (bytes + page - 1) / page * page;
+  void* base = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) throw system_error(what, errno);
+  base_ = static_cast<std::byte*>(base);
+  // Advice: where the kernel has no huge pages, small ones serve.
+  if (options.huge_pages) (void)::madvise(base, mapped_, MADV_HUGEPAGE);
+}
+
+MemoryPool::~MemoryPool() {
+  if (mapped_ == 0) return;
+  // The addresses may come back from the next mmap: they must not stay poisoned.
+  unpoison(0, bytes_);
+  ::munmap(base_, mapped_);
+}
+
+void MemoryPool::poison(std::size_t offset, std::size_t bytes) const {
+  check_range(offset, bytes);
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_POISON_MEMORY_REGION(base_ + offset, bytes);
+#endif
+}
+
+void MemoryPool::unpoison(std::size_t offset, std::size_t bytes) const {
+  check_range(offset, bytes);
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_UNPOISON_MEMORY_REGION(base_ + offset, bytes);
+#endif
+}
+
+void MemoryPool::check_range(std::size_t offset, std::size_t bytes) const {
+  if (offset > bytes_ || bytes > bytes_ - offset) {
+    throw Error(ErrorCode::kInternal,
+                "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes) +
+                    " are outside the memory pool of " + std::to_string(bytes_));
+  }
+}
+
+}  // namespace moil

@@ -1,0 +1,94 @@
+#include "engine/tensor/memory_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+// Virtual memory of this process, in bytes: pages mapped, touched or not.
+std::size_t mapped_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0;
+  statm >> pages;
+  return pages * 4096;
+}
+
+TEST(MemoryPoolTest, IsZeroedAlignedAndWritable) {
+  const MemoryPool pool(3 * kMiB + 1);
+  EXPECT_EQ(pool.bytes(), 3 * kMiB + 1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.data()) % 4096, 0u);
+  EXPECT_EQ(pool.data(128), pool.data() + 128);
+  for (std::size_t i = 0; i < pool.bytes(); ++i) ASSERT_EQ(pool.data()[i], std::byte{0});
+  pool.as<float>(64)[0] = 2.5f;
+  EXPECT_EQ(*reinterpret_cast<float*>(pool.data() + 64), 2.5f);
+  *pool.data(3 * kMiB) = std::byte{1};
+}
+
+TEST(MemoryPoolTest, GivesItsMemoryBack) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer maps terabytes of its own";
+#endif
+  const std::size_t before = mapped_bytes();
+  {
+    const MemoryPool pool(256 * kMiB);
+    EXPECT_GE(mapped_bytes(), before + 256 * kMiB);
+  }
+  EXPECT_LT(mapped_bytes(), before + 16 * kMiB);
+}
+
+TEST(MemoryPoolTest, EmptyPool) {
+  const MemoryPool pool(0);
+  EXPECT_EQ(pool.bytes(), 0u);
+  pool.poison(0, 0);
+  pool.unpoison(0, 0);
+}
+
+TEST(MemoryPoolTest, HugePagesAreOnlyAdvice) {
+  const MemoryPool pool(4 * kMiB, {.huge_pages = true});
+  pool.data()[4 * kMiB - 1] = std::byte{7};
+  EXPECT_EQ(pool.data()[4 * kMiB - 1], std::byte{7});
+}
+
+TEST(MemoryPoolTest, RefusesWhatTheSystemCannotGive) {
+  for (const std::size_t bytes :
+       {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 2}) {
+    try {
+      const MemoryPool pool(bytes);
+      FAIL() << "a pool of " << bytes << " bytes";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kResourceExhausted);
+      EXPECT_NE(std::string(e.what()).find(std::to_string(bytes)), std::string::npos);
+    }
+  }
+}
+
+TEST(MemoryPoolTest, PoisonStaysInsideThePool) {
+  const MemoryPool pool(4096);
+  EXPECT_THROW(pool.poison(4096, 1), Error);
+  EXPECT_THROW(pool.unpoison(1, std::numeric_limits<std::size_t>::max()), Error);
+}
+
+TEST(MemoryPoolDeathTest, PoisonedMemoryIsReported) {
+#if defined(__SANITIZE_ADDRESS__)
+  const MemoryPool pool(4096);
+  pool.poison(64, 64);
+  *pool.data(0) = std::byte{1};
+  EXPECT_DEATH(*static_cast<volatile std::byte*>(pool.data(64)) = std::byte{1}, "poison");
+  pool.unpoison(64, 64);
+  *pool.data(64) = std::byte{1};
+#else
+  GTEST_SKIP() << "needs AddressSanitizer";
+#endif
+}
+
+}  // namespace
+}  // namespace moil
