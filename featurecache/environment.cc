@@ -1,0 +1,244 @@
+#include "featurecache/environment.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "featurecache/lmdb_error.h"
+
+namespace moil::cache {
+namespace {
+
+constexpr unsigned kMaxReaders = 126;
+constexpr off_t kLockFileBytes = 8192;  // what LMDB needs for that many
+constexpr std::uint64_t kMinMapBytes = 1 << 20;
+constexpr std::uint64_t kMaxGrowth = std::uint64_t{1} << 30;
+
+std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+std::string opening(const std::filesystem::path& folder) {
+  return "cannot open the feature cache " + folder.string();
+}
+
+void make_private(const std::filesystem::path& path, mode_t mode) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return;  // not there yet
+  if ((info.st_mode & 07777) == mode || info.st_uid != ::geteuid()) return;
+  if (::chmod(path.c_str(), mode) != 0) throw system_error("cannot chmod " + path.string(), errno);
+}
+
+void prepare_folder(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw system_error("cannot create the feature cache " + folder.string(), errno);
+  }
+  if (!std::filesystem::is_directory(folder)) throw system_error(opening(folder), ENOTDIR);
+  make_private(folder, 0700);
+  make_private(folder / "data.mdb", 0600);
+  make_private(folder / "lock.mdb", 0600);
+}
+
+// LMDB writes its lock file through a shared map; on a full disk a hole in it would be a SIGBUS.
+void reserve_lock_file(const std::filesystem::path& folder) {
+  const int fd = ::open((folder / "lock.mdb").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) throw system_error(opening(folder), errno);
+  struct stat info {};
+  int error = ::fstat(fd, &info) == 0 ? 0 : errno;
+  // A file that exists keeps its size: other processes have mapped that much of it.
+  if (error == 0)
+    error = ::posix_fallocate(fd, 0, info.st_size > 0 ? info.st_size : kLockFileBytes);
+  if (error == EOPNOTSUPP || error == EINVAL) error = 0;  // a file system without it
+  ::close(fd);
+  if (error != 0) throw system_error(opening(folder), error);
+}
+
+}  // namespace
+
+Environment::Environment(const std::filesystem::path& folder, std::uint64_t map_bytes,
+                         bool read_only)
+    : folder_(folder), read_only_(read_only) {
+  if (!read_only_) prepare_folder(folder_);
+  registration_.acquire(folder_);
+  if (!read_only_) reserve_lock_file(folder_);
+  idle_readers_.reserve(kMaxReaders);
+  try {
+    open(map_bytes);
+  } catch (...) {
+    ::mdb_env_close(env_);
+    throw;
+  }
+}
+
+// Flags (docs/cache-format.md, "Durability"): NOMETASYNC saves one of two flushes a commit and can
+// lose the newest commits, never tear one. NOTLS ties a snapshot to its object, not its thread.
+void Environment::open(std::uint64_t map_bytes) {
+  const std::string doing = "open";
+  check(::mdb_env_create(&env_), doing);
+  page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  check(::mdb_env_set_mapsize(env_, round_up(std::max(map_bytes, kMinMapBytes), page_bytes_)),
+        doing);
+  check(::mdb_env_set_maxreaders(env_, kMaxReaders), doing);
+  check(::mdb_env_set_maxdbs(env_, 8), doing);
+  const unsigned flags = MDB_NOTLS | MDB_NOMETASYNC | (read_only_ ? MDB_RDONLY : 0);
+  check(::mdb_env_open(env_, folder_.c_str(), flags, 0600), doing);
+  MDB_stat stat{};
+  check(::mdb_env_stat(env_, &stat), doing);
+  page_bytes_ = stat.ms_psize;
+  int dead = 0;
+  check(::mdb_reader_check(env_, &dead), doing);
+  cover_used_pages();
+}
+
+// A data file cut short would be a SIGBUS at the first touch behind its end. Pages that read as
+// zeros are an error LMDB can report; and the last pages may rightly be missing where they are
+// free.
+void Environment::cover_used_pages() {
+  const auto missing = [this] {
+    MDB_envinfo info{};
+    check(::mdb_env_info(env_, &info), "open");
+    struct stat file {};
+    if (::fstat(data_fd(), &file) != 0) throw system_error(opening(folder_), errno);
+    const std::uint64_t need = (info.me_last_pgno + 1) * page_bytes_;
+    return static_cast<std::uint64_t>(file.st_size) < need ? need : 0;
+  };
+  if (missing() == 0) return;
+  if (read_only_) {
+    throw Error(ErrorCode::kBadData, opening(folder_) +
+                                         " read-only: data.mdb is shorter than it says; open it "
+                                         "for writing once");
+  }
+  look_exclusively([&](MDB_txn*) {
+    const std::uint64_t need = missing();
+    if (need != 0 && ::ftruncate(data_fd(), static_cast<off_t>(need)) != 0) {
+      throw system_error(opening(folder_), errno);
+    }
+  });
+}
+
+Environment::~Environment() {
+  for (MDB_txn* txn : idle_readers_) ::mdb_txn_abort(txn);
+  ::mdb_env_close(env_);
+}
+
+int Environment::data_fd() const {
+  int fd = -1;
+  check(::mdb_env_get_fd(env_, &fd), "use");
+  return fd;
+}
+
+std::uint64_t Environment::map_bytes() const {
+  MDB_envinfo info{};
+  check(::mdb_env_info(env_, &info), "use");
+  return info.me_mapsize;
+}
+
+void Environment::sync() { check(::mdb_env_sync(env_, 1), "sync"); }
+
+void Environment::fail(int rc, std::string_view doing) const {
+  throw_lmdb_error(rc, folder_, doing);
+}
+
+void Environment::write(const std::function<void(MDB_txn*)>& body) { run(body, true); }
+
+void Environment::look_exclusively(const std::function<void(MDB_txn*)>& body) { run(body, false); }
+
+void Environment::run(const std::function<void(MDB_txn*)>& body, bool commit) {
+  if (read_only_) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "the feature cache " + folder_.string() + " was opened read-only");
+  }
+  const std::lock_guard lock(write_mutex_);
+  for (;;) {
+    MDB_txn* txn = begin_write();
+    try {
+      body(txn);
+      if (!commit) return ::mdb_txn_abort(txn);
+      MDB_txn* const done = std::exchange(txn, nullptr);  // commit frees it, whatever it returns
+      return check(::mdb_txn_commit(done), "write");
+    } catch (const MapFull&) {
+      ::mdb_txn_abort(txn);
+      grow();
+    } catch (...) {
+      ::mdb_txn_abort(txn);
+      throw;
+    }
+  }
+}
+
+// Called with write_mutex_ held.
+MDB_txn* Environment::begin_write() {
+  for (;;) {
+    if (unmapped_) fail(MDB_PANIC, "write");
+    MDB_txn* txn = nullptr;
+    const int rc = ::mdb_txn_begin(env_, nullptr, 0, &txn);
+    if (rc == 0) return txn;
+    if (rc != MDB_MAP_RESIZED) fail(rc, "write");
+    resize(0);
+  }
+}
+
+MDB_txn* Environment::idle_reader() {
+  const std::lock_guard lock(readers_mutex_);
+  if (idle_readers_.empty()) return nullptr;
+  MDB_txn* txn = idle_readers_.back();
+  idle_readers_.pop_back();
+  return txn;
+}
+
+MDB_txn* Environment::acquire_reader() {
+  for (;;) {
+    {
+      const std::lock_guard gate(gate_);
+      map_lock_.lock_shared();
+    }
+    MDB_txn* txn = idle_reader();
+    int rc = unmapped_ ? MDB_PANIC
+             : txn     ? ::mdb_txn_renew(txn)
+                       : ::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
+    if (rc == 0) return txn;
+    ::mdb_txn_abort(txn);  // null is allowed
+    map_lock_.unlock_shared();
+    if (rc != MDB_MAP_RESIZED) fail(rc, "read");
+    adopt_growth();
+  }
+}
+
+void Environment::release_reader(MDB_txn* txn) {
+  ::mdb_txn_reset(txn);
+  {
+    const std::lock_guard lock(readers_mutex_);
+    idle_readers_.push_back(txn);  // within what was reserved: LMDB gives out kMaxReaders at most
+  }
+  map_lock_.unlock_shared();
+}
+
+// Another process has grown the map.
+void Environment::adopt_growth() {
+  const std::lock_guard lock(write_mutex_);
+  resize(0);
+}
+
+// Called with write_mutex_ held and no write transaction open.
+void Environment::grow() {
+  int dead = 0;
+  check(::mdb_reader_check(env_, &dead), "grow");  // a killed reader may be what pins the pages
+  const std::uint64_t now = map_bytes();
+  resize(round_up(now + std::min(now, kMaxGrowth), page_bytes_));
+}
+
+void Environment::resize(std::uint64_t bytes) {
+  const std::lock_guard gate(gate_);
+  const std::lock_guard moving(map_lock_);
+  const std::uint64_t before = map_bytes();
+  const int rc = ::mdb_env_set_mapsize(env_, bytes);
+  if (rc == 0) return;
+  if (::mdb_env_set_mapsize(env_, before) != 0) unmapped_ = true;
+  fail(rc, "grow the map of");
+}
+
+}  // namespace moil::cache

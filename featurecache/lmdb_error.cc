@@ -1,0 +1,57 @@
+#include "featurecache/lmdb_error.h"
+
+#include <lmdb.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/error.h"
+
+namespace moil::cache {
+namespace {
+
+constexpr std::uint64_t kLittleSpace = 1 << 20;
+
+std::uint64_t free_bytes(const std::filesystem::path& folder) {
+  struct statvfs info {};
+  if (::statvfs(folder.c_str(), &info) != 0) return ~std::uint64_t{0};
+  return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
+}
+
+// LMDB turns a write cut short by a full disk into EIO; free space tells the two apart.
+bool means_disk_full(int rc, const std::filesystem::path& folder) {
+  if (rc == ENOSPC || rc == EDQUOT || rc == EFBIG) return true;
+  return rc == EIO && free_bytes(folder) < kLittleSpace;
+}
+
+}  // namespace
+
+void throw_lmdb_error(int rc, const std::filesystem::path& folder, std::string_view doing) {
+  if (rc == MDB_MAP_FULL) throw MapFull{};
+  const std::string what = "cannot " + std::string(doing) + " the feature cache " + folder.string();
+  if (means_disk_full(rc, folder)) {
+    throw Error(ErrorCode::kResourceExhausted,
+                what + ": no space left on the device (" + std::to_string(free_bytes(folder)) +
+                    " bytes free); what was stored before is intact");
+  }
+  if (rc > 0) throw system_error(what, rc);
+  const std::string text = what + ": " + ::mdb_strerror(rc);
+  switch (rc) {
+    case MDB_INVALID:
+    case MDB_VERSION_MISMATCH:
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INCOMPATIBLE:
+      throw Error(ErrorCode::kBadData,
+                  text + "; delete the folder: everything in it can be computed again");
+    case MDB_PANIC:
+      throw Error(ErrorCode::kFailedPrecondition, text + "; close it and open it again");
+    case MDB_READERS_FULL:
+      throw Error(ErrorCode::kResourceExhausted, text);
+    default:
+      throw Error(ErrorCode::kInternal, text);
+  }
+}
+
+}  // namespace moil::cache

@@ -1,0 +1,17 @@
+// LMDB's return codes as moil::Error, in one place.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace moil::cache {
+
+// MDB_MAP_FULL: caught by Environment::write(), which grows the map and runs the body again.
+struct MapFull {};
+
+// Throws MapFull for MDB_MAP_FULL, otherwise a moil::Error "cannot <doing> the feature cache ...":
+// a full disk is kResourceExhausted, a damaged file kBadData, both with what to do next.
+[[noreturn]] void throw_lmdb_error(int rc, const std::filesystem::path& folder,
+                                   std::string_view doing);
+
+}  // namespace moil::cache

@@ -1,0 +1,146 @@
+// What leaves the cache: models (gc, eviction) and samples (forget).
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "featurecache/state.h"
+
+namespace moil::cache {
+namespace {
+
+constexpr std::uint64_t kEntriesPerCommit = 1024;
+
+bool begins_with(const MDB_val& key, std::span<const std::uint8_t> prefix) {
+  return key.mv_size >= prefix.size() &&
+         std::memcmp(key.mv_data, prefix.data(), prefix.size()) == 0;
+}
+
+// The model id behind this one in LMDB's order; false after the last.
+bool advance(ModelId& id) {
+  for (auto byte = id.bytes.rbegin(); byte != id.bytes.rend(); ++byte) {
+    if (++*byte != 0) return true;
+  }
+  return false;
+}
+
+// A small value lies in a leaf page, where LMDB would leave its bytes in the gap: zero them first.
+void remove_current(const Environment& env, MDB_cursor* cursor, MDB_val key, MDB_val value) {
+  if (charge(value.mv_size, env.page_bytes()) < env.page_bytes()) {
+    env.check(::mdb_cursor_put(cursor, &key, &value, MDB_CURRENT | MDB_RESERVE), "remove from");
+    std::memset(value.mv_data, 0, value.mv_size);
+  }
+  env.check(::mdb_cursor_del(cursor, 0), "remove from");
+}
+
+}  // namespace
+
+// By what is stored, not by the table of models alone: a lost record must not hide entries.
+std::vector<ModelId> FeatureCache::State::stored_models(MDB_txn* txn) {
+  std::set<ModelId> found;
+  const Ledger ledger(env, txn, tables);
+  for (const auto& [id, record] : ledger.models()) found.insert(id);
+  const Cursor cursor(env, txn, tables.entries);
+  ModelId next;
+  do {
+    MDB_val key = to_val(next.bytes);
+    MDB_val value{};
+    const int rc = ::mdb_cursor_get(cursor.get(), &key, &value, MDB_SET_RANGE);
+    if (rc == MDB_NOTFOUND) break;
+    env.check(rc, "read");
+    if (key.mv_size < next.bytes.size()) break;  // not one of ours; verify() reports it
+    std::memcpy(next.bytes.data(), key.mv_data, next.bytes.size());
+    found.insert(next);
+  } while (advance(next));
+  return {found.begin(), found.end()};
+}
+
+bool FeatureCache::State::remove_range(MDB_txn* txn, Ledger& ledger,
+                                       std::span<const std::uint8_t> prefix, std::uint64_t limit,
+                                       Removed& removed) {
+  const Cursor cursor(env, txn, tables.entries);
+  for (std::uint64_t n = 0; n < limit; ++n) {
+    MDB_val key = to_val(prefix);
+    MDB_val value{};
+    const int rc = ::mdb_cursor_get(cursor.get(), &key, &value, MDB_SET_RANGE);
+    if (rc == MDB_NOTFOUND) return true;
+    env.check(rc, "remove from");
+    if (!begins_with(key, prefix)) return true;
+    ModelId owner;
+    std::memcpy(owner.bytes.data(), key.mv_data, std::min(key.mv_size, owner.bytes.size()));
+    const std::uint64_t bytes = charge(value.mv_size, env.page_bytes());
+    remove_current(env, cursor.get(), key, value);
+    ledger.subtract(owner, bytes);
+    ++removed.entries;
+    removed.bytes += bytes;
+  }
+  return false;
+}
+
+Removed FeatureCache::State::remove_model(const ModelId& id, const Watch& watch, std::uint64_t base,
+                                          std::uint64_t total) {
+  Removed removed;
+  for (bool done = false; !done;) {
+    watch.step(base + removed.entries, total);
+    Removed chunk;
+    env.write([&](MDB_txn* txn) {
+      chunk = {};
+      Ledger ledger(env, txn, tables);
+      done = remove_range(txn, ledger, id.bytes, kEntriesPerCommit, chunk);
+      if (done) ledger.erase(id);
+      ledger.save();
+    });
+    removed.entries += chunk.entries;
+    removed.bytes += chunk.bytes;
+  }
+  return removed;
+}
+
+Removed FeatureCache::gc(std::span<const ModelId> in_use, const Watch& watch) {
+  state_->require_writable();
+  std::vector<ModelId> unused;
+  std::uint64_t total = 0;
+  {
+    const ReadTransaction txn(state_->env);
+    const Ledger ledger(state_->env, txn.get(), state_->tables);
+    for (const ModelId& id : state_->stored_models(txn.get())) {
+      const bool named = std::find(in_use.begin(), in_use.end(), id) != in_use.end();
+      if (named || state_->is_protected(id)) continue;
+      unused.push_back(id);
+      const auto record = ledger.models().find(id);
+      if (record != ledger.models().end()) total += record->second.entries;
+    }
+  }
+  Removed removed;
+  for (const ModelId& id : unused) {
+    const Removed part = state_->remove_model(id, watch, removed.entries, total);
+    removed.entries += part.entries;
+    removed.bytes += part.bytes;
+  }
+  watch.step(removed.entries, removed.entries);
+  if (!unused.empty()) state_->reclaim();
+  return removed;
+}
+
+Removed FeatureCache::forget(std::span<const SampleDigest> samples) {
+  state_->require_writable();
+  const std::lock_guard lock(state_->batch_mutex);
+  for (const SampleDigest& sample : samples) state_->batch.drop(sample);
+  Removed removed;
+  state_->env.write([&](MDB_txn* txn) {
+    removed = {};
+    Ledger ledger(state_->env, txn, state_->tables);
+    for (const ModelId& model : state_->stored_models(txn)) {
+      for (const SampleDigest& sample : samples) {
+        const EncodedKey first = encode({model, sample, 0});
+        const auto prefix = std::span(first).first(first.size() - sizeof(FeatureKey::view));
+        state_->remove_range(txn, ledger, prefix, ~std::uint64_t{0}, removed);
+      }
+    }
+    ledger.save();
+  });
+  // Always, even where nothing was found: a crash may have come between these two steps before.
+  state_->reclaim();
+  return removed;
+}
+
+}  // namespace moil::cache
