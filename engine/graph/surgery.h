@@ -1,0 +1,27 @@
+// Changing a model's classifier: more rows for labels that the global model does not know.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/graph/model_description.h"
+
+namespace moil {
+
+// The layer whose rows are the classes: the last one with weights before the only output, a
+// fully_connected or a conv2d with nothing but weightless one-input layers behind it.
+// Throws kInvalidArgument where the model has no such layer.
+[[nodiscard]] std::string find_classifier(const ModelDescription& model);
+
+// How many classes the classifier tells apart.
+[[nodiscard]] std::int64_t classifier_classes(const ModelDescription& model);
+
+// The model with `classes` rows, and its weights with the old rows kept and the new ones drawn from
+// (seed, layer name) as for a fresh layer. Throws kInvalidArgument for fewer classes than before.
+void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t classes,
+                     std::uint64_t seed);
+
+// A fresh classifier of `classes` rows; the weights are left alone (they no longer fit).
+void resize_classifier(ModelDescription& model, std::int64_t classes);
+
+}  // namespace moil
