@@ -1,0 +1,27 @@
+// Sums, products and copies of arrays, vectorised.
+//
+// Pure functions of the range [begin, end) of their arrays; thread-safe. out may be an input.
+#pragma once
+
+#include <cstdint>
+
+namespace moil {
+
+void add(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
+void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
+
+// Rows [begin, end) of a [rows, channels] array times one factor a channel.
+void multiply_channels(const float* in, const float* factors, float* out, std::int64_t channels,
+                       std::int64_t begin, std::int64_t end);
+
+// out[c] = the sum over rows [0, rows) of a * b.
+void sum_products_by_channel(const float* a, const float* b, float* out, std::int64_t rows,
+                             std::int64_t channels);
+
+// The sum of squares, gathered in double.
+double sum_of_squares(const float* in, std::int64_t begin, std::int64_t end);
+
+// Does nothing where in is out.
+void copy(const float* in, float* out, std::int64_t begin, std::int64_t end);
+
+}  // namespace moil

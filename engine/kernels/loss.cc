@@ -1,0 +1,113 @@
+#include "engine/kernels/loss.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/kernels/loss.cc"
+#include "hwy/foreach_target.h"
+//
+#include "engine/kernels/simd-inl.h"
+#include "engine/kernels/transcendental-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace moil {
+namespace HWY_NAMESPACE {
+namespace {
+
+// max(x, 0) - x t + log(1 + e^-|x|).
+struct LogisticLoss {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    const V tail = hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(x))));
+    return hn::Add(hn::NegMulAdd(x, target, hn::Max(x, hn::Zero(d))), tail);
+  }
+};
+
+struct SquaredError {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V x, V target) const {
+    const V e = hn::Sub(x, target);
+    return hn::Mul(e, e);
+  }
+};
+
+struct LogisticSlope {
+  float scale;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    return hn::Mul(hn::Set(d, scale), hn::Sub(logistic(d, x), target));
+  }
+};
+
+struct Difference {
+  float scale;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    return hn::Mul(hn::Set(d, scale), hn::Sub(x, target));
+  }
+};
+
+// fp32 sums run over blocks only; the blocks are added up in double.
+template <class F>
+double blockwise(const float* x, const float* target, std::int64_t begin, std::int64_t end,
+                 const F& f) {
+  constexpr std::int64_t kBlock = 4096;
+  double total = 0;
+  for (std::int64_t i = begin; i < end; i += kBlock)
+    total += static_cast<double>(sum(i, std::min(end, i + kBlock), f, x, target));
+  return total;
+}
+
+double logistic_loss(const float* x, const float* target, std::int64_t begin, std::int64_t end) {
+  return blockwise(x, target, begin, end, LogisticLoss());
+}
+
+void logistic_slope(const float* x, const float* target, float* dx, float scale, std::int64_t begin,
+                    std::int64_t end) {
+  map(dx, begin, end, LogisticSlope{scale}, x, target);
+}
+
+double square_loss(const float* x, const float* target, std::int64_t begin, std::int64_t end) {
+  return blockwise(x, target, begin, end, SquaredError());
+}
+
+void square_slope(const float* x, const float* target, float* dx, float scale, std::int64_t begin,
+                  std::int64_t end) {
+  map(dx, begin, end, Difference{scale}, x, target);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace moil
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace moil {
+
+HWY_EXPORT(logistic_loss);
+HWY_EXPORT(logistic_slope);
+HWY_EXPORT(square_loss);
+HWY_EXPORT(square_slope);
+
+double sigmoid_cross_entropy(const float* x, const float* target, std::int64_t begin,
+                             std::int64_t end) {
+  return HWY_DYNAMIC_DISPATCH(logistic_loss)(x, target, begin, end);
+}
+
+void sigmoid_cross_entropy_derivative(const float* x, const float* target, float* dx, float scale,
+                                      std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(logistic_slope)(x, target, dx, scale, begin, end);
+}
+
+double squared_error(const float* x, const float* target, std::int64_t begin, std::int64_t end) {
+  return HWY_DYNAMIC_DISPATCH(square_loss)(x, target, begin, end);
+}
+
+void squared_error_derivative(const float* x, const float* target, float* dx, float scale,
+                              std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(square_slope)(x, target, dx, scale, begin, end);
+}
+
+}  // namespace moil
+#endif  // HWY_ONCE

@@ -1,0 +1,23 @@
+// Element-wise losses and their derivatives, vectorised.
+//
+// Pure functions of the range [begin, end) of their arrays; thread-safe. dx may be x.
+#pragma once
+
+#include <cstdint>
+
+namespace moil {
+
+// The sum of -t log sigmoid(x) - (1 - t) log(1 - sigmoid(x)), stable for every x.
+double sigmoid_cross_entropy(const float* x, const float* target, std::int64_t begin,
+                             std::int64_t end);
+// dx = scale * (sigmoid(x) - t).
+void sigmoid_cross_entropy_derivative(const float* x, const float* target, float* dx, float scale,
+                                      std::int64_t begin, std::int64_t end);
+
+// The sum of (x - t)^2.
+double squared_error(const float* x, const float* target, std::int64_t begin, std::int64_t end);
+// dx = scale * (x - t).
+void squared_error_derivative(const float* x, const float* target, float* dx, float scale,
+                              std::int64_t begin, std::int64_t end);
+
+}  // namespace moil

@@ -1,0 +1,26 @@
+// Softmax over the last axis in memory: the features, or the channels of a channels-last image.
+//
+// Rows [begin, end) of [rows, columns] arrays; each row by itself. Pure; thread-safe.
+#pragma once
+
+#include <cstdint>
+
+namespace moil {
+
+// out may be in.
+void softmax(const float* in, float* out, std::int64_t columns, std::int64_t begin,
+             std::int64_t end);
+
+// dx = y * (dy - sum(y * dy)); dx may be dy.
+void softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t columns,
+                        std::int64_t begin, std::int64_t end);
+
+// row_loss[r] = -sum(target * log softmax(in)).
+void softmax_cross_entropy(const float* in, const float* target, float* row_loss,
+                           std::int64_t columns, std::int64_t begin, std::int64_t end);
+
+// dx = scale * (softmax(in) * sum(target) - target); dx may be in.
+void softmax_cross_entropy_derivative(const float* in, const float* target, float* dx, float scale,
+                                      std::int64_t columns, std::int64_t begin, std::int64_t end);
+
+}  // namespace moil
