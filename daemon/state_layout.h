@@ -2,8 +2,7 @@
 //
 //   lock                      held (flock) by the running daemon
 //   moild.db                  jobs, events, model versions (SQLite, WAL); the daemon's alone
-//   labels.db                 the label store (SQLite, WAL); daemon writes, worker reads
-//   samples/                  copies of labelled files, managed by the label store
+//   labels/                   the label store (datasets/labels); daemon writes, worker reads
 //   cache/                    feature maps (LMDB); worker writes, daemon reads and collects
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
@@ -27,8 +26,7 @@ class StateLayout {
   const path& root() const { return root_; }
   path lock() const { return root_ / "lock"; }
   path database() const { return root_ / "moild.db"; }
-  path labels() const { return root_ / "labels.db"; }
-  path samples() const { return root_ / "samples"; }
+  path labels() const { return root_ / "labels"; }
   path cache() const { return root_ / "cache"; }
   path models() const { return root_ / "models"; }
   path model(const std::string& name) const { return models() / name; }

@@ -19,6 +19,8 @@ const Fields<JobFile>& fields_of(const JobFile*) {
       field("id", &JobFile::id, Need::kRequired),
       field("base_version", &JobFile::base_version, Need::kRequired),
       field("version", &JobFile::version, Need::kRequired),
+      field("threads", &JobFile::threads, Need::kOptional, between(1, 1024)),
+      field("cache_quota_bytes", &JobFile::cache_quota_bytes),
       field("spec", &JobFile::spec, Need::kRequired),
   };
   return table;
@@ -81,6 +83,7 @@ std::string to_string(Stage stage) {
 
 void EventWriter::progress(const Progress& progress) { write("progress", write_fields(progress)); }
 void EventWriter::curve(const CurvePoint& point) { write("curve", write_fields(point)); }
+void EventWriter::note(const std::string& message) { write("note", {{"message", message}}); }
 void EventWriter::result(const JobResult& result) { write("result", write_fields(result)); }
 void EventWriter::result(const ImportResult& result) { write("result", write_fields(result)); }
 void EventWriter::error(const Error& error) {

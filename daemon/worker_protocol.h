@@ -9,6 +9,7 @@
 //   {"event":"progress","stage":"train","done":40,"total":57,"epoch":3,"epochs":10,"loss":0.31,
 //    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
+//   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
 //   {"event":"result", ...JobResult or ImportResult}     the last line of a job that was done
 //   {"event":"error","code":"bad_data","message":"..."}  the last line of one that was not
 //
@@ -42,8 +43,10 @@ inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, 
 // resumed job starts from the same model and writes the same version.
 struct JobFile {
   std::int64_t id = 0;
-  std::int64_t base_version = 0;  // models/MODEL/BASE_VERSION is what the night starts from
-  std::int64_t version = 0;       // models/MODEL/VERSION is what it writes
+  std::int64_t base_version = 0;       // models/MODEL/BASE_VERSION is what the night starts from
+  std::int64_t version = 0;            // models/MODEL/VERSION is what it writes
+  int threads = 1;                     // spec.threads where given
+  std::int64_t cache_quota_bytes = 0;  // of the feature cache; 0: none
   JobSpec spec;
 };
 
@@ -95,6 +98,7 @@ class EventWriter {
 
   void progress(const Progress& progress);
   void curve(const CurvePoint& point);
+  void note(const std::string& message);
   void result(const JobResult& result);
   void result(const ImportResult& result);
   void error(const Error& error);

@@ -1,0 +1,52 @@
+// The frozen part of a network as it runs at night: from a preprocessed image to a feature map.
+//
+// The backbone is an inference graph (batch norms folded, activations fused) planned for one fixed
+// batch; fewer samples are filled up. A sample's feature map is the same bits in every batch and at
+// every place in it (device/kernel_selector.h), so that cached and fresh ones can be mixed. Without
+// a split the "feature map" is the preprocessed image itself. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/freeze.h"
+#include "engine/graph/network.h"
+
+namespace moil::night {
+
+class Backbone {
+ public:
+  // freeze.split empty: the identity. Planned, not allocated. weights: the whole model's.
+  Backbone(const ModelDescription& model, const WeightMap& weights, const Freeze& freeze,
+           std::int64_t batch, KernelSelector& kernels);
+
+  bool is_identity() const { return network_ == nullptr; }
+  std::int64_t batch() const { return batch_; }
+  std::size_t input_elements() const { return input_elements_; }      // of one sample
+  std::size_t feature_elements() const { return feature_elements_; }  // of one sample
+  // What changes a feature map besides the sample and its preprocessing: weights, graph, split and
+  // the arithmetic chosen. Empty for the identity.
+  const std::string& fingerprint() const { return fingerprint_; }
+  std::size_t planned_bytes() const;
+
+  void allocate();
+  void release();  // gives the memory back; allocate() again before the next run()
+
+  // inputs: count x input_elements; features: count x feature_elements; any count.
+  void run(const float* inputs, std::int64_t count, float* features);
+
+ private:
+  std::int64_t batch_;
+  std::size_t input_elements_ = 0, feature_elements_ = 0;
+  std::string fingerprint_;
+  WeightMap weights_;  // of the prepared backbone, until allocate()
+  ModelDescription prepared_;
+  KernelSelector& kernels_;
+  std::unique_ptr<Network> network_;
+  bool allocated_ = false;
+};
+
+}  // namespace moil::night

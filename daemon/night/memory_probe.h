@@ -1,0 +1,21 @@
+// What this process really used: the high-water mark of its resident memory.
+#pragma once
+
+#include <cstddef>
+
+namespace moil::night {
+
+// Makes the libraries take their own buffers, resets the high-water mark and remembers what is
+// resident: what the process held before a model was loaded.
+class MemoryProbe {
+ public:
+  MemoryProbe();
+  // Bytes above that, at the highest (VmHWM of /proc/self/status; 0 where it cannot be read).
+  std::size_t peak_bytes() const;
+  std::size_t baseline_bytes() const { return baseline_; }
+
+ private:
+  std::size_t baseline_ = 0;
+};
+
+}  // namespace moil::night

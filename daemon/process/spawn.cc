@@ -1,0 +1,111 @@
+#include "daemon/process/spawn.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/ioprio.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+
+extern char** environ;
+
+namespace moil::daemon {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& text : strings) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& added) {
+  std::vector<std::string> out = added;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('=') + 1);
+    const bool replaced = std::any_of(added.begin(), added.end(),
+                                      [&](const std::string& a) { return a.starts_with(name); });
+    // The worker is not the service: it must not speak to systemd in the daemon's name.
+    if (!replaced && name != "NOTIFY_SOCKET=" && name != "WATCHDOG_USEC=") out.push_back(text);
+  }
+  return out;
+}
+
+int io_priority(IoClass io_class) {
+  switch (io_class) {
+    case IoClass::kIdle:
+      return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0);
+    case IoClass::kBestEffort:
+      return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7);
+    case IoClass::kNone:
+      return 0;
+  }
+  return 0;
+}
+
+struct Prepared {
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  const ProcessOptions& options;
+  int output;
+  int failure;  // written to where exec fails
+  pid_t parent;
+};
+
+// In the child of a program with threads: async-signal-safe calls alone, no allocation.
+[[noreturn]] void run_child(const Prepared& p) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != p.parent) ::_exit(1);  // the daemon died in between
+  ::setpgid(0, 0);                          // Ctrl-C reaches the daemon alone, which stops us well
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::setpriority(PRIO_PROCESS, 0, p.options.nice);
+  if (p.options.io_class != IoClass::kNone) {
+    ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, io_priority(p.options.io_class));
+  }
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(p.output, STDOUT_FILENO);
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  for (const int fd : p.options.keep_open) ::fcntl(fd, F_SETFD, 0);
+  ::execve(p.arguments[0], p.arguments.data(), p.environment.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t n = ::write(p.failure, &error, sizeof error);
+  ::_exit(127);
+}
+
+}  // namespace
+
+int spawn_process(const ProcessOptions& options, int output) {
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) throw system_error("cannot create a pipe", errno);
+  const UniqueFd failure_read(pipe[0]);
+  UniqueFd failure_write(pipe[1]);
+  std::vector<std::string> arguments = options.arguments;
+  std::vector<std::string> environment = merged_environment(options.environment);
+  const Prepared prepared{pointers(arguments), pointers(environment), options, output, pipe[1],
+                          ::getpid()};
+  const pid_t pid = ::fork();
+  if (pid == 0) run_child(prepared);
+  if (pid < 0) throw system_error("cannot start the worker", errno);
+
+  failure_write.reset();
+  int error = 0;
+  if (::read(failure_read.get(), &error, sizeof error) == sizeof error) {
+    ::waitpid(pid, nullptr, 0);
+    throw system_error("cannot start " + options.arguments[0], error);
+  }
+  return pid;
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,12 @@
+// fork and exec of a worker, with all that must happen in the child between the two.
+#pragma once
+
+#include "daemon/process/worker_process.h"
+
+namespace moil::daemon {
+
+// Starts the program with `output` as stdout; its process id. Throws where it could not be
+// executed, with errno's text.
+int spawn_process(const ProcessOptions& options, int output);
+
+}  // namespace moil::daemon

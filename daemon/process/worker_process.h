@@ -1,0 +1,65 @@
+// A child process with its stdout as lines.
+//
+// The child dies with the daemon (PR_SET_PDEATHSIG), gets /dev/null as stdin, the daemon's stderr,
+// its own nice and I/O class, and no descriptor but those asked for. Loop thread only; the loop's
+// thread must outlive the child, for its end is what PDEATHSIG watches.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/loop/event_loop.h"
+
+namespace moil::daemon {
+
+enum class IoClass { kNone, kBestEffort, kIdle };
+
+struct ProcessOptions {
+  std::vector<std::string> arguments;    // [0] is the program's path
+  std::vector<std::string> environment;  // NAME=value, added to or replacing the daemon's own
+  int nice = 0;
+  IoClass io_class = IoClass::kNone;
+  std::vector<int> keep_open;  // descriptors that the child inherits
+};
+
+struct ProcessExit {
+  std::optional<int> code;
+  std::optional<int> signal;
+  std::string text() const;  // "exited with status 3", "was killed by signal 9 (Killed)"
+};
+
+class WorkerProcess {
+ public:
+  using OnLine = std::function<void(const std::string& line)>;
+  using OnExit = std::function<void(const ProcessExit&)>;  // may destroy the WorkerProcess
+
+  // kNotFound or kIo where it cannot be started. Every line comes before the exit.
+  WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit);
+  ~WorkerProcess();  // kills
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  int pid() const { return pid_; }
+  // SIGTERM now, SIGKILL after the grace.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  void spawn(const ProcessOptions& options);
+  bool read_output();
+  void take_lines();
+  void on_death();
+
+  EventLoop& loop_;
+  OnLine on_line_;
+  OnExit on_exit_;
+  int pid_ = -1;
+  UniqueFd pidfd_;
+  UniqueFd output_;
+  std::string buffer_;
+  EventLoop::TimerId kill_timer_ = 0;
+};
+
+}  // namespace moil::daemon

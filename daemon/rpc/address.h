@@ -1,0 +1,28 @@
+// The address of a Unix socket, for the server and its clients.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <filesystem>
+
+#include "daemon/loop/unique_fd.h"
+
+namespace moil::daemon {
+
+class UnixAddress {
+ public:
+  // kInvalidArgument where the path is longer than the system allows (107 bytes).
+  explicit UnixAddress(const std::filesystem::path& path);
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address_); }
+  socklen_t size() const { return sizeof address_; }
+
+ private:
+  sockaddr_un address_{};
+};
+
+// A blocking connection; kNotFound or kIo with errno's text.
+UniqueFd connect_to(const std::filesystem::path& path);
+bool is_listening(const std::filesystem::path& path);
+
+}  // namespace moil::daemon

@@ -1,0 +1,59 @@
+#include "daemon/rpc/error.h"
+
+namespace moil::daemon {
+namespace {
+
+int wire_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return kInvalidParams;
+    case ErrorCode::kNotFound:
+      return -32001;
+    case ErrorCode::kAlreadyExists:
+      return -32002;
+    case ErrorCode::kFailedPrecondition:
+      return -32003;
+    case ErrorCode::kResourceExhausted:
+      return -32004;
+    case ErrorCode::kIo:
+      return -32005;
+    case ErrorCode::kCancelled:
+      return -32006;
+    case ErrorCode::kUnimplemented:
+      return -32007;
+    case ErrorCode::kBadData:
+      return -32008;
+    case ErrorCode::kInternal:
+      return kInternalError;
+  }
+  return kInternalError;
+}
+
+Json list(const FieldErrors& errors) {
+  Json out = Json::array();
+  for (const auto& error : errors) {
+    out.push_back({{"pointer", error.pointer}, {"message", error.message}});
+  }
+  return out;
+}
+
+}  // namespace
+
+RpcError rpc_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ValidationError& e) {
+    return {
+        kInvalidParams, e.what(), {{"code", to_string(e.code())}, {"errors", list(e.errors())}}};
+  } catch (const Error& e) {
+    return {wire_code(e.code()), e.what(), {{"code", to_string(e.code())}}};
+  } catch (const std::exception& e) {
+    return {kInternalError, e.what(), {{"code", to_string(ErrorCode::kInternal)}}};
+  }
+}
+
+RpcError rpc_error(int code, const std::string& message) {
+  return {code, message, {{"code", to_string(ErrorCode::kInvalidArgument)}}};
+}
+
+}  // namespace moil::daemon

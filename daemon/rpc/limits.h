@@ -1,0 +1,21 @@
+// What one client may cost the daemon.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace moil::daemon {
+
+struct Limits {
+  std::size_t request_bytes = std::size_t{1} << 20;  // one line
+  std::size_t output_bytes = std::size_t{4} << 20;   // waiting to be read by the client
+  std::size_t clients = 64;
+  std::size_t batch = 100;       // requests in one line
+  std::size_t in_flight = 64;    // requests not answered yet
+  std::size_t descriptors = 64;  // sent along with one request
+  int nesting = 64;
+  std::chrono::milliseconds request_time{10'000};  // from a line's first byte to its end
+  std::chrono::milliseconds output_time{30'000};   // without the client reading a byte
+};
+
+}  // namespace moil::daemon

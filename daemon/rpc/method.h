@@ -1,0 +1,54 @@
+// The command table as data: a line a method. methods/*.cc fill it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/json/fields.h"
+#include "daemon/rpc/connection.h"
+#include "daemon/rpc/error.h"
+
+namespace moil::daemon {
+
+// Answers one request, on the loop's thread, once; the first answer counts. May outlive the client.
+class Responder {
+ public:
+  using Send = std::function<void(Json result, const RpcError* error)>;
+  explicit Responder(Send send) : send_(std::make_shared<Send>(std::move(send))) {}
+
+  void result(Json value) const { answer(std::move(value), nullptr); }
+  void error(const RpcError& error) const { answer(nullptr, &error); }
+
+ private:
+  void answer(Json value, const RpcError* error) const {
+    if (const Send send = std::exchange(*send_, nullptr)) send(std::move(value), error);
+  }
+  std::shared_ptr<Send> send_;
+};
+
+// A request as its handler sees it.
+struct Call {
+  Json params = Json::object();  // always an object
+  std::vector<UniqueFd> files;   // that came along
+  std::weak_ptr<Connection> client;
+};
+
+struct Method {
+  enum class Where {
+    kLoop,        // `handle` runs on the loop's thread and must be quick
+    kBackground,  // `handle` runs on the background thread, one at a time
+    kDeferred,    // `defer` runs on the loop's thread and answers later
+  };
+  std::string name;
+  std::string since;  // the version of moild that brought it
+  std::string summary;
+  Where where = Where::kLoop;
+  std::function<Json(Call&)> handle;
+  std::function<void(Call&, const Responder&)> defer;
+};
+
+using MethodTable = std::vector<Method>;
+
+}  // namespace moil::daemon

@@ -1,0 +1,150 @@
+#include "daemon/service/config.h"
+
+#include "base/file.h"
+#include "daemon/json/parse.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr int kNesting = 16;
+constexpr double kDay = 86400;
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+}  // namespace
+
+EnumNames<IoClass> enum_names(IoClass) {
+  return {
+      {IoClass::kNone, "none"}, {IoClass::kBestEffort, "best-effort"}, {IoClass::kIdle, "idle"}};
+}
+
+EnumNames<LogLevel> enum_names(LogLevel) {
+  return {{LogLevel::kDebug, "debug"},
+          {LogLevel::kInfo, "info"},
+          {LogLevel::kWarning, "warning"},
+          {LogLevel::kError, "error"}};
+}
+
+namespace fields_internal {
+
+template <>
+struct Codec<TimeOfDay> {
+  static void read(const Json& v, TimeOfDay& out, const std::string& at, FieldErrors& errors) {
+    const auto minute = v.is_string() ? parse_time_of_day(v.get<std::string>()) : std::nullopt;
+    if (!minute) return wrong_type("a time of day like \"01:30\"", v, at, errors);
+    out.minute = *minute;
+  }
+  static Json write(const TimeOfDay& v) { return time_of_day(v.minute); }
+};
+
+}  // namespace fields_internal
+
+const Fields<WindowConfig>& fields_of(const WindowConfig*) {
+  static const Fields<WindowConfig> table = {
+      field("start", &WindowConfig::start),
+      field("end", &WindowConfig::end),
+  };
+  return table;
+}
+
+const Fields<Conditions>& fields_of(const Conditions*) {
+  static const Fields<Conditions> table = {
+      field("need_mains", &Conditions::need_mains),
+      field("min_battery", &Conditions::min_battery, Need::kOptional, between(0.0, 1.0)),
+      field("max_load_per_cpu", &Conditions::max_load_per_cpu, Need::kOptional,
+            between(0.0, 1000.0)),
+      field("max_temperature_c", &Conditions::max_temperature_c, Need::kOptional,
+            between(0.0, 200.0)),
+  };
+  return table;
+}
+
+const Fields<WorkerConfig>& fields_of(const WorkerConfig*) {
+  static const Fields<WorkerConfig> table = {
+      field("path", &WorkerConfig::path),
+      field("nice", &WorkerConfig::nice, Need::kOptional, between(0, 19)),
+      field("io_class", &WorkerConfig::io_class),
+      field("threads", &WorkerConfig::threads, Need::kOptional, between(1, 1024)),
+      field("attempts", &WorkerConfig::attempts, Need::kOptional, between(1, 100)),
+      field("backoff_seconds", &WorkerConfig::backoff_seconds, Need::kOptional, between(0.0, kDay)),
+      field("stop_seconds", &WorkerConfig::stop_seconds, Need::kOptional, between(0.0, kDay)),
+  };
+  return table;
+}
+
+const Fields<ServerConfig>& fields_of(const ServerConfig*) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  static const Fields<ServerConfig> table = {
+      field("request_bytes", &ServerConfig::request_bytes, Need::kOptional,
+            between(std::int64_t{1024}, kMost)),
+      field("output_bytes", &ServerConfig::output_bytes, Need::kOptional,
+            between(std::int64_t{1024}, kMost)),
+      field("clients", &ServerConfig::clients, Need::kOptional, between(1, 10000)),
+      field("request_seconds", &ServerConfig::request_seconds, Need::kOptional,
+            between(0.01, kDay)),
+      field("output_seconds", &ServerConfig::output_seconds, Need::kOptional, between(0.01, kDay)),
+  };
+  return table;
+}
+
+const Fields<CacheConfig>& fields_of(const CacheConfig*) {
+  static const Fields<CacheConfig> table = {
+      field("quota_bytes", &CacheConfig::quota_bytes, Need::kOptional,
+            between(std::int64_t{0}, std::int64_t{1} << 50)),
+  };
+  return table;
+}
+
+const Fields<Config>& fields_of(const Config*) {
+  static const Fields<Config> table = {
+      field("window", &Config::window),
+      field("conditions", &Config::conditions),
+      field("worker", &Config::worker),
+      field("server", &Config::server),
+      field("cache", &Config::cache),
+      field("poll_seconds", &Config::poll_seconds, Need::kOptional, between(0.01, 3600.0)),
+      field("log_level", &Config::log_level),
+  };
+  return table;
+}
+
+Limits Config::limits() const {
+  Limits limits;
+  limits.request_bytes = static_cast<std::size_t>(server.request_bytes);
+  limits.output_bytes = static_cast<std::size_t>(server.output_bytes);
+  limits.clients = static_cast<std::size_t>(server.clients);
+  limits.request_time = milliseconds(server.request_seconds);
+  limits.output_time = milliseconds(server.output_seconds);
+  return limits;
+}
+
+Config read_config(const std::filesystem::path& file) {
+  return parse_config(read_text(file, 1 << 20), file.string());
+}
+
+Config parse_config(const std::string& text, const std::string& file) {
+  Json document;
+  try {
+    document = parse_json(text, kNesting, Comments::kAllowed);
+  } catch (const Error& error) {
+    throw Error(error.code(), file + ": " + error.what());
+  }
+  try {
+    return read_fields<Config>(document, file);
+  } catch (const ValidationError& error) {
+    const auto lines = lines_of(text);
+    FieldErrors placed = error.errors();
+    for (FieldError& wrong : placed) {
+      const auto line = lines.find(wrong.pointer);
+      if (line != lines.end())
+        wrong.message = "line " + std::to_string(line->second) + ": " + wrong.message;
+    }
+    throw ValidationError(file, std::move(placed));
+  }
+}
+
+Json to_json(const Config& config) { return write_fields(config); }
+
+}  // namespace moil::daemon

@@ -1,0 +1,68 @@
+// moild.json: JSON with comments; every key has a default, unknown keys are errors that name the
+// nearest known one and the line. config/moild.json shows all of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "daemon/json/fields.h"
+#include "daemon/process/worker_process.h"
+#include "daemon/rpc/limits.h"
+#include "daemon/schedule/conditions.h"
+
+namespace moil::daemon {
+
+struct TimeOfDay {
+  int minute = 0;
+};
+
+struct WindowConfig {
+  TimeOfDay start{60};
+  TimeOfDay end{360};
+};
+
+struct WorkerConfig {
+  std::string path;  // empty: moil-worker beside moild
+  int nice = 19;
+  IoClass io_class = IoClass::kIdle;
+  std::optional<int> threads;   // of a job that does not say; empty: as many as CPUs
+  int attempts = 3;             // a job fails when its worker died so often
+  double backoff_seconds = 60;  // before the second attempt; doubles
+  double stop_seconds = 30;     // from SIGTERM to SIGKILL
+};
+
+struct ServerConfig {
+  std::int64_t request_bytes = 1 << 20;
+  std::int64_t output_bytes = 4 << 20;
+  int clients = 64;
+  double request_seconds = 10;
+  double output_seconds = 30;
+};
+
+struct CacheConfig {
+  std::int64_t quota_bytes = std::int64_t{4} << 30;  // 0: no limit
+};
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+struct Config {
+  WindowConfig window;
+  Conditions conditions;
+  WorkerConfig worker;
+  ServerConfig server;
+  CacheConfig cache;
+  double poll_seconds = 5;  // how often the conditions are looked at
+  LogLevel log_level = LogLevel::kInfo;
+
+  Window night() const { return {window.start.minute, window.end.minute}; }
+  Limits limits() const;
+};
+
+// ValidationError with every wrong key and its line; kBadData where it is not JSON; kNotFound.
+Config read_config(const std::filesystem::path& file);
+Config parse_config(const std::string& text, const std::string& file);
+Json to_json(const Config& config);
+
+}  // namespace moil::daemon

@@ -1,0 +1,60 @@
+// One job in one worker process: writes its job file, starts the worker, keeps what it reports and
+// says how it ended. What that means for the queue is the scheduler's to decide.
+//
+// Loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/process/worker_process.h"
+#include "daemon/service/worker_command.h"
+
+namespace moil::daemon {
+
+struct Outcome {
+  enum class Kind {
+    kResult,   // `result` holds it
+    kStopped,  // as asked, with a checkpoint or before it could write one
+    kRefused,  // the job cannot succeed: trying again is no use
+    kDied,     // anything else
+  };
+  Kind kind = Kind::kDied;
+  Json result;
+  std::string message;
+};
+
+class JobRunner {
+ public:
+  struct Callbacks {
+    std::function<void(const Json& event)> progress;  // latest position; may be many
+    std::function<void(const Json& event)> event;     // stage, curve, note: worth keeping
+    std::function<void(const Outcome&)> ended;        // last; may destroy the runner
+  };
+
+  // Throws moil::Error where the worker cannot be started.
+  JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
+            const JobFile& job, Callbacks callbacks);
+
+  std::int64_t job() const { return job_; }
+  void stop(std::chrono::milliseconds grace);
+  bool is_stopping() const { return stopping_; }
+
+ private:
+  void on_line(const std::string& line);
+  void on_exit(const ProcessExit& exit);
+  void on_progress(const Json& event);
+  Outcome outcome(const ProcessExit& exit) const;
+
+  std::int64_t job_;
+  Callbacks callbacks_;
+  std::string stage_;
+  std::optional<Json> result_;
+  std::optional<Json> error_;
+  bool stopping_ = false;
+  std::unique_ptr<WorkerProcess> process_;
+};
+
+}  // namespace moil::daemon

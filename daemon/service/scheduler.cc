@@ -1,0 +1,176 @@
+#include "daemon/service/scheduler.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace moil::daemon {
+namespace {
+
+constexpr double kLongestBackoffSeconds = 3600;
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+}  // namespace
+
+Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
+                     const StateLayout& layout, const World& world, JobStore& jobs,
+                     Listener listener)
+    : loop_(loop),
+      config_(config),
+      command_(command),
+      layout_(layout),
+      world_(world),
+      jobs_(jobs),
+      listener_(std::move(listener)) {
+  wake();
+}
+
+Scheduler::~Scheduler() { loop_.cancel(timer_); }
+
+void Scheduler::wake() {
+  loop_.cancel(timer_);
+  timer_ = loop_.after(std::chrono::milliseconds(0), [this] { tick(); });
+}
+
+void Scheduler::tick() {
+  timer_ = loop_.after(milliseconds(config_.poll_seconds), [this] { tick(); });
+  if (shut_down_done_) return;
+  if (runner_) return stop_if_closed();
+  const auto job = jobs_.next(world_.now_milliseconds(), verdict().open);
+  if (job) start(*job);
+}
+
+Verdict Scheduler::verdict() const {
+  return judge(config_.night(), config_.conditions, world_, runner_ != nullptr);
+}
+
+void Scheduler::stop_if_closed() {
+  if (runs_now_ || runner_->is_stopping()) return;
+  const Verdict now = verdict();
+  if (now.open) return;
+  stop_reason_ = now.reason;
+  spdlog::info("job {}: asked to stop, {}", runner_->job(), stop_reason_);
+  runner_->stop(grace());
+}
+
+void Scheduler::start(const Job& job) {
+  const std::int64_t id = job.id;
+  try {
+    JobFile file = jobs_.start(id);
+    file.threads = file.spec.threads.value_or(command_.default_threads());
+    file.cache_quota_bytes = config_.cache.quota_bytes;
+    progress_ = nullptr;
+    stop_reason_.clear();
+    runs_now_ = job.ignore_window;
+    JobRunner::Callbacks callbacks;
+    callbacks.progress = [this, id](const Json& event) {
+      progress_ = event;
+      listener_.progress(id, event);
+    };
+    callbacks.event = [this, id](const Json& event) {
+      jobs_.add_event(id, event);
+      listener_.changed(id);
+    };
+    callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
+    runner_ = std::make_unique<JobRunner>(loop_, command_, layout_, file, std::move(callbacks));
+  } catch (const Error& error) {
+    spdlog::error("job {}: cannot start: {}", id, error.what());
+    jobs_.end(id, JobState::kFailed, error.what());
+    wake();
+  }
+  listener_.changed(id);
+}
+
+void Scheduler::ended(const Outcome& outcome) {
+  const std::int64_t id = runner_->job();
+  const auto gone = std::move(runner_);  // until the end of this function
+  progress_ = nullptr;
+  try {
+    settle(jobs_.get(id), outcome);
+  } catch (const Error& error) {
+    // The result could not be recorded: the disk is full, or the worker did not do what it said.
+    died(jobs_.get(id), error.what());
+  }
+  const JobState state = jobs_.get(id).state;
+  if (is_finished(state)) remove_job_folder(id);
+  spdlog::info("job {}: {}", id, to_string(state));
+  listener_.changed(id);
+  if (shut_down_done_) return loop_.post(std::exchange(shut_down_done_, [] {}));
+  wake();
+}
+
+void Scheduler::settle(const Job& job, const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Outcome::Kind::kResult:
+      return jobs_.finish(job.id, outcome.result);
+    case Outcome::Kind::kRefused:
+      return jobs_.end(job.id, JobState::kFailed, outcome.message);
+    case Outcome::Kind::kStopped:
+      if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+      return jobs_.pause(job.id, stop_reason_);
+    case Outcome::Kind::kDied:
+      if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+      return died(job, outcome.message);
+  }
+}
+
+void Scheduler::died(const Job& job, const std::string& why) {
+  const int failures = job.failures + 1;
+  if (failures >= config_.worker.attempts) {
+    return jobs_.end(job.id, JobState::kFailed,
+                     why + "; given up after " + std::to_string(failures) + " attempts");
+  }
+  const double backoff =
+      std::min(config_.worker.backoff_seconds * std::pow(2, job.failures), kLongestBackoffSeconds);
+  jobs_.retry(job.id, why, world_.now_milliseconds() + milliseconds(backoff).count());
+  loop_.after(milliseconds(backoff), [this] { tick(); });
+}
+
+void Scheduler::cancel(std::int64_t job) {
+  const Job found = jobs_.get(job);
+  if (is_finished(found.state)) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "job " + std::to_string(job) + " is " + to_string(found.state) + " already");
+  }
+  if (runner_ && runner_->job() == job) {
+    jobs_.set_cancelling(job);
+    runner_->stop(grace());
+    return;
+  }
+  jobs_.end(job, JobState::kCancelled, "cancelled");
+  remove_job_folder(job);
+  listener_.changed(job);
+}
+
+void Scheduler::shut_down(std::function<void()> done) {
+  if (!runner_) return done();
+  shut_down_done_ = std::move(done);
+  stop_reason_ = "the daemon was stopped";
+  runner_->stop(grace());
+}
+
+std::optional<std::int64_t> Scheduler::running() const {
+  if (!runner_) return std::nullopt;
+  return runner_->job();
+}
+
+Json Scheduler::progress(std::int64_t job) const {
+  return runner_ && runner_->job() == job ? progress_ : Json(nullptr);
+}
+
+void Scheduler::remove_job_folder(std::int64_t job) const {
+  std::error_code error;
+  std::filesystem::remove_all(layout_.job(job), error);
+  if (error) spdlog::warn("cannot remove {}: {}", layout_.job(job).string(), error.message());
+}
+
+std::chrono::milliseconds Scheduler::grace() const {
+  return milliseconds(config_.worker.stop_seconds);
+}
+
+}  // namespace moil::daemon

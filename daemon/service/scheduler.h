@@ -1,0 +1,70 @@
+// Starts queued jobs, one worker at a time: at once where a job was submitted with now, otherwise
+// in the window and while the device's conditions hold. Stops what runs when they no longer do.
+//
+// A worker that dies unasked costs an attempt; the next one waits (backoff, doubling) and resumes
+// from the checkpoint. Errors that repeating cannot cure end the job at once. Loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/service/config.h"
+#include "daemon/service/job_runner.h"
+#include "daemon/state/job_store.h"
+
+namespace moil::daemon {
+
+class Scheduler {
+ public:
+  // Called after a job changed (its events say how), and with a running job's latest position.
+  struct Listener {
+    std::function<void(std::int64_t job)> changed;
+    std::function<void(std::int64_t job, const Json& progress)> progress;
+  };
+
+  Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
+            const StateLayout& layout, const World& world, JobStore& jobs, Listener listener);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Looks at the queue and the conditions soon; called by itself every poll_seconds.
+  void wake();
+  // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition where
+  // the job is finished already.
+  void cancel(std::int64_t job);
+  // Starts nothing more, stops the worker and calls `done` when it is gone.
+  void shut_down(std::function<void()> done);
+
+  std::optional<std::int64_t> running() const;
+  Json progress(std::int64_t job) const;  // the latest, or null
+  Verdict verdict() const;                // whether a job may run in the window now
+
+ private:
+  void tick();
+  void stop_if_closed();
+  void start(const Job& job);
+  void ended(const Outcome& outcome);
+  void settle(const Job& job, const Outcome& outcome);
+  void died(const Job& job, const std::string& why);
+  void remove_job_folder(std::int64_t job) const;
+  std::chrono::milliseconds grace() const;
+
+  EventLoop& loop_;
+  const Config& config_;
+  const WorkerCommand& command_;
+  const StateLayout layout_;
+  const World& world_;
+  JobStore& jobs_;
+  Listener listener_;
+  std::unique_ptr<JobRunner> runner_;
+  bool runs_now_ = false;  // the running job ignores the window
+  std::string stop_reason_;
+  Json progress_;
+  std::function<void()> shut_down_done_;
+  EventLoop::TimerId timer_ = 0;
+};
+
+}  // namespace moil::daemon

@@ -1,0 +1,49 @@
+#include "daemon/service/worker_command.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace moil::daemon {
+namespace {
+
+std::string beside_this_program() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "moil-worker").string();
+}
+
+}  // namespace
+
+WorkerCommand::WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock)
+    : config_(config),
+      layout_(std::move(layout)),
+      lock_(lock),
+      program_(config.path.empty() ? beside_this_program() : config.path) {}
+
+int WorkerCommand::default_threads() const {
+  return config_.threads.value_or(
+      static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+ProcessOptions WorkerCommand::run(const JobFile& job) const {
+  return options({program_, "run", "--job-file", layout_.job_file(job.id).string(), "--state-dir",
+                  layout_.root().string()},
+                 job.threads);
+}
+
+ProcessOptions WorkerCommand::import(const std::filesystem::path& source, const std::string& model,
+                                     std::int64_t version) const {
+  return options({program_, "import", "--source", source.string(), "--model", model, "--version",
+                  std::to_string(version), "--state-dir", layout_.root().string()},
+                 1);
+}
+
+ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
+  const std::string count = std::to_string(threads);
+  return {.arguments = std::move(arguments),
+          .environment = {"OMP_NUM_THREADS=" + count, "OPENBLAS_NUM_THREADS=" + count,
+                          "OMP_WAIT_POLICY=passive"},
+          .nice = config_.nice,
+          .io_class = config_.io_class,
+          .keep_open = {lock_}};
+}
+
+}  // namespace moil::daemon

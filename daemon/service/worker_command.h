@@ -1,0 +1,35 @@
+// The command lines, environment and priority that workers are started with.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "daemon/process/worker_process.h"
+#include "daemon/service/config.h"
+#include "daemon/state_layout.h"
+#include "daemon/worker_protocol.h"
+
+namespace moil::daemon {
+
+class WorkerCommand {
+ public:
+  // `lock` is the state folder's lock, which every worker holds along (lock_file.h).
+  WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock);
+
+  ProcessOptions run(const JobFile& job) const;
+  ProcessOptions import(const std::filesystem::path& source, const std::string& model,
+                        std::int64_t version) const;
+  int default_threads() const;
+  const std::string& program() const { return program_; }
+
+ private:
+  ProcessOptions options(std::vector<std::string> arguments, int threads) const;
+
+  WorkerConfig config_;
+  StateLayout layout_;
+  int lock_;
+  std::string program_;
+};
+
+}  // namespace moil::daemon

@@ -1,0 +1,69 @@
+#include "daemon/state/job.h"
+
+#include <chrono>
+#include <ctime>
+
+namespace moil::daemon {
+namespace {
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json time_or_null(const std::optional<std::int64_t>& milliseconds) {
+  return milliseconds ? Json(utc_text(*milliseconds)) : Json(nullptr);
+}
+
+}  // namespace
+
+EnumNames<JobState> enum_names(JobState) {
+  return {{JobState::kQueued, "queued"},       {JobState::kRunning, "running"},
+          {JobState::kSucceeded, "succeeded"}, {JobState::kFailed, "failed"},
+          {JobState::kCancelled, "cancelled"}, {JobState::kRejectedByGuard, "rejected-by-guard"}};
+}
+
+std::string to_string(JobState state) {
+  return fields_internal::Codec<JobState>::write(state).get<std::string>();
+}
+
+Json to_json(const Job& job, bool with_spec) {
+  Json out{{"id", job.id},
+           {"name", job.spec.name},
+           {"model", job.spec.model},
+           {"state", to_string(job.state)},
+           {"now", job.ignore_window},
+           {"cancelling", job.cancelling},
+           {"submitted_at", utc_text(job.submitted_at)},
+           {"started_at", time_or_null(job.started_at)},
+           {"finished_at", time_or_null(job.finished_at)},
+           {"attempts", job.attempts},
+           {"failures", job.failures},
+           {"base_version", or_null(job.base_version)},
+           {"version", or_null(job.version)},
+           {"message", job.message},
+           {"result", job.result}};
+  if (with_spec) out["spec"] = to_json(job.spec);
+  return out;
+}
+
+Json to_json(const JobEvent& event) {
+  return {{"seq", event.seq}, {"at", utc_text(event.at)}, {"event", event.body}};
+}
+
+std::string utc_text(std::int64_t milliseconds) {
+  const std::time_t seconds = milliseconds / 1000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::int64_t now_milliseconds() {
+  using std::chrono::milliseconds;
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<milliseconds>(since).count();
+}
+
+}  // namespace moil::daemon

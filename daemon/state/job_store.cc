@@ -1,0 +1,217 @@
+#include "daemon/state/job_store.h"
+
+#include "base/error.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr const char* kColumns =
+    "SELECT id, spec, state, ignore_window, cancelling, submitted_at, started_at, finished_at, "
+    "not_before, attempts, failures, base_version, version, message, result FROM jobs ";
+
+std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
+  if (row.is_null(column)) return std::nullopt;
+  return row.integer(column);
+}
+
+JobState state_of(const std::string& name) {
+  for (const auto& [state, known] : enum_names(JobState{})) {
+    if (known == name) return state;
+  }
+  throw Error(ErrorCode::kInternal, "unknown job state \"" + name + "\" in the database");
+}
+
+Job job_of(const Statement& row) {
+  Job job;
+  job.id = row.integer(0);
+  job.spec = job_spec_from_json(Json::parse(row.text(1)));
+  job.state = state_of(row.text(2));
+  job.ignore_window = row.integer(3) != 0;
+  job.cancelling = row.integer(4) != 0;
+  job.submitted_at = row.integer(5);
+  job.started_at = optional_integer(row, 6);
+  job.finished_at = optional_integer(row, 7);
+  job.not_before = row.integer(8);
+  job.attempts = static_cast<int>(row.integer(9));
+  job.failures = static_cast<int>(row.integer(10));
+  job.base_version = optional_integer(row, 11);
+  job.version = optional_integer(row, 12);
+  job.message = row.text(13);
+  if (!row.is_null(14)) job.result = Json::parse(row.text(14));
+  return job;
+}
+
+// Accuracies and the like of a result, kept with the version it made.
+Json metrics_of(const Json& result) {
+  Json metrics = Json::object();
+  for (const char* name : {"global_before", "global_after", "local_before", "local_after"}) {
+    if (result.contains(name) && !result[name].is_null()) metrics[name] = result[name];
+  }
+  return metrics;
+}
+
+std::string reason_of(const Json& result) {
+  const auto it = result.find("reason");
+  return it != result.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+}  // namespace
+
+std::vector<Job> JobStore::query(const std::string& rest,
+                                 const std::vector<std::int64_t>& values) const {
+  Statement rows(db_, kColumns + rest);
+  for (const std::int64_t value : values) rows.bind(value);
+  std::vector<Job> out;
+  while (rows.step()) out.push_back(job_of(rows));
+  return out;
+}
+
+std::int64_t JobStore::submit(const JobSpec& spec, bool ignore_window) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Statement insert(db_,
+                   "INSERT INTO jobs (name, model, spec, state, ignore_window, submitted_at) "
+                   "VALUES (?, ?, ?, 'queued', ?, ?)");
+  insert.bind(std::string_view(spec.name)).bind(std::string_view(spec.model));
+  insert.bind(std::string_view(to_json(spec).dump()));
+  insert.bind(std::int64_t{ignore_window}).bind(now_milliseconds()).run();
+  const std::int64_t id = db_.last_id();
+  insert_event(id, {{"event", "state"}, {"state", "queued"}, {"attempt", 0}, {"message", ""}});
+  transaction.commit();
+  return id;
+}
+
+Job JobStore::get(std::int64_t id) const {
+  const auto found = query("WHERE id = ?", {id});
+  if (found.empty()) {
+    throw Error(ErrorCode::kNotFound, "there is no job " + std::to_string(id) + "; see job.list");
+  }
+  return found.front();
+}
+
+std::vector<Job> JobStore::list(std::optional<JobState> state, std::int64_t before,
+                                int limit) const {
+  // The name comes from our own table of states, never from the request.
+  const std::string filter = state ? "AND state = '" + to_string(*state) + "' " : "";
+  return query("WHERE (?1 = 0 OR id < ?1) " + filter + "ORDER BY id DESC LIMIT ?2",
+               {before, limit});
+}
+
+std::optional<Job> JobStore::next(std::int64_t now, bool window_open) const {
+  const auto found = query(
+      "WHERE state = 'queued' AND not_before <= ? AND (ignore_window = 1 OR ? = 1) "
+      "ORDER BY ignore_window DESC, id LIMIT 1",
+      {now, window_open ? 1 : 0});
+  if (found.empty()) return std::nullopt;
+  return found.front();
+}
+
+std::vector<JobEvent> JobStore::events(std::int64_t id, std::int64_t after_seq) const {
+  Statement rows(db_, "SELECT seq, at, body FROM events WHERE job = ? AND seq > ? ORDER BY seq");
+  rows.bind(id).bind(after_seq);
+  std::vector<JobEvent> out;
+  while (rows.step()) out.push_back({rows.integer(0), rows.integer(1), Json::parse(rows.text(2))});
+  return out;
+}
+
+JobFile JobStore::start(std::int64_t id) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Job job = get(id);
+  if (!job.version) {
+    const auto base = models_.active(job.spec.model);
+    if (!base) {
+      throw Error(ErrorCode::kFailedPrecondition,
+                  "model \"" + job.spec.model + "\" has no active version; import it first");
+    }
+    job.base_version = base->version;
+    job.version = models_.reserve(job.spec.model, base->version, id);
+    Statement update(db_,
+                     "UPDATE jobs SET base_version = ?, version = ?, started_at = ? WHERE id = ?");
+    update.bind(*job.base_version).bind(*job.version).bind(now_milliseconds()).bind(id).run();
+  }
+  Statement update(db_, "UPDATE jobs SET attempts = attempts + 1 WHERE id = ?");
+  update.bind(id).run();
+  ++job.attempts;
+  set_state(job, JobState::kRunning, "");
+  transaction.commit();
+  return {.id = id, .base_version = *job.base_version, .version = *job.version, .spec = job.spec};
+}
+
+void JobStore::pause(std::int64_t id, const std::string& why) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  set_state(get(id), JobState::kQueued, why);
+  transaction.commit();
+}
+
+void JobStore::retry(std::int64_t id, const std::string& why, std::int64_t not_before) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Statement update(db_, "UPDATE jobs SET failures = failures + 1, not_before = ? WHERE id = ?");
+  update.bind(not_before).bind(id).run();
+  set_state(get(id), JobState::kQueued, why);
+  transaction.commit();
+}
+
+void JobStore::end(std::int64_t id, JobState state, const std::string& why) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  const Job job = get(id);
+  set_state(job, state, why);
+  transaction.commit();
+  if (job.version) models_.discard(job.spec.model, *job.version);
+}
+
+void JobStore::finish(std::int64_t id, const Json& result) {
+  const Job job = get(id);
+  const bool promoted = result.value("promoted", false);
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Statement update(db_, "UPDATE jobs SET result = ? WHERE id = ?");
+  update.bind(std::string_view(result.dump())).bind(id).run();
+  if (promoted) {
+    models_.record(job.spec.model, job.version.value(), "personalized by job " + std::to_string(id),
+                   metrics_of(result), job.spec.activate);
+  }
+  set_state(job, promoted ? JobState::kSucceeded : JobState::kRejectedByGuard, reason_of(result));
+  transaction.commit();
+  if (!promoted && job.version) models_.discard(job.spec.model, *job.version);
+}
+
+void JobStore::set_cancelling(std::int64_t id) {
+  Statement update(db_, "UPDATE jobs SET cancelling = 1 WHERE id = ?");
+  update.bind(id).run();
+}
+
+void JobStore::add_event(std::int64_t id, const Json& body) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  insert_event(id, body);
+  transaction.commit();
+}
+
+void JobStore::recover() {
+  for (const Job& job : query("WHERE state = 'running'", {})) {
+    if (job.cancelling) {
+      end(job.id, JobState::kCancelled, "cancelled");
+    } else {
+      pause(job.id, "the daemon was restarted");
+    }
+  }
+}
+
+void JobStore::set_state(const Job& job, JobState state, const std::string& why) {
+  Statement update(db_,
+                   "UPDATE jobs SET state = ?, message = ?, cancelling = 0, finished_at = "
+                   "CASE WHEN ? THEN ? END WHERE id = ?");
+  update.bind(std::string_view(to_string(state))).bind(std::string_view(why));
+  update.bind(std::int64_t{is_finished(state)}).bind(now_milliseconds()).bind(job.id).run();
+  insert_event(job.id, {{"event", "state"},
+                        {"state", to_string(state)},
+                        {"attempt", job.attempts},
+                        {"message", why}});
+}
+
+void JobStore::insert_event(std::int64_t id, const Json& body) {
+  Statement insert(db_,
+                   "INSERT INTO events (job, seq, at, body) VALUES (?1, 1 + coalesce("
+                   "(SELECT max(seq) FROM events WHERE job = ?1), 0), ?2, ?3)");
+  insert.bind(id).bind(now_milliseconds());
+  insert.bind(std::string_view(body.dump(-1, ' ', false, Json::error_handler_t::replace))).run();
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,58 @@
+// The queue: every job ever submitted, its state and its events.
+//
+// Each method that changes something is one transaction, durable when it returns. Every change of
+// state is an event too, so that watchers need only look at the events. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/state/job.h"
+#include "daemon/state/model_store.h"
+#include "daemon/state/schema.h"
+#include "daemon/worker_protocol.h"
+
+namespace moil::daemon {
+
+class JobStore {
+ public:
+  JobStore(Database& database, ModelStore& models) : db_(database), models_(models) {}
+
+  std::int64_t submit(const JobSpec& spec, bool ignore_window);
+  Job get(std::int64_t id) const;  // kNotFound
+  // Newest first; `state` empty: all; `before` 0: from the newest.
+  std::vector<Job> list(std::optional<JobState> state, std::int64_t before, int limit) const;
+  // What may start at `now`: jobs that ignore the window first, then in the order they came.
+  std::optional<Job> next(std::int64_t now, bool window_open) const;
+  std::vector<JobEvent> events(std::int64_t id, std::int64_t after_seq) const;
+
+  // Queued -> running. The first time, the model's active version becomes the base and a version
+  // is reserved; kFailedPrecondition where the model has no active version.
+  JobFile start(std::int64_t id);  // threads and cache_quota_bytes are the caller's to fill in
+  // Running -> queued: the worker stopped as asked.
+  void pause(std::int64_t id, const std::string& why);
+  // Running -> queued with one failure more; the next attempt waits until not_before.
+  void retry(std::int64_t id, const std::string& why, std::int64_t not_before);
+  // -> failed or cancelled; the version it reserved is discarded.
+  void end(std::int64_t id, JobState state, const std::string& why);
+  // -> succeeded (the version is recorded and activated in the same transaction) or
+  // rejected-by-guard.
+  void finish(std::int64_t id, const Json& result);
+  void set_cancelling(std::int64_t id);
+
+  void add_event(std::int64_t id, const Json& body);
+  // After a restart: running jobs wait again.
+  void recover();
+
+ private:
+  void set_state(const Job& job, JobState state, const std::string& why);
+  void insert_event(std::int64_t id, const Json& body);
+  std::vector<Job> query(const std::string& rest, const std::vector<std::int64_t>& values) const;
+
+  Database& db_;
+  ModelStore& models_;
+};
+
+}  // namespace moil::daemon

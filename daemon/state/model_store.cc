@@ -1,0 +1,197 @@
+#include "daemon/state/model_store.h"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/state/job.h"
+#include "datasets/labels/sample_files.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon {
+namespace {
+
+void bind_optional(Statement& statement, const std::optional<std::int64_t>& value) {
+  if (value) {
+    statement.bind(*value);
+  } else {
+    statement.bind_null();
+  }
+}
+
+std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
+  if (row.is_null(column)) return std::nullopt;
+  return row.integer(column);
+}
+
+Error no_such_version(const std::string& model, std::int64_t version) {
+  return Error(ErrorCode::kNotFound, "there is no version " + std::to_string(version) +
+                                         " of model \"" + model + "\"; see model.list");
+}
+
+}  // namespace
+
+Json to_json(const ModelVersion& v, const StateLayout& layout) {
+  return {{"model", v.model},
+          {"version", v.version},
+          {"active", v.active},
+          {"created_at", utc_text(v.created_at)},
+          {"parent", v.parent ? Json(*v.parent) : Json(nullptr)},
+          {"job", v.job ? Json(*v.job) : Json(nullptr)},
+          {"summary", v.summary},
+          {"metrics", v.metrics},
+          {"folder", layout.version(v.model, v.version).string()}};
+}
+
+std::vector<ModelVersion> ModelStore::query(const std::string& where, const std::string& model,
+                                            std::int64_t version) const {
+  Statement rows(db_,
+                 "SELECT model, version, active, created_at, parent, job, summary, metrics "
+                 "FROM versions WHERE state = 'ready' AND (?1 = '' OR model = ?1) "
+                 "AND (?2 = 0 OR version = ?2) " +
+                     where + " ORDER BY model, version");
+  rows.bind(std::string_view(model)).bind(version);
+  std::vector<ModelVersion> out;
+  while (rows.step()) {
+    out.push_back({.model = rows.text(0),
+                   .version = rows.integer(1),
+                   .active = rows.integer(2) != 0,
+                   .created_at = rows.integer(3),
+                   .parent = optional_integer(rows, 4),
+                   .job = optional_integer(rows, 5),
+                   .summary = rows.text(6),
+                   .metrics = Json::parse(rows.text(7))});
+  }
+  return out;
+}
+
+std::vector<ModelVersion> ModelStore::list() const { return query("", "", 0); }
+
+std::vector<ModelVersion> ModelStore::versions(const std::string& model) const {
+  auto out = query("", model, 0);
+  if (!out.empty() && !model.empty()) return out;
+  throw Error(ErrorCode::kNotFound,
+              "there is no model \"" + model + "\"; import one with model.import");
+}
+
+ModelVersion ModelStore::get(const std::string& model, std::int64_t version) const {
+  const auto out = query("", model, version);
+  if (model.empty() || version == 0 || out.empty()) throw no_such_version(model, version);
+  return out.front();
+}
+
+std::optional<ModelVersion> ModelStore::active(const std::string& model) const {
+  const auto out = query("AND active = 1", model, 0);
+  if (model.empty() || out.empty()) return std::nullopt;
+  return out.front();
+}
+
+std::int64_t ModelStore::reserve(const std::string& model, std::optional<std::int64_t> parent,
+                                 std::optional<std::int64_t> job) {
+  data::make_private_folder(layout_.model(model));
+  Statement last(db_,
+                 "SELECT max(coalesce((SELECT max(version) FROM versions WHERE model = ?1), 0), "
+                 "coalesce((SELECT max(version) FROM jobs WHERE model = ?1), 0))");
+  last.bind(std::string_view(model));
+  const std::int64_t version = (last.step() ? last.integer(0) : 0) + 1;
+  Statement insert(db_,
+                   "INSERT INTO versions (model, version, state, created_at, parent, job) "
+                   "VALUES (?, ?, 'incoming', ?, ?, ?)");
+  insert.bind(std::string_view(model)).bind(version).bind(now_milliseconds());
+  bind_optional(insert, parent);
+  bind_optional(insert, job);
+  insert.run();
+  return version;
+}
+
+void ModelStore::record(const std::string& model, std::int64_t version, const std::string& summary,
+                        const Json& metrics, bool activate) {
+  if (!fs::is_directory(layout_.version(model, version))) {
+    throw Error(ErrorCode::kInternal, "the worker reported version " + std::to_string(version) +
+                                          " of model \"" + model + "\" but did not write it");
+  }
+  Statement update(db_,
+                   "UPDATE versions SET state = 'ready', summary = ?, metrics = ? "
+                   "WHERE model = ? AND version = ?");
+  update.bind(std::string_view(summary)).bind(std::string_view(metrics.dump()));
+  update.bind(std::string_view(model)).bind(version).run();
+  if (activate) set_active(model, version);
+}
+
+void ModelStore::set_active(const std::string& model, std::int64_t version) {
+  Statement off(db_, "UPDATE versions SET active = 0 WHERE model = ? AND active = 1");
+  off.bind(std::string_view(model)).run();
+  Statement on(db_, "UPDATE versions SET active = 1 WHERE model = ? AND version = ?");
+  on.bind(std::string_view(model)).bind(version).run();
+}
+
+void ModelStore::discard(const std::string& model, std::int64_t version) {
+  Statement drop(db_,
+                 "DELETE FROM versions WHERE model = ? AND version = ? AND state = 'incoming'");
+  drop.bind(std::string_view(model)).bind(version).run();
+  remove_unknown_folders(model);
+}
+
+void ModelStore::activate(const std::string& model, std::int64_t version) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  (void)get(model, version);
+  set_active(model, version);
+  transaction.commit();
+}
+
+ModelVersion ModelStore::rollback(const std::string& model) {
+  (void)versions(model);
+  const auto current = active(model);
+  if (!current || !current->parent) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                current ? "version " + std::to_string(current->version) + " of model \"" + model +
+                              "\" has no earlier version to go back to"
+                        : "no version of model \"" + model + "\" is active");
+  }
+  activate(model, *current->parent);
+  return get(model, *current->parent);
+}
+
+void ModelStore::recover() {
+  drop_abandoned_rows();
+  if (!fs::is_directory(layout_.models())) return;
+  for (const auto& entry : fs::directory_iterator(layout_.models())) {
+    if (entry.is_directory()) remove_unknown_folders(entry.path().filename());
+  }
+  for (const auto& v : list()) {
+    if (fs::is_directory(layout_.version(v.model, v.version))) continue;
+    spdlog::error("version {} of model {} is recorded but its folder is gone", v.version, v.model);
+  }
+}
+
+void ModelStore::drop_abandoned_rows() {
+  db_.run(
+      "DELETE FROM versions WHERE state = 'incoming' AND (job IS NULL OR job NOT IN "
+      "(SELECT id FROM jobs WHERE state IN ('queued', 'running')))");
+}
+
+void ModelStore::remove_unknown_folders(const std::string& model) {
+  std::set<std::string> known;
+  Statement rows(db_, "SELECT version FROM versions WHERE model = ?");
+  rows.bind(std::string_view(model));
+  while (rows.step()) {
+    known.insert(layout_.version(model, rows.integer(0)).filename());
+    known.insert(layout_.incoming(model, rows.integer(0)).filename());
+  }
+  bool removed = false;
+  for (const auto& entry : fs::directory_iterator(layout_.model(model))) {
+    if (known.contains(entry.path().filename())) continue;
+    spdlog::info("removing {}, which no job is going to complete", entry.path().string());
+    std::error_code error;
+    fs::remove_all(entry.path(), error);
+    if (error) spdlog::warn("cannot remove {}: {}", entry.path().string(), error.message());
+    removed = true;
+  }
+  if (removed) sync_folder(layout_.model(model));
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,70 @@
+// Which versions of which models there are, and which is in service.
+//
+// A version is numbered and its row is 'incoming' before a worker writes the folder; it counts only
+// once record() has run, after the folder was renamed into place. Numbers are not used twice.
+// Every method is one transaction unless it says that it expects the caller's. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/json/fields.h"
+#include "daemon/state/schema.h"
+#include "daemon/state_layout.h"
+
+namespace moil::daemon {
+
+struct ModelVersion {
+  std::string model;
+  std::int64_t version = 0;
+  bool active = false;
+  std::int64_t created_at = 0;
+  std::optional<std::int64_t> parent;  // the version it was made from; rollback goes there
+  std::optional<std::int64_t> job;     // that made it; none: imported
+  std::string summary;
+  Json metrics = Json::object();
+};
+
+Json to_json(const ModelVersion& version, const StateLayout& layout);
+
+class ModelStore {
+ public:
+  ModelStore(Database& database, const StateLayout& layout) : db_(database), layout_(layout) {}
+
+  std::vector<ModelVersion> list() const;  // recorded ones, by name and version
+  std::vector<ModelVersion> versions(const std::string& model) const;      // kNotFound
+  ModelVersion get(const std::string& model, std::int64_t version) const;  // kNotFound
+  std::optional<ModelVersion> active(const std::string& model) const;
+
+  // Takes the next number and makes the model's folder. Expects the caller's transaction where a
+  // job is given.
+  std::int64_t reserve(const std::string& model, std::optional<std::int64_t> parent,
+                       std::optional<std::int64_t> job);
+  // The folder is complete: the version becomes 'ready' and, if asked, the active one. Idempotent.
+  // Expects the caller's transaction. kInternal where the folder is not there.
+  void record(const std::string& model, std::int64_t version, const std::string& summary,
+              const Json& metrics, bool activate);
+  // Forgets a version that was never recorded, and removes its folders.
+  void discard(const std::string& model, std::int64_t version);
+
+  void activate(const std::string& model, std::int64_t version);  // kNotFound
+  // Activates the parent of the active version; kFailedPrecondition where it has none.
+  ModelVersion rollback(const std::string& model);
+
+  // After a crash: removes what no unfinished job is going to complete, rows and folders.
+  void recover();
+
+ private:
+  std::vector<ModelVersion> query(const std::string& where, const std::string& model,
+                                  std::int64_t version) const;
+  void set_active(const std::string& model, std::int64_t version);
+  void drop_abandoned_rows();
+  void remove_unknown_folders(const std::string& model);
+
+  Database& db_;
+  const StateLayout layout_;
+};
+
+}  // namespace moil::daemon

@@ -1,0 +1,80 @@
+#include "daemon/state/schema.h"
+
+#include <array>
+#include <string>
+
+#include "base/error.h"
+
+namespace moil::daemon {
+namespace {
+
+// Element i brings the database from version i to i + 1. Released elements never change.
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {
+    R"sql(
+CREATE TABLE jobs (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  name            TEXT NOT NULL,
+  model           TEXT NOT NULL,
+  spec            TEXT NOT NULL,
+  state           TEXT NOT NULL CHECK (state IN ('queued', 'running', 'succeeded', 'failed',
+                                                 'cancelled', 'rejected-by-guard')),
+  ignore_window   INTEGER NOT NULL,
+  cancelling      INTEGER NOT NULL DEFAULT 0,
+  submitted_at    INTEGER NOT NULL,
+  started_at      INTEGER,
+  finished_at     INTEGER,
+  not_before      INTEGER NOT NULL DEFAULT 0,
+  attempts        INTEGER NOT NULL DEFAULT 0,
+  failures        INTEGER NOT NULL DEFAULT 0,
+  base_version    INTEGER,
+  version         INTEGER,
+  message         TEXT NOT NULL DEFAULT '',
+  result          TEXT
+);
+CREATE INDEX jobs_by_state ON jobs (state, id);
+
+CREATE TABLE events (
+  job   INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  seq   INTEGER NOT NULL,
+  at    INTEGER NOT NULL,
+  body  TEXT NOT NULL,
+  PRIMARY KEY (job, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE versions (
+  model       TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  state       TEXT NOT NULL CHECK (state IN ('incoming', 'ready')),
+  active      INTEGER NOT NULL DEFAULT 0 CHECK (active = 0 OR state = 'ready'),
+  created_at  INTEGER NOT NULL,
+  parent      INTEGER,
+  job         INTEGER REFERENCES jobs (id),
+  summary     TEXT NOT NULL DEFAULT '',
+  metrics     TEXT NOT NULL DEFAULT '{}',
+  PRIMARY KEY (model, version),
+  FOREIGN KEY (model, parent) REFERENCES versions (model, version)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX one_active_version ON versions (model) WHERE active = 1;
+)sql",
+};
+
+}  // namespace
+
+void prepare_database(Database& database) {
+  database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+  const auto version = database.number("PRAGMA user_version");
+  if (version > kSchemaVersion) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "the state was written by a newer moild (format " + std::to_string(version) +
+                    ", this one knows up to " + std::to_string(kSchemaVersion) +
+                    "); install that version or give another --state-dir");
+  }
+  for (auto next = version; next < kSchemaVersion; ++next) {
+    Transaction transaction(database, Transaction::Kind::kWrite);
+    database.run(kMigrations.at(static_cast<std::size_t>(next)));
+    database.run(("PRAGMA user_version = " + std::to_string(next + 1)).c_str());
+    transaction.commit();
+  }
+}
+
+}  // namespace moil::daemon

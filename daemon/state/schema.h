@@ -1,0 +1,28 @@
+// The daemon's tables and their history (moild.db).
+//
+//   version 1  jobs, events, versions
+//
+// jobs      one row a submitted job; `spec` and `result` are JSON
+// events    what a job's watchers saw, by (job, seq): state changes, stages, curve points
+// versions  model versions; 'incoming' while a worker may be writing one, 'ready' when recorded;
+//           at most one of a model is active
+//
+// All times are milliseconds since 1970, UTC.
+#pragma once
+
+#include "datasets/labels/sqlite.h"
+
+namespace moil::daemon {
+
+using data::Database;
+using data::Statement;
+using data::Transaction;
+
+inline constexpr int kSchemaVersion = 1;
+
+// Sets the pragmas (WAL, synchronous=FULL, foreign keys) and migrates, each version in its own
+// transaction: a migration that fails leaves the data as they were. kFailedPrecondition where the
+// file was written by a newer moild.
+void prepare_database(Database& database);
+
+}  // namespace moil::daemon
