@@ -1,9 +1,12 @@
 #include "featurecache/lmdb_error.h"
 
 #include <lmdb.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 
 #include "base/error.h"
@@ -19,10 +22,19 @@ std::uint64_t free_bytes(const std::filesystem::path& folder) {
   return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
 }
 
-// LMDB turns a write cut short by a full disk into EIO; free space tells the two apart.
+// RLIMIT_FSIZE (systemd: LimitFSIZE=) is a full disk of this process alone.
+bool near_file_size_limit(const std::filesystem::path& folder) {
+  rlimit limit{};
+  struct stat file {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
+  if (::stat((folder / "data.mdb").c_str(), &file) != 0) return false;
+  return static_cast<std::uint64_t>(file.st_size) + kLittleSpace > limit.rlim_cur;
+}
+
+// LMDB turns a write cut short by a full disk into EIO; the space left tells the two apart.
 bool means_disk_full(int rc, const std::filesystem::path& folder) {
   if (rc == ENOSPC || rc == EDQUOT || rc == EFBIG) return true;
-  return rc == EIO && free_bytes(folder) < kLittleSpace;
+  return rc == EIO && (free_bytes(folder) < kLittleSpace || near_file_size_limit(folder));
 }
 
 }  // namespace
@@ -32,8 +44,8 @@ void throw_lmdb_error(int rc, const std::filesystem::path& folder, std::string_v
   const std::string what = "cannot " + std::string(doing) + " the feature cache " + folder.string();
   if (means_disk_full(rc, folder)) {
     throw Error(ErrorCode::kResourceExhausted,
-                what + ": no space left on the device (" + std::to_string(free_bytes(folder)) +
-                    " bytes free); what was stored before is intact");
+                what + ": no space left for it (" + std::to_string(free_bytes(folder)) +
+                    " bytes free on the device); what was stored before is intact");
   }
   if (rc > 0) throw system_error(what, rc);
   const std::string text = what + ": " + ::mdb_strerror(rc);

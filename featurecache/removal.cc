@@ -23,15 +23,6 @@ bool advance(ModelId& id) {
   return false;
 }
 
-// A small value lies in a leaf page, where LMDB would leave its bytes in the gap: zero them first.
-void remove_current(const Environment& env, MDB_cursor* cursor, MDB_val key, MDB_val value) {
-  if (charge(value.mv_size, env.page_bytes()) < env.page_bytes()) {
-    env.check(::mdb_cursor_put(cursor, &key, &value, MDB_CURRENT | MDB_RESERVE), "remove from");
-    std::memset(value.mv_data, 0, value.mv_size);
-  }
-  env.check(::mdb_cursor_del(cursor, 0), "remove from");
-}
-
 }  // namespace
 
 // By what is stored, not by the table of models alone: a lost record must not hide entries.
@@ -68,7 +59,7 @@ bool FeatureCache::State::remove_range(MDB_txn* txn, Ledger& ledger,
     ModelId owner;
     std::memcpy(owner.bytes.data(), key.mv_data, std::min(key.mv_size, owner.bytes.size()));
     const std::uint64_t bytes = charge(value.mv_size, env.page_bytes());
-    remove_current(env, cursor.get(), key, value);
+    env.check(::mdb_cursor_del(cursor.get(), 0), "remove from");
     ledger.subtract(owner, bytes);
     ++removed.entries;
     removed.bytes += bytes;

@@ -58,8 +58,8 @@ struct Removed {
 // Long work: progress(done, total) is called from the working thread every thousand entries or so;
 // a requested stop ends it with kCancelled. What was done until then stays done and is consistent.
 struct Watch {
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  std::stop_token stop;
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
+  std::stop_token stop = {};
 
   // Throws kCancelled or reports.
   void step(std::uint64_t done, std::uint64_t total) const;

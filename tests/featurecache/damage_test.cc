@@ -1,0 +1,173 @@
+// Flipped bytes, wrong counts and full disks.
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "featurecache/ledger.h"
+#include "tests/featurecache/helpers.h"
+
+namespace moil::cache {
+namespace {
+
+constexpr std::size_t kElements = 1500;
+
+// A cache of ten entries, one byte of entry 4 flipped in the file.
+void make_damaged(const TempFolder& folder) {
+  {
+    FeatureCache cache(folder.cache());
+    fill(cache, 1, 10, kElements);
+  }
+  const auto at = places(folder.data(), features(4, kElements));
+  ASSERT_EQ(at.size(), 1u);
+  flip_byte(folder.data(), at[0] + 3000);
+}
+
+TEST(Damage, AFlippedByteIsNotServedAndIsReplaced) {
+  const TempFolder folder;
+  make_damaged(folder);
+  FeatureCache cache(folder.cache());
+  EXPECT_TRUE(has(cache, key_of(1, 4), Depth::kPresence));
+  EXPECT_FALSE(has(cache, key_of(1, 4), Depth::kChecksum));
+  EXPECT_ERROR(get(cache, key_of(1, 4), kElements), ErrorCode::kNotFound, "no feature map");
+  EXPECT_EQ(get(cache, key_of(1, 5), kElements), features(5, kElements));
+  EXPECT_EQ(cache.stats().damaged_seen, 2u);
+  cache.flush();  // removes it
+  EXPECT_EQ(cache.stats().entries, 9u);
+  cache.put(key_of(1, 4), features(4, kElements));
+  cache.flush();
+  EXPECT_EQ(get(cache, key_of(1, 4), kElements), features(4, kElements));
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(Damage, VerifyFindsAndRepairs) {
+  const TempFolder folder;
+  make_damaged(folder);
+  FeatureCache cache(folder.cache());
+  const VerifyReport found = cache.verify();
+  EXPECT_FALSE(found.ok());
+  EXPECT_EQ(found.entries, 10u);
+  ASSERT_EQ(found.bad.size(), 1u);
+  EXPECT_EQ(found.bad[0].key, key_of(1, 4));
+  EXPECT_EQ(cache.stats().entries, 10u) << "without repair nothing changes";
+  EXPECT_EQ(cache.verify(true).repaired, 1u);
+  const VerifyReport after = cache.verify();
+  EXPECT_TRUE(after.ok());
+  EXPECT_EQ(after.entries, 9u);
+  EXPECT_EQ(cache.stats().models.at(0).entries, 9u);
+}
+
+TEST(Damage, VerifyPutsWrongCountsRight) {
+  const TempFolder folder;
+  {
+    FeatureCache cache(folder.cache());
+    cache.use_model(model(1), "kept");
+    fill(cache, 1, 10, kElements);
+    fill(cache, 2, 10, kElements);
+  }
+  {
+    Environment env(folder.cache(), 1 << 20, false);
+    const Tables tables = open_tables(env, 0);
+    env.write([&](MDB_txn* txn) {
+      Ledger ledger(env, txn, tables);
+      ledger.add(model(1), 12345);
+      ledger.erase(model(2));
+      ledger.save();
+    });
+  }
+  FeatureCache cache(folder.cache());
+  EXPECT_EQ(cache.verify(true).structure.size(), 2u);
+  EXPECT_TRUE(cache.verify().ok());
+  EXPECT_EQ(cache.stats().models.size(), 2u);
+  for (const ModelStats& stats : cache.stats().models) EXPECT_EQ(stats.entries, 10u);
+}
+
+TEST(Damage, ADamagedModelRecordIsReportedAndRebuilt) {
+  const TempFolder folder;
+  const std::string text = "a description to be found in the file";
+  {
+    FeatureCache cache(folder.cache());
+    cache.use_model(model(1), text);
+    fill(cache, 1, 10, kElements);
+  }
+  const auto bytes = file_bytes(folder.data());
+  const std::string_view hay(bytes.data(), bytes.size());
+  for (auto at = hay.find(text); at != hay.npos; at = hay.find(text, at + 1)) {
+    flip_byte(folder.data(), at);
+  }
+  FeatureCache cache(folder.cache());
+  EXPECT_FALSE(cache.verify(true).ok());
+  EXPECT_TRUE(cache.verify().ok());
+  ASSERT_EQ(cache.stats().models.size(), 1u);
+  EXPECT_EQ(cache.stats().models[0].entries, 10u);
+  EXPECT_EQ(get(cache, key_of(1, 3), kElements), features(3, kElements));
+}
+
+TEST(Damage, VerifyStopsWhenAsked) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  fill(cache, 1, 600, 10);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_ERROR(cache.verify(false, {.progress = {}, .stop = stop.get_token()}),
+               ErrorCode::kCancelled, "stopped after 256");
+}
+
+// Fills until the disk says no, then checks that all that was acknowledged is there.
+void expect_full_disk_is_survived(const std::filesystem::path& folder,
+                                  const std::function<void()>& make_room) {
+  std::uint32_t stored = 0;
+  {
+    FeatureCache cache(folder, {.batch_entries = 4});
+    const auto error = caught([&] {
+      for (std::uint32_t i = 0; i < 4000; i += 4) {
+        for (std::uint32_t j = i; j < i + 4; ++j) cache.put(key_of(1, j), features(j, kElements));
+        cache.flush();
+        stored = i + 4;
+      }
+    });
+    ASSERT_TRUE(error.thrown);
+    EXPECT_EQ(to_string(error.code), "resource_exhausted") << error.text;
+    EXPECT_NE(error.text.find("no space left"), std::string::npos) << error.text;
+    ASSERT_GT(stored, 20u);
+    for (std::uint32_t i = 0; i < stored; ++i) {
+      ASSERT_EQ(get(cache, key_of(1, i), kElements), features(i, kElements)) << i;
+    }
+    EXPECT_TRUE(cache.verify().ok());
+    make_room();
+    cache.put(key_of(2, 0), features(0, kElements));
+    cache.flush();
+  }
+  FeatureCache cache(folder);
+  EXPECT_EQ(cache.stats().entries, stored + 1);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(FullDisk, AFileSizeLimitIsSurvived) {
+  const TempFolder folder;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = (1 << 20) + 1000;  // within a page: the last write is cut short
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  expect_full_disk_is_survived(folder.cache(), [&] { ::setrlimit(RLIMIT_FSIZE, &before); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+}
+
+TEST(FullDisk, ATinyFileSystemIsSurvived) {
+  const TempFolder folder;
+  const auto disk = folder.path() / "disk";
+  std::filesystem::create_directory(disk);
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0) {
+    GTEST_SKIP() << "may not mount a tmpfs here";
+  }
+  std::ofstream(disk / "ballast") << std::string(600000, 'x');
+  expect_full_disk_is_survived(disk / "features",
+                               [&] { std::filesystem::remove(disk / "ballast"); });
+  EXPECT_EQ(::umount(disk.c_str()), 0);
+}
+
+}  // namespace
+}  // namespace moil::cache

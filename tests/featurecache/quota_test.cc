@@ -1,0 +1,159 @@
+// Quota, eviction, gc and forget: what leaves, what stays, and what is left in the file.
+#include "tests/featurecache/helpers.h"
+
+namespace moil::cache {
+namespace {
+
+constexpr std::size_t kElements = 1500;  // two pages a value
+constexpr std::uint64_t kEntryBytes = 2 * 4096 + 44;
+
+std::vector<int> models_left(FeatureCache& cache) {
+  std::vector<int> left;
+  for (const ModelStats& stats : cache.stats().models) {
+    for (int m = 0; m < 10; ++m) {
+      if (stats.id == model(m) && stats.entries > 0) left.push_back(m);
+    }
+  }
+  std::sort(left.begin(), left.end());
+  return left;
+}
+
+TEST(Quota, EvictsTheLeastRecentlyUsedThatNobodyProtects) {
+  const TempFolder folder;
+  std::int64_t time = 100;
+  {
+    FeatureCache cache(folder.cache(), {.clock = [&] { return time++; }});
+    for (const int m : {1, 2, 3}) {
+      cache.use_model(model(m), "model " + std::to_string(m));
+      fill(cache, m, 10, kElements);
+    }
+    cache.use_model(model(1), "model 1");  // now 2 is the oldest
+  }
+  FeatureCache cache(folder.cache(),
+                     {.quota_bytes = 35 * kEntryBytes, .clock = [&] { return time++; }});
+  cache.use_model(model(4), "model 4");
+  fill(cache, 4, 10, kElements);
+  EXPECT_EQ(models_left(cache), (std::vector<int>{1, 3, 4}));
+  const ModelId keep[] = {model(3)};
+  cache.protect(keep);
+  fill(cache, 5, 10, kElements);  // 3 is older than 1, but protected
+  EXPECT_EQ(models_left(cache), (std::vector<int>{3, 4, 5}));
+  EXPECT_LE(cache.stats().bytes, 35 * kEntryBytes);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(Quota, RefusesWithBothNumbersAndKeepsWhatFits) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache(), {.quota_bytes = 5 * kEntryBytes});
+  cache.use_model(model(1), "the only one");
+  for (std::uint32_t i = 0; i < 8; ++i) cache.put(key_of(1, i), features(i, kElements));
+  EXPECT_ERROR(cache.flush(), ErrorCode::kResourceExhausted,
+               "quota of " + std::to_string(5 * kEntryBytes) + " bytes");
+  EXPECT_EQ(cache.stats().entries, 5u);
+  EXPECT_EQ(cache.stats().bytes, 5 * kEntryBytes);
+  cache.put(key_of(1, 0), features(9, kElements));  // replacing needs no more room
+  cache.flush();
+  EXPECT_EQ(get(cache, key_of(1, 0), kElements), features(9, kElements));
+  cache.put(key_of(1, 70), features(1, kElements));
+  const auto error = caught([&] { cache.flush(); });
+  EXPECT_NE(error.text.find(std::to_string(kEntryBytes) + " more are needed for 1 "),
+            std::string::npos)
+      << error.text;
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+// A year of nights under a quota: the file must not creep far beyond it.
+TEST(Quota, FreedPagesAreUsedAgain) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache(), {.quota_bytes = 60 * kEntryBytes, .batch_entries = 8});
+  for (int night = 0; night < 40; ++night) fill(cache, night, 25, kElements);
+  const CacheStats stats = cache.stats();
+  EXPECT_LE(stats.bytes, stats.quota_bytes);
+  EXPECT_LE(stats.file_bytes, stats.quota_bytes * 2);
+  EXPECT_TRUE(cache.verify().ok());
+  EXPECT_EQ(cache.verify().leaked_pages, 0u);
+}
+
+TEST(Gc, RemovesWhatNoModelUsesAndGivesTheSpaceBack) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  for (const int m : {1, 2, 3}) fill(cache, m, 1100, kElements);
+  cache.use_model(model(3), "at work");
+  const CacheStats before = cache.stats();
+  std::vector<std::uint64_t> steps;
+  const ModelId in_use[] = {model(1)};
+  const Removed removed = cache.gc(in_use, {.progress =
+                                                [&](std::uint64_t done, std::uint64_t total) {
+                                                  steps.push_back(done);
+                                                  EXPECT_EQ(total, 1100u);
+                                                },
+                                            .stop = {}});
+  EXPECT_EQ(removed.entries, 1100u);
+  EXPECT_EQ(removed.bytes, 1100 * kEntryBytes);
+  EXPECT_EQ(steps, (std::vector<std::uint64_t>{0, 1024, 1100}));
+  EXPECT_EQ(models_left(cache), (std::vector<int>{1, 3}));
+  const CacheStats after = cache.stats();
+  EXPECT_EQ(after.entries, 2200u);
+  EXPECT_LT(after.disk_bytes + removed.bytes / 10 * 9, before.disk_bytes);
+  EXPECT_EQ(get(cache, key_of(1, 7), kElements), features(7, kElements));
+  fill(cache, 4, 1100, kElements);  // into the holes
+  EXPECT_LT(cache.stats().file_bytes, before.file_bytes * 11 / 10);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(Gc, StopsWhenAskedAndStaysConsistent) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  fill(cache, 1, 2500, 10);
+  std::stop_source stop;
+  const Watch watch{.progress =
+                        [&](std::uint64_t done, std::uint64_t) {
+                          if (done > 0) stop.request_stop();
+                        },
+                    .stop = stop.get_token()};
+  EXPECT_ERROR(cache.gc({}, watch), ErrorCode::kCancelled, "stopped after 2048");
+  EXPECT_EQ(cache.stats().entries, 452u);
+  EXPECT_TRUE(cache.verify().ok());
+  EXPECT_EQ(cache.gc({}).entries, 452u);
+  EXPECT_TRUE(cache.stats().models.empty());
+}
+
+TEST(Forget, RemovesEveryViewUnderEveryModel) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  for (const int m : {1, 2, 3}) {
+    fill(cache, m, 20, kElements);
+    cache.put(key_of(m, 5, 1), features(5, kElements));
+    cache.put(key_of(m, 5, 65535), features(5, kElements));
+  }
+  cache.flush();
+  cache.put(key_of(4, 5), features(5, kElements));  // waits
+  EXPECT_EQ(cache.forget(sample(5)).entries, 9u);
+  cache.flush();
+  for (const int m : {1, 2, 3, 4}) EXPECT_FALSE(has(cache, key_of(m, 5)));
+  EXPECT_EQ(cache.stats().entries, 57u);
+  EXPECT_EQ(cache.forget(sample(5)).entries, 0u);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(Forget, ErasesThePagesInTheFile) {
+  const TempFolder folder;
+  std::vector<float> secret(kElements);
+  for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = 0.1234567F + static_cast<float>(i);
+  FeatureCache cache(folder.cache());
+  fill(cache, 1, 30, kElements);
+  cache.put(key_of(1, 1000), secret);
+  cache.flush();
+  const auto head = std::span<const float>(secret).first(8);
+  const auto tail = std::span<const float>(secret).last(8);
+  ASSERT_FALSE(places(folder.data(), head).empty());
+  ASSERT_FALSE(places(folder.data(), tail).empty());
+  cache.forget(sample(1000));
+  EXPECT_TRUE(places(folder.data(), head).empty());
+  EXPECT_TRUE(places(folder.data(), tail).empty());
+  EXPECT_EQ(get(cache, key_of(1, 3), kElements), features(3, kElements));
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+}  // namespace
+}  // namespace moil::cache

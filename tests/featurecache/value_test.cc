@@ -1,0 +1,80 @@
+#include "featurecache/value.h"
+
+#include <cmath>
+#include <limits>
+
+#include "featurecache/bf16.h"
+#include "tests/featurecache/helpers.h"
+
+namespace moil::cache {
+namespace {
+
+std::vector<std::uint8_t> encoded(const FeatureKey& key, StoredType type,
+                                  const std::vector<float>& elements) {
+  std::vector<std::uint8_t> bytes(value_bytes(type, elements.size()));
+  encode_value(encode(key), type, elements, bytes.data());
+  return bytes;
+}
+
+float through_bf16(float value) {
+  std::uint8_t stored[2];
+  float back = 0;
+  narrow_to_bf16(&value, 1, stored);
+  widen_from_bf16(stored, 1, &back);
+  return back;
+}
+
+TEST(Bf16, RoundsToNearestTiesToEven) {
+  const auto bits = [](std::uint32_t b) { return std::bit_cast<float>(b); };
+  EXPECT_EQ(through_bf16(bits(0x3f800000)), bits(0x3f800000));
+  EXPECT_EQ(through_bf16(bits(0x3f807fff)), bits(0x3f800000));  // below the tie
+  EXPECT_EQ(through_bf16(bits(0x3f808000)), bits(0x3f800000));  // tie, even below
+  EXPECT_EQ(through_bf16(bits(0x3f818000)), bits(0x3f820000));  // tie, even above
+  EXPECT_EQ(through_bf16(bits(0x3f808001)), bits(0x3f810000));  // above the tie
+  EXPECT_EQ(through_bf16(bits(0x7f7fffff)), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(through_bf16(-std::numeric_limits<float>::infinity()),
+            -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(through_bf16(bits(0x7f800001))));
+  EXPECT_TRUE(std::isnan(through_bf16(bits(0xffffffff))));
+  EXPECT_TRUE(std::signbit(through_bf16(-0.0F)));
+}
+
+TEST(Value, RoundTrip) {
+  for (const StoredType type : {StoredType::kFp32, StoredType::kBf16}) {
+    const auto elements = features(3, 37);
+    const auto bytes = encoded(key_of(1, 1), type, elements);
+    const auto view = check_value(encode(key_of(1, 1)), bytes);
+    ASSERT_TRUE(view);
+    ASSERT_EQ(view->elements, elements.size());
+    std::vector<float> back(elements.size());
+    expand(*view, back.data());
+    EXPECT_EQ(back, elements);
+  }
+}
+
+TEST(Value, EveryFlippedBitIsSeen) {
+  auto bytes = encoded(key_of(1, 1), StoredType::kBf16, features(3, 9));
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+    EXPECT_FALSE(check_value(encode(key_of(1, 1)), bytes)) << "bit " << bit;
+    bytes[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+  }
+  EXPECT_TRUE(check_value(encode(key_of(1, 1)), bytes));
+}
+
+TEST(Value, BelongsToItsKey) {
+  const auto bytes = encoded(key_of(1, 1), StoredType::kFp32, features(3, 9));
+  EXPECT_FALSE(check_value(encode(key_of(2, 1)), bytes));
+  EXPECT_FALSE(check_value(encode(key_of(1, 2)), bytes));
+  EXPECT_FALSE(check_value(encode(key_of(1, 1, 1)), bytes));
+}
+
+TEST(Value, CutShortAtEveryLength) {
+  const auto bytes = encoded(key_of(1, 1), StoredType::kFp32, features(3, 9));
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_FALSE(check_value(encode(key_of(1, 1)), std::span(bytes).first(n))) << n;
+  }
+}
+
+}  // namespace
+}  // namespace moil::cache
