@@ -1,5 +1,7 @@
 #include "engine/kernels/activation.h"
 
+#include "engine/kernels/simd_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/activation.cc"
 #include "hwy/foreach_target.h"

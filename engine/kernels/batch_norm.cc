@@ -4,6 +4,7 @@
 #include <new>
 
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/batch_norm.cc"

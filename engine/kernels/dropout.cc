@@ -1,5 +1,7 @@
 #include "engine/kernels/dropout.h"
 
+#include "engine/kernels/simd_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/dropout.cc"
 #include "hwy/foreach_target.h"
@@ -38,7 +40,10 @@ void dropout_range(const float* in, float* out, std::uint64_t key, std::uint32_t
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = begin;
   for (; i + lanes <= end; i += lanes) hn::StoreU(step(hn::LoadU(d, in + i), i), d, out + i);
-  if (i < end) store_some(step(load_some(d, in + i, end - i), i), d, out + i, end - i);
+  if (i < end) {
+    const auto rest = static_cast<std::size_t>(end - i);
+    store_first(d, step(load_first(d, in + i, rest), i), out + i, rest);
+  }
 }
 
 }  // namespace

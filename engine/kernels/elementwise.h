@@ -7,6 +7,9 @@
 
 namespace moil {
 
+// Elements that are worth a thread of their own.
+inline constexpr std::int64_t kElementGrain = 32768;
+
 void add(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
 void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/kernels/simd_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/loss.cc"
 #include "hwy/foreach_target.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/kernels/simd_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/pooling.cc"
 #include "hwy/foreach_target.h"

@@ -2,7 +2,7 @@
 // Highway's dynamic dispatch.
 //
 // Every element passes through the same vector instructions, wherever it stands: remainders go
-// through a padded buffer or narrower vectors, never through scalar code that might round
+// through padded or narrower vectors, never through scalar code that might round
 // otherwise. So a result does not depend on how a range was split or on a sample's place in its
 // batch.
 #if defined(MOIL_ENGINE_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -14,8 +14,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "engine/kernels/partial-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,22 +39,6 @@ HWY_INLINE void for_columns(std::int64_t columns, const F& f) {
   run(hn::CappedTag<float, 1>());
 }
 
-// The first `count` lanes from memory, the others `pad`; 0 < count < lanes.
-template <class D>
-HWY_INLINE hn::Vec<D> load_some(D d, const float* from, std::int64_t count, float pad = 0) {
-  HWY_ALIGN float lanes[hn::MaxLanes(D())];
-  hn::Store(hn::Set(d, pad), d, lanes);
-  std::memcpy(lanes, from, static_cast<std::size_t>(count) * sizeof(float));
-  return hn::Load(d, lanes);
-}
-
-template <class D>
-HWY_INLINE void store_some(hn::Vec<D> v, D d, float* to, std::int64_t count) {
-  HWY_ALIGN float lanes[hn::MaxLanes(D())];
-  hn::Store(v, d, lanes);
-  std::memcpy(to, lanes, static_cast<std::size_t>(count) * sizeof(float));
-}
-
 // out[i] = f(tag, in[i]...) for i in [begin, end); out may be one of the inputs.
 template <class F, class... In>
 HWY_INLINE void map(float* out, std::int64_t begin, std::int64_t end, const F& f, const In*... in) {
@@ -62,7 +46,10 @@ HWY_INLINE void map(float* out, std::int64_t begin, std::int64_t end, const F& f
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = begin;
   for (; i + lanes <= end; i += lanes) hn::StoreU(f(d, hn::LoadU(d, in + i)...), d, out + i);
-  if (i < end) store_some(f(d, load_some(d, in + i, end - i)...), d, out + i, end - i);
+  if (i < end) {
+    const auto rest = static_cast<std::size_t>(end - i);
+    store_first(d, f(d, load_first(d, in + i, rest)...), out + i, rest);
+  }
 }
 
 // The sum over [begin, end) of f(tag, in[i]...). The order of additions depends on the range alone.
@@ -80,9 +67,9 @@ HWY_INLINE float sum(std::int64_t begin, std::int64_t end, const F& f, const In*
   }
   for (; i + lanes <= end; i += lanes) s0 = hn::Add(s0, f(d, hn::LoadU(d, in + i)...));
   if (i < end) {
-    const auto rest = f(d, load_some(d, in + i, end - i)...);
-    const auto real = hn::FirstN(d, static_cast<std::size_t>(end - i));
-    s1 = hn::Add(s1, hn::IfThenElseZero(real, rest));
+    const auto rest = static_cast<std::size_t>(end - i);
+    const auto value = f(d, load_first(d, in + i, rest)...);
+    s1 = hn::Add(s1, hn::IfThenElseZero(hn::FirstN(d, rest), value));
   }
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/kernels/simd_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/softmax.cc"
 #include "hwy/foreach_target.h"
@@ -24,7 +26,11 @@ float largest(const float* in, std::int64_t columns) {
   auto most = hn::Set(d, kLeast);
   std::int64_t c = 0;
   for (; c + lanes <= columns; c += lanes) most = hn::Max(most, hn::LoadU(d, in + c));
-  if (c < columns) most = hn::Max(most, load_some(d, in + c, columns - c, kLeast));
+  if (c < columns) {
+    const auto rest = static_cast<std::size_t>(columns - c);
+    const auto least = hn::Set(d, kLeast);
+    most = hn::Max(most, hn::IfThenElse(hn::FirstN(d, rest), load_first(d, in + c, rest), least));
+  }
   return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
@@ -107,13 +113,13 @@ void softmax_derivative_rows(const float* y, const float* dy, float* dx, std::in
   }
 }
 
-void cross_entropy_rows(const float* in, const float* target, float* row_loss, std::int64_t columns,
-                        std::int64_t begin, std::int64_t end) {
+void cross_entropy_rows(const float* in, const float* target, double* row_loss,
+                        std::int64_t columns, std::int64_t begin, std::int64_t end) {
   for (std::int64_t r = begin; r < end; ++r) {
     const float* x = in + r * columns;
     const float most = largest(x, columns);
     const float log_sum = most + std::log(sum_of_exp(x, columns, most));
-    row_loss[r] = sum(0, columns, LogLoss{log_sum}, x, target + r * columns);
+    row_loss[r] = static_cast<double>(sum(0, columns, LogLoss{log_sum}, x, target + r * columns));
   }
 }
 
@@ -150,7 +156,7 @@ void softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t
   HWY_DYNAMIC_DISPATCH(softmax_derivative_rows)(y, dy, dx, columns, begin, end);
 }
 
-void softmax_cross_entropy(const float* in, const float* target, float* row_loss,
+void softmax_cross_entropy(const float* in, const float* target, double* row_loss,
                            std::int64_t columns, std::int64_t begin, std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(cross_entropy_rows)(in, target, row_loss, columns, begin, end);
 }

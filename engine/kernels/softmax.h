@@ -16,7 +16,7 @@ void softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t
                         std::int64_t begin, std::int64_t end);
 
 // row_loss[r] = -sum(target * log softmax(in)).
-void softmax_cross_entropy(const float* in, const float* target, float* row_loss,
+void softmax_cross_entropy(const float* in, const float* target, double* row_loss,
                            std::int64_t columns, std::int64_t begin, std::int64_t end);
 
 // dx = scale * (softmax(in) * sum(target) - target); dx may be in.

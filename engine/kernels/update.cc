@@ -1,5 +1,7 @@
 #include "engine/kernels/update.h"
 
+#include "engine/kernels/simd_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/update.cc"
 #include "hwy/foreach_target.h"

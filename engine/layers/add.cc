@@ -1,0 +1,57 @@
+#include "engine/layers/add.h"
+
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/parallel.h"
+#include "engine/layers/shapes.h"
+
+namespace moil {
+namespace {
+
+class Add final : public Layer {
+ public:
+  std::string_view type() const override { return "add"; }
+
+  std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override {
+    require_at_least(inputs, 2);
+    require_same_dims(inputs);
+    return {inputs[0]};
+  }
+
+  LayerPlan plan(const LayerSetup& setup) override {
+    elements_ = setup.inputs[0].dims.elements();
+    LayerPlan plan;
+    plan.inputs.assign(setup.inputs.size(), Lifespan::kForward);
+    plan.outputs = {Lifespan::kNone};
+    plan.output_derivatives = Lifespan::kComputeDerivative;
+    plan.in_place = InPlace::kModify;
+    return plan;
+  }
+
+  void forward(const LayerRun& run) override {
+    float* out = run.outputs[0];
+    parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      add(run.inputs[0], run.inputs[1], out, begin, end);
+      for (std::size_t i = 2; i < run.inputs.size(); ++i) add(out, run.inputs[i], out, begin, end);
+    });
+  }
+
+  void compute_derivative(const LayerRun& run) override {
+    parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (float* dx : run.input_derivatives) {
+        if (dx) copy(run.output_derivatives[0], dx, begin, end);
+      }
+    });
+  }
+
+ private:
+  std::int64_t elements_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_add(const std::string& name, const Properties& properties) {
+  PropertyReader(name, properties).done();
+  return std::make_unique<Add>();
+}
+
+}  // namespace moil

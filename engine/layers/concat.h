@@ -1,0 +1,17 @@
+// Tensors one behind the other along axis 1, type "concat". All other dims must be the same.
+//
+// Property: axis = 1 (nothing else is supported). Backward reads only the derivative.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/layers/layer.h"
+#include "engine/layers/properties.h"
+
+namespace moil {
+
+[[nodiscard]] std::unique_ptr<Layer> make_concat(const std::string& name,
+                                                 const Properties& properties);
+
+}  // namespace moil

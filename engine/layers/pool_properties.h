@@ -1,0 +1,28 @@
+// The properties that windowed pooling layers share, and the shape that follows from them.
+#pragma once
+
+#include <string>
+
+#include "engine/kernels/pooling.h"
+#include "engine/layers/properties.h"
+#include "engine/tensor/spec.h"
+
+namespace moil {
+
+// kernel, stride = kernel, padding = 0, ceil_mode = false.
+struct PoolProperties {
+  PoolShape window;  // kernel, stride and padding alone
+  bool ceil_mode = false;
+};
+
+// Throws kInvalidArgument naming the layer and the property.
+[[nodiscard]] PoolProperties read_pool_properties(PropertyReader& reader, const std::string& name,
+                                                  const Properties& properties);
+
+// Output sizes as PyTorch computes them: with ceil_mode a last window may hang over the end, unless
+// it would begin in the padding. Throws kInvalidArgument where the kernel does not fit.
+[[nodiscard]] PoolShape pool_shape(const PoolProperties& properties, const TensorInfo& input);
+
+[[nodiscard]] TensorInfo pool_output(const PoolShape& shape);
+
+}  // namespace moil
