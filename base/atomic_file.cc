@@ -1,0 +1,54 @@
+#include "base/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace moil {
+namespace {
+
+// Differs between the files of a process and, by the process id, between processes.
+std::filesystem::path name_beside(std::filesystem::path path) {
+  static std::atomic<unsigned> count{0};
+  path += ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
+  return path;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path)
+    : path_(std::move(path)), aside_(name_beside(path_)) {
+  fd_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd_ < 0) throw system_error("cannot create " + aside_.string(), errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!committed_) ::unlink(aside_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot write " + aside_.string(), errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(fd_) != 0) throw system_error("cannot fsync " + aside_.string(), errno);
+  const int fd = std::exchange(fd_, -1);
+  if (::close(fd) != 0) throw system_error("cannot close " + aside_.string(), errno);
+  rename_durable(aside_, path_);
+  committed_ = true;
+}
+
+}  // namespace moil

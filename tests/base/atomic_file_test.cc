@@ -1,0 +1,79 @@
+#include "base/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace moil {
+namespace {
+
+std::span<const std::uint8_t> bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+class AtomicFileTest : public ::testing::Test {
+ protected:
+  AtomicFileTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "moil-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~AtomicFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(folder_), {}));
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(AtomicFileTest, TakesItsPlaceOnCommit) {
+  write_file_atomic(folder_ / "f", "old");
+  AtomicFile file(folder_ / "f");
+  file.write(bytes("new "));
+  file.write({});
+  file.write(bytes("content"));
+  EXPECT_EQ(read_text(folder_ / "f"), "old");
+  file.commit();
+  EXPECT_EQ(read_text(folder_ / "f"), "new content");
+  EXPECT_EQ(files(), 1u);
+  struct stat info {};
+  ASSERT_EQ(::stat((folder_ / "f").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
+  { AtomicFile(folder_ / "f").write(bytes("half")); }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(AtomicFileTest, TwoWritersOfOneFileDoNotMix) {
+  AtomicFile first(folder_ / "f"), second(folder_ / "f");
+  first.write(bytes("first"));
+  second.write(bytes("second, longer"));
+  second.commit();
+  first.commit();
+  EXPECT_EQ(read_text(folder_ / "f"), "first");
+}
+
+TEST_F(AtomicFileTest, NamesTheFileItCannotWrite) {
+  try {
+    AtomicFile file(folder_ / "missing" / "f");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+    EXPECT_NE(std::string(e.what()).find("missing"), std::string::npos);
+  }
+  std::filesystem::create_directory(folder_ / "taken");
+  AtomicFile file(folder_ / "taken");
+  file.write(bytes("x"));
+  EXPECT_THROW(file.commit(), Error);
+}
+
+}  // namespace
+}  // namespace moil
