@@ -1,0 +1,24 @@
+// Fingerprints of models and weights: 128 bits of XXH3 as 32 hexadecimal digits.
+//
+// Equal on every machine and in every build for equal content; they name cached feature maps and
+// recorded choices. They guard against mistakes, not against forgery. Thread-safe.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "engine/graph/model_description.h"
+
+namespace moil {
+
+// Of inputs, layers and outputs; not of the model's name, which changes nothing it computes.
+[[nodiscard]] std::string model_fingerprint(const ModelDescription& model);
+
+// Of names, dims and the bits of every element.
+[[nodiscard]] std::string weights_fingerprint(const WeightMap& weights);
+
+// Of the weights "LAYER.*" of these layers alone. kInvalidArgument for a weight name without a dot.
+[[nodiscard]] std::string weights_fingerprint(const WeightMap& weights,
+                                              std::span<const std::string> layers);
+
+}  // namespace moil

@@ -1,0 +1,164 @@
+// The reading half of model_json.h.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "engine/io/model_json.h"
+#include "engine/io/strict_json.h"
+
+namespace moil {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kDepth = 5;  // document, layers, a layer, its properties, a list
+constexpr std::size_t kMaxRank = 5;
+
+// A value of the document and where it stands.
+struct Node {
+  const Json& json;
+  std::string pointer;
+  const std::string& where;
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    fail_expected(where, pointer, expected, json);
+  }
+  [[noreturn]] void bad(const std::string& what) const {
+    throw Error(ErrorCode::kBadData,
+                where + ": " + (pointer.empty() ? "the document" : pointer) + ": " + what);
+  }
+  Node at(const char* key) const {
+    const auto it = json.find(key);
+    if (it == json.end()) bad("\"" + std::string(key) + "\" is missing");
+    return {*it, child_pointer(pointer, key), where};
+  }
+  std::vector<Node> items(const char* expected) const {
+    if (!json.is_array()) fail(expected);
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      nodes.push_back({json[i], child_pointer(pointer, std::to_string(i)), where});
+    }
+    return nodes;
+  }
+  std::string word() const {
+    if (!json.is_string() || json.get_ref<const std::string&>().empty()) fail("a non-empty string");
+    return json.get<std::string>();
+  }
+  std::int64_t integer(std::int64_t least) const {
+    const bool fits = json.is_number_integer() &&
+                      (!json.is_number_unsigned() ||
+                       json.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
+    if (!fits || json.get<std::int64_t>() < least) {
+      fail(least == std::numeric_limits<std::int64_t>::min()
+               ? "a whole number of 64 bits"
+               : "a whole number of at least " + std::to_string(least));
+    }
+    return json.get<std::int64_t>();
+  }
+  // An object that has no keys but these.
+  void only(std::initializer_list<std::string_view> known) const {
+    if (!json.is_object()) fail("an object");
+    for (const auto& [key, value] : json.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      std::string names;
+      for (const auto name : known) names += (names.empty() ? "" : ", ") + std::string(name);
+      throw Error(ErrorCode::kBadData, where + ": " + child_pointer(pointer, key) +
+                                           ": unknown key; known here: " + names);
+    }
+  }
+};
+
+Property read_list(const Node& node) {
+  bool whole = true;
+  for (const Json& item : node.json) whole = whole && item.is_number_integer();
+  std::vector<std::int64_t> integers;
+  std::vector<double> numbers;
+  for (const Node& item : node.items("a list")) {
+    if (!item.json.is_number()) item.fail("a number");
+    if (whole) {
+      integers.push_back(item.integer(std::numeric_limits<std::int64_t>::min()));
+    } else {
+      numbers.push_back(item.json.get<double>());
+    }
+  }
+  if (whole) return integers;
+  return numbers;
+}
+
+Property read_property(const Node& node) {
+  const Json& json = node.json;
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return node.integer(std::numeric_limits<std::int64_t>::min());
+  if (json.is_number_float()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_array()) return read_list(node);
+  node.fail("a flag, a number, a string or a list of numbers");
+}
+
+InputDescription read_input(const Node& node) {
+  node.only({"name", "dims"});
+  InputDescription input{node.at("name").word(), {}};
+  const Node dims = node.at("dims");
+  for (const Node& dim : dims.items("a list of dimensions")) input.dims.push_back(dim.integer(1));
+  if (input.dims.empty() || input.dims.size() > kMaxRank) {
+    dims.fail("1 to " + std::to_string(kMaxRank) + " dimensions, without the batch");
+  }
+  return input;
+}
+
+LayerDescription read_layer(const Node& node) {
+  node.only({"name", "type", "inputs", "properties"});
+  LayerDescription layer{node.at("name").word(), node.at("type").word(), {}, {}};
+  for (const Node& input : node.at("inputs").items("a list of names")) {
+    layer.inputs.push_back(input.word());
+  }
+  if (!node.json.contains("properties")) return layer;
+  const Node properties = node.at("properties");
+  if (!properties.json.is_object()) properties.fail("an object");
+  for (const auto& [name, value] : properties.json.items()) {
+    layer.properties[name] =
+        read_property({value, child_pointer(properties.pointer, name), node.where});
+  }
+  return layer;
+}
+
+void check_version(const Node& document) {
+  const Node format = document.at("format");
+  if (format.json != "moil-model") format.fail("\"moil-model\"");
+  const Node version = document.at("version");
+  if (version.integer(1) != kModelFormatVersion) {
+    version.bad("this program reads version " + std::to_string(kModelFormatVersion) +
+                ", the file has version " + std::to_string(version.integer(1)));
+  }
+}
+
+}  // namespace
+
+ModelDescription parse_model(std::string_view json, const std::string& where) {
+  const Json parsed = parse_strict_json(json, where, kDepth);
+  const Node document{parsed, "", where};
+  if (!parsed.is_object()) document.fail("an object");
+  check_version(document);  // first: a later version may have other keys
+  document.only({"format", "version", "name", "inputs", "layers", "outputs"});
+  ModelDescription model;
+  model.name = document.at("name").word();
+  std::set<std::string> names;
+  const auto add_name = [&names](const Node& node, const std::string& name) {
+    if (!names.insert(name).second) node.bad("the name \"" + name + "\" is taken already");
+  };
+  for (const Node& input : document.at("inputs").items("a list of inputs")) {
+    model.inputs.push_back(read_input(input));
+    add_name(input.at("name"), model.inputs.back().name);
+  }
+  for (const Node& layer : document.at("layers").items("a list of layers")) {
+    model.layers.push_back(read_layer(layer));
+    add_name(layer.at("name"), model.layers.back().name);
+  }
+  for (const Node& output : document.at("outputs").items("a list of names")) {
+    model.outputs.push_back(output.word());
+  }
+  return model;
+}
+
+}  // namespace moil

@@ -1,0 +1,41 @@
+// The header of a safetensors file, checked whole: see io/safetensors.h for the format.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/model_description.h"
+
+namespace moil {
+
+enum class FileDType { kF32, kBF16, kF16 };
+std::size_t bytes_of(FileDType dtype);
+
+struct TensorEntry {
+  std::string name;
+  FileDType dtype = FileDType::kF32;
+  std::vector<std::int64_t> dims;
+  std::uint64_t begin = 0, end = 0;  // bytes, counted from the end of the header
+  std::uint64_t elements() const { return (end - begin) / bytes_of(dtype); }
+};
+
+struct SafetensorsHeader {
+  std::map<std::string, std::string> metadata;
+  std::vector<TensorEntry> entries;  // in the order of their data
+};
+
+inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+
+// data_bytes: how many bytes the file has behind the header. Throws kBadData.
+[[nodiscard]] SafetensorsHeader parse_safetensors_header(std::string_view json,
+                                                         std::uint64_t data_bytes,
+                                                         const std::string& file);
+
+// The header's JSON, padded with spaces so that the data begins at a multiple of 8.
+[[nodiscard]] std::string format_safetensors_header(
+    const WeightMap& tensors, const std::map<std::string, std::string>& metadata);
+
+}  // namespace moil
