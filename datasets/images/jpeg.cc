@@ -1,0 +1,105 @@
+#include <turbojpeg.h>
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "datasets/images/codec.h"
+
+namespace moil::data {
+namespace {
+
+struct Destroy {
+  void operator()(void* handle) const { tjDestroy(handle); }
+};
+struct Free {
+  void operator()(unsigned char* buffer) const { tjFree(buffer); }
+};
+using Handle = std::unique_ptr<void, Destroy>;
+
+Handle& thread_handle() {
+  thread_local Handle handle;
+  return handle;
+}
+
+tjhandle decompressor() {  // one a thread: making it costs as much as a small image
+  Handle& handle = thread_handle();
+  if (!handle) handle.reset(tjInitDecompress());
+  if (!handle) throw Error(ErrorCode::kResourceExhausted, "libjpeg-turbo: out of memory");
+  return handle.get();
+}
+
+// After a failure the handle goes too: it would take up the next image in the middle of this one.
+[[noreturn]] void fail(std::string_view name) {
+  const std::string text = tjGetErrorStr2(thread_handle().get());
+  thread_handle().reset();
+  bad_image(name, text);
+}
+
+// libjpeg-turbo fills what is missing with grey and only warns. Other warnings (stray bytes between
+// markers, as some cameras write) leave the image whole.
+bool is_damaged(std::string_view warning) {
+  return warning.find("Premature end of JPEG file") != std::string_view::npos ||
+         warning.find("Corrupt JPEG data: bad Huffman code") != std::string_view::npos;
+}
+
+void decompress(std::span<const std::uint8_t> encoded, std::string_view name, int format,
+                std::uint8_t* pixels, int width, int height) {
+  tjhandle handle = decompressor();
+  const int code = tjDecompress2(handle, encoded.data(), encoded.size(), pixels, width, 0, height,
+                                 format, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
+  if (code == 0) return;
+  if (tjGetErrorCode(handle) == TJERR_FATAL || is_damaged(tjGetErrorStr2(handle))) fail(name);
+}
+
+// As Adobe's JPEGs store it, inverted: 255 is no ink.
+void cmyk_to_rgb(const std::vector<std::uint8_t>& cmyk, Image& image) {
+  for (std::size_t p = 0; p < cmyk.size() / 4; ++p) {
+    const unsigned key = cmyk[4 * p + 3];
+    for (std::size_t c = 0; c < 3; ++c) {
+      image.pixels[3 * p + c] = static_cast<std::uint8_t>((cmyk[4 * p + c] * key + 127) / 255);
+    }
+  }
+}
+
+}  // namespace
+
+void decode_jpeg(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
+                 const DecodeLimits& limits) {
+  int width = 0, height = 0, subsampling = 0, colours = 0;
+  tjhandle handle = decompressor();
+  if (tjDecompressHeader3(handle, encoded.data(), encoded.size(), &width, &height, &subsampling,
+                          &colours) != 0 &&
+      tjGetErrorCode(handle) == TJERR_FATAL) {
+    fail(name);
+  }
+  check_dimensions(name, static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height),
+                   limits);
+  image.resize(width, height, colours == TJCS_GRAY ? 1 : 3);
+  if (colours != TJCS_CMYK && colours != TJCS_YCCK) {
+    return decompress(encoded, name, image.channels == 1 ? TJPF_GRAY : TJPF_RGB,
+                      image.pixels.data(), width, height);
+  }
+  std::vector<std::uint8_t> cmyk(image.size() / 3 * 4);
+  decompress(encoded, name, TJPF_CMYK, cmyk.data(), width, height);
+  cmyk_to_rgb(cmyk, image);
+}
+
+std::vector<std::uint8_t> encode_jpeg(const Image& image, int quality) {
+  if (image.channels != 1 && image.channels != 3) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a JPEG has 1 or 3 channels, the image has " + std::to_string(image.channels));
+  }
+  const Handle handle(tjInitCompress());
+  const bool grey = image.channels == 1;
+  unsigned char* raw = nullptr;
+  unsigned long size = 0;
+  const int code = tjCompress2(handle.get(), image.pixels.data(), image.width, 0, image.height,
+                               grey ? TJPF_GRAY : TJPF_RGB, &raw, &size,
+                               grey ? TJSAMP_GRAY : TJSAMP_420, quality, TJFLAG_ACCURATEDCT);
+  const std::unique_ptr<unsigned char, Free> buffer(raw);
+  if (code != 0) throw Error(ErrorCode::kInvalidArgument, tjGetErrorStr2(handle.get()));
+  return {raw, raw + size};
+}
+
+}  // namespace moil::data

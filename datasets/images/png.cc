@@ -1,0 +1,132 @@
+#include <png.h>
+
+#include <csetjmp>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "datasets/images/codec.h"
+
+namespace moil::data {
+namespace {
+
+constexpr png_alloc_size_t kMaxChunkBytes = 8 << 20;
+
+struct Source {
+  std::span<const std::uint8_t> rest;
+  std::string error;
+};
+
+// libpng reports by longjmp. The functions that call setjmp own nothing that has a destructor, and
+// the message is kept in the caller's Source.
+void on_error(png_structp png, png_const_charp message) {
+  static_cast<Source*>(png_get_error_ptr(png))->error = message;
+  png_longjmp(png, 1);
+}
+void on_warning(png_structp, png_const_charp) {}
+
+void on_read(png_structp png, png_bytep target, std::size_t count) {
+  auto& source = *static_cast<Source*>(png_get_io_ptr(png));
+  if (count > source.rest.size()) png_error(png, "the file is truncated");
+  std::memcpy(target, source.rest.data(), count);
+  source.rest = source.rest.subspan(count);
+}
+
+class Reader {
+ public:
+  explicit Reader(Source& source)
+      : png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, on_error, on_warning)),
+        info_(png_ ? png_create_info_struct(png_) : nullptr) {
+    if (!info_) {
+      png_destroy_read_struct(&png_, nullptr, nullptr);
+      throw Error(ErrorCode::kResourceExhausted, "libpng: out of memory");
+    }
+    png_set_read_fn(png_, &source, on_read);
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours hold for the product
+    png_set_chunk_malloc_max(png_, kMaxChunkBytes);
+  }
+  ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  bool read_header() {
+    if (setjmp(png_jmpbuf(png_))) return false;
+    png_read_info(png_, info_);
+    return true;
+  }
+
+  // After read_header: asks for 8 bits of grey, RGB or RGBA.
+  bool set_format() {
+    if (setjmp(png_jmpbuf(png_))) return false;
+    png_set_expand(png_);
+    png_set_scale_16(png_);
+    if (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY_ALPHA ||
+        (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY &&
+         png_get_valid(png_, info_, PNG_INFO_tRNS))) {
+      png_set_gray_to_rgb(png_);
+    }
+    png_set_interlace_handling(png_);
+    png_read_update_info(png_, info_);
+    return true;
+  }
+
+  bool read_pixels(png_bytepp rows) {
+    if (setjmp(png_jmpbuf(png_))) return false;
+    png_read_image(png_, rows);
+    png_read_end(png_, nullptr);
+    return true;
+  }
+
+  std::uint32_t width() const { return png_get_image_width(png_, info_); }
+  std::uint32_t height() const { return png_get_image_height(png_, info_); }
+  int channels() const { return png_get_channels(png_, info_); }
+
+ private:
+  png_structp png_;
+  png_infop info_;
+};
+
+png_uint_32 format_of(const Image& image) {
+  if (image.channels == 1) return PNG_FORMAT_GRAY;
+  if (image.channels == 3) return PNG_FORMAT_RGB;
+  if (image.channels == 4) return PNG_FORMAT_RGBA;
+  throw Error(ErrorCode::kInvalidArgument,
+              "a PNG has 1, 3 or 4 channels, the image has " + std::to_string(image.channels));
+}
+
+}  // namespace
+
+void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
+                const DecodeLimits& limits) {
+  Source source{encoded, {}};
+  Reader reader(source);
+  if (!reader.read_header()) bad_image(name, source.error);
+  check_dimensions(name, reader.width(), reader.height(), limits);
+  if (!reader.set_format()) bad_image(name, source.error);
+  image.resize(static_cast<int>(reader.width()), static_cast<int>(reader.height()),
+               reader.channels());
+  std::vector<png_bytep> rows(reader.height());
+  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = &image.pixels[y * image.row_bytes()];
+  if (!reader.read_pixels(rows.data())) bad_image(name, source.error);
+}
+
+std::vector<std::uint8_t> encode_png(const Image& image) {
+  if (image.width <= 0 || image.height <= 0 || image.pixels.size() != image.size()) {
+    throw Error(ErrorCode::kInvalidArgument, "the image's pixels do not fit its size");
+  }
+  png_image header{};
+  header.version = PNG_IMAGE_VERSION;
+  header.width = static_cast<png_uint_32>(image.width);
+  header.height = static_cast<png_uint_32>(image.height);
+  header.format = format_of(image);
+  std::vector<std::uint8_t> out(PNG_IMAGE_PNG_SIZE_MAX(header));
+  png_alloc_size_t size = out.size();
+  if (!png_image_write_to_memory(&header, out.data(), &size, 0, image.pixels.data(), 0, nullptr)) {
+    throw Error(ErrorCode::kInternal, std::string("libpng: ") + header.message);
+  }
+  out.resize(size);
+  return out;
+}
+
+}  // namespace moil::data

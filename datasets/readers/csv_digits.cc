@@ -1,0 +1,121 @@
+#include "datasets/readers/csv_digits.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+#include "base/error.h"
+#include "datasets/images/codec.h"
+
+namespace moil::data {
+namespace {
+
+struct Close {
+  void operator()(gzFile_s* file) const { gzclose(file); }
+};
+
+// gzread passes plain files through.
+std::string read_gzip(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rbe"));
+  if (!file) throw system_error("cannot open " + path.string(), errno);
+  std::string text;
+  char chunk[1 << 16];
+  for (;;) {
+    const int n = gzread(file.get(), chunk, sizeof chunk);
+    if (n == 0) break;
+    if (n > 0 && text.size() + static_cast<std::size_t>(n) > max_bytes) {
+      throw Error(ErrorCode::kBadData,
+                  path.string() + ": more than " + std::to_string(max_bytes) + " bytes of text");
+    }
+    if (n < 0) break;
+    text.append(chunk, static_cast<std::size_t>(n));
+  }
+  int code = Z_OK;
+  const char* message = gzerror(file.get(), &code);
+  if (code != Z_OK) throw Error(ErrorCode::kBadData, path.string() + ": " + message);
+  return text;
+}
+
+// Cuts the next field off; digits.csv writes its numbers as "5" or "5.000000000000000000e+00".
+bool take_number(std::string_view& line, double& value) {
+  const auto field = line.substr(0, line.find(','));
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  const bool good = error == std::errc() && end == field.data() + field.size();
+  line.remove_prefix(std::min(field.size() + 1, line.size()));
+  return good;
+}
+
+}  // namespace
+
+CsvDigits::CsvDigits(const std::filesystem::path& file, const CsvDigitsOptions& options)
+    : file_(file), options_(options) {
+  std::vector<std::string> names;
+  for (int k = 0; k < options.classes; ++k) names.push_back(std::to_string(k));
+  table_ = SampleTable(names);
+  const std::string text = read_gzip(file, options.max_bytes);
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) parse_line(line, number);
+  }
+  if (table_.size() == 0) fail(1, "the file holds no sample");
+  table_.apply(options.split);
+}
+
+void CsvDigits::fail(std::size_t line, const std::string& what) const {
+  throw Error(ErrorCode::kBadData, file_.string() + ":" + std::to_string(line) + ": " + what);
+}
+
+void CsvDigits::parse_line(std::string_view line, std::size_t number) {
+  const int columns = options_.width * options_.height;
+  double value = 0;
+  for (int column = 0; column < columns; ++column) {
+    if (line.empty()) {
+      fail(number,
+           "has " + std::to_string(column) + " columns, expected " + std::to_string(columns + 1));
+    }
+    if (!take_number(line, value) || !(value >= 0 && value <= options_.max_value)) {
+      fail(number, "column " + std::to_string(column + 1) + ": expected a number from 0 to " +
+                       std::to_string(options_.max_value));
+    }
+    pixels_.push_back(static_cast<std::uint8_t>(value * 255 / options_.max_value + 0.5));
+  }
+  if (line.empty()) fail(number, "the label is missing");
+  const bool good = take_number(line, value);
+  if (!line.empty()) fail(number, "has more than " + std::to_string(columns + 1) + " columns");
+  if (!good || !(value >= 0 && value < options_.classes) || value != static_cast<int>(value)) {
+    fail(number, "expected a label from 0 to " + std::to_string(options_.classes - 1));
+  }
+  table_.add({static_cast<ClassId>(value)});
+  lines_.push_back(number);
+}
+
+std::span<const std::uint8_t> CsvDigits::pixels(std::size_t i) const {
+  table_.check(i);
+  const auto count = static_cast<std::size_t>(options_.width * options_.height);
+  return std::span(pixels_).subspan(i * count, count);
+}
+
+void CsvDigits::read(std::size_t i, Image& image) const {
+  const auto source = pixels(i);
+  image.resize(options_.width, options_.height, 1);
+  std::copy(source.begin(), source.end(), image.pixels.begin());
+}
+
+Digest CsvDigits::digest(std::size_t i) const { return digest_of(pixels(i)); }
+
+std::vector<std::uint8_t> CsvDigits::encoded(std::size_t i) const {
+  return encode_png(ImageDataset::read(i));
+}
+
+std::string CsvDigits::name(std::size_t i) const {
+  table_.check(i);
+  return file_.string() + ":" + std::to_string(lines_[i]);
+}
+
+}  // namespace moil::data

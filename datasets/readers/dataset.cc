@@ -1,0 +1,35 @@
+#include "datasets/readers/dataset.h"
+
+#include "base/error.h"
+
+namespace moil::data {
+
+Image ImageDataset::read(std::size_t i) const {
+  Image image;
+  read(i, image);
+  return image;
+}
+
+std::vector<std::size_t> samples_of(const Dataset& dataset, Split split) {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < dataset.size(); ++i) {
+    if (dataset.split(i) == split) indices.push_back(i);
+  }
+  return indices;
+}
+
+std::vector<ClassId> single_labels(const Dataset& dataset) {
+  std::vector<ClassId> labels(dataset.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto of_sample = dataset.labels(i);
+    if (of_sample.size() != 1) {
+      throw Error(ErrorCode::kInvalidArgument, "sample " + std::to_string(i) + " has " +
+                                                   std::to_string(of_sample.size()) +
+                                                   " labels, expected one");
+    }
+    labels[i] = of_sample[0];
+  }
+  return labels;
+}
+
+}  // namespace moil::data

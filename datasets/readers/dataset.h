@@ -1,0 +1,65 @@
+// A dataset: samples with an identity, labels and a split; and, in the classes below, what a sample
+// is made of. D_L, D_G and their mix are all handled through these.
+//
+// All methods are const and may be called from any thread, unless a reader says otherwise. Indices
+// are below size(); a larger one is kInvalidArgument. Sound (a waveform of floats) becomes a
+// sibling of ImageDataset.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/identity/digest.h"
+#include "datasets/identity/split.h"
+#include "datasets/images/image.h"
+
+namespace moil::data {
+
+using ClassId = std::uint32_t;  // an index into classes()
+
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  [[nodiscard]] virtual const std::vector<std::string>& classes() const = 0;
+  // One or more, sorted. Valid while the dataset lives.
+  [[nodiscard]] virtual std::span<const ClassId> labels(std::size_t i) const = 0;
+  [[nodiscard]] virtual Split split(std::size_t i) const = 0;
+  // May read the sample's bytes; not remembered.
+  [[nodiscard]] virtual Digest digest(std::size_t i) const = 0;
+};
+
+// Samples as encoded images.
+class ImageDataset : public Dataset {
+ public:
+  // Decodes into `image`, whose memory is reused. kBadData names the file.
+  virtual void read(std::size_t i, Image& image) const = 0;
+  [[nodiscard]] Image read(std::size_t i) const;
+  // The sample as a file: the bytes as they are stored, or PNG where the source has no files.
+  [[nodiscard]] virtual std::vector<std::uint8_t> encoded(std::size_t i) const = 0;
+  // What an error calls the sample: a path, an archive's member, a line of a CSV.
+  [[nodiscard]] virtual std::string name(std::size_t i) const = 0;
+};
+
+// Samples as feature maps of a named backbone, cut at a named tensor.
+class FeatureDataset : public Dataset {
+ public:
+  [[nodiscard]] virtual const std::vector<std::int64_t>& shape() const = 0;  // of one sample
+  [[nodiscard]] virtual std::size_t floats() const = 0;                      // of one sample
+  [[nodiscard]] virtual const std::string& backbone() const = 0;             // its fingerprint
+  [[nodiscard]] virtual const std::string& split_point() const = 0;
+  // Writes floats() values.
+  virtual void read(std::size_t i, float* out) const = 0;
+};
+
+// Indices of the samples of a split, in order.
+[[nodiscard]] std::vector<std::size_t> samples_of(const Dataset& dataset, Split split);
+
+// The one label of each sample; kInvalidArgument where a sample has several.
+[[nodiscard]] std::vector<ClassId> single_labels(const Dataset& dataset);
+
+}  // namespace moil::data

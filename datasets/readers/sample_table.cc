@@ -1,0 +1,44 @@
+#include "datasets/readers/sample_table.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace moil::data {
+
+void SampleTable::add(std::vector<ClassId> labels, Split split) {
+  std::ranges::sort(labels);
+  const bool good = !labels.empty() && labels.back() < classes_.size() &&
+                    std::ranges::adjacent_find(labels) == labels.end();
+  if (!good) {
+    throw Error(ErrorCode::kBadData, "sample " + std::to_string(size()) +
+                                         ": expected one or more different labels below " +
+                                         std::to_string(classes_.size()));
+  }
+  labels_.insert(labels_.end(), labels.begin(), labels.end());
+  ends_.push_back(labels_.size());
+  splits_.push_back(split);
+}
+
+void SampleTable::apply(const SplitPolicy& policy) {
+  splits_ = stratified_split(labels_, classes_, policy.validation_fraction, policy.seed);
+}
+
+std::span<const ClassId> SampleTable::labels(std::size_t i) const {
+  check(i);
+  const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+  return std::span(labels_).subspan(begin, ends_[i] - begin);
+}
+
+Split SampleTable::split(std::size_t i) const {
+  check(i);
+  return splits_[i];
+}
+
+void SampleTable::check(std::size_t i) const {
+  if (i < size()) return;
+  throw Error(ErrorCode::kInvalidArgument, "there is no sample " + std::to_string(i) +
+                                               ": the dataset has " + std::to_string(size()));
+}
+
+}  // namespace moil::data

@@ -1,0 +1,25 @@
+// Where the files of a plain tar are, so that they can be read in place.
+//
+// Understands ustar, GNU long names and pax paths and sizes. Folders are passed over; links, device
+// files and sparse files are kBadData, as is anything damaged or cut off: the message names the
+// archive and the byte offset of the header. Nothing is unpacked, and names never become paths.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/readers/input_file.h"
+
+namespace moil::data {
+
+struct TarMember {
+  std::string name;  // without a leading "./"
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+// In the order of the archive.
+[[nodiscard]] std::vector<TarMember> index_tar(const InputFile& file);
+
+}  // namespace moil::data

@@ -1,0 +1,100 @@
+#include "datasets/transforms/transform.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+
+namespace moil::data {
+namespace {
+
+constexpr std::int64_t kMaxResizedSide = 1 << 24;
+
+std::uint8_t grey_of(const std::uint8_t* rgb) {
+  return static_cast<std::uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >>
+                                   16);
+}
+
+// torchvision rounds half to even: round((image - crop) / 2.0).
+int crop_offset(int image, int crop) {
+  const int difference = image - crop;
+  const int half = difference / 2;
+  return difference % 2 == 0 ? half : half + half % 2;
+}
+
+}  // namespace
+
+Transform::Transform(Preprocessing description) : description_(std::move(description)) {
+  description_.check();
+  normalised_.resize(static_cast<std::size_t>(description_.channels));
+  for (std::size_t c = 0; c < normalised_.size(); ++c) {
+    for (int value = 0; value < 256; ++value) {
+      normalised_[c][static_cast<std::size_t>(value)] = static_cast<float>(
+          (value * description_.scale - description_.mean[c]) / description_.stddev[c]);
+    }
+  }
+}
+
+const Image& Transform::convert(const Image& image) {
+  if (image.channels == description_.channels) return image;
+  converted_.resize(image.width, image.height, description_.channels);
+  const std::size_t pixels = converted_.size() / static_cast<std::size_t>(converted_.channels);
+  const auto step = static_cast<std::size_t>(image.channels);
+  const std::uint8_t* in = image.pixels.data();
+  std::uint8_t* out = converted_.pixels.data();
+  if (description_.channels == 1) {
+    for (std::size_t p = 0; p < pixels; ++p) out[p] = grey_of(in + p * step);
+  } else if (image.channels == 1) {
+    for (std::size_t p = 0; p < pixels; ++p) std::fill_n(out + 3 * p, 3, in[p]);
+  } else {
+    for (std::size_t p = 0; p < pixels; ++p) std::copy_n(in + p * step, 3, out + 3 * p);
+  }
+  return converted_;
+}
+
+// Width and height before the crop; the longer side is truncated, as torchvision's Resize does.
+std::pair<int, int> Transform::resized(const Image& image) const {
+  const Preprocessing& d = description_;
+  if (d.resize == Preprocessing::Resize::kExact) return {d.width, d.height};
+  if (d.resize == Preprocessing::Resize::kNone) return {image.width, image.height};
+  const auto in_proportion = [&](int longer, int shorter) {
+    const std::int64_t side = std::int64_t{d.short_side} * longer / shorter;
+    if (side <= kMaxResizedSide) return static_cast<int>(side);
+    throw Error(ErrorCode::kBadData, "the image is " + std::to_string(image.width) + "x" +
+                                         std::to_string(image.height) + ", too long to resize");
+  };
+  if (image.width <= image.height) {
+    return {d.short_side, in_proportion(image.height, image.width)};
+  }
+  return {in_proportion(image.width, image.height), d.short_side};
+}
+
+const Image& Transform::geometry(const Image& image) {
+  const Preprocessing& d = description_;
+  const auto [width, height] = resized(image);
+  if (width < d.width || height < d.height) {
+    throw Error(ErrorCode::kBadData, "the image is " + std::to_string(width) + "x" +
+                                         std::to_string(height) +
+                                         " (width x height), smaller than the crop of " +
+                                         std::to_string(d.width) + "x" + std::to_string(d.height));
+  }
+  const Image& converted = convert(image);
+  if (width == d.width && height == d.height && width == image.width && height == image.height) {
+    return converted;
+  }
+  const Window window{crop_offset(width, d.width), crop_offset(height, d.height), d.width,
+                      d.height};
+  resampler_.resize(converted, width, height, d.filter, window, cropped_);
+  return cropped_;
+}
+
+void Transform::apply(const Image& image, float* out) {
+  const Image& pixels = geometry(image);
+  const auto channels = normalised_.size();
+  const std::uint8_t* in = pixels.pixels.data();
+  for (std::size_t i = 0; i < floats(); i += channels) {
+    for (std::size_t c = 0; c < channels; ++c) out[i + c] = normalised_[c][in[i + c]];
+  }
+}
+
+}  // namespace moil::data

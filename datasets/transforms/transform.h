@@ -1,0 +1,43 @@
+// From a decoded image to the floats a network takes.
+//
+// Resizing agrees with Pillow bit for bit, cropping with torchvision's CenterCrop, grey with
+// Pillow's "L" (ITU-R 601, rounded); an alpha channel is dropped.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "datasets/images/image.h"
+#include "datasets/transforms/preprocessing.h"
+#include "datasets/transforms/resample.h"
+
+namespace moil::data {
+
+// Holds its working memory between calls, so that none is taken per sample once it has grown: one a
+// thread.
+class Transform {
+ public:
+  explicit Transform(Preprocessing description);  // kInvalidArgument
+
+  [[nodiscard]] const Preprocessing& description() const { return description_; }
+  [[nodiscard]] std::size_t floats() const { return description_.floats(); }
+
+  // Writes floats() values, height x width x channels (channels last). kBadData where the image is
+  // smaller than the crop and nothing resizes it.
+  void apply(const Image& image, float* out);
+
+  // All but the last step: the resized and cropped image. Valid until the next call.
+  [[nodiscard]] const Image& geometry(const Image& image);
+
+ private:
+  std::pair<int, int> resized(const Image& image) const;
+  const Image& convert(const Image& image);
+
+  Preprocessing description_;
+  std::vector<std::array<float, 256>> normalised_;  // by channel and pixel value
+  Resampler resampler_;
+  Image converted_, cropped_;
+};
+
+}  // namespace moil::data

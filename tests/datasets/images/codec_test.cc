@@ -1,0 +1,133 @@
+#include "datasets/images/codec.h"
+
+#include <cmath>
+
+#include "datasets/identity/random.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
+
+namespace moil::data {
+namespace {
+
+using testing::expect_error;
+using testing::gradient;
+using testing::pattern;
+
+double mean_difference(const Image& a, const Image& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.pixels.size(); ++i) sum += std::abs(a.pixels[i] - b.pixels[i]);
+  return sum / static_cast<double>(a.pixels.size());
+}
+
+std::vector<std::uint8_t> cut(std::vector<std::uint8_t> bytes, std::size_t size) {
+  bytes.resize(size);
+  return bytes;
+}
+
+// A PNG's header chunk with other dimensions and a right checksum: what a bomb looks like.
+std::vector<std::uint8_t> with_size(std::vector<std::uint8_t> png, std::uint32_t width,
+                                    std::uint32_t height) {
+  const auto put = [&](std::size_t at, std::uint32_t value) {
+    for (int i = 0; i < 4; ++i)
+      png[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> (24 - 8 * i));
+  };
+  put(16, width);
+  put(20, height);
+  put(29, static_cast<std::uint32_t>(crc32(0, &png[12], 17)));
+  return png;
+}
+
+TEST(Codec, PngIsLossless) {
+  for (const int channels : {1, 3, 4}) {
+    const Image image = pattern(37, 23, channels);
+    EXPECT_EQ(decode_image(encode_png(image), "x.png"), image) << channels;
+    EXPECT_EQ(encode_png(image), encode_png(image));
+  }
+}
+
+TEST(Codec, JpegComesClose) {
+  for (const int channels : {1, 3}) {
+    const Image image = gradient(61, 40, channels);
+    const Image decoded = decode_image(encode_jpeg(image, 95), "x.jpg");
+    ASSERT_EQ(decoded.channels, channels);
+    ASSERT_EQ(decoded.size(), image.size());
+    EXPECT_LT(mean_difference(decoded, image), 2.0);
+  }
+}
+
+TEST(Codec, MemoryIsReused) {
+  Image image = pattern(64, 64, 3);
+  const auto* memory = image.pixels.data();
+  decode_image(encode_png(pattern(10, 20, 1)), "x.png", image);
+  EXPECT_EQ(image, pattern(10, 20, 1));
+  EXPECT_EQ(image.pixels.data(), memory);
+}
+
+TEST(Codec, EveryTruncationIsFound) {
+  const auto png = encode_png(pattern(20, 20, 3));
+  const auto jpeg = encode_jpeg(gradient(64, 64, 3), 90);
+  for (std::size_t size = 0; size + 12 < png.size(); size += 7) {  // the last 12 bytes are IEND
+    expect_error(ErrorCode::kBadData, {"x.png"},
+                 [&] { (void)decode_image(cut(png, size), "x.png"); });
+  }
+  for (std::size_t size = 0; size + 2 < jpeg.size(); size += 7) {
+    expect_error(ErrorCode::kBadData, {"x.jpg"},
+                 [&] { (void)decode_image(cut(jpeg, size), "x.jpg"); });
+  }
+}
+
+TEST(Codec, ADamagedImageDoesNotHarmTheNext) {
+  const auto jpeg = encode_jpeg(gradient(64, 64, 3), 90);
+  for (std::size_t size = 4; size < 600; ++size) {
+    EXPECT_THROW((void)decode_image(cut(jpeg, size), "x.jpg"), Error);
+    EXPECT_EQ(decode_image(jpeg, "x.jpg").width, 64);
+  }
+}
+
+TEST(Codec, OtherFormatsAreNamed) {
+  expect_error(ErrorCode::kBadData, {"a.gif", "neither JPEG nor PNG"},
+               [] { (void)decode_image(testing::bytes_of("GIF89a..."), "a.gif"); });
+  expect_error(ErrorCode::kBadData, {"a.jpg", "empty"}, [] { (void)decode_image({}, "a.jpg"); });
+}
+
+TEST(Codec, BombsAreRefusedBeforeMemoryIsTaken) {
+  const auto bomb = with_size(encode_png(pattern(8, 8, 1)), 2'000'000'000, 2'000'000'000);
+  expect_error(ErrorCode::kBadData, {"bomb.png", "2000000000x2000000000", "64000000"},
+               [&] { (void)decode_image(bomb, "bomb.png"); });
+  DecodeLimits small;
+  small.max_pixels = 63;
+  expect_error(ErrorCode::kBadData, {"8x8"},
+               [&] { (void)decode_image(encode_png(pattern(8, 8, 3)), "x.png", small); });
+  expect_error(ErrorCode::kBadData, {"8x8"},
+               [&] { (void)decode_image(encode_jpeg(pattern(8, 8, 3), 90), "x.jpg", small); });
+}
+
+// Whatever the bytes, the outcome is an image or kBadData; the sanitizers watch.
+TEST(Codec, DamagedBytesAreSurvived) {
+  Random random(11);
+  for (const auto& good : {encode_png(pattern(24, 24, 3)), encode_jpeg(gradient(48, 48, 3), 80)}) {
+    for (int trial = 0; trial < 400; ++trial) {
+      auto bytes = good;
+      for (int hit = 0; hit < 4; ++hit) {
+        bytes[random.below(bytes.size())] = static_cast<std::uint8_t>(random.below(256));
+      }
+      try {
+        const Image image = decode_image(bytes, "damaged");
+        EXPECT_EQ(image.pixels.size(), image.size());
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kBadData) << error.what();
+      }
+    }
+  }
+}
+
+TEST(Codec, BadImagesAreNotEncoded) {
+  expect_error(ErrorCode::kInvalidArgument, {"2"}, [] { (void)encode_png(pattern(2, 2, 2)); });
+  expect_error(ErrorCode::kInvalidArgument, {"4"}, [] { (void)encode_jpeg(pattern(2, 2, 4), 90); });
+  Image torn = pattern(4, 4, 1);
+  torn.pixels.pop_back();
+  expect_error(ErrorCode::kInvalidArgument, {"size"}, [&] { (void)encode_png(torn); });
+}
+
+}  // namespace
+}  // namespace moil::data

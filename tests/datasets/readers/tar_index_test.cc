@@ -1,0 +1,119 @@
+#include "datasets/readers/tar_index.h"
+
+#include "base/file.h"
+#include "datasets/identity/random.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
+
+namespace moil::data {
+namespace {
+
+using testing::bytes_of;
+using testing::expect_error;
+using testing::TarEntry;
+using testing::write_tar;
+
+std::vector<TarEntry> entries() {
+  return {{"a/", {}},
+          {"a/one.jpg", bytes_of("first")},
+          {"./a/two.jpg", bytes_of(std::string(512, '2'))},
+          {"b/empty.jpg", {}},
+          {"b/" + std::string(120, 'p') + "/" + std::string(60, 'q') + ".jpg", bytes_of("prefix")}};
+}
+
+std::vector<TarEntry> read_all(const std::filesystem::path& path) {
+  const InputFile file(path);
+  std::vector<TarEntry> result;
+  for (const auto& member : index_tar(file)) {
+    result.push_back({member.name, file.read(member.offset, member.size)});
+  }
+  return result;
+}
+
+class TarIndexTest : public ::testing::Test {
+ protected:
+  std::filesystem::path path() const { return folder_ / "x.tar"; }
+  void refused(const std::vector<std::uint8_t>& bytes, const std::vector<std::string>& fragments) {
+    testing::write_bytes(path(), bytes);
+    expect_error(ErrorCode::kBadData, fragments, [&] { (void)index_tar(InputFile(path())); });
+  }
+  testing::TempFolder folder_;
+};
+
+TEST_F(TarIndexTest, FindsWhatLibarchiveWrote) {
+  for (const int format :
+       {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FORMAT_TAR_GNUTAR, ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE}) {
+    auto expected = entries();
+    if (format != ARCHIVE_FORMAT_TAR_USTAR) {
+      expected.push_back({"c/" + std::string(300, 'n') + "ü.jpg", bytes_of("a long name")});
+    }
+    write_tar(path(), expected, format);
+    expected.erase(expected.begin());
+    expected[1].name = "a/two.jpg";
+    const auto found = read_all(path());
+    ASSERT_EQ(found.size(), expected.size()) << format;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].name, expected[i].name);
+      EXPECT_EQ(found[i].bytes, expected[i].bytes);
+    }
+  }
+}
+
+TEST_F(TarIndexTest, EveryTruncationIsFound) {
+  write_tar(path(), entries());
+  const auto whole = read_file(path(), 1 << 20);
+  std::size_t content = whole.size();
+  while (whole[content - 1] == 0) --content;
+  for (std::size_t size = 0; size < content; size += 100) {
+    refused({whole.begin(), whole.begin() + static_cast<long>(size)}, {"x.tar", "cut off"});
+  }
+}
+
+TEST_F(TarIndexTest, OtherFilesAreNoTar) {
+  refused(bytes_of(std::string(2000, 'x')), {"x.tar", "byte 0", "no tar header"});
+  refused({}, {"cut off"});
+}
+
+TEST_F(TarIndexTest, ADamagedHeaderIsNamedByItsOffset) {
+  write_tar(path(), entries());
+  auto bytes = read_file(path(), 1 << 20);
+  bytes[512 + 3] ^= 1;  // the second header's name
+  refused(bytes, {"x.tar", "byte 512", "checksum"});
+}
+
+TEST_F(TarIndexTest, LinksAreRefused) {
+  archive* out = archive_write_new();
+  archive_write_set_format_ustar(out);
+  archive_write_open_filename(out, path().c_str());
+  archive_entry* entry = archive_entry_new();
+  archive_entry_set_pathname(entry, "a/link.jpg");
+  archive_entry_set_filetype(entry, AE_IFLNK);
+  archive_entry_set_symlink(entry, "/etc/passwd");
+  archive_write_header(out, entry);
+  archive_entry_free(entry);
+  archive_write_free(out);
+  expect_error(ErrorCode::kBadData, {"type '2'"}, [&] { (void)index_tar(InputFile(path())); });
+}
+
+TEST_F(TarIndexTest, DamageIsSurvived) {
+  write_tar(path(), entries(), ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE);
+  const auto good = read_file(path(), 1 << 20);
+  Random random(3);
+  for (int trial = 0; trial < 300; ++trial) {
+    auto bytes = good;
+    const std::size_t at = random.below(bytes.size());
+    bytes[at] = static_cast<std::uint8_t>(random.below(256));
+    testing::write_bytes(path(), bytes);
+    const InputFile file(path());
+    try {
+      for (const auto& member : index_tar(file)) {
+        EXPECT_LE(member.offset + member.size, file.size());
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBadData) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace moil::data

@@ -1,0 +1,126 @@
+#include "datasets/transforms/transform.h"
+
+#include "datasets/identity/digest.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
+
+namespace moil::data {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::expect_error;
+using testing::pattern;
+using Resize = Preprocessing::Resize;
+
+Preprocessing description(int channels, Resize resize, int height, int width) {
+  Preprocessing d;
+  d.channels = channels;
+  d.resize = resize;
+  d.height = height;
+  d.width = width;
+  d.mean.assign(static_cast<std::size_t>(channels), 0);
+  d.stddev.assign(static_cast<std::size_t>(channels), 1);
+  return d;
+}
+
+TEST(Transform, ShortSideAndCropAgreeWithPillowAndTorchvision) {
+  auto d = description(3, Resize::kShortSide, 29, 31);
+  d.short_side = 32;
+  d.filter = Filter::kBicubic;
+  Transform transform(d);
+  EXPECT_EQ(digest_of(transform.geometry(pattern(97, 61, 3)).pixels).hex(),
+            "22f8d4fee7b4c5882f497ec5948685c2");
+}
+
+TEST(Transform, GreyAgreesWithPillow) {
+  Transform transform(description(1, Resize::kNone, 2, 4));
+  EXPECT_THAT(transform.geometry(pattern(4, 2, 3)).pixels,
+              ElementsAre(58, 61, 70, 85, 95, 103, 117, 137));
+}
+
+TEST(Transform, GreyBecomesRgbAndAlphaIsDropped) {
+  Transform transform(description(3, Resize::kNone, 1, 2));
+  Image grey{2, 1, 1, {7, 9}};
+  EXPECT_THAT(transform.geometry(grey).pixels, ElementsAre(7, 7, 7, 9, 9, 9));
+  Image rgba{2, 1, 4, {1, 2, 3, 99, 4, 5, 6, 0}};
+  EXPECT_THAT(transform.geometry(rgba).pixels, ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(Transform, NormalisesEachChannel) {
+  auto d = description(3, Resize::kNone, 1, 1);
+  d.scale = 1.0 / 255;
+  d.mean = {0.5, 0.25, 0};
+  d.stddev = {0.5, 0.25, 2};
+  float out[3];
+  Transform(d).apply(Image{1, 1, 3, {255, 51, 255}}, out);
+  EXPECT_FLOAT_EQ(out[0], 1.0f);
+  EXPECT_FLOAT_EQ(out[1], -0.2f);
+  EXPECT_FLOAT_EQ(out[2], 0.5f);
+}
+
+TEST(Transform, WithoutResizeTheMiddleIsCropped) {
+  Transform transform(description(1, Resize::kNone, 1, 2));
+  EXPECT_THAT(transform.geometry(Image{4, 3, 1, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}).pixels,
+              ElementsAre(5, 6));
+  expect_error(ErrorCode::kBadData, {"1x1", "2x1"}, [&] {
+    float out[2];
+    transform.apply(Image{1, 1, 1, {0}}, out);
+  });
+}
+
+TEST(Transform, AbsurdProportionsAreRefused) {
+  auto d = description(1, Resize::kShortSide, 256, 256);
+  d.short_side = 256;
+  Image line;
+  line.resize(1'000'000, 1, 1);
+  expect_error(ErrorCode::kBadData, {"1000000x1"}, [&] { (void)Transform(d).geometry(line); });
+}
+
+TEST(Preprocessing, JsonGoesBothWaysAndNamesTheDescription) {
+  auto d = description(3, Resize::kShortSide, 224, 224);
+  d.short_side = 256;
+  d.filter = Filter::kBicubic;
+  d.scale = 1.0 / 255;
+  d.mean = {0.485, 0.456, 0.406};
+  d.stddev = {0.229, 0.224, 0.225};
+  const auto back = Preprocessing::from_json(nlohmann::json::parse(d.to_json().dump()));
+  EXPECT_EQ(back, d);
+  EXPECT_EQ(back.fingerprint(), d.fingerprint());
+  auto other = d;
+  other.mean[1] = 0.4560001;
+  EXPECT_NE(other.fingerprint(), d.fingerprint());
+}
+
+TEST(Preprocessing, BadFieldsAreNamed) {
+  const nlohmann::json good = description(1, Resize::kExact, 8, 8).to_json();
+  const auto refused = [&](const char* field, const nlohmann::json& value) {
+    auto json = good;
+    json[field] = value;
+    expect_error(ErrorCode::kInvalidArgument, {field},
+                 [&] { (void)Preprocessing::from_json(json); });
+  };
+  refused("channels", 2);
+  refused("channels", "one");
+  refused("height", 0);
+  refused("height", 1.5);
+  refused("width", 1 << 30);
+  refused("resize", "stretch");
+  refused("filter", "lanczos");
+  refused("mean", {1, 2});
+  refused("std", {0});
+  refused("scale", "big");
+  refused("colour", 1);
+  auto missing = good;
+  missing.erase("std");
+  expect_error(ErrorCode::kInvalidArgument, {"'std' is missing"},
+               [&] { (void)Preprocessing::from_json(missing); });
+  expect_error(ErrorCode::kInvalidArgument, {"object"}, [] { (void)Preprocessing::from_json(3); });
+  auto side = good;
+  side["resize"] = "short_side";
+  side["short_side"] = 7;
+  expect_error(ErrorCode::kInvalidArgument, {"short_side"},
+               [&] { (void)Preprocessing::from_json(side); });
+}
+
+}  // namespace
+}  // namespace moil::data
