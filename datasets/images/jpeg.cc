@@ -29,13 +29,6 @@ tjhandle decompressor() {  // one a thread: making it costs as much as a small i
   return handle.get();
 }
 
-// After a failure the handle goes too: it would take up the next image in the middle of this one.
-[[noreturn]] void fail(std::string_view name) {
-  const std::string text = tjGetErrorStr2(thread_handle().get());
-  thread_handle().reset();
-  bad_image(name, text);
-}
-
 // libjpeg-turbo fills what is missing with grey and only warns. Other warnings (stray bytes between
 // markers, as some cameras write) leave the image whole.
 bool is_damaged(std::string_view warning) {
@@ -49,7 +42,8 @@ void decompress(std::span<const std::uint8_t> encoded, std::string_view name, in
   const int code = tjDecompress2(handle, encoded.data(), encoded.size(), pixels, width, 0, height,
                                  format, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
   if (code == 0) return;
-  if (tjGetErrorCode(handle) == TJERR_FATAL || is_damaged(tjGetErrorStr2(handle))) fail(name);
+  if (tjGetErrorCode(handle) == TJERR_FATAL || is_damaged(tjGetErrorStr2(handle)))
+    bad_image(name, tjGetErrorStr2(handle));
 }
 
 // As Adobe's JPEGs store it, inverted: 255 is no ink.
@@ -62,16 +56,14 @@ void cmyk_to_rgb(const std::vector<std::uint8_t>& cmyk, Image& image) {
   }
 }
 
-}  // namespace
-
-void decode_jpeg(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
-                 const DecodeLimits& limits) {
+void decode(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
+            const DecodeLimits& limits) {
   int width = 0, height = 0, subsampling = 0, colours = 0;
   tjhandle handle = decompressor();
   if (tjDecompressHeader3(handle, encoded.data(), encoded.size(), &width, &height, &subsampling,
                           &colours) != 0 &&
       tjGetErrorCode(handle) == TJERR_FATAL) {
-    fail(name);
+    bad_image(name, tjGetErrorStr2(handle));
   }
   check_dimensions(name, static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height),
                    limits);
@@ -83,6 +75,18 @@ void decode_jpeg(std::span<const std::uint8_t> encoded, std::string_view name, I
   std::vector<std::uint8_t> cmyk(image.size() / 3 * 4);
   decompress(encoded, name, TJPF_CMYK, cmyk.data(), width, height);
   cmyk_to_rgb(cmyk, image);
+}
+
+}  // namespace
+
+void decode_jpeg(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
+                 const DecodeLimits& limits) {
+  try {
+    decode(encoded, name, image, limits);
+  } catch (...) {  // the handle would take up the next image in the middle of this one
+    thread_handle().reset();
+    throw;
+  }
 }
 
 std::vector<std::uint8_t> encode_jpeg(const Image& image, int quality) {
