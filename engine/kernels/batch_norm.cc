@@ -1,7 +1,6 @@
 #include "engine/kernels/batch_norm.h"
 
 #include <algorithm>
-#include <new>
 
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/simd_targets.h"

@@ -1,0 +1,53 @@
+#include "engine/layers/loss_layer.h"
+
+#include <algorithm>
+
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/parallel.h"
+#include "engine/layers/shapes.h"
+
+namespace moil {
+
+std::vector<TensorInfo> LossLayer::infer_outputs(std::span<const TensorInfo> inputs) const {
+  require_inputs(inputs, 2);
+  require_same_dims(inputs);
+  channels_of(inputs[0]);
+  return {{Dims{1}}};
+}
+
+LayerPlan LossLayer::plan(const LayerSetup& setup) {
+  const TensorInfo& prediction = setup.inputs[0];
+  if (setup.input_needs_derivative[1]) fail_shape("gives no derivative of its target, input 1");
+  rows_ = rows_are_positions() ? rows_of(prediction) : prediction.dims[0];
+  columns_ = prediction.dims.elements() / rows_;
+  divisor_ = divisor(prediction);
+  LayerPlan plan;
+  plan.inputs.assign(2, Lifespan::kForward | Lifespan::kComputeDerivative);
+  plan.outputs = {Lifespan::kNone};
+  plan.output_derivatives = Lifespan::kNone;  // the end of the graph: 1
+  plan.forward_workspace = static_cast<std::size_t>(rows_) * sizeof(double);
+  return plan;
+}
+
+void LossLayer::forward(const LayerRun& run) {
+  auto* losses = reinterpret_cast<double*>(run.workspace);
+  parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
+    row_losses(run.inputs[0], run.inputs[1], losses, begin, end);
+  });
+  double total = 0;
+  for (std::int64_t r = 0; r < rows_; ++r) total += losses[r];
+  run.outputs[0][0] = static_cast<float>(total / divisor_);
+}
+
+void LossLayer::compute_derivative(const LayerRun& run) {
+  const auto scale = static_cast<float>(1 / divisor_);
+  parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
+    derivative(run.inputs[0], run.inputs[1], run.input_derivatives[0], scale, begin, end);
+  });
+}
+
+std::int64_t LossLayer::grain() const {
+  return std::max<std::int64_t>(1, kElementGrain / 4 / columns_);
+}
+
+}  // namespace moil
