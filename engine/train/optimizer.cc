@@ -1,0 +1,135 @@
+#include "engine/train/optimizer.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/update.h"
+
+namespace moil {
+namespace {
+
+using Name = std::string_view;
+constexpr std::array<Name, 1> kMomentumState = {"momentum"};
+constexpr std::array<Name, 2> kAdamState = {"exp_avg", "exp_avg_sq"};
+
+// The part of weight decay that enters the gradient, and the factor that shrinks the weight.
+struct Decay {
+  double in_gradient = 0, shrink = 1;
+};
+
+Decay decay_of(const OptimizerStep& step, double weight_decay, bool decoupled) {
+  if (!step.decays || weight_decay == 0) return {};
+  if (decoupled) return {0, 1 - step.learning_rate * weight_decay};
+  return {weight_decay, 1};
+}
+
+class Sgd final : public Optimizer {
+ public:
+  explicit Sgd(const OptimizerConfig& config) : config_(config) {}
+
+  std::span<const Name> state_tensors() const override {
+    if (config_.momentum == 0) return {};
+    return kMomentumState;
+  }
+
+  void apply(const OptimizerStep& step) const override {
+    const Decay decay = decay_of(step, config_.weight_decay, config_.kind == OptimizerKind::kSgdw);
+    SgdCoefficients k;
+    k.rate = static_cast<float>(step.learning_rate);
+    k.gradient_scale = static_cast<float>(step.gradient_scale);
+    k.decay = static_cast<float>(decay.in_gradient);
+    k.shrink = static_cast<float>(decay.shrink);
+    k.momentum = static_cast<float>(config_.momentum);
+    k.nesterov = config_.nesterov;
+    float* momentum = config_.momentum == 0 ? nullptr : step.state[0];
+    parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      sgd_update(k, step.weight, step.gradient, momentum, begin, end);
+    });
+  }
+
+ private:
+  const OptimizerConfig config_;
+};
+
+class Adam final : public Optimizer {
+ public:
+  explicit Adam(const OptimizerConfig& config) : config_(config) {}
+
+  std::span<const Name> state_tensors() const override { return kAdamState; }
+
+  void apply(const OptimizerStep& step) const override {
+    const Decay decay = decay_of(step, config_.weight_decay, config_.kind == OptimizerKind::kAdamw);
+    const auto t = static_cast<double>(step.step);
+    AdamCoefficients k;
+    k.rate = static_cast<float>(step.learning_rate / (1 - std::pow(config_.beta1, t)));
+    k.gradient_scale = static_cast<float>(step.gradient_scale);
+    k.decay = static_cast<float>(decay.in_gradient);
+    k.shrink = static_cast<float>(decay.shrink);
+    k.beta1 = static_cast<float>(config_.beta1);
+    k.beta2 = static_cast<float>(config_.beta2);
+    k.rest1 = static_cast<float>(1 - config_.beta1);
+    k.rest2 = static_cast<float>(1 - config_.beta2);
+    k.root_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(config_.beta2, t)));
+    k.epsilon = static_cast<float>(config_.epsilon);
+    parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      adam_update(k, step.weight, step.gradient, step.state[0], step.state[1], begin, end);
+    });
+  }
+
+ private:
+  const OptimizerConfig config_;
+};
+
+void require(bool holds, const char* what) {
+  if (!holds) throw Error(ErrorCode::kInvalidArgument, std::string("optimizer: ") + what);
+}
+
+void check(const OptimizerConfig& c) {
+  const bool adam = c.kind == OptimizerKind::kAdam || c.kind == OptimizerKind::kAdamw;
+  require(c.learning_rate >= 0 && std::isfinite(c.learning_rate),
+          "learning_rate must be at least 0");
+  require(c.weight_decay >= 0 && std::isfinite(c.weight_decay), "weight_decay must be at least 0");
+  require(c.momentum >= 0 && c.momentum < 1, "momentum must be at least 0 and below 1");
+  require(!c.nesterov || c.momentum > 0, "nesterov needs a momentum above 0");
+  require(!adam || c.momentum == 0, "adam and adamw take beta1, not momentum");
+  require(c.beta1 >= 0 && c.beta1 < 1, "beta1 must be at least 0 and below 1");
+  require(c.beta2 >= 0 && c.beta2 < 1, "beta2 must be at least 0 and below 1");
+  require(c.epsilon >= 0 && std::isfinite(c.epsilon), "epsilon must be at least 0");
+}
+
+}  // namespace
+
+std::string_view to_string(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::kSgd:
+      return "sgd";
+    case OptimizerKind::kSgdw:
+      return "sgdw";
+    case OptimizerKind::kAdam:
+      return "adam";
+    case OptimizerKind::kAdamw:
+      return "adamw";
+  }
+  return "?";
+}
+
+OptimizerKind optimizer_kind(std::string_view name) {
+  for (const auto kind :
+       {OptimizerKind::kSgd, OptimizerKind::kSgdw, OptimizerKind::kAdam, OptimizerKind::kAdamw}) {
+    if (to_string(kind) == name) return kind;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown optimizer \"" + std::string(name) + "\"; known: sgd, sgdw, adam, adamw");
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config) {
+  check(config);
+  if (config.kind == OptimizerKind::kSgd || config.kind == OptimizerKind::kSgdw)
+    return std::make_unique<Sgd>(config);
+  return std::make_unique<Adam>(config);
+}
+
+}  // namespace moil

@@ -1,0 +1,78 @@
+#include "engine/train/schedule.h"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+void require(bool holds, const char* what) {
+  if (!holds) throw Error(ErrorCode::kInvalidArgument, std::string("schedule: ") + what);
+}
+
+}  // namespace
+
+std::string_view to_string(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::kConstant:
+      return "constant";
+    case ScheduleKind::kStep:
+      return "step";
+    case ScheduleKind::kCosine:
+      return "cosine";
+    case ScheduleKind::kExponential:
+      return "exponential";
+  }
+  return "?";
+}
+
+ScheduleKind schedule_kind(std::string_view name) {
+  for (const auto kind : {ScheduleKind::kConstant, ScheduleKind::kStep, ScheduleKind::kCosine,
+                          ScheduleKind::kExponential}) {
+    if (to_string(kind) == name) return kind;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown schedule \"" + std::string(name) +
+                                               "\"; known: constant, step, cosine, exponential");
+}
+
+void check(const ScheduleConfig& config) {
+  require(config.gamma > 0 && std::isfinite(config.gamma), "gamma must be above 0");
+  require(config.step_epochs >= 1, "step_epochs must be at least 1");
+  require(config.final_rate >= 0 && std::isfinite(config.final_rate),
+          "final_rate must be at least 0");
+  require(config.warmup_epochs >= 0 && std::isfinite(config.warmup_epochs),
+          "warmup_epochs must be at least 0");
+  require(config.warmup_start > 0 && config.warmup_start <= 1,
+          "warmup_start must be above 0 and at most 1");
+}
+
+double learning_rate(const ScheduleConfig& config, double base, std::int64_t step,
+                     std::int64_t total_steps, std::int64_t steps_per_epoch) {
+  const auto warmup = static_cast<std::int64_t>(
+      std::llround(config.warmup_epochs * static_cast<double>(steps_per_epoch)));
+  if (step < warmup) {
+    const double risen = static_cast<double>(step) / static_cast<double>(warmup);
+    return base * (config.warmup_start + (1 - config.warmup_start) * risen);
+  }
+  const std::int64_t since = step - warmup;
+  const std::int64_t epoch = since / steps_per_epoch;
+  switch (config.kind) {
+    case ScheduleKind::kConstant:
+      return base;
+    case ScheduleKind::kStep:
+      return base * std::pow(config.gamma, static_cast<double>(epoch / config.step_epochs));
+    case ScheduleKind::kExponential:
+      return base * std::pow(config.gamma, static_cast<double>(epoch));
+    case ScheduleKind::kCosine: {
+      const double share = static_cast<double>(since) / static_cast<double>(total_steps - warmup);
+      return config.final_rate +
+             (base - config.final_rate) * (1 + std::cos(std::numbers::pi * share)) / 2;
+    }
+  }
+  return base;
+}
+
+}  // namespace moil
