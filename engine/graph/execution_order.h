@@ -8,7 +8,7 @@
 namespace moil {
 
 enum class OrderForm {
-  k2022,  // CG(i) = 3N - 2(i+1), CD(i) = CG(i) + 1; weights are applied in CG's order
+  k2022,  // CG(i) = 3N - 2(i+1), CD(i) = CG(i) + 1; AG is part of CD, after it (§4.1)
   k2024,  // CG(i) = N + 3(N-1-i), CD = CG + 1, AG = CD + 1
 };
 
@@ -27,7 +27,8 @@ struct OrderOptions {
 };
 
 // trainable[i]: whether layer i computes a gradient. In the 2024 form a layer that does not has one
-// order for CG, CD and AG.
+// order for CG, CD and AG. Throws kInvalidArgument for clipping in the 2022 form, whose AG cannot
+// wait for all gradients.
 [[nodiscard]] std::vector<StepOrders> execution_orders(const std::vector<bool>& trainable,
                                                        const OrderOptions& options);
 
