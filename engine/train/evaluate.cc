@@ -23,7 +23,9 @@ Evaluation evaluate(Network& network, BatchSource& source) {
     network.forward();
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto row = static_cast<std::int64_t>(i) * classes;
-      right += best(network.output(0) + row) == best(targets.data() + row) ? 1 : 0;
+      const float* target = targets.data() + row;
+      const float chosen = target[best(network.output(0) + row)];
+      right += chosen > 0 && chosen >= target[best(target)] ? 1 : 0;
     }
     result.samples += static_cast<std::int64_t>(samples.size());
   }

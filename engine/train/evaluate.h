@@ -10,7 +10,9 @@ namespace moil {
 
 struct Evaluation {
   std::int64_t samples = 0;
-  double accuracy = 0;  // top-1, a fraction; a sample's class is its largest target
+  double accuracy =
+      0;  // top-1, a fraction: the class with the largest logit has the largest target
+          // (a row without a target, a class that the model lacks, is never right)
 };
 
 // Runs every sample of the source once through an inference network whose output 0 is the logits.

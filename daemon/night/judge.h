@@ -1,0 +1,20 @@
+// Accuracy of a model on held-out samples, through the night's own feature maps.
+#pragma once
+
+#include <optional>
+
+#include "daemon/night/feature_source.h"
+#include "engine/device/kernel_selector.h"
+
+namespace moil::night {
+
+struct Judgement {
+  std::optional<double> global, local;  // fractions; nothing where there is no such sample
+};
+
+// head: from the split to the logits, of any number of classes (a class beyond them is never
+// right); its weights are among `weights`.
+[[nodiscard]] Judgement judge(const ModelDescription& head, const WeightMap& weights,
+                              const Mix& mix, FeatureReader& reader, KernelSelector& kernels);
+
+}  // namespace moil::night

@@ -1,0 +1,96 @@
+#include "daemon/night/model_folder.h"
+
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "engine/graph/network.h"
+#include "engine/graph/surgery.h"
+#include "engine/io/model_json.h"
+#include "engine/io/safetensors.h"
+
+namespace moil::night {
+namespace {
+
+constexpr std::uint64_t kMaxJsonBytes = 16 << 20;
+
+nlohmann::json read_json(const std::filesystem::path& path) {
+  auto json = nlohmann::json::parse(read_text(path, kMaxJsonBytes), nullptr, false);
+  if (json.is_discarded()) throw Error(ErrorCode::kBadData, path.string() + " is not JSON");
+  return json;
+}
+
+std::vector<std::string> read_labels(const std::filesystem::path& path) {
+  const nlohmann::json json = read_json(path);
+  std::vector<std::string> labels;
+  std::set<std::string> seen;
+  if (!json.is_array())
+    throw Error(ErrorCode::kBadData, path.string() + " must be a list of names");
+  for (const auto& item : json) {
+    if (!item.is_string())
+      throw Error(ErrorCode::kBadData, path.string() + " must hold names alone");
+    labels.push_back(item.get<std::string>());
+    if (!seen.insert(labels.back()).second) {
+      throw Error(ErrorCode::kBadData, path.string() + " names \"" + labels.back() + "\" twice");
+    }
+  }
+  return labels;
+}
+
+void check_fit(const ModelBundle& bundle, const std::filesystem::path& folder) {
+  const Graph graph = build_graph(bundle.description, 1);
+  try {
+    check_weights(graph, bundle.weights);
+  } catch (const Error& e) {
+    throw Error(e.code(), (folder / "weights.safetensors").string() + ": " + e.what());
+  }
+  const std::int64_t classes = classifier_classes(bundle.description);
+  if (classes != static_cast<std::int64_t>(bundle.labels.size())) {
+    throw Error(ErrorCode::kBadData, (folder / "labels.json").string() + " names " +
+                                         std::to_string(bundle.labels.size()) +
+                                         " classes; the model has " + std::to_string(classes));
+  }
+  const Dims& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))].info.dims;
+  const data::Preprocessing& p = bundle.preprocessing;
+  if (graph.inputs.size() != 1 || input != Dims{1, p.channels, p.height, p.width}) {
+    throw Error(ErrorCode::kBadData,
+                (folder / "preprocessing.json").string() + " makes " + std::to_string(p.channels) +
+                    "x" + std::to_string(p.height) + "x" + std::to_string(p.width) +
+                    " images; the model takes " + input.to_string() + " with batch 1");
+  }
+}
+
+}  // namespace
+
+ModelBundle read_model_folder(const std::filesystem::path& folder) {
+  if (!std::filesystem::is_directory(folder))
+    throw Error(ErrorCode::kNotFound, "no model folder at " + folder.string());
+  ModelBundle bundle;
+  bundle.description = read_model(folder / "model.json");
+  bundle.weights = read_safetensors(folder / "weights.safetensors").tensors;
+  bundle.labels = read_labels(folder / "labels.json");
+  bundle.preprocessing = data::Preprocessing::from_json(read_json(folder / "preprocessing.json"));
+  check_fit(bundle, folder);
+  return bundle;
+}
+
+void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle) {
+  std::filesystem::create_directories(folder.parent_path());
+  if (!std::filesystem::create_directory(folder)) {
+    throw Error(ErrorCode::kAlreadyExists, folder.string() + " exists already");
+  }
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  write_model(folder / "model.json", bundle.description);
+  write_safetensors(folder / "weights.safetensors", bundle.weights);
+  write_file_atomic(folder / "labels.json", nlohmann::json(bundle.labels).dump(1) + "\n");
+  write_file_atomic(folder / "preprocessing.json", bundle.preprocessing.to_json().dump(1) + "\n");
+  sync_folder(folder);
+}
+
+std::size_t weight_bytes(const WeightMap& weights) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : weights) bytes += tensor.data.size() * sizeof(float);
+  return bytes;
+}
+
+}  // namespace moil::night

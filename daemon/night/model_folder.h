@@ -1,0 +1,35 @@
+// A model as a folder: what an import brings, the model store keeps and a night starts from.
+//
+//   model.json           layers (docs/model-format.md)
+//   weights.safetensors  every weight and statistic
+//   labels.json          ["banana", ...]: the name of each class, in the classifier's order
+//   preprocessing.json   what is done to an image first (datasets/transforms/preprocessing.h)
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "datasets/transforms/preprocessing.h"
+#include "engine/graph/model_description.h"
+
+namespace moil::night {
+
+struct ModelBundle {
+  ModelDescription description;
+  WeightMap weights;
+  std::vector<std::string> labels;
+  data::Preprocessing preprocessing;
+};
+
+// Reads and checks that the four fit each other. kNotFound, kBadData or kInvalidArgument naming the
+// file and what does not fit.
+[[nodiscard]] ModelBundle read_model_folder(const std::filesystem::path& folder);
+
+// Writes the folder, which must not exist, and makes it durable; the caller renames it into place.
+void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle);
+
+// Of the weights, in memory.
+[[nodiscard]] std::size_t weight_bytes(const WeightMap& weights);
+
+}  // namespace moil::night

@@ -1,0 +1,43 @@
+#include "daemon/night/night_files.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace moil::night {
+
+std::optional<nlohmann::json> NightFiles::load(const char* name) const {
+  const auto path = folder_ / name;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto json = nlohmann::json::parse(read_text(path, std::uint64_t{1} << 30), nullptr, false);
+  if (json.is_discarded())
+    throw Error(ErrorCode::kBadData, path.string() + " is damaged: it is not JSON");
+  return json;
+}
+
+void NightFiles::save(const char* name, const nlohmann::json& json) const {
+  write_file_atomic(folder_ / name, json.dump() + "\n");
+}
+
+std::optional<NightChoices> NightFiles::load_choices() const {
+  const auto json = load("choices.json");
+  if (!json) return std::nullopt;
+  return NightChoices{json->value("kernels", KernelChoices{}), json->value("threads", 0)};
+}
+
+void NightFiles::save_choices(const NightChoices& choices) const {
+  save("choices.json", {{"kernels", choices.kernels}, {"threads", choices.threads}});
+}
+
+std::map<std::string, double> NightFiles::load_seconds() const {
+  const auto json = load("seconds.json");
+  return json ? json->get<std::map<std::string, double>>() : std::map<std::string, double>{};
+}
+
+void NightFiles::remove_all() const {
+  for (const char* name :
+       {"mix.json", "choices.json", "result.json", "seconds.json", "train.checkpoint"}) {
+    std::filesystem::remove(folder_ / name);
+  }
+}
+
+}  // namespace moil::night

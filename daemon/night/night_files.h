@@ -1,0 +1,51 @@
+// What a job keeps in its folder between attempts, so that a resumed one goes on as if it had never
+// stopped: the samples drawn, the arithmetic chosen, the time spent, and the result once it is
+// certain. The training checkpoint (engine/train/checkpoint.h) lies beside them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "engine/device/kernel_selector.h"
+
+namespace moil::night {
+
+struct NightChoices {
+  KernelChoices kernels;
+  int threads = 0;
+};
+
+class NightFiles {
+ public:
+  explicit NightFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::filesystem::path checkpoint() const { return folder_ / "train.checkpoint"; }
+
+  // Each: nothing where it was not saved; kBadData where it is damaged. Saving is atomic.
+  std::optional<nlohmann::json> load_mix() const { return load("mix.json"); }
+  void save_mix(const nlohmann::json& mix) const { save("mix.json", mix); }
+  std::optional<NightChoices> load_choices() const;
+  void save_choices(const NightChoices& choices) const;
+  std::optional<nlohmann::json> load_result() const { return load("result.json"); }
+  void save_result(const nlohmann::json& result) const { save("result.json", result); }
+
+  // Seconds by stage of all attempts together.
+  std::map<std::string, double> load_seconds() const;
+  void save_seconds(const std::map<std::string, double>& seconds) const {
+    save("seconds.json", seconds);
+  }
+
+  // Everything but job.json: the job begins anew.
+  void remove_all() const;
+
+ private:
+  std::optional<nlohmann::json> load(const char* name) const;
+  void save(const char* name, const nlohmann::json& json) const;
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace moil::night

@@ -1,0 +1,28 @@
+// One night's job from its file to a new model version: mix, cache, train, judge, promote.
+//
+// Every stage can be killed at any moment; running the job again goes on from what the stage before
+// left in the job's folder and ends in the same weights. Runs in the worker process, one a process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "daemon/state_layout.h"
+#include "daemon/worker_protocol.h"
+
+namespace moil::night {
+
+struct NightOptions {
+  std::uint64_t cache_quota_bytes = 0;  // 0: none
+};
+
+// Returns the result, or nothing where `stop` was set and the job can be resumed. Throws
+// moil::Error; what is final and what is worth another attempt, worker_protocol.h says.
+[[nodiscard]] std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
+                                                         const daemon::JobFile& file,
+                                                         const NightOptions& options,
+                                                         daemon::EventWriter& events,
+                                                         const std::atomic<bool>& stop);
+
+}  // namespace moil::night

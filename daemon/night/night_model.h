@@ -1,0 +1,51 @@
+// The networks of one night: the backbone and the trainer, planned before anything runs.
+//
+// Prediction first: planned_bytes() is what the night will use at most, and is held against the
+// job's budget before the first sample is read (docs/memory.md tells what is counted).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "daemon/job_spec.h"
+#include "daemon/night/backbone.h"
+#include "daemon/night/mix.h"
+#include "daemon/night/model_folder.h"
+#include "engine/train/trainer.h"
+
+namespace moil::night {
+
+struct NightModel {
+  ModelBundle bundle;  // grown for the mix's classes
+  Freeze freeze;
+  ModelDescription head;  // the whole model where nothing is frozen
+  std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
+  std::unique_ptr<Backbone> backbone;
+  std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
+
+  KernelChoices choices() const;
+  std::string cache_fingerprint() const;  // of backbone and split
+};
+
+inline constexpr std::int64_t kBackboneBatch = 16;
+
+// base: the model before the night, as it is in the store. recorded: the choices to use.
+[[nodiscard]] NightModel plan_night(const ModelBundle& base, const Mix& mix,
+                                    const daemon::JobSpec& spec, const KernelChoices& recorded);
+
+struct MemoryForecast {
+  std::size_t weights = 0;   // host copies of the model
+  std::size_t caching = 0;   // while feature maps are computed, beyond the weights
+  std::size_t training = 0;  // while the head trains
+  std::size_t judging = 0;   // while models are judged
+  std::size_t total() const;
+};
+[[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, const Mix& mix, bool cached);
+
+// What the cache's entries for this many samples occupy in the map, at most.
+[[nodiscard]] std::size_t mapped_bytes(std::size_t samples, std::size_t elements);
+
+[[nodiscard]] TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples);
+
+}  // namespace moil::night
