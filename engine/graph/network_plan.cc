@@ -104,7 +104,10 @@ class Planner {
       plan_.pool.use(id, t.orders.compute_derivative);
     if (has(lifespan, Lifespan::kApplyGradient) && t.computes_gradient)
       plan_.pool.use(id, t.orders.apply_gradient);
-    if (has(lifespan, Lifespan::kIteration)) plan_.pool.use(id, plan_.last_order);
+    if (has(lifespan, Lifespan::kIteration)) {
+      plan_.pool.use(id, t.orders.forward);
+      plan_.pool.use(id, plan_.last_order);
+    }
   }
 
   TensorId add(const std::string& name, TensorInfo info, TensorKind kind,
@@ -116,6 +119,20 @@ class Planner {
     return add(name,
                {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain, DType::kF32},
                kind);
+  }
+
+  // What a tensor is the same data as.
+  TensorId data_of(TensorId id) const {
+    while (id != kNoTensor && plan_.pool.spec(id).mode == CreateMode::kReadOnlyView)
+      id = plan_.pool.spec(id).target;
+    return id;
+  }
+
+  // Whether a step may write over the first of the tensors that it reads: not where it reads the
+  // same data by another name too.
+  bool may_write_over_first(const std::vector<TensorId>& read) const {
+    return std::none_of(read.begin() + 1, read.end(),
+                        [&](TensorId id) { return data_of(id) == data_of(read[0]); });
   }
 
   static CreateMode mode_of(InPlace wish) {
@@ -134,8 +151,9 @@ class Planner {
       }
       for (std::size_t s = 0; s < node(i).outputs.size(); ++s) {
         const Value& out = value(node(i).outputs[s]);
-        const bool shares = t.plan.in_place == InPlace::kSameData ||
-                            (t.plan.in_place == InPlace::kModify && s == 0);
+        const bool shares =
+            t.plan.in_place == InPlace::kSameData ||
+            (t.plan.in_place == InPlace::kModify && s == 0 && may_write_over_first(t.inputs));
         const TensorId id = shares ? add(out.name, out.info, TensorKind::kActivation,
                                          mode_of(t.plan.in_place), t.inputs.at(0))
                                    : add(out.name, out.info, TensorKind::kActivation);
@@ -175,8 +193,10 @@ class Planner {
     const std::string name = in.name + "/derivative";
     const TensorId from = t.output_derivatives.empty() ? kNoTensor : t.output_derivatives[0];
     const InPlace wish = t.plan.derivative_in_place;
-    const bool shares = from != kNoTensor &&
-                        (wish == InPlace::kSameData || (wish == InPlace::kModify && slot == 0));
+    const bool shares =
+        from != kNoTensor &&
+        (wish == InPlace::kSameData ||
+         (wish == InPlace::kModify && slot == 0 && may_write_over_first(t.output_derivatives)));
     const TensorId id = shares ? add(name, in.info, TensorKind::kDerivative, mode_of(wish), from)
                                : add(name, in.info, TensorKind::kDerivative);
     plan_.pool.use(id, t.orders.compute_derivative);
