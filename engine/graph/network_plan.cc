@@ -23,6 +23,7 @@ class Planner {
     add_derivatives();
     for (int i = 0; i < nodes(); ++i) add_own_tensors(i);
     keep_inputs_and_outputs();
+    if (!options_.share_memory) keep_all_apart();
     plan_.pool.merge();
     schedule();
     plan_.memory = plan_memory(plan_.pool.requests());
@@ -254,6 +255,12 @@ class Planner {
   void keep_inputs_and_outputs() {
     for (const int v : graph_.inputs) plan_.pool.use(plan_.values[at(v)], 0);
     for (const int v : graph_.outputs) plan_.pool.use(plan_.values[at(v)], plan_.last_order);
+  }
+
+  // What lives always shares nothing, views of the same data aside.
+  void keep_all_apart() {
+    for (TensorId id = 0; id < static_cast<TensorId>(plan_.pool.size()); ++id)
+      plan_.pool.use_always(id);
   }
 
   bool has_forward_work(const NodeTensors& t) const {

@@ -27,6 +27,8 @@ struct PlanOptions {
   OrderOptions orders;
   int optimizer_states = 0;           // tensors per trained weight
   bool accumulate_gradients = false;  // several micro-batches a step: gradients live always
+  // False: every tensor has memory of its own (the reference that sharing is tested against).
+  bool share_memory = true;
 };
 
 enum class StepKind { kForward, kComputeGradient, kComputeDerivative, kApplyGradient };
