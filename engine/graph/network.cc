@@ -21,7 +21,7 @@ struct Network::NodeRun {
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
@@ -41,6 +41,11 @@ const NamedTensor& find_weight(const WeightMap& weights, const std::string& name
     for (const auto d : it->second.dims) found += (found.empty() ? "" : "x") + std::to_string(d);
     throw Error(ErrorCode::kBadData, "weight \"" + name + "\" is " + found + "; its layer needs " +
                                          spec.dims.to_string());
+  }
+  if (it->second.data.size() != at(spec.dims.elements())) {
+    throw Error(ErrorCode::kBadData, "weight \"" + name + "\" has " +
+                                         std::to_string(it->second.data.size()) +
+                                         " values; its dims say " + spec.dims.to_string());
   }
   return it->second;
 }
@@ -66,7 +71,12 @@ void Network::allocate() {
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) bind(i);
 }
 
+void Network::require_memory() const {
+  if (!memory_) throw Error(ErrorCode::kFailedPrecondition, "the network has no memory yet");
+}
+
 float* Network::data(TensorId id) const {
+  require_memory();
   if (id == kNoTensor) return nullptr;
   const TensorId owner = plan_.pool.owner(id);
   return reinterpret_cast<float*>(memory_->data(offsets_[at(owner)]));
@@ -130,12 +140,14 @@ void Network::run_step(const PlannedStep& step, std::uint64_t key, bool accumula
 }
 
 void Network::forward(std::uint64_t random_key) {
+  require_memory();
   for (const PlannedStep& step : plan_.steps) {
     if (step.kind == StepKind::kForward) run_step(step, random_key, false);
   }
 }
 
 void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate) {
+  require_memory();
   bool announced = !clips_;
   for (const PlannedStep& step : plan_.steps) {
     if (step.kind != StepKind::kApplyGradient) {
@@ -165,6 +177,10 @@ const float* Network::output(std::size_t i) const {
 }
 
 void Network::load(const WeightMap& weights) {
+  require_memory();
+  for (const Node& node : graph_.nodes) {  // all of them before the first is written
+    for (const WeightSpec& spec : node.weights) find_weight(weights, weight_name(node, spec), spec);
+  }
   std::vector<std::vector<float>> staging;
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
@@ -186,6 +202,7 @@ void Network::load(const WeightMap& weights) {
 }
 
 void Network::weights_changed() {
+  require_memory();
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (plan_.nodes[i].plan.keeps_weights)
       graph_.nodes[i].layer->weights_changed(forward_run(*runs_[i], 0));
@@ -193,6 +210,7 @@ void Network::weights_changed() {
 }
 
 void Network::save(WeightMap& weights) const {
+  require_memory();
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
     for (std::size_t w = 0; w < node.weights.size(); ++w) {

@@ -7,7 +7,8 @@
 //   network.load(weights);
 //   copy into network.input(0); network.forward(); read network.output(0);
 //
-// After allocate() no step allocates. Throws moil::Error. One thread at a time.
+// After allocate() no step allocates. Throws moil::Error; kFailedPrecondition for whatever needs
+// memory before allocate(). One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,7 @@ class Network {
 
   void allocate();
   // Weights by name in file order; more than the network has is fine, fewer or other dims are
-  // kBadData naming the weight.
+  // kBadData naming the weight, and leave the network as it was.
   void load(const WeightMap& weights);
   // Copies the network's weights and statistics into `weights`, in file order.
   void save(WeightMap& weights) const;
@@ -91,6 +92,7 @@ class Network {
  private:
   struct NodeRun;
 
+  void require_memory() const;
   float* data(TensorId id) const;
   void bind(int node);
   void run_step(const PlannedStep& step, std::uint64_t key, bool accumulate);
