@@ -99,7 +99,6 @@ TEST(Threads, GcForgetAndReclaimBesideReaders) {
     EXPECT_EQ(cache.gc({}).entries, 50u);
     cache.forget(sample(100000));
   }
-  limit = 200;
   // One entry more ends the reader.
   cache.put(key_of(1, 200), features(200, kElements));
   cache.flush();
@@ -173,7 +172,6 @@ TEST(Processes, AKilledReaderPinsNothing) {
   const pid_t child = spawn([&] {
     FeatureCache cache(folder.cache());
     fill(cache, 1, 100, kElements);
-    const Watch watch{.progress = {}, .stop = {}};
     for (;;) {
       cache.verify();
       ++*reading;

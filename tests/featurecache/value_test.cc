@@ -52,6 +52,24 @@ TEST(Value, RoundTrip) {
   }
 }
 
+// The worked example of docs/cache-format.md.
+TEST(Value, BytesOfTheDocumentedExample) {
+  const std::vector<std::uint8_t> abc = {'a', 'b', 'c'};
+  const FeatureKey key{model_id("backbone", "preprocessing"), sample_digest(abc), 1};
+  const EncodedKey expected_key = {0xd7, 0xe7, 0xe2, 0x57, 0xd5, 0x91, 0x0c, 0x03, 0x06,
+                                   0xb0, 0x5a, 0xb6, 0x73, 0x3a, 0x61, 0x85, 0x78, 0xaf,
+                                   0x5f, 0x94, 0x89, 0x2f, 0x39, 0x50, 0x00, 0x01};
+  EXPECT_EQ(encode(key), expected_key);
+  const std::vector<std::uint8_t> fp32 = {3,    0,    0,    0,    1,    0,    0, 0,   0x46, 0x8c,
+                                          0x87, 0xda, 0x1b, 0xed, 0xd7, 0x62, 0, 0,   0x80, 0x3f,
+                                          0,    0,    0,    0xc0, 0,    0,    0, 0x3f};
+  EXPECT_EQ(encoded(key, StoredType::kFp32, {1.0F, -2.0F, 0.5F}), fp32);
+  const std::vector<std::uint8_t> bf16 = {3,    0,    0,    0,    2,    0,    0,    0,
+                                          0xd9, 0x87, 0xdc, 0x6e, 0x2c, 0xf8, 0x11, 0x41,
+                                          0x80, 0x3f, 0,    0xc0, 0,    0x3f};
+  EXPECT_EQ(encoded(key, StoredType::kBf16, {1.0F, -2.0F, 0.5F}), bf16);
+}
+
 TEST(Value, EveryFlippedBitIsSeen) {
   auto bytes = encoded(key_of(1, 1), StoredType::kBf16, features(3, 9));
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
