@@ -16,13 +16,6 @@ namespace moil {
 namespace HWY_NAMESPACE {
 namespace {
 
-struct Plus {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V a, V b) const {
-    return hn::Add(a, b);
-  }
-};
-
 struct Times {
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
@@ -30,8 +23,20 @@ struct Times {
   }
 };
 
-void add_range(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {
-  map(out, begin, end, Plus(), a, b);
+// All terms of a vector are read before it is written, since out may be any of them.
+void add_range(const float* const* terms, std::size_t count, float* out, std::int64_t begin,
+               std::int64_t end) {
+  for_columns(end - begin, [&](auto d, std::int64_t c) HWY_ATTR {
+    auto total = hn::Zero(d);
+    bool first = true;
+    for (std::size_t t = 0; t < count; ++t) {
+      if (!terms[t]) continue;
+      const auto term = hn::LoadU(d, terms[t] + begin + c);
+      total = first ? term : hn::Add(total, term);
+      first = false;
+    }
+    hn::StoreU(total, d, out + begin + c);
+  });
 }
 
 void multiply_range(const float* a, const float* b, float* out, std::int64_t begin,
@@ -91,8 +96,9 @@ HWY_EXPORT(multiply_rows);
 HWY_EXPORT(sum_products);
 HWY_EXPORT(squares);
 
-void add(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {
-  HWY_DYNAMIC_DISPATCH(add_range)(a, b, out, begin, end);
+void add_all(std::span<const float* const> terms, float* out, std::int64_t begin,
+             std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(add_range)(terms.data(), terms.size(), out, begin, end);
 }
 
 void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {

@@ -4,13 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace moil {
 
 // Elements that are worth a thread of their own.
 inline constexpr std::int64_t kElementGrain = 32768;
 
-void add(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
+// out = the sum of all that are not null (0 where none is), left to right; each may be out.
+void add_all(std::span<const float* const> terms, float* out, std::int64_t begin, std::int64_t end);
 void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
 
 // Rows [begin, end) of a [rows, channels] array times one factor a channel.

@@ -26,7 +26,7 @@ class ActivationLayer final : public Layer {
     plan.inputs = {output ? Lifespan::kForward : Lifespan::kForward | Lifespan::kComputeDerivative};
     plan.outputs = {output ? Lifespan::kComputeDerivative : Lifespan::kNone};
     plan.output_derivatives = Lifespan::kComputeDerivative;
-    plan.in_place = InPlace::kModify;
+    plan.in_place = plan.derivative_in_place = InPlace::kModify;
     return plan;
   }
 

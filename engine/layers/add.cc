@@ -24,14 +24,13 @@ class Add final : public Layer {
     plan.outputs = {Lifespan::kNone};
     plan.output_derivatives = Lifespan::kComputeDerivative;
     plan.in_place = InPlace::kModify;
+    plan.derivative_in_place = InPlace::kSameData;
     return plan;
   }
 
   void forward(const LayerRun& run) override {
-    float* out = run.outputs[0];
     parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
-      add(run.inputs[0], run.inputs[1], out, begin, end);
-      for (std::size_t i = 2; i < run.inputs.size(); ++i) add(out, run.inputs[i], out, begin, end);
+      add_all(run.inputs, run.outputs[0], begin, end);
     });
   }
 

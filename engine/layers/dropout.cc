@@ -30,6 +30,7 @@ class Dropout final : public Layer {
     plan.outputs = {Lifespan::kNone};
     plan.output_derivatives = Lifespan::kComputeDerivative;
     plan.in_place = drops_ ? InPlace::kModify : InPlace::kSameData;
+    plan.derivative_in_place = plan.in_place;
     return plan;
   }
 

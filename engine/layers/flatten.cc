@@ -33,6 +33,7 @@ class Flatten final : public Layer {
     plan.outputs = {Lifespan::kNone};
     plan.output_derivatives = Lifespan::kComputeDerivative;
     plan.in_place = same_data_ ? InPlace::kSameData : InPlace::kNo;
+    plan.derivative_in_place = plan.in_place;
     return plan;
   }
 

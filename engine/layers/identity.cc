@@ -22,7 +22,7 @@ class IdentityLayer final : public Layer {
     plan.inputs = {Lifespan::kForward};
     plan.outputs = {Lifespan::kNone};
     plan.output_derivatives = Lifespan::kComputeDerivative;
-    plan.in_place = InPlace::kSameData;
+    plan.in_place = plan.derivative_in_place = InPlace::kSameData;
     return plan;
   }
 

@@ -25,6 +25,7 @@ class MultiOut final : public Layer {
     plan.outputs.assign(outputs_, Lifespan::kNone);
     plan.output_derivatives = Lifespan::kComputeDerivative;
     plan.in_place = InPlace::kSameData;
+    plan.derivative_in_place = InPlace::kModify;
     return plan;
   }
 
@@ -36,19 +37,10 @@ class MultiOut final : public Layer {
     });
   }
 
-  // The sum may lie over the first output's derivative, so that one is read first.
+  // The sum may lie over the first output's derivative, and derivatives over one another.
   void compute_derivative(const LayerRun& run) override {
-    float* dx = run.input_derivatives[0];
     parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
-      const float* total = nullptr;
-      for (const float* dy : run.output_derivatives) {
-        if (!dy) continue;
-        if (total)
-          add(total, dy, dx, begin, end);
-        else
-          copy(dy, dx, begin, end);
-        total = dx;
-      }
+      add_all(run.output_derivatives, run.input_derivatives[0], begin, end);
     });
   }
 

@@ -39,7 +39,7 @@ class Multiply final : public Layer {
     if (setup.input_needs_derivative[0]) plan.inputs[1] |= Lifespan::kComputeDerivative;
     plan.outputs = {Lifespan::kNone};
     plan.output_derivatives = Lifespan::kComputeDerivative;
-    plan.in_place = InPlace::kModify;
+    plan.in_place = plan.derivative_in_place = InPlace::kModify;
     return plan;
   }
 

@@ -27,7 +27,7 @@ class Softmax final : public Layer {
     plan.inputs = {Lifespan::kForward};
     plan.outputs = {Lifespan::kComputeDerivative};
     plan.output_derivatives = Lifespan::kComputeDerivative;
-    plan.in_place = InPlace::kModify;
+    plan.in_place = plan.derivative_in_place = InPlace::kModify;
     return plan;
   }
 
