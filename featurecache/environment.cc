@@ -1,6 +1,5 @@
 #include "featurecache/environment.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,13 +7,13 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "featurecache/folder.h"
 #include "featurecache/lmdb_error.h"
 
 namespace moil::cache {
 namespace {
 
 constexpr unsigned kMaxReaders = 126;
-constexpr off_t kLockFileBytes = 8192;  // what LMDB needs for that many
 constexpr std::uint64_t kMinMapBytes = 1 << 20;
 constexpr std::uint64_t kMaxGrowth = std::uint64_t{1} << 30;
 
@@ -24,37 +23,6 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
 
 std::string opening(const std::filesystem::path& folder) {
   return "cannot open the feature cache " + folder.string();
-}
-
-void make_private(const std::filesystem::path& path, mode_t mode) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return;  // not there yet
-  if ((info.st_mode & 07777) == mode || info.st_uid != ::geteuid()) return;
-  if (::chmod(path.c_str(), mode) != 0) throw system_error("cannot chmod " + path.string(), errno);
-}
-
-void prepare_folder(const std::filesystem::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    throw system_error("cannot create the feature cache " + folder.string(), errno);
-  }
-  if (!std::filesystem::is_directory(folder)) throw system_error(opening(folder), ENOTDIR);
-  make_private(folder, 0700);
-  make_private(folder / "data.mdb", 0600);
-  make_private(folder / "lock.mdb", 0600);
-}
-
-// LMDB writes its lock file through a shared map; on a full disk a hole in it would be a SIGBUS.
-void reserve_lock_file(const std::filesystem::path& folder) {
-  const int fd = ::open((folder / "lock.mdb").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) throw system_error(opening(folder), errno);
-  struct stat info {};
-  int error = ::fstat(fd, &info) == 0 ? 0 : errno;
-  // A file that exists keeps its size: other processes have mapped that much of it.
-  if (error == 0)
-    error = ::posix_fallocate(fd, 0, info.st_size > 0 ? info.st_size : kLockFileBytes);
-  if (error == EOPNOTSUPP || error == EINVAL) error = 0;  // a file system without it
-  ::close(fd);
-  if (error != 0) throw system_error(opening(folder), error);
 }
 
 }  // namespace
