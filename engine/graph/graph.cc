@@ -45,8 +45,7 @@ class Builder {
   }
 
   int find(const std::string& name, const std::string& where) const {
-    const auto [layer, slot] = split_value_name(name);
-    const auto it = values_.find(slot == 0 ? layer : name);
+    const auto it = values_.find(value_name(name));
     if (it == values_.end()) fail(where + ": no layer or input gives \"" + name + "\"");
     return it->second;
   }
@@ -112,6 +111,11 @@ std::pair<std::string, int> split_value_name(const std::string& name) {
   return {name.substr(0, colon), std::stoi(name.substr(colon + 1))};
 }
 
+std::string value_name(const std::string& name) {
+  auto [layer, slot] = split_value_name(name);
+  return slot == 0 ? layer : name;
+}
+
 std::vector<LayerDescription> topological_order(const ModelDescription& description) {
   std::set<std::string> inputs;
   for (const auto& input : description.inputs) {
@@ -128,7 +132,7 @@ std::vector<LayerDescription> topological_order(const ModelDescription& descript
   for (std::size_t i = 0; i < description.layers.size(); ++i) {
     for (const auto& input : description.layers[i].inputs) {
       const std::string source = split_value_name(input).first;
-      if (inputs.contains(source)) continue;
+      if (inputs.contains(source) || inputs.contains(input)) continue;
       const auto it = index.find(source);
       if (it == index.end()) {
         fail("layer \"" + description.layers[i].name + "\": no layer or input gives \"" + input +
@@ -147,6 +151,7 @@ std::vector<LayerDescription> topological_order(const ModelDescription& descript
     const std::size_t i = *ready.begin();
     ready.erase(ready.begin());
     order.push_back(description.layers[i]);
+    for (auto& input : order.back().inputs) input = value_name(input);
     for (const std::size_t f : followers[i]) {
       if (--waiting[f] == 0) ready.insert(f);
     }

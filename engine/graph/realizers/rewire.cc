@@ -6,19 +6,28 @@
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
+namespace {
+
+bool is_input(const ModelDescription& model, const std::string& name) {
+  return std::any_of(model.inputs.begin(), model.inputs.end(),
+                     [&](const InputDescription& input) { return input.name == name; });
+}
+
+}  // namespace
 
 std::map<std::string, int> count_readers(const ModelDescription& model) {
   std::map<std::string, int> readers;
   for (const auto& layer : model.layers) {
-    for (const auto& input : layer.inputs) ++readers[input];
+    for (const auto& input : layer.inputs) ++readers[value_name(input)];
   }
-  for (const auto& output : model.outputs) ++readers[output];
+  for (const auto& output : model.outputs) ++readers[value_name(output)];
   return readers;
 }
 
 ModelDescription realize_pruning(const ModelDescription& model) {
   ModelDescription result = model;
   result.layers = topological_order(model);
+  for (auto& output : result.outputs) output = value_name(output);
   std::set<std::string> needed;
   for (const auto& output : model.outputs) needed.insert(split_value_name(output).first);
   for (auto it = result.layers.rbegin(); it != result.layers.rend(); ++it) {
@@ -44,7 +53,7 @@ ModelDescription realize_inference(const ModelDescription& model) {
       result.layers.push_back(std::move(layer));
     }
   }
-  for (auto& output : result.outputs) resolve(output);
+  for (auto& output : result.outputs) resolve(output = value_name(output));
   return result;
 }
 
@@ -76,35 +85,30 @@ ModelDescription realize_multi_out(const ModelDescription& model) {
   ModelDescription result = model;
   result.layers.clear();
   const auto readers = count_readers(model);
-  std::map<std::string, int> next;  // value -> the multi_out's next free output
-  const auto shared = [&](const std::string& value) {
-    const auto it = readers.find(value);
-    return it != readers.end() && it->second > 1;
-  };
-  const auto fan_out = [&](const std::string& value) {
-    if (!shared(value)) return;
-    result.layers.push_back({value + "/multi_out",
-                             "multi_out",
-                             {value},
-                             {{"outputs", std::int64_t{readers.at(value)}}}});
-  };
+  // Inputs carry no derivative: reading one twice needs no summing.
+  std::map<std::string, int> next;                       // shared value -> next free output
+  std::map<std::string, std::vector<std::string>> fans;  // layer -> its shared values
+  for (const auto& [value, count] : readers) {
+    if (count == 1 || is_input(model, value)) continue;
+    next[value] = 0;
+    fans[split_value_name(value).first].push_back(value);
+  }
   const auto rewire = [&](std::string& value) {
-    if (!shared(value)) return;
-    const int slot = next[value]++;
+    value = value_name(value);
+    const auto it = next.find(value);
+    if (it == next.end()) return;
+    const int slot = it->second++;
     value += "/multi_out" + (slot == 0 ? std::string() : ":" + std::to_string(slot));
   };
-  // Inputs carry no derivative: reading one twice needs no summing.
-  std::set<std::string> inputs;
-  for (const auto& input : model.inputs) inputs.insert(input.name);
   for (LayerDescription layer : topological_order(model)) {
-    for (auto& input : layer.inputs) {
-      if (!inputs.contains(input)) rewire(input);
-    }
+    for (auto& input : layer.inputs) rewire(input);
     const std::string name = layer.name;
     result.layers.push_back(std::move(layer));
-    fan_out(name);
-    for (int slot = 1; readers.contains(name + ":" + std::to_string(slot)); ++slot) {
-      fan_out(name + ":" + std::to_string(slot));
+    for (const auto& value : fans[name]) {
+      result.layers.push_back({value + "/multi_out",
+                               "multi_out",
+                               {value},
+                               {{"outputs", std::int64_t{readers.at(value)}}}});
     }
   }
   for (auto& output : result.outputs) rewire(output);
