@@ -1,8 +1,32 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
+namespace {
+
+// What the head may read from before the cut is the split alone.
+void check_head(const ModelDescription& model, const ModelDescription& head,
+                const std::set<std::string>& behind, const std::string& split) {
+  const auto check = [&](const std::string& value, const std::string& reader) {
+    const std::string source = split_value_name(value).first;
+    const bool is_input =
+        std::any_of(model.inputs.begin(), model.inputs.end(),
+                    [&](const InputDescription& input) { return input.name == source; });
+    if (value == split || (!is_input && !behind.contains(source))) return;
+    throw Error(ErrorCode::kInvalidArgument, "the model cannot be cut at \"" + split +
+                                                 "\": " + reader + " behind it also reads \"" +
+                                                 value + "\"");
+  };
+  for (const auto& layer : head.layers) {
+    for (const auto& input : layer.inputs) check(input, "layer \"" + layer.name + "\"");
+  }
+  for (const auto& output : head.outputs) check(output, "the model's output");
+}
+
+}  // namespace
 
 Slices realize_slice(const ModelDescription& model, const std::string& split,
                      const std::vector<std::int64_t>& split_dims) {
@@ -12,21 +36,11 @@ Slices realize_slice(const ModelDescription& model, const std::string& split,
   std::set<std::string> behind;
   for (const auto& layer : backbone.layers) behind.insert(layer.name);
 
-  ModelDescription head = model;
+  ModelDescription head = realize_pruning(model);
   head.inputs = {{split, split_dims}};
-  head.layers.clear();
-  for (const auto& layer : topological_order(model)) {
-    if (behind.contains(layer.name)) continue;
-    for (const auto& input : layer.inputs) {
-      if (behind.contains(split_value_name(input).first) && input != split) {
-        throw Error(ErrorCode::kInvalidArgument, "the model cannot be cut at \"" + split +
-                                                     "\": layer \"" + layer.name +
-                                                     "\" behind it also reads \"" + input + "\"");
-      }
-    }
-    head.layers.push_back(layer);
-  }
-  return {backbone, realize_pruning(head)};
+  std::erase_if(head.layers, [&](const LayerDescription& l) { return behind.contains(l.name); });
+  check_head(model, head, behind, split);
+  return {backbone, head};
 }
 
 }  // namespace moil
