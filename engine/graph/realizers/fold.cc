@@ -22,6 +22,12 @@ double number_or(const Properties& properties, const std::string& name, double f
   return fallback;
 }
 
+bool flag_or(const Properties& properties, const std::string& name, bool fallback) {
+  const auto it = properties.find(name);
+  const bool* value = it == properties.end() ? nullptr : std::get_if<bool>(&it->second);
+  return value ? *value : fallback;
+}
+
 const std::vector<float>& weight(const WeightMap& weights, const std::string& name) {
   const auto it = weights.find(name);
   if (it == weights.end())
@@ -30,7 +36,9 @@ const std::vector<float>& weight(const WeightMap& weights, const std::string& na
 }
 
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta, with x = W a + b, is W' a + b'.
-void fold_weights(WeightMap& weights, const std::string& layer, const LayerDescription& norm) {
+void fold_weights(WeightMap& weights, const LayerDescription& source,
+                  const LayerDescription& norm) {
+  const std::string& layer = source.name;
   const auto& gamma = weight(weights, norm.name + ".gamma");
   const auto& beta = weight(weights, norm.name + ".beta");
   const auto& mean = weight(weights, norm.name + ".running_mean");
@@ -43,9 +51,16 @@ void fold_weights(WeightMap& weights, const std::string& layer, const LayerDescr
     throw Error(ErrorCode::kBadData,
                 "weights of \"" + norm.name + "\" do not fit those of \"" + layer + "\"");
   }
-  auto [bias, fresh] = weights.try_emplace(layer + ".bias");
-  if (fresh)
-    bias->second = {{static_cast<std::int64_t>(channels)}, std::vector<float>(channels, 0.0F)};
+  if (!flag_or(source.properties, "bias", true)) {
+    weights[layer + ".bias"] = {{static_cast<std::int64_t>(channels)},
+                                std::vector<float>(channels, 0.0F)};
+  }
+  std::vector<float> bias = weight(weights, layer + ".bias");
+  if (bias.size() != channels) {
+    throw Error(ErrorCode::kBadData, "weight \"" + layer + ".bias\" has " +
+                                         std::to_string(bias.size()) + " values; its layer needs " +
+                                         std::to_string(channels));
+  }
   const double epsilon = number_or(norm.properties, "epsilon", 1e-5);
   const std::size_t per_channel = kernel.data.size() / channels;
   for (std::size_t c = 0; c < channels; ++c) {
@@ -54,9 +69,9 @@ void fold_weights(WeightMap& weights, const std::string& layer, const LayerDescr
       float& w = kernel.data[c * per_channel + i];
       w = static_cast<float>(w * scale);
     }
-    float& b = bias->second.data[c];
-    b = static_cast<float>((static_cast<double>(b) - mean[c]) * scale + beta[c]);
+    bias[c] = static_cast<float>((static_cast<double>(bias[c]) - mean[c]) * scale + beta[c]);
   }
+  weights[layer + ".bias"].data = std::move(bias);
   for (const char* name : {".gamma", ".beta", ".running_mean", ".running_var"})
     weights.erase(norm.name + name);
 }
@@ -98,7 +113,7 @@ ModelDescription realize_batch_norm_folding(const ModelDescription& model, Weigh
         source.properties.contains("activation")) {
       return false;
     }
-    fold_weights(weights, source.name, layer);
+    fold_weights(weights, source, layer);
     source.properties["bias"] = true;
     return true;
   });
