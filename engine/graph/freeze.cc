@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/graph/graph.h"
+#include "engine/graph/realizers/realizers.h"
 
 namespace moil {
 namespace {
@@ -69,7 +70,7 @@ int first_dropout_after(const Graph& graph, int node, int limit) {
 }  // namespace
 
 std::vector<std::vector<std::string>> weight_units(const ModelDescription& model) {
-  const Graph graph = build_graph(model, 1);
+  const Graph graph = build_graph(realize_pruning(model), 1);
   std::vector<std::vector<std::string>> names;
   for (const auto& unit : units_of(graph)) {
     auto& list = names.emplace_back();
@@ -79,7 +80,7 @@ std::vector<std::vector<std::string>> weight_units(const ModelDescription& model
 }
 
 Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) {
-  const Graph graph = build_graph(model, 1);
+  const Graph graph = build_graph(realize_pruning(model), 1);
   const auto units = units_of(graph);
   Freeze freeze;
   freeze.total_units = static_cast<int>(units.size());

@@ -13,7 +13,8 @@
 
 namespace moil {
 
-// Layer names of each weight unit, from the input to the output.
+// Layer names of each weight unit, from the input to the output. Layers on which no output depends
+// do not count.
 [[nodiscard]] std::vector<std::vector<std::string>> weight_units(const ModelDescription& model);
 
 struct Freeze {

@@ -21,7 +21,7 @@ ModelDescription prepare_inference(const ModelDescription& model, WeightMap& wei
 std::set<std::string> trainable_weights(const ModelDescription& model,
                                         const std::set<std::string>* layers) {
   std::set<std::string> names;
-  for (const Node& node : build_graph(model, 1).nodes) {
+  for (const Node& node : build_graph(realize_pruning(model), 1).nodes) {
     if (layers && !layers->contains(node.name)) continue;
     for (const WeightSpec& w : node.weights) {
       if (w.trainable) names.insert(weight_name(node, w));
