@@ -65,6 +65,11 @@ void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t c
     const auto old = weights.find(name);
     if (old == weights.end())
       throw Error(ErrorCode::kBadData, "the model's weights lack \"" + name + "\"");
+    if (old->second.data.size() * static_cast<std::size_t>(classes) !=
+        fresh.data.size() * static_cast<std::size_t>(before)) {
+      throw Error(ErrorCode::kBadData, "weight \"" + name + "\" does not have the " +
+                                           std::to_string(before) + " rows of its layer");
+    }
     NamedTensor grown = fresh;
     std::copy(old->second.data.begin(), old->second.data.end(), grown.data.begin());
     old->second = std::move(grown);
