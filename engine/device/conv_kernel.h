@@ -3,7 +3,8 @@
 // The steps are F (kForward), CG (kGradient: of weights and bias) and CD (kDerivative: of the
 // input). A kernel object is made for one shape, owns no tensor memory, and works on the pointers
 // it is given; so its memory is in the plan. It may hold library handles. run() allocates nothing.
-// One thread at a time; run() uses threads inside.
+// One thread at a time; run() uses threads inside, as many as there were when the kernel was made
+// (kFailedPrecondition otherwise).
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,8 @@ struct ConvFusion {
 struct ConvArgs {
   const float* input = nullptr;              // F, CG
   const float* weights = nullptr;            // F unless packed; CD
-  const std::byte* packed = nullptr;         // F with constant weights: what pack() wrote
+  const std::byte* packed = nullptr;         // F with constant weights: what pack() wrote; where
+                                             // packed_weight_bytes() is 0, weights are read
   const float* bias = nullptr;               // F with fusion.bias
   float* output = nullptr;                   // F: overwritten
   const float* output_derivative = nullptr;  // CG, CD

@@ -1,7 +1,7 @@
 // The shape of a two-dimensional convolution, and how its weights lie in memory.
 //
 // Images are channels-last: input [N,H,W,C], output [N,OH,OW,O]. Weights lie [g][KH][KW][I/g][O/g];
-// where the convolution is depthwise (groups = in = out channels), [KH][KW][C].
+// where the convolution is depthwise (groups = in = out channels, at most 128 taps), [KH][KW][C].
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,9 @@ struct ConvShape {
     return 2.0 * static_cast<double>(out_elements()) *
            static_cast<double>(kernel_area() * group_in());
   }
-  bool depthwise() const { return groups == in_channels && groups == out_channels && groups > 1; }
+  bool depthwise() const {
+    return groups == in_channels && groups == out_channels && groups > 1 && kernel_area() <= 128;
+  }
   // A plain product of matrices: [pixels x I] * [I x O].
   bool pointwise() const {
     return kernel_area() == 1 && stride_h == 1 && stride_w == 1 && pad_top == 0 && pad_left == 0 &&

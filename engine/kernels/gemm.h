@@ -40,6 +40,11 @@ struct GemmEpilogue {
 void pack_b(Transpose transposed, std::int64_t k, std::int64_t n, const float* b, std::int64_t ldb,
             std::byte* packed);
 
+// The rows [row, row + rows) of op(B) alone, which are op(b)[rows x n]: for factors that lie in
+// several places. All rows must be packed before use.
+void pack_b_rows(Transpose transposed, std::int64_t k, std::int64_t n, std::int64_t row,
+                 std::int64_t rows, const float* b, std::int64_t ldb, std::byte* packed);
+
 // C[m x n] = activation(A[m x k] * B + bias). Parallel over rows, or columns where rows are few.
 void packed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
                  const std::byte* packed, float* c, std::int64_t ldc, const GemmEpilogue& epilogue);

@@ -1,0 +1,36 @@
+#include "engine/device/conv_kernel.h"
+
+#include "base/error.h"
+#include "engine/device/cpu_processors.h"
+
+namespace moil {
+
+std::string_view to_string(ConvStep step) {
+  switch (step) {
+    case ConvStep::kForward:
+      return "F";
+    case ConvStep::kGradient:
+      return "CG";
+    case ConvStep::kDerivative:
+      return "CD";
+  }
+  return "?";
+}
+
+void ConvKernel::pack(const float*, std::byte*) const {
+  throw Error(ErrorCode::kInternal, std::string(name()) + " packs no weights");
+}
+
+const std::vector<const Processor*>& processors() {
+  static const std::vector<const Processor*> all = [] {
+    std::vector<const Processor*> list = {&native_processor()};
+#ifdef MOIL_HAVE_ONEDNN
+    list.push_back(&onednn_processor());
+#endif
+    list.push_back(&openblas_processor());
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace moil

@@ -1,0 +1,18 @@
+// The time of a kernel on tensors of its shape's size.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/device/conv_kernel.h"
+
+namespace moil {
+
+// Median seconds of each kernel's runs, after one to warm up; a kernel whose first run is more than
+// twice as long as the best so far is not run again. The kernels are of one shape, step and fusion.
+// Allocates the tensors (see scratch.h) and frees them. Throws kResourceExhausted.
+[[nodiscard]] std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kernels,
+                                          const ConvShape& shape, ConvStep step,
+                                          const ConvFusion& fusion, int runs = 3);
+
+}  // namespace moil

@@ -1,0 +1,28 @@
+#include "engine/device/cpu_processors.h"
+#include "engine/device/gemm_conv_kernels.h"
+
+namespace moil {
+namespace {
+
+class OpenblasProcessor final : public Processor {
+ public:
+  std::string_view name() const override { return "openblas"; }
+  std::vector<std::unique_ptr<ConvKernel>> candidates(const ConvShape& shape, ConvStep step,
+                                                      const ConvFusion& fusion,
+                                                      bool) const override {
+    std::vector<std::unique_ptr<ConvKernel>> list;
+    // Nothing says that a row of the library's product does not depend on how many there are.
+    if (fusion.constant_weights || shape.depthwise()) return list;
+    list.push_back(make_gemm_conv_kernel("openblas/gemm", shape, step, fusion, kBlasProduct));
+    return list;
+  }
+};
+
+}  // namespace
+
+const Processor& openblas_processor() {
+  static const OpenblasProcessor processor;
+  return processor;
+}
+
+}  // namespace moil

@@ -1,0 +1,147 @@
+#include "engine/layers/fully_connected.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "engine/kernels/column_sum.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/parallel.h"
+
+namespace moil {
+namespace {
+
+struct FullyConnectedProperties {
+  std::int64_t units = 1;
+  bool bias = true;
+  FusedActivation activation = FusedActivation::kNone;
+};
+
+class FullyConnected final : public Layer {
+ public:
+  FullyConnected(std::string name, FullyConnectedProperties properties)
+      : name_(std::move(name)), p_(properties) {}
+
+  std::string_view type() const override { return "fully_connected"; }
+  std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override;
+  std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const override;
+  LayerPlan plan(const LayerSetup& setup) override;
+  void weights_changed(const LayerRun& run) override;
+  void forward(const LayerRun& run) override;
+  void compute_gradient(const LayerRun& run) override;
+  void compute_derivative(const LayerRun& run) override;
+
+ private:
+  const Dims& input_dims(std::span<const TensorInfo> inputs) const;
+
+  std::string name_;
+  FullyConnectedProperties p_;
+  std::int64_t rows_ = 1, features_ = 1;
+  bool packed_ = false;
+};
+
+const Dims& FullyConnected::input_dims(std::span<const TensorInfo> inputs) const {
+  if (inputs.size() != 1 || inputs[0].dims.rank() < 2 || inputs[0].dims.rank() > 3)
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + name_ +
+                    "\": fully_connected takes one input [N, F] or [N, L, F], not " +
+                    (inputs.size() == 1 ? inputs[0].dims.to_string() + "; flatten it first"
+                                        : std::to_string(inputs.size()) + " inputs"));
+  return inputs[0].dims;
+}
+
+std::vector<TensorInfo> FullyConnected::infer_outputs(std::span<const TensorInfo> inputs) const {
+  const Dims& d = input_dims(inputs);
+  if (d.rank() == 2) return {{Dims{d[0], p_.units}}};
+  return {{Dims{d[0], d[1], p_.units}}};
+}
+
+std::vector<WeightSpec> FullyConnected::weights(std::span<const TensorInfo> inputs) const {
+  const std::int64_t features = input_dims(inputs).back();
+  WeightSpec weight;
+  weight.name = "weight";
+  weight.dims = Dims{p_.units, features};
+  weight.init = Initializer::kXavierUniform;
+  weight.fan_in = features, weight.fan_out = p_.units;
+  std::vector<WeightSpec> specs = {weight};
+  if (p_.bias) {
+    WeightSpec bias;
+    bias.name = "bias";
+    bias.dims = Dims{p_.units};
+    bias.fan_in = features, bias.fan_out = p_.units;
+    bias.decays = false;
+    specs.push_back(bias);
+  }
+  return specs;
+}
+
+LayerPlan FullyConnected::plan(const LayerSetup& setup) {
+  const Dims& d = input_dims(setup.inputs);
+  features_ = d.back();
+  rows_ = d.elements() / features_;
+  const bool backward = setup.computes_gradient() || setup.computes_derivative();
+  if (p_.activation != FusedActivation::kNone && backward)
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + name_ + "\": a fused activation is for inference only");
+  packed_ = !setup.training && !backward;
+  LayerPlan plan;
+  plan.inputs = {Lifespan::kForward};
+  plan.output_derivatives = Lifespan::kNone;
+  if (packed_)
+    plan.saved.push_back({"packed_weight", packed_b_bytes(features_, p_.units), Lifespan::kMax});
+  if (setup.computes_gradient()) {
+    plan.output_derivatives |= Lifespan::kComputeGradient;
+    if (setup.train_weight[0]) plan.inputs[0] |= Lifespan::kComputeGradient;
+    if (p_.bias && setup.train_weight[1])
+      plan.gradient_workspace = column_sum_workspace(rows_, p_.units);
+  }
+  if (setup.computes_derivative()) plan.output_derivatives |= Lifespan::kComputeDerivative;
+  return plan;
+}
+
+void FullyConnected::weights_changed(const LayerRun& run) {
+  if (packed_)
+    pack_b(Transpose::kYes, features_, p_.units, run.weights[0], features_, run.saved[0]);
+}
+
+void FullyConnected::forward(const LayerRun& run) {
+  const float* bias = p_.bias ? run.weights[1] : nullptr;
+  float* y = run.outputs[0];
+  if (packed_) {
+    packed_gemm(rows_, p_.units, features_, run.inputs[0], features_, run.saved[0], y, p_.units,
+                {bias, p_.activation});
+    return;
+  }
+  if (bias)
+    for (std::int64_t i = 0; i < rows_; ++i)
+      std::memcpy(y + i * p_.units, bias, static_cast<std::size_t>(p_.units) * sizeof(float));
+  sgemm(Transpose::kNo, Transpose::kYes, rows_, p_.units, features_, 1.0F, run.inputs[0], features_,
+        run.weights[0], features_, bias ? 1.0F : 0.0F, y, p_.units);
+}
+
+void FullyConnected::compute_gradient(const LayerRun& run) {
+  const float* dy = run.output_derivatives[0];
+  if (run.gradients[0])
+    sgemm(Transpose::kYes, Transpose::kNo, p_.units, features_, rows_, 1.0F, dy, p_.units,
+          run.inputs[0], features_, run.accumulate ? 1.0F : 0.0F, run.gradients[0], features_);
+  if (p_.bias && run.gradients[1])
+    column_sum(rows_, p_.units, dy, run.gradients[1], run.accumulate, run.workspace);
+}
+
+void FullyConnected::compute_derivative(const LayerRun& run) {
+  sgemm(Transpose::kNo, Transpose::kNo, rows_, features_, p_.units, 1.0F, run.output_derivatives[0],
+        p_.units, run.weights[0], features_, 0.0F, run.input_derivatives[0], features_);
+}
+
+}  // namespace
+
+std::unique_ptr<Layer> make_fully_connected(const std::string& name, const Properties& properties) {
+  PropertyReader reader(name, properties);
+  FullyConnectedProperties p;
+  p.units = reader.integer("units");
+  p.bias = reader.flag("bias", true);
+  p.activation = fused_activation(reader.word("activation", "none"));
+  reader.done();
+  return std::make_unique<FullyConnected>(name, p);
+}
+
+}  // namespace moil

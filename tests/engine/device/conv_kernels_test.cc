@@ -1,0 +1,267 @@
+// Every kernel of every processor against the definition of convolution.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/kernels/parallel.h"
+#include "tests/engine/device/conv_reference.h"
+
+namespace moil {
+namespace {
+
+using test::awkward_shapes;
+using test::Bytes;
+using test::ConvReference;
+using test::difference;
+using test::Floats;
+using test::random_floats;
+using test::shape;
+
+// One shape with its tensors.
+struct Case {
+  ConvShape s;
+  std::vector<float> x, w, bias, dy;
+
+  explicit Case(const ConvShape& of)
+      : s(of),
+        x(random_floats(s.in_elements(), 1)),
+        w(random_floats(s.weight_elements(), 2)),
+        bias(random_floats(s.out_channels, 3)),
+        dy(random_floats(s.out_elements(), 4)) {}
+  ConvReference reference() const { return {s, x, w, bias, dy}; }
+};
+
+// What a step writes, from garbage: outputs, workspace and packed weights start as NaN.
+void fill_with_garbage(std::byte* data, std::size_t bytes) {
+  std::fill_n(data, bytes, std::byte{0xFF});
+}
+
+std::vector<float> run_forward(const ConvKernel& kernel, const Case& c, bool bias) {
+  const Floats x(c.x), w(c.w), b(c.bias), y(static_cast<std::size_t>(c.s.out_elements()));
+  const Bytes workspace(kernel.workspace_bytes()), packed(kernel.packed_weight_bytes());
+  fill_with_garbage(workspace.get(), kernel.workspace_bytes());
+  fill_with_garbage(packed.get(), kernel.packed_weight_bytes());
+  ConvArgs args;
+  args.input = x.get();
+  args.weights = w.get();
+  args.bias = bias ? b.get() : nullptr;
+  args.output = y.get();
+  args.workspace = workspace.get();
+  if (kernel.packed_weight_bytes() > 0) {
+    kernel.pack(w.get(), packed.get());
+    args.weights = nullptr;
+    args.packed = packed.get();
+  }
+  std::fill_n(y.get(), c.s.out_elements(), NAN);
+  kernel.run(args);
+  return y.values();
+}
+
+std::vector<double> activated(std::vector<double> values, FusedActivation activation) {
+  for (double& v : values) {
+    if (activation != FusedActivation::kNone) v = std::max(0.0, v);
+    if (activation == FusedActivation::kRelu6) v = std::min(6.0, v);
+  }
+  return values;
+}
+
+// Winograd rounds more.
+double tolerance(const ConvKernel& kernel) {
+  return kernel.name().find("winograd") == std::string_view::npos ? 1e-5 : 1e-4;
+}
+
+class ConvKernels : public testing::TestWithParam<std::size_t> {
+ protected:
+  ConvShape current() const { return awkward_shapes()[GetParam()]; }
+  KernelSelector selector_;
+};
+INSTANTIATE_TEST_SUITE_P(Awkward, ConvKernels,
+                         testing::Range<std::size_t>(0, awkward_shapes().size()),
+                         [](const auto& test) { return "shape" + std::to_string(test.param); });
+
+TEST_P(ConvKernels, ForwardIsTheDefinition) {
+  const Case c(current());
+  const ConvReference reference = c.reference();
+  for (const bool constant : {false, true}) {
+    for (const auto activation :
+         {FusedActivation::kNone, FusedActivation::kRelu, FusedActivation::kRelu6}) {
+      const auto kernels =
+          selector_.candidates(c.s, ConvStep::kForward, {true, activation, constant});
+      ASSERT_FALSE(kernels.empty());
+      for (const auto& kernel : kernels)
+        EXPECT_LT(
+            difference(run_forward(*kernel, c, true), activated(reference.output, activation)),
+            tolerance(*kernel))
+            << kernel->name() << " " << c.s.to_string() << (constant ? " constant" : "");
+    }
+  }
+}
+
+TEST_P(ConvKernels, ForwardWithoutBias) {
+  Case c(current());
+  std::fill(c.bias.begin(), c.bias.end(), 0.0F);
+  const ConvReference reference = c.reference();
+  for (const auto& kernel : selector_.candidates(c.s, ConvStep::kForward))
+    EXPECT_LT(difference(run_forward(*kernel, c, false), reference.output), tolerance(*kernel))
+        << kernel->name() << " " << c.s.to_string();
+}
+
+TEST_P(ConvKernels, DerivativeIsTheDefinition) {
+  const Case c(current());
+  const ConvReference reference = c.reference();
+  const auto kernels = selector_.candidates(c.s, ConvStep::kDerivative);
+  ASSERT_FALSE(kernels.empty());
+  for (const auto& kernel : kernels) {
+    const Floats w(c.w), dy(c.dy), dx(c.x.size());
+    const Bytes workspace(kernel->workspace_bytes());
+    fill_with_garbage(workspace.get(), kernel->workspace_bytes());
+    std::fill_n(dx.get(), c.x.size(), NAN);
+    ConvArgs args;
+    args.weights = w.get();
+    args.output_derivative = dy.get();
+    args.input_derivative = dx.get();
+    args.workspace = workspace.get();
+    kernel->run(args);
+    EXPECT_LT(difference(dx.values(), reference.input_derivative), tolerance(*kernel))
+        << kernel->name() << " " << c.s.to_string();
+  }
+}
+
+TEST_P(ConvKernels, GradientIsTheDefinitionAndAccumulates) {
+  const Case c(current());
+  const ConvReference reference = c.reference();
+  const auto kernels = selector_.candidates(c.s, ConvStep::kGradient, {true});
+  ASSERT_FALSE(kernels.empty());
+  for (const auto& kernel : kernels) {
+    const Floats x(c.x), dy(c.dy), dw(c.w.size()), db(c.bias.size());
+    const Bytes workspace(kernel->workspace_bytes());
+    ConvArgs args;
+    args.input = x.get();
+    args.output_derivative = dy.get();
+    args.weight_gradient = dw.get();
+    args.bias_gradient = db.get();
+    args.workspace = workspace.get();
+    fill_with_garbage(workspace.get(), kernel->workspace_bytes());
+    std::fill_n(dw.get(), c.w.size(), NAN);
+    std::fill_n(db.get(), c.bias.size(), NAN);
+    kernel->run(args);
+    EXPECT_LT(difference(dw.values(), reference.weight_gradient), tolerance(*kernel))
+        << kernel->name() << " " << c.s.to_string();
+    EXPECT_LT(difference(db.values(), reference.bias_gradient), 1e-5) << kernel->name();
+    args.accumulate = true;
+    kernel->run(args);
+    std::vector<double> twice_w = reference.weight_gradient, twice_b = reference.bias_gradient;
+    for (double& v : twice_w) v *= 2;
+    for (double& v : twice_b) v *= 2;
+    EXPECT_LT(difference(dw.values(), twice_w), tolerance(*kernel)) << kernel->name();
+    EXPECT_LT(difference(db.values(), twice_b), 1e-5) << kernel->name();
+  }
+}
+
+// A sample's result is the same bits alone, and at any place of any batch.
+TEST_P(ConvKernels, WithConstantWeightsASampleDoesNotDependOnItsBatch) {
+  ConvShape s = current();
+  s.batch = 7;
+  Case all(s);
+  const ConvFusion fusion{true, FusedActivation::kRelu6, true};
+  const auto in = static_cast<std::ptrdiff_t>(s.in_elements() / s.batch);
+  const auto out = static_cast<std::ptrdiff_t>(s.out_elements() / s.batch);
+  for (const auto& kernel : selector_.candidates(s, ConvStep::kForward, fusion)) {
+    const std::vector<float> y = run_forward(*kernel, all, true);
+    for (const std::int64_t batch : {1, 2, 5}) {
+      ConvShape small = s;
+      small.batch = batch;
+      Case some(small);
+      some.w = all.w, some.bias = all.bias;
+      // The samples 6, 5, ... in the small batch's places 0, 1, ...
+      for (std::ptrdiff_t i = 0; i < batch; ++i)
+        std::copy_n(all.x.begin() + (6 - i) * in, in, some.x.begin() + i * in);
+      bool found = false;
+      for (const auto& same : selector_.candidates(small, ConvStep::kForward, fusion)) {
+        if (same->name() != kernel->name()) continue;
+        found = true;
+        const std::vector<float> z = run_forward(*same, some, true);
+        for (std::ptrdiff_t i = 0; i < batch; ++i)
+          EXPECT_TRUE(
+              std::equal(z.begin() + i * out, z.begin() + (i + 1) * out, y.begin() + (6 - i) * out))
+              << kernel->name() << " " << small.to_string() << " sample " << i;
+      }
+      EXPECT_TRUE(found) << kernel->name() << " is not offered for " << small.to_string();
+    }
+  }
+}
+
+// Large enough for tiles, panels and threads to matter.
+TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
+  for (const ConvShape& s :
+       {shape(3, 40, 33, 31, 72, 3, 1, 1), shape(2, 130, 20, 20, 70, 1),
+        shape(2, 64, 17, 17, 48, 3, 2, 1), shape(2, 96, 40, 40, 96, 3, 2, 1, 96),
+        shape(1, 600, 9, 9, 20, 3, 1, 1)}) {
+    const Case c(s);
+    const ConvReference reference = c.reference();
+    KernelSelector selector;
+    for (const auto& kernel : selector.candidates(s, ConvStep::kForward, {true}))
+      EXPECT_LT(difference(run_forward(*kernel, c, true), reference.output), tolerance(*kernel))
+          << kernel->name() << " " << s.to_string();
+    for (const ConvStep step : {ConvStep::kGradient, ConvStep::kDerivative}) {
+      for (const auto& kernel : selector.candidates(s, step)) {
+        const Floats x(c.x), w(c.w), dy(c.dy), dx(c.x.size()), dw(c.w.size());
+        const Bytes workspace(kernel->workspace_bytes());
+        ConvArgs args;
+        args.input = x.get(), args.weights = w.get(), args.output_derivative = dy.get();
+        args.input_derivative = dx.get(), args.weight_gradient = dw.get();
+        args.workspace = workspace.get();
+        kernel->run(args);
+        const double d = step == ConvStep::kGradient
+                             ? difference(dw.values(), reference.weight_gradient)
+                             : difference(dx.values(), reference.input_derivative);
+        EXPECT_LT(d, tolerance(*kernel)) << kernel->name() << " " << s.to_string();
+      }
+    }
+  }
+}
+
+TEST(ConvKernelsRepeat, TheSameBitsInEveryRun) {
+  const Case c(shape(4, 24, 28, 28, 56, 3, 1, 1));
+  KernelSelector selector;
+  for (const auto& kernel : selector.candidates(c.s, ConvStep::kGradient)) {
+    std::vector<float> first;
+    for (int run = 0; run < 5; ++run) {
+      const Floats x(c.x), dy(c.dy), dw(c.w.size());
+      const Bytes workspace(kernel->workspace_bytes());
+      ConvArgs args;
+      args.input = x.get(), args.output_derivative = dy.get(), args.weight_gradient = dw.get();
+      args.workspace = workspace.get();
+      kernel->run(args);
+      if (run == 0) first = dw.values();
+      EXPECT_EQ(dw.values(), first) << kernel->name();
+    }
+  }
+}
+
+TEST(ConvKernelsNan, ANanIsNotHiddenByTheActivation) {
+  Case c(shape(1, 8, 5, 5, 8, 1));
+  c.x[3] = NAN;
+  KernelSelector::Options options;
+  options.processors = {"native"};
+  KernelSelector selector(options);
+  for (const auto& kernel :
+       selector.candidates(c.s, ConvStep::kForward, {false, FusedActivation::kRelu6, true}))
+    EXPECT_TRUE(std::isnan(run_forward(*kernel, c, false)[0])) << kernel->name();
+}
+
+TEST(ConvKernelsThreads, AnotherThreadCountThanPlannedIsRefused) {
+  const Case c(shape(1, 8, 5, 5, 8, 1));
+  const int threads = thread_count();
+  KernelSelector selector;
+  const auto kernels = selector.candidates(c.s, ConvStep::kForward);
+  set_thread_count(threads + 1);
+  for (const auto& kernel : kernels)
+    EXPECT_THROW((void)run_forward(*kernel, c, false), Error) << kernel->name();
+  set_thread_count(threads);
+}
+
+}  // namespace
+}  // namespace moil
