@@ -17,8 +17,21 @@ pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_package(CLI11 REQUIRED)
 
 # What the engine computes with: OpenBLAS and Highway always, oneDNN where it is installed.
+# OpenBLAS comes with pthreads, OpenMP or neither; Debian's alternatives prefer pthreads, which would
+# be a second thread pool beside our own. Named by path, the OpenMP build is found first at run time.
 add_library(moil_arithmetic INTERFACE)
-target_link_libraries(moil_arithmetic INTERFACE PkgConfig::OPENBLAS PkgConfig::HWY OpenMP::OpenMP_CXX)
+find_library(OPENBLAS_OPENMP NAMES libopenblas.so.0 NO_DEFAULT_PATH
+             PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
+if(OPENBLAS_OPENMP)
+  get_filename_component(OPENBLAS_OPENMP_FOLDER ${OPENBLAS_OPENMP} DIRECTORY)
+  target_include_directories(moil_arithmetic SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIRS})
+  target_link_libraries(moil_arithmetic INTERFACE ${OPENBLAS_OPENMP})
+  list(APPEND CMAKE_INSTALL_RPATH ${OPENBLAS_OPENMP_FOLDER})
+else()
+  message(STATUS "OpenBLAS: no OpenMP build (libopenblas0-openmp); products of matrices use threads of their own")
+  target_link_libraries(moil_arithmetic INTERFACE PkgConfig::OPENBLAS)
+endif()
+target_link_libraries(moil_arithmetic INTERFACE PkgConfig::HWY OpenMP::OpenMP_CXX)
 set(MOIL_HAVE_ONEDNN OFF)
 if(MOIL_WITH_ONEDNN)
   find_package(dnnl QUIET CONFIG)
