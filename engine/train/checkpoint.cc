@@ -14,6 +14,7 @@ namespace {
 // elements, floats; u64 XXH3 of all before it. Little-endian, unaligned.
 constexpr char kMagic[8] = {'M', 'O', 'I', 'L', 'C', 'K', 'P', 'T'};
 constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeaderBytes = sizeof kMagic + sizeof kVersion;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;
 
 template <typename T>
@@ -41,6 +42,7 @@ class Reader {
     const std::size_t from = take(length);
     return {reinterpret_cast<const char*>(bytes_.data()) + from, static_cast<std::size_t>(length)};
   }
+  bool at_end() const { return at_ == bytes_.size(); }
   std::size_t take(std::uint64_t size) {
     if (size > bytes_.size() - at_)
       throw Error(ErrorCode::kBadData, file_ + " is damaged: it ends too early");
@@ -54,6 +56,20 @@ class Reader {
   std::string file_;
   std::size_t at_ = 0;
 };
+
+// The version before the checksum: another version may be checked in another way.
+void check_header(std::span<const std::uint8_t> bytes, const std::string& file) {
+  if (bytes.size() < sizeof kMagic || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+    throw Error(ErrorCode::kBadData, file + " is not a checkpoint");
+  if (bytes.size() < kHeaderBytes + sizeof(std::uint64_t))
+    throw Error(ErrorCode::kBadData, file + " is damaged: it ends too early");
+  std::uint32_t version = 0;
+  std::memcpy(&version, bytes.data() + sizeof kMagic, sizeof version);
+  if (version != kVersion) {
+    throw Error(ErrorCode::kBadData, file + " has checkpoint version " + std::to_string(version) +
+                                         "; this build reads " + std::to_string(kVersion));
+  }
+}
 
 }  // namespace
 
@@ -79,25 +95,22 @@ void save_checkpoint(const std::filesystem::path& path, const std::string& text,
 }
 
 std::optional<Checkpoint> Checkpoint::load(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
   Checkpoint c;
-  c.bytes_ = read_file(path, kMaxBytes);
-  const std::string file = path.string();
-  if (c.bytes_.size() < sizeof kMagic + 8 ||
-      std::memcmp(c.bytes_.data(), kMagic, sizeof kMagic) != 0) {
-    throw Error(ErrorCode::kBadData, file + " is not a checkpoint");
+  try {
+    c.bytes_ = read_file(path, kMaxBytes);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kNotFound) return std::nullopt;
+    throw;
   }
+  const std::string file = path.string();
+  check_header(c.bytes_, file);
   const std::size_t body = c.bytes_.size() - 8;
   std::uint64_t hash = 0;
   std::memcpy(&hash, c.bytes_.data() + body, sizeof hash);
   if (hash != XXH3_64bits(c.bytes_.data(), body))
     throw Error(ErrorCode::kBadData, file + " is damaged: its checksum differs");
   Reader reader(std::span(c.bytes_).first(body), file);
-  reader.take(sizeof kMagic);
-  if (const auto version = reader.get<std::uint32_t>(); version != kVersion) {
-    throw Error(ErrorCode::kBadData, file + " has checkpoint version " + std::to_string(version) +
-                                         "; this build reads 1");
-  }
+  reader.take(kHeaderBytes);
   const auto count = reader.get<std::uint32_t>();
   c.text_ = reader.text(reader.get<std::uint64_t>());
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -108,6 +121,8 @@ std::optional<Checkpoint> Checkpoint::load(const std::filesystem::path& path) {
     c.tensors_.push_back({std::move(name), reader.take(elements * sizeof(float)),
                           static_cast<std::size_t>(elements)});
   }
+  if (!reader.at_end())
+    throw Error(ErrorCode::kBadData, file + " is damaged: bytes behind its last tensor");
   return c;
 }
 
@@ -123,6 +138,9 @@ void Checkpoint::restore(std::span<const PersistentTensor> tensors) const {
                                            "\" does not fit the network's \"" + tensors[i].name +
                                            "\"");
     }
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Saved& saved = tensors_[i];
     std::memcpy(tensors[i].data.data(), bytes_.data() + saved.offset, tensors[i].data.size_bytes());
   }
 }

@@ -25,7 +25,8 @@ class Checkpoint {
   [[nodiscard]] static std::optional<Checkpoint> load(const std::filesystem::path& path);
 
   const std::string& text() const { return text_; }
-  // Copies into `tensors`; kBadData where names or sizes differ from what was saved.
+  // Copies into `tensors`; kBadData, and nothing copied, where names or sizes differ from what was
+  // saved.
   void restore(std::span<const PersistentTensor> tensors) const;
 
  private:
