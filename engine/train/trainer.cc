@@ -46,6 +46,11 @@ Trainer::Trainer(const ModelDescription& model, const std::set<std::string>* tra
       network_(training_model(model, trainable_layers, config.loss),
                network_options(model, trainable_layers, config, *optimizer_), kernels) {
   check(config.schedule);
+  if (network_.inputs() != 2) {  // the model's, and the target
+    throw Error(ErrorCode::kInvalidArgument, "training needs a model of one input; \"" +
+                                                 model.name + "\" has " +
+                                                 std::to_string(model.inputs.size()));
+  }
 }
 
 Trainer::~Trainer() = default;
@@ -71,11 +76,18 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
   const auto elements = [&](std::size_t i) {
     return network_.input_info(i).dims.elements_per_sample();
   };
+  std::vector<std::int64_t> order;  // outlives the prefetcher, which reads it
   Prefetcher prefetcher(source, config_.batch, elements(0), elements(1));
   const auto batch = static_cast<std::size_t>(config_.batch);
   while (state_.step < total) {
     const std::int64_t epoch = state_.step / per_epoch;
-    const std::vector<std::int64_t> order = callbacks.order(epoch);
+    order = callbacks.order(epoch);
+    if (static_cast<std::int64_t>(order.size()) != source.size()) {
+      throw Error(ErrorCode::kInvalidArgument, "the order of epoch " + std::to_string(epoch) +
+                                                   " names " + std::to_string(order.size()) +
+                                                   " samples; there are " +
+                                                   std::to_string(source.size()));
+    }
     const auto samples_of = [&](std::int64_t s) {
       return std::span(order).subspan(static_cast<std::size_t>(s % per_epoch) * batch, batch);
     };
@@ -100,10 +112,8 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
         state_.loss_count = 0;
         if (callbacks.on_epoch) callbacks.on_epoch(summary);
       }
-      if (callbacks.on_step && !callbacks.on_step(state_.step, total, loss)) {
-        if (state_.step < end) prefetcher.take();  // its samples lie in `order`, which ends here
+      if (callbacks.on_step && !callbacks.on_step(state_.step, total, loss))
         return state_.step == total;
-      }
     }
   }
   return true;
