@@ -1,0 +1,46 @@
+#include "datasets/readers/label_dataset.h"
+
+#include <algorithm>
+#include <map>
+
+namespace moil::data {
+
+LabelDataset::LabelDataset(const LabelStore& store, const DecodeLimits& limits)
+    : store_(store), limits_(limits) {
+  std::vector<SampleRecord> images;
+  std::map<std::string, ClassId> ids;
+  store.for_each_sample({}, [&](const SampleRecord& sample) {
+    if (!sample.media_type.starts_with("image/")) return;
+    for (const auto& label : sample.labels) ids[label] = 0;
+    images.push_back(sample);
+  });
+  std::vector<std::string> classes;
+  for (auto& [name, id] : ids) {
+    id = static_cast<ClassId>(classes.size());
+    classes.push_back(name);
+  }
+  table_ = SampleTable(classes);
+  for (const auto& sample : images) {
+    std::vector<ClassId> labels;
+    for (const auto& label : sample.labels) labels.push_back(ids.at(label));
+    table_.add(std::move(labels), sample.split);
+    digests_.push_back(sample.digest);
+  }
+}
+
+void LabelDataset::read(std::size_t i, Image& image) const {
+  decode_image(encoded(i), name(i), image, limits_);
+}
+
+Digest LabelDataset::digest(std::size_t i) const {
+  table_.check(i);
+  return digests_[i];
+}
+
+std::vector<std::uint8_t> LabelDataset::encoded(std::size_t i) const {
+  return store_.content(digest(i));
+}
+
+std::string LabelDataset::name(std::size_t i) const { return "sample " + digest(i).hex(); }
+
+}  // namespace moil::data

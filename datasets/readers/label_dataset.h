@@ -1,0 +1,34 @@
+// D_L as a dataset: the images of a label store, as they were at the time of construction.
+//
+// Classes are the labels that an image carries, sorted by name; samples are in the order in which
+// they were added. Sounds and other media are passed over. A sample that the user forgets while a
+// night runs gives kNotFound from then on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/images/codec.h"
+#include "datasets/labels/label_store.h"
+#include "datasets/readers/sample_table.h"
+
+namespace moil::data {
+
+class LabelDataset : public TableDataset<ImageDataset> {
+ public:
+  // The store outlives the dataset.
+  explicit LabelDataset(const LabelStore& store, const DecodeLimits& limits = {});
+
+  using ImageDataset::read;
+  void read(std::size_t i, Image& image) const override;
+  [[nodiscard]] Digest digest(std::size_t i) const override;
+  [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
+  [[nodiscard]] std::string name(std::size_t i) const override;
+
+ private:
+  const LabelStore& store_;
+  DecodeLimits limits_;
+  std::vector<Digest> digests_;
+};
+
+}  // namespace moil::data

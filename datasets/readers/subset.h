@@ -1,0 +1,37 @@
+// Some classes of a dataset, as a dataset of its own: the cloud phase trains on the digits 0 to 6
+// and leaves 7 to 9 to the device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/readers/sample_table.h"
+
+namespace moil::data {
+
+class ClassSubset : public TableDataset<ImageDataset> {
+ public:
+  // The samples that carry one of the named classes, in order; their other labels are dropped. The
+  // classes keep the order given. kInvalidArgument where the base has no such class; the base
+  // outlives the subset.
+  ClassSubset(const ImageDataset& base, const std::vector<std::string>& classes);
+
+  using ImageDataset::read;
+  void read(std::size_t i, Image& image) const override { base_.read(at(i), image); }
+  [[nodiscard]] Digest digest(std::size_t i) const override { return base_.digest(at(i)); }
+  [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override {
+    return base_.encoded(at(i));
+  }
+  [[nodiscard]] std::string name(std::size_t i) const override { return base_.name(at(i)); }
+
+ private:
+  [[nodiscard]] std::size_t at(std::size_t i) const {
+    table_.check(i);
+    return indices_[i];
+  }
+
+  const ImageDataset& base_;
+  std::vector<std::size_t> indices_;
+};
+
+}  // namespace moil::data

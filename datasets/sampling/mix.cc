@@ -1,0 +1,108 @@
+#include "datasets/sampling/mix.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "datasets/sampling/per_class.h"
+
+namespace moil::data {
+namespace {
+
+using ClassIndex = std::map<std::string, ClassId>;
+
+ClassIndex index_of(const std::vector<std::string>& classes) {
+  ClassIndex index;
+  for (std::size_t k = 0; k < classes.size(); ++k) index[classes[k]] = static_cast<ClassId>(k);
+  return index;
+}
+
+std::vector<ClassId> reconciled(const std::string& local, const std::vector<std::string>& globals,
+                                const ClassIndex& index) {
+  std::vector<ClassId> ids;
+  for (const auto& name : globals) {
+    const auto found = index.find(name);
+    if (found == index.end()) {
+      throw Error(ErrorCode::kInvalidArgument, "the label '" + local + "' is mapped to '" + name +
+                                                   "', which is no global class");
+    }
+    ids.push_back(found->second);
+  }
+  return ids;
+}
+
+// For each local class its classes in the mix; appends the new ones to `classes`.
+std::vector<std::vector<ClassId>> map_classes(const std::vector<std::string>& local,
+                                              const Reconciliation& reconciliation,
+                                              std::vector<std::string>& classes) {
+  const ClassIndex index = index_of(classes);
+  std::vector<std::vector<ClassId>> map(local.size());
+  std::map<std::string, std::size_t> fresh;  // by name
+  for (std::size_t k = 0; k < local.size(); ++k) {
+    const auto entry = reconciliation.find(local[k]);
+    if (entry != reconciliation.end()) {
+      map[k] = reconciled(local[k], entry->second, index);
+    } else if (const auto same = index.find(local[k]); same != index.end()) {
+      map[k] = {same->second};
+    } else {
+      fresh[local[k]] = k;
+    }
+  }
+  for (const auto& [name, k] : fresh) {
+    map[k] = {static_cast<ClassId>(classes.size())};
+    classes.push_back(name);
+  }
+  return map;
+}
+
+MixedSample global_sample(const Dataset& dataset, std::size_t i) {
+  const auto labels = dataset.labels(i);
+  return {{Source::kGlobal, i}, dataset.digest(i), {labels.begin(), labels.end()}};
+}
+
+MixedSample local_sample(const Dataset& dataset, std::size_t i,
+                         const std::vector<std::vector<ClassId>>& map) {
+  MixedSample sample{{Source::kLocal, i}, dataset.digest(i), {}};
+  for (const ClassId label : dataset.labels(i)) {
+    sample.labels.insert(sample.labels.end(), map[label].begin(), map[label].end());
+  }
+  std::ranges::sort(sample.labels);
+  const auto doubles = std::ranges::unique(sample.labels);
+  sample.labels.erase(doubles.begin(), doubles.end());
+  return sample;
+}
+
+void leave_out_held_out(Mix& result) {
+  std::unordered_set<Digest> held_out;
+  for (const auto& sample : result.global_validation) held_out.insert(sample.digest);
+  for (const auto& sample : result.local_validation) held_out.insert(sample.digest);
+  result.left_out = std::erase_if(
+      result.train, [&](const MixedSample& sample) { return held_out.contains(sample.digest); });
+}
+
+}  // namespace
+
+Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& reconciliation,
+        double alpha, std::uint64_t seed) {
+  Mix result;
+  result.classes = global.classes();
+  result.global_classes = result.classes.size();
+  const auto map = map_classes(local.classes(), reconciliation, result.classes);
+  for (const std::size_t i : sample_training(global, alpha, seed)) {
+    result.train.push_back(global_sample(global, i));
+  }
+  for (const std::size_t i : samples_of(local, Split::kTrain)) {
+    result.train.push_back(local_sample(local, i, map));
+  }
+  for (const std::size_t i : samples_of(global, Split::kValidation)) {
+    result.global_validation.push_back(global_sample(global, i));
+  }
+  for (const std::size_t i : samples_of(local, Split::kValidation)) {
+    result.local_validation.push_back(local_sample(local, i, map));
+  }
+  leave_out_held_out(result);
+  return result;
+}
+
+}  // namespace moil::data

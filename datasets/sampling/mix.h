@@ -1,0 +1,48 @@
+// D_M = D_L + SamplePerClass(D_G, alpha): the samples of one night, in one class space.
+//
+// Classes: the global ones in their order, then the local labels that are new, sorted by name (the
+// classifier grows by rows at its end). A local label becomes the global labels that the
+// reconciliation map gives for it; without an entry, the global class of the same name; else a new
+// class. An entry that names no global class is kInvalidArgument.
+//
+// No sample that is held out, on either side, is trained on: a training sample whose content is
+// also held out is left out and counted. The mix depends on nothing but its arguments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/labels/label_types.h"
+#include "datasets/readers/dataset.h"
+
+namespace moil::data {
+
+enum class Source : std::uint8_t { kGlobal = 0, kLocal = 1 };
+
+// Where a sample of the mix is to be read from.
+struct SampleRef {
+  Source source = Source::kGlobal;
+  std::size_t index = 0;  // in that dataset
+  bool operator==(const SampleRef&) const = default;
+};
+
+struct MixedSample {
+  SampleRef ref;
+  Digest digest;
+  std::vector<ClassId> labels;  // in the classes of the mix, sorted
+};
+
+struct Mix {
+  std::vector<std::string> classes;
+  std::size_t global_classes = 0;  // the first of them
+  std::vector<MixedSample> train;  // global samples, then local ones
+  std::vector<MixedSample> global_validation;
+  std::vector<MixedSample> local_validation;
+  std::size_t left_out = 0;  // training samples whose content is also held out
+};
+
+[[nodiscard]] Mix mix(const Dataset& global, const Dataset& local,
+                      const Reconciliation& reconciliation, double alpha, std::uint64_t seed);
+
+}  // namespace moil::data

@@ -1,0 +1,119 @@
+#include "datasets/sampling/mix.h"
+
+#include "datasets/readers/label_dataset.h"
+#include "datasets/readers/subset.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
+
+namespace moil::data {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::expect_error;
+
+// Samples that are a name each; what they look like is of no matter here.
+class NamedDataset : public TableDataset<Dataset> {
+ public:
+  explicit NamedDataset(std::vector<std::string> classes) {
+    table_ = SampleTable(std::move(classes));
+  }
+  void add(const std::string& name, std::vector<ClassId> labels, Split split = Split::kTrain) {
+    table_.add(std::move(labels), split);
+    names_.push_back(name);
+  }
+  Digest digest(std::size_t i) const override { return digest_of(names_.at(i)); }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+class MixTest : public ::testing::Test {
+ protected:
+  MixTest() : global_({"dog", "bark", "cat"}), local_({"zebra", "cat", "hound", "ant"}) {
+    for (int i = 0; i < 30; ++i) {
+      global_.add("g" + std::to_string(i), {static_cast<ClassId>(i % 3)},
+                  i < 6 ? Split::kValidation : Split::kTrain);
+    }
+    local_.add("z", {0});
+    local_.add("c", {1});
+    local_.add("h", {2});
+    local_.add("a", {3}, Split::kValidation);
+  }
+  NamedDataset global_, local_;
+};
+
+TEST_F(MixTest, NewClassesFollowTheGlobalOnes) {
+  const Mix night = mix(global_, local_, {}, 0.5, 1);
+  EXPECT_THAT(night.classes, ElementsAre("dog", "bark", "cat", "ant", "hound", "zebra"));
+  EXPECT_EQ(night.global_classes, 3u);
+  ASSERT_EQ(night.train.size(), 12u + 3u);
+  EXPECT_THAT(night.train[12].labels, ElementsAre(5));
+  EXPECT_THAT(night.train[13].labels, ElementsAre(2)) << "cat is known to both";
+  EXPECT_THAT(night.train[14].labels, ElementsAre(4));
+  EXPECT_EQ(night.train[14].ref, (SampleRef{Source::kLocal, 2}));
+  EXPECT_EQ(night.train[14].digest, digest_of("h"));
+  EXPECT_EQ(night.global_validation.size(), 6u);
+  ASSERT_EQ(night.local_validation.size(), 1u);
+  EXPECT_THAT(night.local_validation[0].labels, ElementsAre(3));
+}
+
+TEST_F(MixTest, ReconciliationMapsToOneOrMoreGlobalLabels) {
+  const Mix night = mix(global_, local_, {{"hound", {"bark", "dog"}}, {"ant", {"cat"}}}, 0, 1);
+  EXPECT_THAT(night.classes, ElementsAre("dog", "bark", "cat", "zebra"));
+  ASSERT_EQ(night.train.size(), 3u) << "alpha 0 draws nothing";
+  EXPECT_THAT(night.train[2].labels, ElementsAre(0, 1));
+  EXPECT_THAT(night.local_validation[0].labels, ElementsAre(2));
+  expect_error(ErrorCode::kInvalidArgument, {"'hound'", "'wolf'"}, [&] {
+    (void)mix(global_, local_, {{"hound", {"wolf"}}}, 0, 1);
+  });
+}
+
+TEST_F(MixTest, HeldOutContentIsNeverTrainedOn) {
+  local_.add("g0", {1});                 // held out in the global dataset
+  global_.add("a", {0}, Split::kTrain);  // held out in the local one
+  const Mix night = mix(global_, local_, {}, 1, 1);
+  EXPECT_EQ(night.left_out, 2u);
+  for (const auto& sample : night.train) {
+    EXPECT_NE(sample.digest, digest_of("g0"));
+    EXPECT_NE(sample.digest, digest_of("a"));
+  }
+}
+
+TEST_F(MixTest, MoreLocalSamplesLeaveTheGlobalDraw) {
+  const Mix first = mix(global_, local_, {}, 0.2, 7);
+  local_.add("new", {0});
+  const Mix second = mix(global_, local_, {}, 0.2, 7);
+  for (std::size_t i = 0; first.train[i].ref.source == Source::kGlobal; ++i) {
+    EXPECT_EQ(first.train[i].ref, second.train[i].ref);
+  }
+}
+
+TEST(LabelDataset, ShowsTheImagesOfTheStore) {
+  testing::TempFolder folder;
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  const Image photo = testing::pattern(9, 7, 3);
+  const std::vector<std::string> pets = {"pet", "cat"}, cat = {"cat"}, sound = {"sound"};
+  store.add_sample(encode_png(photo), pets);
+  store.add_sample(testing::bytes_of("RIFF0000WAVEfmt "), sound);
+  store.add_sample(testing::bytes_of("\x89PNG\r\n\x1a\nbroken"), cat, Split::kValidation);
+  const LabelDataset dataset(store);
+  ASSERT_EQ(dataset.size(), 2u);
+  EXPECT_THAT(dataset.classes(), ElementsAre("cat", "pet"));
+  EXPECT_THAT(dataset.labels(0), ElementsAre(0, 1));
+  EXPECT_EQ(dataset.split(1), Split::kValidation);
+  EXPECT_EQ(dataset.ImageDataset::read(0), photo);
+  EXPECT_EQ(dataset.digest(0), digest_of(encode_png(photo)));
+  expect_error(ErrorCode::kBadData, {dataset.digest(1).hex()},
+               [&] { (void)dataset.ImageDataset::read(1); });
+  store.forget(dataset.digest(0));
+  expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { (void)dataset.ImageDataset::read(0); });
+
+  const ClassSubset pet(dataset, {"pet"});
+  ASSERT_EQ(pet.size(), 1u);
+  EXPECT_THAT(pet.labels(0), ElementsAre(0));
+  EXPECT_EQ(pet.digest(0), dataset.digest(0));
+  expect_error(ErrorCode::kInvalidArgument, {"'dog'"}, [&] { ClassSubset(dataset, {"dog"}); });
+}
+
+}  // namespace
+}  // namespace moil::data

@@ -1,0 +1,120 @@
+#include "datasets/sampling/per_class.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "tests/datasets/support.h"
+
+namespace moil::data {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::expect_error;
+using ::testing::IsEmpty;
+
+const std::vector<std::string> kClasses = {"a", "b", "c", "empty"};
+
+// 100 of a, 10 of b, 1 of c, interleaved.
+std::vector<ClassId> labels() {
+  std::vector<ClassId> result;
+  for (int i = 0; i < 100; ++i) {
+    result.push_back(0);
+    if (i % 10 == 3) result.push_back(1);
+    if (i == 57) result.push_back(2);
+  }
+  return result;
+}
+
+std::vector<std::size_t> counts(const std::vector<std::size_t>& drawn) {
+  std::vector<std::size_t> result(kClasses.size());
+  for (const std::size_t i : drawn) ++result[labels().at(i)];
+  return result;
+}
+
+TEST(SamplePerClass, EachClassKeepsItsShare) {
+  const auto draw = [](double alpha) { return sample_per_class(labels(), kClasses, alpha, 1); };
+  EXPECT_THAT(draw(0), IsEmpty());
+  EXPECT_THAT(counts(draw(0.001)), ElementsAre(1, 1, 1, 0)) << "at least one where alpha > 0";
+  EXPECT_THAT(counts(draw(0.25)), ElementsAre(25, 3, 1, 0));
+  EXPECT_THAT(counts(draw(1)), ElementsAre(100, 10, 1, 0));
+}
+
+TEST(SamplePerClass, IsWithoutReplacementAndSorted) {
+  const auto drawn = sample_per_class(labels(), kClasses, 0.5, 9);
+  EXPECT_TRUE(std::ranges::is_sorted(drawn));
+  EXPECT_EQ(std::ranges::adjacent_find(drawn), drawn.end());
+}
+
+TEST(SamplePerClass, IsAFunctionOfTheSeed) {
+  const auto draw = [](std::uint64_t seed) {
+    return sample_per_class(labels(), kClasses, 0.1, seed);
+  };
+  EXPECT_EQ(draw(1), draw(1));
+  EXPECT_NE(draw(1), draw(2));
+}
+
+// The draw of a job must be the same with every compiler and library, in every version.
+TEST(SamplePerClass, IsTheSameForEver) {
+  const std::vector<ClassId> ten(10, 0);
+  const std::vector<std::string> one = {"cat"};
+  EXPECT_THAT(sample_per_class(ten, one, 0.4, 42), ElementsAre(1, 2, 3, 9));
+  EXPECT_THAT(epoch_order(6, 42, 0), ElementsAre(2, 4, 1, 3, 5, 0));
+}
+
+TEST(SamplePerClass, LargerSharesHoldSmallerOnes) {
+  std::vector<std::size_t> smaller;
+  for (const double alpha : {0.01, 0.1, 0.3, 0.9}) {
+    const auto larger = sample_per_class(labels(), kClasses, alpha, 4);
+    EXPECT_TRUE(std::ranges::includes(larger, smaller)) << alpha;
+    smaller = larger;
+  }
+}
+
+TEST(SamplePerClass, EverySampleHasItsChance) {
+  std::set<std::size_t> seen;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (const std::size_t i : sample_per_class(labels(), kClasses, 0.05, seed)) seen.insert(i);
+  }
+  EXPECT_EQ(seen.size(), labels().size());
+}
+
+TEST(SamplePerClass, AddingAClassLeavesTheOthersDraw) {
+  auto more = labels();
+  more.insert(more.end(), 20, 3);
+  auto drawn = sample_per_class(more, kClasses, 0.2, 5);
+  std::erase_if(drawn, [&](std::size_t i) { return i >= labels().size(); });
+  EXPECT_EQ(drawn, sample_per_class(labels(), kClasses, 0.2, 5));
+}
+
+TEST(SamplePerClass, BadArgumentsAreRefused) {
+  for (const double alpha : {-0.1, 1.1, std::nan("")}) {
+    expect_error(ErrorCode::kInvalidArgument, {"alpha"},
+                 [&] { (void)sample_per_class({}, kClasses, alpha, 1); });
+    expect_error(ErrorCode::kInvalidArgument, {"alpha"},
+                 [&] { (void)sample_over_all(0, alpha, 1); });
+  }
+  const std::vector<ClassId> wrong = {4};
+  expect_error(ErrorCode::kInvalidArgument, {"class 4"},
+               [&] { (void)sample_per_class(wrong, kClasses, 0.5, 1); });
+}
+
+TEST(SampleOverAll, DrawsSamplesNotTags) {
+  EXPECT_EQ(sample_over_all(1000, 0.1, 3).size(), 100u);
+  EXPECT_EQ(sample_over_all(1000, 0.0001, 3).size(), 1u);
+  EXPECT_THAT(sample_over_all(1000, 0, 3), IsEmpty());
+}
+
+TEST(EpochOrder, IsAPermutationOfItsOwnForEachEpoch) {
+  std::vector<std::size_t> all(50);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_THAT(epoch_order(50, 1, 0), ::testing::UnorderedElementsAreArray(all));
+  EXPECT_EQ(epoch_order(50, 1, 3), epoch_order(50, 1, 3));
+  EXPECT_NE(epoch_order(50, 1, 3), epoch_order(50, 1, 4));
+  EXPECT_NE(epoch_order(50, 1, 3), epoch_order(50, 2, 3));
+  EXPECT_THAT(epoch_order(0, 1, 0), IsEmpty());
+}
+
+}  // namespace
+}  // namespace moil::data
