@@ -1,0 +1,92 @@
+"""Command line: `python3 bench/night digits|cifar` (scripts/quickstart and scripts/bench call it)."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+if __package__ in (None, ""):  # started as a folder
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from night import cifar, digits
+from night.programs import ProgramError
+from night.report import write_json
+from night.results import JobFailed
+from night.samples import Split
+from night.scenario import print_outcome, report_of, run_scenario
+from night.settings import Settings
+from night.sweeps import Sweep, sweep_tables, write_charts
+from night.tune import tune
+from night.workplace import lay_out
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="night", description="Runs whole nights through the daemon.")
+    parser.add_argument("scenario", choices=["digits", "cifar"])
+    parser.add_argument("--digits", type=Path, metavar="CSV.GZ", help="of scripts/fetch-digits")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where report.json and charts are left")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the report, as a file of that name")
+    parser.add_argument("--quick", action="store_true", help="smaller and shorter")
+    parser.add_argument("--tune", action="store_true", help="try settings on a part of the training samples")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
+    return parser.parse_args()
+
+
+def plan(options: argparse.Namespace, folder: Path) -> tuple[Settings, Split, list[Sweep]]:
+    if options.scenario == "digits":
+        choose = digits.tuning_split_of if options.tune else digits.split_of
+        settings = digits.quick() if options.quick else digits.SETTINGS
+        return settings, choose(options.digits, folder), []
+    settings = cifar.quick() if options.quick else cifar.SETTINGS
+    choose_cifar = cifar.tuning_split_of if options.tune else cifar.split_of
+    split = choose_cifar(cifar.QUICK if options.quick else cifar.FULL, folder)
+    return settings, split, cifar.sweeps(settings)
+
+
+def run(options: argparse.Namespace, folder: Path) -> None:
+    settings, split, sweeps = plan(options, folder)
+    place = lay_out(folder, settings, split)
+    if options.tune:
+        tune(settings, place, digits.GRID)
+        return
+    outcome = run_scenario(settings, place, sweeps)
+    print_outcome(settings, place, outcome)
+    for sweep in sweeps:
+        print("\n" + sweep_tables(sweep, outcome.sweeps[sweep.name]))
+    leave_report(options, settings, place, outcome, sweeps)
+
+
+def leave_report(options, settings, place, outcome, sweeps) -> None:  # noqa: ANN001
+    document = report_of(settings, place, outcome)
+    if options.json:
+        write_json(document, options.json)
+    if options.out:
+        write_json(document, options.out / "report.json")
+        for sweep in sweeps:
+            write_charts(sweep, outcome.sweeps[sweep.name], options.out)
+
+
+def main() -> int:
+    options = arguments()
+    missing = cifar.missing_data() if options.scenario == "cifar" else None
+    if missing:
+        print(f"skipped: {missing} is absent (MOIL_SHARED_DATA names the folder of the data)")
+        return 0
+    # Below /tmp and short: a socket's path may have 107 bytes at most.
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-night-"))
+    try:
+        run(options, folder)
+    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
+        print(f"night: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

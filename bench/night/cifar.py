@@ -1,0 +1,87 @@
+"""The CIFAR-10 night: seven classes are the global dataset, three the user's own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .programs import ROOT
+from .samples import Split, export_images, hold_out
+from .settings import Layers, Settings, Training
+from .sweeps import ALPHAS, Sweep, alpha_sweep, layers_sweep
+
+_PRETRAINING = Training(epochs=30, batch=64, learning_rate=0.1, weight_decay=5e-4)
+
+SETTINGS = Settings(
+    model=ROOT / "config" / "models" / "cifar-mobilenet.json",
+    global_classes=["airplane", "automobile", "bird", "cat", "deer", "dog", "frog"],
+    local_classes=["horse", "ship", "truck"],
+    pretraining=_PRETRAINING,
+    centralised=_PRETRAINING,
+    night=Training(epochs=10, batch=64, learning_rate=0.01),
+    alpha=0.1,
+    trainable_layers=5,
+    kept_back=30,
+)
+
+LAYERS: list[Layers] = [1, 3, 5, 9, 15, "all"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of CIFAR-10 is used; None is all of it."""
+
+    train_per_global_class: int | None
+    train_per_local_class: int | None
+    held_out_per_class: int | None
+
+
+FULL = Size(None, 500, None)
+QUICK = Size(400, 100, 100)
+
+
+def data_folder() -> Path:
+    return Path(os.environ.get("MOIL_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+def missing_data() -> Path | None:
+    """The archive that is not there, if one is."""
+    for name in ("cifar10-train.tar", "cifar10-test.tar"):
+        if not (data_folder() / name).is_file():
+            return data_folder() / name
+    return None
+
+
+def split_of(size: Size, folder: Path) -> Split:
+    """CIFAR-10's own split: its test set is what is held out."""
+    archive = data_folder() / "cifar10-train.tar"
+    train = export_images(archive, SETTINGS.global_classes, folder / "train-global", size.train_per_global_class)
+    train |= export_images(archive, SETTINGS.local_classes, folder / "train-local", size.train_per_local_class)
+    test = data_folder() / "cifar10-test.tar"
+    return Split(train, export_images(test, SETTINGS.classes, folder / "test", size.held_out_per_class))
+
+
+def tuning_split_of(size: Size, folder: Path) -> Split:
+    """A split of the training samples alone, to choose settings on."""
+    return hold_out(split_of(size, folder).train, 0.2, seed=1)
+
+
+def quick() -> Settings:
+    """A few minutes on two cores; says what it left out."""
+    shorter = replace(_PRETRAINING, epochs=8)
+    fewer = replace(SETTINGS, pretraining=shorter, centralised=shorter).with_night(epochs=4)
+    return replace(
+        fewer,
+        reduced=[
+            f"{QUICK.train_per_global_class} training images of each global class (of 5,000), "
+            f"{QUICK.train_per_local_class} of each local class (full run: {FULL.train_per_local_class}), "
+            f"{QUICK.held_out_per_class} held out of each (of 1,000)",
+            f"{shorter.epochs} epochs of pretraining (full run: {_PRETRAINING.epochs}), "
+            f"{fewer.night.epochs} a night (full run: {SETTINGS.night.epochs})",
+        ],
+    )
+
+
+def sweeps(settings: Settings) -> list[Sweep]:
+    return [alpha_sweep(ALPHAS), layers_sweep(settings, LAYERS)]

@@ -1,0 +1,92 @@
+"""A moild of one's own: foreground, on a state folder and socket of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+
+from .programs import program
+
+
+class Daemon:
+    """Starts moild, waits until it answers, and stops it at the end of the `with` block.
+
+    The log is kept beside the state folder as moild.log. Not thread-safe.
+    """
+
+    def __init__(self, state: Path, *, config: Path | None = None, environment: dict[str, str] | None = None):
+        self.state = state
+        self.socket = state.parent / "moild.sock"
+        self.log = state.parent / "moild.log"
+        self._config = config
+        self._environment = {**os.environ, **(environment or {})}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "not started"
+        return self._process.pid
+
+    def command(self) -> list[str]:
+        words = [str(program("moild")), "--foreground", "--state-dir", str(self.state), "--socket", str(self.socket)]
+        return words + (["--config", str(self._config)] if self._config else [])
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment
+            )
+        self._wait_until_it_answers(30)
+
+    def stop(self) -> int:
+        """Asks it to end and returns its exit code."""
+        return self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """As a power cut would end it."""
+        self._end(signal.SIGKILL)
+
+    def workers(self) -> list[int]:
+        """The process ids of its children."""
+        try:
+            text = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        except FileNotFoundError:
+            return []
+        return [int(word) for word in text.split()]
+
+    def __enter__(self) -> Daemon:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._process and self._process.poll() is None:
+            self.stop()
+
+    def _wait_until_it_answers(self, seconds: float) -> None:
+        assert self._process is not None
+        give_up = time.monotonic() + seconds
+        status = [str(program("moilctl")), "--socket", str(self.socket), "status"]
+        while subprocess.run(status, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"moild exited {self._process.returncode}:\n{self._tail()}")
+            if time.monotonic() > give_up:
+                self.kill()
+                raise RuntimeError(f"moild does not answer on {self.socket}:\n{self._tail()}")
+            time.sleep(0.05)
+
+    def _end(self, number: signal.Signals) -> int:
+        assert self._process is not None, "not started"
+        self._process.send_signal(number)
+        try:
+            return self._process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise RuntimeError(f"moild did not end within 60 s of {number.name}:\n{self._tail()}") from None
+
+    def _tail(self, lines: int = 20) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
