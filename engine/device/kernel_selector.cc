@@ -111,8 +111,10 @@ std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvSte
                                                  const ConvFusion& fusion) {
   Kernels kernels = candidates(shape, step, fusion);
   const std::string key = key_of(shape, step, fusion, options_.exact_arithmetic);
-  if (const auto it = choices_.find(key); it != choices_.end())
+  if (const auto it = choices_.find(key); it != choices_.end()) {
+    used_[key] = it->second;
     return recorded(std::move(kernels), key, it->second);
+  }
   if (kernels.empty())
     throw Error(ErrorCode::kFailedPrecondition,
                 "none of the allowed processors computes \"" + key + "\"");
@@ -125,7 +127,7 @@ std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvSte
       if (e.code() != ErrorCode::kResourceExhausted) throw;
     }
   }
-  choices_[key] = kernels[choice]->name();
+  used_[key] = choices_[key] = kernels[choice]->name();
   return std::move(kernels[choice]);
 }
 

@@ -49,6 +49,8 @@ class KernelSelector {
 
   // All that was recorded so far, given or measured: for checkpoints and cache keys.
   const KernelChoices& choices() const { return choices_; }
+  // Of them, those that this selector was asked for: what its networks really compute with.
+  const KernelChoices& used_choices() const { return used_; }
   const Options& options() const { return options_; }
 
  private:
@@ -57,7 +59,7 @@ class KernelSelector {
 
   Options options_;
   std::vector<const Processor*> processors_;
-  KernelChoices choices_;
+  KernelChoices choices_, used_;
 };
 
 }  // namespace moil
