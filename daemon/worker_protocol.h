@@ -86,6 +86,7 @@ struct ImportResult {
   Json details = Json::object();  // layers, labels, bytes
 };
 
+const Fields<JobResult>& fields_of(const JobResult*);
 Json to_json(const JobFile& file);
 JobFile job_file_from_json(const Json& document);
 std::string to_string(Stage stage);

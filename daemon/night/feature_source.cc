@@ -14,7 +14,7 @@ cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}
 
 // Decodes and preprocesses in parallel; each sample's result depends on nothing but the sample.
 void preprocess(const Origins& origins, const data::Preprocessing& description,
-                std::span<const Sample* const> samples, float* out) {
+                std::span<const data::MixedSample* const> samples, float* out) {
   const std::size_t floats = description.floats();
   std::exception_ptr error;
   std::mutex mutex;
@@ -26,10 +26,10 @@ void preprocess(const Origins& origins, const data::Preprocessing& description,
 #pragma omp for schedule(dynamic)
     for (std::int64_t i = 0; i < count; ++i) {
       try {
-        const Sample& s = *samples[static_cast<std::size_t>(i)];
+        const data::MixedSample& s = *samples[static_cast<std::size_t>(i)];
         const data::ImageDataset& from =
-            s.origin == Origin::kGlobal ? *origins.global_images : *origins.local_images;
-        from.read(s.index, image);
+            s.ref.source == data::Source::kGlobal ? *origins.global_images : *origins.local_images;
+        from.read(s.ref.index, image);
         transform.apply(image, out + static_cast<std::size_t>(i) * floats);
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -51,12 +51,12 @@ FeatureReader::FeatureReader(const Origins& origins, const data::Preprocessing& 
       cache_(cache),
       model_(model) {}
 
-cache::FeatureKey FeatureReader::key(const Sample& sample) const {
+cache::FeatureKey FeatureReader::key(const data::MixedSample& sample) const {
   return {model_, to_cache(sample.digest), 0};
 }
 
-bool FeatureReader::from_pack(const Sample& sample) const {
-  return sample.origin == Origin::kGlobal && origins_.global_features != nullptr;
+bool FeatureReader::from_pack(const data::MixedSample& sample) const {
+  return sample.ref.source == data::Source::kGlobal && origins_.global_features != nullptr;
 }
 
 std::size_t FeatureReader::buffer_bytes() const {
@@ -64,7 +64,7 @@ std::size_t FeatureReader::buffer_bytes() const {
   return batch * (backbone_.input_elements() + backbone_.feature_elements()) * sizeof(float);
 }
 
-void FeatureReader::compute(std::span<const Sample* const> samples, float* out) {
+void FeatureReader::compute(std::span<const data::MixedSample* const> samples, float* out) {
   const auto batch = static_cast<std::size_t>(backbone_.batch());
   images_.resize(batch * backbone_.input_elements());
   backbone_.allocate();
@@ -75,7 +75,7 @@ void FeatureReader::compute(std::span<const Sample* const> samples, float* out) 
   }
 }
 
-void FeatureReader::read(std::span<const Sample* const> samples, float* out) {
+void FeatureReader::read(std::span<const data::MixedSample* const> samples, float* out) {
   for (std::size_t begin = 0; begin < samples.size();) {
     std::size_t end = begin;
     const bool packed = from_pack(*samples[begin]);
@@ -84,7 +84,7 @@ void FeatureReader::read(std::span<const Sample* const> samples, float* out) {
     float* rows = out + begin * elements();
     if (packed) {
       for (std::size_t i = 0; i < run.size(); ++i) {
-        origins_.global_features->read(run[i]->index, rows + i * elements());
+        origins_.global_features->read(run[i]->ref.index, rows + i * elements());
       }
     } else if (cache_ != nullptr) {
       read_cached(run, rows);
@@ -96,9 +96,9 @@ void FeatureReader::read(std::span<const Sample* const> samples, float* out) {
 }
 
 // An entry that the cache lost since it was filled (damaged, evicted) is computed again.
-void FeatureReader::read_cached(std::span<const Sample* const> samples, float* out) {
+void FeatureReader::read_cached(std::span<const data::MixedSample* const> samples, float* out) {
   keys_.clear();
-  for (const Sample* s : samples) keys_.push_back(key(*s));
+  for (const data::MixedSample* s : samples) keys_.push_back(key(*s));
   found_.assign(samples.size(), 0);
   if (cache_->find(keys_, out, elements(), found_) == samples.size()) return;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -106,18 +106,18 @@ void FeatureReader::read_cached(std::span<const Sample* const> samples, float* o
   }
 }
 
-bool FeatureReader::fill(std::span<const Sample* const> samples, Filled& filled,
+bool FeatureReader::fill(std::span<const data::MixedSample* const> samples, Filled& filled,
                          const std::function<bool(std::int64_t done)>& progress) {
   std::vector<cache::FeatureKey> keys;
-  std::vector<const Sample*> wanted;
-  for (const Sample* s : samples) {
+  std::vector<const data::MixedSample*> wanted;
+  for (const data::MixedSample* s : samples) {
     if (from_pack(*s)) continue;
     keys.push_back(key(*s));
     wanted.push_back(s);
   }
   std::vector<std::uint8_t> present(keys.size());
   cache_->contains(keys, present, cache::Depth::kChecksum);
-  std::vector<const Sample*> missing;
+  std::vector<const data::MixedSample*> missing;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (!present[i]) missing.push_back(wanted[i]);
   }
@@ -147,10 +147,10 @@ void FeatureSource::read(std::span<const std::int64_t> samples, float* inputs, f
   batch_.clear();
   std::fill_n(targets, samples.size() * classes_, 0.0F);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Sample& s = samples_[static_cast<std::size_t>(samples[i])];
+    const data::MixedSample& s = samples_[static_cast<std::size_t>(samples[i])];
     batch_.push_back(&s);
-    for (const auto c : s.classes) {
-      if (c < classes_) targets[i * classes_ + c] = 1.0F / static_cast<float>(s.classes.size());
+    for (const auto c : s.labels) {
+      if (c < classes_) targets[i * classes_ + c] = 1.0F / static_cast<float>(s.labels.size());
     }
   }
   reader_.read(batch_, inputs);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/night/backbone.h"
-#include "daemon/night/mix.h"
+#include "datasets/sampling/mix.h"
 #include "datasets/transforms/preprocessing.h"
 #include "engine/train/batch_source.h"
 #include "featurecache/cache.h"
@@ -32,26 +32,26 @@ class FeatureReader {
                 Backbone& backbone, cache::FeatureCache* cache, const cache::ModelId& model);
 
   std::size_t elements() const { return backbone_.feature_elements(); }
-  cache::FeatureKey key(const Sample& sample) const;
+  cache::FeatureKey key(const data::MixedSample& sample) const;
 
   // Writes one feature map a sample. Throws what decoding throws, naming the file.
-  void read(std::span<const Sample* const> samples, float* out);
+  void read(std::span<const data::MixedSample* const> samples, float* out);
 
   struct Filled {
     std::int64_t computed = 0, reused = 0;
   };
   // Brings every sample's feature map into the cache. `progress` is told how many are there, after
   // each batch, and stops the work by returning false; so returns false where it was stopped.
-  bool fill(std::span<const Sample* const> samples, Filled& filled,
+  bool fill(std::span<const data::MixedSample* const> samples, Filled& filled,
             const std::function<bool(std::int64_t done)>& progress);
 
   // Of the buffers that computing needs.
   std::size_t buffer_bytes() const;
 
  private:
-  bool from_pack(const Sample& sample) const;
-  void read_cached(std::span<const Sample* const> samples, float* out);
-  void compute(std::span<const Sample* const> samples, float* out);
+  bool from_pack(const data::MixedSample& sample) const;
+  void read_cached(std::span<const data::MixedSample* const> samples, float* out);
+  void compute(std::span<const data::MixedSample* const> samples, float* out);
 
   const Origins& origins_;
   data::Preprocessing preprocessing_;
@@ -66,17 +66,18 @@ class FeatureReader {
 class FeatureSource : public BatchSource {
  public:
   // `samples` and `reader` must outlive it.
-  FeatureSource(const std::vector<Sample>& samples, std::size_t classes, FeatureReader& reader)
+  FeatureSource(const std::vector<data::MixedSample>& samples, std::size_t classes,
+                FeatureReader& reader)
       : samples_(samples), classes_(classes), reader_(reader) {}
 
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
   void read(std::span<const std::int64_t> samples, float* inputs, float* targets) override;
 
  private:
-  const std::vector<Sample>& samples_;
+  const std::vector<data::MixedSample>& samples_;
   std::size_t classes_;
   FeatureReader& reader_;
-  std::vector<const Sample*> batch_;
+  std::vector<const data::MixedSample*> batch_;
 };
 
 }  // namespace moil::night

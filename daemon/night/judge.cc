@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kBatch = 16;
 
-std::optional<double> accuracy(Network& network, const std::vector<Sample>& samples,
+std::optional<double> accuracy(Network& network, const std::vector<data::MixedSample>& samples,
                                FeatureReader& reader) {
   if (samples.empty()) return std::nullopt;
   FeatureSource source(
@@ -18,7 +18,7 @@ std::optional<double> accuracy(Network& network, const std::vector<Sample>& samp
 
 }  // namespace
 
-Judgement judge(const ModelDescription& head, const WeightMap& weights, const Mix& mix,
+Judgement judge(const ModelDescription& head, const WeightMap& weights, const data::Mix& mix,
                 FeatureReader& reader, KernelSelector& kernels) {
   WeightMap prepared_weights;
   for (const Node& node : build_graph(head, 1).nodes) {

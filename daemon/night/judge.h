@@ -15,6 +15,6 @@ struct Judgement {
 // head: from the split to the logits, of any number of classes (a class beyond them is never
 // right); its weights are among `weights`.
 [[nodiscard]] Judgement judge(const ModelDescription& head, const WeightMap& weights,
-                              const Mix& mix, FeatureReader& reader, KernelSelector& kernels);
+                              const data::Mix& mix, FeatureReader& reader, KernelSelector& kernels);
 
 }  // namespace moil::night

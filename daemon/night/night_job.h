@@ -13,15 +13,10 @@
 
 namespace moil::night {
 
-struct NightOptions {
-  std::uint64_t cache_quota_bytes = 0;  // 0: none
-};
-
 // Returns the result, or nothing where `stop` was set and the job can be resumed. Throws
 // moil::Error; what is final and what is worth another attempt, worker_protocol.h says.
 [[nodiscard]] std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
                                                          const daemon::JobFile& file,
-                                                         const NightOptions& options,
                                                          daemon::EventWriter& events,
                                                          const std::atomic<bool>& stop);
 

@@ -55,7 +55,7 @@ TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples) {
   return config;
 }
 
-NightModel plan_night(const ModelBundle& base, const Mix& mix, const daemon::JobSpec& spec,
+NightModel plan_night(const ModelBundle& base, const data::Mix& mix, const daemon::JobSpec& spec,
                       const KernelChoices& recorded) {
   NightModel night;
   night.bundle = base;
@@ -102,7 +102,7 @@ std::size_t MemoryForecast::total() const {
   return weights + std::max({caching, training, judging});
 }
 
-MemoryForecast forecast_memory(const NightModel& night, const Mix& mix, bool cached) {
+MemoryForecast forecast_memory(const NightModel& night, const data::Mix& mix, bool cached) {
   constexpr std::size_t kCacheWriter = 12 << 20;  // LMDB's dirty pages of a batch, and the batch
   const std::size_t samples =
       mix.train.size() + mix.global_validation.size() + mix.local_validation.size();

@@ -10,8 +10,8 @@
 
 #include "daemon/job_spec.h"
 #include "daemon/night/backbone.h"
-#include "daemon/night/mix.h"
 #include "daemon/night/model_folder.h"
+#include "datasets/sampling/mix.h"
 #include "engine/train/trainer.h"
 
 namespace moil::night {
@@ -31,7 +31,7 @@ struct NightModel {
 inline constexpr std::int64_t kBackboneBatch = 16;
 
 // base: the model before the night, as it is in the store. recorded: the choices to use.
-[[nodiscard]] NightModel plan_night(const ModelBundle& base, const Mix& mix,
+[[nodiscard]] NightModel plan_night(const ModelBundle& base, const data::Mix& mix,
                                     const daemon::JobSpec& spec, const KernelChoices& recorded);
 
 struct MemoryForecast {
@@ -41,7 +41,8 @@ struct MemoryForecast {
   std::size_t judging = 0;   // while models are judged
   std::size_t total() const;
 };
-[[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, const Mix& mix, bool cached);
+[[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, const data::Mix& mix,
+                                             bool cached);
 
 // What the cache's entries for this many samples occupy in the map, at most.
 [[nodiscard]] std::size_t mapped_bytes(std::size_t samples, std::size_t elements);

@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "engine/kernels/parallel.h"
+
 namespace moil {
 
 Prefetcher::Prefetcher(BatchSource& source, std::int64_t batch, std::int64_t input_elements,
                        std::int64_t target_elements)
-    : source_(source) {
+    : source_(source), threads_(thread_count()) {
   for (Buffer& b : buffers_) {
     b.inputs.resize(static_cast<std::size_t>(batch * input_elements));
     b.targets.resize(static_cast<std::size_t>(batch * target_elements));
@@ -43,6 +45,7 @@ Prefetcher::Batch Prefetcher::take() {
 }
 
 void Prefetcher::work() {
+  set_thread_count(threads_);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || (open_ && !ready_); });

@@ -41,6 +41,7 @@ class Prefetcher {
   void work();
 
   BatchSource& source_;
+  int threads_;  // of the consumer's loops, and so of the source's
   Buffer buffers_[2];
   std::mutex mutex_;
   std::condition_variable changed_;

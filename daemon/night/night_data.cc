@@ -1,0 +1,49 @@
+#include "daemon/night/night_data.h"
+
+#include <algorithm>
+
+#include "datasets/pack/feature_pack.h"
+#include "datasets/pack/image_pack.h"
+#include "datasets/readers/label_dataset.h"
+#include "datasets/readers/subset.h"
+
+namespace moil::night {
+
+struct NightData::Readers {
+  Readers(const std::filesystem::path& labels)
+      : store(labels, data::LabelStore::Access::kReadOnly), labelled(store) {}
+
+  data::LabelStore store;
+  data::LabelDataset labelled;
+  std::unique_ptr<data::ClassSubset> chosen;  // where the job names labels
+  std::unique_ptr<data::ImagePack> images;
+  std::unique_ptr<data::FeaturePack> features;
+};
+
+NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec)
+    : readers_(std::make_unique<Readers>(layout.labels())) {
+  if (spec.local.labels)
+    readers_->chosen = std::make_unique<data::ClassSubset>(readers_->labelled, *spec.local.labels);
+  if (data::read_manifest(spec.global.pack).kind == data::PackKind::kImages) {
+    readers_->images = data::open_image_pack(spec.global.pack);
+  } else {
+    readers_->features = data::open_feature_pack(spec.global.pack);
+  }
+  reconciliation_ = readers_->store.reconciliation();
+  origins_.global_images = readers_->images.get();
+  origins_.global_features = readers_->features.get();
+  origins_.local_images = readers_->chosen
+                              ? static_cast<const data::ImageDataset*>(readers_->chosen.get())
+                              : &readers_->labelled;
+}
+
+NightData::~NightData() = default;
+
+const data::Dataset& NightData::global() const {
+  if (origins_.global_images != nullptr) return *origins_.global_images;
+  return *origins_.global_features;
+}
+
+const data::Dataset& NightData::local() const { return *origins_.local_images; }
+
+}  // namespace moil::night

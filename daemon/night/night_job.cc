@@ -1,0 +1,420 @@
+#include "daemon/night/night_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/night/class_space.h"
+#include "daemon/night/judge.h"
+#include "daemon/night/kernel_profile.h"
+#include "daemon/night/memory_probe.h"
+#include "daemon/night/mix_record.h"
+#include "daemon/night/night_data.h"
+#include "daemon/night/night_files.h"
+#include "daemon/night/night_model.h"
+#include "daemon/night/pause_point.h"
+#include "datasets/sampling/per_class.h"
+#include "engine/graph/realizers/realizers.h"
+#include "engine/kernels/parallel.h"
+#include "engine/train/checkpoint.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+using daemon::Stage;
+
+// Thrown between steps where the night was asked to stop; everything to resume from is saved.
+struct Stopped {};
+
+class StageClock {
+ public:
+  StageClock(const NightFiles& files) : files_(files), seconds_(files.load_seconds()) {}
+  void begin(Stage stage) {
+    add();
+    stage_ = daemon::to_string(stage);
+  }
+  // Adds the time since begin() or the last add() and keeps it.
+  void add() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!stage_.empty()) seconds_[stage_] += std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+    if (!stage_.empty()) files_.save_seconds(seconds_);
+  }
+  double total() const {
+    double sum = 0;
+    for (const auto& [stage, seconds] : seconds_) sum += seconds;
+    return sum;
+  }
+  const std::map<std::string, double>& by_stage() const { return seconds_; }
+
+ private:
+  const NightFiles& files_;
+  std::map<std::string, double> seconds_;
+  std::string stage_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+class NightJob {
+ public:
+  NightJob(const daemon::StateLayout& layout, const daemon::JobFile& file,
+           daemon::EventWriter& events, const std::atomic<bool>& stop)
+      : layout_(layout),
+        file_(file),
+        spec_(file.spec),
+        events_(events),
+        stop_(stop),
+        files_(layout.job(file.id)),
+        clock_(files_),
+        data_(layout, file.spec) {}
+
+  daemon::JobResult run() {
+    mix();
+    plan();
+    if (spec_.cache.enabled && !night_.backbone->is_identity()) fill_cache();
+    reader_ = std::make_unique<FeatureReader>(data_.origins(), night_.bundle.preprocessing,
+                                              *night_.backbone, cache_.get(), cache_model_);
+    train();
+    judge_models();
+    return promote();
+  }
+
+ private:
+  void begin(Stage stage, std::int64_t total) {
+    clock_.begin(stage);
+    progress(stage, 0, total);
+  }
+
+  void progress(Stage stage, std::int64_t done, std::int64_t total) {
+    daemon::Progress p;
+    p.stage = stage;
+    p.done = done;
+    p.total = total;
+    events_.progress(p);
+    if (stop_) throw Stopped{};
+  }
+
+  // --- mix --------------------------------------------------------------------------------------
+  void mix() {
+    begin(Stage::kMix, 1);
+    base_ = read_model_folder(layout_.version(spec_.model, file_.base_version));
+    std::size_t lost = 0;
+    const auto saved = files_.load_mix();
+    if (saved) mix_ = mix_from_json(*saved, data_.global(), data_.local(), lost);
+    if (lost > 0) files_.remove_all();  // forgotten samples leave no trace in what is trained
+    if (!saved || lost > 0) {
+      mix_ = data::mix(data_.global(), data_.local(), data_.reconciliation(), spec_.global.alpha,
+                       spec_.seed);
+      renumber_classes(mix_, base_.labels);
+      check_mix();
+      files_.save_mix(to_json(mix_));
+    }
+    pause_if_asked(Stage::kMix);
+    progress(Stage::kMix, 1, 1);
+  }
+
+  void check_mix() {
+    if (mix_.train.empty()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "there is nothing to train on: no labelled samples and global.alpha is 0");
+    }
+  }
+
+  // --- plan: what will be computed by whom, and in how much memory -------------------------------
+  void plan() {
+    const auto profile = layout_.root() / "profiles" / "kernels.json";
+    auto choices = files_.load_choices();
+    if (!choices) choices = NightChoices{load_kernel_profile(profile), file_.threads};
+    set_thread_count(choices->threads);
+    night_ = plan_night(base_, mix_, spec_, choices->kernels);
+    choices->kernels = night_.choices();
+    files_.save_choices(*choices);
+    save_kernel_profile(profile, choices->kernels);
+    forecast_ =
+        forecast_memory(night_, mix_, spec_.cache.enabled && !night_.backbone->is_identity());
+    if (spec_.memory.budget_bytes &&
+        forecast_.total() > static_cast<std::size_t>(*spec_.memory.budget_bytes)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the night needs " + std::to_string(forecast_.total()) +
+                      " bytes; memory.budget_bytes allows " +
+                      std::to_string(*spec_.memory.budget_bytes) +
+                      "; a smaller batch or fewer trainable layers need less");
+    }
+  }
+
+  // --- cache ------------------------------------------------------------------------------------
+  void fill_cache() {
+    cache::Options options;
+    options.quota_bytes = static_cast<std::uint64_t>(file_.cache_quota_bytes);
+    options.stored_as = spec_.cache.dtype == daemon::CacheDtype::kBf16 ? cache::StoredType::kBf16
+                                                                       : cache::StoredType::kFp32;
+    const std::string dtype = spec_.cache.dtype == daemon::CacheDtype::kBf16 ? " bf16" : " fp32";
+    cache_ = std::make_unique<cache::FeatureCache>(layout_.cache(), options);
+    cache_model_ =
+        cache::model_id(night_.cache_fingerprint() + dtype, base_.preprocessing.fingerprint());
+    cache_->use_model(cache_model_, spec_.model + " up to " + night_.freeze.split + dtype);
+    FeatureReader reader(data_.origins(), base_.preprocessing, *night_.backbone, cache_.get(),
+                         cache_model_);
+    std::vector<const data::MixedSample*> samples;
+    for (const auto* list : {&mix_.train, &mix_.global_validation, &mix_.local_validation}) {
+      for (const data::MixedSample& s : *list) samples.push_back(&s);
+    }
+    const auto total = static_cast<std::int64_t>(samples.size());
+    begin(Stage::kCache, total);
+    const bool finished = reader.fill(samples, filled_, [&](std::int64_t done) {
+      if (2 * done >= total) pause_if_asked(Stage::kCache);
+      daemon::Progress p;
+      p.stage = Stage::kCache;
+      p.done = done;
+      p.total = total;
+      events_.progress(p);
+      return !stop_.load();
+    });
+    if (!finished) throw Stopped{};
+    night_.backbone->release();
+  }
+
+  // --- train ------------------------------------------------------------------------------------
+  void train() {
+    if (!night_.trainer) return;
+    const auto samples = static_cast<std::int64_t>(mix_.train.size());
+    const std::int64_t total = night_.trainer->steps_per_epoch(samples) * spec_.train.epochs;
+    begin(Stage::kTrain, total);
+    night_.trainer->allocate(night_.bundle.weights);
+    restore();
+    FeatureSource source(mix_.train, mix_.classes.size(), *reader_);
+    Trainer::Callbacks callbacks;
+    callbacks.order = [&](std::int64_t epoch) { return order(samples, epoch); };
+    callbacks.on_step = [&](std::int64_t step, std::int64_t all, double loss) {
+      return after_step(step, all, loss);
+    };
+    callbacks.on_epoch = [&](const EpochSummary& summary) { after_epoch(summary); };
+    if (!night_.trainer->run(source, callbacks)) throw Stopped{};
+    save();
+    night_.trainer->network().save(night_.bundle.weights);
+  }
+
+  std::vector<std::int64_t> order(std::int64_t samples, std::int64_t epoch) const {
+    const auto drawn = data::epoch_order(static_cast<std::size_t>(samples), spec_.seed,
+                                         static_cast<std::uint64_t>(epoch));
+    return {drawn.begin(), drawn.end()};
+  }
+
+  void restore() {
+    const auto checkpoint = Checkpoint::load(files_.checkpoint());
+    if (!checkpoint) return;
+    const Json text = Json::parse(checkpoint->text());
+    checkpoint->restore(night_.trainer->network().persistent());
+    night_.trainer->network().weights_changed();
+    TrainState& state = night_.trainer->state();
+    state.step = text.at("step");
+    state.loss_sum = text.at("loss_sum");
+    state.loss_count = text.at("loss_count");
+    state.seconds = text.at("seconds");
+    curve_ = text.at("curve");
+  }
+
+  void save() {
+    const TrainState& state = night_.trainer->state();
+    const Json text = {{"step", state.step},
+                       {"loss_sum", state.loss_sum},
+                       {"loss_count", state.loss_count},
+                       {"seconds", state.seconds},
+                       {"curve", curve_}};
+    save_checkpoint(files_.checkpoint(), text.dump(), night_.trainer->network().persistent());
+    clock_.add();
+    last_save_ = std::chrono::steady_clock::now();
+  }
+
+  bool after_step(std::int64_t step, std::int64_t total, double loss) {
+    const auto now = std::chrono::steady_clock::now();
+    if (stop_ || now - last_save_ >= std::chrono::duration<double>(spec_.train.checkpoint_seconds))
+      save();
+    if (2 * step >= total) pause_if_asked(Stage::kTrain);
+    if (step == total || now - last_progress_ >= std::chrono::milliseconds(200)) {
+      last_progress_ = now;
+      report_step(step, total, loss);
+    }
+    return !stop_;
+  }
+
+  void report_step(std::int64_t step, std::int64_t total, double loss) {
+    const std::int64_t per_epoch = total / spec_.train.epochs;
+    daemon::Progress p;
+    p.stage = Stage::kTrain;
+    p.done = step;
+    p.total = total;
+    p.epoch = static_cast<int>((step - 1) / per_epoch) + 1;
+    p.epochs = spec_.train.epochs;
+    p.loss = loss;
+    const double per_step = night_.trainer->state().seconds / static_cast<double>(step);
+    if (step >= 10) p.seconds_left = per_step * static_cast<double>(total - step);
+    events_.progress(p);
+  }
+
+  void after_epoch(const EpochSummary& summary) {
+    daemon::CurvePoint point;
+    point.epoch = static_cast<int>(summary.epoch);
+    point.seconds = summary.seconds;
+    point.loss = summary.loss;
+    if (spec_.evaluate_every_epoch) {
+      WeightMap weights = night_.bundle.weights;
+      night_.trainer->network().save(weights);
+      const Judgement now = judge(night_.head, weights, mix_, *reader_, *night_.trainer_kernels);
+      point.global = now.global;
+      point.local = now.local;
+    }
+    events_.curve(point);
+    Json entry = {{"epoch", point.epoch}, {"seconds", point.seconds}, {"loss", point.loss}};
+    entry["global"] = point.global ? Json(*point.global) : Json(nullptr);
+    entry["local"] = point.local ? Json(*point.local) : Json(nullptr);
+    curve_.push_back(std::move(entry));
+  }
+
+  // --- judge ------------------------------------------------------------------------------------
+  void judge_models() {
+    begin(Stage::kJudge, 2);
+    ModelDescription base_head = base_.description;
+    if (!night_.freeze.split.empty()) {
+      base_head = realize_slice(base_head, night_.freeze.split, night_.freeze.split_dims).head;
+    }
+    before_ = judge(base_head, base_.weights, mix_, *reader_, *night_.trainer_kernels);
+    progress(Stage::kJudge, 1, 2);
+    pause_if_asked(Stage::kJudge);
+    after_ = judge(night_.head, night_.bundle.weights, mix_, *reader_, *night_.trainer_kernels);
+    progress(Stage::kJudge, 2, 2);
+  }
+
+  std::optional<std::string> objection() const {
+    const auto percent = [](double x) { return std::to_string(100 * x).substr(0, 5) + " %"; };
+    if (before_.global && after_.global &&
+        *before_.global - *after_.global > spec_.guard.max_global_drop) {
+      return "global accuracy would fall from " + percent(*before_.global) + " to " +
+             percent(*after_.global) + "; guard.max_global_drop allows " +
+             percent(spec_.guard.max_global_drop);
+    }
+    if (after_.local && *after_.local < spec_.guard.min_local_accuracy) {
+      return "local accuracy would be " + percent(*after_.local) +
+             "; guard.min_local_accuracy asks for " + percent(spec_.guard.min_local_accuracy);
+    }
+    return std::nullopt;
+  }
+
+  // --- promote ----------------------------------------------------------------------------------
+  daemon::JobResult promote() {
+    begin(Stage::kPromote, 1);
+    const auto refused = objection();
+    daemon::JobResult result = make_result(refused);
+    files_.save_result(daemon::write_fields(result));
+    if (!refused) {
+      const auto incoming = layout_.incoming(spec_.model, file_.version);
+      const auto version = layout_.version(spec_.model, file_.version);
+      std::filesystem::remove_all(incoming);
+      write_model_folder(incoming, night_.bundle);
+      pause_if_asked(Stage::kPromote);
+      rename_durable(incoming, version);
+    }
+    std::filesystem::remove(files_.checkpoint());
+    progress_done();
+    return result;
+  }
+
+  void progress_done() {
+    daemon::Progress p;
+    p.stage = Stage::kPromote;
+    p.done = p.total = 1;
+    events_.progress(p);
+  }
+
+  daemon::JobResult make_result(const std::optional<std::string>& refused) {
+    clock_.add();
+    daemon::JobResult result;
+    result.promoted = !refused;
+    result.reason = refused.value_or("the new model keeps what it knew and learned what was asked");
+    result.global_before = before_.global;
+    result.global_after = after_.global;
+    result.local_before = before_.local;
+    result.local_after = after_.local;
+    result.epochs = night_.trainer ? spec_.train.epochs : 0;
+    result.seconds = clock_.total();
+    result.details = {{"samples",
+                       {{"global", count_global(mix_)},
+                        {"local", mix_.train.size() - count_global(mix_)},
+                        {"global_validation", mix_.global_validation.size()},
+                        {"local_validation", mix_.local_validation.size()}}},
+                      {"freeze",
+                       {{"trained_units", night_.freeze.trained_units},
+                        {"units", night_.freeze.total_units},
+                        {"split", night_.freeze.split}}},
+                      {"memory", memory_details()},
+                      {"stages", clock_.by_stage()},
+                      {"train_seconds", night_.trainer ? night_.trainer->state().seconds : 0.0},
+                      {"curve", curve_}};
+    if (cache_) {
+      result.details["cache"] = {
+          {"computed", filled_.computed},
+          {"reused", filled_.reused},
+          {"feature_bytes", night_.backbone->feature_elements() *
+                                (spec_.cache.dtype == daemon::CacheDtype::kBf16 ? 2 : 4)},
+          {"model", cache::to_hex(cache_model_)}};
+    }
+    return result;
+  }
+
+  Json memory_details() const {
+    Json details = {{"predicted_bytes", forecast_.total()},
+                    {"measured_bytes", probe_.peak_bytes()},
+                    {"baseline_bytes", probe_.baseline_bytes()}};
+    if (night_.trainer) {
+      const NetworkPlan& plan = night_.trainer->network().plan();
+      details["training_plan_bytes"] = plan.memory.total_bytes;
+      details["training_lower_bound_bytes"] = plan.lower_bound_bytes;
+    }
+    return details;
+  }
+
+  const daemon::StateLayout& layout_;
+  const daemon::JobFile& file_;
+  const daemon::JobSpec& spec_;
+  daemon::EventWriter& events_;
+  const std::atomic<bool>& stop_;
+  NightFiles files_;
+  StageClock clock_;
+  MemoryProbe probe_;
+  NightData data_;
+  ModelBundle base_;
+  data::Mix mix_;
+  NightModel night_;
+  MemoryForecast forecast_;
+  std::unique_ptr<cache::FeatureCache> cache_;
+  cache::ModelId cache_model_;
+  FeatureReader::Filled filled_;
+  std::unique_ptr<FeatureReader> reader_;
+  Judgement before_, after_;
+  Json curve_ = Json::array();
+  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now(),
+                                        last_progress_{};
+};
+
+}  // namespace
+
+std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
+                                           const daemon::JobFile& file, daemon::EventWriter& events,
+                                           const std::atomic<bool>& stop) {
+  const NightFiles files(layout.job(file.id));
+  if (const auto saved = files.load_result()) {
+    const auto result = daemon::read_fields<daemon::JobResult>(*saved, "the job's result");
+    if (!result.promoted ||
+        std::filesystem::is_directory(layout.version(file.spec.model, file.version)))
+      return result;
+  }
+  try {
+    return NightJob(layout, file, events, stop).run();
+  } catch (const Stopped&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace moil::night

@@ -1,0 +1,105 @@
+// moil-worker: does one night's job, or one import, and ends (daemon/worker_protocol.h).
+//
+// Everything that parses strangers' bytes runs here and not in the daemon.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <new>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/night/import.h"
+#include "daemon/night/night_job.h"
+
+namespace {
+
+std::atomic<bool> stop{false};
+
+void on_terminate(int) { stop = true; }
+
+int exit_code_of(moil::ErrorCode code) {
+  switch (code) {
+    case moil::ErrorCode::kInvalidArgument:
+    case moil::ErrorCode::kBadData:
+    case moil::ErrorCode::kNotFound:
+      return moil::daemon::kExitBadData;
+    default:
+      return moil::daemon::kExitSoftware;
+  }
+}
+
+struct Arguments {
+  std::string job_file, state_dir, source, model;
+  std::int64_t version = 0;
+};
+
+int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  const auto document = moil::daemon::Json::parse(moil::read_text(arguments.job_file));
+  const auto file = moil::daemon::job_file_from_json(document);
+  const moil::daemon::StateLayout layout(arguments.state_dir);
+  const auto result = moil::night::run_night(layout, file, events, stop);
+  if (!result) return moil::daemon::kExitCheckpointed;
+  events.result(*result);
+  return moil::daemon::kExitDone;
+}
+
+int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  const moil::daemon::StateLayout layout(arguments.state_dir);
+  events.result(
+      moil::night::import_model(arguments.source, layout, arguments.model, arguments.version));
+  return moil::daemon::kExitDone;
+}
+
+// Every way in which the work can fail becomes one error event and an exit code.
+template <typename Work>
+int guarded(moil::daemon::EventWriter& events, const Work& work) {
+  using moil::Error;
+  using moil::ErrorCode;
+  const auto fail = [&](const Error& error) {
+    events.error(error);
+    return exit_code_of(error.code());
+  };
+  try {
+    return work();
+  } catch (const Error& e) {
+    return fail(e);
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorCode::kResourceExhausted, "the worker ran out of memory"));
+  } catch (const std::filesystem::filesystem_error& e) {
+    return fail(moil::system_error(e.what(), e.code().value()));
+  } catch (const std::exception& e) {
+    return fail(Error(ErrorCode::kInternal, e.what()));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Does one job of moild and ends. Started by the daemon.", "moil-worker");
+  app.require_subcommand(1);
+  CLI::App* run_command = app.add_subcommand("run", "Run one night's job");
+  run_command->add_option("--job-file", arguments.job_file, "jobs/ID/job.json")->required();
+  run_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
+  CLI::App* import_command =
+      app.add_subcommand("import", "Check a model folder and put it into the store");
+  import_command->add_option("--source", arguments.source, "The model's folder")->required();
+  import_command->add_option("--model", arguments.model, "Its name in the store")->required();
+  import_command->add_option("--version", arguments.version, "Its version")->required();
+  import_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : moil::daemon::kExitUsage;
+  }
+  struct sigaction action {};
+  action.sa_handler = on_terminate;
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  moil::daemon::EventWriter events(STDOUT_FILENO);
+  return guarded(events,
+                 [&] { return *run_command ? run(arguments, events) : import(arguments, events); });
+}
