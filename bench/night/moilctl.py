@@ -47,9 +47,9 @@ class Moilctl:
 
     def watch(self, job: int) -> dict[str, Any]:
         """Follows a job to its end, with moilctl's progress bar where there is a terminal."""
-        if sys.stderr.isatty():
-            words = [str(word) for word in [*self._base, "job", "watch", str(job)]]
-            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=sys.stderr)
+        words = [str(word) for word in [*self._base, "job", "watch", str(job)]]
+        progress = None if sys.stderr.isatty() else subprocess.DEVNULL
+        subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=progress)
         return self.wait(job)
 
     def wait(self, job: int, *, seconds: float = 3600, every: float = 0.1) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""kill -9 of the worker and of the daemon, in every stage of a night.
+
+After a restart the job must complete, with the very weights of a run that was never killed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import unittest
+from pathlib import Path
+from typing import Any
+
+from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, program, wait_for, weights_digest
+
+STAGES = ["mix", "cache", "train", "judge", "promote"]
+ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
+
+
+class CrashTest(unittest.TestCase):
+    world: World
+    furnished: Path  # a state folder with model, labels and a kernel profile
+    expected: str  # the digest of the weights of a run that was never killed
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.world = World()
+        cls.addClassCleanup(cls.world.clean)
+        cls.spec = cls.world.spec(ROW)
+        # Kernels that were chosen by measurement count to what makes weights the same: the first
+        # job chooses them, every later one finds them in the state folder.
+        folder = cls.world.new_folder("furnished")
+        with daemon_in(folder) as daemon:
+            ctl = ctl_of(daemon)
+            cls.world.furnish(ctl)
+            first = ctl.wait(ctl.submit({**cls.spec, "activate": False}))
+            assert first["state"] == "succeeded", first
+        shutil.rmtree(folder / "state" / "cache")
+        cls.furnished = folder / "state"
+        cls.expected = cls.never_killed(cls.spec)
+
+    @classmethod
+    def copied_state(cls, name: str) -> Path:
+        folder = cls.world.new_folder(name)
+        shutil.copytree(cls.furnished, folder / "state")
+        return folder
+
+    @classmethod
+    def never_killed(cls, spec: dict[str, Any]) -> str:
+        with daemon_in(cls.copied_state("unharmed")) as daemon:
+            ctl = ctl_of(daemon)
+            job = ctl.wait(ctl.submit(spec))
+            assert job["state"] == "succeeded" and job["attempts"] == 1, job
+            return weights_digest(daemon.state, job)
+
+    def daemon_that_pauses(self, folder: Path, stage: str) -> Daemon:
+        """Its first worker stops at the stage for ever; the next ones do not."""
+        flag = folder / "pause"
+        flag.touch()
+        worker = folder / "worker"
+        worker.write_text(
+            "#!/bin/sh\n"
+            f'if [ "$1" = run ] && rm "{flag}" 2>/dev/null; then export MOIL_PAUSE_AT={stage}; fi\n'
+            f'exec "{program("moil-worker")}" "$@"\n'
+        )
+        worker.chmod(0o755)
+        return daemon_in(folder, {"worker": {"path": str(worker), "backoff_seconds": 0.05}})
+
+    def kill_at(self, stage: str, kill: str) -> None:
+        folder = self.copied_state(f"{kill}-{stage}")
+        with self.daemon_that_pauses(folder, stage) as daemon:
+            ctl = ctl_of(daemon)
+            job = ctl.submit(self.spec)
+            wait_for(f"stage {stage}", lambda: stage_of(ctl, job) == stage)
+            self.assertEqual(ctl.job(job)["state"], "running")
+            getattr(self, f"kill_{kill}")(daemon)
+            self.check(daemon, job)
+
+    def kill_worker(self, daemon: Daemon) -> None:
+        (worker,) = daemon.workers()
+        os.kill(worker, signal.SIGKILL)
+
+    def kill_daemon(self, daemon: Daemon) -> None:
+        (worker,) = daemon.workers()
+        daemon.kill()
+        wait_for("the worker's end", lambda: not Path(f"/proc/{worker}").exists())
+        daemon.start()
+
+    def check(self, daemon: Daemon, job: int, expected: str | None = None) -> None:
+        ended = ctl_of(daemon).wait(job)
+        self.assertEqual(ended["state"], "succeeded", ended["message"])
+        self.assertGreaterEqual(ended["attempts"], 2)
+        self.assertEqual(weights_digest(daemon.state, ended), expected or self.expected)
+        self.assertEqual(ctl_of(daemon).json("model", "get", ended["model"])["version"], ended["version"])
+        self.assertEqual(list((daemon.state / "models" / ended["model"]).glob(".incoming-*")), [])
+
+    def test_killed_worker(self) -> None:
+        for stage in STAGES:
+            with self.subTest(stage=stage):
+                self.kill_at(stage, "worker")
+
+    def test_killed_daemon(self) -> None:
+        for stage in STAGES:
+            with self.subTest(stage=stage):
+                self.kill_at(stage, "daemon")
+
+    def test_killed_again_and_again_while_training(self) -> None:
+        """Goes on from a checkpoint, not from the beginning."""
+        train = {**self.spec["train"], "epochs": 60, "checkpoint_seconds": 0.05}
+        long = {**self.spec, "train": train, "freeze": {"trainable_layers": "all"}}
+        expected = self.never_killed(long)
+        folder = self.copied_state("again")
+        with daemon_in(folder, {"worker": {"backoff_seconds": 0.05, "attempts": 10}}) as daemon:
+            ctl = ctl_of(daemon)
+            job = ctl.submit(long)
+            for epoch, kill in ((10, self.kill_worker), (25, self.kill_daemon), (40, self.kill_worker)):
+                wait_for(f"epoch {epoch}", lambda: epochs_of(ctl, job) >= epoch, 120)
+                kill(daemon)
+            self.check(daemon, job, expected)
+            self.assertGreaterEqual(ctl.job(job)["attempts"], 4)
+            self.assertLess(len(curve_of(ctl, job)), 2 * 60, "epochs were trained again from the first")
+
+
+def stage_of(ctl: Moilctl, job: int) -> str | None:
+    return (ctl.job(job)["progress"] or {}).get("stage")
+
+
+def curve_of(ctl: Moilctl, job: int) -> list[int]:
+    events = ctl.json("job", "get", str(job))["events"]
+    return [entry["event"]["epoch"] for entry in events if entry["event"]["event"] == "curve"]
+
+
+def epochs_of(ctl: Moilctl, job: int) -> int:
+    return max(curve_of(ctl, job), default=0)
+
+
+if __name__ == "__main__":
+    unittest.main()

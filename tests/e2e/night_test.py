@@ -1,0 +1,117 @@
+"""A night in all its variants, through moild, moilctl and moil-pretrain.
+
+With the real handwritten digits where they can be fetched, else with synthetic ones.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from world import MODEL, ROOT, SETTINGS, Moilctl, World, ctl_of, daemon_in, weights_digest
+from night.results import Run, run_of_job
+from night.samples import count, only
+from night.settings import Row
+from night.table import runs_table
+
+
+def real_digits(folder: Path) -> Path | None:
+    csv = folder / "digits.csv.gz"
+    fetched = subprocess.run([ROOT / "scripts" / "fetch-digits", csv], stdin=subprocess.DEVNULL, capture_output=True)
+    return csv if fetched.returncode == 0 else None
+
+
+class NightTest(unittest.TestCase):
+    """The jobs run once, in order; each test looks at one promise."""
+
+    world: World
+    runs: dict[str, Run]
+    digests: dict[str, str]
+    verified: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            csv = real_digits(Path(folder))
+            print("digits:", "real" if csv else "synthetic, the real ones cannot be fetched", flush=True)
+            cls.world = World(SETTINGS, csv)
+        cls.addClassCleanup(cls.world.clean)
+        cls.runs, cls.digests = {}, {}
+        with daemon_in(cls.world.new_folder("night")) as daemon:
+            ctl = ctl_of(daemon)
+            cls.world.furnish(ctl)
+            for row in SETTINGS.rows():
+                cls._run(ctl, daemon.state, row)
+            cls.active = ctl.json("model", "get", MODEL)
+            for name, files in cls.world.place.later.items():
+                ctl.add_label(files, name, "train")
+            n = SETTINGS.trainable_layers
+            cls._run(ctl, daemon.state, Row("second", "second night", SETTINGS.alpha, n, cached=True))
+            cls.verified = ctl.text("cache", "verify")
+        print(runs_table(list(cls.runs.values())), flush=True)
+
+    @classmethod
+    def _run(cls, ctl: Moilctl, state: Path, row: Row) -> None:
+        job = ctl.wait(ctl.submit(cls.world.spec(row)))
+        cls.runs[row.name] = run_of_job(row, job)
+        cls.digests[row.name] = weights_digest(state, job)
+
+    def test_without_global_data_the_network_forgets(self) -> None:
+        run = self.runs["alpha0"]
+        self.assertGreater(run.global_before, 0.9)
+        self.assertLess(run.global_after, run.global_before - 0.4)
+        self.assertGreater(run.local_after, 0.8)
+
+    def test_mixing_and_freezing_keep_what_was_known(self) -> None:
+        run = self.runs["gdm_lf"]
+        self.assertGreater(run.global_after, self.runs["alpha0"].global_after + 0.3)
+        self.assertGreater(run.global_after, run.global_before - 0.15)
+        self.assertGreater(run.local_after, 0.7)
+
+    def test_cached_feature_maps_change_no_bit(self) -> None:
+        self.assertEqual(self.digests["gdm_lf_fmc"], self.digests["gdm_lf"])
+        for member in ("global_before", "global_after", "local_before", "local_after"):
+            self.assertEqual(getattr(self.runs["gdm_lf_fmc"], member), getattr(self.runs["gdm_lf"], member))
+
+    def test_variants_differ(self) -> None:
+        self.assertEqual(len({self.digests[name] for name in ("alpha0", "gdm", "gdm_lf")}), 3)
+
+    def test_every_sample_is_computed_once(self) -> None:
+        first, second = self.runs["gdm_lf_fmc"], self.runs["second"]
+        held_out = count(self.world.place.held_out)
+        self.assertEqual(first.computed, sum(first.samples.values()) + held_out)
+        self.assertEqual(first.reused, 0)
+        self.assertEqual(second.computed, SETTINGS.kept_back)
+        self.assertEqual(second.reused, first.computed)
+
+    def test_trains_on_the_share_that_was_asked_for(self) -> None:
+        place = self.world.place
+        local = count(only(place.train, SETTINGS.local_classes))
+        per_class = [round(SETTINGS.alpha * len(place.train[name])) for name in SETTINGS.global_classes]
+        for name, share in (("alpha0", 0), ("gdm", sum(per_class)), ("gdm_lf", sum(per_class))):
+            self.assertEqual(self.runs[name].samples["local"], local)
+            self.assertAlmostEqual(self.runs[name].samples["global"], share, delta=len(per_class))
+
+    def test_every_epoch_is_in_the_curve(self) -> None:
+        for run in self.runs.values():
+            self.assertEqual([point["epoch"] for point in run.curve], list(range(1, run.epochs + 1)))
+            self.assertAlmostEqual(run.curve[-1]["global"], run.global_after)
+            self.assertAlmostEqual(run.curve[-1]["local"], run.local_after)
+
+    def test_memory_was_predicted(self) -> None:
+        for run in self.runs.values():
+            self.assertIsNotNone(run.memory)
+            self.assertGreater(run.memory.measured_bytes, 0)
+            self.assertLessEqual(run.memory.measured_bytes, run.memory.predicted_bytes, run.name)
+
+    def test_the_activated_version_is_in_service(self) -> None:
+        self.assertEqual(self.active["version"], 1 + len(SETTINGS.rows()))
+
+    def test_the_cache_verifies(self) -> None:
+        self.assertIn(" 0 bad", self.verified)
+
+
+if __name__ == "__main__":
+    unittest.main()

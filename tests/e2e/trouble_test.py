@@ -1,0 +1,241 @@
+"""Bad input and unfit folders, through the real programs: a clear error, and nothing half-done."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+import unittest
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, program, wait_for, weights_digest
+from night.programs import ProgramError
+
+USAGE, BAD_DATA, NO_INPUT, UNAVAILABLE, CANNOT_CREATE = 64, 65, 66, 69, 73  # sysexits.h
+NOBODY = 65534
+ROW = Row("trouble", "trouble", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
+
+world: World
+
+
+def setUpModule() -> None:
+    global world
+    world = World()
+    unittest.addModuleCleanup(world.clean)
+
+
+class TroubleTest(unittest.TestCase):
+    """Each test has a daemon of its own, with the model imported and the local images labelled."""
+
+    config: dict[str, Any] = {"worker": {"backoff_seconds": 0.05, "attempts": 2}}
+
+    def setUp(self) -> None:
+        self.daemon: Daemon = daemon_in(world.new_folder(self._testMethodName[:24]), self.config)
+        self.enterContext(self.daemon)
+        self.ctl: Moilctl = ctl_of(self.daemon)
+        world.furnish(self.ctl)
+
+    def run_job(self, **changes: Any) -> dict[str, Any]:
+        return self.ctl.wait(self.ctl.submit(world.spec(ROW, **changes)))
+
+    def refused(self, code: int, *words: str | Path) -> str:
+        """Runs moilctl, which must exit with `code`; what it said."""
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.text(*words)
+        self.assertEqual(caught.exception.code, code, caught.exception.stderr)
+        return caught.exception.stderr
+
+    def refused_job(self, **changes: Any) -> str:
+        file = self.daemon.state.parent / "job.json"
+        file.write_text(json.dumps(world.spec(ROW, **changes)))
+        said = self.refused(USAGE, "job", "submit", file)
+        self.assertEqual(self.ctl.json("job", "list")["jobs"], [])
+        return said
+
+
+class SamplesTest(TroubleTest):
+    def test_a_truncated_image_costs_one_job(self) -> None:
+        whole = world.place.later[SETTINGS.local_classes[0]][0].read_bytes()
+        cut = self.daemon.state.parent / "cut.png"
+        cut.write_bytes(whole[: len(whole) * 2 // 3])
+        digest = self.ctl.json("label", "add", cut, "--label", "9", "--split", "train")["samples"][0]["digest"]
+
+        job = self.run_job()
+        self.assertEqual(job["state"], "failed")
+        self.assertEqual(job["attempts"], 1, "trying again is no use")
+        self.assertIn(digest, job["message"])
+        self.assertEqual(len(self.ctl.json("model", "list")["models"]), 1)
+
+        self.ctl.text("label", "forget", digest)
+        self.assertEqual(self.run_job()["state"], "succeeded")
+
+    def test_what_is_no_image_is_not_taken(self) -> None:
+        file = self.daemon.state.parent / "notes.png"
+        file.write_text("milk, bread, butter\n")
+        before = self.ctl.json("label", "list")
+        self.assertIn("notes.png", self.refused(BAD_DATA, "label", "add", file, "--label", "9"))
+        self.assertEqual(self.ctl.json("label", "list"), before)
+
+    def test_a_missing_file_is_named(self) -> None:
+        said = self.refused(NO_INPUT, "label", "add", "/nowhere/photo.png", "--label", "9")
+        self.assertIn("/nowhere/photo.png", said)
+
+
+class JobsTest(TroubleTest):
+    def test_a_missing_model_is_named(self) -> None:
+        self.assertIn("/model: ", self.refused_job(model="unheard-of"))
+
+    def test_a_missing_pack_is_named(self) -> None:
+        said = self.refused_job(**{"global": {"pack": "/nowhere/pack", "alpha": 0.1}})
+        self.assertIn("/nowhere/pack", said)
+
+    def test_every_wrong_field_is_named_at_once(self) -> None:
+        said = self.refused_job(freeze={"trainable_layer": 3}, train={"epochs": "ten"}, seed=-1)
+        for pointer in ("/freeze/trainable_layer", "/train/epochs", "/seed"):
+            self.assertIn(pointer, said)
+        self.assertIn("trainable_layers", said, "the nearest known name")
+
+    def test_a_damaged_pack_costs_one_job(self) -> None:
+        pack = shutil.copytree(world.pretrained.pack, self.daemon.state.parent / "pack")
+        for file in (file for file in pack.rglob("*") if file.is_file()):
+            file.write_bytes(file.read_bytes()[:100])
+        job = self.run_job(**{"global": {"pack": str(pack), "alpha": 0.1}})
+        self.assertEqual((job["state"], job["attempts"]), ("failed", 1), job["message"])
+        self.assertIn(str(pack), job["message"])
+
+
+class ModelsTest(TroubleTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = shutil.copytree(world.pretrained.model, self.daemon.state.parent / "model")
+        self.models = self.ctl.json("model", "list")
+
+    def tearDown(self) -> None:
+        self.assertEqual(self.ctl.json("model", "list"), self.models, "something half-done stays behind")
+        stored = self.daemon.state / "models"
+        left = [path.name for path in stored.glob("*/*") if path.name != "1"]
+        self.assertEqual(left, [])
+
+    def test_weights_that_do_not_fit(self) -> None:
+        file = self.model / "model.json"
+        description = json.loads(file.read_text())
+        convolution = next(layer for layer in description["layers"] if layer["type"] == "conv2d")
+        convolution["properties"]["kernel"] = 5
+        convolution["properties"]["padding"] = 2
+        file.write_text(json.dumps(description))
+        said = self.refused(BAD_DATA, "model", "import", self.model, "--name", "other")
+        self.assertIn(convolution["name"], said)
+
+    def test_weights_cut_short(self) -> None:
+        file = self.model / "weights.safetensors"
+        os.truncate(file, file.stat().st_size // 2)
+        said = self.refused(BAD_DATA, "model", "import", self.model, "--name", "other")
+        self.assertIn("weights.safetensors", said)
+
+    def test_a_missing_folder(self) -> None:
+        said = self.refused(NO_INPUT, "model", "import", "/nowhere/model", "--name", "other")
+        self.assertIn("/nowhere/model", said)
+
+
+class QuotaTest(TroubleTest):
+    config = {**TroubleTest.config, "cache": {"quota_bytes": 100_000}}
+
+    def test_a_full_cache_costs_time_alone(self) -> None:
+        """What does not fit is computed again in every epoch, to the same bits."""
+        cramped = self.run_job()
+        self.assertEqual(cramped["state"], "succeeded", cramped["message"])
+        self.assertLessEqual(self.ctl.json("cache", "stats")["bytes"], 100_000)
+        uncached = self.run_job(cache={"enabled": False})
+        state = self.daemon.state
+        self.assertEqual(weights_digest(state, cramped), weights_digest(state, uncached))
+
+
+class ProtocolTest(TroubleTest):
+    """The rest of the protocol's bad input is tested with the server."""
+
+    def ask(self, text: bytes) -> dict[str, Any]:
+        with closing(socket.socket(socket.AF_UNIX)) as client:
+            client.settimeout(30)
+            client.connect(str(self.daemon.socket))
+            client.sendall(text)
+            return json.loads(client.makefile().readline())
+
+    def test_malformed_json(self) -> None:
+        self.assertEqual(self.ask(b'{"jsonrpc": "2.0", "id": 1, "method":\n')["error"]["code"], -32700)
+
+    def test_unknown_method(self) -> None:
+        reply = self.ask(b'{"jsonrpc": "2.0", "id": 1, "method": "job.submitt"}\n')
+        self.assertEqual(reply["error"]["code"], -32601)
+        self.assertIn("job.submit", reply["error"]["message"])
+
+    def test_an_oversized_request(self) -> None:
+        with closing(socket.socket(socket.AF_UNIX)) as client:
+            client.settimeout(30)
+            client.connect(str(self.daemon.socket))
+            try:
+                client.sendall(b'"' + b"x" * (2 << 20))
+            except BrokenPipeError:
+                pass  # it hung up before all was sent
+            reply = json.loads(client.makefile().readline())
+        self.assertIn("error", reply)
+        self.assertIn("moild", self.ctl.text("status"))
+
+
+class HangingClientTest(TroubleTest):
+    config = {**TroubleTest.config, "server": {"request_seconds": 0.3}}
+
+    def test_a_client_that_hangs_is_hung_up_on(self) -> None:
+        with closing(socket.socket(socket.AF_UNIX)) as client:
+            client.settimeout(30)
+            client.connect(str(self.daemon.socket))
+            client.sendall(b'{"jsonrpc": "2.0"')
+            began = time.monotonic()
+            self.assertIn("moild", self.ctl.text("status"), "others are served meanwhile")
+            while client.recv(1024):
+                pass
+        self.assertLess(time.monotonic() - began, 10)
+
+
+class StateFolderTest(unittest.TestCase):
+    def start(self, state: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        """moild, which must not come up."""
+        command = [options.pop("moild", program("moild")), "--foreground", "--state-dir", state]
+        command += ["--socket", world.new_folder("socket") / "moild.sock"]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, **options)
+
+    def test_a_second_daemon_is_refused(self) -> None:
+        with daemon_in(world.new_folder("two")) as first:
+            second = self.start(first.state)
+            self.assertEqual(second.returncode, UNAVAILABLE, second.stderr)
+            self.assertIn(str(first.state), second.stderr)
+            self.assertIn("moild", ctl_of(first).text("status"))
+
+    def test_a_folder_that_is_not_writable(self) -> None:
+        folder = world.new_folder("locked")
+        options: dict[str, Any] = {}
+        if os.geteuid() == 0:  # root may write anywhere, so somebody else must try
+            for parent in (world.folder, folder):
+                parent.chmod(0o755)
+            options = {"moild": shutil.copy(program("moild"), folder), "user": NOBODY, "group": NOBODY}
+        state = folder / "state"
+        state.mkdir(mode=0o555)
+        ended = self.start(state, **options)
+        self.assertEqual(ended.returncode, CANNOT_CREATE, ended.stderr)
+        self.assertIn(str(state), ended.stderr)
+        self.assertEqual(list(state.iterdir()), [])
+
+    def test_a_file_where_the_folder_should_be(self) -> None:
+        state = world.new_folder("file") / "state"
+        state.write_text("")
+        ended = self.start(state)
+        self.assertEqual(ended.returncode, CANNOT_CREATE, ended.stderr)
+        self.assertIn(str(state), ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,100 @@
+"""What the end-to-end tests share: a small pretrained network, and daemons at work with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+
+from night import digits  # noqa: E402
+from night.daemon import Daemon  # noqa: E402
+from night.jobs import job_spec  # noqa: E402
+from night.moilctl import Moilctl  # noqa: E402
+from night.night import MODEL, pretrain_global  # noqa: E402
+from night.programs import ROOT, program  # noqa: E402
+from night.samples import only  # noqa: E402
+from night.settings import Row, Settings, Training  # noqa: E402
+from night.workplace import Workplace, lay_out  # noqa: E402
+from synthetic import write_digits  # noqa: E402
+
+_PRETRAINING = Training(epochs=6, learning_rate=0.05)
+SETTINGS = replace(
+    digits.SETTINGS,
+    pretraining=_PRETRAINING,
+    centralised=_PRETRAINING,
+    night=Training(epochs=4, learning_rate=0.02, schedule="cosine"),
+    alpha=0.25,
+    kept_back=9,
+    threads=2,
+)
+IMAGES_PER_CLASS = 40
+
+
+class World:
+    """Images, a pretrained network and its global pack in a temporary folder.
+
+    clean() removes it; MOIL_KEEP=1 keeps it, to look at after a failure.
+    """
+
+    def __init__(self, settings: Settings = SETTINGS, csv: Path | None = None):
+        self.folder = Path(tempfile.mkdtemp(prefix="moil-e2e-"))
+        self.settings = settings
+        if csv is None:
+            csv = self.folder / "digits.csv.gz"
+            write_digits(csv, IMAGES_PER_CLASS)
+        self.place: Workplace = lay_out(self.folder, settings, digits.split_of(csv, self.folder))
+        self.pretrained = pretrain_global(settings, self.place)
+
+    def clean(self) -> None:
+        if not os.environ.get("MOIL_KEEP"):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def new_folder(self, name: str) -> Path:
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
+
+    def spec(self, row: Row, **changes: Any) -> dict[str, Any]:
+        """A job description; `changes` replace its top-level members."""
+        return {**job_spec(self.settings, row, MODEL, self.pretrained.pack), **changes}
+
+    def furnish(self, ctl: Moilctl) -> None:
+        """Imports the model and labels the local images."""
+        ctl.import_model(self.pretrained.model, MODEL)
+        for files, split in ((self.place.train, "train"), (self.place.held_out, "val")):
+            for name, members in only(files, self.settings.local_classes).items():
+                ctl.add_label(members, name, split)
+
+
+def daemon_in(folder: Path, config: dict[str, Any] | None = None) -> Daemon:
+    """A daemon, not started, whose state lies in folder/state."""
+    file = folder / "moild.json"
+    file.write_text(json.dumps({"worker": {"backoff_seconds": 0.05}} if config is None else config))
+    return Daemon(folder / "state", config=file)
+
+
+def ctl_of(daemon: Daemon) -> Moilctl:
+    return Moilctl(daemon.socket)
+
+
+def weights_digest(state: Path, job: dict[str, Any]) -> str:
+    """SHA-256 of the weights that a job left in the model store."""
+    file = state / "models" / job["model"] / str(job["version"]) / "weights.safetensors"
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def wait_for(what: str, condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Polls until the condition holds; AssertionError after `seconds`."""
+    give_up = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > give_up:
+            raise AssertionError(f"{what}: not within {seconds:.0f} s")
+        time.sleep(0.02)
