@@ -1,0 +1,151 @@
+#include "tests/engine/graph/models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace moil::testing {
+
+ModelBuilder::ModelBuilder(std::vector<std::int64_t> input_dims, std::string input)
+    : last_(std::move(input)) {
+  model_.name = "test";
+  model_.inputs.push_back({last_, std::move(input_dims)});
+}
+
+ModelBuilder& ModelBuilder::layer(const std::string& type, Properties properties,
+                                  std::vector<std::string> from, const std::string& name) {
+  if (from.empty()) from = {last_};
+  last_ = name.empty() ? type + std::to_string(counts_[type]++) : name;
+  model_.layers.push_back({last_, type, std::move(from), std::move(properties)});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::conv(std::int64_t channels, std::int64_t kernel, std::int64_t stride,
+                                 std::int64_t groups) {
+  return layer("conv2d", {{"out_channels", channels},
+                          {"kernel", kernel},
+                          {"stride", stride},
+                          {"padding", kernel / 2},
+                          {"groups", groups}});
+}
+
+ModelBuilder& ModelBuilder::go_back(std::string value) {
+  last_ = std::move(value);
+  return *this;
+}
+
+ModelDescription ModelBuilder::model(std::vector<std::string> outputs) const {
+  ModelDescription result = model_;
+  result.outputs = outputs.empty() ? std::vector{last_} : std::move(outputs);
+  return result;
+}
+
+ModelDescription chain_model() {
+  ModelBuilder b({3, 8, 8});
+  b.conv(8, 3).norm().relu().conv(4, 3, 2).relu();
+  b.layer("max_pool", {{"kernel", std::int64_t{2}}}).layer("flatten");
+  b.layer("dropout", {{"rate", 0.25}}).fc(3);
+  return b.model();
+}
+
+ModelDescription residual_model() {
+  ModelBuilder b({3, 8, 8});
+  const std::string skip = b.conv(8, 3).norm().relu().last();
+  b.conv(8, 3).norm().relu().conv(8, 3).norm();
+  const std::string sum = b.layer("add", {}, {b.last(), skip}).relu().last();
+  b.layer("global_average_pool").fc(8).layer("sigmoid");
+  b.layer("multiply", {}, {sum, b.last()});
+  return b.layer("global_average_pool").fc(3).model();
+}
+
+ModelDescription mlp_model(std::int64_t features, std::int64_t hidden, std::int64_t classes) {
+  return ModelBuilder({features}).fc(hidden).layer("tanh").fc(classes).model();
+}
+
+std::vector<float> random_values(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& v : values) v = uniform(random);
+  return values;
+}
+
+std::vector<float> one_hot_rows(std::int64_t rows, std::int64_t classes, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(rows * classes), 0.0F);
+  for (std::int64_t r = 0; r < rows; ++r)
+    values[static_cast<std::size_t>(r * classes) + random() % static_cast<unsigned>(classes)] = 1;
+  return values;
+}
+
+KernelSelector fixed_kernels() {
+  KernelSelector::Options options;
+  options.measure = false;
+  return KernelSelector(options);
+}
+
+WeightMap random_weights(const ModelDescription& model, unsigned seed) {
+  WeightMap weights = initial_weights(build_graph(model, 2), seed);
+  unsigned salt = 0;
+  for (auto& [name, tensor] : weights) {
+    const auto noise = random_values(static_cast<std::int64_t>(tensor.data.size()), seed + ++salt);
+    for (std::size_t i = 0; i < noise.size(); ++i) tensor.data[i] += 0.3F * noise[i];
+  }
+  return weights;
+}
+
+std::vector<float> infer(const ModelDescription& model, const WeightMap& weights,
+                         std::int64_t batch, const std::vector<float>& input) {
+  KernelSelector kernels = fixed_kernels();
+  Network network(model, {.batch = batch, .plan = {}}, kernels);
+  network.allocate();
+  network.load(weights);
+  std::copy(input.begin(), input.end(), network.input(0));
+  network.forward();
+  return {network.output(0), network.output(0) + network.output_info(0).dims.elements()};
+}
+
+void SgdUpdater::gradients_ready(std::span<const WeightUpdate> updates) {
+  double sum = 0;
+  for (const WeightUpdate& u : updates) {
+    for (std::int64_t i = 0; i < u.elements; ++i) sum += double(u.gradient[i]) * u.gradient[i];
+  }
+  scale_ = static_cast<float>(std::min(1.0, 0.5 / (std::sqrt(sum) + 1e-6)));
+}
+
+void SgdUpdater::apply(const WeightUpdate& u) {
+  for (std::int64_t i = 0; i < u.elements; ++i) {
+    float step = scale_ * u.gradient[i];
+    if (!u.states.empty()) step = u.states[0][i] = 0.9F * u.states[0][i] + step;
+    u.weight[i] -= 0.05F * step;
+  }
+}
+
+void GradientRecorder::apply(const WeightUpdate& update) {
+  gradients[std::string(update.name)].assign(update.gradient, update.gradient + update.elements);
+}
+
+TrainingRun train(const ModelDescription& prepared, const NetworkOptions& options,
+                  const WeightMap& weights, int steps) {
+  KernelSelector kernels = fixed_kernels();
+  Network network(prepared, options, kernels);
+  network.allocate();
+  network.load(weights);
+  SgdUpdater updater;
+  TrainingRun run;
+  const Dims& target = network.input_info(1).dims;
+  for (int step = 0; step < steps; ++step) {
+    const auto seed = static_cast<unsigned>(step);
+    const auto inputs = random_values(network.input_info(0).dims.elements(), 2 * seed);
+    const auto targets = one_hot_rows(target[0], target[1], 2 * seed + 1);
+    std::copy(inputs.begin(), inputs.end(), network.input(0));
+    std::copy(targets.begin(), targets.end(), network.input(1));
+    network.train_step(seed, &updater);
+    run.losses.push_back(network.output(0)[0]);
+  }
+  for (const auto& tensor : network.persistent())
+    run.tensors[tensor.name].assign(tensor.data.begin(), tensor.data.end());
+  return run;
+}
+
+}  // namespace moil::testing
