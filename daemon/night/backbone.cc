@@ -44,6 +44,14 @@ Backbone::Backbone(const ModelDescription& model, const WeightMap& weights, cons
                  choices_text(kernels_);
 }
 
+std::vector<std::int64_t> Backbone::feature_shape() const {
+  if (is_identity()) return {static_cast<std::int64_t>(feature_elements_)};
+  const TensorInfo& info = network_->output_info(0);
+  const Dims& d = info.dims;
+  if (info.layout == Layout::kChannelsLast) return {d[2], d[3], d[1]};
+  return {d.values().begin() + 1, d.values().end()};
+}
+
 std::size_t Backbone::planned_bytes() const {
   return network_ ? network_->plan().memory.total_bytes : 0;
 }

@@ -30,6 +30,10 @@ class Backbone {
   // What changes a feature map besides the sample and its preprocessing: weights, graph, split and
   // the arithmetic chosen. Empty for the identity.
   const std::string& fingerprint() const { return fingerprint_; }
+  // Of graph and weights alone: what a pack of feature maps made elsewhere must agree with.
+  const std::string& network_fingerprint() const { return network_fingerprint_; }
+  // Of one sample, as it lies in memory (channels last).
+  std::vector<std::int64_t> feature_shape() const;
   std::size_t planned_bytes() const;
 
   void allocate();
@@ -41,7 +45,7 @@ class Backbone {
  private:
   std::int64_t batch_;
   std::size_t input_elements_ = 0, feature_elements_ = 0;
-  std::string fingerprint_;
+  std::string fingerprint_, network_fingerprint_;
   WeightMap weights_;  // of the prepared backbone, until allocate()
   ModelDescription prepared_;
   KernelSelector& kernels_;

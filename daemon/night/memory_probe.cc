@@ -25,8 +25,7 @@ void warm_up() {
   KernelSelector::Options options;
   options.measure = false;
   const KernelSelector kernels(options);
-  const ConvShape shape{
-      .batch = 4, .in_channels = 32, .in_h = 8, .in_w = 8, .out_channels = 32};
+  const ConvShape shape{.batch = 4, .in_channels = 32, .in_h = 8, .in_w = 8, .out_channels = 32};
   for (const auto& kernel : kernels.candidates(shape, ConvStep::kForward)) {
     std::vector<float> input(4 * 32 * 8 * 8, 1.0F), weights(32 * 32, 1.0F), output(input.size());
     std::vector<std::byte> workspace(kernel->workspace_bytes() + 64);

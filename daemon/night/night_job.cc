@@ -129,6 +129,7 @@ class NightJob {
     if (!choices) choices = NightChoices{load_kernel_profile(profile), file_.threads};
     set_thread_count(choices->threads);
     night_ = plan_night(base_, mix_, spec_, choices->kernels);
+    check_pack();
     choices->kernels = night_.choices();
     files_.save_choices(*choices);
     save_kernel_profile(profile, choices->kernels);
@@ -141,6 +142,19 @@ class NightJob {
                       " bytes; memory.budget_bytes allows " +
                       std::to_string(*spec_.memory.budget_bytes) +
                       "; a smaller batch or fewer trainable layers need less");
+    }
+  }
+
+  // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
+  void check_pack() const {
+    const data::FeatureDataset* pack = data_.origins().global_features;
+    if (pack == nullptr) return;
+    if (pack->backbone() != night_.backbone->network_fingerprint() ||
+        pack->split_point() != night_.freeze.split) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the global pack holds feature maps of another backbone or split (\"" +
+                      pack->split_point() + "\"; this night splits at \"" + night_.freeze.split +
+                      "\"); use a pack of images, or the pack made for this model and freeze");
     }
   }
 

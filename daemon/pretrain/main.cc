@@ -1,0 +1,186 @@
+// moil-pretrain: what happens before a device is shipped. Trains a global model from scratch and
+// writes it with its global pack; makes packs of feature maps; exports images of a dataset.
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/version.h"
+#include "daemon/pretrain/pretraining.h"
+#include "daemon/pretrain/selection.h"
+#include "datasets/pack/image_pack.h"
+#include "engine/kernels/parallel.h"
+
+namespace {
+
+using moil::pretrain::Selection;
+using moil::pretrain::SelectionOptions;
+
+struct Arguments {
+  SelectionOptions selection;
+  std::string out, model, pack, json;
+  moil::pretrain::PretrainingOptions training;
+  std::string optimizer = "sgd", schedule = "cosine";
+  std::vector<std::string> groups;
+  int threads = 0, trainable_layers = 1;
+};
+
+void add_selection(CLI::App& command, SelectionOptions& s) {
+  command.add_option("--data", s.data, "Digits CSV, or a folder or tar of images by class")
+      ->required();
+  command.add_option("--format", s.format,
+                     "digits-csv or image-folder; by the file's name if left out");
+  command.add_option("--classes", s.classes, "Classes to use, in this order")->delimiter(',');
+  command.add_option("--limit-per-class", s.limit_per_class,
+                     "Use so many samples of each class and split");
+  command.add_option("--offset", s.skip_per_class,
+                     "Pass over the first so many of each class and split");
+}
+
+void add_train(CLI::App& app, Arguments& a) {
+  CLI::App& train = *app.add_subcommand(
+      "train", "Train a global model from scratch; write model and global pack");
+  add_selection(train, a.selection);
+  train.add_option("--validation-data,--val-data", a.selection.validation_data,
+                   "Held-out samples, if they lie apart");
+  train
+      .add_option("--validation-fraction,--val-fraction", a.selection.validation_fraction,
+                  "Held out, by class")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  train.add_option("--model", a.model, "Model description (JSON)")->required();
+  train.add_option("--out", a.out, "Folder to write; gets model/ and pack/")->required();
+  auto& t = a.training.trainer;
+  t.epochs = 20;
+  t.optimizer.learning_rate = 0.1;
+  t.optimizer.momentum = 0.9;
+  train.add_option("--epochs", t.epochs)->check(CLI::PositiveNumber)->capture_default_str();
+  train.add_option("--batch", t.batch)->check(CLI::PositiveNumber)->capture_default_str();
+  train.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw")->capture_default_str();
+  train.add_option("--learning-rate", t.optimizer.learning_rate)->capture_default_str();
+  train.add_option("--momentum", t.optimizer.momentum)->capture_default_str();
+  train.add_option("--weight-decay", t.optimizer.weight_decay)->capture_default_str();
+  train.add_option("--schedule", a.schedule, "constant, step, cosine or exponential")
+      ->capture_default_str();
+  train.add_option("--seed", t.seed)->capture_default_str();
+  train.add_option("--threads", a.threads, "All CPUs if left out");
+  train
+      .add_option("--eval-groups", a.groups,
+                  "NAME=A,B: also tell the accuracy of these classes; several with ';'")
+      ->delimiter(';');
+  train.add_option("--json", a.json, "Write the figures to this file");
+}
+
+void add_others(CLI::App& app, Arguments& a) {
+  CLI::App& pack = *app.add_subcommand("pack", "Make a pack of feature maps from a pack of images");
+  pack.add_option("--model", a.model, "The model's folder")->required();
+  pack.add_option("--pack", a.pack, "The pack of images")->required();
+  pack.add_option("--trainable-layers", a.trainable_layers,
+                  "n of LF(n): what stays trainable on the device")
+      ->required();
+  pack.add_option("--out", a.out, "Folder to write")->required();
+  CLI::App& images =
+      *app.add_subcommand("images", "Write a dataset's images as <class>/<number>.png");
+  add_selection(images, a.selection);
+  images.add_option("--out", a.out, "Folder to write")->required();
+}
+
+void parse_groups(Arguments& a) {
+  for (const std::string& text : a.groups) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) {
+      throw moil::Error(moil::ErrorCode::kInvalidArgument,
+                        "--eval-groups \"" + text + "\" is not NAME=CLASS,CLASS");
+    }
+    auto& classes = a.training.groups[text.substr(0, equals)];
+    std::string rest = text.substr(equals + 1);
+    for (std::size_t comma = 0; comma != std::string::npos;
+         rest.erase(0, comma == std::string::npos ? 0 : comma + 1)) {
+      comma = rest.find(',');
+      classes.push_back(rest.substr(0, comma));
+    }
+  }
+}
+
+void show_epoch(const moil::pretrain::EpochReport& r) {
+  const double left =
+      r.seconds / static_cast<double>(r.epoch) * static_cast<double>(r.epochs - r.epoch);
+  const bool tty = ::isatty(STDERR_FILENO) == 1;
+  std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out accuracy %5.1f %%  %.0f s left%s",
+               tty ? "\r\033[K" : "", static_cast<long long>(r.epoch),
+               static_cast<long long>(r.epochs), r.loss, 100 * r.accuracy, left,
+               tty && r.epoch < r.epochs ? "" : "\n");
+}
+
+void train(Arguments& a) {
+  parse_groups(a);
+  if (a.threads > 0) moil::set_thread_count(a.threads);
+  a.training.model = a.model;
+  a.training.trainer.optimizer.kind = moil::optimizer_kind(a.optimizer);
+  a.training.trainer.schedule.kind = moil::schedule_kind(a.schedule);
+  const Selection selection(a.selection);
+  const auto result = moil::pretrain::pretrain(selection, a.training, show_epoch);
+  const std::filesystem::path out = a.out;
+  moil::night::write_model_folder(out / "model", result.bundle);
+  moil::data::write_image_pack(out / "pack", selection, result.bundle.preprocessing);
+  if (!a.json.empty()) moil::write_file_atomic(a.json, result.report.dump(1) + "\n");
+  std::printf("%s: %zu classes, held-out accuracy %.1f %%, trained in %.1f s\n",
+              (out / "model").c_str(), result.bundle.labels.size(),
+              100 * result.report.at("accuracy").get<double>(),
+              result.report.at("seconds").get<double>());
+}
+
+int exit_code_of(moil::ErrorCode code) {
+  switch (code) {
+    case moil::ErrorCode::kInvalidArgument:
+      return EX_USAGE;
+    case moil::ErrorCode::kBadData:
+      return EX_DATAERR;
+    case moil::ErrorCode::kNotFound:
+      return EX_NOINPUT;
+    case moil::ErrorCode::kAlreadyExists:
+      return EX_CANTCREAT;
+    case moil::ErrorCode::kIo:
+      return EX_IOERR;
+    default:
+      return EX_SOFTWARE;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("The cloud phase of moild: global models and packs.", "moil-pretrain");
+  app.set_version_flag("--version", moil::kVersion);
+  app.require_subcommand(1);
+  add_train(app, arguments);
+  add_others(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? EX_OK : EX_USAGE;
+  }
+  try {
+    if (app.got_subcommand("train")) train(arguments);
+    if (app.got_subcommand("pack")) {
+      moil::pretrain::write_features(arguments.model, arguments.pack, arguments.trainable_layers,
+                                     arguments.out);
+    }
+    if (app.got_subcommand("images")) {
+      arguments.selection.validation_fraction = 0;
+      moil::pretrain::export_images(Selection(arguments.selection), arguments.out);
+    }
+    return EX_OK;
+  } catch (const moil::Error& e) {
+    std::fprintf(stderr, "moil-pretrain: %s\n", e.what());
+    return exit_code_of(e.code());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "moil-pretrain: %s\n", e.what());
+    return EX_SOFTWARE;
+  }
+}

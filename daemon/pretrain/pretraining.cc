@@ -1,0 +1,180 @@
+#include "daemon/pretrain/pretraining.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "daemon/night/feature_source.h"
+#include "datasets/pack/feature_pack.h"
+#include "datasets/pack/image_pack.h"
+#include "datasets/sampling/per_class.h"
+#include "engine/graph/preparation.h"
+#include "engine/graph/surgery.h"
+#include "engine/io/fingerprint.h"
+#include "engine/io/model_json.h"
+#include "engine/train/evaluate.h"
+
+namespace moil::pretrain {
+namespace {
+
+using data::MixedSample;
+
+constexpr std::int64_t kEvaluationBatch = 32;
+
+// Images of the network's size, pixels from -1 to 1.
+data::Preprocessing default_preprocessing(const ModelDescription& model) {
+  if (model.inputs.size() != 1 || model.inputs[0].dims.size() != 3) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "pretraining needs a model of one image input [C, H, W]");
+  }
+  const auto& dims = model.inputs[0].dims;
+  data::Preprocessing p;
+  p.channels = static_cast<int>(dims[0]);
+  p.height = static_cast<int>(dims[1]);
+  p.width = static_cast<int>(dims[2]);
+  p.mean.assign(static_cast<std::size_t>(p.channels), 127.5);
+  p.stddev.assign(static_cast<std::size_t>(p.channels), 127.5);
+  p.check();
+  return p;
+}
+
+std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split split,
+                                    const std::vector<std::string>* classes) {
+  std::vector<MixedSample> samples;
+  for (const std::size_t i : data::samples_of(dataset, split)) {
+    const auto labels = dataset.labels(i);
+    const std::string& name = dataset.classes()[labels[0]];
+    if (classes && std::find(classes->begin(), classes->end(), name) == classes->end()) continue;
+    samples.push_back({{data::Source::kGlobal, i}, {}, {labels.begin(), labels.end()}});
+  }
+  return samples;
+}
+
+class Pretraining {
+ public:
+  Pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
+              const std::function<void(const EpochReport&)>& report)
+      : dataset_(dataset), options_(options), report_(report) {
+    bundle_.description = read_model(options.model);
+    resize_classifier(bundle_.description, static_cast<std::int64_t>(dataset.classes().size()));
+    bundle_.labels = dataset.classes();
+    bundle_.preprocessing = default_preprocessing(bundle_.description);
+    bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);
+    origins_.global_images = &dataset;
+    train_ = samples_of(dataset, data::Split::kTrain, nullptr);
+    groups_[""] = samples_of(dataset, data::Split::kValidation, nullptr);
+    for (const auto& [name, classes] : options.groups)
+      groups_[name] = samples_of(dataset, data::Split::kValidation, &classes);
+  }
+
+  PretrainingResult run() {
+    night::Backbone identity(bundle_.description, bundle_.weights, {}, kEvaluationBatch, kernels_);
+    night::FeatureReader reader(origins_, bundle_.preprocessing, identity, nullptr, {});
+    TrainerConfig config = options_.trainer;
+    config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
+    Trainer trainer(bundle_.description, nullptr, config, kernels_);
+    trainer.allocate(bundle_.weights);
+    night::FeatureSource source(train_, bundle_.labels.size(), reader);
+    Trainer::Callbacks callbacks;
+    callbacks.order = [&](std::int64_t epoch) {
+      const auto order =
+          data::epoch_order(train_.size(), config.seed, static_cast<std::uint64_t>(epoch));
+      return std::vector<std::int64_t>(order.begin(), order.end());
+    };
+    callbacks.on_epoch = [&](const EpochSummary& summary) {
+      after_epoch(summary, trainer, reader);
+    };
+    trainer.run(source, callbacks);
+    return {std::move(bundle_), std::move(result_)};
+  }
+
+ private:
+  void after_epoch(const EpochSummary& summary, Trainer& trainer, night::FeatureReader& reader) {
+    const bool last = summary.epoch == options_.trainer.epochs;
+    nlohmann::json point = {
+        {"epoch", summary.epoch}, {"seconds", summary.seconds}, {"loss", summary.loss}};
+    EpochReport report{summary.epoch, options_.trainer.epochs, summary.loss, summary.seconds, 0};
+    if (last || options_.evaluate_every_epoch) {
+      trainer.network().save(bundle_.weights);
+      const nlohmann::json groups = accuracies(reader);
+      report.accuracy = groups.at("");
+      point["accuracy"] = report.accuracy;
+      for (const auto& [name, value] : groups.items()) {
+        if (!name.empty()) point[name] = value;
+      }
+    }
+    result_["curve"].push_back(point);
+    if (last) {
+      result_["accuracy"] = point["accuracy"];
+      result_["groups"] = nlohmann::json::object();
+      for (const auto& [name, classes] : options_.groups) result_["groups"][name] = point[name];
+      result_["seconds"] = summary.seconds;
+      result_["epochs"] = summary.epoch;
+      result_["samples"] = {{"train", train_.size()}, {"validation", groups_[""].size()}};
+      result_["planned_bytes"] = trainer.planned_bytes();
+    }
+    if (report_) report_(report);
+  }
+
+  nlohmann::json accuracies(night::FeatureReader& reader) {
+    WeightMap weights = bundle_.weights;
+    const ModelDescription prepared = prepare_inference(bundle_.description, weights);
+    Network network(prepared, {.batch = kEvaluationBatch, .plan = {}}, kernels_);
+    network.allocate();
+    network.load(weights);
+    nlohmann::json result;
+    for (const auto& [name, samples] : groups_) {
+      night::FeatureSource source(samples, bundle_.labels.size(), reader);
+      result[name] = evaluate(network, source).accuracy;
+    }
+    return result;
+  }
+
+  const data::ImageDataset& dataset_;
+  const PretrainingOptions& options_;
+  const std::function<void(const EpochReport&)>& report_;
+  night::ModelBundle bundle_;
+  night::Origins origins_;
+  KernelSelector kernels_;
+  std::vector<MixedSample> train_;
+  std::map<std::string, std::vector<MixedSample>> groups_;  // "": every held-out sample
+  nlohmann::json result_ = {{"curve", nlohmann::json::array()}};
+};
+
+}  // namespace
+
+PretrainingResult pretrain(const data::ImageDataset& dataset, const PretrainingOptions& options,
+                           const std::function<void(const EpochReport&)>& report) {
+  return Pretraining(dataset, options, report).run();
+}
+
+void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,
+                    int trainable_layers, const std::filesystem::path& out) {
+  const night::ModelBundle bundle = night::read_model_folder(model);
+  const auto images = data::open_image_pack(pack);
+  const Freeze freeze = freeze_all_but_last(bundle.description, trainable_layers);
+  if (freeze.split.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "with " + std::to_string(trainable_layers) + " trainable layers nothing is frozen");
+  }
+  KernelSelector kernels;
+  night::Backbone backbone(bundle.description, bundle.weights, freeze, kEvaluationBatch, kernels);
+  night::Origins origins;
+  origins.global_images = images.get();
+  night::FeatureReader reader(origins, bundle.preprocessing, backbone, nullptr, {});
+  data::PackBackbone description;
+  description.fingerprint = backbone.network_fingerprint();
+  description.split_point = freeze.split;
+  description.shape = backbone.feature_shape();
+  data::FeaturePackWriter writer(out, images->classes(), bundle.preprocessing, description);
+  std::vector<float> features(description.floats());
+  for (const data::Split split : {data::Split::kTrain, data::Split::kValidation}) {
+    for (const MixedSample& sample : samples_of(*images, split, nullptr)) {
+      const MixedSample* const one[] = {&sample};
+      reader.read(one, features.data());
+      writer.add(split, sample.labels, images->digest(sample.ref.index), features);
+    }
+  }
+  writer.finish();
+}
+
+}  // namespace moil::pretrain

@@ -1,0 +1,61 @@
+// The samples that the cloud phase works with: some classes of one or two datasets.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/readers/sample_table.h"
+
+namespace moil::pretrain {
+
+struct SelectionOptions {
+  std::filesystem::path data;             // digits CSV, folder or tar of images
+  std::filesystem::path validation_data;  // empty: validation_fraction of `data` is held out
+  std::string format;                     // "digits-csv", "image-folder"; empty: by the file's name
+  std::vector<std::string> classes;       // in this order; empty: all
+  double validation_fraction = 0.2;
+  std::size_t limit_per_class = 0;  // of each split; 0: all
+  std::size_t skip_per_class = 0;   // the first so many of each class and split are passed over
+};
+
+class Selection : public data::TableDataset<data::ImageDataset> {
+ public:
+  // Throws what the readers throw; kInvalidArgument for an unknown class or format.
+  explicit Selection(const SelectionOptions& options);
+
+  using ImageDataset::read;
+  void read(std::size_t i, data::Image& image) const override {
+    at(i).base->read(at(i).index, image);
+  }
+  [[nodiscard]] data::Digest digest(std::size_t i) const override {
+    return at(i).base->digest(at(i).index);
+  }
+  [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override {
+    return at(i).base->encoded(at(i).index);
+  }
+  [[nodiscard]] std::string name(std::size_t i) const override {
+    return at(i).base->name(at(i).index);
+  }
+
+ private:
+  struct Place {
+    const data::ImageDataset* base;
+    std::size_t index;
+  };
+  const Place& at(std::size_t i) const {
+    table_.check(i);
+    return places_[i];
+  }
+  void take(const data::ImageDataset& base, const SelectionOptions& options, bool all_validation);
+
+  std::vector<std::unique_ptr<data::ImageDataset>> bases_;
+  std::vector<Place> places_;
+};
+
+// Writes FOLDER/<class>/<number>.png for every sample. kAlreadyExists where the folder is not
+// empty.
+void export_images(const data::ImageDataset& dataset, const std::filesystem::path& folder);
+
+}  // namespace moil::pretrain
