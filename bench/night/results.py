@@ -33,7 +33,8 @@ class Run:
     seconds: float
     curve: list[dict[str, Any]] = field(default_factory=list)
     stages: dict[str, float] = field(default_factory=dict)  # seconds of each stage
-    samples: dict[str, int] = field(default_factory=dict)  # trained on
+    train_seconds: float = 0.0  # of training alone, without what each epoch's accuracies took
+    samples: dict[str, int] = field(default_factory=dict)  # trained on and held out
     computed: int = 0  # feature maps
     reused: int = 0
     feature_bytes: int = 0
@@ -44,8 +45,7 @@ class Run:
 
     @property
     def epoch_seconds(self) -> float:
-        """Training alone, without what an epoch's accuracies took."""
-        return self.stages.get("train", self.seconds) / max(1, self.epochs)
+        return self.train_seconds / max(1, self.epochs)
 
 
 class JobFailed(RuntimeError):
@@ -74,6 +74,7 @@ def run_of_job(row: Row, job: dict[str, Any]) -> Run:
         seconds=result["seconds"],
         curve=details.get("curve", []),
         stages=details.get("stages", {}),
+        train_seconds=details.get("train_seconds", 0.0),
         samples=details.get("samples", {}),
         computed=cache.get("computed", 0),
         reused=cache.get("reused", 0),
