@@ -39,7 +39,7 @@ struct ScaledExp {
   float most, scale;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
-    return hn::Mul(hn::Set(d, scale), hn::Exp(d, hn::Sub(x, hn::Set(d, most))));
+    return hn::Mul(hn::Set(d, scale), exponential(d, hn::Sub(x, hn::Set(d, most))));
   }
 };
 

@@ -16,11 +16,17 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// e^x that lets a NaN through, where Highway's gives 0.
+template <class D, class V>
+HWY_INLINE V exponential(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+}
+
 // 1 / (1 + e^-x), from e^-|x|, which cannot overflow.
 template <class D, class V>
 HWY_INLINE V logistic(D d, V x) {
   const V one = hn::Set(d, 1.0F);
-  const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));
+  const V e = exponential(d, hn::Neg(hn::Abs(x)));
   const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
   return hn::Div(numerator, hn::Add(one, e));
 }

@@ -1,0 +1,105 @@
+// Layers that join, split and pass on tensors: add, multiply, concat, multi_out, identity, flatten.
+#include <gtest/gtest.h>
+
+#include "engine/kernels/elementwise.h"
+#include "tests/engine/layers/layer_harness.h"
+
+namespace moil::test {
+namespace {
+
+using Int = std::int64_t;
+
+TEST(Add, TwoAndThreeInputs) {
+  const Dims image{2, 5, 3, 7}, vector{4, 33};
+  expect_gradients({"add", {}, {image, image}});
+  expect_gradients({"add", {}, {vector, vector, vector}});
+  expect_thread_independent({"add", {}, {Dims{3, 40000}, Dims{3, 40000}}});
+  LayerHarness partly({"add", {}, {vector, vector}},
+                      {.in_place = true, .input_needs_derivative = {false, true}});
+  partly.forward();
+  partly.backward();
+  EXPECT_EQ(partly.input_derivative(1), partly.output_derivative(0));
+}
+
+// The graph may hand over terms that are one and the same memory, the output's included.
+TEST(AddAll, TermsMayLieOverOneAnother) {
+  for (const std::int64_t count : {1, 7, 16, 37}) {
+    std::vector<float> a(static_cast<std::size_t>(count), 2.0F);
+    const std::vector<const float*> terms = {a.data(), nullptr, a.data(), a.data()};
+    add_all(terms, a.data(), 0, count);
+    EXPECT_EQ(a, std::vector<float>(static_cast<std::size_t>(count), 6.0F));
+  }
+}
+
+TEST(Multiply, SameDimsAndOneFactorAChannel) {
+  const Dims image{2, 19, 3, 4};
+  expect_gradients({"multiply", {}, {image, image}});
+  expect_gradients({"multiply", {}, {image, Dims{2, 19}}});
+  expect_gradients({"multiply", {}, {image, Dims{2, 19, 1, 1}}});
+  expect_gradients({"multiply", {}, {Dims{3, 17}, Dims{3, 17}}});
+  for (const bool first : {false, true}) {
+    HarnessOptions options;
+    options.input_needs_derivative = {first, !first};
+    expect_gradients({"multiply", {}, {image, Dims{2, 19}}}, options);
+    const auto plan = LayerHarness({"multiply", {}, {image, image}}, options).plan();
+    EXPECT_EQ(has(plan.inputs[0], Lifespan::kComputeDerivative), !first);
+    EXPECT_EQ(has(plan.inputs[1], Lifespan::kComputeDerivative), first);
+  }
+  expect_thread_independent({"multiply", {}, {Dims{4, 64, 30, 30}, Dims{4, 64}}});
+  expect_batch_independent({"multiply", {}, {image, Dims{2, 19}}});
+}
+
+TEST(Concat, ChannelsFeaturesAndSteps) {
+  expect_gradients({"concat", {}, {Dims{2, 5, 3, 4}, Dims{2, 1, 3, 4}, Dims{2, 17, 3, 4}}});
+  expect_gradients({"concat", {}, {Dims{3, 4}, Dims{3, 9}}});
+  expect_gradients({"concat", {}, {Dims{3, 2, 4}, Dims{3, 5, 4}}},
+                   {.input_needs_derivative = {false, true}});
+  LayerHarness harness({"concat", {}, {Dims{2, 1}, Dims{2, 2}}});
+  harness.set_input(0, {1, 2});
+  harness.set_input(1, {3, 4, 5, 6});
+  harness.forward();
+  EXPECT_EQ(harness.output(), (std::vector<float>{1, 3, 4, 2, 5, 6}));
+}
+
+TEST(MultiOut, SumsTheDerivatives) {
+  const LayerSpec spec{"multi_out", {{"outputs", Int{3}}}, {Dims{2, 21, 2, 3}}};
+  expect_gradients(spec);
+  expect_thread_independent({"multi_out", {{"outputs", Int{3}}}, {Dims{2, 70000}}});
+  EXPECT_EQ(LayerHarness(spec).outputs(), 3U);
+}
+
+TEST(Identity, PassesOn) { expect_gradients({"identity", {}, {Dims{2, 21, 2, 3}}}); }
+
+TEST(Flatten, TakesPyTorchsOrder) {
+  LayerHarness harness({"flatten", {}, {Dims{1, 2, 2, 2}}});
+  harness.set_input(0, {1, 10, 2, 20, 3, 30, 4, 40});  // [H, W, C]
+  harness.forward();
+  EXPECT_EQ(harness.output(), (std::vector<float>{1, 2, 3, 4, 10, 20, 30, 40}));
+  EXPECT_EQ(harness.plan().in_place, InPlace::kNo);
+}
+
+TEST(Flatten, GradientsAndSameData) {
+  expect_gradients({"flatten", {}, {Dims{2, 5, 3, 7}}});
+  expect_gradients({"flatten", {}, {Dims{2, 33, 17, 2}}});
+  for (const Dims& dims : {Dims{2, 21, 1, 1}, Dims{2, 1, 5, 3}, Dims{2, 3, 4}, Dims{2, 9}}) {
+    const LayerSpec spec{"flatten", {}, {dims}};
+    expect_gradients(spec);
+    EXPECT_EQ(LayerHarness(spec).plan().in_place, InPlace::kSameData) << dims.to_string();
+  }
+}
+
+TEST(Joins, Errors) {
+  const Dims a{2, 3}, b{2, 4};
+  EXPECT_EQ(error_of({"add", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
+  EXPECT_EQ(error_of({"add", {}, {a}}), "takes at least 2 inputs, has 1");
+  EXPECT_EQ(error_of({"multiply", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
+  EXPECT_NE(error_of({"concat", {}, {a, Dims{3, 3}}}).find("in more than axis 1"),
+            std::string::npos);
+  EXPECT_NE(error_of({"concat", {{"axis", Int{2}}}, {a, a}}).find("\"axis\" must be 1"),
+            std::string::npos);
+  EXPECT_NE(error_of({"multi_out", {}, {a}}).find("\"outputs\" is missing"), std::string::npos);
+  EXPECT_NE(error_of({"flatten", {}, {Dims{3}}}).find("rank 2 or more"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace moil::test

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/engine/layers/layer_harness.h"
+
+namespace moil::test {
+namespace {
+
+float loss_of(const LayerSpec& spec, const std::vector<float>& prediction,
+              const std::vector<float>& target) {
+  LayerHarness harness(spec);
+  harness.set_input(0, prediction);
+  harness.set_input(1, target);
+  harness.forward();
+  return harness.output()[0];
+}
+
+LayerSpec loss(const std::string& type, const Dims& dims, Properties properties = {}) {
+  return {type, std::move(properties), {dims, dims}};
+}
+
+TEST(SoftmaxCrossEntropy, ByHand) {
+  EXPECT_NEAR(
+      loss_of(loss("softmax_cross_entropy", {2, 2}), {0, 0, 0, std::log(3.0F)}, {1, 0, 0, 1}),
+      (std::log(2.0) + std::log(4.0 / 3)) / 2, 1e-6);
+  EXPECT_NEAR(loss_of(loss("softmax_cross_entropy", {1, 2}), {1000, -1000}, {0, 1}), 2000, 1e-3);
+}
+
+TEST(SigmoidCrossEntropy, ByHand) {
+  const std::vector<float> x = {0, 2, -3, 100}, t = {1, 0.5, 0, 0};
+  double expected = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double p = 1 / (1 + std::exp(-static_cast<double>(x[i])));
+    expected -= t[i] * std::log(p) + (1 - t[i]) * std::log(1 - p);
+  }
+  expected += 100;
+  EXPECT_NEAR(loss_of(loss("sigmoid_cross_entropy", {2, 2}), x, t), expected / 4, 1e-5);
+  const auto summed = loss("sigmoid_cross_entropy", {2, 2}, {{"reduction", std::string("sum")}});
+  EXPECT_NEAR(loss_of(summed, x, t), expected / 2, 1e-5);
+}
+
+TEST(MeanSquaredError, ByHand) {
+  EXPECT_FLOAT_EQ(loss_of(loss("mse", {2, 2}), {1, 2, 3, 4}, {1, 1, 1, 1}), (0 + 1 + 4 + 9) / 4.0F);
+}
+
+TEST(Losses, DerivativesAgreeWithDifferences) {
+  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse"}) {
+    for (const Dims& dims : {Dims{4, 10}, Dims{3, 37}, Dims{2, 3, 4, 5}, Dims{2, 6, 5}})
+      expect_gradients(loss(type, dims));
+  }
+  expect_gradients(loss("sigmoid_cross_entropy", {3, 7}, {{"reduction", std::string("sum")}}));
+}
+
+TEST(Losses, DoNotDependOnThreads) {
+  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse"})
+    expect_thread_independent(loss(type, {64, 1001}));
+}
+
+TEST(Losses, Errors) {
+  EXPECT_EQ(error_of({"mse", {}, {Dims{2, 3}, Dims{2, 4}}}),
+            "input 1 is 2x4, expected 2x3 as input 0");
+  EXPECT_EQ(error_of({"softmax_cross_entropy", {}, {Dims{2, 3}}}), "takes 2 inputs, has 1");
+  const auto wrong = loss("sigmoid_cross_entropy", {2, 2}, {{"reduction", std::string("none")}});
+  EXPECT_NE(error_of(wrong).find("reduction"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace moil::test
