@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "engine/device/scratch.h"
 
@@ -59,22 +60,18 @@ std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kern
                             const ConvShape& shape, ConvStep step, const ConvFusion& fusion,
                             int runs) {
   const Tensors tensors(kernels, shape, step, fusion);
-  std::vector<double> medians;
+  std::vector<double> fastest;
   double best = std::numeric_limits<double>::infinity();
   for (const auto& kernel : kernels) {
     if (kernel->packed_weight_bytes() > 0)
       kernel->pack(tensors.args.weights, tensors.packed.bytes());
     double time = seconds_of_run(*kernel, tensors.args);
-    if (time < 2 * best) {
-      std::vector<double> times;
-      for (int i = 0; i < runs; ++i) times.push_back(seconds_of_run(*kernel, tensors.args));
-      std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
-      time = times[static_cast<std::size_t>(runs / 2)];
-    }
+    for (int i = 0; i < runs && time < 3 * best; ++i)
+      time = std::min(time, seconds_of_run(*kernel, tensors.args));
     best = std::min(best, time);
-    medians.push_back(time);
+    fastest.push_back(time);
   }
-  return medians;
+  return fastest;
 }
 
 }  // namespace moil

@@ -8,8 +8,9 @@
 
 namespace moil {
 
-// Median seconds of each kernel's runs, after one to warm up; a kernel whose first run is more than
-// twice as long as the best so far is not run again. The kernels are of one shape, step and fusion.
+// Seconds of each kernel's fastest run (a neighbour's work only ever adds), after one to warm up; a
+// kernel whose first run is more than three times as long as the best so far is not run again. The
+// kernels are of one shape, step and fusion.
 // Allocates the tensors (see scratch.h) and frees them. Throws kResourceExhausted.
 [[nodiscard]] std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kernels,
                                           const ConvShape& shape, ConvStep step,

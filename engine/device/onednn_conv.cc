@@ -157,6 +157,12 @@ bool usable(const PrimitiveDesc& pd) {
          std::string(pd.impl_info_str()).find("ref") == std::string::npos;
 }
 
+// Whether the library's own choice of image formats is ours: then the kernel is kDirect's twin.
+bool is_twin(OnednnAlgorithm algorithm, const Descs& d, const memory::desc& input,
+             const memory::desc& output) {
+  return algorithm == OnednnAlgorithm::kDirectBlocked && input == d.input && output == d.output;
+}
+
 // What the three steps share: a stream, a workspace, reorders.
 class OnednnConv : public ConvKernel {
  public:
@@ -378,7 +384,7 @@ std::unique_ptr<ConvKernel> make_forward(const std::string& name, const ConvShap
   const auto kind = fusion.constant_weights ? dnnl::prop_kind::forward_inference
                                             : dnnl::prop_kind::forward_training;
   const auto pd = forward_desc(d, algorithm, fusion, kind);
-  if (!usable(pd)) return nullptr;
+  if (!usable(pd) || is_twin(algorithm, d, pd.src_desc(), pd.dst_desc())) return nullptr;
   return std::make_unique<OnednnForward>(name, d, pd, fusion,
                                          fusion.constant_weights ? shape.batch : 1);
 }
@@ -394,13 +400,16 @@ std::unique_ptr<ConvKernel> make_backward(const std::string& name, const ConvSha
         BackwardData::desc(alg, d.wanted_input, d.wanted_weights, d.wanted_output, d.strides,
                            d.dilations, d.pad_begin, d.pad_end),
         user_scratchpad(), cpu(), hint, /*allow_empty=*/true);
-    return usable(pd) ? std::make_unique<OnednnDerivative>(name, d, pd) : nullptr;
+    if (!usable(pd) || is_twin(algorithm, d, pd.diff_src_desc(), pd.diff_dst_desc()))
+      return nullptr;
+    return std::make_unique<OnednnDerivative>(name, d, pd);
   }
   const BackwardWeights::primitive_desc pd(
       BackwardWeights::desc(alg, d.wanted_input, d.wanted_weights, d.wanted_output, d.strides,
                             d.dilations, d.pad_begin, d.pad_end),
       user_scratchpad(), cpu(), hint, /*allow_empty=*/true);
-  return usable(pd) ? std::make_unique<OnednnGradient>(name, d, pd, shape) : nullptr;
+  if (!usable(pd) || is_twin(algorithm, d, pd.src_desc(), pd.diff_dst_desc())) return nullptr;
+  return std::make_unique<OnednnGradient>(name, d, pd, shape);
 }
 
 }  // namespace
