@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <limits>
 
 #include "base/file.h"
@@ -90,6 +91,15 @@ TEST(ModelJsonTest, WritesOneLineALayer) {
   "outputs": ["relu"]
 }
 )");
+}
+
+TEST(ModelJsonTest, TheExampleOfTheDocumentation) {
+  const std::string page =
+      read_text(std::filesystem::path(MOIL_SOURCE_DIR) / "docs/model-format.md");
+  const std::string opening = "```json\n";
+  const std::size_t begin = page.find(opening) + opening.size();
+  const std::string example = page.substr(begin, page.find("```", begin) - begin);
+  EXPECT_EQ(format_model(parse_model(example, "docs/model-format.md")), example);
 }
 
 TEST(ModelJsonTest, WritingIsAFixedPointWhateverTheOrder) {
