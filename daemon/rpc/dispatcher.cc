@@ -124,16 +124,8 @@ void Dispatcher::start(const Method& method, Call call, const Responder& respond
 
 void Dispatcher::start_in_background(const Method& method, Call call, const Responder& responder) {
   const auto shared = std::make_shared<Call>(std::move(call));
-  background_.submit([&method, shared, responder]() -> Background::Done {
-    try {
-      const auto result = std::make_shared<Json>(method.handle(*shared));
-      return [result, responder] { responder.result(std::move(*result)); };
-    } catch (...) {
-      const RpcError error = rpc_error(std::current_exception());
-      if (error.code == kInternalError) spdlog::error("{}: {}", method.name, error.message);
-      return [error, responder] { responder.error(error); };
-    }
-  });
+  answer_in_background(background_, responder,
+                       [&method, shared] { return method.handle(*shared); });
 }
 
 const Method* Dispatcher::find(const std::string& name) const {
@@ -149,6 +141,19 @@ RpcError Dispatcher::unknown_method(const std::string& name) const {
   return {kMethodNotFound,
           unknown_message("method", name.substr(0, 200), known),
           {{"code", to_string(ErrorCode::kUnimplemented)}}};
+}
+
+void answer_in_background(Background& background, const Responder& responder,
+                          std::function<Json()> work) {
+  background.submit([responder, work = std::move(work)]() -> Background::Done {
+    try {
+      const auto result = std::make_shared<Json>(work());
+      return [result, responder] { responder.result(std::move(*result)); };
+    } catch (...) {
+      const RpcError error = rpc_error(std::current_exception());
+      return [error, responder] { responder.error(error); };
+    }
+  });
 }
 
 Json error_reply(const Json& id, const RpcError& error) {

@@ -35,6 +35,10 @@ class Dispatcher {
   const Limits& limits_;
 };
 
+// Runs `work` on the background thread and answers with what it returns or throws.
+void answer_in_background(Background& background, const Responder& responder,
+                          std::function<Json()> work);
+
 // The document of an error reply; `id` is null where the request's could not be read.
 Json error_reply(const Json& id, const RpcError& error);
 // A notification's line: {"jsonrpc":"2.0","method":...,"params":...}.

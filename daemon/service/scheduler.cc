@@ -39,7 +39,16 @@ void Scheduler::wake() {
 
 void Scheduler::tick() {
   timer_ = loop_.after(milliseconds(config_.poll_seconds), [this] { tick(); });
-  if (shut_down_done_) return;
+  try {
+    look();
+  } catch (const Error& error) {
+    spdlog::error("the queue cannot be read or written: {}", error.what());
+  }
+}
+
+void Scheduler::look() {
+  if (ended_) settle_ended();
+  if (shut_down_done_ || ended_) return;
   if (runner_) return stop_if_closed();
   const auto job = jobs_.next(world_.now_milliseconds(), verdict().open);
   if (job) start(*job);
@@ -73,8 +82,12 @@ void Scheduler::start(const Job& job) {
       listener_.progress(id, event);
     };
     callbacks.event = [this, id](const Json& event) {
-      jobs_.add_event(id, event);
-      listener_.changed(id);
+      try {
+        jobs_.add_event(id, event);
+        listener_.changed(id);
+      } catch (const Error& error) {
+        spdlog::error("job {}: an event is lost: {}", id, error.what());
+      }
     };
     callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
     runner_ = std::make_unique<JobRunner>(loop_, command_, layout_, file, std::move(callbacks));
@@ -87,21 +100,31 @@ void Scheduler::start(const Job& job) {
 }
 
 void Scheduler::ended(const Outcome& outcome) {
-  const std::int64_t id = runner_->job();
   const auto gone = std::move(runner_);  // until the end of this function
+  ended_.emplace(gone->job(), outcome);
   progress_ = nullptr;
+  try {
+    settle_ended();
+  } catch (const Error& error) {
+    spdlog::error("job {}: its end cannot be recorded: {}", gone->job(), error.what());
+  }
+  if (shut_down_done_) return loop_.post(std::exchange(shut_down_done_, [] {}));
+  if (!ended_) wake();
+}
+
+void Scheduler::settle_ended() {
+  const auto& [id, outcome] = *ended_;
   try {
     settle(jobs_.get(id), outcome);
   } catch (const Error& error) {
-    // The result could not be recorded: the disk is full, or the worker did not do what it said.
-    died(jobs_.get(id), error.what());
+    if (error.code() != ErrorCode::kInternal) throw;
+    died(jobs_.get(id), error.what());  // the worker did not do what it said
   }
   const JobState state = jobs_.get(id).state;
   if (is_finished(state)) remove_job_folder(id);
   spdlog::info("job {}: {}", id, to_string(state));
   listener_.changed(id);
-  if (shut_down_done_) return loop_.post(std::exchange(shut_down_done_, [] {}));
-  wake();
+  ended_.reset();
 }
 
 void Scheduler::settle(const Job& job, const Outcome& outcome) {
@@ -128,7 +151,7 @@ void Scheduler::died(const Job& job, const std::string& why) {
   const double backoff =
       std::min(config_.worker.backoff_seconds * std::pow(2, job.failures), kLongestBackoffSeconds);
   jobs_.retry(job.id, why, world_.now_milliseconds() + milliseconds(backoff).count());
-  loop_.after(milliseconds(backoff), [this] { tick(); });
+  loop_.after(milliseconds(backoff), [this] { wake(); });
 }
 
 void Scheduler::cancel(std::int64_t job) {
@@ -148,8 +171,8 @@ void Scheduler::cancel(std::int64_t job) {
 }
 
 void Scheduler::shut_down(std::function<void()> done) {
-  if (!runner_) return done();
   shut_down_done_ = std::move(done);
+  if (!runner_) return loop_.post(std::exchange(shut_down_done_, [] {}));
   stop_reason_ = "the daemon was stopped";
   runner_->stop(grace());
 }

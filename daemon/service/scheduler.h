@@ -2,7 +2,8 @@
 // in the window and while the device's conditions hold. Stops what runs when they no longer do.
 //
 // A worker that dies unasked costs an attempt; the next one waits (backoff, doubling) and resumes
-// from the checkpoint. Errors that repeating cannot cure end the job at once. Loop thread only.
+// from the checkpoint. Errors that repeating cannot cure end the job at once. Where the end of a
+// job cannot be recorded (the disk is full), that is tried again until it can. Loop thread only.
 #pragma once
 
 #include <functional>
@@ -44,9 +45,11 @@ class Scheduler {
 
  private:
   void tick();
+  void look();
   void stop_if_closed();
   void start(const Job& job);
   void ended(const Outcome& outcome);
+  void settle_ended();
   void settle(const Job& job, const Outcome& outcome);
   void died(const Job& job, const std::string& why);
   void remove_job_folder(std::int64_t job) const;
@@ -60,7 +63,8 @@ class Scheduler {
   JobStore& jobs_;
   Listener listener_;
   std::unique_ptr<JobRunner> runner_;
-  bool runs_now_ = false;  // the running job ignores the window
+  std::optional<std::pair<std::int64_t, Outcome>> ended_;  // not recorded yet
+  bool runs_now_ = false;                                  // the running job ignores the window
   std::string stop_reason_;
   Json progress_;
   std::function<void()> shut_down_done_;

@@ -96,6 +96,20 @@ std::vector<Job> JobStore::list(std::optional<JobState> state, std::int64_t befo
                {before, limit});
 }
 
+std::int64_t JobStore::count(JobState state) const {
+  Statement row(db_, "SELECT count(*) FROM jobs WHERE state = ?");
+  row.bind(std::string_view(to_string(state)));
+  return row.step() ? row.integer(0) : 0;
+}
+
+std::vector<Json> JobStore::results(int limit) const {
+  Statement rows(db_, "SELECT result FROM jobs WHERE result IS NOT NULL ORDER BY id DESC LIMIT ?");
+  rows.bind(std::int64_t{limit});
+  std::vector<Json> out;
+  while (rows.step()) out.push_back(Json::parse(rows.text(0)));
+  return out;
+}
+
 std::optional<Job> JobStore::next(std::int64_t now, bool window_open) const {
   const auto found = query(
       "WHERE state = 'queued' AND not_before <= ? AND (ignore_window = 1 OR ? = 1) "

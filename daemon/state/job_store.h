@@ -24,6 +24,9 @@ class JobStore {
   Job get(std::int64_t id) const;  // kNotFound
   // Newest first; `state` empty: all; `before` 0: from the newest.
   std::vector<Job> list(std::optional<JobState> state, std::int64_t before, int limit) const;
+  std::int64_t count(JobState state) const;
+  // The results of finished jobs that promoted or were held back, newest first.
+  std::vector<Json> results(int limit) const;
   // What may start at `now`: jobs that ignore the window first, then in the order they came.
   std::optional<Job> next(std::int64_t now, bool window_open) const;
   std::vector<JobEvent> events(std::int64_t id, std::int64_t after_seq) const;

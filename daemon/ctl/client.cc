@@ -1,0 +1,71 @@
+#include "daemon/ctl/client.h"
+
+#include <cerrno>
+
+#include "daemon/rpc/receive.h"
+
+namespace moil::daemon::ctl {
+
+ReplyError::ReplyError(Json error_object)
+    : std::runtime_error(error_object.value("message", "the daemon reported an error")),
+      error_(std::move(error_object)) {}
+
+std::string ReplyError::code() const {
+  return error_.value("/data/code"_json_pointer, std::string("internal"));
+}
+
+Client::Client(const std::string& socket) : socket_(connect_to(socket)) {}
+
+Json Client::call(const std::string& method, const Json& params, std::span<const int> files) {
+  const int id = next_id_++;
+  send(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() + "\n",
+       files);
+  for (;;) {
+    Json message = read_message();
+    if (message.contains("method")) {
+      notifications_.push_back(std::move(message));
+    } else if (message.contains("error")) {
+      throw ReplyError(message["error"]);
+    } else if (message.value("id", 0) == id) {
+      return message["result"];
+    }
+  }
+}
+
+Json Client::next_notification() {
+  if (notifications_.empty()) return read_message();
+  Json first = std::move(notifications_.front());
+  notifications_.erase(notifications_.begin());
+  return first;
+}
+
+void Client::send(const std::string& line, std::span<const int> files) {
+  std::size_t sent = 0;
+  while (sent < line.size()) {
+    const ssize_t n = send_with(socket_.get(), std::string_view(line).substr(sent),
+                                sent == 0 ? files : std::span<const int>{});
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EPIPE) return;  // the daemon may have said why before it hung up
+    if (n < 0) throw system_error("cannot send to the daemon", errno);
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+Json Client::read_message() {
+  for (;;) {
+    const std::size_t end = buffer_.find('\n');
+    if (end != std::string::npos) {
+      Json message = Json::parse(buffer_.substr(0, end));
+      buffer_.erase(0, end + 1);
+      return message;
+    }
+    char chunk[1 << 16];
+    const ssize_t n = ::read(socket_.get(), chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot read from the daemon", errno);
+    if (n == 0) throw Error(ErrorCode::kIo, "the daemon closed the connection");
+    buffer_.append(chunk, static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,45 @@
+// A connection to the daemon, one request at a time. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/json/fields.h"
+#include "daemon/rpc/address.h"
+
+namespace moil::daemon::ctl {
+
+// The daemon answered with an error.
+class ReplyError : public std::runtime_error {
+ public:
+  explicit ReplyError(Json error_object);
+  const Json& error() const { return error_; }  // {"code", "message", "data"}
+  std::string code() const;                     // data.code: "not_found", ...
+
+ private:
+  Json error_;
+};
+
+class Client {
+ public:
+  // kIo or kNotFound where nobody listens.
+  explicit Client(const std::string& socket);
+
+  // The result, or ReplyError. Descriptors go along with the request. Notifications that come in
+  // between are kept for next_notification().
+  Json call(const std::string& method, const Json& params, std::span<const int> files = {});
+  Json next_notification();  // waits
+
+ private:
+  void send(const std::string& line, std::span<const int> files);
+  Json read_message();
+
+  UniqueFd socket_;
+  std::string buffer_;
+  std::vector<Json> notifications_;
+  int next_id_ = 1;
+};
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,60 @@
+// A sub-command of moilctl: how it hangs into the command line and what it does. ctl/*_commands.cc
+// fill the table.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/ctl/client.h"
+#include "daemon/ctl/console.h"
+
+namespace moil::daemon::ctl {
+
+// What every command gets: the daemon, connected at first use, and the terminal.
+class Session {
+ public:
+  std::string socket = "/run/moild/moild.sock";
+  bool json = false;  // print results as JSON
+
+  Console console;
+
+  Client& client();
+  Json call(const std::string& method, const Json& params, std::span<const int> files = {});
+  // Prints the document where --json was given; says whether it did.
+  bool printed_json(const Json& document);
+
+ private:
+  std::unique_ptr<Client> client_;
+};
+
+// Runs after the command line was read; the exit status.
+using Action = std::function<int(Session&)>;
+
+// Adds the group's sub-commands; the one given on the command line sets `chosen`.
+void add_job_commands(CLI::App& app, Action& chosen);
+void add_label_commands(CLI::App& app, Action& chosen);
+void add_model_commands(CLI::App& app, Action& chosen);
+void add_cache_commands(CLI::App& app, Action& chosen);
+void add_system_commands(CLI::App& app, Action& chosen);
+
+// A sub-command `name` of `parent` with its own variables, kept alive by the action.
+template <class Options>
+CLI::App* add_command(CLI::App* parent, const std::string& name, const std::string& help,
+                      Action& chosen, std::shared_ptr<Options> options,
+                      int (*run)(Session&, const Options&)) {
+  CLI::App* command = parent->add_subcommand(name, help);
+  command->callback([&chosen, options, run] {
+    chosen = [options, run](Session& session) { return run(session, *options); };
+  });
+  return command;
+}
+
+// Text of a value for a table: "-" for null, strings without quotes.
+std::string cell(const Json& value);
+std::string percent(const Json& fraction);  // "97.2%", "-" for null
+std::string bytes_text(double bytes);       // "12.3 MiB"
+std::string duration_text(double seconds);  // "1 h 02 min", "3 min 05 s", "8 s"
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,248 @@
+// moilctl label add|list|rm|rename|relabel|forget|samples|map
+#include <fcntl.h>
+#include <sysexits.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "daemon/ctl/command.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+// Files of one request: the daemon takes so many descriptors at once.
+constexpr std::size_t kFilesPerRequest = 50;
+
+// --- label add ----------------------------------------------------------------------------------
+
+struct AddOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> labels;
+  std::string split;
+};
+
+// Files as given; folders stand for the files in them, in the order of their names.
+std::vector<fs::path> expand(const std::vector<std::string>& given) {
+  std::vector<fs::path> out;
+  for (const std::string& name : given) {
+    if (!fs::is_directory(name)) {
+      out.emplace_back(name);
+      continue;
+    }
+    std::vector<fs::path> inside;
+    for (const auto& entry : fs::directory_iterator(name)) {
+      if (entry.is_regular_file()) inside.push_back(entry.path());
+    }
+    std::sort(inside.begin(), inside.end());
+    out.insert(out.end(), inside.begin(), inside.end());
+  }
+  return out;
+}
+
+// The daemon reads the files through our descriptors, so it needs no access of its own.
+Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
+  std::vector<UniqueFd> open;
+  std::vector<int> descriptors;
+  Json samples = Json::array();
+  for (const fs::path& file : files) {
+    open.emplace_back(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!open.back()) throw system_error("cannot open " + file.string(), errno);
+    samples.push_back({{"file", descriptors.size()}});
+    descriptors.push_back(open.back().get());
+  }
+  Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
+  if (!options.split.empty()) params["split"] = options.split;
+  return session.call("label.add", params, descriptors);
+}
+
+int add(Session& session, const AddOptions& options) {
+  const std::vector<fs::path> files = expand(options.files);
+  int added = 0;
+  int failed = 0;
+  Json all = Json::array();
+  for (std::size_t at = 0; at < files.size(); at += kFilesPerRequest) {
+    const auto some = std::span(files).subspan(at, std::min(kFilesPerRequest, files.size() - at));
+    const Json reply = add_some(session, options, some);
+    added += reply["added"].get<int>();
+    failed += reply["failed"].get<int>();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      Json sample = reply["samples"][i];
+      sample["file"] = some[i].string();
+      if (sample.contains("error")) {
+        session.console.note(some[i].string() + ": " + cell(sample["error"]["message"]));
+      }
+      all.push_back(std::move(sample));
+    }
+  }
+  const Json total{{"added", added}, {"failed", failed}, {"samples", std::move(all)}};
+  if (!session.printed_json(total)) {
+    const auto known = static_cast<long>(files.size()) - added - failed;
+    session.console.print(std::to_string(added) + " added, " + std::to_string(known) +
+                          " known already" +
+                          (failed > 0 ? ", " + std::to_string(failed) + " failed" : ""));
+  }
+  return failed > 0 ? EX_DATAERR : EX_OK;
+}
+
+// --- label list, samples ------------------------------------------------------------------------
+
+struct NoOptions {};
+
+int list(Session& session, const NoOptions&) {
+  const Json reply = session.call("label.list", Json::object());
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{{"LABEL", "SAMPLES", "HELD OUT"}};
+  for (const Json& label : reply["labels"]) {
+    rows.push_back({cell(label["name"]), cell(label["samples"]), cell(label["validation"])});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+struct SamplesOptions {
+  std::string label;
+  std::string split;
+  std::int64_t after = 0;
+  int limit = 100;
+};
+
+int samples(Session& session, const SamplesOptions& options) {
+  Json params{{"after", options.after}, {"limit", options.limit}};
+  if (!options.label.empty()) params["label"] = options.label;
+  if (!options.split.empty()) params["split"] = options.split;
+  const Json reply = session.call("label.samples", params);
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{{"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS"}};
+  for (const Json& s : reply["samples"]) {
+    std::string labels;
+    for (const Json& label : s["labels"]) labels += (labels.empty() ? "" : ", ") + cell(label);
+    rows.push_back({cell(s["id"]), cell(s["digest"]), cell(s["split"]),
+                    bytes_text(s["bytes"].get<double>()), cell(s["media_type"]), labels});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+// --- label rm, rename, relabel, forget, map -----------------------------------------------------
+
+struct RmOptions {
+  std::string label;
+  bool with_samples = false;
+};
+
+int rm(Session& session, const RmOptions& options) {
+  const Json reply =
+      session.call("label.rm", {{"label", options.label}, {"with_samples", options.with_samples}});
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print("label \"" + options.label + "\" removed, " + cell(reply["forgotten"]) +
+                        " samples forgotten");
+  return EX_OK;
+}
+
+struct RenameOptions {
+  std::string from;
+  std::string to;
+};
+
+int rename(Session& session, const RenameOptions& options) {
+  const Json reply = session.call("label.rename", {{"from", options.from}, {"to", options.to}});
+  if (!session.printed_json(reply)) session.console.print("label is now \"" + options.to + "\"");
+  return EX_OK;
+}
+
+struct DigestOptions {
+  std::string digest;
+  std::vector<std::string> labels;
+};
+
+int relabel(Session& session, const DigestOptions& options) {
+  const Json reply =
+      session.call("label.relabel", {{"digest", options.digest}, {"labels", options.labels}});
+  if (!session.printed_json(reply)) session.console.print("sample relabelled");
+  return EX_OK;
+}
+
+int forget(Session& session, const DigestOptions& options) {
+  const Json reply = session.call("label.forget", {{"digest", options.digest}});
+  if (!session.printed_json(reply)) session.console.print("sample forgotten");
+  return EX_OK;
+}
+
+struct MapOptions {
+  std::string label;
+  std::vector<std::string> global;
+};
+
+int map(Session& session, const MapOptions& options) {
+  Json params = Json::object();
+  if (!options.label.empty()) params = {{"label", options.label}, {"global", options.global}};
+  const Json reply = session.call("label.map", params);
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{{"LOCAL LABEL", "GLOBAL LABELS"}};
+  for (const auto& [label, global] : reply["map"].items()) {
+    std::string names;
+    for (const Json& name : global) names += (names.empty() ? "" : ", ") + cell(name);
+    rows.push_back({label, names});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+void add_sample_commands(CLI::App* group, Action& chosen) {
+  const auto added = std::make_shared<AddOptions>();
+  CLI::App* command = add_command(group, "add", "add samples under a label", chosen, added, add);
+  command->add_option("FILE", added->files, "files, or folders of files")->required();
+  command->add_option("--label", added->labels, "their label; may be given more than once")
+      ->required()
+      ->allow_extra_args(false);
+  command->add_option("--split", added->split, "train or val; chosen by content if left out");
+
+  const auto listed = std::make_shared<SamplesOptions>();
+  command = add_command(group, "samples", "samples, oldest first", chosen, listed, samples);
+  command->add_option("--label", listed->label, "only those of this label");
+  command->add_option("--split", listed->split, "only train or val");
+  command->add_option("--after", listed->after, "go on after this ID");
+  command->add_option("--limit", listed->limit, "at most so many")->capture_default_str();
+
+  const auto forgotten = std::make_shared<DigestOptions>();
+  command = add_command(group, "forget", "remove a sample and all that was made of it", chosen,
+                        forgotten, forget);
+  command->add_option("DIGEST", forgotten->digest, "see label samples")->required();
+
+  const auto relabelled = std::make_shared<DigestOptions>();
+  command = add_command(group, "relabel", "replace a sample's labels", chosen, relabelled, relabel);
+  command->add_option("DIGEST", relabelled->digest, "see label samples")->required();
+  command->add_option("--label", relabelled->labels, "the new labels")
+      ->required()
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_label_commands(CLI::App& app, Action& chosen) {
+  CLI::App* group = app.add_subcommand("label", "labels and their samples");
+  group->require_subcommand(1);
+  add_sample_commands(group, chosen);
+  add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
+
+  const auto removed = std::make_shared<RmOptions>();
+  CLI::App* command = add_command(group, "rm", "remove a label", chosen, removed, rm);
+  command->add_option("LABEL", removed->label)->required();
+  command->add_flag("--with-samples", removed->with_samples, "forget its samples as well");
+
+  const auto renamed = std::make_shared<RenameOptions>();
+  command = add_command(group, "rename", "rename a label", chosen, renamed, rename);
+  command->add_option("FROM", renamed->from)->required();
+  command->add_option("TO", renamed->to)->required();
+
+  const auto mapped = std::make_shared<MapOptions>();
+  command = add_command(group, "map", "show or set which global labels a local one stands for",
+                        chosen, mapped, map);
+  command->add_option("LABEL", mapped->label);
+  command->add_option("GLOBAL", mapped->global, "none: remove the entry");
+}
+
+}  // namespace moil::daemon::ctl

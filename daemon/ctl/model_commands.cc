@@ -1,0 +1,110 @@
+// moilctl model import|list|get|activate|rollback
+#include <sysexits.h>
+
+#include <filesystem>
+
+#include "daemon/ctl/command.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+struct ImportOptions {
+  std::string path;
+  std::string name;
+  bool keep_inactive = false;
+};
+
+struct ModelOptions {
+  std::string model;
+  std::int64_t version = 0;
+};
+
+std::string title(const Json& v) {
+  return "model " + cell(v["model"]) + " version " + cell(v["version"]);
+}
+
+int import(Session& session, const ImportOptions& options) {
+  const std::string path = std::filesystem::absolute(options.path).lexically_normal().string();
+  const Json reply =
+      session.call("model.import",
+                   {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}});
+  if (!session.printed_json(reply)) {
+    session.console.print(title(reply) + " imported: " + cell(reply["summary"]));
+  }
+  return EX_OK;
+}
+
+int list(Session& session, const ModelOptions& options) {
+  Json params = Json::object();
+  if (!options.model.empty()) params["model"] = options.model;
+  const Json reply = session.call("model.list", params);
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{
+      {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY"}};
+  for (const Json& v : reply["models"]) {
+    rows.push_back({cell(v["model"]), cell(v["version"]), v["active"] == true ? "*" : "",
+                    percent(v["metrics"].value("global_after", Json())),
+                    percent(v["metrics"].value("local_after", Json())), cell(v["created_at"]),
+                    cell(v["summary"])});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+int get(Session& session, const ModelOptions& options) {
+  const Json reply =
+      session.call("model.get", {{"model", options.model}, {"version", options.version}});
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : reply.items()) rows.push_back({name, cell(value)});
+  session.console.table(rows);
+  return EX_OK;
+}
+
+int activate(Session& session, const ModelOptions& options) {
+  const Json reply =
+      session.call("model.activate", {{"model", options.model}, {"version", options.version}});
+  if (!session.printed_json(reply)) session.console.print(title(reply) + " is active");
+  return EX_OK;
+}
+
+int rollback(Session& session, const ModelOptions& options) {
+  const Json reply = session.call("model.rollback", {{"model", options.model}});
+  if (!session.printed_json(reply)) session.console.print(title(reply) + " is active again");
+  return EX_OK;
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& app, Action& chosen) {
+  CLI::App* group = app.add_subcommand("model", "models and their versions");
+  group->require_subcommand(1);
+
+  const auto imported = std::make_shared<ImportOptions>();
+  CLI::App* command =
+      add_command(group, "import", "take a model from a folder", chosen, imported, import);
+  command->add_option("PATH", imported->path, "model.json, weights.safetensors, labels.json, ...")
+      ->required();
+  command->add_option("--name", imported->name, "its name in the model store")->required();
+  command->add_flag("--inactive", imported->keep_inactive, "do not put it in service");
+
+  const auto listed = std::make_shared<ModelOptions>();
+  command = add_command(group, "list", "versions of models", chosen, listed, list);
+  command->add_option("MODEL", listed->model, "only of this model");
+
+  const auto shown = std::make_shared<ModelOptions>();
+  command = add_command(group, "get", "one version", chosen, shown, get);
+  command->add_option("MODEL", shown->model)->required();
+  command->add_option("VERSION", shown->version, "the active one if left out");
+
+  const auto activated = std::make_shared<ModelOptions>();
+  command = add_command(group, "activate", "put a version in service", chosen, activated, activate);
+  command->add_option("MODEL", activated->model)->required();
+  command->add_option("VERSION", activated->version)->required();
+
+  const auto back = std::make_shared<ModelOptions>();
+  command = add_command(group, "rollback", "go back to the version before", chosen, back, rollback);
+  command->add_option("MODEL", back->model)->required();
+}
+
+}  // namespace moil::daemon::ctl

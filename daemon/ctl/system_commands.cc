@@ -1,0 +1,104 @@
+// moilctl cache stats|gc|verify, moilctl status, moilctl methods
+#include <sysexits.h>
+
+#include "daemon/ctl/command.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+struct NoOptions {};
+
+struct FlagOptions {
+  bool flag = false;
+};
+
+int cache_stats(Session& session, const NoOptions&) {
+  const Json reply = session.call("cache.stats", Json::object());
+  if (session.printed_json(reply)) return EX_OK;
+  const double quota = reply["quota_bytes"];
+  session.console.table({{"feature maps", cell(reply["entries"])},
+                         {"size", bytes_text(reply["bytes"])},
+                         {"quota", quota > 0 ? bytes_text(quota) : "none"},
+                         {"on disk", bytes_text(reply["disk_bytes"])}});
+  std::vector<std::vector<std::string>> rows{{"BACKBONE", "MAPS", "SIZE", "LAST USED", "WHAT"}};
+  for (const Json& model : reply["models"]) {
+    rows.push_back({cell(model["id"]), cell(model["entries"]), bytes_text(model["bytes"]),
+                    cell(model["last_used"]), cell(model["description"])});
+  }
+  if (rows.size() > 1) session.console.table(rows);
+  return EX_OK;
+}
+
+int cache_gc(Session& session, const FlagOptions& options) {
+  const Json reply = session.call("cache.gc", {{"all", options.flag}});
+  if (!session.printed_json(reply)) {
+    session.console.print(cell(reply["removed_entries"]) + " feature maps removed, " +
+                          bytes_text(reply["removed_bytes"]) + " freed");
+  }
+  return EX_OK;
+}
+
+int cache_verify(Session& session, const FlagOptions& options) {
+  const Json reply = session.call("cache.verify", {{"repair", options.flag}});
+  if (!session.printed_json(reply)) {
+    session.console.print(cell(reply["entries"]) + " feature maps checked, " +
+                          cell(reply["bad_entries"]) + " bad");
+    for (const Json& bad : reply["bad"]) {
+      session.console.print(cell(bad["key"]) + ": " + cell(bad["what"]));
+    }
+    for (const Json& text : reply["structure"]) session.console.print(cell(text));
+  }
+  return reply["ok"] == true || options.flag ? EX_OK : EX_DATAERR;
+}
+
+int status(Session& session, const NoOptions&) {
+  const Json reply = session.call("system.status", Json::object());
+  if (session.printed_json(reply)) return EX_OK;
+  const Json& window = reply["window"];
+  const Json& device = reply["device"];
+  session.console.table(
+      {{"moild", cell(reply["version"]) + ", process " + cell(reply["pid"]) + ", up " +
+                     duration_text(reply["uptime_seconds"])},
+       {"state", cell(reply["state_dir"])},
+       {"running", reply["running"].is_null() ? "nothing" : "job " + cell(reply["running"])},
+       {"waiting", cell(reply["queued"])},
+       {"window", cell(window["start"]) + "-" + cell(window["end"]) +
+                      (window["open"] == true ? ", open" : ", closed: " + cell(window["reason"]))},
+       {"device", "mains " + cell(device["on_mains"]) + ", battery " + percent(device["battery"]) +
+                      ", load " + cell(device["load_per_cpu"]) + ", temperature " +
+                      cell(device["temperature_c"])}});
+  return EX_OK;
+}
+
+int methods(Session& session, const NoOptions&) {
+  const Json reply = session.call("system.methods", Json::object());
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{{"METHOD", "SINCE", "WHAT"}};
+  for (const Json& method : reply["methods"]) {
+    rows.push_back({cell(method["name"]), cell(method["since"]), cell(method["summary"])});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+}  // namespace
+
+void add_cache_commands(CLI::App& app, Action& chosen) {
+  CLI::App* group = app.add_subcommand("cache", "the cache of feature maps");
+  group->require_subcommand(1);
+  add_command(group, "stats", "what it holds", chosen, std::make_shared<NoOptions>(), cache_stats);
+  const auto collected = std::make_shared<FlagOptions>();
+  add_command(group, "gc", "remove what is no longer used", chosen, collected, cache_gc)
+      ->add_flag("--all", collected->flag, "what recent nights used, too");
+  const auto verified = std::make_shared<FlagOptions>();
+  add_command(group, "verify", "check every feature map", chosen, verified, cache_verify)
+      ->add_flag("--repair", verified->flag, "remove bad ones");
+}
+
+void add_system_commands(CLI::App& app, Action& chosen) {
+  add_command(&app, "status", "how the daemon is", chosen, std::make_shared<NoOptions>(), status);
+  add_command(&app, "methods", "what the daemon understands", chosen, std::make_shared<NoOptions>(),
+              methods);
+}
+
+}  // namespace moil::daemon::ctl

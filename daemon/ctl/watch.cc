@@ -1,0 +1,111 @@
+#include "daemon/ctl/watch.h"
+
+#include <sysexits.h>
+
+#include <cstdio>
+
+namespace moil::daemon::ctl {
+namespace {
+
+bool is_finished(const std::string& state) { return state != "queued" && state != "running"; }
+
+int exit_status(const std::string& state) {
+  if (state == "succeeded") return EX_OK;
+  if (state == "rejected-by-guard") return EX_DATAERR;
+  return state == "cancelled" ? EX_TEMPFAIL : EX_SOFTWARE;
+}
+
+std::string number(const Json& value, const char* format) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value.get<double>());
+  return text;
+}
+
+void show_progress(Console& console, const Json& event) {
+  const double total = event.value("total", 0.0);
+  const double fraction = total > 0 ? event.value("done", 0.0) / total : 0;
+  std::string heading = event.value("stage", "");
+  std::string text;
+  if (event.contains("epoch") && event["epoch"].is_number()) {
+    heading += " epoch " + cell(event["epoch"]);
+    if (event.contains("epochs") && event["epochs"].is_number()) {
+      heading += "/" + cell(event["epochs"]);
+    }
+  }
+  if (event.contains("loss") && event["loss"].is_number()) {
+    text += "loss " + number(event["loss"], "%.4f") + "  ";
+  }
+  if (event.contains("seconds_left") && event["seconds_left"].is_number()) {
+    text += duration_text(event["seconds_left"].get<double>()) + " left";
+  }
+  console.bar(fraction, heading, text);
+}
+
+void show_curve(Console& console, const Json& event) {
+  std::string line = "epoch " + cell(event.value("epoch", Json()));
+  if (event.contains("loss") && event["loss"].is_number()) {
+    line += "  loss " + number(event["loss"], "%.4f");
+  }
+  for (const char* which : {"global", "local"}) {
+    if (event.contains(which) && event[which].is_number()) {
+      line += std::string("  ") + which + " " + percent(event[which]);
+    }
+  }
+  console.note(line);
+}
+
+void show(Console& console, std::int64_t job, const Json& event) {
+  const std::string kind = event.value("event", "");
+  if (kind == "progress") return show_progress(console, event);
+  if (kind == "curve") return show_curve(console, event);
+  if (kind == "note") return console.note(event.value("message", ""));
+  if (kind == "state") {
+    const std::string why = event.value("message", "");
+    console.note("job " + std::to_string(job) + " " + event.value("state", "") +
+                 (why.empty() ? "" : ": " + why));
+  }
+}
+
+}  // namespace
+
+void print_result(Console& console, const Json& job) {
+  const Json& result = job["result"];
+  if (!result.is_object()) return;
+  const auto pair = [&](const std::string& which) {
+    return percent(result.value(which + "_before", Json())) + " -> " +
+           percent(result.value(which + "_after", Json()));
+  };
+  console.table({{"model", cell(job["model"]) + " version " + cell(job["version"])},
+                 {"global accuracy", pair("global")},
+                 {"local accuracy", pair("local")},
+                 {"epochs", cell(result.value("epochs", Json()))},
+                 {"time", duration_text(result.value("seconds", 0.0))},
+                 {"verdict", cell(result.value("reason", Json()))}});
+}
+
+int watch_job(Session& session, std::int64_t id) {
+  const Json begin = session.call("job.watch", {{"id", id}});
+  if (session.json) {
+    session.console.print(begin.dump());
+  } else {
+    for (const Json& event : begin["events"]) show(session.console, id, event["event"]);
+    if (begin["job"]["progress"].is_object()) show(session.console, id, begin["job"]["progress"]);
+  }
+  std::string state = begin["job"]["state"];
+  while (!is_finished(state)) {
+    const Json params = session.client().next_notification()["params"];
+    if (params.value("job", std::int64_t{0}) != id) continue;
+    const Json& event = params["event"];
+    if (session.json) {
+      session.console.print(params.dump());
+    } else {
+      show(session.console, id, event);
+    }
+    if (event.value("event", "") == "state") state = event.value("state", "");
+  }
+  session.console.end_bar();
+  if (!session.json) print_result(session.console, session.call("job.get", {{"id", id}})["job"]);
+  return exit_status(state);
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,16 @@
+// Following a job to its end on the terminal.
+#pragma once
+
+#include "daemon/ctl/command.h"
+
+namespace moil::daemon::ctl {
+
+// Watches until the job is finished. With --json every message is printed as one line. The exit
+// status: EX_OK where the job succeeded, EX_DATAERR where the guard kept the model back,
+// EX_SOFTWARE where it failed, EX_TEMPFAIL where it was cancelled.
+int watch_job(Session& session, std::int64_t id);
+
+// A finished job in a few lines.
+void print_result(Console& console, const Json& job);
+
+}  // namespace moil::daemon::ctl

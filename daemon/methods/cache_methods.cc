@@ -1,0 +1,113 @@
+// cache.stats, cache.gc, cache.verify: asked for on the loop's thread, done in the background.
+#include "daemon/methods/cache_access.h"
+#include "daemon/methods/methods.h"
+#include "daemon/methods/no_params.h"
+#include "daemon/service/service.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr int kNightsRemembered = 20;
+
+struct VerifyParams {
+  bool repair = false;
+};
+
+struct GcParams {
+  bool all = false;  // what current models use, too
+};
+
+const Fields<VerifyParams>& fields_of(const VerifyParams*) {
+  static const Fields<VerifyParams> table = {field("repair", &VerifyParams::repair)};
+  return table;
+}
+
+const Fields<GcParams>& fields_of(const GcParams*) {
+  static const Fields<GcParams> table = {field("all", &GcParams::all)};
+  return table;
+}
+
+Json to_json(const cache::ModelStats& model) {
+  return {{"id", cache::to_hex(model.id)},
+          {"description", model.description},
+          {"last_used", utc_text(model.last_used * 1000)},
+          {"entries", model.entries},
+          {"bytes", model.bytes}};
+}
+
+Json stats(const StateLayout& layout, std::int64_t quota) {
+  const auto s = open_cache(layout, quota).stats();
+  Json models = Json::array();
+  for (const auto& model : s.models) models.push_back(to_json(model));
+  return {{"entries", s.entries},         {"bytes", s.bytes},
+          {"quota_bytes", s.quota_bytes}, {"disk_bytes", s.disk_bytes},
+          {"free_bytes", s.free_bytes},   {"models", std::move(models)}};
+}
+
+Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
+  const auto report = open_cache(layout, quota).verify(repair);
+  Json bad = Json::array();
+  for (const auto& entry : report.bad) {
+    bad.push_back({{"key", cache::to_string(entry.key)}, {"what", entry.what}});
+  }
+  return {
+      {"ok", report.ok()},     {"entries", report.entries},     {"bad_entries", report.bad_entries},
+      {"bad", std::move(bad)}, {"structure", report.structure}, {"repaired", report.repaired}};
+}
+
+Json gc(const StateLayout& layout, std::int64_t quota, const std::vector<cache::ModelId>& in_use) {
+  const auto removed = open_cache(layout, quota).gc(in_use);
+  return {{"removed_entries", removed.entries}, {"removed_bytes", removed.bytes}};
+}
+
+// The backbones that the last nights used: details.cache.model_id of their results. A new night on
+// the same model and split finds its feature maps again.
+std::vector<cache::ModelId> recent_backbones(const JobStore& jobs) {
+  std::vector<cache::ModelId> out;
+  for (const Json& result : jobs.results(kNightsRemembered)) {
+    const Json id = result.value("/details/cache/model_id"_json_pointer, Json());
+    if (id.is_string()) out.push_back(cache::parse_model_id(id.get<std::string>()));
+  }
+  return out;
+}
+
+void start_stats(Service& s, const Call& call, const Responder& responder) {
+  (void)read_fields<NoParams>(call.params, "the parameters of cache.stats");
+  answer_in_background(s.background, responder,
+                       [&s] { return stats(s.layout, s.config.cache.quota_bytes); });
+}
+
+void start_verify(Service& s, const Call& call, const Responder& responder) {
+  const auto params = read_fields<VerifyParams>(call.params, "the parameters of cache.verify");
+  answer_in_background(s.background, responder, [&s, params] {
+    return verify(s.layout, s.config.cache.quota_bytes, params.repair);
+  });
+}
+
+void start_gc(Service& s, const Call& call, const Responder& responder) {
+  const auto params = read_fields<GcParams>(call.params, "the parameters of cache.gc");
+  if (const auto running = s.scheduler.running()) {
+    throw Error(
+        ErrorCode::kFailedPrecondition,
+        "job " + std::to_string(*running) + " is using the cache; try again when it is done");
+  }
+  const auto in_use = params.all ? std::vector<cache::ModelId>() : recent_backbones(s.jobs);
+  answer_in_background(s.background, responder,
+                       [&s, in_use] { return gc(s.layout, s.config.cache.quota_bytes, in_use); });
+}
+
+}  // namespace
+
+MethodTable cache_methods(Service& s) {
+  const auto where = Method::Where::kDeferred;
+  return {
+      {"cache.stats", "0.1", "what the feature cache holds", where, nullptr,
+       [&s](Call& call, const Responder& responder) { start_stats(s, call, responder); }},
+      {"cache.gc", "0.1", "remove feature maps of backbones no longer used", where, nullptr,
+       [&s](Call& call, const Responder& responder) { start_gc(s, call, responder); }},
+      {"cache.verify", "0.1", "check every feature map's checksum", where, nullptr,
+       [&s](Call& call, const Responder& responder) { start_verify(s, call, responder); }},
+  };
+}
+
+}  // namespace moil::daemon

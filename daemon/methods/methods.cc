@@ -1,0 +1,17 @@
+#include "daemon/methods/methods.h"
+
+#include <iterator>
+
+namespace moil::daemon {
+
+MethodTable all_methods(Service& service) {
+  MethodTable all;
+  for (const auto group :
+       {job_methods, label_methods, model_methods, cache_methods, system_methods}) {
+    MethodTable methods = group(service);
+    std::move(methods.begin(), methods.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,18 @@
+// Every method of the protocol, a table a group. docs/protocol.md describes them to clients.
+#pragma once
+
+#include "daemon/rpc/method.h"
+
+namespace moil::daemon {
+
+class Service;
+
+// The handlers keep a reference to the service, which must outlive the table.
+MethodTable job_methods(Service& service);
+MethodTable label_methods(Service& service);
+MethodTable model_methods(Service& service);
+MethodTable cache_methods(Service& service);
+MethodTable system_methods(Service& service);
+MethodTable all_methods(Service& service);
+
+}  // namespace moil::daemon

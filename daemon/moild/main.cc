@@ -1,0 +1,125 @@
+// moild: the daemon. Everything it is made of is service/service.h; here are the command line,
+// signals, logging and exit codes.
+#include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "base/version.h"
+#include "daemon/moild/options.h"
+#include "daemon/service/notify.h"
+#include "daemon/service/service.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr const char* kDefaultConfig = "/etc/moild/moild.json";
+
+// Blocked before any thread starts, so that they arrive here and nowhere else.
+UniqueFd stop_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::sigaddset(&set, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+void set_up_log(const Options& options, LogLevel level) {
+  auto logger = spdlog::stderr_color_mt("moild");
+  // The journal adds time and process itself.
+  logger->set_pattern(options.foreground ? "%H:%M:%S %^%l%$ %v" : "%l %v");
+  switch (level) {
+    case LogLevel::kDebug:
+      logger->set_level(spdlog::level::debug);
+      break;
+    case LogLevel::kInfo:
+      logger->set_level(spdlog::level::info);
+      break;
+    case LogLevel::kWarning:
+      logger->set_level(spdlog::level::warn);
+      break;
+    case LogLevel::kError:
+      logger->set_level(spdlog::level::err);
+      break;
+  }
+  spdlog::set_default_logger(logger);
+}
+
+Config configuration(const Options& options) {
+  if (!options.config.empty()) return read_config(options.config);
+  return std::filesystem::exists(kDefaultConfig) ? read_config(kDefaultConfig) : Config();
+}
+
+int exit_code(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::kAlreadyExists:
+      return EX_UNAVAILABLE;
+    case ErrorCode::kIo:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kResourceExhausted:
+    case ErrorCode::kFailedPrecondition:
+      return EX_CANTCREAT;
+    default:
+      return EX_SOFTWARE;
+  }
+}
+
+int fail(const std::exception& error, int code) {
+  std::cerr << "moild: " << error.what() << "\n";
+  return code;
+}
+
+void serve(const Options& options, const Config& config, const UniqueFd& signals) {
+  const LinuxWorld world;
+  EventLoop loop;
+  Service service(loop, config, options.state_dir, options.socket, world);
+  SystemdNotifier notifier(loop, [&] { return service.status(); });
+  loop.watch(signals.get(), EPOLLIN, [&](std::uint32_t) {
+    signalfd_siginfo info{};
+    if (::read(signals.get(), &info, sizeof info) != sizeof info) return;
+    spdlog::info("stopping");
+    notifier.stopping();
+    service.shut_down([&] { loop.stop(); });
+  });
+  notifier.ready();
+  spdlog::info("moild {} serves {} on {}", kVersion, service.layout.root().string(),
+               options.socket);
+  loop.run();
+}
+
+int run(int argc, char** argv) {
+  const auto [options, exit] = parse_options(argc, argv);
+  if (exit) return *exit;
+  Config config;
+  try {
+    config = configuration(options);
+  } catch (const std::exception& error) {
+    return fail(error, EX_CONFIG);
+  }
+  if (options.check) {
+    std::cout << to_json(config).dump(2) << "\n";
+    return EX_OK;
+  }
+  const UniqueFd signals = stop_signals();
+  try {
+    set_up_log(options, config.log_level);
+    serve(options, config, signals);
+    return EX_OK;
+  } catch (const Error& error) {
+    return fail(error, exit_code(error));
+  } catch (const std::exception& error) {
+    return fail(error, EX_SOFTWARE);
+  }
+}
+
+}  // namespace
+}  // namespace moil::daemon
+
+int main(int argc, char** argv) { return moil::daemon::run(argc, argv); }

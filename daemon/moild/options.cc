@@ -1,0 +1,34 @@
+#include "daemon/moild/options.h"
+
+#include <sysexits.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/version.h"
+
+namespace moil::daemon {
+
+Parsed parse_options(int argc, char** argv) {
+  Options options;
+  CLI::App app{"moild personalizes neural networks overnight, on the device's own data."};
+  app.set_version_flag("--version", std::string("moild ") + kVersion);
+  app.add_flag("--foreground", options.foreground,
+               "log to the terminal, without systemd (the daemon never forks)");
+  app.add_option("--state-dir", options.state_dir, "where jobs, labels, models and cache are kept")
+      ->envname("MOILD_STATE_DIR")
+      ->capture_default_str();
+  app.add_option("--socket", options.socket, "the Unix socket to listen on")
+      ->envname("MOILD_SOCKET")
+      ->capture_default_str();
+  app.add_option("--config", options.config,
+                 "moild.json (default: /etc/moild/moild.json where it is there)");
+  app.add_flag("--check", options.check, "read the configuration, print it in full and exit");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return {options, app.exit(error) == 0 ? EX_OK : EX_USAGE};
+  }
+  return {options, std::nullopt};
+}
+
+}  // namespace moil::daemon

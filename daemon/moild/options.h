@@ -1,0 +1,24 @@
+// moild's command line.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace moil::daemon {
+
+struct Options {
+  std::string state_dir = "/var/lib/moild";
+  std::string socket = "/run/moild/moild.sock";
+  std::string config;       // empty: /etc/moild/moild.json where it is there
+  bool foreground = false;  // log for people: with time and colour
+  bool check = false;       // read the configuration and exit
+};
+
+// The options, or the exit status where there is nothing more to do (--help, an error).
+struct Parsed {
+  Options options;
+  std::optional<int> exit;
+};
+Parsed parse_options(int argc, char** argv);
+
+}  // namespace moil::daemon

@@ -1,0 +1,71 @@
+// moild without its main(): everything the daemon is made of, in the order it depends on each
+// other. Construction recovers what a crash left behind and begins to listen; run the loop to
+// serve.
+//
+// Loop thread only, but for `labels`, which the background thread uses.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "daemon/loop/background.h"
+#include "daemon/loop/event_loop.h"
+#include "daemon/rpc/dispatcher.h"
+#include "daemon/rpc/server.h"
+#include "daemon/service/config.h"
+#include "daemon/service/importer.h"
+#include "daemon/service/scheduler.h"
+#include "daemon/service/watchers.h"
+#include "daemon/service/worker_command.h"
+#include "daemon/state/job_store.h"
+#include "daemon/state/lock_file.h"
+#include "daemon/state/model_store.h"
+#include "datasets/labels/label_store.h"
+
+namespace moil::daemon {
+
+// The state folder, present, private and writable. kIo where it cannot be; a file in its place is
+// kFailedPrecondition.
+class StateFolder {
+ public:
+  explicit StateFolder(const std::filesystem::path& root);
+  const StateLayout& layout() const { return layout_; }
+
+ private:
+  StateLayout layout_;
+};
+
+class Service {
+ public:
+  // kAlreadyExists: a second daemon on this state (or this socket).
+  Service(EventLoop& loop, const Config& config, const std::filesystem::path& state,
+          const std::filesystem::path& socket, const World& world);
+
+  // Stops the worker (which checkpoints), then calls `done`.
+  void shut_down(std::function<void()> done);
+  // One line for people: "job 7 runs, 2 wait".
+  std::string status() const;
+
+  const Config config;
+  EventLoop& loop;
+  const World& world;
+  const std::int64_t started_at;
+  const StateFolder folder;
+  const StateLayout& layout;
+  const LockFile lock;
+  Database database;
+  ModelStore models;
+  JobStore jobs;
+  data::LabelStore labels;
+  Background background;
+  Watchers watchers;
+  const WorkerCommand command;
+  Importer importer;
+  Scheduler scheduler;
+  const Limits limits;
+  const MethodTable methods;
+  Dispatcher dispatcher;
+  Server server;
+};
+
+}  // namespace moil::daemon

@@ -1,0 +1,163 @@
+// A worker that computes nothing: it counts to ten in each of two stages, keeps its place in a
+// file as a real one keeps checkpoints, and misbehaves as the job's name asks:
+//
+//   night        does its job           slow        the same, until it is stopped or killed
+//   reject       kept back by the guard crash       kills itself in every attempt
+//   crash-once   kills itself once      bad-data    reports an error that is final
+//   garbage      writes lines that are no events    deaf   ignores SIGTERM
+//   no-folder    reports a version it did not write
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "base/file.h"
+#include "daemon/state_layout.h"
+#include "daemon/worker_protocol.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon {
+namespace {
+
+volatile sig_atomic_t stop_asked = 0;
+
+void on_term(int) { stop_asked = 1; }
+
+std::map<std::string, std::string> options(int argc, char** argv) {
+  std::map<std::string, std::string> out;
+  for (int i = 2; i + 1 < argc; i += 2) out[argv[i]] = argv[i + 1];
+  return out;
+}
+
+// Written aside and renamed, as worker_protocol.h asks; there already: nothing to do.
+void write_version(const StateLayout& layout, const std::string& model, std::int64_t version,
+                   const std::string& content) {
+  const fs::path target = layout.version(model, version);
+  if (fs::exists(target)) return;
+  const fs::path aside = layout.incoming(model, version);
+  fs::remove_all(aside);
+  fs::create_directories(aside);
+  write_file_atomic(aside / "model.json", content);
+  rename_durable(aside, target);
+}
+
+class Night {
+ public:
+  Night(const StateLayout& layout, JobFile job)
+      : layout_(layout), job_(std::move(job)), place_(layout.job(job_.id) / "place") {}
+
+  int run() {
+    const std::string& name = job_.spec.name;
+    const int attempts = count("attempts");
+    if (name == "garbage") write_line("this is no JSON\n[1,2\n{\"event\":\"unheard-of\"}\n");
+    if (name == "bad-data") {
+      events_.error(Error(ErrorCode::kBadData, "sample 3 is not an image"));
+      return kExitBadData;
+    }
+    if (name == "deaf") ::signal(SIGTERM, SIG_IGN);
+    int step = fs::exists(place_) && name != "crash" ? std::stoi(read_text(place_)) : 0;
+    const int resumed_from = step;
+    for (; step < 20 || endless(); ++step) {
+      report(step);
+      if (stop_asked != 0) return kExitCheckpointed;
+      write_file_atomic(place_, std::to_string(step + 1));
+      const bool crashes = name == "crash" || (name == "crash-once" && attempts == 1);
+      if (crashes && step == 12) ::raise(SIGKILL);
+      if (endless()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return finish(attempts, resumed_from);
+  }
+
+ private:
+  // Until the test puts a file "go" into the state folder.
+  bool endless() const {
+    const bool waits = job_.spec.name == "slow" || job_.spec.name == "deaf";
+    return waits && !fs::exists(layout_.root() / "go");
+  }
+
+  int count(const std::string& what) {
+    const fs::path file = layout_.job(job_.id) / what;
+    const int n = (fs::exists(file) ? std::stoi(read_text(file)) : 0) + 1;
+    write_file_atomic(file, std::to_string(n));
+    return n;
+  }
+
+  void report(int step) {
+    const bool training = step >= 10;
+    Progress progress{.stage = training ? Stage::kTrain : Stage::kMix,
+                      .done = step,
+                      .total = 20,
+                      .epoch = {},
+                      .epochs = {},
+                      .loss = {},
+                      .seconds_left = {}};
+    if (training) progress.epoch = 1 + (step - 10) / 5;
+    events_.progress(progress);
+    if (step == 14 || step == 19) {
+      events_.curve(
+          {.epoch = *progress.epoch, .seconds = 1, .loss = 0.5, .global = 0.9, .local = {}});
+    }
+  }
+
+  int finish(int attempts, int resumed_from) {
+    const bool promoted = job_.spec.name != "reject";
+    if (promoted && job_.spec.name != "no-folder") {
+      write_version(layout_, job_.spec.model, job_.version, to_json(job_).dump());
+    }
+    events_.result(JobResult{
+        .promoted = promoted,
+        .reason = promoted ? "global accuracy kept, local accuracy gained" : "global accuracy lost",
+        .global_before = 0.97,
+        .global_after = promoted ? 0.96 : 0.5,
+        .local_before = 0.1,
+        .local_after = 0.98,
+        .epochs = 2,
+        .seconds = 1.5,
+        .details = {{"attempts", attempts}, {"resumed_from", resumed_from}}});
+    return kExitDone;
+  }
+
+  static void write_line(const char* text) {
+    [[maybe_unused]] const ssize_t n = ::write(STDOUT_FILENO, text, std::strlen(text));
+  }
+
+  const StateLayout layout_;
+  const JobFile job_;
+  const fs::path place_;
+  EventWriter events_{STDOUT_FILENO};
+};
+
+int import(const StateLayout& layout, const std::map<std::string, std::string>& given) {
+  EventWriter events(STDOUT_FILENO);
+  const fs::path source = given.at("--source");
+  if (!fs::exists(source / "model.json")) {
+    events.error(Error(ErrorCode::kBadData, source.string() + " holds no model.json"));
+    return kExitBadData;
+  }
+  write_version(layout, given.at("--model"), std::stoll(given.at("--version")),
+                read_text(source / "model.json"));
+  events.result(ImportResult{.summary = "3 layers, 7 labels", .details = {{"layers", 3}}});
+  return kExitDone;
+}
+
+int run(int argc, char** argv) {
+  const auto given = options(argc, argv);
+  const StateLayout layout(given.at("--state-dir"));
+  ::signal(SIGTERM, on_term);
+  if (std::string(argv[1]) == "import") return import(layout, given);
+  return Night(layout, job_file_from_json(Json::parse(read_text(given.at("--job-file"))))).run();
+}
+
+}  // namespace
+}  // namespace moil::daemon
+
+int main(int argc, char** argv) {
+  if (argc < 2) return moil::daemon::kExitUsage;
+  return moil::daemon::run(argc, argv);
+}

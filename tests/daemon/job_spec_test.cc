@@ -1,0 +1,132 @@
+#include "daemon/job_spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace moil::daemon {
+namespace {
+
+Json minimal() {
+  return {{"name", "tonight"}, {"model", "digits"}, {"global", {{"pack", "/data/digits.pack"}}}};
+}
+
+// The pointers of everything wrong with the document.
+std::vector<std::string> wrong_fields(const Json& document) {
+  try {
+    (void)job_spec_from_json(document);
+    return {};
+  } catch (const ValidationError& error) {
+    std::vector<std::string> out;
+    for (const auto& wrong : error.errors()) out.push_back(wrong.pointer);
+    return out;
+  }
+}
+
+std::string message_for(const Json& document) {
+  try {
+    (void)job_spec_from_json(document);
+    return "";
+  } catch (const ValidationError& error) {
+    return error.errors().at(0).message;
+  }
+}
+
+TEST(JobSpec, MinimalDescriptionTakesDefaults) {
+  const JobSpec spec = job_spec_from_json(minimal());
+  EXPECT_EQ(spec.name, "tonight");
+  EXPECT_TRUE(spec.freeze.trainable_layers.all());
+  EXPECT_TRUE(spec.cache.enabled);
+  EXPECT_TRUE(spec.activate);
+  EXPECT_FALSE(spec.local.labels.has_value());
+}
+
+TEST(JobSpec, RoundTripKeepsEveryField) {
+  Json document = minimal();
+  document["global"]["alpha"] = 0.25;
+  document["local"]["labels"] = {"7", "8"};
+  document["freeze"]["trainable_layers"] = 3;
+  document["cache"] = {{"enabled", false}, {"dtype", "bf16"}};
+  document["train"] = {{"epochs", 4},
+                       {"optimizer", {{"type", "adamw"}, {"learning_rate", 0.1}}},
+                       {"schedule", {{"type", "cosine"}}},
+                       {"clip_norm", 1.5}};
+  document["memory"]["budget_bytes"] = 1 << 20;
+  document["seed"] = 9007199254740991;
+  const JobSpec spec = job_spec_from_json(document);
+  EXPECT_EQ(spec.train.optimizer.type, OptimizerType::kAdamw);
+  EXPECT_EQ(spec.freeze.trainable_layers.count, 3);
+  EXPECT_EQ(spec.seed, 9007199254740991U);
+  EXPECT_EQ(job_spec_from_json(to_json(spec)), spec);
+}
+
+TEST(JobSpec, EveryWrongFieldIsNamedAtOnce) {
+  Json document = minimal();
+  document.erase("name");
+  document["model"] = "../etc";
+  document["global"] = {{"pack", 7}, {"alpha", 1.5}};
+  document["train"] = {{"epocs", 3},
+                       {"batch", "many"},
+                       {"optimizer", {{"type", "sdg"}, {"learning_rate", -1}, {"momentum", 1}}}};
+  document["freeze"]["trainable_layers"] = "some";
+  document["local"]["labels"] = {"7", 8};
+  EXPECT_THAT(wrong_fields(document),
+              testing::UnorderedElementsAre(
+                  "/name", "/model", "/global/pack", "/global/alpha", "/train/epocs",
+                  "/train/batch", "/train/optimizer/type", "/train/optimizer/learning_rate",
+                  "/train/optimizer/momentum", "/freeze/trainable_layers", "/local/labels/1"));
+}
+
+TEST(JobSpec, UnknownFieldNamesTheNearest) {
+  Json document = minimal();
+  document["train"]["epocs"] = 3;
+  EXPECT_EQ(message_for(document), "unknown field \"epocs\"; did you mean \"epochs\"?");
+}
+
+TEST(JobSpec, UnknownValueNamesTheNearest) {
+  Json document = minimal();
+  document["train"]["optimizer"]["type"] = "adamv";
+  EXPECT_THAT(message_for(document), testing::HasSubstr("did you mean \"adam"));
+}
+
+TEST(JobSpec, PointersEscapeTildeAndSlash) {
+  Json document = minimal();
+  document["a/b~c"] = 1;
+  EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/a~1b~0c"));
+}
+
+TEST(JobSpec, NumbersOutOfTheirType) {
+  for (const Json& seed : {Json(-1), Json(1.5), Json(1e30), Json(9007199254740992)}) {
+    Json document = minimal();
+    document["seed"] = seed;
+    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/seed")) << seed;
+  }
+  Json document = minimal();
+  document["train"]["epochs"] = 4294967297;  // would be 1 where it wrapped
+  EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/epochs"));
+}
+
+TEST(JobSpec, NullMeansNoneOnlyWhereNoneIsPossible) {
+  Json document = minimal();
+  document["train"]["clip_norm"] = nullptr;
+  document["memory"]["budget_bytes"] = nullptr;
+  EXPECT_THAT(wrong_fields(document), testing::IsEmpty());
+  document["train"]["epochs"] = nullptr;
+  EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/epochs"));
+}
+
+TEST(JobSpec, NotAnObject) {
+  EXPECT_THAT(wrong_fields(Json::array()), testing::ElementsAre(""));
+  EXPECT_THAT(wrong_fields({{"name", "x"}, {"model", "m"}, {"global", 3}}),
+              testing::ElementsAre("/global"));
+}
+
+TEST(CheckName, KeepsModelsInTheirFolder) {
+  for (const char* fine : {"digits", "a", "mobilenet-v2_1.0"}) EXPECT_FALSE(check_name(fine));
+  for (const char* bad : {"", ".", "..", ".hidden", "a/b", "a b", "a\n"}) {
+    EXPECT_TRUE(check_name(bad)) << bad;
+  }
+  EXPECT_TRUE(check_name(std::string(65, 'x')));
+}
+
+}  // namespace
+}  // namespace moil::daemon

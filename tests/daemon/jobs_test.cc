@@ -1,0 +1,268 @@
+// A job's life: submitted, run, watched, killed, resumed, cancelled.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "tests/daemon/support/test_server.h"
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace moil::daemon::test {
+namespace {
+
+class Jobs : public testing::Test {
+ protected:
+  Jobs() { import_model(server_); }
+  fs::path socket() const { return server_.socket(); }
+  Json active_version() const {
+    return result_of(socket(), "model.get", {{"model", "digits"}})["version"];
+  }
+  void let_go() const { std::ofstream(folder_ / "state/go") << "go"; }
+  // Waits until the worker of a slow job has begun to train.
+  void wait_for_training(std::int64_t id) const {
+    EXPECT_TRUE(eventually([&] {
+      const Json progress = result_of(socket(), "job.get", {{"id", id}})["job"]["progress"];
+      return progress.is_object() && progress["stage"] == "train";
+    }));
+  }
+
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+};
+
+TEST_F(Jobs, ANightPromotesANewVersion) {
+  const auto id = submit(socket(), "night");
+  const Json job = wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(job["result"]["local_after"], 0.98);
+  EXPECT_EQ(job["attempts"], 1);
+  EXPECT_EQ(job["base_version"], 1);
+  EXPECT_EQ(job["version"], 2);
+  EXPECT_EQ(active_version(), 2);
+  EXPECT_FALSE(fs::exists(folder_ / "state/jobs" / std::to_string(id)));
+}
+
+TEST_F(Jobs, AJobThatNamesNoModelOrPackIsRefusedWithBoth) {
+  Json job = job_named("night", "/nowhere/pack");
+  job["model"] = "unheard-of";
+  const Json reply = ask(socket(), "job.submit", {{"job", job}});
+  EXPECT_EQ(reply["error"]["code"], kInvalidParams);
+  const Json& errors = reply["error"]["data"]["errors"];
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0]["pointer"], "/job/model");
+  EXPECT_EQ(errors[1]["pointer"], "/job/global/pack");
+}
+
+TEST_F(Jobs, WrongFieldsOfTheDescriptionCarryPointers) {
+  Json job = job_named("night", socket());
+  job["train"] = {{"epocs", 3}, {"batch", "x"}};
+  const Json reply = ask(socket(), "job.submit", {{"job", job}});
+  const Json& errors = reply["error"]["data"]["errors"];
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0]["pointer"], "/job/train/epocs");
+  EXPECT_EQ(errors[1]["pointer"], "/job/train/batch");
+  EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
+}
+
+TEST_F(Jobs, TheGuardKeepsTheOldModel) {
+  const auto id = submit(socket(), "reject");
+  const Json job = wait_for(socket(), id, "rejected-by-guard");
+  EXPECT_EQ(job["message"], "global accuracy lost");
+  EXPECT_EQ(active_version(), 1);
+}
+
+TEST_F(Jobs, ActivateFalseRecordsOnly) {
+  Json job = job_named("night", socket());
+  job["activate"] = false;
+  const auto id = result_of(socket(), "job.submit", {{"job", job}, {"now", true}})["id"];
+  wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(active_version(), 1);
+  EXPECT_EQ(result_of(socket(), "model.list")["models"].size(), 2U);
+}
+
+TEST_F(Jobs, AWorkerThatDiesIsResumedFromItsCheckpoint) {
+  const auto id = submit(socket(), "crash-once");
+  const Json job = wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(job["attempts"], 2);
+  EXPECT_EQ(job["failures"], 1);
+  EXPECT_EQ(job["result"]["details"]["resumed_from"], 13);
+}
+
+TEST_F(Jobs, KillNineFromOutsideIsSurvived) {
+  const auto id = submit(socket(), "slow");
+  wait_for_training(id);
+  // The worker is a child of this process: find it by its parent.
+  int worker = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream stat(entry.path() / "stat");
+    int pid = 0;
+    int parent = 0;
+    std::string name;
+    std::string state;
+    if (stat >> pid >> name >> state >> parent && parent == ::getpid()) worker = pid;
+  }
+  ASSERT_GT(worker, 0);
+  ::kill(worker, SIGKILL);
+  EXPECT_TRUE(eventually([&] {
+    return result_of(socket(), "job.get", {{"id", id}})["job"]["attempts"] == 2;
+  }));
+  let_go();
+  const Json job = wait_for(socket(), id, "succeeded");
+  EXPECT_GT(job["result"]["details"]["resumed_from"], 0);
+}
+
+TEST_F(Jobs, AWorkerThatKeepsDyingFailsTheJob) {
+  const auto id = submit(socket(), "crash");
+  const Json job = wait_for(socket(), id, "failed");
+  EXPECT_EQ(job["failures"], 2);  // the third is the end
+  EXPECT_EQ(job["attempts"], 3);
+  EXPECT_THAT(job["message"].get<std::string>(),
+              testing::HasSubstr("signal 9 (Killed) in stage train"));
+}
+
+TEST_F(Jobs, FinalErrorsAreNotRetried) {
+  const auto id = submit(socket(), "bad-data");
+  const Json job = wait_for(socket(), id, "failed");
+  EXPECT_EQ(job["attempts"], 1);
+  EXPECT_EQ(job["message"], "sample 3 is not an image");
+}
+
+TEST_F(Jobs, AVersionThatWasNotWrittenFailsTheJob) {
+  const auto id = submit(socket(), "no-folder");
+  const Json job = wait_for(socket(), id, "failed");
+  EXPECT_EQ(job["attempts"], 3);
+  EXPECT_THAT(job["message"].get<std::string>(), testing::HasSubstr("given up after 3 attempts"));
+  EXPECT_EQ(active_version(), 1);
+}
+
+TEST_F(Jobs, GarbageFromTheWorkerIsOnlyLogged) {
+  wait_for(socket(), submit(socket(), "garbage"), "succeeded");
+}
+
+TEST_F(Jobs, CancelARunningJob) {
+  const auto id = submit(socket(), "slow");
+  wait_for_training(id);
+  EXPECT_EQ(result_of(socket(), "job.cancel", {{"id", id}})["cancelling"], true);
+  wait_for(socket(), id, "cancelled");
+  EXPECT_EQ(active_version(), 1);
+  EXPECT_EQ(ask(socket(), "job.cancel", {{"id", id}})["error"]["data"]["code"],
+            "failed_precondition");
+}
+
+TEST_F(Jobs, AWorkerThatIgnoresTheStopIsKilled) {
+  const auto id = submit(socket(), "deaf");
+  wait_for_training(id);
+  result_of(socket(), "job.cancel", {{"id", id}});
+  wait_for(socket(), id, "cancelled");
+}
+
+TEST_F(Jobs, CancelAQueuedJob) {
+  server_.world.minute = 720;
+  const auto id = submit(socket(), "night", false);
+  EXPECT_EQ(result_of(socket(), "job.cancel", {{"id", id}})["state"], "cancelled");
+}
+
+TEST_F(Jobs, OneWorkerAtATime) {
+  const auto first = submit(socket(), "slow");
+  wait_for_training(first);
+  const auto second = submit(socket(), "night");
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(result_of(socket(), "job.get", {{"id", second}})["job"]["state"], "queued");
+  let_go();
+  wait_for(socket(), second, "succeeded");
+  EXPECT_EQ(active_version(), 3);
+}
+
+TEST_F(Jobs, AWatcherSeesEveryStoredEventOnceAndInOrder) {
+  Line client(socket());
+  const auto id = submit(socket(), "slow");
+  client.send(Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "job.watch"}, {"params", {{"id", id}}}}
+                  .dump() +
+              "\n");
+  const Json reply = client.read()["result"];
+  std::vector<std::int64_t> seen;
+  for (const Json& event : reply["events"]) seen.push_back(event["seq"]);
+  wait_for_training(id);
+  let_go();
+  int positions = 0;
+  std::string state;
+  while (state != "succeeded") {
+    const Json message = client.read();
+    ASSERT_EQ(message["method"], "job.event");
+    ASSERT_FALSE(message.contains("id"));
+    const Json& params = message["params"];
+    EXPECT_EQ(params["job"], id);
+    if (params.contains("seq")) seen.push_back(params["seq"]);
+    if (params["event"]["event"] == "progress") ++positions;
+    if (params["event"]["event"] == "state") state = params["event"]["state"];
+  }
+  const Json stored = result_of(socket(), "job.get", {{"id", id}})["events"];
+  ASSERT_EQ(seen.size(), stored.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i], static_cast<std::int64_t>(i + 1));
+  }
+  EXPECT_GT(positions, 0);
+}
+
+TEST_F(Jobs, WatchingAFinishedJobTellsAllAtOnce) {
+  const auto id = submit(socket(), "night");
+  wait_for(socket(), id, "succeeded");
+  const Json reply = result_of(socket(), "job.watch", {{"id", id}});
+  EXPECT_EQ(reply["job"]["state"], "succeeded");
+  std::vector<std::string> kinds;
+  for (const Json& event : reply["events"]) kinds.push_back(event["event"]["event"]);
+  EXPECT_THAT(kinds,
+              testing::ElementsAre("state", "state", "stage", "stage", "curve", "curve", "state"));
+  const Json later = result_of(socket(), "job.watch", {{"id", id}, {"since", 5}});
+  EXPECT_EQ(later["events"].size(), 2U);
+}
+
+TEST_F(Jobs, AnUnknownJob) {
+  for (const char* method : {"job.get", "job.cancel", "job.watch"}) {
+    EXPECT_EQ(ask(socket(), method, {{"id", 99}})["error"]["data"]["code"], "not_found");
+  }
+}
+
+TEST_F(Jobs, TheWindowHoldsJobsBack) {
+  server_.world.minute = 720;
+  const auto id = submit(socket(), "night", false);
+  std::this_thread::sleep_for(150ms);
+  EXPECT_EQ(result_of(socket(), "job.get", {{"id", id}})["job"]["state"], "queued");
+  EXPECT_EQ(result_of(socket(), "system.status")["window"]["reason"],
+            "outside the window 01:00-06:00");
+  server_.world.minute = 60;
+  wait_for(socket(), id, "succeeded");
+}
+
+TEST_F(Jobs, ConditionsHoldJobsBack) {
+  server_.world.on_mains = false;
+  const auto id = submit(socket(), "night", false);
+  std::this_thread::sleep_for(150ms);
+  EXPECT_EQ(result_of(socket(), "job.get", {{"id", id}})["job"]["state"], "queued");
+  server_.world.on_mains = true;
+  wait_for(socket(), id, "succeeded");
+}
+
+TEST_F(Jobs, WhenTheWindowClosesTheJobWaitsForTheNextNightAndResumes) {
+  const auto id = submit(socket(), "slow", false);
+  wait_for_training(id);
+  server_.world.minute = 360;
+  Json job = wait_for(socket(), id, "queued");
+  EXPECT_EQ(job["message"], "outside the window 01:00-06:00");
+  EXPECT_EQ(job["failures"], 0);
+  let_go();
+  server_.world.minute = 100;
+  job = wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(job["failures"], 0);
+  EXPECT_GT(job["result"]["details"]["resumed_from"], 0);
+}
+
+TEST_F(Jobs, NowIgnoresTheWindow) {
+  server_.world.minute = 720;
+  wait_for(socket(), submit(socket(), "night", true), "succeeded");
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

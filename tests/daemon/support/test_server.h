@@ -1,0 +1,100 @@
+// A moild in a thread of the test, on a state folder of its own, with a fake device and a worker
+// that computes nothing; and the words the tests are written in.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "daemon/service/service.h"
+
+namespace moil::daemon::test {
+
+// Removed at the end of its life.
+class TempFolder {
+ public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// At 03:00 on mains, cool and idle, until the test says otherwise. Any thread.
+class FakeWorld : public World {
+ public:
+  std::atomic<int> minute = 180;
+  std::atomic<bool> on_mains = true;
+  std::atomic<double> temperature = 40;
+  std::atomic<double> load = 0;
+
+  std::int64_t now_milliseconds() const override { return daemon::now_milliseconds(); }
+  int minute_of_day() const override { return minute; }
+  DeviceReading device() const override {
+    return {
+        .on_mains = on_mains, .battery = 0.9, .load_per_cpu = load, .temperature_c = temperature};
+  }
+};
+
+// A configuration for tests: looks often, retries at once, waits briefly.
+Config quick_config();
+
+class TestServer {
+ public:
+  explicit TestServer(const std::filesystem::path& state, Config config = quick_config());
+  ~TestServer();  // shuts down well
+  TestServer(const TestServer&) = delete;
+  TestServer& operator=(const TestServer&) = delete;
+
+  const std::filesystem::path& socket() const { return socket_; }
+  FakeWorld world;
+
+ private:
+  std::filesystem::path socket_;
+  EventLoop loop_;
+  std::unique_ptr<Service> service_;
+  std::thread thread_;
+};
+
+// A raw client: lines out, lines in; no reply within ten seconds is a failure.
+class Line {
+ public:
+  explicit Line(const std::filesystem::path& socket);
+  void send(const std::string& text) const;  // as it is; add the newline yourself
+  Json read();                               // the next message; null at the end of the stream
+  bool is_closed_within(std::chrono::milliseconds time);
+  int descriptor() const { return socket_.get(); }
+
+ private:
+  bool fill(std::chrono::milliseconds time);
+  UniqueFd socket_;
+  std::string buffer_;
+};
+
+// One request on a connection of its own: the whole reply.
+Json ask(const std::filesystem::path& socket, const std::string& method,
+         const Json& params = Json::object());
+// The same, but expects a result.
+Json result_of(const std::filesystem::path& socket, const std::string& method,
+               const Json& params = Json::object());
+
+// A model in the store of the server, active, version 1.
+void import_model(const TestServer& server, const std::string& name = "digits");
+// A complete description whose worker behaves as `name` says (fake_worker/main.cc). The pack is
+// the socket: a file that is there.
+Json job_named(const std::string& name, const std::filesystem::path& pack);
+std::int64_t submit(const std::filesystem::path& socket, const std::string& name, bool now = true);
+// Waits until the job's state is `state` and returns job.get's "job"; fails after 20 seconds.
+Json wait_for(const std::filesystem::path& socket, std::int64_t id, const std::string& state);
+// Polls `condition` for at most 20 seconds.
+bool eventually(const std::function<bool()>& condition);
+
+}  // namespace moil::daemon::test
