@@ -219,10 +219,7 @@ namespace {
 HWY_EXPORT(panel_columns);
 HWY_EXPORT(gemm_block);
 
-std::int64_t wide_panel() {
-  static const int columns = HWY_DYNAMIC_DISPATCH(panel_columns)();
-  return columns;
-}
+std::int64_t wide_panel() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
 
 std::int64_t packed_columns(std::int64_t n) {
   const std::int64_t lanes = wide_panel() / 2;

@@ -1,5 +1,6 @@
 // Every kernel of every processor against the definition of convolution.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 
@@ -59,6 +60,27 @@ std::vector<float> run_forward(const ConvKernel& kernel, const Case& c, bool bia
   return y.values();
 }
 
+// The weights' gradient, or the input's derivative.
+std::vector<float> run_backward(const ConvKernel& kernel, const Case& c, ConvStep step) {
+  const Floats x(c.x), w(c.w), dy(c.dy), dx(c.x.size()), dw(c.w.size());
+  const Bytes workspace(kernel.workspace_bytes());
+  fill_with_garbage(workspace.get(), kernel.workspace_bytes());
+  std::fill_n(dx.get(), c.x.size(), NAN);
+  std::fill_n(dw.get(), c.w.size(), NAN);
+  ConvArgs args;
+  args.output_derivative = dy.get();
+  args.workspace = workspace.get();
+  if (step == ConvStep::kGradient) {
+    args.input = x.get();
+    args.weight_gradient = dw.get();
+  } else {
+    args.weights = w.get();
+    args.input_derivative = dx.get();
+  }
+  kernel.run(args);
+  return step == ConvStep::kGradient ? dw.values() : dx.values();
+}
+
 std::vector<double> activated(std::vector<double> values, FusedActivation activation) {
   for (double& v : values) {
     if (activation != FusedActivation::kNone) v = std::max(0.0, v);
@@ -113,20 +135,11 @@ TEST_P(ConvKernels, DerivativeIsTheDefinition) {
   const ConvReference reference = c.reference();
   const auto kernels = selector_.candidates(c.s, ConvStep::kDerivative);
   ASSERT_FALSE(kernels.empty());
-  for (const auto& kernel : kernels) {
-    const Floats w(c.w), dy(c.dy), dx(c.x.size());
-    const Bytes workspace(kernel->workspace_bytes());
-    fill_with_garbage(workspace.get(), kernel->workspace_bytes());
-    std::fill_n(dx.get(), c.x.size(), NAN);
-    ConvArgs args;
-    args.weights = w.get();
-    args.output_derivative = dy.get();
-    args.input_derivative = dx.get();
-    args.workspace = workspace.get();
-    kernel->run(args);
-    EXPECT_LT(difference(dx.values(), reference.input_derivative), tolerance(*kernel))
+  for (const auto& kernel : kernels)
+    EXPECT_LT(
+        difference(run_backward(*kernel, c, ConvStep::kDerivative), reference.input_derivative),
+        tolerance(*kernel))
         << kernel->name() << " " << c.s.to_string();
-  }
 }
 
 TEST_P(ConvKernels, GradientIsTheDefinitionAndAccumulates) {
@@ -194,6 +207,41 @@ TEST_P(ConvKernels, WithConstantWeightsASampleDoesNotDependOnItsBatch) {
 }
 
 // Large enough for tiles, panels and threads to matter.
+// Runs with our code compiled for one instruction set after the other: all that this CPU has.
+template <class Fn>
+void for_each_instruction_set(const Fn& fn) {
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (std::int64_t left = supported; left != 0; left &= left - 1) {
+    hwy::SetSupportedTargetsForTest(left & -left);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    fn(hwy::TargetName(left & -left));
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST_P(ConvKernels, OurCodeIsRightOnEveryInstructionSet) {
+  const Case c(current());
+  const ConvReference reference = c.reference();
+  KernelSelector::Options options;
+  options.processors = {"native"};
+  const KernelSelector native(options);
+  for_each_instruction_set([&](const char* target) {
+    for (const bool constant : {false, true})
+      for (const auto& kernel :
+           native.candidates(c.s, ConvStep::kForward, {true, FusedActivation::kNone, constant}))
+        EXPECT_LT(difference(run_forward(*kernel, c, true), reference.output), 1e-5)
+            << target << " " << kernel->name() << " " << c.s.to_string();
+    for (const ConvStep step : {ConvStep::kGradient, ConvStep::kDerivative})
+      for (const auto& kernel : native.candidates(c.s, step)) {
+        const auto& expected =
+            step == ConvStep::kGradient ? reference.weight_gradient : reference.input_derivative;
+        EXPECT_LT(difference(run_backward(*kernel, c, step), expected), 1e-5)
+            << target << " " << kernel->name() << " " << c.s.to_string();
+      }
+  });
+}
+
 TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
   for (const ConvShape& s :
        {shape(3, 40, 33, 31, 72, 3, 1, 1), shape(2, 130, 20, 20, 70, 1),
@@ -207,17 +255,10 @@ TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
           << kernel->name() << " " << s.to_string();
     for (const ConvStep step : {ConvStep::kGradient, ConvStep::kDerivative}) {
       for (const auto& kernel : selector.candidates(s, step)) {
-        const Floats x(c.x), w(c.w), dy(c.dy), dx(c.x.size()), dw(c.w.size());
-        const Bytes workspace(kernel->workspace_bytes());
-        ConvArgs args;
-        args.input = x.get(), args.weights = w.get(), args.output_derivative = dy.get();
-        args.input_derivative = dx.get(), args.weight_gradient = dw.get();
-        args.workspace = workspace.get();
-        kernel->run(args);
-        const double d = step == ConvStep::kGradient
-                             ? difference(dw.values(), reference.weight_gradient)
-                             : difference(dx.values(), reference.input_derivative);
-        EXPECT_LT(d, tolerance(*kernel)) << kernel->name() << " " << s.to_string();
+        const auto& expected =
+            step == ConvStep::kGradient ? reference.weight_gradient : reference.input_derivative;
+        EXPECT_LT(difference(run_backward(*kernel, c, step), expected), tolerance(*kernel))
+            << kernel->name() << " " << s.to_string();
       }
     }
   }
@@ -229,14 +270,9 @@ TEST(ConvKernelsRepeat, TheSameBitsInEveryRun) {
   for (const auto& kernel : selector.candidates(c.s, ConvStep::kGradient)) {
     std::vector<float> first;
     for (int run = 0; run < 5; ++run) {
-      const Floats x(c.x), dy(c.dy), dw(c.w.size());
-      const Bytes workspace(kernel->workspace_bytes());
-      ConvArgs args;
-      args.input = x.get(), args.output_derivative = dy.get(), args.weight_gradient = dw.get();
-      args.workspace = workspace.get();
-      kernel->run(args);
-      if (run == 0) first = dw.values();
-      EXPECT_EQ(dw.values(), first) << kernel->name();
+      const std::vector<float> gradient = run_backward(*kernel, c, ConvStep::kGradient);
+      if (run == 0) first = gradient;
+      EXPECT_EQ(gradient, first) << kernel->name();
     }
   }
 }
