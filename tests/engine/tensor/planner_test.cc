@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <limits>
 
 #include "base/error.h"
@@ -175,14 +175,14 @@ TEST(PlannerTest, KnownNetworksComeWithinOnePercentOfTheBound) {
   }
 }
 
-// Generous limits: the machine may be busy and the build may carry sanitizers.
+// Processor time, so that a busy machine does not count; generous, for builds with sanitizers.
 TEST(PlannerTest, IsFast) {
-  for (const auto& [nodes, limit_ms] : {std::pair{120, 500}, {750, 10'000}}) {
+  for (const auto& [nodes, limit_seconds] : {std::pair{120, 0.5}, {750, 10.0}}) {
     const Requests requests = testing::requests_of(testing::random_graph(1, nodes));
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     EXPECT_GE(plan_memory(requests).total_bytes, lower_bound_bytes(requests));
-    const auto spent = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(spent, std::chrono::milliseconds(limit_ms)) << requests.size() << " requests";
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, limit_seconds) << requests.size() << " requests";
   }
 }
 
