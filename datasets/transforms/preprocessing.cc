@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "datasets/identity/digest.h"
+#include "datasets/transforms/json_fields.h"
 
 namespace moil::data {
 
@@ -21,38 +22,8 @@ constexpr int kMaxSide = 16'384;
 // To be raised when the arithmetic of a transform changes its results.
 constexpr const char* kArithmetic = "preprocessing 1 ";
 
-constexpr const char* kFields[] = {"channels", "resize", "short_side", "filter", "height",
-                                   "width",    "scale",  "mean",       "std"};
-
 void require(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, "preprocessing: " + what);
-}
-
-template <typename T>
-void read(const nlohmann::json& json, const char* field, T& value) {
-  require(json.contains(field), "'" + std::string(field) + "' is missing");
-  try {
-    json.at(field).get_to(value);
-  } catch (const nlohmann::json::exception&) {
-    require(false, "'" + std::string(field) + "' is of the wrong type: " + json.at(field).dump());
-  }
-}
-
-void read_side(const nlohmann::json& json, const char* field, int& value) {
-  std::int64_t number = 0;
-  read(json, field, number);
-  require(json.at(field).is_number_integer() && number >= 1 && number <= kMaxSide,
-          "'" + std::string(field) + "' is " + json.at(field).dump() + ", expected 1 to " +
-              std::to_string(kMaxSide));
-  value = static_cast<int>(number);
-}
-
-// The enum macro reads unknown names as the first one: refuse what does not come back the same.
-template <typename T>
-void read_name(const nlohmann::json& json, const char* field, T& value) {
-  read(json, field, value);
-  require(nlohmann::json(value) == json.at(field),
-          "'" + std::string(field) + "' is " + json.at(field).dump() + ", which is not known");
 }
 
 void check_channels(const char* field, const std::vector<double>& values, int channels) {
@@ -82,21 +53,21 @@ void Preprocessing::check() const {
 }
 
 Preprocessing Preprocessing::from_json(const nlohmann::json& json) {
-  require(json.is_object(), "expected an object, found " + json.dump().substr(0, 80));
-  for (const auto& [key, value] : json.items()) {
-    require(std::ranges::find(kFields, key) != std::end(kFields), "unknown field '" + key + "'");
-  }
+  JsonFields fields(json, "preprocessing", ErrorCode::kInvalidArgument);
+  const auto side = [&](const char* name) {
+    return static_cast<int>(fields.whole(name, 1, kMaxSide));
+  };
   Preprocessing description;
-  read_side(json, "channels", description.channels);
-  read_name(json, "resize", description.resize);
-  read_side(json, "height", description.height);
-  read_side(json, "width", description.width);
-  if (description.resize == Resize::kShortSide)
-    read_side(json, "short_side", description.short_side);
-  if (description.resize != Resize::kNone) read_name(json, "filter", description.filter);
-  if (json.contains("scale")) read(json, "scale", description.scale);
-  read(json, "mean", description.mean);
-  read(json, "std", description.stddev);
+  description.channels = side("channels");
+  description.resize = fields.name<Resize>("resize");
+  description.height = side("height");
+  description.width = side("width");
+  if (description.resize == Resize::kShortSide) description.short_side = side("short_side");
+  if (description.resize != Resize::kNone) description.filter = fields.name<Filter>("filter");
+  if (fields.has("scale")) description.scale = fields.get<double>("scale");
+  description.mean = fields.get<std::vector<double>>("mean");
+  description.stddev = fields.get<std::vector<double>>("std");
+  fields.finish();
   description.check();
   return description;
 }

@@ -1,0 +1,28 @@
+// A global pack of the kind `images`: tar shards in the ImageFolder layout <class>/<file>.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "datasets/images/codec.h"
+#include "datasets/pack/pack_writer.h"
+#include "datasets/readers/dataset.h"
+
+namespace moil::data {
+
+// Writes every sample of the dataset under its split, files as they are (PNG where the source has
+// none). The same dataset gives the same bytes. Samples have one label, and class names can name
+// folders; else kInvalidArgument. kAlreadyExists where the folder is not empty.
+void write_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset,
+                      const Preprocessing& preprocessing, const PackOptions& options = {});
+
+class ImagePack : public ImageDataset {
+ public:
+  [[nodiscard]] virtual const PackManifest& manifest() const = 0;
+};
+
+// Checks the pack whole, checksums included. kFailedPrecondition where it is of the other kind.
+[[nodiscard]] std::unique_ptr<ImagePack> open_image_pack(const std::filesystem::path& folder,
+                                                         const DecodeLimits& limits = {});
+
+}  // namespace moil::data

@@ -1,0 +1,108 @@
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "datasets/labels/media_type.h"
+#include "datasets/pack/image_pack.h"
+
+namespace moil::data {
+namespace {
+
+class TarWriter {
+ public:
+  explicit TarWriter(const std::filesystem::path& path)
+      : path_(path), archive_(archive_write_new()), entry_(archive_entry_new()) {
+    // GNU's format keeps names as bytes: libarchive's pax would convert them through the locale.
+    check(archive_write_set_format_gnutar(archive_.get()));
+    check(archive_write_open_filename(archive_.get(), path.c_str()));
+  }
+
+  void add(const std::string& name, std::span<const std::uint8_t> bytes) {
+    archive_entry_clear(entry_.get());
+    archive_entry_set_pathname(entry_.get(), name.c_str());
+    archive_entry_set_filetype(entry_.get(), AE_IFREG);
+    archive_entry_set_perm(entry_.get(), 0644);
+    archive_entry_set_size(entry_.get(), static_cast<la_int64_t>(bytes.size()));
+    check(archive_write_header(archive_.get(), entry_.get()));
+    const auto written = archive_write_data(archive_.get(), bytes.data(), bytes.size());
+    if (written != static_cast<la_ssize_t>(bytes.size())) check(ARCHIVE_FATAL);
+    size_ += bytes.size();
+    ++count_;
+  }
+  void close() { check(archive_write_close(archive_.get())); }
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  std::uint64_t count() const { return count_; }
+
+ private:
+  void check(int code) const {
+    if (code >= ARCHIVE_WARN) return;
+    const char* text = archive_error_string(archive_.get());
+    throw Error(ErrorCode::kIo, path_.string() + ": " + (text ? text : "cannot be written"));
+  }
+
+  struct Free {
+    void operator()(archive* handle) const { archive_write_free(handle); }
+    void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+  };
+  std::filesystem::path path_;
+  std::unique_ptr<archive, Free> archive_;
+  std::unique_ptr<archive_entry, Free> entry_;
+  std::uint64_t size_ = 0, count_ = 0;
+};
+
+void check_class(const std::string& name) {
+  if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos ||
+      name.find('\0') != std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument, "the class '" + name + "' cannot name a folder");
+  }
+}
+
+std::string member_name(const ImageDataset& dataset, std::size_t i, ClassId label,
+                        std::span<const std::uint8_t> bytes) {
+  const auto type = media_type_of(bytes);
+  if (type != kJpeg && type != kPng) bad_image(dataset.name(i), "neither JPEG nor PNG");
+  std::string number = std::to_string(i);
+  number.insert(0, 8 - std::min<std::size_t>(number.size(), 8), '0');
+  return dataset.classes()[label] + "/" + number + (type == kJpeg ? ".jpg" : ".png");
+}
+
+void write_split(PackWriter& writer, const ImageDataset& dataset, Split split,
+                 std::span<const ClassId> labels) {
+  std::optional<TarWriter> tar;
+  const auto close = [&] {
+    tar->close();
+    writer.close_shard(tar->path(), split, tar->count());
+    tar.reset();
+  };
+  for (const std::size_t i : samples_of(dataset, split)) {
+    if (!tar) tar.emplace(writer.next_shard(split, ".tar"));
+    const auto bytes = dataset.encoded(i);
+    tar->add(member_name(dataset, i, labels[i], bytes), bytes);
+    if (tar->size() >= writer.options().shard_bytes) close();
+  }
+  if (tar) close();
+}
+
+}  // namespace
+
+void write_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset,
+                      const Preprocessing& preprocessing, const PackOptions& options) {
+  for (const auto& name : dataset.classes()) check_class(name);
+  const auto labels = single_labels(dataset);
+  PackManifest manifest;
+  manifest.kind = PackKind::kImages;
+  manifest.classes = dataset.classes();
+  manifest.preprocessing = preprocessing;
+  PackWriter writer(folder, std::move(manifest), options);
+  for (const Split split : {Split::kTrain, Split::kValidation}) {
+    write_split(writer, dataset, split, labels);
+  }
+  writer.finish();
+}
+
+}  // namespace moil::data

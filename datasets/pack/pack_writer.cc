@@ -1,0 +1,54 @@
+#include "datasets/pack/pack_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace moil::data {
+namespace fs = std::filesystem;
+
+namespace {
+
+void sync_file(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw system_error("cannot open " + path.string(), errno);
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  if (error != 0) throw system_error("cannot fsync " + path.string(), error);
+}
+
+}  // namespace
+
+PackWriter::PackWriter(fs::path folder, PackManifest manifest, PackOptions options)
+    : folder_(std::move(folder)), manifest_(std::move(manifest)), options_(options) {
+  manifest_.preprocessing.check();
+  manifest_.shards.clear();
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw system_error("cannot create " + folder_.string(), error.value());
+  if (!fs::is_empty(folder_)) {
+    throw Error(ErrorCode::kAlreadyExists, folder_.string() + " is there and not empty");
+  }
+}
+
+fs::path PackWriter::next_shard(Split split, const char* extension) const {
+  const auto of_split = std::ranges::count(manifest_.shards, split, &PackShard::split);
+  std::string number = std::to_string(of_split);
+  number.insert(0, 5 - std::min<std::size_t>(number.size(), 5), '0');
+  return folder_ / (std::string(to_string(split)) + "-" + number + extension);
+}
+
+void PackWriter::close_shard(const fs::path& file, Split split, std::uint64_t samples) {
+  sync_file(file);
+  manifest_.shards.push_back(
+      {file.filename().string(), split, samples, fs::file_size(file), checksum_of(file)});
+}
+
+void PackWriter::finish() { write_manifest(folder_, manifest_); }
+
+}  // namespace moil::data

@@ -1,0 +1,165 @@
+#include "datasets/pack/image_pack.h"
+
+#include <map>
+
+#include "base/file.h"
+#include "datasets/readers/csv_digits.h"
+#include "datasets/readers/image_folder.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
+
+namespace moil::data {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using testing::expect_error;
+using testing::pattern;
+
+Preprocessing grey8() {
+  Preprocessing p;
+  p.channels = 1;
+  p.height = p.width = 8;
+  p.mean = {0};
+  p.stddev = {1};
+  return p;
+}
+
+class ImagePackTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 10; ++i) {
+      const std::string name = (i % 2 ? "süß, sour/" : "bitter/") + std::to_string(i);
+      const bool png = i % 3 != 0;
+      testing::write_bytes(
+          folder_ / ("f/" + name + (png ? ".png" : ".jpg")),
+          png ? encode_png(pattern(8 + i, 8, 3)) : encode_jpeg(pattern(16 + i, 16, 3), 90));
+    }
+    ImageFolderOptions options;
+    options.split.validation_fraction = 0.4;
+    source_ = open_image_folder(folder_ / "f", options);
+  }
+  void write(PackOptions options = {}) { write_image_pack(pack(), *source_, grey8(), options); }
+  std::filesystem::path pack() const { return folder_ / "pack"; }
+  json manifest() const { return json::parse(read_text(pack() / "pack.json")); }
+  // Opening fails after pack.json was changed.
+  void refused(const std::function<void(json&)>& change, ErrorCode code,
+               const std::vector<std::string>& fragments) {
+    const std::string good = read_text(pack() / "pack.json");
+    json changed = json::parse(good);
+    change(changed);
+    write_file_atomic(pack() / "pack.json", changed.dump());
+    expect_error(code, fragments, [&] { (void)open_image_pack(pack()); });
+    write_file_atomic(pack() / "pack.json", good);
+  }
+  testing::TempFolder folder_;
+  std::unique_ptr<ImageFolder> source_;
+};
+
+TEST_F(ImagePackTest, HoldsTheSameSamples) {
+  PackOptions options;
+  options.shard_bytes = 700;  // several shards
+  write(options);
+  const auto opened = open_image_pack(pack());
+  EXPECT_GT(opened->manifest().shards.size(), 3u);
+  EXPECT_EQ(opened->manifest().preprocessing, grey8());
+  EXPECT_EQ(opened->classes(), source_->classes());
+  ASSERT_EQ(opened->size(), source_->size());
+  std::map<Digest, std::size_t> by_digest;
+  for (std::size_t i = 0; i < source_->size(); ++i) by_digest[source_->digest(i)] = i;
+  for (std::size_t i = 0; i < opened->size(); ++i) {
+    ASSERT_TRUE(by_digest.contains(opened->digest(i)));
+    const std::size_t j = by_digest.at(opened->digest(i));
+    EXPECT_EQ(opened->split(i), source_->split(j));
+    EXPECT_EQ(opened->labels(i)[0], source_->labels(j)[0]);
+    EXPECT_EQ(opened->encoded(i), source_->encoded(j));
+    EXPECT_EQ(opened->ImageDataset::read(i), source_->read(j));
+  }
+  EXPECT_EQ(samples_of(*opened, Split::kValidation).size(), 4u);
+}
+
+TEST_F(ImagePackTest, IsTheSameBytesEveryTime) {
+  write();
+  write_image_pack(folder_ / "again", *source_, grey8());
+  for (const auto& entry : std::filesystem::directory_iterator(pack())) {
+    EXPECT_EQ(read_text(entry.path()),
+              read_text(folder_ / "again" / entry.path().filename().string()));
+  }
+}
+
+TEST_F(ImagePackTest, ShardsAreImageFoldersForAnyTool) {
+  write();
+  const auto shard = open_image_folder(pack() / "train-00000.tar");
+  EXPECT_EQ(shard->classes(), source_->classes());
+  EXPECT_EQ(shard->size(), 6u);
+}
+
+TEST_F(ImagePackTest, DigitsBecomePng) {
+  std::string row;
+  for (int i = 0; i < 64; ++i) row += std::to_string(i % 17) + ",";
+  testing::write_text(folder_ / "digits.csv", row + "3\n");
+  const CsvDigits digits(folder_ / "digits.csv");
+  write_image_pack(folder_ / "digits", digits, grey8());
+  const auto opened = open_image_pack(folder_ / "digits");
+  EXPECT_EQ(opened->ImageDataset::read(0), digits.ImageDataset::read(0));
+  EXPECT_THAT(opened->labels(0), ElementsAre(3));
+}
+
+TEST_F(ImagePackTest, AFolderInUseIsNotWrittenTo) {
+  write();
+  expect_error(ErrorCode::kAlreadyExists, {"pack", "not empty"}, [&] { write(); });
+}
+
+TEST_F(ImagePackTest, DamagedShardsAreFound) {
+  write();
+  const auto shard = pack() / "val-00000.tar";
+  auto bytes = read_file(shard, 1 << 20);
+  bytes[600] ^= 1;
+  testing::write_bytes(shard, bytes);
+  expect_error(ErrorCode::kBadData, {"val-00000.tar", "checksum"},
+               [&] { (void)open_image_pack(pack()); });
+  bytes.resize(bytes.size() - 512);
+  testing::write_bytes(shard, bytes);
+  expect_error(ErrorCode::kBadData, {"val-00000.tar", "bytes"},
+               [&] { (void)open_image_pack(pack()); });
+  std::filesystem::remove(shard);
+  expect_error(ErrorCode::kNotFound, {"val-00000.tar"}, [&] { (void)open_image_pack(pack()); });
+}
+
+TEST_F(ImagePackTest, BadManifestsAreNamedByField) {
+  write();
+  const auto bad = ErrorCode::kBadData;
+  refused([](json& m) { m["version"] = 2; }, ErrorCode::kUnimplemented, {"version 2"});
+  refused([](json& m) { m["format"] = "zip"; }, bad, {"pack.json", "'format'"});
+  refused([](json& m) { m["kind"] = "sounds"; }, bad, {"'kind'", "sounds"});
+  refused([](json& m) { m.erase("classes"); }, bad, {"'classes' is missing"});
+  refused([](json& m) { m["classes"] = {"a", "a"}; }, bad, {"'classes'"});
+  refused([](json& m) { m["classes"] = {"a", "b"}; }, bad, {"no class of the pack"});
+  refused([](json& m) { m["surprise"] = 1; }, bad, {"'surprise'"});
+  refused([](json& m) { m["samples"]["val"] = 5; }, bad, {"'val'", "5"});
+  refused([](json& m) { m["preprocessing"]["height"] = -1; }, bad, {"pack.json", "'height'"});
+  refused([](json& m) { m["shards"] = 3; }, bad, {"'shards'"});
+  refused([](json& m) { m["shards"][0]["file"] = "../secret.tar"; }, bad, {"shards[0]", "'file'"});
+  refused([](json& m) { m["shards"][1]["xxh3_128"] = "12"; }, bad, {"shards[1]", "xxh3_128"});
+  refused([](json& m) { m["shards"][0]["samples"] = 7, m["samples"]["train"] = 7; }, bad,
+          {"holds 6 samples", "7"});
+  write_file_atomic(pack() / "pack.json", "{");
+  expect_error(bad, {"pack.json", "parse error"}, [&] { (void)open_image_pack(pack()); });
+  expect_error(ErrorCode::kNotFound, {"pack.json"}, [&] { (void)open_image_pack(folder_ / "f"); });
+}
+
+TEST_F(ImagePackTest, ClassesThatCannotNameAFolderAreRefused) {
+  class Odd : public TableDataset<ImageDataset> {
+   public:
+    Odd() { table_ = SampleTable({"a/b"}); }
+    void read(std::size_t, Image&) const override {}
+    Digest digest(std::size_t) const override { return {}; }
+    std::vector<std::uint8_t> encoded(std::size_t) const override { return {}; }
+    std::string name(std::size_t) const override { return ""; }
+  };
+  expect_error(ErrorCode::kInvalidArgument, {"'a/b'"},
+               [&] { write_image_pack(pack(), Odd(), grey8()); });
+}
+
+}  // namespace
+}  // namespace moil::data
