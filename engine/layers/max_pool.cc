@@ -36,16 +36,18 @@ class MaxPool final : public Layer {
 
   void forward(const LayerRun& run) override {
     std::byte* argmax = keeps_argmax_ ? run.saved[0] : nullptr;
-    parallel_for(shape_.batch * shape_.out_h, 1, [&](std::int64_t begin, std::int64_t end) {
-      max_pool(shape_, run.inputs[0], run.outputs[0], argmax, begin, end);
-    });
+    parallel_for(shape_.batch * shape_.out_h, pool_grain(shape_),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   max_pool(shape_, run.inputs[0], run.outputs[0], argmax, begin, end);
+                 });
   }
 
   void compute_derivative(const LayerRun& run) override {
-    parallel_for(shape_.batch * shape_.in_h, 1, [&](std::int64_t begin, std::int64_t end) {
-      max_pool_derivative(shape_, run.output_derivatives[0], run.saved[0], run.input_derivatives[0],
-                          begin, end);
-    });
+    parallel_for(shape_.batch * shape_.in_h, pool_grain(shape_),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   max_pool_derivative(shape_, run.output_derivatives[0], run.saved[0],
+                                       run.input_derivatives[0], begin, end);
+                 });
   }
 
  private:

@@ -1,6 +1,9 @@
 #include "engine/layers/pool_properties.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "engine/kernels/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {
@@ -72,6 +75,11 @@ PoolShape pool_shape(const PoolProperties& properties, const TensorInfo& input) 
                " does not fit into the padded image of " + input.dims.to_string());
   }
   return s;
+}
+
+std::int64_t pool_grain(const PoolShape& shape) {
+  const std::int64_t reads_a_row = shape.out_w * shape.channels * shape.kernel_h * shape.kernel_w;
+  return std::max<std::int64_t>(1, kElementGrain / reads_a_row);
 }
 
 TensorInfo pool_output(const PoolShape& shape) {

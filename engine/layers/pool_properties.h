@@ -1,6 +1,7 @@
 // The properties that windowed pooling layers share, and the shape that follows from them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "engine/kernels/pooling.h"
@@ -22,6 +23,9 @@ struct PoolProperties {
 // Output sizes as PyTorch computes them: with ceil_mode a last window may hang over the end, unless
 // it would begin in the padding. Throws kInvalidArgument where the kernel does not fit.
 [[nodiscard]] PoolShape pool_shape(const PoolProperties& properties, const TensorInfo& input);
+
+// Rows (of the input or the output) that are worth a thread of their own.
+[[nodiscard]] std::int64_t pool_grain(const PoolShape& shape);
 
 [[nodiscard]] TensorInfo pool_output(const PoolShape& shape);
 

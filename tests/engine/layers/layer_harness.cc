@@ -106,7 +106,7 @@ LayerHarness::LayerHarness(const LayerSpec& spec, const HarnessOptions& options)
   setup_.outputs = layer_->infer_outputs(setup_.inputs);
   specs_ = layer_->weights(setup_.inputs);
   setup_.training = options.training;
-  setup_.kernels = &kernels();
+  setup_.kernels = options.kernels ? options.kernels : &kernels();
   for (std::size_t w = 0; w < specs_.size(); ++w) {
     setup_.train_weight.push_back(options.train_weight.empty() ? specs_[w].trainable
                                                                : options.train_weight[w]);

@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "engine/layers/layer.h"
 #include "engine/layers/properties.h"
+#include "engine/tensor/planner.h"
 
 namespace moil::test {
 
@@ -29,10 +31,25 @@ struct HarnessOptions {
   std::vector<bool> train_weight = {};            // empty: all that are trainable
   std::vector<bool> input_needs_derivative = {};  // empty: all (of a loss, the first)
   std::uint64_t random_key = 42;
+  KernelSelector* kernels = nullptr;  // null: one that measures nothing
   float input_range = 2;  // inputs are distinct values in [-range, range], evenly spaced
 };
 
-// Floats with a guard zone behind them.
+// As the pool aligns: layers may count on it.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(kAlignment)));
+  }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(kAlignment)); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
+};
+
+// Aligned floats with a guard zone behind them.
 class Buffer {
  public:
   explicit Buffer(std::size_t floats = 0, float fill = 0);
@@ -46,7 +63,7 @@ class Buffer {
 
  private:
   std::ptrdiff_t size_;
-  std::vector<float> values_;
+  std::vector<float, AlignedAllocator<float>> values_;
 };
 
 class LayerHarness {
