@@ -175,7 +175,9 @@ class Analysis {
     for (int i = 0; i < nodes(); ++i) {
       if (same_data(i) || !kElementWise.contains(node(i).type)) continue;
       const int from = content_[at(node(i).inputs[0])], to = content_[at(node(i).outputs[0])];
-      if (live_.tensors[at(from)].last == time(StepKind::kForward, i))
+      const bool read_again = std::any_of(node(i).inputs.begin() + 1, node(i).inputs.end(),
+                                          [&](int v) { return content_[at(v)] == from; });
+      if (!read_again && live_.tensors[at(from)].last == time(StepKind::kForward, i))
         live_.tensors[at(to)].may_lie_over = from;
     }
   }

@@ -1,0 +1,88 @@
+#include "engine/graph/surgery.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using testing::ModelBuilder;
+
+// A classifier that is a 1x1 convolution, with pooling and softmax behind it.
+ModelDescription convolutional() {
+  return ModelBuilder({3, 4, 4}).conv(6, 1).layer("global_average_pool").layer("softmax").model();
+}
+
+TEST(SurgeryTest, FindsTheClassifier) {
+  EXPECT_EQ(find_classifier(testing::chain_model()), "fully_connected0");
+  EXPECT_EQ(classifier_classes(testing::chain_model()), 3);
+  EXPECT_EQ(find_classifier(convolutional()), "conv2d0");
+  EXPECT_EQ(classifier_classes(convolutional()), 6);
+}
+
+TEST(SurgeryTest, RefusesWhereThereIsNone) {
+  EXPECT_THROW((void)find_classifier(ModelBuilder({4}).relu().model()), Error);
+  EXPECT_THROW((void)find_classifier(ModelBuilder({4}).fc(3).norm().model()), Error);
+  ModelBuilder sum({4});
+  sum.fc(4).layer("add", {}, {"fully_connected0", "input"});
+  EXPECT_THROW((void)find_classifier(sum.model()), Error);
+  ModelBuilder two({4});
+  two.fc(4).fc(3);
+  EXPECT_THROW((void)find_classifier(two.model({"fully_connected0", "fully_connected1"})), Error);
+}
+
+TEST(SurgeryTest, OldRowsKeepTheirWeights) {
+  for (const ModelDescription& before : {testing::mlp_model(4, 5, 3), convolutional()}) {
+    const WeightMap old = testing::random_weights(before, 1);
+    ModelDescription model = before;
+    WeightMap weights = old;
+    const std::int64_t classes = classifier_classes(before);
+    grow_classifier(model, weights, classes + 2, 7);
+    EXPECT_EQ(classifier_classes(model), classes + 2);
+    check_weights(build_graph(model, 1), weights);
+    for (const auto& [name, tensor] : old) {
+      const auto& grown = weights.at(name).data;
+      EXPECT_TRUE(std::equal(tensor.data.begin(), tensor.data.end(), grown.begin())) << name;
+    }
+    const auto& rows = weights.at(find_classifier(model) + ".weight");
+    EXPECT_EQ(rows.dims[0], classes + 2);
+    EXPECT_TRUE(std::any_of(rows.data.end() - 2, rows.data.end(), [](float x) { return x != 0; }));
+    // Nothing but the seed and the layer decides about the new rows.
+    ModelDescription again_model = before;
+    WeightMap again = old;
+    grow_classifier(again_model, again, classes + 2, 7);
+    EXPECT_EQ(again.at(find_classifier(model) + ".weight").data, rows.data);
+  }
+}
+
+TEST(SurgeryTest, TheSameNumberOfClassesChangesNothing) {
+  ModelDescription model = testing::mlp_model(4, 5, 3);
+  WeightMap weights = testing::random_weights(model, 1);
+  const auto before = weights.at("fully_connected1.weight").data;
+  grow_classifier(model, weights, 3, 7);
+  EXPECT_EQ(weights.at("fully_connected1.weight").data, before);
+}
+
+TEST(SurgeryTest, RefusesToShrinkAndWeightsThatDoNotFit) {
+  ModelDescription model = testing::mlp_model(4, 5, 3);
+  WeightMap weights = testing::random_weights(model, 1);
+  EXPECT_THROW(grow_classifier(model, weights, 2, 7), Error);
+  weights.erase("fully_connected1.bias");
+  EXPECT_THROW(grow_classifier(model, weights, 4, 7), Error);
+  model = testing::mlp_model(4, 5, 3);
+  weights = testing::random_weights(testing::mlp_model(4, 5, 30), 1);
+  EXPECT_THROW(grow_classifier(model, weights, 4, 7), Error);
+}
+
+TEST(SurgeryTest, ResizeMakesAFreshClassifier) {
+  ModelDescription model = testing::mlp_model(4, 5, 3);
+  resize_classifier(model, 2);
+  EXPECT_EQ(classifier_classes(model), 2);
+}
+
+}  // namespace
+}  // namespace moil
