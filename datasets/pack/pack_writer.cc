@@ -44,6 +44,7 @@ fs::path PackWriter::next_shard(Split split, const char* extension) const {
 }
 
 void PackWriter::close_shard(const fs::path& file, Split split, std::uint64_t samples) {
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);  // as pack.json
   sync_file(file);
   manifest_.shards.push_back(
       {file.filename().string(), split, samples, fs::file_size(file), checksum_of(file)});
