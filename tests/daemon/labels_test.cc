@@ -1,0 +1,167 @@
+// label.* and cache.* over the socket.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "daemon/ctl/client.h"
+#include "daemon/methods/cache_access.h"
+#include "daemon/methods/sample_content.h"
+#include "daemon/rpc/receive.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace moil::daemon::test {
+namespace {
+
+class Labels : public testing::Test {
+ protected:
+  Json call(const std::string& method, const Json& params) const {
+    return result_of(server_.socket(), method, params);
+  }
+  std::string error_of(const std::string& method, const Json& params) const {
+    return ask(server_.socket(), method, params)
+        .value("/error/data/code"_json_pointer, std::string("none"));
+  }
+  Json add(const std::string& label, const std::string& content) const {
+    return call("label.add", {{"labels", {label}},
+                              {"samples", {{{"content", encode_base64(content)}}}}})["samples"][0];
+  }
+
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+};
+
+TEST_F(Labels, AddListAndRename) {
+  EXPECT_EQ(add("cat", "one")["new"], true);
+  EXPECT_EQ(add("cat", "one")["new"], false);  // idempotent by content
+  add("dog", "two");
+  call("label.rename", {{"from", "cat"}, {"to", "tom"}});
+  const Json labels = call("label.list", Json::object())["labels"];
+  ASSERT_EQ(labels.size(), 2U);
+  EXPECT_EQ(labels[0]["name"], "dog");
+  EXPECT_EQ(labels[1]["name"], "tom");
+  EXPECT_EQ(labels[1]["samples"], 1);
+}
+
+TEST_F(Labels, ManyFilesByDescriptorInOneRequest) {
+  std::vector<UniqueFd> files;
+  std::vector<int> descriptors;
+  Json samples = Json::array();
+  for (int i = 0; i < 40; ++i) {
+    const auto path = folder_ / ("sample" + std::to_string(i));
+    std::ofstream(path) << "content " << i;
+    files.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    descriptors.push_back(files.back().get());
+    samples.push_back({{"file", i}});
+  }
+  ctl::Client client(server_.socket());
+  const Json reply =
+      client.call("label.add", {{"labels", {"7"}}, {"samples", samples}}, descriptors);
+  EXPECT_EQ(reply["added"], 40);
+  EXPECT_EQ(reply["samples"][3]["digest"], data::digest_of(std::string_view("content 3")).hex());
+}
+
+TEST_F(Labels, ADescriptorThatIsNoFileAndOneThatIsNotThere) {
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+  const UniqueFd reader(pipe[0]);
+  const UniqueFd writer(pipe[1]);
+  ctl::Client client(server_.socket());
+  const int fd = reader.get();
+  const Json reply = client.call("label.add", {{"labels", {"7"}}, {"samples", {{{"file", 0}}}}},
+                                 std::span(&fd, 1));
+  EXPECT_EQ(reply["failed"], 1);
+  EXPECT_EQ(reply["samples"][0]["error"]["code"], "invalid_argument");
+  EXPECT_EQ(error_of("label.add", {{"labels", {"7"}}, {"samples", {{{"file", 0}}}}}),
+            "invalid_argument");
+}
+
+TEST_F(Labels, BadSamplesAreNamedTogetherAndNothingIsAdded) {
+  const Json reply =
+      ask(server_.socket(), "label.add",
+          {{"labels", {"7"}},
+           {"samples", {{{"content", "AAEC"}}, {{"content", "!!"}}, Json::object()}}});
+  const Json& errors = reply["error"]["data"]["errors"];
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0]["pointer"], "/samples/1");
+  EXPECT_EQ(errors[1]["pointer"], "/samples/2");
+  EXPECT_TRUE(call("label.list", Json::object())["labels"].empty());
+}
+
+TEST_F(Labels, ASampleUnderAnotherLabelIsReportedInItsPlace) {
+  const Json first = add("cat", "one");
+  const Json again = add("dog", "one");
+  EXPECT_EQ(again["error"]["code"], "already_exists");
+  call("label.relabel", {{"digest", first["digest"]}, {"labels", {"dog"}}});
+  EXPECT_EQ(add("dog", "one")["new"], false);
+}
+
+TEST_F(Labels, SamplesInPages) {
+  for (const char* content : {"a", "b", "c"}) add("cat", content);
+  const Json page = call("label.samples", {{"label", "cat"}, {"limit", 2}})["samples"];
+  ASSERT_EQ(page.size(), 2U);
+  const Json rest = call("label.samples", {{"label", "cat"}, {"after", page[1]["id"]}})["samples"];
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0]["labels"], Json({"cat"}));
+}
+
+TEST_F(Labels, RemoveNeedsSaySoWhereSamplesWouldGo) {
+  add("cat", "one");
+  EXPECT_EQ(error_of("label.rm", {{"label", "cat"}}), "failed_precondition");
+  EXPECT_EQ(call("label.rm", {{"label", "cat"}, {"with_samples", true}})["forgotten"], 1);
+  EXPECT_EQ(error_of("label.rm", {{"label", "cat"}}), "not_found");
+}
+
+TEST_F(Labels, Map) {
+  EXPECT_EQ(call("label.map", {{"label", "tabby"}, {"global", {"cat"}}})["map"]["tabby"],
+            Json({"cat"}));
+  EXPECT_EQ(call("label.map", Json::object())["map"].size(), 1U);
+  EXPECT_TRUE(call("label.map", {{"label", "tabby"}, {"global", Json::array()}})["map"].empty());
+}
+
+TEST_F(Labels, ForgetTakesTheFeatureMapsAlong) {
+  const std::string digest = add("cat", "one")["digest"];
+  const cache::ModelId model = cache::model_id("backbone", "pixels");
+  {
+    auto cache = open_cache(StateLayout(folder_ / "state"), 0);
+    cache.use_model(model, "backbone");
+    const std::string content = "one";
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(content.data());
+    const std::vector<float> features = {1, 2, 3};
+    cache.put({model, cache::sample_digest(std::span(bytes, content.size()))}, features);
+    cache.flush();
+  }
+  EXPECT_EQ(call("cache.stats", Json::object())["entries"], 1);
+  EXPECT_EQ(call("cache.verify", Json::object())["ok"], true);
+  call("label.forget", {{"digest", digest}});
+  EXPECT_EQ(call("cache.stats", Json::object())["entries"], 0);
+  EXPECT_EQ(error_of("label.forget", {{"digest", digest}}), "not_found");
+  EXPECT_EQ(error_of("label.forget", {{"digest", "xyz"}}), "invalid_argument");
+}
+
+TEST_F(Labels, CollectingRemovesWhatNoNightUsed) {
+  {
+    auto cache = open_cache(StateLayout(folder_ / "state"), 0);
+    const cache::ModelId model = cache::model_id("old backbone", "pixels");
+    cache.use_model(model, "old backbone");
+    const std::vector<float> features = {1, 2, 3};
+    cache.put({model, cache::SampleDigest{}}, features);
+  }
+  EXPECT_EQ(call("cache.gc", Json::object())["removed_entries"], 1);
+}
+
+TEST(Base64, RoundTripAndRefusal) {
+  for (const std::string text : {"", "f", "fo", "foo", "\xff\x01\xfe"}) {
+    const auto back = decode_base64(encode_base64(text));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(std::string(back->begin(), back->end()), text);
+  }
+  EXPECT_EQ(encode_base64("foobar"), "Zm9vYmFy");
+  for (const char* bad : {"A", "AA", "AAA", "A===", "AA=A", "A A=", "AAAA\n"}) {
+    EXPECT_FALSE(decode_base64(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

@@ -1,0 +1,165 @@
+// The model store: imports, rollback, and what recovery does with what a crash left behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/daemon/support/test_server.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::test {
+namespace {
+
+class Models : public testing::Test {
+ protected:
+  fs::path state() const { return folder_ / "state"; }
+  fs::path model(const std::string& entry) const { return state() / "models/digits" / entry; }
+  static Json active(const TestServer& server) {
+    return result_of(server.socket(), "model.get", {{"model", "digits"}})["version"];
+  }
+  TempFolder folder_;
+};
+
+TEST_F(Models, ImportsAreNumberedAndTheLatestIsActive) {
+  const TestServer server(state());
+  import_model(server);
+  import_model(server);
+  const Json models = result_of(server.socket(), "model.list")["models"];
+  ASSERT_EQ(models.size(), 2U);
+  EXPECT_EQ(models[0]["active"], false);
+  EXPECT_EQ(models[1]["active"], true);
+  EXPECT_EQ(models[1]["parent"], 1);
+  EXPECT_EQ(models[1]["summary"], "3 layers, 7 labels");
+  EXPECT_TRUE(fs::exists(model("2/model.json")));
+}
+
+TEST_F(Models, ABadModelLeavesNothingBehind) {
+  const TestServer server(state());
+  const TempFolder empty;
+  const Json reply =
+      ask(server.socket(), "model.import", {{"name", "digits"}, {"path", empty.path().string()}});
+  EXPECT_EQ(reply["error"]["data"]["code"], "bad_data");
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(), testing::HasSubstr("no model.json"));
+  EXPECT_TRUE(result_of(server.socket(), "model.list")["models"].empty());
+  EXPECT_TRUE(fs::is_empty(state() / "models/digits"));
+}
+
+TEST_F(Models, AWorkerThatIsNotThere) {
+  Config config = quick_config();
+  config.worker.path = "/nowhere/moil-worker";
+  const TestServer server(state(), config);
+  const Json reply = ask(server.socket(), "model.import", {{"name", "digits"}, {"path", "/tmp"}});
+  EXPECT_EQ(reply["error"]["data"]["code"], "not_found");
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(),
+              testing::HasSubstr("/nowhere/moil-worker"));
+}
+
+TEST_F(Models, NamesThatWouldLeaveTheStoreAreRefused) {
+  const TestServer server(state());
+  for (const char* name : {"..", "a/b", "", ".x"}) {
+    const Json reply = ask(server.socket(), "model.import", {{"name", name}, {"path", "/tmp"}});
+    EXPECT_EQ(reply["error"]["code"], kInvalidParams) << name;
+    EXPECT_EQ(reply["error"]["data"]["errors"][0]["pointer"], "/name");
+  }
+}
+
+TEST_F(Models, RollbackGoesToTheParentAndNoFurtherThanTheFirst) {
+  const TestServer server(state());
+  import_model(server);
+  wait_for(server.socket(), submit(server.socket(), "night"), "succeeded");
+  EXPECT_EQ(active(server), 2);
+  EXPECT_EQ(result_of(server.socket(), "model.rollback", {{"model", "digits"}})["version"], 1);
+  EXPECT_EQ(active(server), 1);
+  EXPECT_EQ(ask(server.socket(), "model.rollback", {{"model", "digits"}})["error"]["data"]["code"],
+            "failed_precondition");
+  result_of(server.socket(), "model.activate", {{"model", "digits"}, {"version", 2}});
+  EXPECT_EQ(active(server), 2);
+}
+
+TEST_F(Models, UnknownModelsAndVersions) {
+  const TestServer server(state());
+  import_model(server);
+  for (const auto& [method, params] : std::vector<std::pair<std::string, Json>>{
+           {"model.get", {{"model", "cats"}}},
+           {"model.get", {{"model", "digits"}, {"version", 9}}},
+           {"model.activate", {{"model", "digits"}, {"version", 9}}},
+           {"model.rollback", {{"model", "cats"}}},
+           {"model.list", {{"model", "cats"}}}}) {
+    EXPECT_EQ(ask(server.socket(), method, params)["error"]["data"]["code"], "not_found") << method;
+  }
+  EXPECT_EQ(active(server), 1);
+}
+
+TEST_F(Models, WhatACrashLeftIsRemovedAndWhatCountsStays) {
+  {
+    const TestServer server(state());
+    import_model(server);
+  }
+  fs::create_directories(model(".incoming-2"));
+  fs::create_directories(model("3"));  // renamed, never recorded, of no job
+  const TestServer server(state());
+  EXPECT_FALSE(fs::exists(model(".incoming-2")));
+  EXPECT_FALSE(fs::exists(model("3")));
+  EXPECT_TRUE(fs::exists(model("1/model.json")));
+  EXPECT_EQ(active(server), 1);
+}
+
+// A crash between the worker's rename and the daemon's record: the job runs again, finds its
+// version in place and reports it.
+TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
+  std::int64_t id = 0;
+  {
+    TestServer server(state());
+    import_model(server);
+    server.world.minute = 720;
+    id = submit(server.socket(), "night", false);
+  }
+  {
+    Database database(state() / "moild.db", Database::Access::kReadWrite);
+    prepare_database(database);
+    ModelStore models(database, StateLayout(state()));
+    JobStore jobs(database, models);
+    EXPECT_EQ(jobs.start(id).version, 2);
+  }
+  fs::create_directories(model("2"));
+  std::ofstream(model("2") / "model.json") << "the worker's";
+  const TestServer server(state());
+  const Json job = wait_for(server.socket(), id, "succeeded");
+  EXPECT_EQ(job["version"], 2);
+  EXPECT_EQ(active(server), 2);
+  std::ifstream in(model("2") / "model.json");
+  std::string text;
+  std::getline(in, text);
+  EXPECT_EQ(text, "the worker's");
+}
+
+TEST_F(Models, ARecordFailsAsAWholeWhereTheFolderIsMissing) {
+  fs::create_directories(state());
+  Database database(state() / "moild.db", Database::Access::kReadWrite);
+  prepare_database(database);
+  const StateLayout layout(state());
+  data::make_private_folder(layout.models());
+  ModelStore models(database, layout);
+  const auto first = models.reserve("digits", {}, {});
+  fs::create_directories(layout.version("digits", first));
+  {
+    Transaction transaction(database, Transaction::Kind::kWrite);
+    models.record("digits", first, "", Json::object(), true);
+    transaction.commit();
+  }
+  const auto second = models.reserve("digits", first, {});
+  try {
+    Transaction transaction(database, Transaction::Kind::kWrite);
+    models.record("digits", second, "", Json::object(), true);
+    transaction.commit();
+    FAIL() << "recorded a version that is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInternal);
+  }
+  EXPECT_EQ(models.active("digits")->version, first);
+  EXPECT_EQ(models.list().size(), 1U);
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

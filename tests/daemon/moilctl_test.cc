@@ -1,0 +1,147 @@
+// The program moilctl against a real server: what it prints, where, and with which status.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sysexits.h>
+
+#include <fstream>
+
+#include "tests/daemon/support/process.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace moil::daemon::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Moilctl : public testing::Test {
+ protected:
+  Finished ctl(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), MOILCTL);
+    return run_program(std::move(arguments), {"MOILD_SOCKET=" + server_.socket().string()});
+  }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  std::string description(const std::string& name) const {
+    return file(name + ".json", job_named(name, server_.socket()).dump());
+  }
+  void import_digits() const {
+    std::filesystem::create_directories(folder_ / "model");
+    file("model/model.json", "{}");
+    const Finished done = ctl({"model", "import", folder_ / "model", "--name", "digits"});
+    EXPECT_EQ(done.status, EX_OK) << done.err;
+    EXPECT_EQ(done.out, "model digits version 1 imported: 3 layers, 7 labels\n");
+  }
+
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+};
+
+TEST_F(Moilctl, SubmitAndWatchToTheEnd) {
+  import_digits();
+  const Finished done = ctl({"job", "submit", description("night"), "--now", "--watch"});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("job 1 queued"));
+  EXPECT_THAT(done.out, HasSubstr("10.0% -> 98.0%"));
+  EXPECT_THAT(done.err, HasSubstr("job 1 succeeded"));
+  EXPECT_THAT(done.err, HasSubstr("epoch 1  loss 0.5000  global 90.0%"));
+  EXPECT_THAT(done.err, testing::Not(HasSubstr("\r")));  // no bar without a terminal
+  EXPECT_THAT(ctl({"model", "list"}).out, HasSubstr("96.0%"));
+  EXPECT_EQ(ctl({"model", "rollback", "digits"}).out, "model digits version 1 is active again\n");
+}
+
+TEST_F(Moilctl, TheExitStatusTellsHowAJobEnded) {
+  import_digits();
+  EXPECT_EQ(ctl({"job", "submit", description("reject"), "--now", "--watch"}).status, EX_DATAERR);
+  EXPECT_EQ(ctl({"job", "submit", description("bad-data"), "--now", "--watch"}).status,
+            EX_SOFTWARE);
+}
+
+TEST_F(Moilctl, WrongFieldsAreALineEachNamedAsInTheFile) {
+  const Finished done =
+      ctl({"job", "submit", file("bad.json", R"({"name": 7, "train": {"epocs": 1}})")});
+  EXPECT_EQ(done.status, EX_USAGE);
+  EXPECT_THAT(done.out, IsEmpty());
+  EXPECT_THAT(done.err, HasSubstr("moilctl: /name: expected a string, found 7\n"));
+  EXPECT_THAT(done.err, HasSubstr("moilctl: /train/epocs: unknown field \"epocs\"; did you mean"));
+  EXPECT_THAT(done.err, HasSubstr("moilctl: /model: required field is missing\n"));
+}
+
+TEST_F(Moilctl, FilesThatAreMissingOrNoJson) {
+  EXPECT_EQ(ctl({"job", "submit", folder_ / "none.json"}).status, EX_NOINPUT);
+  const Finished bad = ctl({"job", "submit", file("bad.json", "{")});
+  EXPECT_EQ(bad.status, EX_DATAERR);
+  EXPECT_THAT(bad.err, HasSubstr("bad.json: parse error at line 1"));
+}
+
+TEST_F(Moilctl, NobodyListens) {
+  const Finished done = run_program({MOILCTL, "--socket", folder_ / "none.sock", "status"});
+  EXPECT_EQ(done.status, EX_UNAVAILABLE);
+  EXPECT_THAT(done.err, HasSubstr("is moild running?"));
+  EXPECT_EQ(run_program({MOILCTL}).status, EX_USAGE);
+  EXPECT_EQ(run_program({MOILCTL, "jbo"}).status, EX_USAGE);
+}
+
+TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
+  std::filesystem::create_directories(folder_ / "sevens");
+  for (int i = 0; i < 120; ++i) file("sevens/" + std::to_string(i), "seven " + std::to_string(i));
+  EXPECT_EQ(ctl({"label", "add", folder_ / "sevens", "--label", "7"}).out,
+            "120 added, 0 known already\n");
+  EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "7"}).out,
+            "0 added, 1 known already\n");
+  const Json list = Json::parse(ctl({"label", "list", "--json"}).out);
+  EXPECT_EQ(list["labels"][0]["samples"], 120);
+  EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "8"}).status, EX_DATAERR);
+  EXPECT_EQ(ctl({"label", "add", folder_ / "none", "--label", "8"}).status, EX_NOINPUT);
+}
+
+TEST_F(Moilctl, LabelUpkeep) {
+  ctl({"label", "add", file("a", "one"), "--label", "cat"});
+  EXPECT_EQ(ctl({"label", "rename", "cat", "tom"}).status, EX_OK);
+  EXPECT_THAT(ctl({"label", "map", "tom", "cat"}).out, HasSubstr("tom"));
+  const Json samples = Json::parse(ctl({"--json", "label", "samples"}).out)["samples"];
+  const std::string digest = samples[0]["digest"];
+  EXPECT_THAT(ctl({"label", "samples"}).out, HasSubstr(digest));
+  EXPECT_EQ(ctl({"label", "relabel", digest, "--label", "felix"}).status, EX_OK);
+  EXPECT_EQ(ctl({"label", "forget", digest}).out, "sample forgotten\n");
+  EXPECT_EQ(ctl({"label", "forget", digest}).status, EX_NOINPUT);
+  EXPECT_EQ(ctl({"label", "rm", "felix"}).status, EX_OK);
+}
+
+TEST_F(Moilctl, EveryReadingCommandPrintsATableAndJson) {
+  import_digits();
+  ctl({"job", "submit", description("night")});
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"job", "list"},
+                                             {"job", "get", "1"},
+                                             {"label", "list"},
+                                             {"label", "samples"},
+                                             {"label", "map"},
+                                             {"model", "list"},
+                                             {"model", "get", "digits"},
+                                             {"cache", "stats"},
+                                             {"cache", "verify"},
+                                             {"status"},
+                                             {"methods"}}) {
+    const Finished table = ctl(command);
+    EXPECT_EQ(table.status, EX_OK) << command[0] << ": " << table.err;
+    EXPECT_FALSE(table.out.empty());
+    auto as_json = command;
+    as_json.emplace_back("--json");
+    const Finished json = ctl(as_json);
+    EXPECT_EQ(json.status, EX_OK) << json.err;
+    EXPECT_TRUE(Json::accept(json.out)) << json.out;
+  }
+}
+
+TEST_F(Moilctl, ErrorsAsJson) {
+  const Finished done = ctl({"--json", "job", "get", "99"});
+  EXPECT_EQ(done.status, EX_NOINPUT);
+  EXPECT_THAT(done.out, IsEmpty());
+  EXPECT_EQ(Json::parse(done.err)["data"]["code"], "not_found");
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

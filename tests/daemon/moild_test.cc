@@ -1,0 +1,175 @@
+// The program moild: how it starts, refuses to start, stops, and what survives its death.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/daemon/support/process.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::test {
+namespace {
+
+using testing::HasSubstr;
+
+void import_digits(const fs::path& socket) {
+  const TempFolder folder;
+  std::ofstream(folder / "model.json") << "{}";
+  result_of(socket, "model.import", {{"name", "digits"}, {"path", folder.path().string()}});
+}
+
+Finished start_moild(const fs::path& state, const fs::path& socket, const std::string& config) {
+  return run_program({MOILD, "--foreground", "--state-dir", state.string(), "--socket",
+                      socket.string(), "--config", config});
+}
+
+class Moild : public testing::Test {
+ protected:
+  Moild() { std::ofstream(folder_ / "quick.json") << quick_settings(); }
+  std::string config(const std::string& text) const {
+    std::ofstream(folder_ / "moild.json") << text;
+    return folder_ / "moild.json";
+  }
+  TempFolder folder_;
+};
+
+TEST_F(Moild, KilledHardItsJobResumesAfterARestart) {
+  std::int64_t id = 0;
+  {
+    MoildProcess moild(folder_ / "state", quick_settings());
+    import_digits(moild.socket());
+    id = submit(moild.socket(), "slow");
+    EXPECT_TRUE(eventually([&] {
+      const Json progress = result_of(moild.socket(), "job.get", {{"id", id}})["job"]["progress"];
+      return progress.is_object() && progress["stage"] == "train";
+    }));
+    moild.kill_hard();
+  }
+  std::ofstream(folder_ / "state/go") << "go";
+  const MoildProcess again(folder_ / "state", quick_settings());
+  const Json job = wait_for(again.socket(), id, "succeeded");
+  EXPECT_EQ(job["attempts"], 2);
+  EXPECT_EQ(job["failures"], 0);
+  EXPECT_GT(job["result"]["details"]["resumed_from"], 0);
+  EXPECT_EQ(result_of(again.socket(), "model.get", {{"model", "digits"}})["version"], 2);
+}
+
+TEST_F(Moild, WhatWasAcknowledgedSurvives) {
+  std::int64_t id = 0;
+  {
+    std::string never = quick_settings();
+    never.replace(never.find("\"poll_seconds\": 0.02"), 20, "\"poll_seconds\": 3600");
+    MoildProcess moild(folder_ / "state", never);
+    import_digits(moild.socket());
+    result_of(moild.socket(), "label.add",
+              {{"labels", {"cat"}}, {"samples", {{{"content", "AAEC"}}}}});
+    id = submit(moild.socket(), "night", false);
+    moild.kill_hard();
+  }
+  const MoildProcess again(folder_ / "state", quick_settings());
+  wait_for(again.socket(), id, "succeeded");
+  EXPECT_EQ(result_of(again.socket(), "label.list")["labels"][0]["name"], "cat");
+}
+
+TEST_F(Moild, StopsWellAndLeavesNoSocket) {
+  MoildProcess moild(folder_ / "state", quick_settings());
+  import_digits(moild.socket());
+  const auto id = submit(moild.socket(), "slow");
+  wait_for(moild.socket(), id, "running");
+  EXPECT_EQ(moild.stop(), EX_OK);
+  EXPECT_FALSE(fs::exists(moild.socket()));
+  std::ofstream(folder_ / "state/go") << "go";
+  const MoildProcess again(folder_ / "state", quick_settings());
+  EXPECT_EQ(wait_for(again.socket(), id, "succeeded")["failures"], 0);
+}
+
+TEST_F(Moild, ASecondDaemonOnTheSameStateIsRefused) {
+  const MoildProcess first(folder_ / "state", quick_settings());
+  const Finished second =
+      start_moild(folder_ / "state", folder_ / "other.sock", folder_ / "quick.json");
+  EXPECT_EQ(second.status, EX_UNAVAILABLE);
+  EXPECT_THAT(second.err, HasSubstr("is in use by process " + std::to_string(first.pid())));
+  result_of(first.socket(), "system.status");
+}
+
+TEST_F(Moild, ASecondDaemonOnTheSameSocketIsRefused) {
+  const MoildProcess first(folder_ / "state", quick_settings());
+  const Finished second = start_moild(folder_ / "state2", first.socket(), folder_ / "quick.json");
+  EXPECT_EQ(second.status, EX_UNAVAILABLE);
+  EXPECT_THAT(second.err, HasSubstr("another program listens on"));
+  result_of(first.socket(), "system.status");
+}
+
+TEST_F(Moild, AFileInPlaceOfTheStateFolder) {
+  std::ofstream(folder_ / "file") << "x";
+  for (const fs::path& state : {folder_ / "file", folder_ / "file/below"}) {
+    const Finished end = start_moild(state, folder_ / "s.sock", folder_ / "quick.json");
+    EXPECT_EQ(end.status, EX_CANTCREAT);
+    EXPECT_THAT(end.err, HasSubstr(state.string()));
+  }
+}
+
+TEST_F(Moild, AStateFolderThatIsNotWritable) {
+  const fs::path state = ::geteuid() == 0 ? fs::path("/proc/moild-state") : folder_ / "closed";
+  if (::geteuid() != 0) {
+    fs::create_directory(state);
+    fs::permissions(state, fs::perms::owner_read | fs::perms::owner_exec);
+  }
+  const Finished end = start_moild(state, folder_ / "s.sock", folder_ / "quick.json");
+  EXPECT_EQ(end.status, EX_CANTCREAT);
+  EXPECT_THAT(end.err, HasSubstr("state folder"));
+  EXPECT_THAT(end.err, HasSubstr("--state-dir"));
+}
+
+TEST_F(Moild, ASocketThatCannotBeMade) {
+  const Finished end =
+      start_moild(folder_ / "state", folder_ / "no/such/folder.sock", folder_ / "quick.json");
+  EXPECT_EQ(end.status, EX_CANTCREAT);
+  EXPECT_THAT(end.err, HasSubstr("cannot bind the socket"));
+}
+
+TEST_F(Moild, WrongConfigurationNamesKeyAndLine) {
+  const Finished end = start_moild(folder_ / "state", folder_ / "s.sock",
+                                   config("{\n  // a comment\n  \"worker\": {\n    \"nce\": 3\n"
+                                          "  },\n  \"poll_seconds\": \"often\"\n}\n"));
+  EXPECT_EQ(end.status, EX_CONFIG);
+  EXPECT_THAT(end.err,
+              HasSubstr("/worker/nce: line 4: unknown field \"nce\"; did you mean \"nice\""));
+  EXPECT_THAT(end.err, HasSubstr("/poll_seconds: line 6: expected a number, found \"often\""));
+}
+
+TEST_F(Moild, AMissingConfigurationAndAnUnknownOption) {
+  EXPECT_EQ(start_moild(folder_ / "s", folder_ / "s.sock", folder_ / "none.json").status,
+            EX_CONFIG);
+  EXPECT_EQ(run_program({MOILD, "--nonsense"}).status, EX_USAGE);
+  EXPECT_EQ(run_program({MOILD, "--version"}).out, "moild " MOIL_VERSION "\n");
+}
+
+TEST_F(Moild, AStateOfANewerMoildIsLeftAlone) {
+  {
+    MoildProcess moild(folder_ / "state", quick_settings());
+    EXPECT_EQ(moild.stop(), EX_OK);
+  }
+  Database database(folder_ / "state/moild.db", Database::Access::kReadWrite);
+  database.run("PRAGMA user_version = 99");
+  const Finished end = start_moild(folder_ / "state", folder_ / "s.sock", folder_ / "quick.json");
+  EXPECT_EQ(end.status, EX_CANTCREAT);
+  EXPECT_THAT(end.err, HasSubstr("newer moild (format 99"));
+  EXPECT_EQ(database.number("PRAGMA user_version"), 99);
+}
+
+TEST_F(Moild, TheShippedConfigurationIsTheDefaults) {
+  const Finished shipped = run_program(
+      {MOILD, "--check", "--config", std::string(PROJECT_SOURCE_DIR) + "/config/moild.json"});
+  const Finished empty = run_program({MOILD, "--check", "--config", config("{}")});
+  EXPECT_EQ(shipped.status, EX_OK);
+  EXPECT_EQ(shipped.out, empty.out);
+  EXPECT_THAT(shipped.out, HasSubstr("\"window\""));
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

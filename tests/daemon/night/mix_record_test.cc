@@ -1,0 +1,72 @@
+#include "daemon/night/mix_record.h"
+
+#include "daemon/night/class_space.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::night {
+namespace {
+
+const NumberImages kGlobal({"a", "b", "c"}, 8);
+const NumberImages kLocal({"b", "x", "y"}, 8, 1000);
+
+data::Mix draw() { return data::mix(kGlobal, kLocal, {}, 0.5, 7); }
+
+TEST(MixRecord, RoundTrip) {
+  const data::Mix mix = draw();
+  std::size_t lost = 0;
+  const data::Mix again = mix_from_json(to_json(mix), kGlobal, kLocal, lost);
+  EXPECT_EQ(lost, 0U);
+  EXPECT_EQ(again.classes, mix.classes);
+  ASSERT_EQ(again.train.size(), mix.train.size());
+  for (std::size_t i = 0; i < mix.train.size(); ++i) {
+    EXPECT_EQ(again.train[i].ref, mix.train[i].ref);
+    EXPECT_EQ(again.train[i].labels, mix.train[i].labels);
+  }
+  EXPECT_EQ(again.global_validation.size(), mix.global_validation.size());
+  EXPECT_EQ(again.local_validation.size(), mix.local_validation.size());
+  EXPECT_EQ(count_global(again), count_global(mix));
+}
+
+TEST(MixRecord, ForgottenSamplesAreLeftOutAndCounted) {
+  const data::Mix mix = draw();
+  const NumberImages fewer({"b", "x", "y"}, 6, 1000);
+  std::size_t lost = 0;
+  const data::Mix again = mix_from_json(to_json(mix), kGlobal, fewer, lost);
+  EXPECT_GT(lost, 0U);
+  EXPECT_EQ(
+      again.train.size() + again.global_validation.size() + again.local_validation.size() + lost,
+      mix.train.size() + mix.global_validation.size() + mix.local_validation.size());
+}
+
+TEST(MixRecord, DamageIsAnError) {
+  std::size_t lost = 0;
+  EXPECT_EQ(error_of([&] {
+              (void)mix_from_json({{"classes", 3}}, kGlobal, kLocal, lost);
+            }),
+            ErrorCode::kBadData);
+}
+
+TEST(ClassSpace, ModelRowsComeFirst) {
+  data::Mix mix = draw();
+  const auto before = mix;
+  renumber_classes(mix, {"c", "a", "y", "b"});
+  EXPECT_EQ(mix.classes, (std::vector<std::string>{"c", "a", "y", "b", "x"}));
+  for (std::size_t i = 0; i < mix.train.size(); ++i) {
+    EXPECT_EQ(mix.classes[mix.train[i].labels[0]], before.classes[before.train[i].labels[0]]);
+  }
+}
+
+TEST(ClassSpace, APackClassThatTheModelLacksIsRefused) {
+  data::Mix mix = draw();
+  std::string text;
+  EXPECT_EQ(error_of(
+                [&] {
+                  renumber_classes(mix, {"a", "b"});
+                },
+                &text),
+            ErrorCode::kInvalidArgument);
+  EXPECT_NE(text.find("\"c\""), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace moil::night

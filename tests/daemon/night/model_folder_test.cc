@@ -1,0 +1,98 @@
+#include "daemon/night/model_folder.h"
+
+#include "base/file.h"
+#include "daemon/night/import.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::night {
+namespace {
+
+class ModelFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override { write_model_folder(folder_, bundle_); }
+  ErrorCode read_error(std::string* text) {
+    return error_of([&] { (void)read_model_folder(folder_); }, text);
+  }
+
+  TempFolder temp_;
+  std::filesystem::path folder_ = temp_ / "model";
+  ModelBundle bundle_ = small_bundle();
+};
+
+TEST_F(ModelFolderTest, RoundTrip) {
+  const ModelBundle read = read_model_folder(folder_);
+  EXPECT_EQ(format_model(read.description), format_model(bundle_.description));
+  EXPECT_EQ(read.labels, bundle_.labels);
+  EXPECT_EQ(read.preprocessing, bundle_.preprocessing);
+  ASSERT_EQ(read.weights.size(), bundle_.weights.size());
+  for (const auto& [name, tensor] : bundle_.weights)
+    EXPECT_EQ(read.weights.at(name).data, tensor.data) << name;
+}
+
+TEST_F(ModelFolderTest, RefusesToOverwrite) {
+  EXPECT_EQ(error_of([&] { write_model_folder(folder_, bundle_); }), ErrorCode::kAlreadyExists);
+}
+
+TEST_F(ModelFolderTest, NoFolder) {
+  EXPECT_EQ(error_of([&] { (void)read_model_folder(temp_ / "nothing"); }), ErrorCode::kNotFound);
+}
+
+TEST_F(ModelFolderTest, LabelsMustMatchTheClassifier) {
+  write_file_atomic(folder_ / "labels.json", std::string_view(R"(["a", "b"])"));
+  std::string text;
+  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+  EXPECT_NE(text.find("names 2 classes; the model has 3"), std::string::npos) << text;
+}
+
+TEST_F(ModelFolderTest, LabelsMayNotRepeat) {
+  write_file_atomic(folder_ / "labels.json", std::string_view(R"(["a", "b", "a"])"));
+  std::string text;
+  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+  EXPECT_NE(text.find("twice"), std::string::npos) << text;
+}
+
+TEST_F(ModelFolderTest, LabelsMustBeJson) {
+  write_file_atomic(folder_ / "labels.json", std::string_view(R"(["a", "b)"));
+  std::string text;
+  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+  EXPECT_NE(text.find("labels.json"), std::string::npos) << text;
+}
+
+TEST_F(ModelFolderTest, WeightsMustFitTheDescription) {
+  ModelBundle other = small_bundle();
+  other.weights.at("c2.weight").dims = {8, 12, 1, 1};
+  std::filesystem::remove_all(folder_);
+  write_model_folder(folder_, other);
+  std::string text;
+  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+  EXPECT_NE(text.find("c2.weight"), std::string::npos) << text;
+}
+
+TEST_F(ModelFolderTest, PreprocessingMustFitTheInput) {
+  ModelBundle other = small_bundle();
+  other.preprocessing.height = 16;
+  std::filesystem::remove_all(folder_);
+  write_model_folder(folder_, other);
+  std::string text;
+  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+  EXPECT_NE(text.find("preprocessing.json"), std::string::npos) << text;
+}
+
+TEST_F(ModelFolderTest, ImportPutsAVersionInPlace) {
+  const daemon::StateLayout layout(temp_ / "state");
+  const auto result = import_model(folder_, layout, "small", 1);
+  EXPECT_NE(result.summary.find("3 labels"), std::string::npos) << result.summary;
+  EXPECT_EQ(read_model_folder(layout.version("small", 1)).labels, bundle_.labels);
+  EXPECT_FALSE(std::filesystem::exists(layout.incoming("small", 1)));
+}
+
+TEST_F(ModelFolderTest, ImportOfABadModelLeavesNothing) {
+  std::filesystem::remove(folder_ / "weights.safetensors");
+  const daemon::StateLayout layout(temp_ / "state");
+  EXPECT_EQ(error_of([&] { (void)import_model(folder_, layout, "small", 1); }),
+            ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(layout.models()));
+}
+
+}  // namespace
+}  // namespace moil::night

@@ -1,0 +1,59 @@
+#include "daemon/night/night_files.h"
+
+#include "base/file.h"
+#include "daemon/night/kernel_profile.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::night {
+namespace {
+
+TEST(NightFiles, NothingAtFirst) {
+  const TempFolder temp;
+  const NightFiles files(temp / "");
+  EXPECT_FALSE(files.load_mix());
+  EXPECT_FALSE(files.load_choices());
+  EXPECT_FALSE(files.load_result());
+  EXPECT_TRUE(files.load_seconds().empty());
+}
+
+TEST(NightFiles, KeepsWhatWasSaved) {
+  const TempFolder temp;
+  const NightFiles files(temp / "");
+  files.save_choices({{{"conv a", "native/gemm"}}, 3});
+  files.save_seconds({{"train", 2.5}});
+  const auto choices = files.load_choices();
+  ASSERT_TRUE(choices);
+  EXPECT_EQ(choices->threads, 3);
+  EXPECT_EQ(choices->kernels.at("conv a"), "native/gemm");
+  EXPECT_EQ(files.load_seconds().at("train"), 2.5);
+  files.remove_all();
+  EXPECT_FALSE(files.load_choices());
+}
+
+TEST(NightFiles, DamageIsAnError) {
+  const TempFolder temp;
+  write_file_atomic(temp / "mix.json", std::string_view("{\"classes\": ["));
+  EXPECT_EQ(error_of([&] { (void)NightFiles(temp / "").load_mix(); }), ErrorCode::kBadData);
+}
+
+TEST(KernelProfile, FirstChoiceStays) {
+  const TempFolder temp;
+  const auto file = temp / "profiles/kernels.json";
+  EXPECT_TRUE(load_kernel_profile(file).empty());
+  save_kernel_profile(file, {{"a", "native/gemm"}});
+  save_kernel_profile(file, {{"a", "onednn/direct"}, {"b", "openblas/gemm"}});
+  EXPECT_EQ(load_kernel_profile(file),
+            (KernelChoices{{"a", "native/gemm"}, {"b", "openblas/gemm"}}));
+}
+
+TEST(KernelProfile, AnotherBuildsProfileIsIgnored) {
+  const TempFolder temp;
+  write_file_atomic(temp / "kernels.json",
+                    std::string_view(R"({"version": "0.0.0", "choices": {"a": "b"}})"));
+  EXPECT_TRUE(load_kernel_profile(temp / "kernels.json").empty());
+  write_file_atomic(temp / "kernels.json", std::string_view("not json"));
+  EXPECT_TRUE(load_kernel_profile(temp / "kernels.json").empty());
+}
+
+}  // namespace
+}  // namespace moil::night

@@ -1,0 +1,103 @@
+// A small world for the night's tests: images made of numbers, a small network, a folder that goes.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "daemon/night/model_folder.h"
+#include "datasets/images/codec.h"
+#include "datasets/readers/sample_table.h"
+#include "engine/graph/network.h"
+#include "engine/io/model_json.h"
+
+namespace moil::night {
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "moil-night-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw system_error("mkdtemp", errno);
+    path_ = name;
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Grey 8x8 images; every one differs.
+class NumberImages : public data::TableDataset<data::ImageDataset> {
+ public:
+  NumberImages(const std::vector<std::string>& classes, std::size_t per_class,
+               std::size_t first = 0)
+      : first_(first) {
+    table_ = data::SampleTable(classes);
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+      for (std::size_t i = 0; i < per_class; ++i) {
+        table_.add({static_cast<data::ClassId>(k)},
+                   i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
+      }
+    }
+  }
+  using ImageDataset::read;
+  void read(std::size_t i, data::Image& image) const override {
+    image.resize(8, 8, 1);
+    for (std::size_t p = 0; p < 64; ++p)
+      image.pixels[p] = static_cast<std::uint8_t>((p * 7 + (first_ + i) * 13) * (i + 3) % 256);
+  }
+  data::Digest digest(std::size_t i) const override { return data::digest_of(read(i).pixels); }
+  std::vector<std::uint8_t> encoded(std::size_t i) const override {
+    return data::encode_png(read(i));
+  }
+  std::string name(std::size_t i) const override { return "number " + std::to_string(i); }
+
+ private:
+  std::size_t first_;
+};
+
+// Two convolutions with batch norm, pooled, and a classifier; weights drawn, labels "a", "b", ...
+inline ModelBundle small_bundle(std::size_t classes = 3) {
+  ModelBundle bundle;
+  bundle.description = parse_model(R"({"format":"moil-model","version":1,"name":"small",
+    "inputs":[{"name":"image","dims":[1,8,8]}],
+    "layers":[
+     {"name":"c1","type":"conv2d","inputs":["image"],"properties":{"out_channels":8,"kernel":3,"padding":1,"bias":false}},
+     {"name":"n1","type":"batch_norm","inputs":["c1"]},
+     {"name":"r1","type":"relu6","inputs":["n1"]},
+     {"name":"c2","type":"conv2d","inputs":["r1"],"properties":{"out_channels":12,"kernel":1,"bias":false}},
+     {"name":"n2","type":"batch_norm","inputs":["c2"]},
+     {"name":"r2","type":"relu","inputs":["n2"]},
+     {"name":"pool","type":"global_average_pool","inputs":["r2"]},
+     {"name":"classifier","type":"fully_connected","inputs":["pool"],"properties":{"units":)" +
+                                   std::to_string(classes) + R"(}}],
+    "outputs":["classifier"]})");
+  bundle.weights = initial_weights(build_graph(bundle.description, 1), 5);
+  for (std::size_t i = 0; i < classes; ++i)
+    bundle.labels.push_back(std::string(1, static_cast<char>('a' + i)));
+  bundle.preprocessing.channels = 1;
+  bundle.preprocessing.height = bundle.preprocessing.width = 8;
+  bundle.preprocessing.mean = {127.5};
+  bundle.preprocessing.stddev = {127.5};
+  return bundle;
+}
+
+// The code of the Error that `work` throws; fails where it throws none.
+template <typename Work>
+ErrorCode error_of(const Work& work, std::string* text = nullptr) {
+  try {
+    work();
+  } catch (const Error& e) {
+    if (text) *text = e.what();
+    return e.code();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorCode::kInternal;
+}
+
+}  // namespace moil::night

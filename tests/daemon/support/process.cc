@@ -1,0 +1,103 @@
+#include "tests/daemon/support/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+#include "daemon/rpc/address.h"
+#include "tests/daemon/support/test_server.h"
+
+extern char** environ;
+namespace fs = std::filesystem;
+
+namespace moil::daemon::test {
+namespace {
+
+std::string slurp(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int start(std::vector<std::string> arguments, std::vector<std::string> settings,
+          const fs::path& out, const fs::path& err) {
+  std::vector<char*> argv;
+  for (auto& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  std::vector<char*> environment;
+  for (auto& setting : settings) environment.push_back(setting.data());
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  environment.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  pid_t pid = -1;
+  const int error =
+      ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environment.data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw system_error("cannot start " + arguments[0], error);
+  return pid;
+}
+
+int status_of(int pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace
+
+Finished run_program(std::vector<std::string> arguments, const std::vector<std::string>& settings) {
+  const TempFolder folder;
+  const int pid = start(std::move(arguments), settings, folder / "out", folder / "err");
+  Finished finished;
+  finished.status = status_of(pid);
+  finished.out = slurp(folder / "out");
+  finished.err = slurp(folder / "err");
+  return finished;
+}
+
+std::string quick_settings() {
+  return R"({"worker": {"path": ")" FAKE_WORKER R"(", "nice": 0, "threads": 1,
+             "backoff_seconds": 0.01, "stop_seconds": 5},
+             "conditions": {"max_load_per_cpu": 1000}, "window": {"start": "00:00", "end": "00:00"},
+             "poll_seconds": 0.02})";
+}
+
+MoildProcess::MoildProcess(const fs::path& state, const std::string& config) : socket_(state) {
+  socket_ += ".sock";
+  const fs::path settings = state.string() + ".json";
+  std::ofstream(settings) << config;
+  pid_ = start({MOILD, "--foreground", "--state-dir", state.string(), "--socket", socket_.string(),
+                "--config", settings.string()},
+               {}, state.string() + ".out", state.string() + ".log");
+  EXPECT_TRUE(eventually([&] { return is_listening(socket_); })) << slurp(state.string() + ".log");
+}
+
+MoildProcess::~MoildProcess() { kill_hard(); }
+
+void MoildProcess::kill_hard() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  wait();
+}
+
+int MoildProcess::stop() {
+  ::kill(pid_, SIGTERM);
+  return wait();
+}
+
+int MoildProcess::wait() {
+  const int status = status_of(pid_);
+  pid_ = -1;
+  return status;
+}
+
+}  // namespace moil::daemon::test

@@ -1,0 +1,46 @@
+// A program in a process of its own, with what it wrote.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "daemon/loop/unique_fd.h"
+
+namespace moil::daemon::test {
+
+struct Finished {
+  int status = -1;  // the exit status, or minus the signal
+  std::string out;
+  std::string err;
+};
+
+// Runs to the end, with NAME=value settings added to the environment.
+Finished run_program(std::vector<std::string> arguments,
+                     const std::vector<std::string>& settings = {});
+
+// A moild that serves `state` with the fake worker; killed (-9) at the end of its life.
+class MoildProcess {
+ public:
+  // Waits until it listens; `config` is the text of a moild.json.
+  MoildProcess(const std::filesystem::path& state, const std::string& config);
+  ~MoildProcess();
+  MoildProcess(const MoildProcess&) = delete;
+  MoildProcess& operator=(const MoildProcess&) = delete;
+
+  const std::filesystem::path& socket() const { return socket_; }
+  int pid() const { return pid_; }
+  void kill_hard();  // SIGKILL, and waits
+  int stop();        // SIGTERM; the exit status
+
+ private:
+  int wait();
+  std::filesystem::path socket_;
+  int pid_ = -1;
+};
+
+// Settings with the fake worker that are quick enough for tests.
+std::string quick_settings();
+
+}  // namespace moil::daemon::test
