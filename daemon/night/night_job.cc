@@ -372,7 +372,7 @@ class NightJob {
           {"reused", filled_.reused},
           {"feature_bytes", night_.backbone->feature_elements() *
                                 (spec_.cache.dtype == daemon::CacheDtype::kBf16 ? 2 : 4)},
-          {"model", cache::to_hex(cache_model_)}};
+          {"model_id", cache::to_hex(cache_model_)}};
     }
     return result;
   }
