@@ -1,0 +1,341 @@
+#include "engine/graph/network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/error.h"
+#include "engine/graph/preparation.h"
+#include "tests/engine/graph/allocation_counter.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::GradientRecorder;
+using ::testing::HasSubstr;
+using testing::ModelBuilder;
+using testing::SgdUpdater;
+
+ErrorCode code_of(const std::function<void()>& action, std::string* text = nullptr) {
+  try {
+    action();
+  } catch (const Error& e) {
+    if (text) *text = e.what();
+    return e.code();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorCode::kInternal;
+}
+
+// A model in training, all of it, with softmax cross-entropy and random batches.
+class Training {
+ public:
+  explicit Training(const ModelDescription& model, std::int64_t batch = 4, int states = 0,
+                    bool clip = false, bool accumulate = false)
+      : kernels_(testing::fixed_kernels()),
+        network_(prepared(model), options(model, batch, states, clip, accumulate), kernels_) {
+    network_.allocate();
+    network_.load(testing::random_weights(model, 1));
+  }
+
+  Network& network() { return network_; }
+  void fill(unsigned seed) {
+    const Dims& target = network_.input_info(1).dims;
+    const auto x = testing::random_values(network_.input_info(0).dims.elements(), seed);
+    const auto y = testing::one_hot_rows(target[0], target[1], seed + 1);
+    std::copy(x.begin(), x.end(), network_.input(0));
+    std::copy(y.begin(), y.end(), network_.input(1));
+  }
+  // The loss of a batch with the weights as they are.
+  double loss(unsigned seed) {
+    fill(seed);
+    network_.forward(7);
+    return network_.output(0)[0];
+  }
+  std::map<std::string, std::vector<float>> gradients(unsigned seed) {
+    GradientRecorder recorder;
+    fill(seed);
+    network_.train_step(7, &recorder);
+    return recorder.gradients;
+  }
+
+ private:
+  static ModelDescription prepared(const ModelDescription& model) {
+    std::set<std::string> layers;
+    for (const auto& layer : model.layers) layers.insert(layer.name);
+    return prepare_training(model, "softmax_cross_entropy", layers);
+  }
+  static NetworkOptions options(const ModelDescription& model, std::int64_t batch, int states,
+                                bool clip, bool accumulate) {
+    NetworkOptions options{.batch = batch, .plan = {}};
+    options.plan.training = true;
+    options.plan.trainable = trainable_weights(model, nullptr);
+    options.plan.optimizer_states = states;
+    options.plan.orders.clip_by_global_norm = clip;
+    options.plan.accumulate_gradients = accumulate;
+    return options;
+  }
+
+  KernelSelector kernels_;
+  Network network_;
+};
+
+// Everything differentiable that the engine has, without kinks.
+ModelDescription smooth_model() {
+  ModelBuilder b({2, 6, 6});
+  const std::string skip = b.conv(4, 3).norm().layer("tanh").last();
+  b.conv(4, 3, 1, 4).layer("silu").conv(4, 1).norm();
+  const std::string sum = b.layer("add", {}, {b.last(), skip}).layer("gelu").last();
+  b.layer("global_average_pool").fc(4).layer("sigmoid");
+  const std::string gated = b.layer("multiply", {}, {sum, b.last()}).last();
+  b.layer("average_pool", {{"kernel", std::int64_t{2}}}, {gated}, "pooled");
+  b.conv(3, 3, 2).layer("concat", {}, {b.last()});
+  b.layer("flatten").layer("dropout", {{"rate", 0.2}}).fc(6).layer("tanh").fc(3);
+  return b.model();
+}
+
+// Along its own gradient g, the loss rises by |g|: tensor by tensor, from central differences.
+TEST(NetworkTest, GradientsAreTheLossesSlope) {
+  Training t(smooth_model());
+  const auto gradients = t.gradients(3);
+  ASSERT_EQ(gradients.size(), 18u);
+  for (const PersistentTensor& tensor : t.network().persistent()) {
+    if (tensor.kind != TensorKind::kWeight) continue;
+    const auto& g = gradients.at(tensor.name);
+    double norm = 0;
+    for (const float x : g) norm += double(x) * x;
+    norm = std::sqrt(norm);
+    const std::vector<float> before(tensor.data.begin(), tensor.data.end());
+    const double distance = 0.01;
+    const auto loss_at = [&](double step) {
+      for (std::size_t i = 0; i < g.size(); ++i)
+        tensor.data[i] = static_cast<float>(before[i] + step * g[i] / (norm + 1e-30));
+      t.network().weights_changed();
+      return t.loss(3);
+    };
+    const double slope = (loss_at(distance) - loss_at(-distance)) / (2 * distance);
+    loss_at(0);
+    EXPECT_NEAR(slope, norm, 0.01 * norm + 5e-5) << tensor.name;
+  }
+}
+
+// The same in one random direction through all tensors at once, where g is not privileged.
+TEST(NetworkTest, GradientsAreRightAcrossTensors) {
+  Training t(smooth_model());
+  const auto gradients = t.gradients(5);
+  const auto tensors = t.network().persistent();
+  for (unsigned direction = 0; direction < 5; ++direction) {
+    double expected = 0;
+    std::vector<std::vector<float>> steps, before;
+    for (const PersistentTensor& tensor : tensors) {
+      const bool trained = tensor.kind == TensorKind::kWeight;
+      steps.push_back(
+          testing::random_values(static_cast<std::int64_t>(tensor.data.size()),
+                                 100 * direction + static_cast<unsigned>(steps.size())));
+      before.emplace_back(tensor.data.begin(), tensor.data.end());
+      for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+        if (trained)
+          expected += double(steps.back()[i]) * gradients.at(tensor.name)[i];
+        else
+          steps.back()[i] = 0;
+      }
+    }
+    const auto loss_at = [&](double scale) {
+      for (std::size_t k = 0; k < tensors.size(); ++k) {
+        for (std::size_t i = 0; i < before[k].size(); ++i)
+          tensors[k].data[i] = static_cast<float>(before[k][i] + scale * steps[k][i]);
+      }
+      return t.loss(5);
+    };
+    const double distance = 3e-3;
+    const double slope = (loss_at(distance) - loss_at(-distance)) / (2 * distance);
+    loss_at(0);
+    EXPECT_NEAR(slope, expected, 0.02 * std::abs(expected) + 5e-3);
+  }
+}
+
+TEST(NetworkTest, NoStepAllocates) {
+  if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  for (const auto& model : {testing::chain_model(), testing::residual_model(), smooth_model()}) {
+    Training t(model, 8, 1, true);
+    SgdUpdater updater;
+    t.fill(1);
+    t.network().train_step(1, &updater);  // libraries make their thread pools and buffers
+    const auto before = testing::allocations();
+    for (unsigned step = 2; step < 6; ++step) t.network().train_step(step, &updater);
+    t.network().forward(9);
+    EXPECT_EQ(testing::allocations() - before, 0u);
+    EXPECT_GT(before, 0u);
+  }
+}
+
+TEST(NetworkTest, NoInferenceAllocates) {
+  if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  const ModelDescription model = testing::chain_model();
+  WeightMap weights = testing::random_weights(model, 1);
+  KernelSelector kernels = testing::fixed_kernels();
+  Network network(prepare_inference(model, weights), {.batch = 4, .plan = {}}, kernels);
+  network.allocate();
+  network.load(weights);
+  network.forward();
+  const auto before = testing::allocations();
+  for (int run = 0; run < 5; ++run) network.forward();
+  EXPECT_EQ(testing::allocations() - before, 0u);
+}
+
+TEST(NetworkTest, PlansAndBuildsWithoutTensors) {
+  KernelSelector kernels = testing::fixed_kernels();
+  Network network(testing::chain_model(), {.batch = 2, .plan = {}}, kernels);
+  EXPECT_GT(network.plan().memory.total_bytes, 0u);
+  WeightMap weights = testing::random_weights(testing::chain_model(), 1);
+  for (const std::function<void()>& early : {std::function<void()>([&] { network.forward(); }),
+                                             {[&] { network.load(weights); }},
+                                             {[&] { network.save(weights); }},
+                                             {[&] { (void)network.input(0); }},
+                                             {[&] { (void)network.persistent(); }},
+                                             {[&] { network.train_step(0, nullptr); }}})
+    EXPECT_EQ(code_of(early), ErrorCode::kFailedPrecondition);
+}
+
+TEST(NetworkTest, WeightsThatDoNotFitAreNamedAndChangeNothing) {
+  const ModelDescription model = testing::mlp_model(4, 5, 3);
+  KernelSelector kernels = testing::fixed_kernels();
+  Network network(model, {.batch = 2, .plan = {}}, kernels);
+  network.allocate();
+  const WeightMap good = testing::random_weights(model, 1);
+  network.load(good);
+  const auto expect_refused = [&](const WeightMap& weights, const std::string& why) {
+    std::string text;
+    EXPECT_EQ(code_of([&] { network.load(weights); }, &text), ErrorCode::kBadData);
+    EXPECT_THAT(text, HasSubstr(why));
+    WeightMap kept;
+    network.save(kept);
+    EXPECT_EQ(kept.at("fully_connected0.weight").data, good.at("fully_connected0.weight").data);
+  };
+  WeightMap weights = testing::random_weights(model, 2);
+  weights.erase("fully_connected1.bias");
+  expect_refused(weights, "lack \"fully_connected1.bias\"");
+  weights = testing::random_weights(model, 2);
+  weights.at("fully_connected1.weight").dims = {5, 3};
+  expect_refused(weights, "is 5x3; its layer needs 3x5");
+  weights = testing::random_weights(model, 2);
+  weights.at("fully_connected1.weight").data.pop_back();
+  expect_refused(weights, "has 14 values");
+  weights = testing::random_weights(model, 2);
+  weights["more.than.needed"] = {{1}, {0}};
+  network.load(weights);
+}
+
+TEST(NetworkTest, WhatIsLoadedIsSaved) {
+  for (const auto& model : {testing::residual_model(), smooth_model()}) {
+    Training t(model);
+    const WeightMap weights = testing::random_weights(model, 9);
+    t.network().load(weights);
+    WeightMap saved;
+    t.network().save(saved);
+    EXPECT_EQ(saved.size(), weights.size());
+    for (const auto& [name, tensor] : weights) {
+      EXPECT_EQ(saved.at(name).dims, tensor.dims) << name;
+      EXPECT_EQ(saved.at(name).data, tensor.data) << name;
+    }
+  }
+}
+
+// Two micro-batches without batch norm: the sum of their gradients.
+TEST(NetworkTest, GradientsAccumulate) {
+  const ModelDescription model = testing::mlp_model(4, 5, 3);
+  Training one(model), other(model), both(model, 4, 0, false, true);
+  const auto a = one.gradients(1), b = other.gradients(2);
+  both.fill(1);
+  both.network().train_step(7, nullptr);
+  GradientRecorder recorder;
+  both.fill(2);
+  both.network().train_step(7, &recorder, true);
+  ASSERT_EQ(recorder.gradients.size(), 4u);
+  for (const auto& [name, gradient] : recorder.gradients) {
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      EXPECT_NEAR(gradient[i], a.at(name)[i] + b.at(name)[i], 1e-6) << name;
+  }
+}
+
+TEST(NetworkTest, WeightsAreAppliedOnlyAfterTheLastMicroBatch) {
+  Training t(testing::mlp_model(4, 5, 3), 4, 0, false, true);
+  WeightMap before, after;
+  t.network().save(before);
+  t.fill(1);
+  t.network().train_step(7, nullptr);
+  t.network().save(after);
+  for (const auto& [name, tensor] : before) EXPECT_EQ(after.at(name).data, tensor.data);
+}
+
+// Counts what an updater is told.
+class Counter : public WeightUpdater {
+ public:
+  void gradients_ready(std::span<const WeightUpdate> updates) override {
+    ready.push_back(updates.size());
+    EXPECT_EQ(applied, 0u);
+  }
+  void apply(const WeightUpdate&) override { ++applied; }
+  std::vector<std::size_t> ready;
+  std::size_t applied = 0;
+};
+
+TEST(NetworkTest, TellsOfAllGradientsBeforeTheFirstIsApplied) {
+  Training t(testing::mlp_model(4, 5, 3), 4, 0, true);
+  Counter counter;
+  t.fill(1);
+  t.network().train_step(1, &counter);
+  EXPECT_THAT(counter.ready, ElementsAre(4u));
+  EXPECT_EQ(counter.applied, 4u);
+}
+
+TEST(NetworkTest, PersistentTensorsAreWhatARunRemembers) {
+  Training t(ModelBuilder({4}).fc(3).norm().model(), 4, 2);
+  std::vector<std::string> names;
+  std::size_t statistics = 0, states = 0;
+  for (const auto& tensor : t.network().persistent()) {
+    names.push_back(tensor.name);
+    statistics += tensor.kind == TensorKind::kStatistic ? 1 : 0;
+    states += tensor.kind == TensorKind::kOptimizerState ? 1 : 0;
+  }
+  EXPECT_EQ(names.size(), 2u + 4u + 4u * 2u);
+  EXPECT_EQ(statistics, 2u);
+  EXPECT_EQ(states, 8u);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(NetworkTest, APrunedModelAsksForNoWeightsOfWhatIsGone) {
+  ModelBuilder b({4});
+  b.fc(3).layer("fully_connected", {{"units", std::int64_t{2}}}, {"input"}, "unread");
+  const ModelDescription model = b.model({"fully_connected0"});
+  Training t(model);
+  WeightMap saved;
+  t.network().save(saved);
+  EXPECT_EQ(saved.size(), 2u);
+}
+
+TEST(NetworkTest, AStepRunAgainGivesTheSameBits) {
+  Training t(testing::chain_model());
+  const auto first = t.gradients(3);
+  EXPECT_EQ(t.gradients(3), first);
+}
+
+TEST(NetworkTest, DropoutFollowsTheKey) {
+  Training t(ModelBuilder({64}).layer("dropout").fc(3).model());
+  const auto loss = [&](std::uint64_t key) {
+    t.fill(1);
+    t.network().forward(key);
+    return t.network().output(0)[0];
+  };
+  EXPECT_EQ(loss(1), loss(1));
+  EXPECT_NE(loss(1), loss(2));
+}
+
+}  // namespace
+}  // namespace moil

@@ -1,0 +1,329 @@
+#include "engine/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "engine/graph/preparation.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/evaluate.h"
+#include "tests/engine/graph/allocation_counter.h"
+#include "tests/engine/train/toy_source.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::ToySource;
+
+constexpr std::int64_t kFeatures = 12, kSamples = 50;
+
+// Dropout and batch norm, so that random keys and statistics count.
+ModelDescription model() {
+  return testing::ModelBuilder({kFeatures}).fc(16).norm().relu().layer("dropout").fc(3).model();
+}
+
+TrainerConfig config(OptimizerKind kind) {
+  TrainerConfig c;
+  c.optimizer.kind = kind;
+  c.optimizer.learning_rate = kind == OptimizerKind::kSgd ? 0.1 : 0.01;
+  c.optimizer.momentum = kind == OptimizerKind::kSgd ? 0.9 : 0;
+  c.optimizer.weight_decay = 1e-3;
+  c.schedule.kind = ScheduleKind::kCosine;
+  c.schedule.warmup_epochs = 0.5;
+  c.batch = 8;
+  c.epochs = 3;
+  return c;
+}
+
+std::string error_of(const std::function<void()>& action, ErrorCode code) {
+  try {
+    action();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code);
+    return e.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+// A trainer with its kernels and memory, fresh weights in it.
+struct TrainingJob {
+  explicit TrainingJob(const TrainerConfig& c, const std::set<std::string>* layers = nullptr)
+      : kernels(testing::fixed_kernels()), trainer(model(), layers, c, kernels) {
+    trainer.allocate(initial_weights(build_graph(model(), 1), c.seed));
+  }
+
+  // Trains until `stop` steps are done.
+  bool go(std::int64_t stop = std::numeric_limits<std::int64_t>::max()) {
+    Trainer::Callbacks callbacks;
+    callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+    callbacks.on_step = [&](std::int64_t step, std::int64_t total, double loss) {
+      losses.push_back(loss);
+      EXPECT_EQ(total, 18);
+      return step < stop;
+    };
+    callbacks.on_epoch = [&](const EpochSummary& s) { epochs.push_back(s); };
+    return trainer.run(source, callbacks);
+  }
+  WeightMap weights() {
+    WeightMap w;
+    trainer.network().save(w);
+    return w;
+  }
+  std::vector<std::vector<float>> memory() {
+    std::vector<std::vector<float>> all;
+    for (const auto& t : trainer.network().persistent())
+      all.emplace_back(t.data.begin(), t.data.end());
+    return all;
+  }
+
+  KernelSelector kernels;
+  Trainer trainer;
+  ToySource source{kSamples, kFeatures};
+  std::vector<double> losses;
+  std::vector<EpochSummary> epochs;
+};
+
+class TrainerKinds : public ::testing::TestWithParam<std::pair<OptimizerKind, double>> {
+ protected:
+  TrainerConfig config_of_case() const {
+    TrainerConfig c = config(GetParam().first);
+    c.clip_norm = GetParam().second;
+    return c;
+  }
+};
+
+TEST_P(TrainerKinds, SameSeedSameBits) {
+  TrainingJob a(config_of_case()), b(config_of_case());
+  EXPECT_TRUE(a.go());
+  EXPECT_TRUE(b.go());
+  EXPECT_EQ(a.losses, b.losses);
+  EXPECT_EQ(a.memory(), b.memory());
+  TrainerConfig other = config_of_case();
+  other.seed = 2;
+  TrainingJob c(other);
+  c.go();
+  EXPECT_NE(a.losses, c.losses);
+}
+
+// Stopped after any step, saved, and gone on in objects that know nothing but the file.
+TEST_P(TrainerKinds, AResumedRunGivesTheSameBits) {
+  TrainingJob whole(config_of_case());
+  EXPECT_TRUE(whole.go());
+  ASSERT_EQ(whole.losses.size(), 18u);
+  const auto file =
+      std::filesystem::temp_directory_path() / ("moil_trainer_" + std::to_string(::getpid()) + "_" +
+                                                std::to_string(static_cast<int>(GetParam().first)));
+  for (std::int64_t stop = 1; stop < 18; ++stop) {
+    TrainState state;
+    std::vector<double> losses;
+    std::vector<EpochSummary> epochs;
+    {
+      TrainingJob first(config_of_case());
+      EXPECT_FALSE(first.go(stop));
+      state = first.trainer.state();
+      EXPECT_EQ(state.step, stop);
+      save_checkpoint(file, "", first.trainer.network().persistent());
+      losses = first.losses;
+      epochs = first.epochs;
+    }
+    TrainerConfig same = config_of_case();
+    TrainingJob second(same);
+    Checkpoint::load(file)->restore(second.trainer.network().persistent());
+    second.trainer.network().weights_changed();
+    second.trainer.state() = state;
+    EXPECT_TRUE(second.go());
+    losses.insert(losses.end(), second.losses.begin(), second.losses.end());
+    epochs.insert(epochs.end(), second.epochs.begin(), second.epochs.end());
+    ASSERT_EQ(losses, whole.losses) << "stopped at " << stop;
+    ASSERT_EQ(second.memory(), whole.memory()) << "stopped at " << stop;
+    ASSERT_EQ(epochs.size(), 3u);
+    for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(epochs[e].loss, whole.epochs[e].loss);
+  }
+  std::filesystem::remove(file);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TrainerKinds,
+                         ::testing::Values(std::pair(OptimizerKind::kSgd, 0.0),
+                                           std::pair(OptimizerKind::kSgdw, 0.5),
+                                           std::pair(OptimizerKind::kAdam, 0.0),
+                                           std::pair(OptimizerKind::kAdamw, 0.5)),
+                         [](const auto& test) { return std::string(to_string(test.param.first)); });
+
+TEST(TrainerTest, AStoppedRunGoesOnInTheSameObject) {
+  TrainingJob whole(config(OptimizerKind::kAdam)), stopped(config(OptimizerKind::kAdam));
+  whole.go();
+  for (const std::int64_t stop : {4, 6, 7}) EXPECT_FALSE(stopped.go(stop));
+  EXPECT_TRUE(stopped.go());
+  EXPECT_EQ(stopped.losses, whole.losses);
+  EXPECT_EQ(stopped.memory(), whole.memory());
+  EXPECT_TRUE(stopped.go());  // nothing is left to do
+  EXPECT_EQ(stopped.losses.size(), 18u);
+}
+
+TEST(TrainerTest, StoppedAfterTheLastStepIsDone) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  EXPECT_TRUE(run.go(18));
+}
+
+TEST(TrainerTest, EpochsReportTheirMeanLoss) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  run.go();
+  ASSERT_EQ(run.epochs.size(), 3u);
+  for (std::size_t e = 0; e < 3; ++e) {
+    double sum = 0;
+    for (std::size_t s = 0; s < 6; ++s) sum += run.losses[6 * e + s];
+    EXPECT_EQ(run.epochs[e].epoch, static_cast<std::int64_t>(e) + 1);
+    EXPECT_DOUBLE_EQ(run.epochs[e].loss, sum / 6);
+  }
+  EXPECT_LE(run.epochs[0].seconds, run.epochs[2].seconds);
+}
+
+TEST(TrainerTest, LearnsAToyProblem) {
+  TrainerConfig c = config(OptimizerKind::kAdam);
+  c.epochs = 3;
+  TrainingJob run(c);
+  ToySource held_out(90, kFeatures, 77);
+  const auto accuracy = [&] {
+    WeightMap weights = run.weights();
+    KernelSelector kernels = testing::fixed_kernels();
+    Network judged(prepare_inference(model(), weights), {.batch = 8, .plan = {}}, kernels);
+    judged.allocate();
+    judged.load(weights);
+    return evaluate(judged, held_out).accuracy;
+  };
+  const double before = accuracy();
+  for (int night = 0; night < 8; ++night) {
+    run.trainer.state() = {};
+    EXPECT_TRUE(run.go());
+  }
+  EXPECT_LT(before, 0.7);
+  EXPECT_GT(accuracy(), 0.9);
+}
+
+TEST(TrainerTest, FrozenLayersStayAsTheyAre) {
+  const std::set<std::string> last{"fully_connected1"};
+  TrainingJob run(config(OptimizerKind::kAdamw), &last);
+  const WeightMap before = run.weights();
+  run.go();
+  for (const auto& [name, tensor] : run.weights()) {
+    const bool trained = name.starts_with("fully_connected1.");
+    EXPECT_EQ(tensor.data != before.at(name).data, trained) << name;
+  }
+}
+
+TEST(TrainerTest, ClippingBoundsTheStep) {
+  TrainerConfig c = config(OptimizerKind::kSgd);
+  c.optimizer = {};
+  c.optimizer.learning_rate = 1;
+  c.schedule = {};
+  c.clip_norm = 1e-3;
+  TrainingJob run(c);
+  const WeightMap before = run.weights();
+  run.go(1);
+  double squares = 0;
+  for (const auto& [name, tensor] : run.weights()) {
+    if (name.find("running") != std::string::npos) continue;
+    for (std::size_t i = 0; i < tensor.data.size(); ++i)
+      squares += std::pow(double(tensor.data[i]) - before.at(name).data[i], 2);
+  }
+  EXPECT_NEAR(std::sqrt(squares), 1e-3, 2e-6);
+}
+
+TEST(TrainerTest, PlannedBytesHoldThePoolAndTwoBatches) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  EXPECT_EQ(run.trainer.planned_bytes(), run.trainer.network().plan().memory.total_bytes +
+                                             2 * (8 * kFeatures + 8 * 3) * sizeof(float));
+}
+
+TEST(TrainerTest, StepsAllocateNothing) {
+  if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  TrainerConfig c = config(OptimizerKind::kAdam);
+  c.clip_norm = 1;
+  TrainingJob run(c);
+  Trainer::Callbacks callbacks;
+  callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+  std::vector<std::uint64_t> counts(20);
+  callbacks.on_step = [&](std::int64_t step, std::int64_t, double) {
+    counts[static_cast<std::size_t>(step)] = testing::allocations();
+    return true;
+  };
+  run.trainer.run(run.source, callbacks);
+  EXPECT_EQ(counts[6] - counts[2], 0u);   // within the first epoch
+  EXPECT_EQ(counts[12] - counts[8], 0u);  // within the second
+}
+
+TEST(TrainerTest, RefusesASourceSmallerThanABatch) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  ToySource small(7, kFeatures);
+  const auto text = error_of([&] { run.trainer.run(small, {}); }, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(text, HasSubstr("a batch of 8"));
+  EXPECT_THAT(text, HasSubstr("there are 7"));
+}
+
+TEST(TrainerTest, RefusesAnOrderOfTheWrongLength) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  Trainer::Callbacks callbacks;
+  callbacks.order = [](std::int64_t) { return std::vector<std::int64_t>(9); };
+  EXPECT_THAT(
+      error_of([&] { run.trainer.run(run.source, callbacks); }, ErrorCode::kInvalidArgument),
+      HasSubstr("names 9 samples; there are 50"));
+}
+
+TEST(TrainerTest, RefusesModelsOfSeveralInputsAndSenselessSchedules) {
+  ModelDescription two =
+      testing::ModelBuilder({4}).layer("add", {}, {"input", "more"}).fc(3).model();
+  two.inputs.push_back({"more", {4}});
+  KernelSelector kernels = testing::fixed_kernels();
+  EXPECT_THAT(error_of([&] { Trainer(two, nullptr, config(OptimizerKind::kSgd), kernels); },
+                       ErrorCode::kInvalidArgument),
+              HasSubstr("one input"));
+  TrainerConfig c = config(OptimizerKind::kSgd);
+  c.schedule.warmup_epochs = -1;
+  error_of([&] { Trainer(model(), nullptr, c, kernels); }, ErrorCode::kInvalidArgument);
+}
+
+TEST(TrainerTest, ErrorsOfTheSourceComeOutOfRun) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  run.source.fails_at = 4;
+  EXPECT_THROW(run.go(), std::runtime_error);
+  EXPECT_EQ(run.losses.size(), 4u);
+  run.source.fails_at = -1;  // and the run may go on
+  EXPECT_TRUE(run.go());
+  EXPECT_EQ(run.losses.size(), 18u);
+}
+
+// Stopping does not wait for, and does not fail with, a batch that nobody wants any more.
+TEST(TrainerTest, StoppingIsNotDisturbedByTheNextBatch) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  run.source.fails_at = 3;
+  EXPECT_FALSE(run.go(3));
+}
+
+TEST(TrainerTest, ErrorsOfCallbacksComeOutOfRun) {
+  TrainingJob run(config(OptimizerKind::kSgd));
+  Trainer::Callbacks callbacks;
+  callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+  callbacks.on_step = [](std::int64_t, std::int64_t, double) -> bool {
+    throw std::logic_error("enough");
+  };
+  EXPECT_THROW(run.trainer.run(run.source, callbacks), std::logic_error);
+}
+
+TEST(TrainerTest, ALossThatIsNoNumberEndsTheRun) {
+  TrainerConfig c = config(OptimizerKind::kSgd);
+  c.optimizer.learning_rate = 1e30;
+  c.schedule = {};
+  TrainingJob run(c);
+  EXPECT_THAT(error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition),
+              HasSubstr("not a number after step"));
+}
+
+}  // namespace
+}  // namespace moil
