@@ -28,11 +28,11 @@ void recover(JobStore& jobs, ModelStore& models) {
 
 StateFolder::StateFolder(const fs::path& root) : layout_(fs::absolute(root)) {
   const fs::path& folder = layout_.root();
-  if (fs::exists(folder) && !fs::is_directory(folder)) {
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "the state folder " + folder.string() + " is not a folder");
   }
-  std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
     throw Error(ErrorCode::kIo, "cannot create the state folder " + folder.string() + ": " +
