@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what PyTorch computes for every layer, loss, optimizer and schedule, in many configurations.
+"""Writes what PyTorch computes for every layer, loss, optimizer, schedule and some whole networks.
 
     generate_cases.py FOLDER
 
@@ -22,6 +22,8 @@ try:
 except ImportError as error:
     print(f"skipped: PyTorch is not installed ({error}); on Debian: apt-get install python3-torch")
     sys.exit(77)
+
+from network_cases import network_cases
 
 torch.set_num_threads(1)
 
@@ -358,5 +360,6 @@ torch.manual_seed(2024)
 for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases, pooling_cases,
               joining_cases, loss_cases, optimizer_cases, schedule_cases):
     cases()
+network_cases(out, random)
 out.close()
 print(f"{len(out.cases)} cases, {out.floats} numbers, PyTorch {torch.__version__}")
