@@ -37,21 +37,32 @@ def arguments() -> argparse.Namespace:
 
 def plan(options: argparse.Namespace, folder: Path) -> tuple[Settings, Split, list[Sweep]]:
     if options.scenario == "digits":
-        choose = digits.tuning_split_of if options.tune else digits.split_of
         settings = digits.quick() if options.quick else digits.SETTINGS
-        return settings, choose(options.digits, folder), []
+        return settings, digits.split_of(options.digits, folder), []
     settings = cifar.quick() if options.quick else cifar.SETTINGS
-    choose_cifar = cifar.tuning_split_of if options.tune else cifar.split_of
-    split = choose_cifar(cifar.QUICK if options.quick else cifar.FULL, folder)
-    return settings, split, cifar.sweeps(settings)
+    return settings, cifar.split_of(size_of(options), folder), cifar.sweeps(settings)
+
+
+def size_of(options: argparse.Namespace) -> cifar.Size:
+    return cifar.QUICK if options.quick else cifar.FULL
+
+
+def choose_settings(options: argparse.Namespace, folder: Path) -> None:
+    if options.scenario == "digits":
+        settings, grid = digits.SETTINGS, digits.GRID
+        splits = digits.tuning_splits_of(options.digits, folder)
+    else:
+        settings, grid = (cifar.quick() if options.quick else cifar.SETTINGS), cifar.GRID
+        splits = cifar.tuning_splits_of(size_of(options), folder)
+    tune(settings, [lay_out(folder / f"tune-{i}", settings, split) for i, split in enumerate(splits)], grid)
 
 
 def run(options: argparse.Namespace, folder: Path) -> None:
+    if options.tune:
+        choose_settings(options, folder)
+        return
     settings, split, sweeps = plan(options, folder)
     place = lay_out(folder, settings, split)
-    if options.tune:
-        tune(settings, place, digits.GRID)
-        return
     outcome = run_scenario(settings, place, sweeps)
     print_outcome(settings, place, outcome)
     for sweep in sweeps:

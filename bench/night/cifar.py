@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from .programs import ROOT
 from .samples import Split, export_images, hold_out
@@ -25,6 +26,13 @@ SETTINGS = Settings(
     kept_back=30,
 )
 
+# What --tune tries: every combination.
+GRID: dict[str, list[Any]] = {
+    "trainable_layers": [1, 5, 9],
+    "learning_rate": [0.01, 0.05],
+    "epochs": [10],
+    "alpha": [0.1],
+}
 LAYERS: list[Layers] = [1, 3, 5, 9, 15, "all"]
 
 
@@ -62,9 +70,9 @@ def split_of(size: Size, folder: Path) -> Split:
     return Split(train, export_images(test, SETTINGS.classes, folder / "test", size.held_out_per_class))
 
 
-def tuning_split_of(size: Size, folder: Path) -> Split:
+def tuning_splits_of(size: Size, folder: Path) -> list[Split]:
     """A split of the training samples alone, to choose settings on."""
-    return hold_out(split_of(size, folder).train, 0.2, seed=1)
+    return [hold_out(split_of(size, folder).train, 0.2, seed=1)]
 
 
 def quick() -> Settings:

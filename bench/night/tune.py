@@ -1,34 +1,34 @@
 """Chooses a night's settings on a part of the training samples; the held-out split is not seen.
 
-The training samples are split once more: networks learn from the larger part and candidates are
-judged on the smaller one.
+The training samples are split once more, in several ways: networks learn from the larger part and
+candidates are judged on the smaller one. What is printed is the mean over the splits.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from dataclasses import dataclass, replace
+from statistics import mean
 from typing import Any
 
 from .night import Night, pretrain_global, with_daemon
-from .results import JobFailed, Run
+from .results import Run
 from .settings import Row, Settings
-from .table import alpha_text, percent, table
+from .table import percent, table
 from .workplace import Workplace
 
 
 @dataclass(frozen=True)
 class Candidate:
+    """One combination: the settings that it amounts to, and the values that were chosen."""
+
     settings: Settings
+    values: tuple[Any, ...]
 
     def row(self) -> Row:
         s = self.settings
         return Row("tune", f"LF({s.trainable_layers})", s.alpha, s.trainable_layers, cached=True)
-
-    def words(self) -> list[str]:
-        s, night = self.settings, self.settings.night
-        values = (s.trainable_layers, alpha_text(s.alpha), night.optimizer, night.learning_rate, night.epochs, night.schedule)
-        return [str(value) for value in values]
 
 
 def candidates(settings: Settings, grid: dict[str, list[Any]]) -> list[Candidate]:
@@ -37,27 +37,33 @@ def candidates(settings: Settings, grid: dict[str, list[Any]]) -> list[Candidate
     for values in itertools.product(*grid.values()):
         chosen = dict(zip(grid, values))
         own = {key: chosen.pop(key) for key in ("alpha", "trainable_layers") if key in chosen}
-        found.append(Candidate(replace(settings.with_night(**chosen), **own)))
+        found.append(Candidate(replace(settings.with_night(**chosen), **own), values))
     return found
 
 
-def tune(settings: Settings, place: Workplace, grid: dict[str, list[Any]]) -> None:
-    """Runs every candidate and prints them, best first."""
-    tried: list[tuple[Candidate, Run]] = []
+def tune(settings: Settings, places: list[Workplace], grid: dict[str, list[Any]]) -> None:
+    """Runs every candidate in every place and prints them, best first."""
+    tried: dict[tuple[Any, ...], list[Run]] = defaultdict(list)
 
     def nights(night: Night) -> None:
         for candidate in candidates(settings, grid):
-            try:
-                tried.append((candidate, night.run(candidate.row(), candidate.settings)))
-            except JobFailed as error:
-                print(error)
+            tried[candidate.values].append(night.run(candidate.row(), candidate.settings))
 
-    with_daemon(settings, place, pretrain_global(settings, place), nights)
-    tried.sort(key=lambda pair: -(pair[1].global_after + pair[1].local_after))
-    header = ["n", "α", "optimizer", "rate", "epochs", "schedule", "global before", "after", "local after", "seconds"]
-    print(table(header, [_line(candidate, run) for candidate, run in tried]))
+    for place in places:
+        with_daemon(settings, place, pretrain_global(settings, place), nights)
+    lines = sorted(tried.items(), key=lambda item: -_score(item[1]))
+    print(table([*grid, "global before", "after", "local after", "seconds"], [_line(*item) for item in lines]))
 
 
-def _line(candidate: Candidate, run: Run) -> list[str]:
-    accuracies = [percent(run.global_before), percent(run.global_after), percent(run.local_after)]
-    return [*candidate.words(), *accuracies, f"{run.seconds:.1f}"]
+def _score(runs: list[Run]) -> float:
+    return mean(run.global_after + run.local_after for run in runs)
+
+
+def _line(values: tuple[Any, ...], runs: list[Run]) -> list[str]:
+    return [
+        *(str(value) for value in values),
+        percent(mean(run.global_before or 0.0 for run in runs)),
+        percent(mean(run.global_after for run in runs)),
+        percent(mean(run.local_after for run in runs)),
+        f"{mean(run.seconds for run in runs):.1f}",
+    ]
