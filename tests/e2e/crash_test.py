@@ -29,13 +29,15 @@ class CrashTest(unittest.TestCase):
         cls.addClassCleanup(cls.world.clean)
         cls.spec = cls.world.spec(ROW)
         # Kernels that were chosen by measurement count to what makes weights the same: the first
-        # job chooses them, every later one finds them in the state folder.
+        # jobs choose them, every later one finds them in the state folder.
         folder = cls.world.new_folder("furnished")
         with daemon_in(folder) as daemon:
             ctl = ctl_of(daemon)
             cls.world.furnish(ctl)
-            first = ctl.wait(ctl.submit({**cls.spec, "activate": False}))
-            assert first["state"] == "succeeded", first
+            for layers in (SETTINGS.trainable_layers, "all"):
+                spec = {**cls.spec, "activate": False, "freeze": {"trainable_layers": layers}}
+                first = ctl.wait(ctl.submit(spec))
+                assert first["state"] == "succeeded", first
         shutil.rmtree(folder / "state" / "cache")
         cls.furnished = folder / "state"
         cls.expected = cls.never_killed(cls.spec)
