@@ -7,7 +7,8 @@ namespace moil {
 
 ModelDescription prepare_training(const ModelDescription& model, const std::string& loss_type,
                                   const std::set<std::string>& trainable_layers) {
-  const ModelDescription pruned = realize_frozen(realize_pruning(model), trainable_layers);
+  const ModelDescription pruned =
+      realize_frozen(realize_pooling_first(realize_pruning(model)), trainable_layers);
   const Graph graph = build_graph(pruned, 1);
   const auto dims = graph.values[static_cast<std::size_t>(graph.outputs.at(0))].info.dims.values();
   return realize_multi_out(realize_loss(pruned, loss_type, {dims.begin() + 1, dims.end()}));

@@ -24,6 +24,11 @@ namespace moil {
                                             const std::string& loss_type,
                                             const std::vector<std::int64_t>& target_dims);
 
+// ReLU and max pooling that follows it change places: the same values and derivatives to the bit,
+// but what is kept for the activation's derivative is the pooled tensor, a quarter of the other
+// (training; at inference the activation is better fused into the convolution).
+[[nodiscard]] ModelDescription realize_pooling_first(const ModelDescription& model);
+
 // A value read more than once gets a multi_out layer, so that every value has one reader and its
 // derivative one writer.
 [[nodiscard]] ModelDescription realize_multi_out(const ModelDescription& model);

@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/graph/preparation.h"
+#include "engine/graph/realizers/realizers.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::ModelBuilder;
+
+std::vector<std::string> types(const ModelDescription& model) {
+  std::vector<std::string> result;
+  for (const auto& layer : model.layers) result.push_back(layer.type);
+  return result;
+}
+
+const Properties kPool = {{"kernel", std::int64_t{2}}, {"stride", std::int64_t{2}}};
+
+ModelDescription pooled(const std::string& activation) {
+  ModelBuilder b({3, 8, 8});
+  b.conv(6, 3)
+      .layer(activation)
+      .layer("max_pool", kPool)
+      .conv(4, 3)
+      .layer("global_average_pool")
+      .fc(3);
+  return b.model();
+}
+
+struct Applied : WeightUpdater {
+  std::vector<float> gradients;
+  void gradients_ready(std::span<const WeightUpdate>) override {}
+  void apply(const WeightUpdate& u) override {
+    gradients.insert(gradients.end(), u.gradient, u.gradient + u.elements);
+  }
+};
+
+// Loss and gradients of one step.
+std::vector<float> step(const ModelDescription& model, bool pooling_first) {
+  const ModelDescription changed = pooling_first ? realize_pooling_first(model) : model;
+  const ModelDescription training =
+      realize_multi_out(realize_loss(changed, "softmax_cross_entropy", {3}));
+  KernelSelector kernels = testing::fixed_kernels();
+  NetworkOptions options{.batch = 4, .plan = {}};
+  options.plan.training = true;
+  options.plan.trainable = trainable_weights(model, nullptr);
+  Network network(training, options, kernels);
+  network.allocate();
+  network.load(testing::random_weights(model, 3));
+  const auto input = testing::random_values(network.input_info(0).dims.elements(), 4);
+  const auto target = testing::one_hot_rows(4, 3, 5);
+  std::copy(input.begin(), input.end(), network.input(0));
+  std::copy(target.begin(), target.end(), network.input(1));
+  Applied applied;
+  network.train_step(1, &applied);
+  applied.gradients.push_back(network.output(0)[0]);
+  return applied.gradients;
+}
+
+TEST(PoolingFirst, ReluAndPoolingChangePlaces) {
+  EXPECT_THAT(types(realize_pooling_first(pooled("relu"))),
+              ElementsAre("conv2d", "max_pool", "relu", "conv2d", "global_average_pool",
+                          "fully_connected"));
+}
+
+TEST(PoolingFirst, TheSameBits) {
+  for (const char* activation : {"relu", "relu6"}) {
+    EXPECT_EQ(step(pooled(activation), true), step(pooled(activation), false)) << activation;
+  }
+}
+
+TEST(PoolingFirst, OthersStay) {
+  EXPECT_EQ(types(realize_pooling_first(pooled("sigmoid"))), types(pooled("sigmoid")));
+}
+
+TEST(PoolingFirst, AnActivationThatOthersReadStays) {
+  ModelBuilder b({3, 8, 8});
+  b.conv(6, 3).relu();
+  const std::string shared = b.last();
+  b.layer("max_pool", kPool).layer("global_average_pool");
+  const std::string one = b.last();
+  b.layer("global_average_pool", {}, {shared});
+  b.layer("add", {}, {one, b.last()}).fc(3);
+  EXPECT_EQ(types(realize_pooling_first(b.model())), types(b.model()));
+}
+
+TEST(PoolingFirst, TwoPoolingsInARow) {
+  ModelBuilder b({3, 8, 8});
+  b.conv(6, 3)
+      .relu()
+      .layer("max_pool", kPool)
+      .layer("max_pool", kPool)
+      .layer("global_average_pool")
+      .fc(3);
+  const ModelDescription model = b.model();
+  EXPECT_EQ(step(model, true), step(model, false));
+}
+
+TEST(PoolingFirst, AsTheModelsOutput) {
+  ModelBuilder b({3, 8, 8});
+  b.conv(6, 3).relu().layer("max_pool", kPool);
+  const ModelDescription result = realize_pooling_first(b.model());
+  EXPECT_THAT(types(result), ElementsAre("conv2d", "max_pool", "relu"));
+  EXPECT_THAT(result.outputs, ElementsAre("relu0"));
+}
+
+}  // namespace
+}  // namespace moil
