@@ -126,37 +126,33 @@ void depthwise_derivative(const ConvShape& s, const float* output_derivative, co
                           float* input_derivative) {
   const std::int64_t channels = s.in_channels, out_h = s.out_h(), out_w = s.out_w();
   const std::int64_t line_length = out_w * channels;
-  // One phase of the stride after the other: all lines and pixels of a phase meet the same taps.
-  for (std::int64_t py = 0; py < std::min(s.stride_h, s.in_h); ++py) {
-    const AxisTaps vertical =
-        derivative_taps(s.kernel_h, s.stride_h, s.dilation_h, s.pad_top, py, s.in_h, out_h);
-    const std::int64_t lines = (s.in_h - py + s.stride_h - 1) / s.stride_h;
-    for (std::int64_t px = 0; px < std::min(s.stride_w, s.in_w); ++px) {
-      const AxisTaps horizontal =
-          derivative_taps(s.kernel_w, s.stride_w, s.dilation_w, s.pad_left, px, s.in_w, out_w);
-      const std::int64_t size = (s.in_w - px + s.stride_w - 1) / s.stride_w;
-      parallel_for(s.batch * lines, line_grain(s, size), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t line = begin; line < end; ++line) {
-          const std::int64_t n = line / lines, i = line % lines;
-          float* to =
-              input_derivative + ((n * s.in_h + py + i * s.stride_h) * s.in_w + px) * channels;
-          walk_line(vertical, horizontal, i, size, s.kernel_w,
-                    output_derivative + n * out_h * line_length, line_length, channels,
-                    [&](std::int64_t first, std::int64_t pixels, const TapList& taps) {
-                      HWY_DYNAMIC_DISPATCH(depthwise_stretch)
-                      (DepthwiseStretch{&taps,
-                                        pixels,
-                                        channels,
-                                        s.stride_w * channels,
-                                        weights,
-                                        to + first * s.stride_w * channels,
-                                        channels,
-                                        {}});
-                    });
-        }
-      });
+  parallel_for(s.batch * s.in_h, line_grain(s, s.in_w), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      const std::int64_t n = line / s.in_h, y = line % s.in_h;
+      const AxisTaps vertical = derivative_taps(s.kernel_h, s.stride_h, s.dilation_h, s.pad_top,
+                                                y % s.stride_h, s.in_h, out_h);
+      // All pixels of a phase of the stride meet the same taps, but for the borders.
+      for (std::int64_t px = 0; px < std::min(s.stride_w, s.in_w); ++px) {
+        const AxisTaps horizontal =
+            derivative_taps(s.kernel_w, s.stride_w, s.dilation_w, s.pad_left, px, s.in_w, out_w);
+        const std::int64_t size = (s.in_w - px + s.stride_w - 1) / s.stride_w;
+        float* to = input_derivative + (line * s.in_w + px) * channels;
+        walk_line(vertical, horizontal, y / s.stride_h, size, s.kernel_w,
+                  output_derivative + n * out_h * line_length, line_length, channels,
+                  [&](std::int64_t first, std::int64_t pixels, const TapList& taps) {
+                    HWY_DYNAMIC_DISPATCH(depthwise_stretch)
+                    (DepthwiseStretch{&taps,
+                                      pixels,
+                                      channels,
+                                      s.stride_w * channels,
+                                      weights,
+                                      to + first * s.stride_w * channels,
+                                      channels,
+                                      {}});
+                  });
+      }
     }
-  }
+  });
 }
 
 }  // namespace moil

@@ -10,7 +10,7 @@ namespace moil {
 
 // Along one axis: destination i reads source i * step + offset for the i in [first, last).
 struct AxisTap {
-  std::int64_t kernel_index = 0, offset = 0, first = 0, last = 0;
+  std::int64_t kernel_index, offset, first, last;
 };
 
 struct AxisTaps {

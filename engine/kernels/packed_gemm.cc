@@ -14,10 +14,10 @@
 #include "hwy/highway.h"
 
 // B is packed in panels of two vectors of columns (the last may have one): [panel][k][columns].
-// A register tile of kTileRows rows runs down a panel. The rows' part of A is copied to a strip of
-// constant stride, which costs little and keeps it in the first-level cache; panels stream from the
-// second level. Long k is cut into blocks between which partial sums rest in C: the chain of
-// multiply-adds of an element is the same as without.
+// A register tile of kTileRows rows runs down a panel; its rows of A are read where they lie or
+// from a copy, and stay in the first-level cache while panels stream from the second. Long k is cut
+// into blocks between which partial sums rest in C: the chain of multiply-adds of an element is the
+// same as without.
 #ifndef MOIL_ENGINE_KERNELS_PACKED_GEMM_BLOCK_
 #define MOIL_ENGINE_KERNELS_PACKED_GEMM_BLOCK_
 namespace moil {
@@ -56,7 +56,8 @@ int panel_columns() { return 2 * static_cast<int>(hn::Lanes(D())); }
 
 // One register tile: where it stands, and whether its chain begins or ends here.
 struct Tile {
-  const float* strip;  // [rows][kStripStride]
+  const float* a;  // [rows][stride]
+  std::int64_t stride;
   const float* panel;  // [depth][columns]
   std::int64_t depth;
   float* c;
@@ -111,16 +112,18 @@ HWY_NOINLINE void multiply(const Tile& t) {
                                         std::min(lanes, t.columns - at));
     }
   }
-  const float* a = t.strip;
+  const float* row[kRows];
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) row[r] = t.a + r * t.stride;
   const float* b = t.panel;
-  for (std::int64_t k = 0; k < t.depth; ++k, ++a, b += static_cast<std::size_t>(kVectors) * lanes) {
+  for (std::int64_t k = 0; k < t.depth; ++k, b += static_cast<std::size_t>(kVectors) * lanes) {
     V column[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
       column[v] = hn::Load(d, b + static_cast<std::size_t>(v) * lanes);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
-      const V x = hn::Set(d, a[r * kStripStride]);
+      const V x = hn::Set(d, row[r][k]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(x, column[v], sum[r][v]);
     }
@@ -154,10 +157,11 @@ HWY_INLINE void copy_strip(const float* a, std::int64_t lda, int rows, std::int6
 
 // Rows [row, row + rows) times the panels, for k in [k0, k0 + depth).
 void multiply_strip(const GemmBlock& b, Range panels, std::int64_t row, int rows, std::int64_t k0,
-                    std::int64_t depth, const float* strip) {
+                    std::int64_t depth, const float* strip, std::int64_t stride) {
   const std::int64_t lanes = panel_columns() / 2, wide = 2 * lanes;
   Tile t{};
-  t.strip = strip;
+  t.a = strip;
+  t.stride = stride;
   t.depth = depth;
   t.ldc = b.ldc;
   t.begins = k0 == 0;
@@ -188,8 +192,15 @@ HWY_INLINE int tile_rows(std::int64_t left) {
   return static_cast<int>((left + 1) / 2);
 }
 
+// Short rows, and rows that several panels read, are best read where they lie, unless their stride
+// puts them into few sets of the cache.
+HWY_INLINE bool wants_copy(const GemmBlock& b) {
+  return b.k >= 64 && (b.panels.size() == 1 || b.lda % 256 == 0);
+}
+
 void gemm_block(const GemmBlock& b) {
   HWY_ALIGN float strip[kTileRows * kStripStride];
+  const bool copies = wants_copy(b);
   const std::int64_t blocks = (b.k + kMaxDepth - 1) / kMaxDepth;
   // Strips are copied by whole vectors: depths are multiples of 16 but for the last.
   const std::int64_t depth = ((b.k + blocks - 1) / blocks + 15) / 16 * 16;
@@ -199,8 +210,10 @@ void gemm_block(const GemmBlock& b) {
       const std::int64_t here = std::min(depth, b.k - k);
       for (std::int64_t row = b.rows.begin; row < b.rows.end;) {
         const int rows = tile_rows(b.rows.end - row);
-        copy_strip(b.a + row * b.lda + k, b.lda, rows, here, strip);
-        multiply_strip(b, panels, row, rows, k, here, strip);
+        const float* a = b.a + row * b.lda + k;
+        if (copies) copy_strip(a, b.lda, rows, here, strip);
+        multiply_strip(b, panels, row, rows, k, here, copies ? strip : a,
+                       copies ? kStripStride : b.lda);
         row += rows;
       }
     }

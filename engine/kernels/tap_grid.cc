@@ -42,6 +42,16 @@ struct Point {
   }
 };
 
+// Most runs are short: whole quads, the last one overlapping, are faster than a call.
+void copy_floats(float* to, const float* from, std::int64_t count) {
+  if (count < 4 || count > 64) {
+    std::memcpy(to, from, bytes(count));
+    return;
+  }
+  for (std::int64_t i = 0; i + 4 < count; i += 4) std::memcpy(to + i, from + i, bytes(4));
+  std::memcpy(to + count - 4, from + count - 4, bytes(4));
+}
+
 // The part [from, to) of a run of `length` floats whose pixels begin at x; line is its row of
 // pixels, or null outside the image.
 void copy_run(const TapGrid& grid, const float* line, std::int64_t x, std::int64_t from,
@@ -53,6 +63,10 @@ void copy_run(const TapGrid& grid, const float* line, std::int64_t x, std::int64
   const std::int64_t depth = grid.depth;
   const std::int64_t first = std::clamp(-x * depth, from, to);
   const std::int64_t last = std::clamp((grid.source_w - x) * depth, first, to);
+  if (first == from && last == to) {
+    copy_floats(tile, line + x * grid.source_channels + from, to - from);
+    return;
+  }
   if (first > from) std::memset(tile, 0, bytes(first - from));
   if (last > first) {
     std::memcpy(tile + (first - from), line + x * grid.source_channels + first,

@@ -29,7 +29,8 @@ constexpr std::int64_t kBlockDepth = 768;  // columns of A at once: their block 
 struct OuterTile {
   const float* a;
   std::int64_t lda;
-  const float* strip;  // [rows][two vectors]
+  const float* strip;  // [rows][strip_stride], two vectors used
+  std::int64_t strip_stride;
   std::int64_t rows;
   float* c;
   std::int64_t ldc;
@@ -67,11 +68,11 @@ HWY_NOINLINE void outer(const OuterTile& t) {
   }
   const float* a = t.a;
   const float* b = t.strip;
-  for (std::int64_t i = 0; i < t.rows; ++i, a += t.lda, b += 2 * lanes) {
+  for (std::int64_t i = 0; i < t.rows; ++i, a += t.lda, b += t.strip_stride) {
     V column[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
-      column[v] = hn::Load(d, b + static_cast<std::size_t>(v) * lanes);
+      column[v] = hn::LoadU(d, b + static_cast<std::size_t>(v) * lanes);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
       const V x = hn::Set(d, a[r]);
@@ -137,9 +138,13 @@ void transposed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float
       const std::int64_t rows = std::min(kBlockRows, m - row);
       for (std::int64_t j = 0; j < n; j += wide) {
         const auto columns = static_cast<std::size_t>(std::min(wide, n - j));
-        copy_columns(b + row * ldb + j, ldb, rows, columns, strip);
-        strip_block({nullptr, lda, strip, rows, nullptr, ldc, columns}, a + row * lda, c + j, k0,
-                    k1);
+        // Few tiles do not repay the copy.
+        const bool in_place = columns == 2 * hn::Lanes(D()) && k1 - k0 <= 2 * kTileRows;
+        const float* from = b + row * ldb + j;
+        if (!in_place) copy_columns(from, ldb, rows, columns, strip);
+        strip_block({nullptr, lda, in_place ? from : strip, in_place ? ldb : wide, rows, nullptr,
+                     ldc, columns},
+                    a + row * lda, c + j, k0, k1);
       }
     }
   }
