@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
 #include <random>
 
+#include "engine/graph/freeze.h"
 #include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
+#include "engine/io/model_json.h"
 #include "tests/engine/graph/liveness.h"
 #include "tests/engine/graph/models.h"
 
@@ -42,6 +46,13 @@ std::set<std::string> random_subset(const std::set<std::string>& all, std::mt199
   return some;
 }
 
+// Then a batch is not cut into micro-batches.
+bool has_batch_statistics(const ModelDescription& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [](const LayerDescription& layer) {
+    return layer.type == "batch_norm" && !layer.properties.contains("frozen");
+  });
+}
+
 Case training_case(unsigned seed) {
   std::mt19937 random(seed);
   const ModelDescription model = testing::random_model(seed);
@@ -57,7 +68,7 @@ Case training_case(unsigned seed) {
   plan.orders.clip_by_global_norm = random() % 3 == 0;
   if (!plan.orders.clip_by_global_norm && random() % 4 == 0) plan.orders.form = OrderForm::k2022;
   plan.optimizer_states = static_cast<int>(random() % 3);
-  plan.accumulate_gradients = random() % 5 == 0;
+  plan.accumulate_gradients = random() % 4 == 0 && !has_batch_statistics(c.model);
   return c;
 }
 
@@ -141,6 +152,26 @@ void check_plans(const std::function<Case(unsigned)>& make) {
 
 TEST(RandomNetworksTest, PlansOfTraining) { check_plans(training_case); }
 TEST(RandomNetworksTest, PlansOfInference) { check_plans(inference_case); }
+
+// The models that ship, trained whole and from the last units on, and at inference.
+TEST(ShippedNetworksTest, Plans) {
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(MOIL_SOURCE_DIR) / "config/models")) {
+    SCOPED_TRACE(entry.path().filename().string());
+    const ModelDescription model = read_model(entry.path());
+    EXPECT_LE(check_plan({model, {.batch = 2, .plan = {}}}, 0).planned, 0.01);
+    for (const std::optional<int> last : {std::optional<int>(), {1}, {3}}) {
+      const auto layers = freeze_all_but_last(model, last).trainable_layers;
+      Case c{prepare_training(model, "softmax_cross_entropy", layers), {}};
+      c.options.batch = 4;
+      c.options.plan.training = true;
+      c.options.plan.trainable = trainable_weights(model, &layers);
+      c.options.plan.optimizer_states = 1;
+      EXPECT_LE(check_plan(c, 0).planned, 0.01);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
 
 TEST(RandomNetworksTest, SharingMemoryChangesNoBitOfTraining) {
   for (unsigned seed = 0; seed < kSeeds / 4; ++seed) {
