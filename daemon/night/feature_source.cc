@@ -12,6 +12,19 @@ namespace {
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
+// A sample that the user forgets in the middle of a night is no fault of the job: it is tried
+// again, and begins anew without the sample.
+void read_sample(const data::ImageDataset& from, const data::MixedSample& sample,
+                 data::Image& image) {
+  try {
+    from.read(sample.ref.index, image);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kNotFound || sample.ref.source != data::Source::kLocal) throw;
+    throw Error(ErrorCode::kIo,
+                std::string("a sample was forgotten during the night: ") + e.what());
+  }
+}
+
 // Decodes and preprocesses in parallel; each sample's result depends on nothing but the sample.
 void preprocess(const Origins& origins, const data::Preprocessing& description,
                 std::span<const data::MixedSample* const> samples, float* out) {
@@ -29,7 +42,7 @@ void preprocess(const Origins& origins, const data::Preprocessing& description,
         const data::MixedSample& s = *samples[static_cast<std::size_t>(i)];
         const data::ImageDataset& from =
             s.ref.source == data::Source::kGlobal ? *origins.global_images : *origins.local_images;
-        from.read(s.ref.index, image);
+        read_sample(from, s, image);
         transform.apply(image, out + static_cast<std::size_t>(i) * floats);
       } catch (...) {
         const std::lock_guard lock(mutex);

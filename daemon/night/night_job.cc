@@ -168,7 +168,9 @@ class NightJob {
     cache_ = std::make_unique<cache::FeatureCache>(layout_.cache(), options);
     cache_model_ =
         cache::model_id(night_.cache_fingerprint() + dtype, base_.preprocessing.fingerprint());
-    cache_->use_model(cache_model_, spec_.model + " up to " + night_.freeze.split + dtype);
+    cache_->use_model(cache_model_, "up to " + night_.freeze.split + ", " +
+                                        std::to_string(night_.backbone->feature_elements()) +
+                                        " elements" + dtype);
     FeatureReader reader(data_.origins(), base_.preprocessing, *night_.backbone, cache_.get(),
                          cache_model_);
     std::vector<const data::MixedSample*> samples;
