@@ -12,16 +12,16 @@
 namespace moil {
 
 enum class ErrorCode {
-  kInvalidArgument,    // the caller's request is wrong (a field, a shape, an option)
-  kBadData,            // a file's content is wrong (truncated image, weights that do not fit)
-  kNotFound,           // a file, job, label or model that is not there
-  kAlreadyExists,      // a second daemon, a duplicate name
-  kFailedPrecondition, // legal in itself, but not in the present state
-  kResourceExhausted,  // quota, memory budget, disk
-  kIo,                 // the system refused: permission, read or write error
-  kCancelled,          // asked to stop
-  kUnimplemented,      // known, but not supported
-  kInternal,           // a bug of ours
+  kInvalidArgument,     // the caller's request is wrong (a field, a shape, an option)
+  kBadData,             // a file's content is wrong (truncated image, weights that do not fit)
+  kNotFound,            // a file, job, label or model that is not there
+  kAlreadyExists,       // a second daemon, a duplicate name
+  kFailedPrecondition,  // legal in itself, but not in the present state
+  kResourceExhausted,   // quota, memory budget, disk
+  kIo,                  // the system refused: permission, read or write error
+  kCancelled,           // asked to stop
+  kUnimplemented,       // known, but not supported
+  kInternal,            // a bug of ours
 };
 
 // "invalid_argument", ...: stable names, used on the wire.

@@ -54,8 +54,8 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint
     if (n < 0) throw system_error("cannot read " + path.string(), errno);
     if (n == 0) return bytes;
     if (bytes.size() + static_cast<std::size_t>(n) > max_bytes) {
-      throw Error(ErrorCode::kResourceExhausted,
-                  path.string() + " is larger than the limit of " + std::to_string(max_bytes) + " bytes");
+      throw Error(ErrorCode::kResourceExhausted, path.string() + " is larger than the limit of " +
+                                                     std::to_string(max_bytes) + " bytes");
     }
     bytes.insert(bytes.end(), chunk, chunk + n);
   }
@@ -81,7 +81,8 @@ void write_file_atomic(const std::filesystem::path& path, std::span<const std::u
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view text) {
-  write_file_atomic(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+  write_file_atomic(path,
+                    std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
 void sync_folder(const std::filesystem::path& folder) {
