@@ -25,11 +25,6 @@ struct TrainerConfig {
   ScheduleConfig schedule;
   double clip_norm = 0;  // 0: gradients are not clipped
   std::int64_t batch = 32;
-  // Samples that are in memory at a time, a divisor of the batch; 0: the whole batch. Gradients are
-  // summed over the micro-batches of a step, which is the whole batch's step to rounding (the loss
-  // is a mean over samples; dropout draws per sample of the batch). Layers that compute over the
-  // whole batch (batch norm with batch statistics) are refused.
-  std::int64_t micro_batch = 0;
   std::int64_t epochs = 1;
   std::uint64_t seed = 1;
 };
@@ -57,7 +52,6 @@ class Trainer : private WeightUpdater {
 
   Network& network() { return network_; }
   const Network& network() const { return network_; }
-  std::int64_t micro_batch() const { return network_.input_info(0).dims[0]; }
   // Bytes that training uses at most: the pool and the prefetch buffers.
   std::size_t planned_bytes() const;
 
@@ -84,16 +78,13 @@ class Trainer : private WeightUpdater {
  private:
   void gradients_ready(std::span<const WeightUpdate> updates) override;
   void apply(const WeightUpdate& update) override;
-  class Feed;
-  double step(Feed& feed);
-  std::int64_t parts() const { return config_.batch / micro_batch(); }
+  double step(const float* inputs, const float* targets);
 
   TrainerConfig config_;
   std::unique_ptr<Optimizer> optimizer_;
   Network network_;
   TrainState state_;
-  double rate_ = 0;
-  double gradient_scale_ = 1;  // a mean over micro-batches, and clipped
+  double rate_ = 0, clip_scale_ = 1;
 };
 
 }  // namespace moil
