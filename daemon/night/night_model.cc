@@ -99,7 +99,7 @@ std::size_t mapped_bytes(std::size_t samples, std::size_t elements) {
 }
 
 std::size_t MemoryForecast::total() const {
-  return weights + std::max({caching, training, judging});
+  return libraries + weights + std::max({caching, training, judging});
 }
 
 MemoryForecast forecast_memory(const NightModel& night, const data::Mix& mix, bool cached) {
