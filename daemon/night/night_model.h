@@ -37,7 +37,7 @@ inline constexpr std::int64_t kBackboneBatch = 16;
 struct MemoryForecast {
   // Code and tables of libraries that are touched only after the model is there, kernels compiled
   // for its shapes, the allocator's rounding: up to 10 MiB were seen (docs/memory.md).
-  std::size_t libraries = 12 << 20;
+  std::size_t libraries = 16 << 20;
   std::size_t weights = 0;   // host copies of the model
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights
   std::size_t training = 0;  // while the head trains
