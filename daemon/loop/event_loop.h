@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemon/loop/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace moil::daemon {
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "daemon/loop/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace moil::daemon {
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "daemon/loop/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace moil::daemon {
 

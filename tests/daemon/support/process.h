@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/loop/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace moil::daemon::test {
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace moil::daemon {
+namespace moil {
 
 class UniqueFd {
  public:
@@ -34,4 +34,4 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace moil::daemon
+}  // namespace moil
