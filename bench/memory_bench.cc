@@ -64,7 +64,8 @@ void warm_libraries(int threads) {
 
 class Sgd final : public WeightUpdater {
  public:
-  void gradients_ready(std::span<const WeightUpdate>) override {}
+  void gradient_ready(const WeightUpdate&) override {}
+  void all_gradients_ready() override {}
   void apply(const WeightUpdate& u) override {
     optimizer_->apply(
         {u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/1e-4, 1.0, 1});
@@ -176,7 +177,8 @@ nlohmann::json run(const Options& options) {
           {"batch", options.batch},
           {"threads", thread_count()},
           {"lower_bound_bytes", plan.lower_bound_bytes},
-          {"sorting_bytes", make_sorting_planner()->plan(plan.pool.requests()).total_bytes},
+          {"sorting_bytes",
+           make_sorting_planner()->plan(memory_requests(plan.pool, plan.stays)).total_bytes},
           {"planned_bytes", plan.memory.total_bytes},
           {"baseline_rss_bytes", baseline},
           {"peak_rss_bytes", status_bytes("VmHWM")},

@@ -53,8 +53,8 @@ struct Graph {
 std::string weight_name(const Node& node, const WeightSpec& weight);
 
 // The layers of a description in an order in which every layer follows what feeds it; stable.
-// Inputs are named as value_name() does. Throws kInvalidArgument: duplicate names, unknown inputs, a
-// cycle.
+// Inputs are named as value_name() does. Throws kInvalidArgument: duplicate names, unknown inputs,
+// a cycle.
 [[nodiscard]] std::vector<LayerDescription> topological_order(const ModelDescription& description);
 
 // "layer:1" -> {"layer", 1}; "layer" -> {"layer", 0}.

@@ -1,20 +1,22 @@
 #include "engine/graph/network.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
-#include "engine/layers/weight_order.h"
 #include "engine/tensor/memory_pool.h"
+#include "engine/tensor/swap_file.h"
+#include "engine/tensor/swapper.h"
 
 namespace moil {
 
-// A node's pointers, laid out once so that a step only hands them over.
-struct Network::NodeRun {
+// A step's pointers, laid out once so that running it only hands them over.
+struct Network::StepRun {
   std::vector<const float*> inputs, output_derivatives;
   std::vector<float*> outputs, input_derivatives, weights, gradients;
   std::vector<std::vector<float*>> states;
   std::vector<std::byte*> saved;
-  std::byte* workspace[3] = {};  // F, CG, CD
+  std::byte* workspace = nullptr;
   std::vector<WeightUpdate> updates;
   std::uint64_t key = 0;
 };
@@ -30,63 +32,59 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-const NamedTensor& find_weight(const WeightMap& weights, const std::string& name,
-                               const WeightSpec& spec) {
-  const auto it = weights.find(name);
-  if (it == weights.end())
-    throw Error(ErrorCode::kBadData, "the model's weights lack \"" + name + "\"");
-  const auto dims = spec.dims.values();
-  if (!std::equal(dims.begin(), dims.end(), it->second.dims.begin(), it->second.dims.end())) {
-    std::string found;
-    for (const auto d : it->second.dims) found += (found.empty() ? "" : "x") + std::to_string(d);
-    throw Error(ErrorCode::kBadData, "weight \"" + name + "\" is " + found + "; its layer needs " +
-                                         spec.dims.to_string());
-  }
-  if (it->second.data.size() != at(spec.dims.elements())) {
-    throw Error(ErrorCode::kBadData, "weight \"" + name + "\" has " +
-                                         std::to_string(it->second.data.size()) +
-                                         " values; its dims say " + spec.dims.to_string());
-  }
-  return it->second;
-}
-
 }  // namespace
 
 Network::Network(const ModelDescription& description, const NetworkOptions& options,
                  KernelSelector& kernels)
     : graph_(build_graph(description, options.batch)),
       plan_(plan_network(graph_, options.plan, kernels)),
-      clips_(options.plan.orders.clip_by_global_norm) {}
+      clips_(options.plan.orders.clip_by_global_norm),
+      swap_folder_(options.swap_folder) {}
 
 Network::~Network() = default;
 
 void Network::allocate() {
+  swapper_.reset();
   memory_ = std::make_unique<MemoryPool>(plan_.memory.total_bytes);
-  offsets_.assign(plan_.pool.size(), 0);
-  for (std::size_t r = 0; r < plan_.pool.owners().size(); ++r) {
-    offsets_[at(plan_.pool.owners()[r])] = plan_.memory.offsets[r];
-  }
+  if (plan_.swaps()) place_swap_file();
   runs_.clear();
-  updates_.clear();
-  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) bind(i);
+  for (const PlannedStep& step : plan_.steps)
+    runs_.push_back(bind(step.node, step.order, step.kind));
+  end_iteration();
+}
+
+void Network::place_swap_file() {
+  file_offsets_.assign(plan_.pool.size(), 0);
+  std::size_t bytes = 0;
+  TensorId last = kNoTensor;  // an owner's stays are neighbours
+  for (const Stay& stay : plan_.stays) {
+    if (!stay.swapped() || stay.owner == last) continue;
+    last = stay.owner;
+    file_offsets_[at(stay.owner)] = bytes;
+    bytes += (plan_.pool.spec(stay.owner).info.bytes() + kSwapAlignment - 1) / kSwapAlignment *
+             kSwapAlignment;
+  }
+  swap_file_ = std::make_unique<SwapFile>(swap_folder_, bytes);
+  swapper_ = std::make_unique<Swapper>(plan_.pool, plan_.stays, plan_.memory.offsets,
+                                       plan_.last_order, file_offsets_, *swap_file_, *memory_);
 }
 
 void Network::require_memory() const {
   if (!memory_) throw Error(ErrorCode::kFailedPrecondition, "the network has no memory yet");
 }
 
-float* Network::data(TensorId id) const {
+float* Network::data(TensorId id, int order) const {
   require_memory();
   if (id == kNoTensor) return nullptr;
-  const TensorId owner = plan_.pool.owner(id);
-  return reinterpret_cast<float*>(memory_->data(offsets_[at(owner)]));
+  const auto offset = plan_.offset_at(id, order);
+  return offset ? memory_->as<float>(*offset) : nullptr;
 }
 
-void Network::bind(int node) {
+std::unique_ptr<Network::StepRun> Network::bind(int node, int order, StepKind kind) const {
   const NodeTensors& t = plan_.nodes[at(node)];
-  auto run = std::make_unique<NodeRun>();
-  const auto pointers = [this](const std::vector<TensorId>& ids, auto& out) {
-    for (const TensorId id : ids) out.push_back(data(id));
+  auto run = std::make_unique<StepRun>();
+  const auto pointers = [&](const std::vector<TensorId>& ids, auto& out) {
+    for (const TensorId id : ids) out.push_back(data(id, order));
   };
   pointers(t.inputs, run->inputs);
   pointers(t.outputs, run->outputs);
@@ -94,23 +92,26 @@ void Network::bind(int node) {
   pointers(t.input_derivatives, run->input_derivatives);
   pointers(t.weights, run->weights);
   pointers(t.gradients, run->gradients);
-  for (const TensorId id : t.saved) run->saved.push_back(reinterpret_cast<std::byte*>(data(id)));
-  const TensorId workspaces[] = {t.forward_workspace, t.gradient_workspace, t.derivative_workspace};
-  for (int s = 0; s < 3; ++s) run->workspace[s] = reinterpret_cast<std::byte*>(data(workspaces[s]));
-  run->states.resize(t.states.size());
+  for (const TensorId id : t.saved)
+    run->saved.push_back(reinterpret_cast<std::byte*>(data(id, order)));
+  const TensorId workspace = kind == StepKind::kForward           ? t.forward_workspace
+                             : kind == StepKind::kComputeGradient ? t.gradient_workspace
+                                                                  : t.derivative_workspace;
+  run->workspace = reinterpret_cast<std::byte*>(data(workspace, order));
   run->key = mix(static_cast<std::uint64_t>(node) + 1);
+  if (kind != StepKind::kComputeGradient && kind != StepKind::kApplyGradient) return run;
   const Node& n = graph_.nodes[at(node)];
+  run->states.resize(t.states.size());
   for (std::size_t w = 0; w < t.weights.size(); ++w) {
     pointers(t.states[w], run->states[w]);
     if (t.gradients[w] == kNoTensor) continue;
     run->updates.push_back({plan_.pool.spec(t.weights[w]).name, run->weights[w], run->gradients[w],
                             run->states[w], n.weights[w].dims.elements(), n.weights[w].decays});
   }
-  updates_.insert(updates_.end(), run->updates.begin(), run->updates.end());
-  runs_.push_back(std::move(run));
+  return run;
 }
 
-LayerRun Network::forward_run(NodeRun& run, std::uint64_t key) const {
+LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumulate) const {
   return {run.inputs,
           run.outputs,
           run.output_derivatives,
@@ -118,51 +119,115 @@ LayerRun Network::forward_run(NodeRun& run, std::uint64_t key) const {
           run.weights,
           run.gradients,
           run.saved,
-          run.workspace[0],
-          false,
+          run.workspace,
+          accumulate,
           mix(key ^ run.key)};
 }
 
-void Network::run_step(const PlannedStep& step, std::uint64_t key, bool accumulate) {
-  NodeRun& run = *runs_[at(step.node)];
+void Network::run_layer(const PlannedStep& step, const LayerRun& run) {
   Layer& layer = *graph_.nodes[at(step.node)].layer;
-  LayerRun args = forward_run(run, key);
-  args.accumulate = accumulate;
-  if (step.kind == StepKind::kForward) {
-    layer.forward(args);
-  } else if (step.kind == StepKind::kComputeGradient) {
-    args.workspace = run.workspace[1];
-    layer.compute_gradient(args);
-  } else {
-    args.workspace = run.workspace[2];
-    layer.compute_derivative(args);
+  if (step.kind == StepKind::kForward)
+    layer.forward(run);
+  else if (step.kind == StepKind::kComputeGradient)
+    layer.compute_gradient(run);
+  else
+    layer.compute_derivative(run);
+}
+
+// Under AddressSanitizer, memory that no living tensor owns may not be touched.
+void Network::begin_order(int order) {
+  if (swapper_) swapper_->free_order(order);
+  if constexpr (kPoolsArePoisoned) {
+    guard([&](const Stay& s) { return s.until == order - 1; }, true);
+    guard([&](const Stay& s) { return s.from == order; }, false);
   }
+  if (swapper_) swapper_->begin_order(order);
+}
+
+void Network::end_order(int order) {
+  if (swapper_) swapper_->end_order(order);
+}
+
+// Poisons or unpoisons the stays for which `which` holds.
+template <class Which>
+void Network::guard(const Which& which, bool poison) {
+  const auto requests = memory_requests(plan_.pool, plan_.stays);
+  for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
+    if (!which(plan_.stays[s])) continue;
+    if (poison)
+      memory_->poison(plan_.memory.offsets[s], requests[s].bytes);
+    else
+      memory_->unpoison(plan_.memory.offsets[s], requests[s].bytes);
+  }
+}
+
+void Network::advance(int& present, int next) {
+  if (!swapper_ && !kPoolsArePoisoned) return;
+  while (present < next) {
+    if (present >= 0) end_order(present);
+    if (++present <= plan_.last_order) begin_order(present);
+  }
+}
+
+void Network::begin_iteration() {
+  if constexpr (!kPoolsArePoisoned) return;
+  memory_->poison(0, memory_->bytes());
+  guard([](const Stay& s) { return s.from == 0; }, false);
+}
+
+// What is written before a step, or read after it, may be touched: inputs may come to lie where
+// something is still being stored.
+void Network::end_iteration() {
+  if (swapper_) swapper_->drain();
+  if constexpr (!kPoolsArePoisoned) return;
+  memory_->poison(0, memory_->bytes());
+  guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order; }, false);
 }
 
 void Network::forward(std::uint64_t random_key) {
   require_memory();
-  for (const PlannedStep& step : plan_.steps) {
-    if (step.kind == StepKind::kForward) run_step(step, random_key, false);
+  if (swapper_)
+    throw Error(ErrorCode::kFailedPrecondition, "a network that swaps runs whole steps alone");
+  begin_iteration();
+  int order = -1;
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    if (plan_.steps[s].kind != StepKind::kForward) continue;
+    advance(order, plan_.steps[s].order);
+    run_layer(plan_.steps[s], layer_run(*runs_[s], random_key, false));
   }
+  end_iteration();
 }
 
 void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate) {
   require_memory();
+  using Clock = std::chrono::steady_clock;
+  begin_iteration();
+  int order = -1;
   bool announced = !clips_;
-  for (const PlannedStep& step : plan_.steps) {
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    const PlannedStep& step = plan_.steps[s];
+    advance(order, step.order);
+    const auto start = order_seconds_ ? Clock::now() : Clock::time_point();
     if (step.kind != StepKind::kApplyGradient) {
-      run_step(step, random_key, accumulate);
-      continue;
+      run_layer(step, layer_run(*runs_[s], random_key, accumulate));
+      if (clips_ && updater && step.kind == StepKind::kComputeGradient) {
+        for (const WeightUpdate& update : runs_[s]->updates) updater->gradient_ready(update);
+      }
+    } else if (updater != nullptr) {
+      if (!announced) updater->all_gradients_ready();
+      announced = true;
+      for (const WeightUpdate& update : runs_[s]->updates) updater->apply(update);
     }
-    if (updater == nullptr) continue;
-    if (!announced) updater->gradients_ready(updates_);
-    announced = true;
-    apply_gradients(step.node, *updater);
+    if (order_seconds_)
+      (*order_seconds_)[at(step.order)] +=
+          std::chrono::duration<double>(Clock::now() - start).count();
   }
+  advance(order, plan_.last_order + 1);
+  end_iteration();
 }
 
-void Network::apply_gradients(int node, WeightUpdater& updater) {
-  for (const WeightUpdate& update : runs_[at(node)]->updates) updater.apply(update);
+SwapStatistics Network::swap_statistics() const {
+  return swapper_ ? swapper_->statistics() : SwapStatistics{};
 }
 
 const TensorInfo& Network::input_info(std::size_t i) const {
@@ -171,72 +236,9 @@ const TensorInfo& Network::input_info(std::size_t i) const {
 const TensorInfo& Network::output_info(std::size_t i) const {
   return graph_.values[at(graph_.outputs.at(i))].info;
 }
-float* Network::input(std::size_t i) { return data(plan_.values[at(graph_.inputs.at(i))]); }
+float* Network::input(std::size_t i) { return data(plan_.values[at(graph_.inputs.at(i))], 0); }
 const float* Network::output(std::size_t i) const {
-  return data(plan_.values[at(graph_.outputs.at(i))]);
-}
-
-void Network::load(const WeightMap& weights) {
-  require_memory();
-  for (const Node& node : graph_.nodes) {  // all of them before the first is written
-    for (const WeightSpec& spec : node.weights) find_weight(weights, weight_name(node, spec), spec);
-  }
-  std::vector<std::vector<float>> staging;
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    const Node& node = graph_.nodes[i];
-    NodeRun& run = *runs_[i];
-    staging.clear();
-    std::vector<float*> pointers;
-    for (std::size_t w = 0; w < node.weights.size(); ++w) {
-      const WeightSpec& spec = node.weights[w];
-      const NamedTensor& source = find_weight(weights, weight_name(node, spec), spec);
-      float* target = run.weights[w];
-      if (target == nullptr) target = staging.emplace_back(source.data.size()).data();
-      to_memory_order(spec, source.data.data(), target);
-      pointers.push_back(target);
-    }
-    LayerRun args = forward_run(run, 0);
-    args.weights = pointers;
-    node.layer->weights_changed(args);
-  }
-}
-
-void Network::weights_changed() {
-  require_memory();
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    if (plan_.nodes[i].plan.keeps_weights)
-      graph_.nodes[i].layer->weights_changed(forward_run(*runs_[i], 0));
-  }
-}
-
-void Network::save(WeightMap& weights) const {
-  require_memory();
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    const Node& node = graph_.nodes[i];
-    for (std::size_t w = 0; w < node.weights.size(); ++w) {
-      const WeightSpec& spec = node.weights[w];
-      const float* source = runs_[i]->weights[w];
-      if (source == nullptr) continue;
-      const auto dims = spec.dims.values();
-      NamedTensor& target = weights[weight_name(node, spec)];
-      target.dims.assign(dims.begin(), dims.end());
-      target.data.resize(static_cast<std::size_t>(spec.dims.elements()));
-      to_file_order(spec, source, target.data.data());
-    }
-  }
-}
-
-std::vector<PersistentTensor> Network::persistent() {
-  std::vector<PersistentTensor> tensors;
-  for (TensorId id = 0; id < static_cast<TensorId>(plan_.pool.size()); ++id) {
-    const TensorSpec& spec = plan_.pool.spec(id);
-    const bool persists = spec.kind == TensorKind::kWeight || spec.kind == TensorKind::kStatistic ||
-                          spec.kind == TensorKind::kOptimizerState;
-    if (!persists || spec.mode != CreateMode::kCreate) continue;
-    tensors.push_back(
-        {spec.name, spec.kind, {data(id), static_cast<std::size_t>(spec.info.dims.elements())}});
-  }
-  return tensors;
+  return data(plan_.values[at(graph_.outputs.at(i))], plan_.last_order);
 }
 
 }  // namespace moil

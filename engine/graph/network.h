@@ -12,6 +12,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,13 +24,17 @@
 namespace moil {
 
 class MemoryPool;
+class SwapFile;
+class Swapper;
+struct SwapStatistics;
 
 struct NetworkOptions {
   std::int64_t batch = 1;
   PlanOptions plan;
+  std::filesystem::path swap_folder = {};  // where plan.swap keeps its file; on a real disk
 };
 
-// One trained weight at its AG step.
+// One trained weight at a step of its layer. At CG only the gradient is sure to be in memory.
 struct WeightUpdate {
   std::string_view name;
   float* weight = nullptr;
@@ -42,16 +48,39 @@ struct WeightUpdate {
 class WeightUpdater {
  public:
   virtual ~WeightUpdater() = default;
-  // Before the first apply() of a step, where clipping is planned: every gradient is there.
-  virtual void gradients_ready(std::span<const WeightUpdate> updates) = 0;
+  // Where clipping is planned: each gradient as its CG ends, and that all have come, before the
+  // first apply().
+  virtual void gradient_ready(const WeightUpdate& update) = 0;
+  virtual void all_gradients_ready() = 0;
   virtual void apply(const WeightUpdate& update) = 0;
 };
 
 // Memory that must survive between runs: weights, statistics, optimizer states. In memory order.
-struct PersistentTensor {
+// Between steps a tensor rests in the pool or in the swap file.
+class PersistentTensor {
+ public:
+  struct Data {
+    std::span<float> values;
+    std::shared_ptr<std::byte> mapping;  // of the swap file; null for what rests in the pool
+  };
+
   std::string name;
-  TensorKind kind;
-  std::span<float> data;
+  TensorKind kind = TensorKind::kWeight;
+  std::size_t elements = 0;
+
+  PersistentTensor() = default;
+  // One that rests in `values`.
+  PersistentTensor(std::string name_, TensorKind kind_, std::span<float> values)
+      : name(std::move(name_)), kind(kind_), elements(values.size()), resting_(values.data()) {}
+
+  // Valid until the next step, while the Data lives. Writing to it changes the tensor.
+  [[nodiscard]] Data data() const;
+
+ private:
+  friend class Network;
+  float* resting_ = nullptr;
+  const SwapFile* file_ = nullptr;
+  std::size_t file_offset_ = 0;
 };
 
 class Network {
@@ -70,6 +99,10 @@ class Network {
   // Weights by name in file order; more than the network has is fine, fewer or other dims are
   // kBadData naming the weight, and leave the network as it was.
   void load(const WeightMap& weights);
+  // The same, asking for one weight at a time: for weights that would not fit in memory twice. What
+  // does not fit is kBadData when its turn comes.
+  using WeightReader = std::function<NamedTensor(const std::string& name)>;
+  void load_each(const WeightReader& read);
   // Copies the network's weights and statistics into `weights`, in file order.
   void save(WeightMap& weights) const;
 
@@ -79,33 +112,56 @@ class Network {
   const TensorInfo& output_info(std::size_t i) const;
   const float* output(std::size_t i) const;
 
+  // What swapping did so far; zeros without swap.
+  SwapStatistics swap_statistics() const;
+  // While set, train_step() adds what each order took to compute (transfers not waited for), in
+  // seconds, by order.
+  void measure_orders(std::vector<double>* seconds) { order_seconds_ = seconds; }
+
   // random_key: differs from step to step, the same for a step that is run again.
   void forward(std::uint64_t random_key = 0);
   // Forward and backward. `accumulate`: gradients add to those of the micro-batches before;
   // `updater` null: the last micro-batch of the step is yet to come.
   void train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate = false);
 
-  std::vector<PersistentTensor> persistent();
+  std::vector<PersistentTensor> persistent() const;
   // After persistent memory was written from outside (a restored checkpoint).
   void weights_changed();
 
  private:
-  struct NodeRun;
+  struct StepRun;
+  struct Resting;
 
   void require_memory() const;
-  float* data(TensorId id) const;
-  void bind(int node);
-  void run_step(const PlannedStep& step, std::uint64_t key, bool accumulate);
-  void apply_gradients(int node, WeightUpdater& updater);
-  LayerRun forward_run(NodeRun& run, std::uint64_t key) const;
+  void place_swap_file();
+  float* data(TensorId id, int order) const;
+  std::unique_ptr<StepRun> bind(int node, int order, StepKind kind) const;
+  LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate) const;
+  void run_layer(const PlannedStep& step, const LayerRun& run);
+
+  PersistentTensor persistent_tensor(TensorId id) const;
+  Resting rest(int node) const;
+  void load_node(int node, const WeightReader& read);
+
+  template <class Which>
+  void guard(const Which& which, bool poison);
+  void begin_order(int order);
+  void end_order(int order);
+  // Ends the orders from `present` on and begins those up to `next`.
+  void advance(int& present, int next);
+  void begin_iteration();
+  void end_iteration();
 
   Graph graph_;
   NetworkPlan plan_;
   bool clips_ = false;
+  std::filesystem::path swap_folder_;
   std::unique_ptr<MemoryPool> memory_;
-  std::vector<std::size_t> offsets_;  // by tensor owner
-  std::vector<std::unique_ptr<NodeRun>> runs_;
-  std::vector<WeightUpdate> updates_;  // of all nodes, for gradients_ready()
+  std::unique_ptr<SwapFile> swap_file_;
+  std::vector<std::size_t> file_offsets_;  // by tensor owner
+  std::unique_ptr<Swapper> swapper_;
+  std::vector<std::unique_ptr<StepRun>> runs_;  // of the plan's steps
+  std::vector<double>* order_seconds_ = nullptr;
 };
 
 // Fresh weights for every layer, a function of (seed, weight names) alone.

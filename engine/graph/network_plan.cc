@@ -26,8 +26,7 @@ class Planner {
     if (!options_.share_memory) keep_all_apart();
     plan_.pool.merge();
     schedule();
-    plan_.memory = plan_memory(plan_.pool.requests());
-    plan_.lower_bound_bytes = moil::lower_bound_bytes(plan_.pool.requests());
+    place();
     return std::move(plan_);
   }
 
@@ -94,20 +93,22 @@ class Planner {
     }
   }
 
-  // The orders of those steps in `lifespan` that node i runs.
-  void use_in_steps(TensorId id, int i, Lifespan lifespan) {
+  // The orders of those steps in `lifespan` that node i runs. F writes, unless said otherwise; so
+  // do the backward steps.
+  void use_in_steps(TensorId id, int i, Lifespan lifespan, Access in_forward = Access::kWrite,
+                    Access in_backward = Access::kWrite) {
     const NodeTensors& t = plan_.nodes[at(i)];
     if (has(lifespan, Lifespan::kMax)) plan_.pool.use_always(id);
-    if (has(lifespan, Lifespan::kForward)) plan_.pool.use(id, t.orders.forward);
+    if (has(lifespan, Lifespan::kForward)) plan_.pool.use(id, t.orders.forward, in_forward);
     if (has(lifespan, Lifespan::kComputeGradient) && t.computes_gradient)
-      plan_.pool.use(id, t.orders.compute_gradient);
+      plan_.pool.use(id, t.orders.compute_gradient, in_backward);
     if (has(lifespan, Lifespan::kComputeDerivative) && t.computes_derivative)
-      plan_.pool.use(id, t.orders.compute_derivative);
+      plan_.pool.use(id, t.orders.compute_derivative, in_backward);
     if (has(lifespan, Lifespan::kApplyGradient) && t.computes_gradient)
-      plan_.pool.use(id, t.orders.apply_gradient);
+      plan_.pool.use(id, t.orders.apply_gradient, in_backward);
     if (has(lifespan, Lifespan::kIteration)) {
-      plan_.pool.use(id, t.orders.forward);
-      plan_.pool.use(id, plan_.last_order);
+      plan_.pool.use(id, t.orders.forward, in_forward);
+      plan_.pool.use(id, plan_.last_order, in_backward);
     }
   }
 
@@ -148,7 +149,8 @@ class Planner {
       NodeTensors& t = plan_.nodes[at(i)];
       for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
         t.inputs.push_back(plan_.values[at(node(i).inputs[s])]);
-        use_in_steps(t.inputs.back(), i, t.plan.inputs[s] | Lifespan::kForward);
+        use_in_steps(t.inputs.back(), i, t.plan.inputs[s] | Lifespan::kForward, Access::kRead,
+                     Access::kRead);
       }
       for (std::size_t s = 0; s < node(i).outputs.size(); ++s) {
         const Value& out = value(node(i).outputs[s]);
@@ -158,7 +160,7 @@ class Planner {
         const TensorId id = shares ? add(out.name, out.info, TensorKind::kActivation,
                                          mode_of(t.plan.in_place), t.inputs.at(0))
                                    : add(out.name, out.info, TensorKind::kActivation);
-        use_in_steps(id, i, t.plan.outputs[s] | Lifespan::kForward);
+        use_in_steps(id, i, t.plan.outputs[s] | Lifespan::kForward, Access::kWrite, Access::kRead);
         plan_.values[at(node(i).outputs[s])] = id;
         t.outputs.push_back(id);
       }
@@ -173,7 +175,7 @@ class Planner {
       for (const int v : node(i).outputs) {
         t.output_derivatives.push_back(of_value[at(v)]);
         if (of_value[at(v)] != kNoTensor)
-          use_in_steps(of_value[at(v)], i, t.plan.output_derivatives);
+          use_in_steps(of_value[at(v)], i, t.plan.output_derivatives, Access::kRead, Access::kRead);
       }
       for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
         const int v = node(i).inputs[s];
@@ -229,11 +231,15 @@ class Planner {
     if (t.plan.keeps_weights) {
       weight = add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
       plan_.pool.use_always(weight);
+      const bool updates_itself = !spec.trainable && options_.training;
+      use_in_steps(weight, i, t.plan.weights | Lifespan::kForward,
+                   updates_itself ? Access::kWrite : Access::kRead, Access::kRead);
     }
     t.weights.push_back(weight);
     t.gradients.push_back(kNoTensor);
     t.states.emplace_back();
     if (!trains_[at(i)][w]) return;
+    use_in_steps(weight, i, Lifespan::kApplyGradient);
     t.gradients.back() = add(name + "/gradient", info, TensorKind::kGradient);
     use_in_steps(t.gradients.back(), i, Lifespan::kComputeGradient | Lifespan::kApplyGradient);
     if (options_.accumulate_gradients) plan_.pool.use_always(t.gradients.back());
@@ -241,6 +247,7 @@ class Planner {
       t.states.back().push_back(
           add(name + "/state" + std::to_string(s), info, TensorKind::kOptimizerState));
       plan_.pool.use_always(t.states.back().back());
+      use_in_steps(t.states.back().back(), i, Lifespan::kApplyGradient);
     }
   }
 
@@ -261,6 +268,14 @@ class Planner {
   void keep_all_apart() {
     for (TensorId id = 0; id < static_cast<TensorId>(plan_.pool.size()); ++id)
       plan_.pool.use_always(id);
+  }
+
+  void place() {
+    if (options_.swap.mode != SwapMode::kOff && !(options_.training && options_.share_memory))
+      throw Error(ErrorCode::kInvalidArgument, "swap is for training alone");
+    plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap);
+    plan_.memory = plan_residency(plan_.pool, plan_.stays);
+    plan_.lower_bound_bytes = moil::lower_bound_bytes(memory_requests(plan_.pool, plan_.stays));
   }
 
   bool has_forward_work(const NodeTensors& t) const {
@@ -316,13 +331,30 @@ NetworkPlan plan_network(const Graph& graph, const PlanOptions& options, KernelS
   return Planner(graph, options, kernels).run();
 }
 
-std::map<TensorKind, std::size_t> live_bytes(const TensorPool& pool, int order) {
+std::optional<std::size_t> NetworkPlan::stay_at(TensorId id, int order) const {
+  const TensorId owner = pool.owner(id);
+  for (std::size_t s = 0; s < stays.size(); ++s) {
+    if (stays[s].owner == owner && stays[s].first <= order && order <= stays[s].last) return s;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> NetworkPlan::offset_at(TensorId id, int order) const {
+  const auto stay = stay_at(id, order);
+  if (!stay) return std::nullopt;
+  return memory.offsets[*stay];
+}
+
+bool NetworkPlan::swaps() const {
+  return std::any_of(stays.begin(), stays.end(), [](const Stay& s) { return s.swapped(); });
+}
+
+std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order) {
   std::map<TensorKind, std::size_t> bytes;
-  for (std::size_t r = 0; r < pool.requests().size(); ++r) {
-    const MemoryRequest& request = pool.requests()[r];
-    if (request.first <= order && order <= request.last) {
-      bytes[pool.spec(pool.owners()[r]).kind] += aligned(request.bytes);
-    }
+  const auto requests = memory_requests(plan.pool, plan.stays);
+  for (std::size_t s = 0; s < plan.stays.size(); ++s) {
+    if (requests[s].first <= order && order <= requests[s].last)
+      bytes[plan.pool.spec(plan.stays[s].owner).kind] += aligned(requests[s].bytes);
   }
   return bytes;
 }
@@ -332,7 +364,7 @@ int peak_order(const NetworkPlan& plan) {
   std::size_t most = 0;
   for (int order = 0; order <= plan.last_order; ++order) {
     std::size_t sum = 0;
-    for (const auto& [kind, bytes] : live_bytes(plan.pool, order)) sum += bytes;
+    for (const auto& [kind, bytes] : live_bytes(plan, order)) sum += bytes;
     if (sum > most) {
       most = sum;
       best = order;

@@ -9,12 +9,14 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/graph/execution_order.h"
 #include "engine/graph/graph.h"
+#include "engine/tensor/residency.h"
 #include "engine/tensor/tensor_pool.h"
 
 namespace moil {
@@ -29,6 +31,7 @@ struct PlanOptions {
   bool accumulate_gradients = false;  // several micro-batches a step: gradients live always
   // False: every tensor has memory of its own (the reference that sharing is tested against).
   bool share_memory = true;
+  SwapOptions swap;  // training only
 };
 
 enum class StepKind { kForward, kComputeGradient, kComputeDerivative, kApplyGradient };
@@ -59,9 +62,16 @@ struct NetworkPlan {
   std::vector<NodeTensors> nodes;
   std::vector<TensorId> values;    // data tensor of each value
   std::vector<PlannedStep> steps;  // in the order in which they run
-  MemoryPlan memory;               // of pool.requests()
+  std::vector<Stay> stays;         // in memory; one an owner of the pool where nothing is swapped
+  MemoryPlan memory;               // of the stays
   std::size_t lower_bound_bytes = 0;
   int last_order = 0;
+
+  // The stay that holds the tensor at an order; none where it is not in memory.
+  std::optional<std::size_t> stay_at(TensorId id, int order) const;
+  // Where it lies then, in the pool.
+  std::optional<std::size_t> offset_at(TensorId id, int order) const;
+  bool swaps() const;
 };
 
 // Throws what the layers throw; kInvalidArgument for a trained weight that does not exist.
@@ -69,7 +79,7 @@ struct NetworkPlan {
                                        KernelSelector& kernels);
 
 // Live bytes by kind at one order, and the order where their sum is largest.
-std::map<TensorKind, std::size_t> live_bytes(const TensorPool& pool, int order);
+std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order);
 int peak_order(const NetworkPlan& plan);
 
 }  // namespace moil

@@ -18,8 +18,8 @@ namespace moil {
 // Changes the weights to those of the prepared model.
 [[nodiscard]] ModelDescription prepare_inference(const ModelDescription& model, WeightMap& weights);
 
-// "LAYER.WEIGHT" of every trainable weight of the layers named that an output depends on; all layers
-// where `layers` is null.
+// "LAYER.WEIGHT" of every trainable weight of the layers named that an output depends on; all
+// layers where `layers` is null.
 [[nodiscard]] std::set<std::string> trainable_weights(const ModelDescription& model,
                                                       const std::set<std::string>* layers);
 

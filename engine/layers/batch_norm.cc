@@ -105,6 +105,7 @@ LayerPlan BatchNorm::plan(const LayerSetup& setup) {
   plan.forward_workspace = channel_bytes(4) + (batch_statistics_ ? sums : 0);
   plan.gradient_workspace = sums + channel_bytes(2);
   plan.derivative_workspace = sums + channel_bytes(5);
+  plan.weights = backward;
   plan.in_place = plan.derivative_in_place = InPlace::kModify;
   return plan;
 }

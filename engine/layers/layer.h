@@ -84,6 +84,8 @@ enum class InPlace : std::uint8_t {
 struct LayerPlan {
   std::vector<Lifespan> inputs;   // steps that read input i's value; default F
   std::vector<Lifespan> outputs;  // steps besides F that read output i's value
+  // Steps besides F and AG that read the weights.
+  Lifespan weights = Lifespan::kComputeDerivative;
   // Steps that read the derivative of the outputs; CG for a bias alone reads only this.
   Lifespan output_derivatives = Lifespan::kComputeGradient | Lifespan::kComputeDerivative;
   std::vector<SavedSpec> saved;

@@ -10,6 +10,13 @@
 
 namespace moil {
 
+// Whether poison() does anything in this build.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kPoolsArePoisoned = true;
+#else
+inline constexpr bool kPoolsArePoisoned = false;
+#endif
+
 class MemoryPool {
  public:
   struct Options {

@@ -12,6 +12,20 @@ bool is_view(CreateMode mode) {
          mode == CreateMode::kExtend;
 }
 
+// One use an order, sorted; it writes if any of them did.
+void merge_uses(std::vector<TensorUse>& uses) {
+  std::stable_sort(uses.begin(), uses.end());
+  std::size_t kept = 0;
+  for (const TensorUse& use : uses) {
+    if (kept > 0 && uses[kept - 1].order == use.order) {
+      if (use.access == Access::kWrite) uses[kept - 1].access = Access::kWrite;
+    } else {
+      uses[kept++] = use;
+    }
+  }
+  uses.resize(kept);
+}
+
 }  // namespace
 
 TensorId TensorPool::add(TensorSpec spec) {
@@ -29,8 +43,8 @@ TensorId TensorPool::add(TensorSpec spec) {
   return id;
 }
 
-void TensorPool::use(TensorId id, int order) {
-  entry(id).orders.push_back(order);
+void TensorPool::use(TensorId id, int order, Access access) {
+  entry(id).uses.push_back({order, access});
   last_order_ = std::max(last_order_, order);
 }
 
@@ -45,9 +59,9 @@ void TensorPool::join(TensorId view, TensorId target) {
   Entry& from = entry(owner(view));
   const TensorId to_id = owner(target);
   Entry& to = entry(to_id);
-  to.orders.insert(to.orders.end(), from.orders.begin(), from.orders.end());
+  to.uses.insert(to.uses.end(), from.uses.begin(), from.uses.end());
   to.always = to.always || from.always;
-  from.orders.clear();
+  from.uses.clear();
   from.parent = to_id;
 }
 
@@ -59,12 +73,12 @@ void TensorPool::merge() {
     if (s.mode == CreateMode::kModifyView) modify.push_back(id);
   }
   const auto first = [this](TensorId id) {
-    const auto& o = entry(owner(id)).orders;
-    return o.empty() ? 0 : *std::min_element(o.begin(), o.end());
+    const auto& u = entry(owner(id)).uses;
+    return u.empty() ? 0 : std::min_element(u.begin(), u.end())->order;
   };
   const auto last = [this](TensorId id) {
-    const auto& o = entry(owner(id)).orders;
-    return o.empty() ? -1 : *std::max_element(o.begin(), o.end());
+    const auto& u = entry(owner(id)).uses;
+    return u.empty() ? -1 : std::max_element(u.begin(), u.end())->order;
   };
   std::stable_sort(modify.begin(), modify.end(),
                    [&](TensorId a, TensorId b) { return first(a) < first(b); });
@@ -76,21 +90,24 @@ void TensorPool::merge() {
   }
   for (TensorId id = 0; id < static_cast<TensorId>(entries_.size()); ++id) {
     Entry& e = entry(id);
-    std::sort(e.orders.begin(), e.orders.end());
-    e.orders.erase(std::unique(e.orders.begin(), e.orders.end()), e.orders.end());
+    merge_uses(e.uses);
     if (e.parent != id || e.spec.mode == CreateMode::kPlaceholder) continue;
-    if (e.orders.empty() && !e.always) continue;
+    if (e.uses.empty() && !e.always) continue;
     owners_.push_back(id);
     MemoryRequest request{e.spec.info.bytes(), 0, last_order_};
     if (!e.always) {
-      request.first = e.orders.front();
-      request.last = e.orders.back();
+      request.first = e.uses.front().order;
+      request.last = e.uses.back().order;
     }
     requests_.push_back(request);
   }
 }
 
-std::vector<int> TensorPool::orders(TensorId id) const { return entry(owner(id)).orders; }
+std::vector<int> TensorPool::orders(TensorId id) const {
+  std::vector<int> orders;
+  for (const TensorUse& use : uses(id)) orders.push_back(use.order);
+  return orders;
+}
 
 bool TensorPool::is_always(TensorId id) const { return entry(owner(id)).always; }
 

@@ -15,13 +15,23 @@
 
 namespace moil {
 
+// Whether a use may change the data. What was only read since it was written to a swap file need
+// not be written again.
+enum class Access : std::uint8_t { kRead, kWrite };
+
+struct TensorUse {
+  int order = 0;
+  Access access = Access::kWrite;
+  friend bool operator<(const TensorUse& a, const TensorUse& b) { return a.order < b.order; }
+};
+
 class TensorPool {
  public:
   // Throws kInternal for a view without target, or one larger than its target.
   TensorId add(TensorSpec spec);
 
   // The tensor's data must be there at this order.
-  void use(TensorId id, int order);
+  void use(TensorId id, int order, Access access = Access::kWrite);
   // Lifespan M: the tensor lives at every order, between iterations too.
   void use_always(TensorId id);
 
@@ -36,7 +46,9 @@ class TensorPool {
   // the same order. Always-living tensors have the whole range of orders.
   const std::vector<TensorId>& owners() const { return owners_; }
   const std::vector<MemoryRequest>& requests() const { return requests_; }
-  // Orders at which the memory that `id` owns is touched, sorted, distinct.
+  // After merge(): the orders at which the memory of `id` is touched, sorted, distinct; of several
+  // uses at one order the one that writes.
+  const std::vector<TensorUse>& uses(TensorId id) const { return entry(owner(id)).uses; }
   std::vector<int> orders(TensorId id) const;
 
   const TensorSpec& spec(TensorId id) const { return entries_[static_cast<std::size_t>(id)].spec; }
@@ -46,7 +58,7 @@ class TensorPool {
  private:
   struct Entry {
     TensorSpec spec;
-    std::vector<int> orders;
+    std::vector<TensorUse> uses;
     bool always = false;
     TensorId parent = kNoTensor;  // union-find; itself for an owner
   };

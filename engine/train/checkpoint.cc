@@ -77,7 +77,7 @@ void save_checkpoint(const std::filesystem::path& path, const std::string& text,
                      std::span<const PersistentTensor> tensors) {
   std::vector<std::uint8_t> bytes;
   std::size_t total = 64 + text.size();
-  for (const auto& t : tensors) total += 16 + t.name.size() + t.data.size_bytes();
+  for (const auto& t : tensors) total += 16 + t.name.size() + t.elements * sizeof(float);
   bytes.reserve(total);
   put_bytes(bytes, kMagic, sizeof kMagic);
   put(bytes, kVersion);
@@ -87,8 +87,9 @@ void save_checkpoint(const std::filesystem::path& path, const std::string& text,
   for (const auto& t : tensors) {
     put(bytes, static_cast<std::uint32_t>(t.name.size()));
     put_bytes(bytes, t.name.data(), t.name.size());
-    put(bytes, static_cast<std::uint64_t>(t.data.size()));
-    put_bytes(bytes, t.data.data(), t.data.size_bytes());
+    put(bytes, static_cast<std::uint64_t>(t.elements));
+    const auto data = t.data();
+    put_bytes(bytes, data.values.data(), data.values.size_bytes());
   }
   put(bytes, static_cast<std::uint64_t>(XXH3_64bits(bytes.data(), bytes.size())));
   write_file_atomic(path, bytes);
@@ -133,7 +134,7 @@ void Checkpoint::restore(std::span<const PersistentTensor> tensors) const {
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Saved& saved = tensors_[i];
-    if (saved.name != tensors[i].name || saved.elements != tensors[i].data.size()) {
+    if (saved.name != tensors[i].name || saved.elements != tensors[i].elements) {
       throw Error(ErrorCode::kBadData, "the checkpoint's \"" + saved.name +
                                            "\" does not fit the network's \"" + tensors[i].name +
                                            "\"");
@@ -141,7 +142,8 @@ void Checkpoint::restore(std::span<const PersistentTensor> tensors) const {
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Saved& saved = tensors_[i];
-    std::memcpy(tensors[i].data.data(), bytes_.data() + saved.offset, tensors[i].data.size_bytes());
+    const auto data = tensors[i].data();
+    std::memcpy(data.values.data(), bytes_.data() + saved.offset, data.values.size_bytes());
   }
 }
 

@@ -134,14 +134,15 @@ double Trainer::step(const float* inputs, const float* targets) {
   return loss;
 }
 
-void Trainer::gradients_ready(std::span<const WeightUpdate> updates) {
-  double sum = 0;
-  for (const WeightUpdate& u : updates) {
-    const GradientView view{u.gradient, u.elements};
-    const double norm = global_norm({&view, 1});
-    sum += norm * norm;
-  }
-  clip_scale_ = clip_factor(std::sqrt(sum), config_.clip_norm);
+void Trainer::gradient_ready(const WeightUpdate& update) {
+  const GradientView view{update.gradient, update.elements};
+  const double norm = global_norm({&view, 1});
+  square_sum_ += norm * norm;
+}
+
+void Trainer::all_gradients_ready() {
+  clip_scale_ = clip_factor(std::sqrt(square_sum_), config_.clip_norm);
+  square_sum_ = 0;
 }
 
 void Trainer::apply(const WeightUpdate& update) {

@@ -76,7 +76,8 @@ class Trainer : private WeightUpdater {
   std::int64_t steps_per_epoch(std::int64_t samples) const { return samples / config_.batch; }
 
  private:
-  void gradients_ready(std::span<const WeightUpdate> updates) override;
+  void gradient_ready(const WeightUpdate& update) override;
+  void all_gradients_ready() override;
   void apply(const WeightUpdate& update) override;
   double step(const float* inputs, const float* targets);
 
@@ -85,6 +86,7 @@ class Trainer : private WeightUpdater {
   Network network_;
   TrainState state_;
   double rate_ = 0, clip_scale_ = 1;
+  double square_sum_ = 0;  // of the gradients that are ready
 };
 
 }  // namespace moil

@@ -294,10 +294,10 @@ Liveness liveness_of(const Graph& graph, const PlanOptions& options, const Netwo
 }
 
 std::size_t offset_of(const NetworkPlan& plan, TensorId id) {
-  const auto& owners = plan.pool.owners();
-  const auto it = std::find(owners.begin(), owners.end(), plan.pool.owner(id));
-  if (it == owners.end()) throw std::logic_error("no memory for " + plan.pool.spec(id).name);
-  return plan.memory.offsets[static_cast<std::size_t>(it - owners.begin())];
+  const auto it = std::find_if(plan.stays.begin(), plan.stays.end(),
+                               [&](const Stay& stay) { return stay.owner == plan.pool.owner(id); });
+  if (it == plan.stays.end()) throw std::logic_error("no memory for " + plan.pool.spec(id).name);
+  return plan.memory.offsets[static_cast<std::size_t>(it - plan.stays.begin())];
 }
 
 }  // namespace moil::testing

@@ -105,12 +105,14 @@ std::vector<float> infer(const ModelDescription& model, const WeightMap& weights
   return {network.output(0), network.output(0) + network.output_info(0).dims.elements()};
 }
 
-void SgdUpdater::gradients_ready(std::span<const WeightUpdate> updates) {
-  double sum = 0;
-  for (const WeightUpdate& u : updates) {
-    for (std::int64_t i = 0; i < u.elements; ++i) sum += double(u.gradient[i]) * u.gradient[i];
-  }
-  scale_ = static_cast<float>(std::min(1.0, 0.5 / (std::sqrt(sum) + 1e-6)));
+void SgdUpdater::gradient_ready(const WeightUpdate& u) {
+  for (std::int64_t i = 0; i < u.elements; ++i)
+    square_sum_ += double(u.gradient[i]) * u.gradient[i];
+}
+
+void SgdUpdater::all_gradients_ready() {
+  scale_ = static_cast<float>(std::min(1.0, 0.5 / (std::sqrt(square_sum_) + 1e-6)));
+  square_sum_ = 0;
 }
 
 void SgdUpdater::apply(const WeightUpdate& u) {
@@ -143,8 +145,10 @@ TrainingRun train(const ModelDescription& prepared, const NetworkOptions& option
     network.train_step(seed, &updater);
     run.losses.push_back(network.output(0)[0]);
   }
-  for (const auto& tensor : network.persistent())
-    run.tensors[tensor.name].assign(tensor.data.begin(), tensor.data.end());
+  for (const auto& tensor : network.persistent()) {
+    const auto data = tensor.data();
+    run.tensors[tensor.name].assign(data.values.begin(), data.values.end());
+  }
   return run;
 }
 

@@ -66,17 +66,20 @@ std::vector<float> infer(const ModelDescription& model, const WeightMap& weights
 // SGD with momentum and, where the plan clips, clipping by global norm: enough to train with.
 class SgdUpdater : public WeightUpdater {
  public:
-  void gradients_ready(std::span<const WeightUpdate> updates) override;
+  void gradient_ready(const WeightUpdate& update) override;
+  void all_gradients_ready() override;
   void apply(const WeightUpdate& update) override;
 
  private:
+  double square_sum_ = 0;
   float scale_ = 1;
 };
 
 // Copies the gradients and changes nothing.
 class GradientRecorder : public WeightUpdater {
  public:
-  void gradients_ready(std::span<const WeightUpdate>) override {}
+  void gradient_ready(const WeightUpdate&) override {}
+  void all_gradients_ready() override {}
   void apply(const WeightUpdate& update) override;
   std::map<std::string, std::vector<float>> gradients;
 };

@@ -193,13 +193,13 @@ TEST(NetworkPlanTest, LiveBytesAddUpToTheBound) {
                   training({"conv2d0.weight", "fully_connected1.weight"}));
   const auto sum = [&](int order) {
     std::size_t bytes = 0;
-    for (const auto& [kind, part] : live_bytes(p.plan().pool, order)) bytes += part;
+    for (const auto& [kind, part] : live_bytes(p.plan(), order)) bytes += part;
     return bytes;
   };
   EXPECT_EQ(sum(peak_order(p.plan())), p.plan().lower_bound_bytes);
   for (int order = 0; order <= p.plan().last_order; ++order)
     EXPECT_LE(sum(order), p.plan().lower_bound_bytes);
-  EXPECT_THAT(live_bytes(p.plan().pool, p.plan().last_order + 1), IsEmpty());
+  EXPECT_THAT(live_bytes(p.plan(), p.plan().last_order + 1), IsEmpty());
 }
 
 TEST(NetworkPlanTest, WithoutSharingEveryTensorIsItsOwn) {

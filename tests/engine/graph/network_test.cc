@@ -110,11 +110,12 @@ TEST(NetworkTest, GradientsAreTheLossesSlope) {
     double norm = 0;
     for (const float x : g) norm += double(x) * x;
     norm = std::sqrt(norm);
-    const std::vector<float> before(tensor.data.begin(), tensor.data.end());
+    const auto data = tensor.data().values;
+    const std::vector<float> before(data.begin(), data.end());
     const double distance = 0.01;
     const auto loss_at = [&](double step) {
       for (std::size_t i = 0; i < g.size(); ++i)
-        tensor.data[i] = static_cast<float>(before[i] + step * g[i] / (norm + 1e-30));
+        data[i] = static_cast<float>(before[i] + step * g[i] / (norm + 1e-30));
       t.network().weights_changed();
       return t.loss(3);
     };
@@ -135,10 +136,11 @@ TEST(NetworkTest, GradientsAreRightAcrossTensors) {
     for (const PersistentTensor& tensor : tensors) {
       const bool trained = tensor.kind == TensorKind::kWeight;
       steps.push_back(
-          testing::random_values(static_cast<std::int64_t>(tensor.data.size()),
+          testing::random_values(static_cast<std::int64_t>(tensor.elements),
                                  100 * direction + static_cast<unsigned>(steps.size())));
-      before.emplace_back(tensor.data.begin(), tensor.data.end());
-      for (std::size_t i = 0; i < tensor.data.size(); ++i) {
+      const auto data = tensor.data().values;
+      before.emplace_back(data.begin(), data.end());
+      for (std::size_t i = 0; i < data.size(); ++i) {
         if (trained)
           expected += double(steps.back()[i]) * gradients.at(tensor.name)[i];
         else
@@ -148,7 +150,7 @@ TEST(NetworkTest, GradientsAreRightAcrossTensors) {
     const auto loss_at = [&](double scale) {
       for (std::size_t k = 0; k < tensors.size(); ++k) {
         for (std::size_t i = 0; i < before[k].size(); ++i)
-          tensors[k].data[i] = static_cast<float>(before[k][i] + scale * steps[k][i]);
+          tensors[k].data().values[i] = static_cast<float>(before[k][i] + scale * steps[k][i]);
       }
       return t.loss(5);
     };
@@ -276,13 +278,14 @@ TEST(NetworkTest, WeightsAreAppliedOnlyAfterTheLastMicroBatch) {
 // Counts what an updater is told.
 class Counter : public WeightUpdater {
  public:
-  void gradients_ready(std::span<const WeightUpdate> updates) override {
-    ready.push_back(updates.size());
+  void gradient_ready(const WeightUpdate&) override { ++ready; }
+  void all_gradients_ready() override {
+    told.push_back(ready);
     EXPECT_EQ(applied, 0u);
   }
   void apply(const WeightUpdate&) override { ++applied; }
-  std::vector<std::size_t> ready;
-  std::size_t applied = 0;
+  std::vector<std::size_t> told;
+  std::size_t ready = 0, applied = 0;
 };
 
 TEST(NetworkTest, TellsOfAllGradientsBeforeTheFirstIsApplied) {
@@ -290,7 +293,7 @@ TEST(NetworkTest, TellsOfAllGradientsBeforeTheFirstIsApplied) {
   Counter counter;
   t.fill(1);
   t.network().train_step(1, &counter);
-  EXPECT_THAT(counter.ready, ElementsAre(4u));
+  EXPECT_THAT(counter.told, ElementsAre(4u));
   EXPECT_EQ(counter.applied, 4u);
 }
 

@@ -169,7 +169,7 @@ TEST_F(CheckpointTest, RestoresAllOrNothing) {
   weight_ = {9, 9, 9, 9};
   std::vector<float> longer(3);
   auto others = tensors();
-  others[1].data = longer;
+  others[1] = {others[1].name, others[1].kind, longer};
   refuses(others, "\"fc.weight/state0\"");
   others = tensors();
   others[1].name = "other";

@@ -78,8 +78,10 @@ struct TrainingJob {
   }
   std::vector<std::vector<float>> memory() {
     std::vector<std::vector<float>> all;
-    for (const auto& t : trainer.network().persistent())
-      all.emplace_back(t.data.begin(), t.data.end());
+    for (const auto& t : trainer.network().persistent()) {
+      const auto data = t.data();
+      all.emplace_back(data.values.begin(), data.values.end());
+    }
     return all;
   }
 

@@ -34,7 +34,8 @@ ModelDescription pooled(const std::string& activation) {
 
 struct Applied : WeightUpdater {
   std::vector<float> gradients;
-  void gradients_ready(std::span<const WeightUpdate>) override {}
+  void gradient_ready(const WeightUpdate&) override {}
+  void all_gradients_ready() override {}
   void apply(const WeightUpdate& u) override {
     gradients.insert(gradients.end(), u.gradient, u.gradient + u.elements);
   }

@@ -1,0 +1,167 @@
+// What a network keeps between steps: loading, saving and restoring it.
+#include <algorithm>
+
+#include "base/error.h"
+#include "engine/graph/network.h"
+#include "engine/layers/weight_order.h"
+#include "engine/tensor/memory_pool.h"
+#include "engine/tensor/swap_file.h"
+
+namespace moil {
+
+// A node between steps: its weights and saved tensors, wherever they rest.
+struct Network::Resting {
+  std::vector<PersistentTensor::Data> held;
+  std::vector<float*> weights;  // null where the plan keeps none
+  std::vector<std::byte*> saved;
+  LayerRun run() const {
+    LayerRun run;
+    run.weights = weights;
+    run.saved = saved;
+    return run;
+  }
+};
+
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+const NamedTensor& find_weight(const WeightMap& weights, const std::string& name) {
+  const auto it = weights.find(name);
+  if (it == weights.end())
+    throw Error(ErrorCode::kBadData, "the model's weights lack \"" + name + "\"");
+  return it->second;
+}
+
+void check_weight(const NamedTensor& weight, const std::string& name, const WeightSpec& spec) {
+  const auto dims = spec.dims.values();
+  if (!std::equal(dims.begin(), dims.end(), weight.dims.begin(), weight.dims.end())) {
+    std::string found;
+    for (const auto d : weight.dims) found += (found.empty() ? "" : "x") + std::to_string(d);
+    throw Error(ErrorCode::kBadData, "weight \"" + name + "\" is " + found + "; its layer needs " +
+                                         spec.dims.to_string());
+  }
+  if (weight.data.size() != at(spec.dims.elements())) {
+    throw Error(ErrorCode::kBadData, "weight \"" + name + "\" has " +
+                                         std::to_string(weight.data.size()) +
+                                         " values; its dims say " + spec.dims.to_string());
+  }
+}
+
+}  // namespace
+
+PersistentTensor::Data PersistentTensor::data() const {
+  Data data;
+  if (file_ == nullptr) {
+    data.values = {resting_, elements};
+  } else {
+    data.mapping = file_->map(file_offset_, elements * sizeof(float));
+    data.values = {reinterpret_cast<float*>(data.mapping.get()), elements};
+  }
+  return data;
+}
+
+PersistentTensor Network::persistent_tensor(TensorId id) const {
+  const TensorSpec& spec = plan_.pool.spec(id);
+  PersistentTensor tensor;
+  tensor.name = spec.name;
+  tensor.kind = spec.kind;
+  tensor.elements = at(spec.info.dims.elements());
+  const TensorId owner = plan_.pool.owner(id);
+  const auto stay = std::find_if(plan_.stays.begin(), plan_.stays.end(),
+                                 [&](const Stay& s) { return s.owner == owner; });
+  if (stay->swapped()) {
+    tensor.file_ = swap_file_.get();
+    tensor.file_offset_ = file_offsets_[at(owner)];
+  } else {
+    tensor.resting_ = memory_->as<float>(plan_.memory.offsets[at(stay - plan_.stays.begin())]);
+  }
+  return tensor;
+}
+
+Network::Resting Network::rest(int node) const {
+  const NodeTensors& t = plan_.nodes[at(node)];
+  Resting resting;
+  for (const TensorId id : t.weights) {
+    if (id != kNoTensor) resting.held.push_back(persistent_tensor(id).data());
+    resting.weights.push_back(id == kNoTensor ? nullptr : resting.held.back().values.data());
+  }
+  for (const TensorId id : t.saved) {
+    const bool rests = id != kNoTensor && plan_.pool.is_always(id);
+    resting.saved.push_back(rests ? reinterpret_cast<std::byte*>(data(id, 0)) : nullptr);
+  }
+  return resting;
+}
+
+void Network::load(const WeightMap& weights) {
+  require_memory();
+  for (const Node& node : graph_.nodes) {  // all of them before the first is written
+    for (const WeightSpec& spec : node.weights) {
+      const std::string name = weight_name(node, spec);
+      check_weight(find_weight(weights, name), name, spec);
+    }
+  }
+  load_each([&](const std::string& name) { return find_weight(weights, name); });
+}
+
+void Network::load_each(const WeightReader& read) {
+  require_memory();
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) load_node(i, read);
+}
+
+void Network::load_node(int i, const WeightReader& read) {
+  const Node& node = graph_.nodes[at(i)];
+  Resting resting = rest(i);
+  std::vector<std::vector<float>> staging;  // for weights that the layer only packs
+  for (std::size_t w = 0; w < node.weights.size(); ++w) {
+    const WeightSpec& spec = node.weights[w];
+    const std::string name = weight_name(node, spec);
+    const NamedTensor source = read(name);
+    check_weight(source, name, spec);
+    if (resting.weights[w] == nullptr) {
+      staging.emplace_back(source.data.size());
+      resting.weights[w] = staging.back().data();
+    }
+    to_memory_order(spec, source.data.data(), resting.weights[w]);
+  }
+  node.layer->weights_changed(resting.run());
+}
+
+void Network::weights_changed() {
+  require_memory();
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    if (plan_.nodes[at(i)].plan.keeps_weights)
+      graph_.nodes[at(i)].layer->weights_changed(rest(i).run());
+  }
+}
+
+void Network::save(WeightMap& weights) const {
+  require_memory();
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    const Node& node = graph_.nodes[at(i)];
+    const Resting resting = rest(i);
+    for (std::size_t w = 0; w < node.weights.size(); ++w) {
+      const WeightSpec& spec = node.weights[w];
+      if (resting.weights[w] == nullptr) continue;
+      const auto dims = spec.dims.values();
+      NamedTensor& target = weights[weight_name(node, spec)];
+      target.dims.assign(dims.begin(), dims.end());
+      target.data.resize(at(spec.dims.elements()));
+      to_file_order(spec, resting.weights[w], target.data.data());
+    }
+  }
+}
+
+std::vector<PersistentTensor> Network::persistent() const {
+  require_memory();
+  std::vector<PersistentTensor> tensors;
+  for (TensorId id = 0; id < static_cast<TensorId>(plan_.pool.size()); ++id) {
+    const TensorSpec& spec = plan_.pool.spec(id);
+    const bool persists = spec.kind == TensorKind::kWeight || spec.kind == TensorKind::kStatistic ||
+                          spec.kind == TensorKind::kOptimizerState;
+    if (persists && spec.mode == CreateMode::kCreate) tensors.push_back(persistent_tensor(id));
+  }
+  return tensors;
+}
+
+}  // namespace moil

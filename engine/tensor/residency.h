@@ -1,0 +1,79 @@
+// When each tensor is in memory (NNTrainer 2024 §4.3): all its life, or, with swap, in several
+// stays between which it lies in a swap file.
+//
+// Always-living tensors (weights, optimizer states) are swapped as a whole: one that leaves memory
+// within an iteration also leaves it between iterations, so that where it rests is one place.
+// Small tensors stay: a transfer costs more than they take.
+// Pure functions of their arguments; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/tensor/tensor_pool.h"
+
+namespace moil {
+
+enum class SwapMode : std::uint8_t {
+  kOff,
+  kOnDemand,   // in for a step, out after it: the smallest memory
+  kReduced,    // as on demand, but what the next order uses again stays
+  kProactive,  // in ahead of the step that needs it, out behind the one that used it last
+};
+const char* to_string(SwapMode mode);
+// Throws kInvalidArgument for an unknown name, with the known ones.
+[[nodiscard]] SwapMode swap_mode(std::string_view name);
+
+// What a machine was measured to take; part of what is recorded of a run.
+struct SwapTimes {
+  std::vector<double> order_seconds;  // by execution order, transfers not counted
+  double read_bytes_per_second = 0, write_bytes_per_second = 0;
+};
+
+struct SwapOptions {
+  SwapMode mode = SwapMode::kOff;
+  // How many orders ahead a proactive load begins, by stream; where times are known the lookahead
+  // is chosen for each load instead.
+  int weight_lookahead = 1, tensor_lookahead = 1;
+  // Proactive: swap only what brings live bytes down to this, at the fewest bytes moved. 0: all
+  // that the lookahead lets out.
+  std::size_t budget_bytes = 0;
+  std::size_t smallest_bytes = 64 * 1024;  // that a tensor must have to be swapped
+  SwapTimes times;
+};
+
+inline constexpr std::size_t kSwapAlignment = 4096;  // direct I/O: of memory, file and size
+
+// One stay in memory. A tensor that is never swapped has one.
+struct Stay {
+  TensorId owner = kNoTensor;
+  int first = 0, last = 0;  // orders of its first and last use
+  // Orders at which it holds memory: loading begins at `from`, storing has ended after `until`.
+  int from = 0, until = 0;
+  bool loads = false, stores = false;
+  bool swapped() const { return loads || stores; }
+};
+
+// Stays of all owners of the pool (merged), owner by owner in the pool's order, each owner's in
+// time.
+[[nodiscard]] std::vector<Stay> plan_stays(const TensorPool& pool, int last_order,
+                                           const SwapOptions& options);
+
+// Bytes moved an iteration.
+struct SwapTraffic {
+  std::size_t transfers = 0, read_bytes = 0, written_bytes = 0;
+};
+[[nodiscard]] SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays);
+
+// What the memory planner is asked for, one request a stay; what is swapped in whole
+// kSwapAlignments.
+[[nodiscard]] std::vector<MemoryRequest> memory_requests(const TensorPool& pool,
+                                                         const std::vector<Stay>& stays);
+
+// Plans the requests. Where anything is swapped, large tensors lie below all others in whole
+// kSwapAlignments, so that their offsets are multiples of it, too.
+[[nodiscard]] MemoryPlan plan_residency(const TensorPool& pool, const std::vector<Stay>& stays);
+
+}  // namespace moil

@@ -1,0 +1,111 @@
+#include "engine/tensor/swap_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "engine/tensor/residency.h"
+
+namespace moil {
+namespace {
+
+// A new file without a name; -1 where the file system has none of this kind.
+int open_unnamed(const std::string& folder, int extra) {
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | extra, 0600);
+  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return fd;
+  std::string name = folder + "/swap-XXXXXX";
+  const int named = ::mkostemp(name.data(), O_CLOEXEC | extra);
+  if (named >= 0) ::unlink(name.c_str());
+  return named;
+}
+
+}  // namespace
+
+SwapFile::SwapFile(const std::filesystem::path& folder, std::size_t bytes) : bytes_(bytes) {
+  const std::string what =
+      "cannot make a swap file of " + std::to_string(bytes) + " bytes in " + folder.string();
+  fd_ = UniqueFd(open_unnamed(folder.string(), O_DIRECT));
+  if (!fd_ && errno == EINVAL) {
+    direct_ = false;
+    fd_ = UniqueFd(open_unnamed(folder.string(), 0));
+  }
+  if (!fd_) throw system_error(what, errno);
+  if (bytes == 0) return;
+  const int error = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
+  if (error != 0) throw system_error(what, error);
+}
+
+void SwapFile::read(std::size_t offset, std::span<std::byte> to) const {
+  for (std::size_t done = 0; done < to.size();) {
+    const ssize_t n =
+        ::pread(fd_.get(), to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw system_error("cannot read the swap file", n == 0 ? EIO : errno);
+    done += static_cast<std::size_t>(n);
+  }
+  if (!direct_) {
+    (void)::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(to.size()),
+                          POSIX_FADV_DONTNEED);
+  }
+}
+
+void SwapFile::write(std::size_t offset, std::span<const std::byte> from) const {
+  for (std::size_t done = 0; done < from.size();) {
+    const ssize_t n = ::pwrite(fd_.get(), from.data() + done, from.size() - done,
+                               static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw system_error("cannot write the swap file", n == 0 ? EIO : errno);
+    done += static_cast<std::size_t>(n);
+  }
+  if (direct_) return;
+  // Only clean pages can be dropped.
+  (void)::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(from.size()),
+                          SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+  (void)::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(from.size()),
+                        POSIX_FADV_DONTNEED);
+}
+
+std::shared_ptr<std::byte> SwapFile::map(std::size_t offset, std::size_t bytes) const {
+  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
+                         static_cast<off_t>(offset));
+  if (address == MAP_FAILED) throw system_error("cannot map the swap file", errno);
+  const auto unmap = [fd = fd_.get(), offset, bytes](std::byte* p) {
+    ::msync(p, bytes, MS_SYNC);
+    ::munmap(p, bytes);
+    (void)::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                          POSIX_FADV_DONTNEED);
+  };
+  return {static_cast<std::byte*>(address), unmap};
+}
+
+DiskSpeed measure_disk(const std::filesystem::path& folder) {
+  constexpr std::size_t kChunk = 4 << 20, kChunks = 8;
+  const SwapFile file(folder, kChunk * kChunks);
+  const std::unique_ptr<void, void (*)(void*)> buffer(std::aligned_alloc(kSwapAlignment, kChunk),
+                                                      std::free);
+  if (!buffer) throw system_error("cannot measure the disk", ENOMEM);
+  std::memset(buffer.get(), 1, kChunk);
+  const std::span<std::byte> bytes(static_cast<std::byte*>(buffer.get()), kChunk);
+  const auto rate = [&](const auto& transfer) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t c = 0; c < kChunks; ++c) transfer(c * kChunk);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    return static_cast<double>(kChunk * kChunks) / took.count();
+  };
+  const auto write = [&](std::size_t offset) { file.write(offset, bytes); };
+  const auto read = [&](std::size_t offset) { file.read(offset, bytes); };
+  (void)rate(write);  // the file's blocks are made
+  DiskSpeed speed;
+  speed.write_bytes_per_second = rate(write);
+  speed.read_bytes_per_second = rate(read);
+  return speed;
+}
+
+}  // namespace moil
