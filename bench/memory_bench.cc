@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/device/scratch.h"
 #include "engine/graph/freeze.h"
@@ -35,18 +35,9 @@ struct Options {
   std::optional<int> trainable_layers;
   int iterations = 5;
   int threads = 0;
-  std::size_t max_workspace_bytes = std::numeric_limits<std::size_t>::max();
+  std::size_t budget_bytes = 0;
   bool json = false;
 };
-
-// Bytes of a line of /proc/self/status ("VmHWM", "VmRSS").
-std::size_t status_bytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key + ":")) return std::stoull(line.substr(key.size() + 1)) * 1024;
-  }
-  throw Error(ErrorCode::kIo, "/proc/self/status has no " + key);
-}
 
 // The libraries' own buffers: one small product, one small convolution.
 void warm_libraries(int threads) {
@@ -55,6 +46,7 @@ void warm_libraries(int threads) {
         c.floats(), 64);
   KernelSelector::Options options;
   options.threads = threads;
+  options.measure = false;
   ConvShape shape;
   shape.batch = 2, shape.in_channels = 16, shape.in_h = shape.in_w = 8, shape.out_channels = 16;
   shape.kernel_h = shape.kernel_w = 3;
@@ -80,6 +72,7 @@ NetworkOptions network_options(const ModelDescription& model, const Options& opt
   NetworkOptions o{.batch = options.batch, .plan = {}};
   o.plan.training = true;
   o.plan.trainable = trainable_weights(model, &layers);
+  o.plan.memory_budget_bytes = options.budget_bytes;
   return o;
 }
 
@@ -90,7 +83,6 @@ std::set<std::string> trained_layers(const ModelDescription& model, const Option
 KernelSelector::Options selector_options(const Options& options) {
   KernelSelector::Options o;
   o.threads = options.threads;
-  o.max_workspace_bytes = options.max_workspace_bytes;
   return o;
 }
 
@@ -151,7 +143,8 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 nlohmann::json run(const Options& options) {
   const KernelChoices choices = choose_kernels(options);
   warm_libraries(options.threads);
-  const std::size_t baseline = status_bytes("VmHWM");
+  release_idle_memory();
+  const std::size_t baseline = resident_memory().bytes;
 
   const ModelDescription model = read_model(options.model);
   const auto layers = trained_layers(model, options);
@@ -181,7 +174,7 @@ nlohmann::json run(const Options& options) {
            make_sorting_planner()->plan(memory_requests(plan.pool, plan.stays)).total_bytes},
           {"planned_bytes", plan.memory.total_bytes},
           {"baseline_rss_bytes", baseline},
-          {"peak_rss_bytes", status_bytes("VmHWM")},
+          {"peak_rss_bytes", resident_memory().peak_bytes},
           {"ms_per_iteration", times.empty() ? 0.0 : times[times.size() / 2]},
           {"loss", network.output(0)[0]}};
 }
@@ -199,7 +192,8 @@ int main(int argc, char** argv) {
   app.add_option("--trainable-layers", trainable, "train the last N weight units; default: all");
   app.add_option("--iterations", options.iterations, "timed steps")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "0: as many as the machine has");
-  app.add_option("--max-workspace-bytes", options.max_workspace_bytes, "limit of a kernel's");
+  app.add_option("--budget", options.budget_bytes,
+                 "bytes that the plan may take for faster kernels");
   app.add_flag("--json", options.json, "print one JSON object");
   CLI11_PARSE(app, argc, argv);
   if (trainable >= 0) options.trainable_layers = trainable;

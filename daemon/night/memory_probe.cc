@@ -1,24 +1,12 @@
 #include "daemon/night/memory_probe.h"
 
-#include <fstream>
-#include <string>
 #include <vector>
 
+#include "base/process_memory.h"
 #include "engine/device/kernel_selector.h"
 
 namespace moil::night {
 namespace {
-
-// "VmHWM:     1234 kB" in bytes.
-std::size_t status_field(const std::string& name) {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  std::size_t kib = 0;
-  while (status >> word) {
-    if (word == name + ":" && status >> kib) return kib * 1024;
-  }
-  return 0;
-}
 
 // One small convolution by every kernel: thread pools and packing buffers are there afterwards.
 void warm_up() {
@@ -43,12 +31,13 @@ void warm_up() {
 
 MemoryProbe::MemoryProbe() {
   warm_up();
-  baseline_ = status_field("VmRSS");
-  std::ofstream("/proc/self/clear_refs") << "5";  // the high-water mark starts again from here
+  release_idle_memory();
+  reset_peak_memory();
+  baseline_ = resident_memory().bytes;
 }
 
 std::size_t MemoryProbe::peak_bytes() const {
-  const std::size_t peak = status_field("VmHWM");
+  const std::size_t peak = resident_memory().peak_bytes;
   return peak > baseline_ ? peak - baseline_ : 0;
 }
 

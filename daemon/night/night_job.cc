@@ -126,13 +126,13 @@ class NightJob {
   void plan() {
     const auto profile = layout_.root() / "profiles" / "kernels.json";
     auto choices = files_.load_choices();
-    if (!choices) choices = NightChoices{load_kernel_profile(profile), file_.threads};
+    if (!choices) choices = NightChoices{{}, file_.threads};
     set_thread_count(choices->threads);
-    night_ = plan_night(base_, mix_, spec_, choices->kernels);
+    night_ = plan_night(base_, mix_, spec_, choices->kernels, load_kernel_profile(profile));
     check_pack();
     choices->kernels = night_.choices();
     files_.save_choices(*choices);
-    save_kernel_profile(profile, choices->kernels);
+    save_kernel_profile(profile, night_.kernel_profile());
     forecast_ =
         forecast_memory(night_, mix_, spec_.cache.enabled && !night_.backbone->is_identity());
     if (spec_.memory.budget_bytes &&

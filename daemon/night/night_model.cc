@@ -36,10 +36,16 @@ ScheduleConfig schedule_config(const daemon::ScheduleSpec& spec, double learning
 }
 
 std::unique_ptr<KernelSelector> make_kernels(const daemon::JobSpec& spec,
-                                             const KernelChoices& recorded) {
+                                             const KernelChoices& recorded,
+                                             const KernelChoices& profile) {
   KernelSelector::Options options;
   options.exact_arithmetic = spec.exact_arithmetic;
-  return std::make_unique<KernelSelector>(options, recorded);
+  return std::make_unique<KernelSelector>(options, recorded, profile);
+}
+
+KernelChoices joined(KernelChoices all, const KernelChoices& more) {
+  all.insert(more.begin(), more.end());
+  return all;
 }
 
 }  // namespace
@@ -56,7 +62,7 @@ TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples) {
 }
 
 NightModel plan_night(const ModelBundle& base, const data::Mix& mix, const daemon::JobSpec& spec,
-                      const KernelChoices& recorded) {
+                      const KernelChoices& recorded, const KernelChoices& profile) {
   NightModel night;
   night.bundle = base;
   grow_classifier(night.bundle.description, night.bundle.weights,
@@ -67,8 +73,8 @@ NightModel plan_night(const ModelBundle& base, const data::Mix& mix, const daemo
   night.head = night.freeze.split.empty()
                    ? model
                    : realize_slice(model, night.freeze.split, night.freeze.split_dims).head;
-  night.backbone_kernels = make_kernels(spec, recorded);
-  night.trainer_kernels = make_kernels(spec, recorded);
+  night.backbone_kernels = make_kernels(spec, recorded, profile);
+  night.trainer_kernels = make_kernels(spec, recorded, profile);
   night.backbone = std::make_unique<Backbone>(model, night.bundle.weights, night.freeze,
                                               kBackboneBatch, *night.backbone_kernels);
   if (night.freeze.trained_units > 0) {
@@ -80,10 +86,11 @@ NightModel plan_night(const ModelBundle& base, const data::Mix& mix, const daemo
 }
 
 KernelChoices NightModel::choices() const {
-  KernelChoices all = backbone_kernels->choices();
-  const auto& more = trainer_kernels->choices();
-  all.insert(more.begin(), more.end());
-  return all;
+  return joined(backbone_kernels->choices(), trainer_kernels->choices());
+}
+
+KernelChoices NightModel::kernel_profile() const {
+  return joined(backbone_kernels->profile(), trainer_kernels->profile());
 }
 
 std::string NightModel::cache_fingerprint() const {

@@ -25,14 +25,17 @@ struct NightModel {
   std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
 
   KernelChoices choices() const;
+  KernelChoices kernel_profile() const;   // what measurements led to
   std::string cache_fingerprint() const;  // of backbone and split
 };
 
 inline constexpr std::int64_t kBackboneBatch = 16;
 
-// base: the model before the night, as it is in the store. recorded: the choices to use.
+// base: the model before the night, as it is in the store. recorded: the choices to use; profile:
+// those that led to them, or will.
 [[nodiscard]] NightModel plan_night(const ModelBundle& base, const data::Mix& mix,
-                                    const daemon::JobSpec& spec, const KernelChoices& recorded);
+                                    const daemon::JobSpec& spec, const KernelChoices& recorded,
+                                    const KernelChoices& profile);
 
 struct MemoryForecast {
   // Code and tables of libraries that are touched only after the model is there, kernels compiled

@@ -1,9 +1,11 @@
 #include "engine/device/kernel_selector.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 #include "engine/device/measure.h"
+#include "engine/device/sliced_conv.h"
 #include "engine/kernels/parallel.h"
 
 namespace moil {
@@ -13,6 +15,7 @@ using Kernels = std::vector<std::unique_ptr<ConvKernel>>;
 
 // A later candidate must be faster by this much: between equals the choice is stable.
 constexpr double kMargin = 0.97;
+constexpr std::int64_t kMostSlices = 64;
 
 std::string key_of(const ConvShape& shape, ConvStep step, const ConvFusion& fusion, bool exact) {
   std::string text = shape.to_string();
@@ -64,26 +67,26 @@ std::size_t least_workspace(const Kernels& kernels) {
                                   kernels.begin());
 }
 
-// Keeps those within the limit; the leanest alone where none is.
-void keep_within(Kernels& kernels, std::size_t limit) {
-  auto leanest = std::move(kernels[least_workspace(kernels)]);
-  if (leanest->workspace_bytes() > limit) {
-    kernels.clear();
-    kernels.push_back(std::move(leanest));
-    return;
-  }
-  *std::find(kernels.begin(), kernels.end(), nullptr) = std::move(leanest);
-  std::erase_if(kernels, [&](const auto& k) { return k->workspace_bytes() > limit; });
+bool all_within(const Kernels& kernels, std::size_t limit) {
+  return std::all_of(kernels.begin(), kernels.end(),
+                     [&](const auto& k) { return k->workspace_bytes() <= limit; });
+}
+
+// Down to three binary digits: few different limits, so that few different choices are measured.
+std::size_t rounded_limit(std::size_t limit) {
+  const std::size_t step = std::max<std::size_t>(1, std::bit_floor(limit) / 4);
+  return limit / step * step;
 }
 
 }  // namespace
 
 KernelSelector::KernelSelector() : KernelSelector(Options{}) {}
 
-KernelSelector::KernelSelector(Options options, KernelChoices recorded)
+KernelSelector::KernelSelector(Options options, KernelChoices recorded, KernelChoices profile)
     : options_(std::move(options)),
       processors_(allowed(options_.processors)),
-      choices_(std::move(recorded)) {
+      choices_(std::move(recorded)),
+      profile_(std::move(profile)) {
   if (options_.threads > 0) set_thread_count(options_.threads);
 }
 
@@ -97,38 +100,97 @@ std::vector<std::unique_ptr<ConvKernel>> KernelSelector::candidates(
   return kernels;
 }
 
-std::unique_ptr<ConvKernel> KernelSelector::recorded(Kernels kernels, const std::string& key,
-                                                     const std::string& choice) const {
-  for (auto& kernel : kernels)
-    if (kernel->name() == choice) return std::move(kernel);
+std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, const ConvShape& shape,
+                                                  ConvStep step, const ConvFusion& fusion) const {
+  const auto [kernel_name, slices] = split_sliced_name(name);
+  if (shape.batch % slices != 0) return nullptr;
+  ConvShape part = shape;
+  part.batch /= slices;
+  for (auto& kernel : candidates(part, step, fusion)) {
+    if (kernel->name() != kernel_name) continue;
+    return slices == 1 ? std::move(kernel)
+                       : make_sliced_conv(std::move(kernel), shape, step, slices);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<ConvKernel> KernelSelector::recorded(const std::string& key,
+                                                     const std::string& choice,
+                                                     const ConvShape& shape, ConvStep step,
+                                                     const ConvFusion& fusion) const {
+  if (auto kernel = named(choice, shape, step, fusion)) return kernel;
   throw Error(ErrorCode::kFailedPrecondition,
               "the recorded kernel \"" + choice + "\" for \"" + key +
                   "\" is not available in this build or with these options; start afresh, or run "
                   "with what the choice was made with");
 }
 
+// Those within the limit, as they are or in slices; the leanest alone where none is.
+KernelSelector::Kernels KernelSelector::within(Kernels kernels, std::size_t limit,
+                                               const ConvShape& shape, ConvStep step,
+                                               const ConvFusion& fusion) const {
+  Kernels kept;
+  const std::size_t leanest = least_workspace(kernels);
+  std::unique_ptr<ConvKernel> least;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i]->workspace_bytes() <= limit) {
+      kept.push_back(std::move(kernels[i]));
+      continue;
+    }
+    // A sample's result may not depend on its batch where weights are constant: such kernels work
+    // sample by sample already.
+    for (std::int64_t slices = 2;
+         !fusion.constant_weights && limit > 0 &&
+         slices <= std::min<std::int64_t>(shape.batch, kMostSlices) && shape.batch % slices == 0;
+         slices *= 2) {
+      auto sliced = named(std::string(kernels[i]->name()) + " x" + std::to_string(slices), shape,
+                          step, fusion);
+      if (!sliced || sliced->workspace_bytes() > limit) continue;
+      kept.push_back(std::move(sliced));
+      break;
+    }
+    if (i == leanest) least = std::move(kernels[i]);
+  }
+  if (kept.empty()) kept.push_back(std::move(least));
+  return kept;
+}
+
+std::size_t KernelSelector::choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
+                                   const ConvFusion& fusion) const {
+  if (!options_.measure || kernels.size() < 2) return 0;
+  try {
+    return fastest(kernels, shape, step, fusion);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kResourceExhausted) throw;
+    return 0;
+  }
+}
+
 std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvStep step,
-                                                 const ConvFusion& fusion) {
+                                                 const ConvFusion& fusion,
+                                                 std::size_t max_workspace) {
   Kernels kernels = candidates(shape, step, fusion);
   const std::string key = key_of(shape, step, fusion, options_.exact_arithmetic);
-  if (const auto it = choices_.find(key); it != choices_.end()) {
-    used_[key] = it->second;
-    return recorded(std::move(kernels), key, it->second);
-  }
   if (kernels.empty())
     throw Error(ErrorCode::kFailedPrecondition,
                 "none of the allowed processors computes \"" + key + "\"");
-  keep_within(kernels, options_.max_workspace_bytes);
-  std::size_t choice = 0;
-  if (options_.measure && kernels.size() > 1) {
-    try {
-      choice = fastest(kernels, shape, step, fusion);
-    } catch (const Error& e) {
-      if (e.code() != ErrorCode::kResourceExhausted) throw;
-    }
+  if (max_workspace == 0) return std::move(kernels[least_workspace(kernels)]);
+  if (const auto it = choices_.find(key); it != choices_.end()) {
+    used_[key] = it->second;
+    return recorded(key, it->second, shape, step, fusion);
   }
-  used_[key] = choices_[key] = kernels[choice]->name();
-  return std::move(kernels[choice]);
+  const std::size_t limit = std::min(rounded_limit(max_workspace), options_.max_workspace_bytes);
+  const bool limited = !all_within(kernels, limit);
+  const std::string measured = limited ? key + " within " + std::to_string(limit) : key;
+  std::unique_ptr<ConvKernel> kernel;
+  if (const auto it = profile_.find(measured); it != profile_.end())
+    kernel = named(it->second, shape, step, fusion);
+  if (!kernel) {
+    if (limited) kernels = within(std::move(kernels), limit, shape, step, fusion);
+    kernel = std::move(kernels[choose(kernels, shape, step, fusion)]);
+  }
+  used_[key] = choices_[key] = profile_[measured] = kernel->name();
+  return kernel;
 }
 
 }  // namespace moil

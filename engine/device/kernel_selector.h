@@ -31,17 +31,23 @@ class KernelSelector {
   };
 
   KernelSelector();
-  // Throws kInvalidArgument for a processor that this build does not have.
-  explicit KernelSelector(Options options, KernelChoices recorded = {});
+  // recorded: choices that bind. profile: what measurements led to before, which spares measuring
+  // where it fits. Throws kInvalidArgument for a processor that this build does not have.
+  explicit KernelSelector(Options options, KernelChoices recorded = {}, KernelChoices profile = {});
 
   // The kernel for a step: as recorded, otherwise the fastest candidate, which is then recorded.
   // With fusion.constant_weights the choice is one for all batch sizes. Measuring allocates
   // scratch tensors of the shape's size and frees them; where there is no memory for them the first
-  // candidate is taken. If none is within max_workspace_bytes, the one with the least is taken.
-  // Throws kFailedPrecondition where the recorded choice is not available in this build, and
+  // candidate is taken.
+  // A kernel that needs more than max_workspace (or the options' limit) is run in slices of the
+  // batch that fit; if none fits, the one with the least is taken. What was recorded is used
+  // whatever it needs. max_workspace 0: the leanest of all, which is not recorded. Throws
+  // kFailedPrecondition where the recorded choice is not available in this build, and
   // kInvalidArgument for an impossible shape.
   [[nodiscard]] std::unique_ptr<ConvKernel> conv(const ConvShape& shape, ConvStep step,
-                                                 const ConvFusion& fusion = {});
+                                                 const ConvFusion& fusion = {},
+                                                 std::size_t max_workspace = kNoLimit);
+  static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
   // All kernels this selector may choose from, best guess first (benchmarks and tests).
   [[nodiscard]] std::vector<std::unique_ptr<ConvKernel>> candidates(
@@ -49,17 +55,28 @@ class KernelSelector {
 
   // All that was recorded so far, given or measured: for checkpoints and cache keys.
   const KernelChoices& choices() const { return choices_; }
-  // Of them, those that this selector was asked for: what its networks really compute with.
+  // What measurements led to, the given profile included; choices under a limit by keys of their
+  // own.
+  const KernelChoices& profile() const { return profile_; }
+  // Of the choices, those that this selector was asked for: what its networks really compute with.
   const KernelChoices& used_choices() const { return used_; }
   const Options& options() const { return options_; }
 
  private:
-  std::unique_ptr<ConvKernel> recorded(std::vector<std::unique_ptr<ConvKernel>> kernels,
-                                       const std::string& key, const std::string& choice) const;
+  using Kernels = std::vector<std::unique_ptr<ConvKernel>>;
+  std::unique_ptr<ConvKernel> named(const std::string& name, const ConvShape& shape, ConvStep step,
+                                    const ConvFusion& fusion) const;
+  Kernels within(Kernels kernels, std::size_t limit, const ConvShape& shape, ConvStep step,
+                 const ConvFusion& fusion) const;
+  std::unique_ptr<ConvKernel> recorded(const std::string& key, const std::string& choice,
+                                       const ConvShape& shape, ConvStep step,
+                                       const ConvFusion& fusion) const;
+  std::size_t choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
+                     const ConvFusion& fusion) const;
 
   Options options_;
   std::vector<const Processor*> processors_;
-  KernelChoices choices_, used_;
+  KernelChoices choices_, used_, profile_;
 };
 
 }  // namespace moil

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "engine/tensor/memory_pool.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/tensor/swapper.h"
@@ -45,6 +46,7 @@ Network::~Network() = default;
 
 void Network::allocate() {
   swapper_.reset();
+  release_idle_memory();  // planning has compiled and tried many kernels
   memory_ = std::make_unique<MemoryPool>(plan_.memory.total_bytes);
   if (plan_.swaps()) place_swap_file();
   runs_.clear();

@@ -9,10 +9,14 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Of each node, what its steps' workspaces may take.
+using WorkspaceLimits = std::vector<decltype(LayerSetup::workspace_limits)>;
+
 class Planner {
  public:
-  Planner(const Graph& graph, const PlanOptions& options, KernelSelector& kernels)
-      : graph_(graph), options_(options), kernels_(kernels) {}
+  Planner(const Graph& graph, const PlanOptions& options, KernelSelector& kernels,
+          const WorkspaceLimits& limits, const NetworkPlan* lean = nullptr)
+      : graph_(graph), options_(options), kernels_(kernels), limits_(limits), lean_(lean) {}
 
   NetworkPlan run() {
     find_trained();
@@ -70,7 +74,8 @@ class Planner {
                      options_.training,
                      trains_[at(i)],
                      {},
-                     &kernels_};
+                     &kernels_,
+                     limits_[at(i)]};
     for (const int v : node(i).inputs)
       setup.input_needs_derivative.push_back(needs_derivative_[at(v)]);
     NodeTensors& t = plan_.nodes[at(i)];
@@ -270,10 +275,25 @@ class Planner {
       plan_.pool.use_always(id);
   }
 
+  std::map<TensorId, std::size_t> lean_workspaces() const {
+    std::map<TensorId, std::size_t> bytes;
+    const auto add = [&](TensorId id, TensorId lean) {
+      if (id == kNoTensor) return;
+      bytes[id] = lean == kNoTensor ? 0 : lean_->pool.spec(lean).info.bytes();
+    };
+    for (int i = 0; lean_ != nullptr && i < nodes(); ++i) {
+      const NodeTensors &t = plan_.nodes[at(i)], &l = lean_->nodes[at(i)];
+      add(t.forward_workspace, l.forward_workspace);
+      add(t.gradient_workspace, l.gradient_workspace);
+      add(t.derivative_workspace, l.derivative_workspace);
+    }
+    return bytes;
+  }
+
   void place() {
     if (options_.swap.mode != SwapMode::kOff && !(options_.training && options_.share_memory))
       throw Error(ErrorCode::kInvalidArgument, "swap is for training alone");
-    plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap);
+    plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap, lean_workspaces());
     plan_.memory = plan_residency(plan_.pool, plan_.stays);
     plan_.lower_bound_bytes = moil::lower_bound_bytes(memory_requests(plan_.pool, plan_.stays));
   }
@@ -306,6 +326,8 @@ class Planner {
   const Graph& graph_;
   const PlanOptions& options_;
   KernelSelector& kernels_;
+  const WorkspaceLimits& limits_;
+  const NetworkPlan* lean_;  // the plan whose workspaces decide what is swapped; null: this one
   NetworkPlan plan_;
   std::vector<std::vector<bool>> trains_;  // by node and weight
   std::vector<bool> needs_derivative_;     // by value
@@ -327,8 +349,55 @@ const char* to_string(StepKind kind) {
   return "?";
 }
 
+namespace {
+
+// Layers of one shape have one kernel, and so the least of their limits.
+void share_among_twins(const Graph& graph, WorkspaceLimits& limits) {
+  std::map<std::string, decltype(LayerSetup::workspace_limits)> least;
+  const auto key = [&](std::size_t i) {
+    const Node& node = graph.nodes[i];
+    std::string text = node.type;
+    for (const TensorInfo& info : graph.input_infos(node)) text += " " + info.dims.to_string();
+    for (const TensorInfo& info : graph.output_infos(node)) text += " " + info.dims.to_string();
+    return text;
+  };
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    auto& l = least[key(i)];
+    l = {std::min(l.forward, limits[i].forward), std::min(l.gradient, limits[i].gradient),
+         std::min(l.derivative, limits[i].derivative)};
+  }
+  for (std::size_t i = 0; i < limits.size(); ++i) limits[i] = least.at(key(i));
+}
+
+// What each step's workspace may take in a plan of the leanest kernels before the pool exceeds
+// `most`: the largest gap that the other tensors leave at its order.
+WorkspaceLimits room_for_workspaces(const Graph& graph, const NetworkPlan& lean, std::size_t most) {
+  const auto requests = memory_requests(lean.pool, lean.stays);
+  const auto filler = workspaces(lean.pool, lean.stays);
+  const MemoryPlan layout = plan_memory_with_fillers(requests, filler);
+  std::map<int, std::size_t> gaps;  // by order
+  const auto room = [&](int order) {
+    const auto [it, is_new] = gaps.try_emplace(order, 0);
+    if (is_new) it->second = largest_gap(requests, filler, layout.offsets, order, order, most);
+    return std::max<std::size_t>(it->second, 1);  // 0 would ask for the leanest
+  };
+  WorkspaceLimits limits;
+  for (const NodeTensors& t : lean.nodes) {
+    limits.push_back({room(t.orders.forward), room(t.orders.compute_gradient),
+                      room(t.orders.compute_derivative)});
+  }
+  share_among_twins(graph, limits);
+  return limits;
+}
+
+}  // namespace
+
 NetworkPlan plan_network(const Graph& graph, const PlanOptions& options, KernelSelector& kernels) {
-  return Planner(graph, options, kernels).run();
+  const WorkspaceLimits unlimited(graph.nodes.size()), leanest(graph.nodes.size(), {0, 0, 0});
+  if (!options.training) return Planner(graph, options, kernels, unlimited).run();
+  const NetworkPlan lean = Planner(graph, options, kernels, leanest).run();
+  const std::size_t most = std::max(lean.memory.total_bytes, options.memory_budget_bytes);
+  return Planner(graph, options, kernels, room_for_workspaces(graph, lean, most), &lean).run();
 }
 
 std::optional<std::size_t> NetworkPlan::stay_at(TensorId id, int order) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "engine/graph/network.h"
 #include "engine/layers/weight_order.h"
 #include "engine/tensor/memory_pool.h"
@@ -107,6 +108,7 @@ void Network::load(const WeightMap& weights) {
 void Network::load_each(const WeightReader& read) {
   require_memory();
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) load_node(i, read);
+  release_idle_memory();  // what the weights came in
 }
 
 void Network::load_node(int i, const WeightReader& read) {

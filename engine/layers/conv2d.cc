@@ -122,7 +122,8 @@ LayerPlan Conv2d::plan(const LayerSetup& setup) {
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + name_ + "\": a fused activation is for inference only");
   const bool constant = !setup.training && !backward;
-  forward_ = setup.kernels->conv(shape_, ConvStep::kForward, {p_.bias, p_.activation, constant});
+  forward_ = setup.kernels->conv(shape_, ConvStep::kForward, {p_.bias, p_.activation, constant},
+                                 setup.workspace_limits.forward);
   LayerPlan plan;
   plan.inputs = {Lifespan::kForward};
   plan.output_derivatives = Lifespan::kNone;
@@ -133,7 +134,8 @@ LayerPlan Conv2d::plan(const LayerSetup& setup) {
   if (setup.computes_gradient()) plan_gradient(setup, plan);
   derivative_.reset();
   if (setup.computes_derivative()) {
-    derivative_ = setup.kernels->conv(shape_, ConvStep::kDerivative);
+    derivative_ =
+        setup.kernels->conv(shape_, ConvStep::kDerivative, {}, setup.workspace_limits.derivative);
     plan.derivative_workspace = derivative_->workspace_bytes();
     plan.output_derivatives |= Lifespan::kComputeDerivative;
   }
@@ -149,7 +151,8 @@ void Conv2d::plan_gradient(const LayerSetup& setup, LayerPlan& plan) {
   }
   const bool bias = p_.bias && setup.train_weight[1];
   gradient_ =
-      setup.kernels->conv(shape_, ConvStep::kGradient, {bias, FusedActivation::kNone, false});
+      setup.kernels->conv(shape_, ConvStep::kGradient, {bias, FusedActivation::kNone, false},
+                          setup.workspace_limits.gradient);
   plan.gradient_workspace = gradient_->workspace_bytes();
   plan.inputs[0] |= Lifespan::kComputeGradient;
 }

@@ -52,6 +52,12 @@ struct LayerSetup {
   std::vector<bool> train_weight;            // one a weight spec
   std::vector<bool> input_needs_derivative;  // one an input
   KernelSelector* kernels = nullptr;         // which provider computes what; never null
+  // Bytes of workspace that each step may take without the plan growing. A wish: what needs more
+  // and has no leaner way takes it.
+  struct {
+    std::size_t forward = kNoLimit, gradient = kNoLimit, derivative = kNoLimit;
+  } workspace_limits;
+  static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
   bool computes_gradient() const {
     for (const bool t : train_weight)
@@ -127,7 +133,8 @@ class Layer {
       std::span<const TensorInfo> inputs) const = 0;
   [[nodiscard]] virtual std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const;
 
-  // Called once, after shapes are known; the layer may prepare kernels and keep what it needs.
+  // Called after shapes are known, again where memory is planned again: the last call counts. The
+  // layer may prepare kernels and keep what it needs.
   [[nodiscard]] virtual LayerPlan plan(const LayerSetup& setup) = 0;
 
   // After weights were loaded or changed from outside (inference plans may pack them here into a

@@ -48,6 +48,19 @@ std::unique_ptr<MemoryPlanner> make_best_fit_planner();
 // The smaller of the two.
 [[nodiscard]] MemoryPlan plan_memory(std::span<const MemoryRequest> requests);
 
+// The same with the requests for which `filler` holds placed last, into gaps between the others:
+// for workspaces, whose size may be chosen to fit a gap. What the others take does not depend on
+// them.
+[[nodiscard]] MemoryPlan plan_memory_with_fillers(std::span<const MemoryRequest> requests,
+                                                  const std::vector<bool>& filler);
+
+// The largest gap at all orders from `first` to `last` between the requests for which `filler` does
+// not hold, below `limit` bytes, where `offsets` puts them.
+[[nodiscard]] std::size_t largest_gap(std::span<const MemoryRequest> requests,
+                                      const std::vector<bool>& filler,
+                                      std::span<const std::size_t> offsets, int first, int last,
+                                      std::size_t limit);
+
 // Throws kInvalidArgument, naming the request, where one ends before it begins or where all
 // together exceed the address space.
 void check_requests(std::span<const MemoryRequest> requests);

@@ -19,9 +19,10 @@ struct Cut {
 // Decides which gaps are cut: swapped out behind a use and in before the next.
 class Residency {
  public:
-  Residency(const TensorPool& pool, int last_order, const SwapOptions& options)
+  Residency(const TensorPool& pool, int last_order, const SwapOptions& options,
+            const std::map<TensorId, std::size_t>& counted_bytes)
       : pool_(pool), last_order_(last_order), options_(options) {
-    for (std::size_t i = 0; i < pool.owners().size(); ++i) add_life(i);
+    for (std::size_t i = 0; i < pool.owners().size(); ++i) add_life(i, counted_bytes);
   }
 
   std::vector<Stay> run() {
@@ -37,11 +38,12 @@ class Residency {
   }
 
  private:
-  void add_life(std::size_t i) {
+  void add_life(std::size_t i, const std::map<TensorId, std::size_t>& counted_bytes) {
     const TensorId owner = pool_.owners()[i];
+    const auto counted = counted_bytes.find(owner);
     SwapLife life;
     life.owner = owner;
-    life.bytes = pool_.requests()[i].bytes;
+    life.bytes = counted == counted_bytes.end() ? pool_.requests()[i].bytes : counted->second;
     life.persistent = pool_.is_always(owner);
     life.uses = pool_.uses(owner);
     const TensorKind kind = pool_.spec(owner).kind;
@@ -49,7 +51,7 @@ class Residency {
                      kind == TensorKind::kOptimizerState;
     // What lives always without known uses (packed weights) cannot leave.
     life.pinned = life.bytes < options_.smallest_bytes || life.uses.empty() ||
-                  (life.persistent && kind == TensorKind::kSaved);
+                  kind == TensorKind::kWorkspace || (life.persistent && kind == TensorKind::kSaved);
     life.gaps.resize(life.uses.size());
     for (std::size_t g = 0; g < life.gaps.size(); ++g) set_window(life, g);
     lives_.push_back(std::move(life));
@@ -283,6 +285,12 @@ std::vector<bool> aligned_for_swap(const TensorPool& pool, const std::vector<Sta
   return aligned;
 }
 
+MemoryPlan smaller_plan(std::span<const MemoryRequest> requests, const std::vector<bool>& filler) {
+  MemoryPlan together = plan_memory(requests);
+  MemoryPlan apart = plan_memory_with_fillers(requests, filler);
+  return apart.total_bytes <= together.total_bytes ? apart : together;
+}
+
 }  // namespace
 
 const char* to_string(SwapMode mode) {
@@ -308,8 +316,9 @@ SwapMode swap_mode(std::string_view name) {
                                                "\": expected off, on_demand, reduced or proactive");
 }
 
-std::vector<Stay> plan_stays(const TensorPool& pool, int last_order, const SwapOptions& options) {
-  return Residency(pool, last_order, options).run();
+std::vector<Stay> plan_stays(const TensorPool& pool, int last_order, const SwapOptions& options,
+                             const std::map<TensorId, std::size_t>& counted_bytes) {
+  return Residency(pool, last_order, options, counted_bytes).run();
 }
 
 SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays) {
@@ -333,20 +342,30 @@ std::vector<MemoryRequest> memory_requests(const TensorPool& pool, const std::ve
   return requests;
 }
 
+std::vector<bool> workspaces(const TensorPool& pool, const std::vector<Stay>& stays) {
+  std::vector<bool> filler;
+  for (const Stay& stay : stays)
+    filler.push_back(pool.spec(stay.owner).kind == TensorKind::kWorkspace);
+  return filler;
+}
+
 MemoryPlan plan_residency(const TensorPool& pool, const std::vector<Stay>& stays) {
   const std::vector<MemoryRequest> requests = memory_requests(pool, stays);
-  if (!any_swapped(stays)) return plan_memory(requests);
+  const std::vector<bool> filler = workspaces(pool, stays);
+  if (!any_swapped(stays)) return smaller_plan(requests, filler);
   const std::vector<bool> aligned = aligned_for_swap(pool, stays);
   MemoryPlan plan{std::vector<std::size_t>(requests.size()), 0};
   for (const bool large : {true, false}) {
     std::vector<MemoryRequest> part;
+    std::vector<bool> part_filler;
     std::vector<std::size_t> index;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (aligned[i] != large) continue;
       part.push_back(requests[i]);
+      part_filler.push_back(filler[i]);
       index.push_back(i);
     }
-    const MemoryPlan placed = plan_memory(part);
+    const MemoryPlan placed = smaller_plan(part, part_filler);
     for (std::size_t i = 0; i < index.size(); ++i)
       plan.offsets[index[i]] = plan.total_bytes + placed.offsets[i];
     plan.total_bytes += placed.total_bytes;

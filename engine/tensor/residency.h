@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -58,8 +59,11 @@ struct Stay {
 
 // Stays of all owners of the pool (merged), owner by owner in the pool's order, each owner's in
 // time.
-[[nodiscard]] std::vector<Stay> plan_stays(const TensorPool& pool, int last_order,
-                                           const SwapOptions& options);
+// counted_bytes: what tensors count as where that is not their size (workspaces, which take what
+// room there is).
+[[nodiscard]] std::vector<Stay> plan_stays(
+    const TensorPool& pool, int last_order, const SwapOptions& options,
+    const std::map<TensorId, std::size_t>& counted_bytes = {});
 
 // Bytes moved an iteration.
 struct SwapTraffic {
@@ -72,8 +76,12 @@ struct SwapTraffic {
 [[nodiscard]] std::vector<MemoryRequest> memory_requests(const TensorPool& pool,
                                                          const std::vector<Stay>& stays);
 
-// Plans the requests. Where anything is swapped, large tensors lie below all others in whole
-// kSwapAlignments, so that their offsets are multiples of it, too.
+// Of each stay, whether it is a workspace.
+[[nodiscard]] std::vector<bool> workspaces(const TensorPool& pool, const std::vector<Stay>& stays);
+
+// Plans the requests, workspaces as fillers where that is no larger. Where anything is swapped,
+// large tensors lie below all others in whole kSwapAlignments, so that their offsets are multiples
+// of it, too.
 [[nodiscard]] MemoryPlan plan_residency(const TensorPool& pool, const std::vector<Stay>& stays);
 
 }  // namespace moil

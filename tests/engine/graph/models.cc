@@ -84,6 +84,13 @@ KernelSelector fixed_kernels() {
   return KernelSelector(options);
 }
 
+KernelSelector own_kernels() {
+  KernelSelector::Options options;
+  options.measure = false;
+  options.processors = {"native"};
+  return KernelSelector(options);
+}
+
 WeightMap random_weights(const ModelDescription& model, unsigned seed) {
   WeightMap weights = initial_weights(build_graph(model, 2), seed);
   unsigned salt = 0;

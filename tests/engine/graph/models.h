@@ -55,6 +55,8 @@ std::vector<float> one_hot_rows(std::int64_t rows, std::int64_t classes, unsigne
 
 // Kernels that are not measured: the same in every run.
 KernelSelector fixed_kernels();
+// Of our own code alone.
+KernelSelector own_kernels();
 
 // Weights for the model, batch-norm statistics and scales away from 1 and 0.
 WeightMap random_weights(const ModelDescription& model, unsigned seed);

@@ -37,7 +37,7 @@ class Training {
  public:
   explicit Training(const ModelDescription& model, std::int64_t batch = 4, int states = 0,
                     bool clip = false, bool accumulate = false)
-      : kernels_(testing::fixed_kernels()),
+      : kernels_(testing::own_kernels()),
         network_(prepared(model), options(model, batch, states, clip, accumulate), kernels_) {
     network_.allocate();
     network_.load(testing::random_weights(model, 1));
