@@ -120,11 +120,13 @@ TEST(SwapTest, ABudgetIsMetWithFewerBytesMoved) {
   const auto plan_with = [&](std::size_t budget) {
     c.options.plan.swap = swap(SwapMode::kProactive);
     c.options.plan.swap.budget_bytes = budget;
+    c.options.plan.memory_budget_bytes = 0;
     return plan_network(graph, c.options.plan, kernels);
   };
   const NetworkPlan all = plan_with(0);
   std::size_t moved_before = 0;
   for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6}) {
+    c.options.plan.memory_budget_bytes = 0;
     const auto budget = static_cast<std::size_t>(share * static_cast<double>(bound(c, {})));
     const NetworkPlan plan = plan_with(budget);
     const SwapTraffic moved = traffic(plan.pool, plan.stays);
