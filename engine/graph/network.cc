@@ -113,17 +113,11 @@ std::unique_ptr<Network::StepRun> Network::bind(int node, int order, StepKind ki
   return run;
 }
 
-LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumulate) const {
-  return {run.inputs,
-          run.outputs,
-          run.output_derivatives,
-          run.input_derivatives,
-          run.weights,
-          run.gradients,
-          run.saved,
-          run.workspace,
-          accumulate,
-          mix(key ^ run.key)};
+LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
+                            std::int64_t first_sample) const {
+  return {run.inputs,  run.outputs,  run.output_derivatives, run.input_derivatives,
+          run.weights, run.gradients, run.saved,             run.workspace,
+          accumulate,  first_sample, mix(key ^ run.key)};
 }
 
 void Network::run_layer(const PlannedStep& step, const LayerRun& run) {
@@ -195,12 +189,13 @@ void Network::forward(std::uint64_t random_key) {
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
     if (plan_.steps[s].kind != StepKind::kForward) continue;
     advance(order, plan_.steps[s].order);
-    run_layer(plan_.steps[s], layer_run(*runs_[s], random_key, false));
+    run_layer(plan_.steps[s], layer_run(*runs_[s], random_key, false, 0));
   }
   end_iteration();
 }
 
-void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate) {
+void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate,
+                         std::int64_t first_sample) {
   require_memory();
   using Clock = std::chrono::steady_clock;
   begin_iteration();
@@ -211,7 +206,7 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
     advance(order, step.order);
     const auto start = order_seconds_ ? Clock::now() : Clock::time_point();
     if (step.kind != StepKind::kApplyGradient) {
-      run_layer(step, layer_run(*runs_[s], random_key, accumulate));
+      run_layer(step, layer_run(*runs_[s], random_key, accumulate, first_sample));
       if (clips_ && updater && step.kind == StepKind::kComputeGradient) {
         for (const WeightUpdate& update : runs_[s]->updates) updater->gradient_ready(update);
       }

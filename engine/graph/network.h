@@ -122,7 +122,9 @@ class Network {
   void forward(std::uint64_t random_key = 0);
   // Forward and backward. `accumulate`: gradients add to those of the micro-batches before;
   // `updater` null: the last micro-batch of the step is yet to come.
-  void train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate = false);
+  // first_sample: where the micro-batch begins in its batch.
+  void train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate = false,
+                  std::int64_t first_sample = 0);
 
   std::vector<PersistentTensor> persistent() const;
   // After persistent memory was written from outside (a restored checkpoint).
@@ -136,7 +138,8 @@ class Network {
   void place_swap_file();
   float* data(TensorId id, int order) const;
   std::unique_ptr<StepRun> bind(int node, int order, StepKind kind) const;
-  LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate) const;
+  LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
+                     std::int64_t first_sample) const;
   void run_layer(const PlannedStep& step, const LayerRun& run);
 
   PersistentTensor persistent_tensor(TensorId id) const;

@@ -392,10 +392,14 @@ WorkspaceLimits room_for_workspaces(const Graph& graph, const NetworkPlan& lean,
 
 }  // namespace
 
+NetworkPlan plan_lean(const Graph& graph, const PlanOptions& options, KernelSelector& kernels) {
+  return Planner(graph, options, kernels, WorkspaceLimits(graph.nodes.size(), {0, 0, 0})).run();
+}
+
 NetworkPlan plan_network(const Graph& graph, const PlanOptions& options, KernelSelector& kernels) {
-  const WorkspaceLimits unlimited(graph.nodes.size()), leanest(graph.nodes.size(), {0, 0, 0});
-  if (!options.training) return Planner(graph, options, kernels, unlimited).run();
-  const NetworkPlan lean = Planner(graph, options, kernels, leanest).run();
+  if (!options.training)
+    return Planner(graph, options, kernels, WorkspaceLimits(graph.nodes.size())).run();
+  const NetworkPlan lean = plan_lean(graph, options, kernels);
   const std::size_t most = std::max(lean.memory.total_bytes, options.memory_budget_bytes);
   return Planner(graph, options, kernels, room_for_workspaces(graph, lean, most), &lean).run();
 }

@@ -81,6 +81,11 @@ struct NetworkPlan {
 [[nodiscard]] NetworkPlan plan_network(const Graph& graph, const PlanOptions& options,
                                        KernelSelector& kernels);
 
+// The same with the kernels that need the least workspace, measuring none: what plan_network() takes
+// at least, and at most where that is above PlanOptions::memory_budget_bytes.
+[[nodiscard]] NetworkPlan plan_lean(const Graph& graph, const PlanOptions& options,
+                                    KernelSelector& kernels);
+
 // Live bytes by kind at one order, and the order where their sum is largest.
 std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order);
 int peak_order(const NetworkPlan& plan);

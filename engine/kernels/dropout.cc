@@ -26,7 +26,7 @@ HWY_INLINE V mix(D d, V x) {
 }
 
 void dropout_range(const float* in, float* out, std::uint64_t key, std::uint32_t threshold,
-                   float scale, std::int64_t begin, std::int64_t end) {
+                   float scale, std::int64_t begin, std::int64_t end, std::int64_t first) {
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> u;
   const auto low = hn::Set(u, static_cast<std::uint32_t>(key));
@@ -39,10 +39,10 @@ void dropout_range(const float* in, float* out, std::uint64_t key, std::uint32_t
   };
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = begin;
-  for (; i + lanes <= end; i += lanes) hn::StoreU(step(hn::LoadU(d, in + i), i), d, out + i);
+  for (; i + lanes <= end; i += lanes) hn::StoreU(step(hn::LoadU(d, in + i), first + i), d, out + i);
   if (i < end) {
     const auto rest = static_cast<std::size_t>(end - i);
-    store_first(d, step(load_first(d, in + i, rest), i), out + i, rest);
+    store_first(d, step(load_first(d, in + i, rest), first + i), out + i, rest);
   }
 }
 
@@ -57,10 +57,10 @@ namespace moil {
 HWY_EXPORT(dropout_range);
 
 void dropout(const float* in, float* out, std::uint64_t key, double rate, std::int64_t begin,
-             std::int64_t end) {
+             std::int64_t end, std::int64_t first) {
   const auto threshold = static_cast<std::uint32_t>(rate * 4294967296.0);
   const auto scale = static_cast<float>(1.0 / (1.0 - rate));
-  HWY_DYNAMIC_DISPATCH(dropout_range)(in, out, key, threshold, scale, begin, end);
+  HWY_DYNAMIC_DISPATCH(dropout_range)(in, out, key, threshold, scale, begin, end, first);
 }
 
 }  // namespace moil

@@ -24,6 +24,7 @@ class Dropout final : public Layer {
 
   LayerPlan plan(const LayerSetup& setup) override {
     elements_ = setup.inputs[0].dims.elements();
+    per_sample_ = setup.inputs[0].dims.elements_per_sample();
     drops_ = setup.training && rate_ > 0;
     LayerPlan plan;
     plan.inputs = {Lifespan::kForward};
@@ -35,25 +36,26 @@ class Dropout final : public Layer {
   }
 
   void forward(const LayerRun& run) override {
-    apply(run.inputs[0], run.outputs[0], run.random_key);
+    apply(run.inputs[0], run.outputs[0], run);
   }
 
   void compute_derivative(const LayerRun& run) override {
-    apply(run.output_derivatives[0], run.input_derivatives[0], run.random_key);
+    apply(run.output_derivatives[0], run.input_derivatives[0], run);
   }
 
  private:
-  void apply(const float* in, float* out, std::uint64_t key) const {
+  void apply(const float* in, float* out, const LayerRun& run) const {
+    const std::int64_t first = run.first_sample * per_sample_;
     parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       if (drops_)
-        dropout(in, out, key, rate_, begin, end);
+        dropout(in, out, run.random_key, rate_, begin, end, first);
       else
         copy(in, out, begin, end);
     });
   }
 
   const double rate_;
-  std::int64_t elements_ = 0;
+  std::int64_t elements_ = 0, per_sample_ = 0;
   bool drops_ = false;
 };
 

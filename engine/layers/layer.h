@@ -100,6 +100,8 @@ struct LayerPlan {
   // The input derivatives over output derivative 0, in CD. kModify: of input 0 alone. kSameData:
   // every input derivative is the output's (addition, reshape), and CD has no work.
   InPlace derivative_in_place = InPlace::kNo;
+  // A sample's result depends on its batch (batch statistics): it cannot be cut into micro-batches.
+  bool mixes_samples = false;
   // False: the weights are read in weights_changed() alone (inference, packed into a saved tensor);
   // the pool then holds no room for them, and LayerRun::weights is empty in F.
   bool keeps_weights = true;
@@ -116,6 +118,7 @@ struct LayerRun {
   std::span<std::byte* const> saved;
   std::byte* workspace = nullptr;
   bool accumulate = false;       // CG adds to the gradients instead of overwriting them
+  std::int64_t first_sample = 0;  // of a micro-batch, in its batch
   std::uint64_t random_key = 0;  // differs per (seed, iteration, layer); the same in F, CG and CD
 };
 

@@ -18,46 +18,81 @@ std::set<std::string> all_layers(const ModelDescription& model) {
   return names;
 }
 
-ModelDescription training_model(const ModelDescription& model, const std::set<std::string>* layers,
-                                const std::string& loss) {
-  return prepare_training(model, loss, layers ? *layers : all_layers(model));
-}
-
-NetworkOptions network_options(const ModelDescription& model, const std::set<std::string>* layers,
-                               const TrainerConfig& config, const Optimizer& optimizer) {
-  NetworkOptions options{.batch = config.batch, .plan = {}};
-  options.plan.training = true;
-  options.plan.trainable = trainable_weights(model, layers);
-  options.plan.orders.clip_by_global_norm = config.clip_norm > 0;
-  options.plan.optimizer_states = static_cast<int>(optimizer.state_tensors().size());
-  return options;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
+std::int64_t micro_batch_of(const TrainerConfig& config) {
+  return config.micro_batch > 0 ? config.micro_batch : config.batch;
+}
+
+TrainingPlanInput training_plan_input(const ModelDescription& model,
+                                      const std::set<std::string>* trainable_layers,
+                                      const TrainerConfig& config) {
+  TrainingPlanInput input;
+  input.model =
+      prepare_training(model, config.loss, trainable_layers ? *trainable_layers : all_layers(model));
+  input.options.batch = micro_batch_of(config);
+  input.options.swap_folder = config.swap_folder;
+  PlanOptions& plan = input.options.plan;
+  plan.training = true;
+  plan.trainable = trainable_weights(model, trainable_layers);
+  plan.orders.clip_by_global_norm = config.clip_norm > 0;
+  plan.optimizer_states =
+      static_cast<int>(make_optimizer(config.optimizer)->state_tensors().size());
+  plan.accumulate_gradients = micro_batch_of(config) < config.batch;
+  plan.swap = config.swap;
+  plan.memory_budget_bytes = config.memory_budget_bytes;
+  return input;
+}
+
+std::size_t prefetch_bytes(const Graph& graph) {
+  std::size_t bytes = 0;
+  for (const int v : graph.inputs) bytes += graph.values[static_cast<std::size_t>(v)].info.bytes();
+  return 2 * bytes;
+}
+
 Trainer::Trainer(const ModelDescription& model, const std::set<std::string>* trainable_layers,
+                 const TrainerConfig& config, KernelSelector& kernels)
+    : Trainer(model, training_plan_input(model, trainable_layers, config), config, kernels) {}
+
+Trainer::Trainer(const ModelDescription& model, const TrainingPlanInput& input,
                  const TrainerConfig& config, KernelSelector& kernels)
     : config_(config),
       optimizer_(make_optimizer(config.optimizer)),
-      network_(training_model(model, trainable_layers, config.loss),
-               network_options(model, trainable_layers, config, *optimizer_), kernels) {
+      network_(input.model, input.options, kernels) {
   check(config.schedule);
   if (network_.inputs() != 2) {  // the model's, and the target
     throw Error(ErrorCode::kInvalidArgument, "training needs a model of one input; \"" +
                                                  model.name + "\" has " +
                                                  std::to_string(model.inputs.size()));
   }
+  check_micro_batches();
+}
+
+void Trainer::check_micro_batches() const {
+  const std::int64_t micro = micro_batch_of(config_);
+  if (config_.batch % micro != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a batch of " + std::to_string(config_.batch) +
+                                                 " cannot be cut into micro-batches of " +
+                                                 std::to_string(micro));
+  }
+  if (micro == config_.batch) return;
+  for (std::size_t i = 0; i < network_.graph().nodes.size(); ++i) {
+    if (!network_.plan().nodes[i].plan.mixes_samples) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + network_.graph().nodes[i].name +
+                    "\" normalises over its batch, so that micro-batches would train another "
+                    "model; freeze it, or keep the batch whole");
+  }
 }
 
 Trainer::~Trainer() = default;
 
 std::size_t Trainer::planned_bytes() const {
-  const auto batch_bytes = network_.input_info(0).bytes() + network_.input_info(1).bytes();
-  return network_.plan().memory.total_bytes + 2 * batch_bytes;
+  return network_.plan().memory.total_bytes + prefetch_bytes(network_.graph());
 }
 
 void Trainer::allocate(const WeightMap& weights) {
@@ -77,8 +112,8 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
     return network_.input_info(i).dims.elements_per_sample();
   };
   std::vector<std::int64_t> order;  // outlives the prefetcher, which reads it
-  Prefetcher prefetcher(source, config_.batch, elements(0), elements(1));
-  const auto batch = static_cast<std::size_t>(config_.batch);
+  const std::int64_t micro = micro_batch_of(config_), micros = config_.batch / micro;
+  Prefetcher prefetcher(source, micro, elements(0), elements(1));
   while (state_.step < total) {
     const std::int64_t epoch = state_.step / per_epoch;
     order = callbacks.order(epoch);
@@ -88,24 +123,25 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
                                                    " samples; there are " +
                                                    std::to_string(source.size()));
     }
-    const auto samples_of = [&](std::int64_t s) {
-      return std::span(order).subspan(static_cast<std::size_t>(s % per_epoch) * batch, batch);
+    const std::int64_t begin = epoch * per_epoch, end = begin + per_epoch;
+    // Asks for the micro-batch of this number since the epoch began; for none behind its end.
+    const auto request = [&](std::int64_t number) {
+      if (number >= per_epoch * micros) return;
+      prefetcher.request(std::span(order).subspan(static_cast<std::size_t>(number * micro),
+                                                  static_cast<std::size_t>(micro)));
     };
-    const std::int64_t end = (epoch + 1) * per_epoch;
-    prefetcher.request(samples_of(state_.step));
+    request((state_.step - begin) * micros);
     while (state_.step < end) {
       const auto start = std::chrono::steady_clock::now();
-      const auto next = prefetcher.take();
-      if (state_.step + 1 < end) prefetcher.request(samples_of(state_.step + 1));
       rate_ = learning_rate(config_.schedule, config_.optimizer.learning_rate, state_.step, total,
                             per_epoch);
-      const double loss = step(next.inputs, next.targets);
+      const std::int64_t first = (state_.step - begin) * micros;
+      const double loss = step(prefetcher, [&](std::int64_t m) { request(first + m + 1); });
       ++state_.step;
       state_.loss_sum += loss;
       ++state_.loss_count;
       state_.seconds += seconds_since(start);
-      const bool epoch_ends = state_.step == end;
-      if (epoch_ends) {
+      if (state_.step == end) {
         const EpochSummary summary{
             epoch + 1, state_.loss_sum / static_cast<double>(state_.loss_count), state_.seconds};
         state_.loss_sum = 0;
@@ -119,13 +155,22 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
   return true;
 }
 
-double Trainer::step(const float* inputs, const float* targets) {
-  std::memcpy(network_.input(0), inputs, network_.input_info(0).bytes());
-  std::memcpy(network_.input(1), targets, network_.input_info(1).bytes());
+// One step of all micro-batches; as each is taken, request_next(m) asks for the one behind it.
+double Trainer::step(Prefetcher& prefetcher,
+                     const std::function<void(std::int64_t)>& request_next) {
+  const std::int64_t micro = micro_batch_of(config_), micros = config_.batch / micro;
   const std::uint64_t key =
       config_.seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(state_.step);
-  network_.train_step(key, this);
-  const double loss = network_.output(0)[0];
+  share_ = 1.0 / static_cast<double>(micros);
+  double loss = 0;
+  for (std::int64_t m = 0; m < micros; ++m) {
+    const auto next = prefetcher.take();
+    request_next(m);
+    std::memcpy(network_.input(0), next.inputs, network_.input_info(0).bytes());
+    std::memcpy(network_.input(1), next.targets, network_.input_info(1).bytes());
+    network_.train_step(key, m + 1 == micros ? this : nullptr, m > 0, m * micro);
+    loss += share_ * static_cast<double>(network_.output(0)[0]);
+  }
   if (!std::isfinite(loss)) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "the loss is not a number after step " + std::to_string(state_.step + 1) +
@@ -136,7 +181,7 @@ double Trainer::step(const float* inputs, const float* targets) {
 
 void Trainer::gradient_ready(const WeightUpdate& update) {
   const GradientView view{update.gradient, update.elements};
-  const double norm = global_norm({&view, 1});
+  const double norm = share_ * global_norm({&view, 1});
   square_sum_ += norm * norm;
 }
 
@@ -147,7 +192,7 @@ void Trainer::all_gradients_ready() {
 
 void Trainer::apply(const WeightUpdate& update) {
   optimizer_->apply({update.weight, update.gradient, update.states, update.elements, update.decays,
-                     rate_, clip_scale_, state_.step + 1});
+                     rate_, share_ * clip_scale_, state_.step + 1});
 }
 
 }  // namespace moil

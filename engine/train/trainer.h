@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -25,9 +26,29 @@ struct TrainerConfig {
   ScheduleConfig schedule;
   double clip_norm = 0;  // 0: gradients are not clipped
   std::int64_t batch = 32;
+  // Samples that are in memory at once: gradients of batch / micro_batch of them are accumulated for
+  // a step, which is the same to rounding. Divides the batch; 0: the whole batch.
+  std::int64_t micro_batch = 0;
   std::int64_t epochs = 1;
   std::uint64_t seed = 1;
+  SwapOptions swap;
+  std::filesystem::path swap_folder;
+  std::size_t memory_budget_bytes = 0;  // PlanOptions::memory_budget_bytes
 };
+
+// Samples that a trainer with this configuration has in memory at once.
+std::int64_t micro_batch_of(const TrainerConfig& config);
+
+// The network that a trainer makes of a model: for those who plan before they train.
+struct TrainingPlanInput {
+  ModelDescription model;  // prepared, with its loss
+  NetworkOptions options;
+};
+[[nodiscard]] TrainingPlanInput training_plan_input(const ModelDescription& model,
+                                                    const std::set<std::string>* trainable_layers,
+                                                    const TrainerConfig& config);
+// Bytes of the two batches being read ahead.
+[[nodiscard]] std::size_t prefetch_bytes(const Graph& graph);
 
 // Where a run stands; with the network's persistent tensors, all that a resumed run needs.
 struct TrainState {
@@ -43,13 +64,17 @@ struct EpochSummary {
   double seconds = 0;      // trained so far
 };
 
+class Prefetcher;
+
 class Trainer : private WeightUpdater {
  public:
-  // Plans; allocates nothing. trainable_layers null: all layers that own weights.
+  // Plans; allocates nothing. trainable_layers null: all layers that own weights. kInvalidArgument
+  // for micro-batches of a model that normalises over its batch.
   Trainer(const ModelDescription& model, const std::set<std::string>* trainable_layers,
           const TrainerConfig& config, KernelSelector& kernels);
   ~Trainer() override;
 
+  const TrainerConfig& config() const { return config_; }
   Network& network() { return network_; }
   const Network& network() const { return network_; }
   // Bytes that training uses at most: the pool and the prefetch buffers.
@@ -79,13 +104,16 @@ class Trainer : private WeightUpdater {
   void gradient_ready(const WeightUpdate& update) override;
   void all_gradients_ready() override;
   void apply(const WeightUpdate& update) override;
-  double step(const float* inputs, const float* targets);
+  Trainer(const ModelDescription& model, const TrainingPlanInput& input,
+          const TrainerConfig& config, KernelSelector& kernels);
+  void check_micro_batches() const;
+  double step(Prefetcher& prefetcher, const std::function<void(std::int64_t)>& request_next);
 
   TrainerConfig config_;
   std::unique_ptr<Optimizer> optimizer_;
   Network network_;
   TrainState state_;
-  double rate_ = 0, clip_scale_ = 1;
+  double rate_ = 0, clip_scale_ = 1, share_ = 1;  // of a micro-batch in its batch
   double square_sum_ = 0;  // of the gradients that are ready
 };
 

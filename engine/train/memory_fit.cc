@@ -1,0 +1,162 @@
+#include "engine/train/memory_fit.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+class Fitter {
+ public:
+  Fitter(const ModelDescription& model, const std::set<std::string>* layers,
+         const TrainerConfig& config, const FitOptions& options, KernelSelector& kernels)
+      : model_(model), layers_(layers), config_(config), options_(options), kernels_(kernels) {}
+
+  MemoryFit run() {
+    if (auto fit = without_more_swap()) return *fit;
+    if (options_.may_swap && config_.swap.mode == SwapMode::kOff) {
+      if (auto fit = with_swap()) return *fit;
+    }
+    refuse();
+  }
+
+ private:
+  bool fits(const MemoryFit& fit) {
+    if (smallest_ == 0 || fit.planned_bytes < smallest_) smallest_ = fit.planned_bytes;
+    return fit.planned_bytes <= options_.budget_bytes;
+  }
+
+  bool writes_too_much(const MemoryFit& fit) const {
+    return options_.max_write_bytes && fit.write_bytes(options_.steps) > *options_.max_write_bytes;
+  }
+
+  // Micro-batches to try, the largest first.
+  std::vector<std::int64_t> micro_batches() const {
+    if (config_.micro_batch > 0) return {config_.micro_batch};
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t size = config_.batch; size >= 1; --size) {
+      if (config_.batch % size == 0) sizes.push_back(size);
+    }
+    return sizes;
+  }
+
+  std::optional<MemoryFit> without_more_swap() {
+    for (const std::int64_t micro : micro_batches()) {
+      TrainerConfig config = config_;
+      config.micro_batch = micro;
+      std::optional<MemoryFit> fit = plan(config);
+      if (!fit) break;
+      if (fits(*fit)) return accept(*fit);
+    }
+    return std::nullopt;
+  }
+
+  // Of the micro-batches that fit with swap the one that writes least; a larger one where equal.
+  std::optional<MemoryFit> with_swap() {
+    std::optional<MemoryFit> best;
+    for (const std::int64_t micro : micro_batches()) {
+      TrainerConfig config = config_;
+      config.micro_batch = micro;
+      std::optional<MemoryFit> fit = swapped(config);
+      if (!fit) break;
+      const std::int64_t micros = config.batch / micro;
+      fit->traffic.read_bytes *= static_cast<std::size_t>(micros);
+      fit->traffic.written_bytes *= static_cast<std::size_t>(micros);
+      fit->traffic.transfers *= static_cast<std::size_t>(micros);
+      if (!fits(*fit)) continue;
+      if (!best || fit->traffic.written_bytes < best->traffic.written_bytes) best = fit;
+    }
+    if (!best) return std::nullopt;
+    if (writes_too_much(*best)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "to fit " + std::to_string(options_.budget_bytes) +
+                      " bytes of memory, training would write " +
+                      std::to_string(best->write_bytes(options_.steps)) +
+                      " bytes to the swap file; swap.max_write_bytes allows " +
+                      std::to_string(*options_.max_write_bytes));
+    }
+    return accept(*best);
+  }
+
+  // The swap's own budget is lowered until the planner's layout fits, too.
+  std::optional<MemoryFit> swapped(TrainerConfig config) {
+    config.swap.mode = SwapMode::kProactive;
+    std::optional<MemoryFit> fit;
+    std::size_t budget = options_.budget_bytes;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      config.swap.budget_bytes = std::max<std::size_t>(1, budget);
+      fit = plan(config);
+      if (!fit || fit->planned_bytes <= options_.budget_bytes) return fit;
+      const std::size_t excess = fit->planned_bytes - options_.budget_bytes;
+      if (excess >= budget) return fit;
+      budget -= excess;
+    }
+    return fit;
+  }
+
+  // Nothing where the model cannot be cut into such micro-batches.
+  std::optional<MemoryFit> plan(const TrainerConfig& config) {
+    if (config.micro_batch < config.batch && mixes_samples()) return std::nullopt;
+    return plan_training(model_, layers_, config, kernels_);
+  }
+
+  bool mixes_samples() {
+    if (mixes_) return *mixes_;
+    const TrainingPlanInput input = training_plan_input(model_, layers_, config_);
+    const Graph graph = build_graph(input.model, input.options.batch);
+    const NetworkPlan lean = plan_lean(graph, input.options.plan, kernels_);
+    mixes_ = std::any_of(lean.nodes.begin(), lean.nodes.end(),
+                         [](const NodeTensors& t) { return t.plan.mixes_samples; });
+    return *mixes_;
+  }
+
+  // Room that is left makes kernels faster.
+  MemoryFit accept(MemoryFit fit) const {
+    fit.config.memory_budget_bytes = options_.budget_bytes - fit.prefetch_bytes;
+    return fit;
+  }
+
+  [[noreturn]] void refuse() {
+    std::string text = "training needs at least " + std::to_string(smallest_) +
+                       " bytes of memory; " + std::to_string(options_.budget_bytes) + " are allowed";
+    if (mixes_samples())
+      text += "; its batch norms keep the batch whole (freeze them, or train fewer layers)";
+    else
+      text += "; a smaller batch or fewer trainable layers need less";
+    if (!options_.may_swap) text += "; swap would need less, too";
+    throw Error(ErrorCode::kInvalidArgument, text);
+  }
+
+  const ModelDescription& model_;
+  const std::set<std::string>* layers_;
+  const TrainerConfig& config_;
+  const FitOptions& options_;
+  KernelSelector& kernels_;
+  std::size_t smallest_ = 0;
+  std::optional<bool> mixes_;
+};
+
+}  // namespace
+
+MemoryFit plan_training(const ModelDescription& model, const std::set<std::string>* layers,
+                        const TrainerConfig& config, KernelSelector& kernels) {
+  const TrainingPlanInput input = training_plan_input(model, layers, config);
+  const Graph graph = build_graph(input.model, input.options.batch);
+  const NetworkPlan lean = plan_lean(graph, input.options.plan, kernels);
+  MemoryFit fit;
+  fit.config = config;
+  fit.prefetch_bytes = prefetch_bytes(graph);
+  fit.planned_bytes = lean.memory.total_bytes + fit.prefetch_bytes;
+  fit.traffic = traffic(lean.pool, lean.stays);
+  return fit;
+}
+
+MemoryFit fit_training(const ModelDescription& model, const std::set<std::string>* layers,
+                       const TrainerConfig& config, const FitOptions& options,
+                       KernelSelector& kernels) {
+  return Fitter(model, layers, config, options, kernels).run();
+}
+
+}  // namespace moil

@@ -1,0 +1,176 @@
+#include "engine/train/memory_fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "engine/graph/preparation.h"
+#include "tests/engine/graph/models.h"
+#include "tests/engine/train/toy_source.h"
+
+namespace moil {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Activations outweigh weights; nothing normalises over the batch.
+ModelDescription model_without_norm() {
+  testing::ModelBuilder b({8, 16, 16});
+  for (int i = 0; i < 5; ++i) b.conv(16, 3).layer("tanh");
+  return b.layer("global_average_pool").fc(3).model();
+}
+
+ModelDescription model_with_norm() {
+  testing::ModelBuilder b({8, 16, 16});
+  for (int i = 0; i < 5; ++i) b.conv(16, 3).norm().relu();
+  return b.layer("global_average_pool").fc(3).model();
+}
+
+TrainerConfig config(std::int64_t batch) {
+  TrainerConfig c;
+  c.batch = batch;
+  c.optimizer.momentum = 0.9;
+  c.swap_folder = std::filesystem::temp_directory_path();
+  c.swap.smallest_bytes = 1;
+  return c;
+}
+
+MemoryFit fit(const ModelDescription& model, const TrainerConfig& config, FitOptions options) {
+  KernelSelector kernels = testing::fixed_kernels();
+  return fit_training(model, nullptr, config, options, kernels);
+}
+
+std::size_t whole(const ModelDescription& model, std::int64_t batch) {
+  KernelSelector kernels = testing::fixed_kernels();
+  return plan_training(model, nullptr, config(batch), kernels).planned_bytes;
+}
+
+std::string refusal(const ModelDescription& model, const FitOptions& options) {
+  try {
+    (void)fit(model, config(16), options);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    return e.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST(MemoryFitTest, WhatFitsStaysAsItIs) {
+  const MemoryFit found =
+      fit(model_without_norm(), config(16), {.budget_bytes = whole(model_without_norm(), 16)});
+  EXPECT_EQ(micro_batch_of(found.config), 16);
+  EXPECT_EQ(found.config.swap.mode, SwapMode::kOff);
+  EXPECT_EQ(found.traffic.written_bytes, 0u);
+}
+
+TEST(MemoryFitTest, TheLargestMicroBatchThatFitsIsTaken) {
+  const ModelDescription model = model_without_norm();
+  TrainerConfig half = config(16);
+  half.micro_batch = 8;
+  KernelSelector kernels = testing::fixed_kernels();
+  const std::size_t budget = plan_training(model, nullptr, half, kernels).planned_bytes;
+  ASSERT_LT(budget, whole(model, 16));
+  const MemoryFit found = fit(model, config(16), {.budget_bytes = budget, .may_swap = true});
+  EXPECT_EQ(micro_batch_of(found.config), 8);
+  EXPECT_EQ(found.config.swap.mode, SwapMode::kOff);
+  EXPECT_LE(found.planned_bytes, budget);
+}
+
+TEST(MemoryFitTest, BatchNormsKeepTheBatchWholeAndSwap) {
+  const ModelDescription model = model_with_norm();
+  const std::size_t budget = whole(model, 16) * 2 / 3;
+  const MemoryFit found = fit(model, config(16), {.budget_bytes = budget, .may_swap = true});
+  EXPECT_EQ(micro_batch_of(found.config), 16);
+  EXPECT_EQ(found.config.swap.mode, SwapMode::kProactive);
+  EXPECT_LE(found.planned_bytes, budget);
+  EXPECT_GT(found.traffic.written_bytes, 0u);
+}
+
+TEST(MemoryFitTest, WhatDoesNotFitIsRefusedWithBothNumbers) {
+  const std::string text = refusal(model_with_norm(), {.budget_bytes = 50'000});
+  EXPECT_THAT(text, HasSubstr("50000 are allowed"));
+  EXPECT_THAT(text, HasSubstr(std::to_string(whole(model_with_norm(), 16))));
+  EXPECT_THAT(text, HasSubstr("batch norms"));
+  EXPECT_THAT(refusal(model_without_norm(), {.budget_bytes = 1000}), HasSubstr("1000 are allowed"));
+}
+
+TEST(MemoryFitTest, WritingMoreThanAllowedIsRefused) {
+  const std::size_t budget = whole(model_with_norm(), 16) * 2 / 3;
+  const std::string text =
+      refusal(model_with_norm(),
+              {.budget_bytes = budget, .may_swap = true, .steps = 100, .max_write_bytes = 1000});
+  EXPECT_THAT(text, HasSubstr("swap.max_write_bytes allows 1000"));
+}
+
+WeightMap trained(const ModelDescription& model, const TrainerConfig& config) {
+  KernelSelector kernels = testing::fixed_kernels();
+  Trainer trainer(model, nullptr, config, kernels);
+  trainer.allocate(testing::random_weights(model, 1));
+  testing::ToySource source(64, 8 * 16 * 16);
+  Trainer::Callbacks callbacks;
+  callbacks.order = [](std::int64_t) {
+    std::vector<std::int64_t> order(64);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+    return order;
+  };
+  trainer.run(source, callbacks);
+  WeightMap weights;
+  trainer.network().save(weights);
+  return weights;
+}
+
+// Dropout's masks do not depend on how the batch is cut either.
+TEST(MemoryFitTest, MicroBatchesTrainTheSameToRounding) {
+  testing::ModelBuilder b({8, 16, 16});
+  b.conv(8, 3).layer("tanh").layer("dropout").conv(8, 3).layer("tanh");
+  const ModelDescription model = b.layer("global_average_pool").fc(3).model();
+  for (const double clip : {0.0, 0.05}) {
+    TrainerConfig c = config(16);
+    c.optimizer.learning_rate = 0.05;
+    c.clip_norm = clip;
+    const WeightMap expected = trained(model, c);
+    for (const std::int64_t micro : {8, 4, 1}) {
+      c.micro_batch = micro;
+      for (const auto& [name, tensor] : trained(model, c)) {
+        const auto& right = expected.at(name).data;
+        double difference = 0, size = 1e-12;
+        for (std::size_t i = 0; i < right.size(); ++i) {
+          difference += std::abs(double(tensor.data[i]) - right[i]);
+          size += std::abs(double(right[i]));
+        }
+        EXPECT_LE(difference, 1e-4 * size) << name << " in micro-batches of " << micro;
+      }
+    }
+  }
+}
+
+TEST(MemoryFitTest, SwapTrainsTheSameBits) {
+  const ModelDescription model = model_with_norm();
+  TrainerConfig plain = config(16);
+  plain.memory_budget_bytes = std::size_t{1} << 60;  // the same kernels
+  TrainerConfig swapped = plain;
+  swapped.swap.mode = SwapMode::kProactive;
+  const WeightMap expected = trained(model, plain);
+  for (const auto& [name, tensor] : trained(model, swapped))
+    EXPECT_EQ(tensor.data, expected.at(name).data) << name;
+}
+
+TEST(MemoryFitTest, ATrainerRefusesMicroBatchesOfWhatMixesSamples) {
+  TrainerConfig c = config(16);
+  c.micro_batch = 4;
+  KernelSelector kernels = testing::fixed_kernels();
+  try {
+    Trainer trainer(model_with_norm(), nullptr, c, kernels);
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("normalises over its batch"));
+  }
+  c.micro_batch = 3;
+  EXPECT_THROW(Trainer(model_without_norm(), nullptr, c, kernels), Error);
+}
+
+}  // namespace
+}  // namespace moil
