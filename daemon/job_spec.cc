@@ -66,6 +66,14 @@ EnumNames<ScheduleType> enum_names(ScheduleType) {
           {ScheduleType::kExponential, "exponential"}};
 }
 
+EnumNames<SwapWhen> enum_names(SwapWhen) {
+  return {{SwapWhen::kAuto, "auto"},
+          {SwapWhen::kOff, "off"},
+          {SwapWhen::kOnDemand, "on_demand"},
+          {SwapWhen::kReduced, "reduced"},
+          {SwapWhen::kProactive, "proactive"}};
+}
+
 namespace fields_internal {
 
 // An integer from 0, or "all".
@@ -147,6 +155,7 @@ const Fields<TrainSpec>& fields_of(const TrainSpec*) {
       field("batch", &TrainSpec::batch, Need::kOptional, between(1, 65536)),
       field("optimizer", &TrainSpec::optimizer),
       field("schedule", &TrainSpec::schedule),
+      field("micro_batch", &TrainSpec::micro_batch, Need::kOptional, between(1, 65536)),
       field("clip_norm", &TrainSpec::clip_norm, Need::kOptional, positive<std::optional<double>>()),
       field("checkpoint_seconds", &TrainSpec::checkpoint_seconds, Need::kOptional,
             between(0.0, 86400.0)),
@@ -158,6 +167,15 @@ const Fields<MemorySpec>& fields_of(const MemorySpec*) {
   static const Fields<MemorySpec> table = {
       field("budget_bytes", &MemorySpec::budget_bytes, Need::kOptional,
             between(std::int64_t{1}, kExactInteger)),
+  };
+  return table;
+}
+
+const Fields<SwapSpec>& fields_of(const SwapSpec*) {
+  static const Fields<SwapSpec> table = {
+      field("mode", &SwapSpec::mode),
+      field("max_write_bytes", &SwapSpec::max_write_bytes, Need::kOptional,
+            between(std::int64_t{0}, kExactInteger)),
   };
   return table;
 }
@@ -181,6 +199,7 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
       field("cache", &JobSpec::cache),
       field("train", &JobSpec::train),
       field("memory", &JobSpec::memory),
+      field("swap", &JobSpec::swap),
       field("guard", &JobSpec::guard),
       field("seed", &JobSpec::seed, Need::kOptional,
             between(std::uint64_t{0}, static_cast<std::uint64_t>(kExactInteger))),

@@ -78,14 +78,24 @@ struct TrainSpec {
   int batch = 32;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
+  std::optional<int> micro_batch;   // samples in memory at once; empty: as the budget asks for
   std::optional<double> clip_norm;  // global norm of the gradients; empty: no clipping
   double checkpoint_seconds = 30;   // at least one checkpoint in so many seconds
   bool operator==(const TrainSpec&) const = default;
 };
 
 struct MemorySpec {
-  std::optional<std::int64_t> budget_bytes;  // of the training plan; empty: no limit
+  std::optional<std::int64_t> budget_bytes;  // of the whole night; empty: no limit
   bool operator==(const MemorySpec&) const = default;
+};
+
+// kAuto: proactive where the budget needs it. The others: always so, or never.
+enum class SwapWhen { kAuto, kOff, kOnDemand, kReduced, kProactive };
+
+struct SwapSpec {
+  SwapWhen mode = SwapWhen::kAuto;
+  std::optional<std::int64_t> max_write_bytes;  // of the whole night; empty: no limit
+  bool operator==(const SwapSpec&) const = default;
 };
 
 // When a new model is kept back.
@@ -104,6 +114,7 @@ struct JobSpec {
   CacheSpec cache;
   TrainSpec train;
   MemorySpec memory;
+  SwapSpec swap;
   GuardSpec guard;
   std::uint64_t seed = 1;  // below 2^53, so that every JSON reader keeps it exact
   bool activate = true;    // put the new version in service

@@ -90,6 +90,8 @@ void EventWriter::error(const Error& error) {
   write("error", {{"code", to_string(error.code())}, {"message", error.what()}});
 }
 
+void EventWriter::result(const Json& plan) { write("result", plan); }
+
 void EventWriter::write(const char* event, Json body) {
   body["event"] = event;
   const std::string line = body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

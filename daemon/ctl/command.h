@@ -34,6 +34,7 @@ using Action = std::function<int(Session&)>;
 
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
 void add_job_commands(CLI::App& app, Action& chosen);
+void add_plan_command(CLI::App& app, Action& chosen);
 void add_label_commands(CLI::App& app, Action& chosen);
 void add_model_commands(CLI::App& app, Action& chosen);
 void add_cache_commands(CLI::App& app, Action& chosen);
@@ -50,6 +51,9 @@ CLI::App* add_command(CLI::App* parent, const std::string& name, const std::stri
   });
   return command;
 }
+
+// The description of a job; a relative global.pack is meant from the description's folder.
+Json read_job_description(const std::string& file);
 
 // Text of a value for a table: "-" for null, strings without quotes.
 std::string cell(const Json& value);

@@ -17,25 +17,8 @@ struct SubmitOptions {
   bool watch = false;
 };
 
-// The description of a job; a relative global.pack is meant from the description's folder.
-Json read_description(const std::string& file) {
-  Json job;
-  try {
-    job = parse_json(read_text(file, 1 << 20), 64, Comments::kAllowed);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kBadData) throw;
-    throw Error(ErrorCode::kBadData, file + ": " + error.what());
-  }
-  const auto at = "/global/pack"_json_pointer;
-  if (job.is_object() && job.contains(at) && job[at].is_string()) {
-    const auto folder = std::filesystem::absolute(file).parent_path();
-    job[at] = (folder / job[at].get<std::string>()).lexically_normal().string();
-  }
-  return job;
-}
-
 int submit(Session& session, const SubmitOptions& options) {
-  const Json job = read_description(options.file);
+  const Json job = read_job_description(options.file);
   const Json reply = session.call("job.submit", {{"job", job}, {"now", options.now}});
   const std::int64_t id = reply["id"];
   if (!session.printed_json(reply)) session.console.print("job " + std::to_string(id) + " queued");
@@ -90,6 +73,22 @@ int cancel(Session& session, const IdOptions& options) {
 int watch(Session& session, const IdOptions& options) { return watch_job(session, options.id); }
 
 }  // namespace
+
+Json read_job_description(const std::string& file) {
+  Json job;
+  try {
+    job = parse_json(read_text(file, 1 << 20), 64, Comments::kAllowed);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadData) throw;
+    throw Error(ErrorCode::kBadData, file + ": " + error.what());
+  }
+  const auto at = "/global/pack"_json_pointer;
+  if (job.is_object() && job.contains(at) && job[at].is_string()) {
+    const auto folder = std::filesystem::absolute(file).parent_path();
+    job[at] = (folder / job[at].get<std::string>()).lexically_normal().string();
+  }
+  return job;
+}
 
 void add_job_commands(CLI::App& app, Action& chosen) {
   CLI::App* group = app.add_subcommand("job", "jobs: what a night does");

@@ -1,4 +1,4 @@
-// job.submit, job.list, job.get, job.cancel, job.watch
+// job.submit, job.plan, job.list, job.get, job.cancel, job.watch
 #include <filesystem>
 
 #include "daemon/methods/methods.h"
@@ -44,6 +44,27 @@ Json submit(Service& service, const Call& call) {
   const std::int64_t id = service.jobs.submit(params.job, params.now);
   service.scheduler.wake();
   return {{"id", id}, {"state", "queued"}};
+}
+
+// --- job.plan -----------------------------------------------------------------------------------
+
+struct PlanParams {
+  JobSpec job;
+  bool picture = false;
+};
+
+const Fields<PlanParams>& fields_of(const PlanParams*) {
+  static const Fields<PlanParams> table = {
+      field("job", &PlanParams::job, Need::kRequired),
+      field("picture", &PlanParams::picture),
+  };
+  return table;
+}
+
+void plan(Service& service, const Call& call, const Responder& responder) {
+  const auto params = read_fields<PlanParams>(call.params, "the job description");
+  check_against_state(service, params.job);
+  service.planner.start(params.job, params.picture, responder);
 }
 
 // --- job.list -----------------------------------------------------------------------------------
@@ -135,6 +156,8 @@ MethodTable job_methods(Service& s) {
   return {
       {"job.submit", "0.1", "queue a job", Where::kLoop,
        [&s](Call& call) { return submit(s, call); }, nullptr},
+      {"job.plan", "0.1", "what a job would need", Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { plan(s, call, responder); }},
       {"job.list", "0.1", "jobs, newest first", Where::kLoop,
        [&s](Call& call) { return list(s, call); }, nullptr},
       {"job.get", "0.1", "one job with its events", Where::kLoop,

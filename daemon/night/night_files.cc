@@ -21,11 +21,14 @@ void NightFiles::save(const char* name, const nlohmann::json& json) const {
 std::optional<NightChoices> NightFiles::load_choices() const {
   const auto json = load("choices.json");
   if (!json) return std::nullopt;
-  return NightChoices{json->value("kernels", KernelChoices{}), json->value("threads", 0)};
+  return NightChoices{json->value("kernels", KernelChoices{}), json->value("threads", 0),
+                      json->value("training_memory", nlohmann::json())};
 }
 
 void NightFiles::save_choices(const NightChoices& choices) const {
-  save("choices.json", {{"kernels", choices.kernels}, {"threads", choices.threads}});
+  save("choices.json", {{"kernels", choices.kernels},
+                        {"threads", choices.threads},
+                        {"training_memory", choices.training_memory}});
 }
 
 std::map<std::string, double> NightFiles::load_seconds() const {

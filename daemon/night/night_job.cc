@@ -18,6 +18,7 @@
 #include "datasets/sampling/per_class.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/kernels/parallel.h"
+#include "engine/tensor/swapper.h"
 #include "engine/train/checkpoint.h"
 
 namespace moil::night {
@@ -126,22 +127,27 @@ class NightJob {
   void plan() {
     const auto profile = layout_.root() / "profiles" / "kernels.json";
     auto choices = files_.load_choices();
-    if (!choices) choices = NightChoices{{}, file_.threads};
+    if (!choices) choices = NightChoices{{}, file_.threads, nullptr};
     set_thread_count(choices->threads);
-    night_ = plan_night(base_, mix_, spec_, choices->kernels, load_kernel_profile(profile));
+    NightPlanInput input{
+        base_, mix_, spec_, choices->kernels, load_kernel_profile(profile), layout_.job(file_.id),
+        {}};
+    if (!choices->training_memory.is_null())
+      input.memory = training_memory_from_json(choices->training_memory);
+    night_ = plan_night(input);
     check_pack();
     choices->kernels = night_.choices();
+    choices->training_memory = to_json(night_.training_memory);
     files_.save_choices(*choices);
     save_kernel_profile(profile, night_.kernel_profile());
     forecast_ =
         forecast_memory(night_, mix_, spec_.cache.enabled && !night_.backbone->is_identity());
     if (spec_.memory.budget_bytes &&
         forecast_.total() > static_cast<std::size_t>(*spec_.memory.budget_bytes)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the night needs " + std::to_string(forecast_.total()) +
-                      " bytes; memory.budget_bytes allows " +
-                      std::to_string(*spec_.memory.budget_bytes) +
-                      "; a smaller batch or fewer trainable layers need less");
+      throw Error(ErrorCode::kInternal, "the night would need " +
+                                            std::to_string(forecast_.total()) +
+                                            " bytes, although it was fitted to " +
+                                            std::to_string(*spec_.memory.budget_bytes));
     }
   }
 
@@ -387,8 +393,19 @@ class NightJob {
       const NetworkPlan& plan = night_.trainer->network().plan();
       details["training_plan_bytes"] = plan.memory.total_bytes;
       details["training_lower_bound_bytes"] = plan.lower_bound_bytes;
+      details["micro_batch"] = micro_batch_of(night_.trainer->config());
+      details["swap"] = swap_details();
     }
     return details;
+  }
+
+  Json swap_details() const {
+    if (night_.training_memory.swap.mode == SwapMode::kOff) return nullptr;
+    const SwapStatistics done = night_.trainer->network().swap_statistics();
+    return {{"mode", to_string(night_.training_memory.swap.mode)},
+            {"read_bytes", done.read_bytes},
+            {"written_bytes", done.written_bytes},
+            {"waited_seconds", done.waited_seconds}};
   }
 
   const daemon::StateLayout& layout_;

@@ -1,9 +1,12 @@
 #include "daemon/night/night_model.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "base/error.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/graph/surgery.h"
+#include "engine/train/swap_calibration.h"
 
 namespace moil::night {
 namespace {
@@ -35,12 +38,11 @@ ScheduleConfig schedule_config(const daemon::ScheduleSpec& spec, double learning
   return config;
 }
 
-std::unique_ptr<KernelSelector> make_kernels(const daemon::JobSpec& spec,
-                                             const KernelChoices& recorded,
-                                             const KernelChoices& profile) {
+std::unique_ptr<KernelSelector> make_kernels(const NightPlanInput& input) {
   KernelSelector::Options options;
-  options.exact_arithmetic = spec.exact_arithmetic;
-  return std::make_unique<KernelSelector>(options, recorded, profile);
+  options.exact_arithmetic = input.spec.exact_arithmetic;
+  options.measure = !input.dry;
+  return std::make_unique<KernelSelector>(options, input.recorded, input.profile);
 }
 
 KernelChoices joined(KernelChoices all, const KernelChoices& more) {
@@ -56,33 +58,116 @@ TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples) {
   config.schedule = schedule_config(spec.train.schedule, spec.train.optimizer.learning_rate);
   config.clip_norm = spec.train.clip_norm.value_or(0);
   config.batch = std::min<std::int64_t>(spec.train.batch, static_cast<std::int64_t>(samples));
+  config.micro_batch = spec.train.micro_batch.value_or(0);
   config.epochs = spec.train.epochs;
   config.seed = spec.seed;
   return config;
 }
 
-NightModel plan_night(const ModelBundle& base, const data::Mix& mix, const daemon::JobSpec& spec,
-                      const KernelChoices& recorded, const KernelChoices& profile) {
+namespace {
+
+SwapMode swap_mode_of(daemon::SwapWhen when) {
+  static constexpr SwapMode kModes[] = {SwapMode::kOff, SwapMode::kOff, SwapMode::kOnDemand,
+                                        SwapMode::kReduced, SwapMode::kProactive};
+  return kModes[static_cast<int>(when)];
+}
+
+// What training may take of the job's budget.
+std::size_t budget_for_training(const NightModel& night, const NightPlanInput& input) {
+  const auto budget = static_cast<std::size_t>(*input.spec.memory.budget_bytes);
+  const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
+  const std::size_t others = forecast_memory(night, input.mix, cached).total();
+  if (others >= budget) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the night needs " + std::to_string(others) +
+                    " bytes beside training; memory.budget_bytes allows " + std::to_string(budget) +
+                    "; fewer trainable layers, or a smaller model, need less");
+  }
+  const MemoryForecast forecast = forecast_memory(night, input.mix, cached);
+  return budget - (forecast.libraries + forecast.weights + forecast.judging);
+}
+
+TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input) {
+  TrainerConfig config = trainer_config(input.spec, input.mix.train.size());
+  config.swap_folder = input.swap_folder;
+  if (input.memory) {
+    config.micro_batch = input.memory->micro_batch;
+    config.swap = input.memory->swap;
+    config.memory_budget_bytes = input.memory->memory_budget_bytes;
+    return config;
+  }
+  const auto& swap = input.spec.swap;
+  config.swap.mode = swap_mode_of(swap.mode);
+  const auto* layers = &night.freeze.trainable_layers;
+  FitOptions fit;
+  fit.budget_bytes = input.spec.memory.budget_bytes ? budget_for_training(night, input)
+                                                    : std::numeric_limits<std::size_t>::max() / 4;
+  fit.may_swap = swap.mode == daemon::SwapWhen::kAuto;
+  fit.steps = night.steps;
+  if (swap.max_write_bytes) fit.max_write_bytes = static_cast<std::uint64_t>(*swap.max_write_bytes);
+  return fit_training(night.head, layers, config, fit, *night.trainer_kernels).config;
+}
+
+void plan_trainer(NightModel& night, const NightPlanInput& input) {
+  TrainerConfig config = fitted_config(night, input);
+  const auto* layers = &night.freeze.trainable_layers;
+  const bool measures = config.swap.mode == SwapMode::kProactive && !input.memory && !input.dry;
+  if (measures)
+    config.swap.times = measure_swap_times(night.head, layers, config, *night.trainer_kernels);
+  night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
+  night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
+  const NetworkPlan& plan = night.trainer->network().plan();
+  night.swap_traffic = traffic(plan.pool, plan.stays);
+}
+
+}  // namespace
+
+NightModel plan_night(const NightPlanInput& input) {
+  const daemon::JobSpec& spec = input.spec;
   NightModel night;
-  night.bundle = base;
+  night.bundle = input.base;
   grow_classifier(night.bundle.description, night.bundle.weights,
-                  static_cast<std::int64_t>(mix.classes.size()), spec.seed);
-  night.bundle.labels = mix.classes;
+                  static_cast<std::int64_t>(input.mix.classes.size()), spec.seed);
+  night.bundle.labels = input.mix.classes;
   const ModelDescription& model = night.bundle.description;
   night.freeze = freeze_all_but_last(model, spec.freeze.trainable_layers.count);
   night.head = night.freeze.split.empty()
                    ? model
                    : realize_slice(model, night.freeze.split, night.freeze.split_dims).head;
-  night.backbone_kernels = make_kernels(spec, recorded, profile);
-  night.trainer_kernels = make_kernels(spec, recorded, profile);
+  night.backbone_kernels = make_kernels(input);
+  night.trainer_kernels = make_kernels(input);
   night.backbone = std::make_unique<Backbone>(model, night.bundle.weights, night.freeze,
                                               kBackboneBatch, *night.backbone_kernels);
-  if (night.freeze.trained_units > 0) {
-    night.trainer =
-        std::make_unique<Trainer>(night.head, &night.freeze.trainable_layers,
-                                  trainer_config(spec, mix.train.size()), *night.trainer_kernels);
-  }
+  const auto samples = static_cast<std::int64_t>(input.mix.train.size());
+  const TrainerConfig config = trainer_config(spec, input.mix.train.size());
+  night.steps = samples / std::max<std::int64_t>(1, config.batch) * config.epochs;
+  if (night.freeze.trained_units > 0) plan_trainer(night, input);
   return night;
+}
+
+nlohmann::json to_json(const TrainingMemory& memory) {
+  const SwapTimes& times = memory.swap.times;
+  return {{"micro_batch", memory.micro_batch},
+          {"memory_budget_bytes", memory.memory_budget_bytes},
+          {"swap",
+           {{"mode", to_string(memory.swap.mode)},
+            {"budget_bytes", memory.swap.budget_bytes},
+            {"order_seconds", times.order_seconds},
+            {"read_bytes_per_second", times.read_bytes_per_second},
+            {"write_bytes_per_second", times.write_bytes_per_second}}}};
+}
+
+TrainingMemory training_memory_from_json(const nlohmann::json& json) {
+  TrainingMemory memory;
+  memory.micro_batch = json.at("micro_batch");
+  memory.memory_budget_bytes = json.at("memory_budget_bytes");
+  const auto& swap = json.at("swap");
+  memory.swap.mode = swap_mode(swap.at("mode").get<std::string>());
+  memory.swap.budget_bytes = swap.at("budget_bytes");
+  memory.swap.times.order_seconds = swap.at("order_seconds").get<std::vector<double>>();
+  memory.swap.times.read_bytes_per_second = swap.at("read_bytes_per_second");
+  memory.swap.times.write_bytes_per_second = swap.at("write_bytes_per_second");
+  return memory;
 }
 
 KernelChoices NightModel::choices() const {

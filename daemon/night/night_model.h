@@ -12,9 +12,18 @@
 #include "daemon/night/backbone.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/sampling/mix.h"
-#include "engine/train/trainer.h"
+#include "engine/train/memory_fit.h"
 
 namespace moil::night {
+
+// How training is fitted into memory; recorded, so that a resumed night computes the same.
+struct TrainingMemory {
+  std::int64_t micro_batch = 0;
+  SwapOptions swap;
+  std::size_t memory_budget_bytes = 0;
+};
+[[nodiscard]] nlohmann::json to_json(const TrainingMemory& memory);
+[[nodiscard]] TrainingMemory training_memory_from_json(const nlohmann::json& json);
 
 struct NightModel {
   ModelBundle bundle;  // grown for the mix's classes
@@ -23,6 +32,9 @@ struct NightModel {
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
   std::unique_ptr<Backbone> backbone;
   std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
+  TrainingMemory training_memory;
+  SwapTraffic swap_traffic;  // of a step
+  std::int64_t steps = 0;    // of the whole night
 
   KernelChoices choices() const;
   KernelChoices kernel_profile() const;   // what measurements led to
@@ -31,11 +43,19 @@ struct NightModel {
 
 inline constexpr std::int64_t kBackboneBatch = 16;
 
-// base: the model before the night, as it is in the store. recorded: the choices to use; profile:
-// those that led to them, or will.
-[[nodiscard]] NightModel plan_night(const ModelBundle& base, const data::Mix& mix,
-                                    const daemon::JobSpec& spec, const KernelChoices& recorded,
-                                    const KernelChoices& profile);
+struct NightPlanInput {
+  const ModelBundle& base;  // the model before the night, as it is in the store
+  const data::Mix& mix;
+  const daemon::JobSpec& spec;
+  const KernelChoices& recorded;  // to use
+  const KernelChoices& profile;   // that led to them, or will
+  std::filesystem::path swap_folder;
+  std::optional<TrainingMemory> memory;  // as recorded; empty: fitted to the job's budget
+  // Only to tell what it needs: kernels are not measured, nor is the disk.
+  bool dry = false;
+};
+// kInvalidArgument, with both numbers, for a budget or a limit of bytes written that cannot be met.
+[[nodiscard]] NightModel plan_night(const NightPlanInput& input);
 
 struct MemoryForecast {
   // Code and tables of libraries that are touched only after the model is there, kernels compiled
@@ -47,6 +67,7 @@ struct MemoryForecast {
   std::size_t judging = 0;   // while models are judged
   std::size_t total() const;
 };
+// Without a trainer: what the night needs beside training.
 [[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, const data::Mix& mix,
                                              bool cached);
 

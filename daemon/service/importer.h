@@ -2,13 +2,10 @@
 // daemon reads none of it. Loop thread only.
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <list>
-#include <memory>
 #include <string>
 
 #include "daemon/rpc/method.h"
+#include "daemon/service/worker_calls.h"
 #include "daemon/service/worker_command.h"
 #include "daemon/state/model_store.h"
 
@@ -22,26 +19,20 @@ struct ImportRequest {
 
 class Importer {
  public:
-  Importer(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout, Database& db,
-           ModelStore& models);
-  ~Importer();
+  Importer(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
+           Database& db, ModelStore& models);
 
-  // Answers when the worker is done. kResourceExhausted where too many imports run.
+  // Answers when the worker is done. kResourceExhausted where too many workers run.
   void start(const ImportRequest& request, const Responder& responder);
 
  private:
-  struct Import;
+  Json record(const ImportRequest& request, std::int64_t version, const Json& result);
 
-  void on_line(Import& import, const std::string& line);
-  void ended(Import& import, const ProcessExit& exit);
-  Json record(const Import& import);
-
-  EventLoop& loop_;
+  WorkerCalls& calls_;
   const WorkerCommand& command_;
   const StateLayout layout_;
   Database& db_;
   ModelStore& models_;
-  std::list<std::unique_ptr<Import>> imports_;
 };
 
 }  // namespace moil::daemon

@@ -14,6 +14,7 @@
 #include "daemon/rpc/server.h"
 #include "daemon/service/config.h"
 #include "daemon/service/importer.h"
+#include "daemon/service/job_planner.h"
 #include "daemon/service/scheduler.h"
 #include "daemon/service/watchers.h"
 #include "daemon/service/worker_command.h"
@@ -60,7 +61,9 @@ class Service {
   Background background;
   Watchers watchers;
   const WorkerCommand command;
+  WorkerCalls worker_calls;
   Importer importer;
+  JobPlanner planner;
   Scheduler scheduler;
   const Limits limits;
   const MethodTable methods;

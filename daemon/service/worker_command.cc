@@ -36,6 +36,14 @@ ProcessOptions WorkerCommand::import(const std::filesystem::path& source, const 
                  1);
 }
 
+ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int threads,
+                                   bool picture) const {
+  std::vector<std::string> arguments{program_,          "plan",        "--job-file",
+                                     job_file.string(), "--state-dir", layout_.root().string()};
+  if (picture) arguments.emplace_back("--picture");
+  return options(std::move(arguments), threads);
+}
+
 ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
   const std::string count = std::to_string(threads);
   return {.arguments = std::move(arguments),

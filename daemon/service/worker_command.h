@@ -20,6 +20,7 @@ class WorkerCommand {
   ProcessOptions run(const JobFile& job) const;
   ProcessOptions import(const std::filesystem::path& source, const std::string& model,
                         std::int64_t version) const;
+  ProcessOptions plan(const std::filesystem::path& job_file, int threads, bool picture) const;
   int default_threads() const;
   const std::string& program() const { return program_; }
 

@@ -1,4 +1,5 @@
-// moil-worker: does one night's job, or one import, and ends (daemon/worker_protocol.h).
+// moil-worker: does one night's job, plans one, or imports a model, and ends
+// (daemon/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "daemon/night/import.h"
 #include "daemon/night/night_job.h"
+#include "daemon/night/night_plan.h"
 
 namespace {
 
@@ -33,15 +35,26 @@ int exit_code_of(moil::ErrorCode code) {
 struct Arguments {
   std::string job_file, state_dir, source, model;
   std::int64_t version = 0;
+  bool picture = false;
 };
 
+moil::daemon::JobFile read_job_file(const std::string& path) {
+  return moil::daemon::job_file_from_json(moil::daemon::Json::parse(moil::read_text(path)));
+}
+
 int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
-  const auto document = moil::daemon::Json::parse(moil::read_text(arguments.job_file));
-  const auto file = moil::daemon::job_file_from_json(document);
+  const auto file = read_job_file(arguments.job_file);
   const moil::daemon::StateLayout layout(arguments.state_dir);
   const auto result = moil::night::run_night(layout, file, events, stop);
   if (!result) return moil::daemon::kExitCheckpointed;
   events.result(*result);
+  return moil::daemon::kExitDone;
+}
+
+int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  const moil::daemon::StateLayout layout(arguments.state_dir);
+  events.result(
+      moil::night::plan_job(layout, read_job_file(arguments.job_file), arguments.picture));
   return moil::daemon::kExitDone;
 }
 
@@ -83,6 +96,10 @@ int main(int argc, char** argv) {
   CLI::App* run_command = app.add_subcommand("run", "Run one night's job");
   run_command->add_option("--job-file", arguments.job_file, "jobs/ID/job.json")->required();
   run_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
+  CLI::App* plan_command = app.add_subcommand("plan", "Say what a night's job would need");
+  plan_command->add_option("--job-file", arguments.job_file, "The job")->required();
+  plan_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
+  plan_command->add_flag("--picture", arguments.picture, "With the plan as SVG");
   CLI::App* import_command =
       app.add_subcommand("import", "Check a model folder and put it into the store");
   import_command->add_option("--source", arguments.source, "The model's folder")->required();
@@ -100,6 +117,8 @@ int main(int argc, char** argv) {
   ::sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   moil::daemon::EventWriter events(STDOUT_FILENO);
-  return guarded(events,
-                 [&] { return *run_command ? run(arguments, events) : import(arguments, events); });
+  return guarded(events, [&] {
+    if (*run_command) return run(arguments, events);
+    return *plan_command ? plan(arguments, events) : import(arguments, events);
+  });
 }

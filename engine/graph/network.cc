@@ -115,9 +115,17 @@ std::unique_ptr<Network::StepRun> Network::bind(int node, int order, StepKind ki
 
 LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
                             std::int64_t first_sample) const {
-  return {run.inputs,  run.outputs,  run.output_derivatives, run.input_derivatives,
-          run.weights, run.gradients, run.saved,             run.workspace,
-          accumulate,  first_sample, mix(key ^ run.key)};
+  return {run.inputs,
+          run.outputs,
+          run.output_derivatives,
+          run.input_derivatives,
+          run.weights,
+          run.gradients,
+          run.saved,
+          run.workspace,
+          accumulate,
+          first_sample,
+          mix(key ^ run.key)};
 }
 
 void Network::run_layer(const PlannedStep& step, const LayerRun& run) {

@@ -81,8 +81,8 @@ struct NetworkPlan {
 [[nodiscard]] NetworkPlan plan_network(const Graph& graph, const PlanOptions& options,
                                        KernelSelector& kernels);
 
-// The same with the kernels that need the least workspace, measuring none: what plan_network() takes
-// at least, and at most where that is above PlanOptions::memory_budget_bytes.
+// The same with the kernels that need the least workspace, measuring none: what plan_network()
+// takes at least, and at most where that is above PlanOptions::memory_budget_bytes.
 [[nodiscard]] NetworkPlan plan_lean(const Graph& graph, const PlanOptions& options,
                                     KernelSelector& kernels);
 

@@ -39,7 +39,8 @@ void dropout_range(const float* in, float* out, std::uint64_t key, std::uint32_t
   };
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = begin;
-  for (; i + lanes <= end; i += lanes) hn::StoreU(step(hn::LoadU(d, in + i), first + i), d, out + i);
+  for (; i + lanes <= end; i += lanes)
+    hn::StoreU(step(hn::LoadU(d, in + i), first + i), d, out + i);
   if (i < end) {
     const auto rest = static_cast<std::size_t>(end - i);
     store_first(d, step(load_first(d, in + i, rest), first + i), out + i, rest);

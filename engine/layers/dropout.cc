@@ -35,9 +35,7 @@ class Dropout final : public Layer {
     return plan;
   }
 
-  void forward(const LayerRun& run) override {
-    apply(run.inputs[0], run.outputs[0], run);
-  }
+  void forward(const LayerRun& run) override { apply(run.inputs[0], run.outputs[0], run); }
 
   void compute_derivative(const LayerRun& run) override {
     apply(run.output_derivatives[0], run.input_derivatives[0], run);

@@ -117,9 +117,9 @@ struct LayerRun {
   std::span<float* const> gradients;                 // null where not trained
   std::span<std::byte* const> saved;
   std::byte* workspace = nullptr;
-  bool accumulate = false;       // CG adds to the gradients instead of overwriting them
+  bool accumulate = false;        // CG adds to the gradients instead of overwriting them
   std::int64_t first_sample = 0;  // of a micro-batch, in its batch
-  std::uint64_t random_key = 0;  // differs per (seed, iteration, layer); the same in F, CG and CD
+  std::uint64_t random_key = 0;   // differs per (seed, iteration, layer); the same in F, CG and CD
 };
 
 class Layer {

@@ -98,7 +98,8 @@ class Fitter {
 
   // Nothing where the model cannot be cut into such micro-batches.
   std::optional<MemoryFit> plan(const TrainerConfig& config) {
-    if (config.micro_batch < config.batch && mixes_samples()) return std::nullopt;
+    const bool asked_for = config_.micro_batch > 0;  // then the trainer says what is wrong
+    if (!asked_for && config.micro_batch < config.batch && mixes_samples()) return std::nullopt;
     return plan_training(model_, layers_, config, kernels_);
   }
 
@@ -120,7 +121,8 @@ class Fitter {
 
   [[noreturn]] void refuse() {
     std::string text = "training needs at least " + std::to_string(smallest_) +
-                       " bytes of memory; " + std::to_string(options_.budget_bytes) + " are allowed";
+                       " bytes of memory; " + std::to_string(options_.budget_bytes) +
+                       " are allowed";
     if (mixes_samples())
       text += "; its batch norms keep the batch whole (freeze them, or train fewer layers)";
     else

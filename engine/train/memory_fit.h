@@ -1,5 +1,5 @@
-// Fitting training into a memory budget: by smaller micro-batches first, which cost little time, then
-// by swap, which costs transfers and wears flash.
+// Fitting training into a memory budget: by smaller micro-batches first, which cost little time,
+// then by swap, which costs transfers and wears flash.
 //
 // Plans with the leanest kernels and measures nothing; a Trainer made with the result needs no more
 // than planned_bytes. Pure, but for what the kernel selector remembers.
@@ -16,9 +16,9 @@
 namespace moil {
 
 struct FitOptions {
-  std::size_t budget_bytes = 0;     // of the pool and the batches being read ahead
-  bool may_swap = false;            // TrainerConfig::swap_folder must be set
-  std::int64_t steps = 0;           // of the whole training, for the bytes written
+  std::size_t budget_bytes = 0;                  // of the pool and the batches being read ahead
+  bool may_swap = false;                         // TrainerConfig::swap_folder must be set
+  std::int64_t steps = 0;                        // of the whole training, for the bytes written
   std::optional<std::uint64_t> max_write_bytes;  // of the whole training
 };
 
@@ -38,7 +38,8 @@ struct MemoryFit {
                                       const TrainerConfig& config, KernelSelector& kernels);
 
 // The configuration that fits. Where micro_batch or swap is set, it is kept as it is. Throws
-// kInvalidArgument with both numbers where nothing fits, or only with more bytes written than may be.
+// kInvalidArgument with both numbers where nothing fits, or only with more bytes written than may
+// be.
 [[nodiscard]] MemoryFit fit_training(const ModelDescription& model,
                                      const std::set<std::string>* trainable_layers,
                                      const TrainerConfig& config, const FitOptions& options,

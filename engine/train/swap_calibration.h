@@ -1,5 +1,5 @@
-// What swap needs to know of a machine: how long each execution order computes, and how fast the disk
-// is. Measured by some steps on samples of zeros, in the memory that training will have.
+// What swap needs to know of a machine: how long each execution order computes, and how fast the
+// disk is. Measured by some steps on samples of zeros, in the memory that training will have.
 #pragma once
 
 #include <set>

@@ -32,8 +32,8 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
                                       const std::set<std::string>* trainable_layers,
                                       const TrainerConfig& config) {
   TrainingPlanInput input;
-  input.model =
-      prepare_training(model, config.loss, trainable_layers ? *trainable_layers : all_layers(model));
+  input.model = prepare_training(model, config.loss,
+                                 trainable_layers ? *trainable_layers : all_layers(model));
   input.options.batch = micro_batch_of(config);
   input.options.swap_folder = config.swap_folder;
   PlanOptions& plan = input.options.plan;

@@ -26,8 +26,8 @@ struct TrainerConfig {
   ScheduleConfig schedule;
   double clip_norm = 0;  // 0: gradients are not clipped
   std::int64_t batch = 32;
-  // Samples that are in memory at once: gradients of batch / micro_batch of them are accumulated for
-  // a step, which is the same to rounding. Divides the batch; 0: the whole batch.
+  // Samples that are in memory at once: gradients of batch / micro_batch of them are accumulated
+  // for a step, which is the same to rounding. Divides the batch; 0: the whole batch.
   std::int64_t micro_batch = 0;
   std::int64_t epochs = 1;
   std::uint64_t seed = 1;
@@ -114,7 +114,7 @@ class Trainer : private WeightUpdater {
   Network network_;
   TrainState state_;
   double rate_ = 0, clip_scale_ = 1, share_ = 1;  // of a micro-batch in its batch
-  double square_sum_ = 0;  // of the gradients that are ready
+  double square_sum_ = 0;                         // of the gradients that are ready
 };
 
 }  // namespace moil

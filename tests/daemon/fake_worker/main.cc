@@ -146,12 +146,34 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
   return kExitDone;
 }
 
+// A plan with a round number; of a job "bad-data" none.
+int plan(const JobFile& job) {
+  EventWriter events(STDOUT_FILENO);
+  if (job.spec.name == "bad-data") {
+    events.error(
+        Error(ErrorCode::kInvalidArgument, "the night needs 2000 bytes; 1000 are allowed"));
+    return kExitBadData;
+  }
+  const Json parts = {
+      {"libraries", 0}, {"weights", 100}, {"caching", 300}, {"training", 900}, {"judging", 900}};
+  events.result(Json{{"predicted_bytes", 1000},
+                     {"budget_bytes", nullptr},
+                     {"parts", parts},
+                     {"samples", 40},
+                     {"steps", 10},
+                     {"training", nullptr},
+                     {"less", Json::array()}});
+  return kExitDone;
+}
+
 int run(int argc, char** argv) {
   const auto given = options(argc, argv);
   const StateLayout layout(given.at("--state-dir"));
   ::signal(SIGTERM, on_term);
   if (std::string(argv[1]) == "import") return import(layout, given);
-  return Night(layout, job_file_from_json(Json::parse(read_text(given.at("--job-file"))))).run();
+  JobFile job = job_file_from_json(Json::parse(read_text(given.at("--job-file"))));
+  if (std::string(argv[1]) == "plan") return plan(job);
+  return Night(layout, std::move(job)).run();
 }
 
 }  // namespace

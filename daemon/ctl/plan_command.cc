@@ -1,0 +1,85 @@
+// moilctl plan FILE: what a job would need, without running it
+#include <sysexits.h>
+
+#include "base/file.h"
+#include "daemon/ctl/command.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+struct PlanOptions {
+  std::string file, svg;
+};
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string bytes_cell(const Json& bytes) {
+  return bytes.is_number() ? bytes_text(bytes.get<double>()) : "-";
+}
+
+void print_night(Console& console, const Json& plan) {
+  Rows rows{{"PART OF THE NIGHT", "MEMORY"}};
+  for (const char* part : {"libraries", "weights", "caching", "training", "judging"})
+    rows.push_back({part, bytes_cell(plan["parts"][part])});
+  rows.push_back({"predicted peak", bytes_cell(plan["predicted_bytes"])});
+  rows.push_back({"budget", bytes_cell(plan["budget_bytes"])});
+  console.table(rows);
+}
+
+void print_training(Console& console, const Json& training) {
+  console.print("\na training step of " + cell(training["batch"]) + " samples (" +
+                cell(training["micro_batch"]) + " in memory at once), the last " +
+                cell(training["trained_units"]) + " of " + cell(training["units"]) + " layers:");
+  const double peak = training["lower_bound_bytes"];
+  Rows rows{{"AT THE PEAK", "MEMORY", "SHARE"}};
+  for (const auto& [kind, bytes] : training["at_peak"].items())
+    rows.push_back({kind, bytes_cell(bytes), percent(Json(bytes.get<double>() / peak))});
+  rows.push_back({"lower bound", bytes_cell(training["lower_bound_bytes"]), ""});
+  rows.push_back({"planned", bytes_cell(training["planned_bytes"]), ""});
+  rows.push_back({"sorting planner", bytes_cell(training["sorting_bytes"]), ""});
+  console.table(rows);
+  console.print("the peak stands at order " + cell(training["peak_order"]) + " of " +
+                cell(training["orders"]) + ": " + cell(training["peak_step"]));
+  const Json& swap = training["swap"];
+  if (swap["mode"] != "off") {
+    console.print("swap " + cell(swap["mode"]) + ": the night reads " +
+                  bytes_cell(swap["read_bytes"]) + " and writes " +
+                  bytes_cell(swap["written_bytes"]));
+  }
+}
+
+void print_less(Console& console, const Json& less) {
+  if (less.empty()) return;
+  Rows rows{{"LESS WOULD BE NEEDED WITH", "TRAINING STEP"}};
+  for (const Json& way : less)
+    rows.push_back({cell(way["with"]), bytes_cell(way["planned_bytes"])});
+  console.print("");
+  console.table(rows);
+}
+
+int plan(Session& session, const PlanOptions& options) {
+  Json reply = session.call(
+      "job.plan", {{"job", read_job_description(options.file)}, {"picture", !options.svg.empty()}});
+  if (reply.contains("picture")) {
+    write_file_atomic(options.svg, reply["picture"].get<std::string>());
+    reply.erase("picture");
+  }
+  if (session.printed_json(reply)) return EX_OK;
+  print_night(session.console, reply);
+  if (!reply["training"].is_null()) print_training(session.console, reply["training"]);
+  print_less(session.console, reply["less"]);
+  if (!options.svg.empty()) session.console.print("\ndrawn to " + options.svg);
+  return EX_OK;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Action& chosen) {
+  const auto options = std::make_shared<PlanOptions>();
+  CLI::App* command =
+      add_command(&app, "plan", "what a job would need, without running it", chosen, options, plan);
+  command->add_option("FILE", options->file, "the job description (JSON)")->required();
+  command->add_option("--svg", options->svg, "draw the training step's memory to this file");
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,128 @@
+#include "daemon/night/night_plan.h"
+
+#include "daemon/night/kernel_profile.h"
+#include "daemon/night/night_data.h"
+#include "daemon/night/night_model.h"
+#include "datasets/sampling/mix.h"
+#include "engine/graph/plan_picture.h"
+#include "engine/graph/plan_report.h"
+#include "engine/kernels/parallel.h"
+#include "engine/train/memory_fit.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+
+class JobPlan {
+ public:
+  JobPlan(const daemon::StateLayout& layout, const daemon::JobFile& file)
+      : layout_(layout), spec_(file.spec), data_(layout, file.spec) {
+    set_thread_count(file.threads);
+    base_ = read_model_folder(layout.version(spec_.model, file.base_version));
+    mix_ = data::mix(data_.global(), data_.local(), data_.reconciliation(), spec_.global.alpha,
+                     spec_.seed);
+  }
+
+  Json run(bool picture) {
+    const NightModel night = plan(spec_);
+    const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
+    const MemoryForecast forecast = forecast_memory(night, mix_, cached);
+    Json reply = {{"predicted_bytes", forecast.total()},
+                  {"budget_bytes", daemon::Json(nullptr)},
+                  {"parts",
+                   {{"libraries", forecast.libraries},
+                    {"weights", forecast.weights},
+                    {"caching", forecast.caching},
+                    {"training", forecast.training},
+                    {"judging", forecast.judging}}},
+                  {"samples", mix_.train.size()},
+                  {"steps", night.steps},
+                  {"training", nullptr},
+                  {"less", Json::array()}};
+    if (spec_.memory.budget_bytes) reply["budget_bytes"] = *spec_.memory.budget_bytes;
+    if (!night.trainer) return reply;
+    reply["training"] = training(night);
+    reply["less"] = alternatives(night);
+    if (picture) {
+      const Network& network = night.trainer->network();
+      reply["picture"] =
+          draw_plan(spec_.name + ": a training step", network.graph(), network.plan());
+    }
+    return reply;
+  }
+
+ private:
+  NightModel plan(const daemon::JobSpec& spec) const {
+    const KernelChoices profile = load_kernel_profile(layout_.root() / "profiles" / "kernels.json");
+    NightPlanInput input{base_, mix_, spec, {}, profile, layout_.jobs(), {}};
+    input.dry = true;
+    return plan_night(input);
+  }
+
+  static Json training(const NightModel& night) {
+    const Network& network = night.trainer->network();
+    const PlanReport report = report_plan(network.graph(), network.plan());
+    Json kinds = Json::object();
+    for (const auto& [kind, bytes] : report.at_peak) kinds[to_string(kind)] = bytes;
+    const TrainerConfig& config = night.trainer->config();
+    const auto micros = static_cast<std::uint64_t>(config.batch / micro_batch_of(config));
+    const auto per_night = static_cast<std::uint64_t>(night.steps) * micros;
+    return {{"planned_bytes", report.planned_bytes},
+            {"lower_bound_bytes", report.lower_bound_bytes},
+            {"sorting_bytes", report.sorting_bytes},
+            {"orders", report.orders},
+            {"peak_order", report.peak_order},
+            {"peak_step", report.peak_step},
+            {"at_peak", kinds},
+            {"trained_units", night.freeze.trained_units},
+            {"units", night.freeze.total_units},
+            {"batch", config.batch},
+            {"micro_batch", micro_batch_of(config)},
+            {"swap",
+             {{"mode", to_string(config.swap.mode)},
+              {"read_bytes", per_night * night.swap_traffic.read_bytes},
+              {"written_bytes", per_night * night.swap_traffic.written_bytes}}}};
+  }
+
+  // What training would need with less of something.
+  Json alternatives(const NightModel& night) const {
+    Json list = Json::array();
+    const auto add = [&](const std::string& what, daemon::JobSpec spec) {
+      spec.memory.budget_bytes.reset();
+      list.push_back({{"with", what},
+                      {"planned_bytes", plan(spec).trainer->network().plan().memory.total_bytes}});
+    };
+    daemon::JobSpec spec = spec_;
+    if (spec.train.batch > 1) {
+      spec.train.batch /= 2;
+      spec.train.micro_batch.reset();
+      add("train.batch " + std::to_string(spec.train.batch), spec);
+    }
+    spec = spec_;
+    if (night.freeze.trained_units > 1) {
+      spec.freeze.trainable_layers.count = night.freeze.trained_units / 2;
+      add("freeze.trainable_layers " + std::to_string(night.freeze.trained_units / 2), spec);
+    }
+    spec = spec_;
+    if (night.training_memory.swap.mode == SwapMode::kOff) {
+      spec.swap = {daemon::SwapWhen::kProactive, std::nullopt};
+      add("swap.mode proactive", spec);
+    }
+    return list;
+  }
+
+  const daemon::StateLayout& layout_;
+  const daemon::JobSpec& spec_;
+  NightData data_;
+  ModelBundle base_;
+  data::Mix mix_;
+};
+
+}  // namespace
+
+Json plan_job(const daemon::StateLayout& layout, const daemon::JobFile& file, bool picture) {
+  return JobPlan(layout, file).run(picture);
+}
+
+}  // namespace moil::night

@@ -1,0 +1,77 @@
+#include "daemon/service/worker_calls.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "daemon/worker_protocol.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr std::size_t kMostRunning = 4;
+constexpr int kNesting = 64;
+
+ErrorCode code_named(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    if (to_string(code) == name) return code;
+  }
+  return ErrorCode::kInternal;
+}
+
+}  // namespace
+
+struct WorkerCalls::Running {
+  Answer answer;
+  Json result, error;
+  std::unique_ptr<WorkerProcess> process;
+
+  Json take_result(const ProcessExit& exit) {
+    if (error.is_object()) {
+      throw Error(code_named(error.value("code", "")), error.value("message", "the worker failed"));
+    }
+    if (exit.code != kExitDone || !result.is_object()) {
+      throw Error(ErrorCode::kInternal, "the worker " + exit.text());
+    }
+    return std::move(result);
+  }
+};
+
+WorkerCalls::WorkerCalls(EventLoop& loop) : loop_(loop) {}
+
+WorkerCalls::~WorkerCalls() = default;
+
+void WorkerCalls::start(const ProcessOptions& process, Answer answer) {
+  if (running_.size() >= kMostRunning) {
+    throw Error(ErrorCode::kResourceExhausted, "too many workers run already; try again later");
+  }
+  auto running = std::make_unique<Running>();
+  running->answer = std::move(answer);
+  Running* const self = running.get();
+  const auto line = [self](const std::string& text) { on_line(*self, text); };
+  const auto exit = [this, self](const ProcessExit& how) { ended(*self, how); };
+  running->process = std::make_unique<WorkerProcess>(loop_, process, line, exit);
+  running_.push_back(std::move(running));
+}
+
+void WorkerCalls::on_line(Running& running, const std::string& line) {
+  try {
+    Json event = parse_json(line, kNesting);
+    const std::string kind = event.is_object() ? event.value("event", "") : "";
+    if (kind == "result") running.result = std::move(event);
+    if (kind == "error") running.error = std::move(event);
+  } catch (const std::exception& error) {
+    spdlog::warn("a worker wrote a line that is no event: {}", error.what());
+  }
+}
+
+void WorkerCalls::ended(Running& running, const ProcessExit& exit) {
+  try {
+    running.answer.result(running.take_result(exit));
+  } catch (...) {
+    running.answer.error(std::current_exception());
+  }
+  running_.remove_if([&](const auto& entry) { return entry.get() == &running; });
+}
+
+}  // namespace moil::daemon
