@@ -12,7 +12,7 @@ from .samples import Split, export_images, hold_out
 from .settings import Layers, Settings, Training
 from .sweeps import ALPHAS, Sweep, alpha_sweep, layers_sweep
 
-_PRETRAINING = Training(epochs=30, batch=64, learning_rate=0.1, weight_decay=5e-4)
+_PRETRAINING = Training(epochs=15, batch=64, learning_rate=0.1, weight_decay=5e-4)
 
 SETTINGS = Settings(
     model=ROOT / "config" / "models" / "cifar-mobilenet.json",
