@@ -12,13 +12,12 @@ const Property* PropertyReader::find(const std::string& name) {
 
 void PropertyReader::fail(const std::string& name, const std::string& expected) const {
   throw Error(ErrorCode::kInvalidArgument,
-              "layer \"" + layer_ + "\": property \"" + name + "\" must be " + expected);
+              owner_ + ": property \"" + name + "\" must be " + expected);
 }
 
 std::int64_t PropertyReader::integer(const std::string& name) {
   if (!find(name))
-    throw Error(ErrorCode::kInvalidArgument,
-                "layer \"" + layer_ + "\": property \"" + name + "\" is missing");
+    throw Error(ErrorCode::kInvalidArgument, owner_ + ": property \"" + name + "\" is missing");
   return integer(name, 1, 1);
 }
 
@@ -74,7 +73,7 @@ void PropertyReader::done() const {
       std::string names;
       for (const auto& k : known_) names += (names.empty() ? "" : ", ") + k;
       throw Error(ErrorCode::kInvalidArgument,
-                  "layer \"" + layer_ + "\": unknown property \"" + name + "\"; known: " + names);
+                  owner_ + ": unknown property \"" + name + "\"; known: " + names);
     }
   }
 }

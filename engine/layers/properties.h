@@ -1,4 +1,5 @@
 // A layer's properties, as its description gives them: named numbers, flags, words and lists.
+// Users' own optimizers are described in the same way.
 //
 // The reader of a layer takes what it knows, with defaults, and ends with done(), which refuses
 // what nobody asked for; so a misspelt property is an error and not a silent default.
@@ -17,11 +18,13 @@ using Property = std::variant<bool, std::int64_t, double, std::string, std::vect
                               std::vector<double>>;
 using Properties = std::map<std::string, Property, std::less<>>;
 
-// All functions throw kInvalidArgument naming the layer and the property.
+// All functions throw kInvalidArgument naming the layer (or what else `kind` says) and the
+// property.
 class PropertyReader {
  public:
-  PropertyReader(std::string layer, const Properties& properties)
-      : layer_(std::move(layer)), properties_(properties) {}
+  PropertyReader(const std::string& name, const Properties& properties,
+                 const std::string& kind = "layer")
+      : owner_(kind + " \"" + name + "\""), properties_(properties) {}
 
   std::int64_t integer(const std::string& name);  // required
   std::int64_t integer(const std::string& name, std::int64_t fallback, std::int64_t least = 0);
@@ -38,7 +41,7 @@ class PropertyReader {
   const Property* find(const std::string& name);
   [[noreturn]] void fail(const std::string& name, const std::string& expected) const;
 
-  std::string layer_;
+  std::string owner_;  // layer "conv1"
   const Properties& properties_;
   std::set<std::string> known_;
 };

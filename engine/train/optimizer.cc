@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "engine/kernels/elementwise.h"
@@ -98,6 +100,25 @@ void check(const OptimizerConfig& c) {
   require(c.beta1 >= 0 && c.beta1 < 1, "beta1 must be at least 0 and below 1");
   require(c.beta2 >= 0 && c.beta2 < 1, "beta2 must be at least 0 and below 1");
   require(c.epsilon >= 0 && std::isfinite(c.epsilon), "epsilon must be at least 0");
+  require(!c.custom.empty() || c.parameters.empty(), "parameters are for custom optimizers");
+}
+
+constexpr std::array kBuiltIn = {OptimizerKind::kSgd, OptimizerKind::kSgdw, OptimizerKind::kAdam,
+                                 OptimizerKind::kAdamw};
+
+std::map<std::string, OptimizerMaker>& custom_optimizers() {
+  static std::map<std::string, OptimizerMaker> makers;
+  return makers;
+}
+
+std::unique_ptr<Optimizer> make_custom(const OptimizerConfig& config) {
+  const auto it = custom_optimizers().find(config.custom);
+  if (it != custom_optimizers().end()) return it->second(config);
+  std::string known;
+  for (const auto& type : custom_optimizer_types()) known += (known.empty() ? "" : ", ") + type;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown custom optimizer \"" + config.custom +
+                  "\"; registered: " + (known.empty() ? "none" : known));
 }
 
 }  // namespace
@@ -117,8 +138,7 @@ std::string_view to_string(OptimizerKind kind) {
 }
 
 OptimizerKind optimizer_kind(std::string_view name) {
-  for (const auto kind :
-       {OptimizerKind::kSgd, OptimizerKind::kSgdw, OptimizerKind::kAdam, OptimizerKind::kAdamw}) {
+  for (const auto kind : kBuiltIn) {
     if (to_string(kind) == name) return kind;
   }
   throw Error(ErrorCode::kInvalidArgument,
@@ -127,9 +147,24 @@ OptimizerKind optimizer_kind(std::string_view name) {
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config) {
   check(config);
+  if (!config.custom.empty()) return make_custom(config);
   if (config.kind == OptimizerKind::kSgd || config.kind == OptimizerKind::kSgdw)
     return std::make_unique<Sgd>(config);
   return std::make_unique<Adam>(config);
+}
+
+void register_optimizer(const std::string& type, OptimizerMaker maker) {
+  for (const auto kind : kBuiltIn) {
+    if (to_string(kind) == type)
+      throw Error(ErrorCode::kInvalidArgument, "optimizer \"" + type + "\" is built in");
+  }
+  custom_optimizers().insert_or_assign(type, std::move(maker));
+}
+
+std::vector<std::string> custom_optimizer_types() {
+  std::vector<std::string> types;
+  for (const auto& [type, maker] : custom_optimizers()) types.push_back(type);
+  return types;
 }
 
 }  // namespace moil

@@ -7,13 +7,18 @@
 //
 // sgd, adam and adamw compute what torch.optim does. sgdw is sgd with decoupled decay: w shrinks by
 // lr * weight_decay * w first, and the decay never enters the momentum (ElasticTrainer, §5).
+// Users' own ones are registered by name (custom.h).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "engine/layers/properties.h"
 
 namespace moil {
 
@@ -29,6 +34,10 @@ struct OptimizerConfig {
   double momentum = 0;                                // sgd, sgdw
   bool nesterov = false;                              // sgd, sgdw; needs a momentum
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adam, adamw
+  // Where not empty: the registered type that takes the place of `kind`, and what its maker reads
+  // besides learning_rate and weight_decay.
+  std::string custom = {};
+  Properties parameters = {};
 };
 
 struct OptimizerStep {
@@ -45,12 +54,25 @@ struct OptimizerStep {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  // Names of what is kept per weight: none, "momentum", or "exp_avg" and "exp_avg_sq".
+  // Names of what is kept per weight: none, "momentum", or "exp_avg" and "exp_avg_sq". The same in
+  // every call.
   virtual std::span<const std::string_view> state_tensors() const = 0;
   virtual void apply(const OptimizerStep& step) const = 0;
 };
 
-// Throws kInvalidArgument naming the number that is out of its range.
+// Throws kInvalidArgument naming the number that is out of its range, or an unknown custom type
+// with the registered ones.
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config);
+
+// Reads config.parameters (PropertyReader, done() at the end) and builds the optimizer.
+// Throws kInvalidArgument.
+using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(const OptimizerConfig& config)>;
+
+// Adds or replaces a type of the user's own; kInvalidArgument for a built-in one's name. Not
+// thread-safe: before the first optimizer is made.
+void register_optimizer(const std::string& type, OptimizerMaker maker);
+
+// The registered ones, without the built-in.
+std::vector<std::string> custom_optimizer_types();
 
 }  // namespace moil

@@ -135,12 +135,12 @@ void GradientRecorder::apply(const WeightUpdate& update) {
 }
 
 TrainingRun train(const ModelDescription& prepared, const NetworkOptions& options,
-                  const WeightMap& weights, int steps) {
+                  const WeightMap& weights, int steps, WeightUpdater* updater) {
   KernelSelector kernels = fixed_kernels();
   Network network(prepared, options, kernels);
   network.allocate();
   network.load(weights);
-  SgdUpdater updater;
+  SgdUpdater sgd;
   TrainingRun run;
   const Dims& target = network.input_info(1).dims;
   for (int step = 0; step < steps; ++step) {
@@ -149,7 +149,7 @@ TrainingRun train(const ModelDescription& prepared, const NetworkOptions& option
     const auto targets = one_hot_rows(target[0], target[1], 2 * seed + 1);
     std::copy(inputs.begin(), inputs.end(), network.input(0));
     std::copy(targets.begin(), targets.end(), network.input(1));
-    network.train_step(seed, &updater);
+    network.train_step(seed, updater ? updater : &sgd);
     run.losses.push_back(network.output(0)[0]);
   }
   for (const auto& tensor : network.persistent()) {

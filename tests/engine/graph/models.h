@@ -92,8 +92,9 @@ struct TrainingRun {
   std::map<std::string, std::vector<float>> tensors;
   friend bool operator==(const TrainingRun&, const TrainingRun&) = default;
 };
-// Trains a prepared model (with loss) for some steps on random batches.
+// Trains a prepared model (with loss) for some steps on random batches; updater null: an
+// SgdUpdater.
 TrainingRun train(const ModelDescription& prepared, const NetworkOptions& options,
-                  const WeightMap& weights, int steps);
+                  const WeightMap& weights, int steps, WeightUpdater* updater = nullptr);
 
 }  // namespace moil::testing
