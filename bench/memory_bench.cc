@@ -95,7 +95,7 @@ KernelChoices choose_kernels(const Options& options) {
   if (child == 0) {
     int code = 1;
     try {
-      const ModelDescription model = read_model(options.model);
+      const ModelDescription model = complete_model(read_model(options.model));
       const auto layers = trained_layers(model, options);
       KernelSelector kernels(selector_options(options));
       const Network network(prepare_training(model, options.loss, layers),
@@ -146,7 +146,7 @@ nlohmann::json run(const Options& options) {
   release_idle_memory();
   const std::size_t baseline = resident_memory().bytes;
 
-  const ModelDescription model = read_model(options.model);
+  const ModelDescription model = complete_model(read_model(options.model));
   const auto layers = trained_layers(model, options);
   KernelSelector kernels(selector_options(options), choices);
   Network network(prepare_training(model, options.loss, layers),

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/graph/network.h"
+#include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
 #include "engine/io/model_json.h"
 #include "engine/io/safetensors.h"
@@ -66,7 +67,7 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder))
     throw Error(ErrorCode::kNotFound, "no model folder at " + folder.string());
   ModelBundle bundle;
-  bundle.description = read_model(folder / "model.json");
+  bundle.description = complete_model(read_model(folder / "model.json"));
   bundle.weights = read_safetensors(folder / "weights.safetensors").tensors;
   bundle.labels = read_labels(folder / "labels.json");
   bundle.preprocessing = data::Preprocessing::from_json(read_json(folder / "preprocessing.json"));

@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, std::size_t>> alternatives(const ModelDescrip
 }
 
 void run(const Arguments& a) {
-  const ModelDescription model = moil::read_model(a.model);
+  const ModelDescription model = moil::complete_model(moil::read_model(a.model));
   const Planned planned = plan(model, a);
   const moil::Network& network = planned.get();
   const moil::PlanReport report = moil::report_plan(network.graph(), network.plan());

@@ -54,7 +54,7 @@ class Pretraining {
   Pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
               const std::function<void(const EpochReport&)>& report)
       : dataset_(dataset), options_(options), report_(report) {
-    bundle_.description = read_model(options.model);
+    bundle_.description = complete_model(read_model(options.model));
     resize_classifier(bundle_.description, static_cast<std::int64_t>(dataset.classes().size()));
     bundle_.labels = dataset.classes();
     bundle_.preprocessing = default_preprocessing(bundle_.description);

@@ -12,12 +12,14 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::kInvalidArgument, what); }
 
-TensorInfo input_info(const InputDescription& input, std::int64_t batch) {
-  std::vector<std::int64_t> dims{batch};
-  dims.insert(dims.end(), input.dims.begin(), input.dims.end());
-  TensorInfo info{Dims(dims)};
-  if (info.dims.rank() == 4) info.layout = Layout::kChannelsLast;
-  return info;
+// Errors of `action` with the layer's name before them.
+template <class Action>
+void naming(const LayerDescription& layer, const Action& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    throw Error(e.code(), "layer \"" + layer.name + "\" (" + layer.type + "): " + e.what());
+  }
 }
 
 class Builder {
@@ -62,15 +64,11 @@ class Builder {
       node.inputs.push_back(id);
       infos.push_back(graph_.values[static_cast<std::size_t>(id)].info);
     }
-    try {
-      node.weights = node.layer->weights(infos);
-      int slot = 0;
-      for (const auto& info : node.layer->infer_outputs(infos)) {
-        const std::string name = slot == 0 ? layer.name : layer.name + ":" + std::to_string(slot);
-        node.outputs.push_back(add_value(name, info, index, slot++));
-      }
-    } catch (const Error& e) {
-      throw Error(e.code(), "layer \"" + layer.name + "\" (" + layer.type + "): " + e.what());
+    naming(layer, [&] { node.weights = node.layer->weights(infos); });
+    int slot = 0;
+    for (const auto& info : infer_outputs(*node.layer, layer, infos)) {
+      const std::string name = slot == 0 ? layer.name : layer.name + ":" + std::to_string(slot);
+      node.outputs.push_back(add_value(name, info, index, slot++));
     }
     graph_.nodes.push_back(std::move(node));
   }
@@ -96,6 +94,21 @@ std::vector<TensorInfo> Graph::output_infos(const Node& node) const {
 
 Graph build_graph(const ModelDescription& description, std::int64_t batch) {
   return Builder(description, batch).build();
+}
+
+TensorInfo input_info(const InputDescription& input, std::int64_t batch) {
+  std::vector<std::int64_t> dims{batch};
+  dims.insert(dims.end(), input.dims.begin(), input.dims.end());
+  TensorInfo info{Dims(dims)};
+  if (info.dims.rank() == 4) info.layout = Layout::kChannelsLast;
+  return info;
+}
+
+std::vector<TensorInfo> infer_outputs(const Layer& layer, const LayerDescription& description,
+                                      std::span<const TensorInfo> inputs) {
+  std::vector<TensorInfo> outputs;
+  naming(description, [&] { outputs = layer.infer_outputs(inputs); });
+  return outputs;
 }
 
 std::string weight_name(const Node& node, const WeightSpec& weight) {

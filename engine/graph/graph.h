@@ -49,6 +49,14 @@ struct Graph {
 // fit, unknown types or properties. batch >= 1.
 [[nodiscard]] Graph build_graph(const ModelDescription& description, std::int64_t batch);
 
+// An input of the model for one batch size.
+[[nodiscard]] TensorInfo input_info(const InputDescription& input, std::int64_t batch);
+
+// What a layer gives for these inputs. Throws as build_graph() does.
+[[nodiscard]] std::vector<TensorInfo> infer_outputs(const Layer& layer,
+                                                    const LayerDescription& description,
+                                                    std::span<const TensorInfo> inputs);
+
 // The name weights go by in files: "LAYER.WEIGHT".
 std::string weight_name(const Node& node, const WeightSpec& weight);
 

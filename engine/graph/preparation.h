@@ -1,4 +1,4 @@
-// The two orders in which realizers are applied: for training and for inference.
+// The orders in which realizers are applied: to complete a model, for training and for inference.
 #pragma once
 
 #include <set>
@@ -8,14 +8,20 @@
 
 namespace moil {
 
-// For training: unneeded layers dropped, batch norms outside `trainable_layers` frozen, the loss
-// appended (inputs: the model's, then "target"; the only output: "loss"), fan-outs made explicit.
+// The model in full: what a description may leave out (inputs, activation, concat and flatten
+// layers) made explicit, recurrent layers refused. A model that leaves out nothing stays as it is.
+// Freezing (freeze.h), slicing, surgery and fresh weights take complete models.
+[[nodiscard]] ModelDescription complete_model(const ModelDescription& model);
+
+// For training: completed, unneeded layers dropped, batch norms outside `trainable_layers` frozen,
+// the loss appended (inputs: the model's, then "target"; the only output: "loss"), fan-outs made
+// explicit.
 [[nodiscard]] ModelDescription prepare_training(const ModelDescription& model,
                                                 const std::string& loss_type,
                                                 const std::set<std::string>& trainable_layers);
 
-// For inference: unneeded layers and dropout dropped, batch norms folded, activations fused.
-// Changes the weights to those of the prepared model.
+// For inference: completed, unneeded layers and dropout dropped, batch norms folded, activations
+// fused. Changes the weights to those of the prepared model.
 [[nodiscard]] ModelDescription prepare_inference(const ModelDescription& model, WeightMap& weights);
 
 // "LAYER.WEIGHT" of every trainable weight of the layers named that an output depends on; all

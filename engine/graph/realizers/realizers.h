@@ -1,8 +1,7 @@
 // Realizers (NNTrainer 2022, Table 1): passes from a model description to a model description.
 //
 // Each does one thing, leaves its argument alone and may be run by itself. The order in which they
-// are applied is the caller's (graph/preparation.h). All throw
-// kInvalidArgument naming the layer.
+// are applied is the caller's (graph/preparation.h). All throw kInvalidArgument naming the layer.
 #pragma once
 
 #include <set>
@@ -12,6 +11,27 @@
 
 namespace moil {
 
+// Refuses recurrent layers, which would be unrolled here, with kUnimplemented. A user's own layer
+// type of such a name is none of them. (That layers form no loop, topological_order() sees to.)
+[[nodiscard]] ModelDescription realize_recurrent(const ModelDescription& model);
+
+// A layer that names no input but has the property "input_shape" (dims of one sample) gets an input
+// of the model, "LAYER/input".
+[[nodiscard]] ModelDescription realize_inputs(const ModelDescription& model);
+
+// The property "activation" of a layer becomes a layer of its own behind it, "LAYER/activation",
+// that all who read the layer read.
+[[nodiscard]] ModelDescription realize_activation(const ModelDescription& model);
+
+// A built-in layer that takes one input and names several gets them joined along axis 1 by
+// "LAYER/concat".
+[[nodiscard]] ModelDescription realize_concat(const ModelDescription& model);
+
+// The property "flatten" of a layer becomes a layer of its own behind it, "LAYER/flatten"; a fully
+// connected layer that reads an image gets "LAYER/flattened_input" before it. Needs the shapes, and
+// so a model whose layers can be built otherwise.
+[[nodiscard]] ModelDescription realize_flatten(const ModelDescription& model);
+
 // Drops layers on which no output depends.
 [[nodiscard]] ModelDescription realize_pruning(const ModelDescription& model);
 
@@ -19,7 +39,8 @@ namespace moil {
 [[nodiscard]] ModelDescription realize_inference(const ModelDescription& model);
 
 // Appends the loss layer `loss_type` over the only output and a target input of the same dims;
-// the loss becomes the only output. Names: layer "loss", input "target".
+// the loss becomes the only output. Names: layer "loss", input "target". A softmax or sigmoid at
+// the output that the loss has inside is not computed twice: the loss reads what feeds it.
 [[nodiscard]] ModelDescription realize_loss(const ModelDescription& model,
                                             const std::string& loss_type,
                                             const std::vector<std::int64_t>& target_dims);

@@ -1,7 +1,6 @@
 // The realizers that drop layers and count readers.
 #include <algorithm>
 
-#include "base/error.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
 
@@ -64,20 +63,6 @@ ModelDescription realize_frozen(const ModelDescription& model,
     if (layer.type == "batch_norm" && !trainable_layers.contains(layer.name))
       layer.properties["frozen"] = true;
   }
-  return result;
-}
-
-ModelDescription realize_loss(const ModelDescription& model, const std::string& loss_type,
-                              const std::vector<std::int64_t>& target_dims) {
-  if (model.outputs.size() != 1) {
-    throw Error(ErrorCode::kInvalidArgument, "training needs a model of one output; \"" +
-                                                 model.name + "\" has " +
-                                                 std::to_string(model.outputs.size()));
-  }
-  ModelDescription result = model;
-  result.inputs.push_back({"target", target_dims});
-  result.layers.push_back({"loss", loss_type, {model.outputs[0], "target"}, {}});
-  result.outputs = {"loss"};
   return result;
 }
 

@@ -68,23 +68,6 @@ TEST(FrozenTest, FreezesBatchNormsThatDoNotTrain) {
   EXPECT_FALSE(result.layers[2].properties.contains("frozen"));
 }
 
-TEST(LossTest, BecomesTheOnlyOutput) {
-  const ModelDescription result =
-      realize_loss(ModelBuilder({4}).fc(3).model(), "softmax_cross_entropy", {3});
-  EXPECT_THAT(wiring(result),
-              ElementsAre("fully_connected0(input)", "loss(fully_connected0, target)"));
-  EXPECT_THAT(result.outputs, ElementsAre("loss"));
-  ASSERT_EQ(result.inputs.size(), 2u);
-  EXPECT_EQ(result.inputs[1].name, "target");
-  EXPECT_THAT(result.inputs[1].dims, ElementsAre(3));
-}
-
-TEST(LossTest, NeedsOneOutput) {
-  ModelBuilder b({4});
-  b.fc(3).relu();
-  EXPECT_THROW((void)realize_loss(b.model({"fully_connected0", "relu0"}), "mse", {3}), Error);
-}
-
 TEST(MultiOutTest, GivesEveryReaderItsOwnOutput) {
   ModelBuilder b({4});
   b.fc(4).relu().layer("add", {}, {"fully_connected0", "relu0"}, "s");

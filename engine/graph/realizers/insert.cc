@@ -1,0 +1,58 @@
+#include "engine/graph/realizers/insert.h"
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "engine/graph/graph.h"
+
+namespace moil {
+namespace {
+
+// Values by the layer that now gives what readers of another want.
+class Rewiring {
+ public:
+  void put(const std::string& layer, const std::string& follower) { instead_[layer] = follower; }
+  void apply(std::string& value) const {
+    const auto [layer, slot] = split_value_name(value);
+    const auto it = instead_.find(layer);
+    if (it == instead_.end()) return;
+    if (slot != 0) {
+      throw Error(ErrorCode::kInvalidArgument, "\"" + it->second +
+                                                   "\" cannot stand behind layer \"" + layer +
+                                                   "\", which has several outputs");
+    }
+    value = it->second;
+  }
+
+ private:
+  std::map<std::string, std::string> instead_;
+};
+
+}  // namespace
+
+ModelDescription put_behind(
+    const ModelDescription& model, const std::string& suffix,
+    const std::function<std::optional<Follower>(LayerDescription&)>& follower) {
+  ModelDescription result = model;
+  result.layers.clear();
+  Rewiring rewiring;
+  std::set<std::size_t> added;
+  for (LayerDescription layer : model.layers) {
+    const std::string name = layer.name, behind = name + "/" + suffix;
+    const auto next = follower(layer);
+    result.layers.push_back(std::move(layer));
+    if (!next) continue;
+    added.insert(result.layers.size());
+    result.layers.push_back({behind, next->type, {name}, next->properties});
+    rewiring.put(name, behind);
+  }
+  for (std::size_t i = 0; i < result.layers.size(); ++i) {
+    if (added.contains(i)) continue;
+    for (auto& input : result.layers[i].inputs) rewiring.apply(input);
+  }
+  for (auto& output : result.outputs) rewiring.apply(output);
+  return result;
+}
+
+}  // namespace moil

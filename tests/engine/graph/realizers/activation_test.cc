@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+
+#include "engine/graph/preparation.h"
+#include "engine/graph/realizers/realizers.h"
+#include "tests/engine/graph/models.h"
+#include "tests/engine/graph/realizers/support.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::equations;
+using ::testing::HasSubstr;
+using testing::ModelBuilder;
+
+Properties units(std::int64_t count, const std::string& activation) {
+  return {{"units", count}, {"activation", activation}};
+}
+
+TEST(ActivationRealizerTest, APropertyBecomesALayerThatAllReadersRead) {
+  ModelBuilder b({4});
+  b.layer("fully_connected", units(4, "tanh"), {}, "a");
+  b.fc(3).layer("add", {}, {"a", "a:0"}, "sum");
+  const ModelDescription model = b.model({"sum", "fully_connected0", "a"});
+  const ModelDescription result = realize_activation(model);
+  EXPECT_THAT(equations(result), ElementsAre("a = fully_connected(input)", "a/activation = tanh(a)",
+                                             "fully_connected0 = fully_connected(a/activation)",
+                                             "sum = add(a/activation, a/activation)"));
+  EXPECT_THAT(result.outputs, ElementsAre("sum", "fully_connected0", "a/activation"));
+  EXPECT_FALSE(result.layers[0].properties.contains("activation"));
+  EXPECT_EQ(model.layers.size(), 3u);  // the argument is left alone
+  EXPECT_TRUE(model.layers[0].properties.contains("activation"));
+}
+
+TEST(ActivationRealizerTest, NoneIsNoLayer) {
+  const ModelDescription result =
+      realize_activation(ModelBuilder({4}).layer("fully_connected", units(3, "none")).model());
+  EXPECT_EQ(result.layers.size(), 1u);
+  EXPECT_FALSE(result.layers[0].properties.contains("activation"));
+}
+
+TEST(ActivationRealizerTest, WhatItCannotPutBehindALayerIsNamed) {
+  const auto of = [](Properties properties, const std::string& type = "add") {
+    ModelBuilder b({4});
+    b.layer(type, std::move(properties), {}, "x").layer("relu", {}, {"x:1"});
+    return testing::error_of([&] { (void)realize_activation(b.model()); });
+  };
+  EXPECT_THAT(of({{"activation", "conv2d"}}), HasSubstr("\"x\": unknown activation \"conv2d\""));
+  EXPECT_THAT(of({{"activation", true}}), HasSubstr("\"activation\" must be a string"));
+  EXPECT_THAT(of({{"activation", "relu"}}, "multi_out"), HasSubstr("several outputs"));
+}
+
+// A model that says it in properties trains and infers as one that says it in layers.
+TEST(ActivationRealizerTest, TheSameBitsAsLayersSpelledOut) {
+  ModelBuilder brief({3, 6, 6}), full({3, 6, 6});
+  const Properties conv = {{"out_channels", std::int64_t{4}}, {"kernel", std::int64_t{3}}};
+  Properties active = conv;
+  active["activation"] = "relu";
+  brief.layer("conv2d", active).layer("batch_norm", {{"activation", "silu"}});
+  brief.layer("flatten").layer("fully_connected", units(3, "sigmoid"));
+  full.layer("conv2d", conv).relu().norm().layer("silu").layer("flatten").fc(3).layer("sigmoid");
+  const ModelDescription a = brief.model(), b = full.model();
+  const WeightMap weights = testing::random_weights(b, 3);
+  WeightMap weights_a = weights, weights_b = weights;
+  const auto input = testing::random_values(2 * 3 * 36, 4);
+  const ModelDescription inference = prepare_inference(a, weights_a);
+  EXPECT_EQ(testing::infer(inference, weights_a, 2, input),
+            testing::infer(prepare_inference(b, weights_b), weights_b, 2, input));
+  EXPECT_EQ(inference.layers[0].properties.at("activation"), Property("relu"));  // fused
+  const auto train = [&](const ModelDescription& model) {
+    NetworkOptions options{.batch = 4, .plan = {}};
+    options.plan.training = true;
+    options.plan.trainable = trainable_weights(model, nullptr);
+    const std::set<std::string> layers = {"conv2d0", "batch_norm0", "fully_connected0"};
+    return testing::train(prepare_training(model, "mse", layers), options, weights, 3);
+  };
+  EXPECT_TRUE(train(a) == train(b));
+}
+
+TEST(ActivationRealizerTest, APreparedModelMayBePreparedAgain) {
+  const ModelDescription model = testing::chain_model();
+  WeightMap weights = testing::random_weights(model, 1);
+  const ModelDescription once = prepare_inference(model, weights);
+  EXPECT_EQ(equations(prepare_inference(once, weights)), equations(once));
+}
+
+}  // namespace
+}  // namespace moil

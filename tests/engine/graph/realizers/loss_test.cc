@@ -1,0 +1,55 @@
+#include <gmock/gmock.h>
+
+#include "engine/graph/realizers/realizers.h"
+#include "tests/engine/graph/models.h"
+#include "tests/engine/graph/realizers/support.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::equations;
+using testing::ModelBuilder;
+
+TEST(LossTest, BecomesTheOnlyOutput) {
+  const ModelDescription result =
+      realize_loss(ModelBuilder({4}).fc(3).model(), "softmax_cross_entropy", {3});
+  EXPECT_THAT(equations(result),
+              ElementsAre("fully_connected0 = fully_connected(input)",
+                          "loss = softmax_cross_entropy(fully_connected0, target)"));
+  EXPECT_THAT(result.outputs, ElementsAre("loss"));
+  ASSERT_EQ(result.inputs.size(), 2u);
+  EXPECT_EQ(result.inputs[1].name, "target");
+  EXPECT_THAT(result.inputs[1].dims, ElementsAre(3));
+}
+
+TEST(LossTest, NeedsOneOutput) {
+  ModelBuilder b({4});
+  b.fc(3).relu();
+  EXPECT_THROW((void)realize_loss(b.model({"fully_connected0", "relu0"}), "mse", {3}), Error);
+}
+
+TEST(LossTest, TakesThePlaceOfTheActivationThatItHasInside) {
+  const auto losses = [](const std::string& activation, const std::string& loss) {
+    return equations(
+        realize_loss(ModelBuilder({4}).layer("tanh").layer(activation).model(), loss, {4}));
+  };
+  EXPECT_THAT(losses("softmax", "softmax_cross_entropy"),
+              ElementsAre("tanh0 = tanh(input)", "loss = softmax_cross_entropy(tanh0, target)"));
+  EXPECT_THAT(losses("sigmoid", "sigmoid_cross_entropy"),
+              ElementsAre("tanh0 = tanh(input)", "loss = sigmoid_cross_entropy(tanh0, target)"));
+  EXPECT_EQ(losses("sigmoid", "softmax_cross_entropy").size(), 3u);
+  EXPECT_EQ(losses("softmax", "mse").size(), 3u);
+}
+
+TEST(LossTest, LeavesAnActivationThatOthersRead) {
+  ModelBuilder b({4});
+  b.fc(4).layer("softmax", {}, {}, "s").layer("relu", {}, {"s"});
+  EXPECT_THAT(
+      equations(realize_loss(b.model({"s"}), "softmax_cross_entropy", {4})),
+      ElementsAre("fully_connected0 = fully_connected(input)", "s = softmax(fully_connected0)",
+                  "relu0 = relu(s)", "loss = softmax_cross_entropy(fully_connected0, target)"));
+}
+
+}  // namespace
+}  // namespace moil

@@ -1,0 +1,31 @@
+#include <gmock/gmock.h>
+
+#include "engine/graph/preparation.h"
+#include "engine/graph/realizers/realizers.h"
+#include "tests/engine/graph/models.h"
+#include "tests/engine/graph/realizers/support.h"
+
+namespace moil {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ModelBuilder;
+
+TEST(RecurrentRealizerTest, RefusesWhatItCannotUnroll) {
+  for (const char* type : {"rnn", "lstm", "gru", "lstm_cell"}) {
+    const ModelDescription model = ModelBuilder({5, 4}).layer(type, {}, {}, "memory").model();
+    for (const auto& pass : {realize_recurrent, complete_model}) {
+      EXPECT_THAT(testing::error_of([&] { (void)pass(model); }, ErrorCode::kUnimplemented),
+                  ::testing::AllOf(HasSubstr("\"memory\""), HasSubstr(type),
+                                   HasSubstr("no sequence models")));
+    }
+  }
+}
+
+TEST(RecurrentRealizerTest, LeavesOthersAlone) {
+  const ModelDescription model = testing::residual_model();
+  EXPECT_EQ(testing::equations(realize_recurrent(model)), testing::equations(model));
+}
+
+}  // namespace
+}  // namespace moil

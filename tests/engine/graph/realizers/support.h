@@ -1,0 +1,37 @@
+// What tests of realizers share: how a model's layers hang together, and what refuses them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/graph/model_description.h"
+
+namespace moil::testing {
+
+// "name = type(input, input)" of every layer.
+inline std::vector<std::string> equations(const ModelDescription& model) {
+  std::vector<std::string> lines;
+  for (const auto& layer : model.layers) {
+    std::string inputs;
+    for (const auto& input : layer.inputs) inputs += (inputs.empty() ? "" : ", ") + input;
+    lines.push_back(layer.name + " = " + layer.type + "(" + inputs + ")");
+  }
+  return lines;
+}
+
+// The text of the error of this code that `action` throws; "" where it throws none.
+template <class Action>
+std::string error_of(const Action& action, ErrorCode code = ErrorCode::kInvalidArgument) {
+  try {
+    action();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code);
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace moil::testing
