@@ -48,6 +48,25 @@ TEST(ExecutionOrderTest, LayersThatDoNotTrainHaveOneBackwardOrder) {
             (Table{{0, 7, 8, 11}, {1, 5, 5, 5}, {2, 3, 4, 9}}));
 }
 
+// Four layers of which one does not train: at the input, inside and at the output.
+TEST(ExecutionOrderTest, ALayerThatDoesNotTrainInAnyPlace) {
+  const Table trained = {{0, 13, 14, 15}, {1, 10, 11, 12}, {2, 7, 8, 9}, {3, 4, 5, 6}};
+  const Table clipped = {{0, 10, 11, 15}, {1, 8, 9, 14}, {2, 6, 7, 13}, {3, 4, 5, 12}};
+  const Table of_2022 = {{0, 10, 11, 11}, {1, 8, 9, 9}, {2, 6, 7, 7}, {3, 4, 5, 5}};
+  const auto one_order = [](Table table, std::size_t i) {
+    table[i].compute_derivative = table[i].apply_gradient = table[i].compute_gradient;
+    return table;
+  };
+  for (std::size_t i = 0; i < 4; ++i) {
+    SCOPED_TRACE(i);
+    std::vector<bool> trainable(4, true);
+    trainable[i] = false;
+    EXPECT_EQ(execution_orders(trainable, k2024), one_order(trained, i));
+    EXPECT_EQ(execution_orders(trainable, kClipped), one_order(clipped, i));
+    EXPECT_EQ(execution_orders(trainable, k2022), of_2022);
+  }
+}
+
 TEST(ExecutionOrderTest, OneLayerAndNone) {
   EXPECT_EQ(execution_orders({true}, k2024), (Table{{0, 1, 2, 3}}));
   EXPECT_EQ(execution_orders({true}, kClipped), (Table{{0, 1, 2, 3}}));
