@@ -29,6 +29,15 @@ TEST_F(ModelFolderTest, RoundTrip) {
     EXPECT_EQ(read.weights.at(name).data, tensor.data) << name;
 }
 
+TEST_F(ModelFolderTest, ModelsAreCompleted) {
+  LayerDescription& last = bundle_.description.layers.back();
+  last.properties["activation"] = "softmax";
+  write_model_folder(temp_ / "brief", bundle_);
+  const ModelDescription read = read_model_folder(temp_ / "brief").description;
+  EXPECT_EQ(read.layers.size(), bundle_.description.layers.size() + 1);
+  EXPECT_EQ(read.outputs, std::vector{last.name + "/activation"});
+}
+
 TEST_F(ModelFolderTest, RefusesToOverwrite) {
   EXPECT_EQ(error_of([&] { write_model_folder(folder_, bundle_); }), ErrorCode::kAlreadyExists);
 }
