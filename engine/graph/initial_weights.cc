@@ -58,16 +58,20 @@ void fill(const WeightSpec& spec, Random random, std::vector<float>& data) {
 
 }  // namespace
 
+NamedTensor initial_weight(const WeightSpec& spec, const std::string& name, std::uint64_t seed) {
+  const auto dims = spec.dims.values();
+  NamedTensor tensor{{dims.begin(), dims.end()},
+                     std::vector<float>(static_cast<std::size_t>(spec.dims.elements()))};
+  fill(spec, Random(seed, name), tensor.data);
+  return tensor;
+}
+
 WeightMap initial_weights(const Graph& graph, std::uint64_t seed) {
   WeightMap weights;
   for (const Node& node : graph.nodes) {
     for (const WeightSpec& spec : node.weights) {
       const std::string name = weight_name(node, spec);
-      const auto dims = spec.dims.values();
-      NamedTensor tensor{{dims.begin(), dims.end()},
-                         std::vector<float>(static_cast<std::size_t>(spec.dims.elements()))};
-      fill(spec, Random(seed, name), tensor.data);
-      weights[name] = std::move(tensor);
+      weights[name] = initial_weight(spec, name, seed);
     }
   }
   return weights;

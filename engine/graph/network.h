@@ -169,6 +169,9 @@ class Network {
 
 // Fresh weights for every layer, a function of (seed, weight names) alone.
 [[nodiscard]] WeightMap initial_weights(const Graph& graph, std::uint64_t seed);
+// One of them by its full name ("LAYER.WEIGHT"), for load_each().
+[[nodiscard]] NamedTensor initial_weight(const WeightSpec& spec, const std::string& name,
+                                         std::uint64_t seed);
 
 // kBadData listing what is missing, unknown or of other dims.
 void check_weights(const Graph& graph, const WeightMap& weights);

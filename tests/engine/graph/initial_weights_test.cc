@@ -43,6 +43,18 @@ TEST(InitialWeightsTest, AFunctionOfSeedAndNames) {
   EXPECT_EQ(problems(model, weights), "");
 }
 
+TEST(InitialWeightsTest, OneAtATimeTheyAreTheSame) {
+  const Graph graph = graph_of(testing::residual_model());
+  WeightMap weights;
+  for (const Node& node : graph.nodes) {
+    for (const WeightSpec& spec : node.weights) {
+      const std::string name = weight_name(node, spec);
+      weights[name] = initial_weight(spec, name, 1);
+    }
+  }
+  EXPECT_TRUE(same(weights, initial_weights(graph, 1)));
+}
+
 // What is appended to a model leaves the weights before it alone.
 TEST(InitialWeightsTest, ALayersWeightsAreItsOwn) {
   const WeightMap small = initial_weights(graph_of(testing::ModelBuilder({6}).fc(4).model()), 1);

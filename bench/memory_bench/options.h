@@ -1,0 +1,28 @@
+// What memory_bench is asked to train, and how.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "engine/tensor/residency.h"
+
+namespace moil {
+
+struct BenchOptions {
+  std::string model;
+  std::string loss = "softmax_cross_entropy";
+  std::int64_t batch = 64;
+  std::optional<int> trainable_layers;  // all where empty
+  std::string frozen_layer;             // one that is not trained; none where empty
+  int iterations = 5;
+  int threads = 0;
+  std::size_t budget_bytes = 0;
+  SwapOptions swap;
+  std::filesystem::path swap_folder;
+  bool measured = false;  // swap by measured times
+};
+
+}  // namespace moil
