@@ -50,6 +50,18 @@ json train(Network& network, int iterations) {
           {"loss", network.output(0)[0]}};
 }
 
+std::int64_t trained_weights(const Network& network) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < network.graph().nodes.size(); ++i) {
+    const NodeTensors& tensors = network.plan().nodes[i];
+    for (std::size_t w = 0; w < tensors.gradients.size(); ++w) {
+      if (tensors.gradients[w] != kNoTensor)
+        count += network.graph().nodes[i].weights[w].dims.elements();
+    }
+  }
+  return count;
+}
+
 json run(const BenchOptions& options) {
   if (options.threads > 0) set_thread_count(options.threads);
   const ChildResult child = run_in_child([&] { return json(measure(options)); });
@@ -67,6 +79,7 @@ json run(const BenchOptions& options) {
   const ModelDescription model = read_model(options.model);
   result.update({{"model", model.name},
                  {"trained_layers", trained_layers(model, options)},
+                 {"trained_weights", trained_weights(*network)},
                  {"batch", options.batch},
                  {"threads", thread_count()},
                  {"swap", to_string(options.swap.mode)},
@@ -115,6 +128,8 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--measured", options.measured,
                "measure the orders and the disk, and choose each lookahead by that");
+  app.add_option("--profile", options.profile,
+                 "file of kernels measured before; what is measured is added");
   app.add_flag("--json", json, "print one JSON object, on one line");
   CLI11_PARSE(app, argc, argv);
   if (trainable >= 0) options.trainable_layers = trainable;

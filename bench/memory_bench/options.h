@@ -23,6 +23,8 @@ struct BenchOptions {
   SwapOptions swap;
   std::filesystem::path swap_folder;
   bool measured = false;  // swap by measured times
+  std::filesystem::path
+      profile;  // kernels that were measured before, and are now; none where empty
 };
 
 }  // namespace moil

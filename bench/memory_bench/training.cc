@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "engine/device/scratch.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/preparation.h"
@@ -58,6 +59,15 @@ KernelSelector::Options selector_options(const BenchOptions& options) {
   return o;
 }
 
+KernelChoices read_profile(const std::filesystem::path& path) {
+  if (path.empty() || !std::filesystem::exists(path)) return {};
+  return nlohmann::json::parse(read_text(path)).get<KernelChoices>();
+}
+
+void write_profile(const std::filesystem::path& path, const KernelChoices& profile) {
+  if (!path.empty()) write_file_atomic(path, nlohmann::json(profile).dump());
+}
+
 // What each order takes to compute, in seconds.
 std::vector<double> measure_orders(Network& network) {
   start(network);
@@ -99,10 +109,11 @@ Measurements measure(const BenchOptions& options) {
     m.read_bytes_per_second = disk.read_bytes_per_second;
     m.write_bytes_per_second = disk.write_bytes_per_second;
   }
-  KernelSelector first(selector_options(options));
+  KernelSelector first(selector_options(options), {}, read_profile(options.profile));
   const auto network = plan(options, {}, first);
   if (!options.measured) {
     m.kernels = first.choices();
+    write_profile(options.profile, first.profile());
     return m;
   }
   m.times = {measure_orders(*network), m.read_bytes_per_second, m.write_bytes_per_second};
@@ -110,6 +121,7 @@ Measurements measure(const BenchOptions& options) {
   KernelSelector second(selector_options(options), {}, first.profile());
   (void)plan(options, m.times, second);
   m.kernels = second.choices();
+  write_profile(options.profile, second.profile());
   return m;
 }
 

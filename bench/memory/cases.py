@@ -1,0 +1,85 @@
+"""What is trained: one case a row of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .models import WIDE
+
+
+@dataclass(frozen=True)
+class Case:
+    """`trainable_layers`: LF(n), the last n weight units; None trains all."""
+
+    title: str
+    model: str
+    batch: int
+    trainable_layers: int | None = None
+    freeze: str | None = None  # a layer that is not trained
+    loss: str = "softmax_cross_entropy"
+    quick: bool = False  # also part of --quick
+
+
+def _small(title: str, model: str, batch: int, quick: bool = False, freeze: str | None = None) -> Case:
+    return Case(title, model, batch, freeze=freeze, loss="mse", quick=quick)
+
+
+CASES = [
+    Case("LeNet-5", "lenet5", 64, quick=True),
+    Case("AlexNet-cifar", "alexnet-cifar", 64),
+    Case("VGG16-cifar", "vgg16-cifar", 64, quick=True),
+    Case("ResNet18-cifar", "resnet18-cifar", 64),
+    Case("ResNet18-cifar, LF(1)", "resnet18-cifar", 32, trainable_layers=1, quick=True),
+    Case("ResNet18 224", "resnet18", 32),
+    Case("ResNet18 224, LF(1)", "resnet18", 32, trainable_layers=1),
+    Case("MobileNetV2 224", "mobilenet_v2", 32),
+    Case("MobileNetV2 224, LF(1)", "mobilenet_v2", 32, trainable_layers=1),
+    _small("Linear 150528→10", "linear-10", 64, quick=True),
+    _small("Linear 150528→300", "linear-300", 64),
+    _small("Conv2D 3×224×224, stride 2", "conv2d", 64, quick=True),
+    _small("FC3 784→784→784→100", "fc3", 2048),
+    _small(f"FC3 784→{WIDE}→{WIDE}→100", "fc3-wide", 2048),
+    _small(f"FC3 784→{WIDE}→{WIDE}→100, middle frozen", "fc3-wide", 2048, freeze="fc2"),
+]
+
+# Of NNTrainer's authors, in MiB, whole process, on a Raspberry Pi 4: to compare orders of size.
+PUBLISHED = {
+    "VGG16-cifar": 168.0,
+    "ResNet18-cifar": 419.0,
+    "ResNet18-cifar, LF(1)": 87.8,  # 2022 §5.2, which names 80.5 as ideal
+    "Linear 150528→300": 427.0,
+    "Conv2D 3×224×224, stride 2": 75.0,
+    "FC3 784→784→784→100": 40.0,
+    f"FC3 784→{WIDE}→{WIDE}→100": 146.1,  # 2024 §5.1
+    f"FC3 784→{WIDE}→{WIDE}→100, middle frozen": 125.2,  # 2024 §5.1
+}
+PUBLISHED_SWAP = {"proactive": 77.0}  # VGG16
+
+SWEEP_MODEL = "vgg16-cifar"
+SWEEP_BATCHES = [8, 16, 32, 64, 128, 256, 512]
+SWEEP_BATCHES_QUICK = [8, 16]
+SWEEP_LIMIT = 512 * 2**20  # bytes that a small device lets a process have
+
+SWAP_CASE = Case("VGG16-cifar", "vgg16-cifar", 64)
+SWAP_POOL_BYTES = 46 * 2**20
+
+
+@dataclass(frozen=True)
+class SwapCase:
+    """A way to swap; `options` as memory_bench takes them."""
+
+    mode: str
+    options: tuple[str, ...]
+    quick: bool = False
+
+
+SWAPS = [
+    SwapCase("off", ("--swap", "off"), quick=True),
+    SwapCase("on_demand", ("--swap", "on_demand"), quick=True),
+    SwapCase("reduced", ("--swap", "reduced")),
+    SwapCase("proactive", ("--swap", "proactive", "--lookahead", "1"), quick=True),
+    SwapCase(
+        "proactive, 46 MiB, measured",
+        ("--swap", "proactive", "--swap-budget", str(SWAP_POOL_BYTES), "--measured"),
+    ),
+]

@@ -1,0 +1,110 @@
+"""The memory benchmark's own logic, and that the peer trains the same network as its description."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from memory import sweep  # noqa: E402
+from memory.cases import CASES, PUBLISHED, SWEEP_LIMIT  # noqa: E402
+from memory.models import generated  # noqa: E402
+from memory.report import frozen_line, mib  # noqa: E402
+from memory.swap import check_disk, roofline_ms  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from zoo import classic, mobilenet, resnet  # noqa: E402
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
+class LargestBatch(unittest.TestCase):
+    """Of a process that takes 100 MiB, and 2 MiB a sample: 206 samples fit, 200 in steps of 8."""
+
+    def setUp(self) -> None:
+        self.asked: list[int] = []
+
+    def peak(self, batch: int) -> int:
+        self.asked.append(batch)
+        return (100 + 2 * batch) << 20
+
+    def test_refined_between_what_fits_and_what_does_not(self) -> None:
+        known = {batch: self.peak(batch) for batch in (64, 128, 256)}
+        self.asked.clear()
+        self.assertEqual(sweep.largest_batch(known, self.peak, refine=True), 200)
+        self.assertLessEqual(len(self.asked), 5)
+
+    def test_of_those_known(self) -> None:
+        known = {batch: self.peak(batch) for batch in (64, 128, 256)}
+        self.asked.clear()
+        self.assertEqual(sweep.largest_batch(known, self.peak, refine=False), 128)
+        self.assertEqual(self.asked, [])
+
+    def test_all_fit(self) -> None:
+        self.assertEqual(sweep.largest_batch({8: 1, 16: SWEEP_LIMIT}, self.peak, refine=True), 16)
+
+    def test_none_fits(self) -> None:
+        self.assertEqual(sweep.largest_batch({8: SWEEP_LIMIT + 1}, self.peak, refine=True), 0)
+
+    def test_what_found_no_memory_does_not_fit(self) -> None:
+        self.assertEqual(sweep.largest_batch({8: 1, 16: None}, self.peak, refine=True), 8)
+
+
+class Swap(unittest.TestCase):
+    def test_roofline_is_what_the_disk_takes(self) -> None:
+        row = {"bytes_read": 3e6, "bytes_written": 1e6}
+        speeds = {"disk_read_bytes_per_second": 1e9, "disk_write_bytes_per_second": 5e8}
+        self.assertAlmostEqual(roofline_ms(row | speeds), 5.0)
+        self.assertIsNone(roofline_ms(row | dict.fromkeys(speeds, 0)))
+
+    @unittest.skipUnless(Path("/dev/shm").is_dir(), "no file system in memory at hand")
+    def test_refuses_memory_for_a_disk(self) -> None:
+        with self.assertRaisesRegex(RuntimeError, "tmpfs"):
+            check_disk(Path("/dev/shm"))
+
+
+class Report(unittest.TestCase):
+    def test_sizes(self) -> None:
+        self.assertEqual(mib(3 * 2**19), "1.5")
+        self.assertEqual(mib(None), "–")
+
+    def test_published_figures_belong_to_cases(self) -> None:
+        self.assertLessEqual(set(PUBLISHED), {case.title for case in CASES})
+
+    def test_what_freezing_saves(self) -> None:
+        rows = [
+            {"model": title, "planned_bytes": size << 20, "peak_rss_bytes": (size + 9) << 20}
+            for title, size in (("A", 30), ("A, middle frozen", 10))
+        ]
+        self.assertIn("saves 20.0 MiB planned, 20.0 MiB measured", frozen_line(rows))
+        self.assertEqual(frozen_line(rows[:1]), "")
+
+
+@unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
+class Peer(unittest.TestCase):
+    def test_has_the_weights_and_output_of_the_description(self) -> None:
+        from memory.torch_peer import Model
+
+        shipped = [b for family in (mobilenet, resnet, classic) for b in family.models()]
+        for builder in [*shipped, *generated()]:
+            with self.subTest(builder.name):
+                model = Model(json.loads(builder.text()))
+                self.assertEqual(sum(w.numel() for w in model.parameters()), builder.weights)
+                self.assertEqual(tuple(model.output_dims), tuple(builder.shape))
+
+    def test_trains_only_what_it_is_told(self) -> None:
+        from memory.torch_peer import Model
+
+        model = Model(json.loads(next(iter(classic.models())).text()))
+        model.train_only({"classifier"})
+        trained = {name for name, w in model.named_parameters() if w.requires_grad}
+        self.assertEqual(trained, {"parts.classifier.weight", "parts.classifier.bias"})
+
+
+if __name__ == "__main__":
+    unittest.main()
