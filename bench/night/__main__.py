@@ -30,6 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, metavar="DIR", help="where report.json and charts are left")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the report, as a file of that name")
     parser.add_argument("--quick", action="store_true", help="smaller and shorter")
+    parser.add_argument("--whole", action="store_true", help="every image of the dataset")
     parser.add_argument("--tune", action="store_true", help="try settings on a part of the training samples")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     return parser.parse_args()
@@ -39,12 +40,14 @@ def plan(options: argparse.Namespace, folder: Path) -> tuple[Settings, Split, li
     if options.scenario == "digits":
         settings = digits.quick() if options.quick else digits.SETTINGS
         return settings, digits.split_of(options.digits, folder), []
-    settings = cifar.quick() if options.quick else cifar.SETTINGS
-    return settings, cifar.split_of(size_of(options), folder), cifar.sweeps(settings)
+    settings, size = cifar_run(options)
+    return settings, cifar.split_of(size, folder), cifar.sweeps(settings)
 
 
-def size_of(options: argparse.Namespace) -> cifar.Size:
-    return cifar.QUICK if options.quick else cifar.FULL
+def cifar_run(options: argparse.Namespace) -> tuple[Settings, cifar.Size]:
+    if options.quick:
+        return cifar.quick(), cifar.QUICK
+    return (cifar.SETTINGS, cifar.WHOLE) if options.whole else (cifar.usual(), cifar.USUAL)
 
 
 def choose_settings(options: argparse.Namespace, folder: Path) -> None:
@@ -52,8 +55,8 @@ def choose_settings(options: argparse.Namespace, folder: Path) -> None:
         settings, grid = digits.SETTINGS, digits.GRID
         splits = digits.tuning_splits_of(options.digits, folder)
     else:
-        settings, grid = (cifar.quick() if options.quick else cifar.SETTINGS), cifar.GRID
-        splits = cifar.tuning_splits_of(size_of(options), folder)
+        (settings, size), grid = cifar_run(options), cifar.GRID
+        splits = cifar.tuning_splits_of(size, folder)
     tune(settings, [lay_out(folder / f"tune-{i}", settings, split) for i, split in enumerate(splits)], grid)
 
 

@@ -12,7 +12,7 @@ from .samples import Split, export_images, hold_out
 from .settings import Layers, Settings, Training
 from .sweeps import ALPHAS, Sweep, alpha_sweep, layers_sweep
 
-_PRETRAINING = Training(epochs=15, batch=64, learning_rate=0.1, weight_decay=5e-4)
+_PRETRAINING = Training(epochs=20, batch=64, learning_rate=0.1, weight_decay=5e-4)
 
 SETTINGS = Settings(
     model=ROOT / "config" / "models" / "cifar-mobilenet.json",
@@ -45,8 +45,10 @@ class Size:
     held_out_per_class: int | None
 
 
-FULL = Size(None, 500, None)
-QUICK = Size(400, 50, 100)  # at α = 10%, as many of a global class as of a local one
+# At α = 10%, as many of a global class as of a local one.
+WHOLE = Size(None, 500, None)  # some hours on two cores
+USUAL = Size(2000, 200, 300)
+QUICK = Size(400, 40, 100)
 
 
 def data_folder() -> Path:
@@ -83,10 +85,23 @@ def quick() -> Settings:
         fewer,
         reduced=[
             f"{QUICK.train_per_global_class} training images of each global class (of 5,000), "
-            f"{QUICK.train_per_local_class} of each local class (full run: {FULL.train_per_local_class}), "
-            f"{QUICK.held_out_per_class} held out of each (of 1,000)",
-            f"{shorter.epochs} epochs of pretraining (full run: {_PRETRAINING.epochs}), "
-            f"{fewer.night.epochs} a night (full run: {SETTINGS.night.epochs})",
+            f"{QUICK.train_per_local_class} of each local class, {QUICK.held_out_per_class} held out of "
+            f"each (usually {USUAL.train_per_global_class:,}, {USUAL.train_per_local_class} and "
+            f"{USUAL.held_out_per_class})",
+            f"{shorter.epochs} epochs of pretraining (usually {_PRETRAINING.epochs}), "
+            f"{fewer.night.epochs} a night (usually {SETTINGS.night.epochs})",
+        ],
+    )
+
+
+def usual() -> Settings:
+    """A part of the images, at the full length."""
+    return replace(
+        SETTINGS,
+        reduced=[
+            f"{USUAL.train_per_global_class:,} training images of each global class (of 5,000), "
+            f"{USUAL.train_per_local_class} of each local class, {USUAL.held_out_per_class} held out of each "
+            "(of 1,000); --whole takes all"
         ],
     )
 
