@@ -16,7 +16,7 @@ namespace moil::night {
 struct NightChoices {
   KernelChoices kernels;
   int threads = 0;
-  nlohmann::json training_memory;  // night_model.h; null: not fitted yet
+  nlohmann::json training_memory = nullptr;  // night_model.h; null: not fitted yet
 };
 
 class NightFiles {

@@ -16,10 +16,10 @@
 namespace moil {
 
 struct FitOptions {
-  std::size_t budget_bytes = 0;                  // of the pool and the batches being read ahead
-  bool may_swap = false;                         // TrainerConfig::swap_folder must be set
-  std::int64_t steps = 0;                        // of the whole training, for the bytes written
-  std::optional<std::uint64_t> max_write_bytes;  // of the whole training
+  std::size_t budget_bytes = 0;  // of the pool and the batches being read ahead
+  bool may_swap = false;         // TrainerConfig::swap_folder must be set
+  std::int64_t steps = 0;        // of the whole training, for the bytes written
+  std::optional<std::uint64_t> max_write_bytes = {};  // of the whole training
 };
 
 struct MemoryFit {
