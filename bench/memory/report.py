@@ -45,7 +45,7 @@ def frozen_line(rows: list[Row]) -> str:
     full = next(r for r in rows if r["model"] == frozen["model"].removesuffix(", middle frozen"))
     planned, peak = (full[key] - frozen[key] for key in ("planned_bytes", "peak_rss_bytes"))
     return (
-        f"\na frozen layer in the middle saves {mib(planned)} MiB planned, {mib(peak)} MiB measured"
+        f"\n\na frozen layer in the middle saves {mib(planned)} MiB planned, {mib(peak)} MiB measured"
         " (NNTrainer 2024: 24.4 expected, 20.9 measured)"
     )
 
