@@ -101,21 +101,49 @@ class Residency {
     }
   }
 
-  // The windows follow from what is cut, and what is cut from the windows: some rounds of both.
+  // The windows follow from what is cut, and what is cut from the windows: some rounds of both. Where
+  // the budget is not met so, steps at the peak have to wait for their tensors.
   void cut_to_budget() {
-    const int rounds = options_.times.order_seconds.empty() ? 1 : 3;
-    for (int round = 0; round < rounds; ++round) {
-      for (SwapLife& life : lives_) {
-        for (SwapGap& gap : life.gaps) gap.cut = false;
-      }
-      if (rounds > 1) choose_windows(options_.times, last_order_, round > 0, lives_);
+    const bool timed = !options_.times.order_seconds.empty();
+    for (int round = 0; round < (timed ? 3 : 1); ++round) {
+      uncut();
+      if (timed) choose_windows(options_.times, last_order_, round > 0, lives_);
       cut_greedily();
       drop_needless_cuts();
-      if (rounds > 1) {
-        mark_chosen();
+      mark_chosen();
+    }
+    for (int squeeze = 0; squeeze < kMostSqueezes && excess(live_bytes()) > 0; ++squeeze) {
+      close_windows_at_excess();
+      cut_greedily();
+      drop_needless_cuts();
+    }
+  }
+
+  void uncut() {
+    for (SwapLife& life : lives_) {
+      for (SwapGap& gap : life.gaps) gap.cut = false;
+    }
+  }
+
+  // Gaps that span an order above the budget get no lookahead and no tail.
+  void close_windows_at_excess() {
+    const std::vector<std::size_t> live = live_bytes();
+    const auto exceeds = [&](int from, int to) {
+      for (int o = std::max(0, from); o <= std::min(to, last_order_); ++o)
+        if (live[at(o)] > options_.budget_bytes) return true;
+      return false;
+    };
+    for (SwapLife& life : lives_) {
+      for (std::size_t g = 0; g < life.gaps.size(); ++g) {
+        const int out = life.uses[g].order + 1;
+        const bool spans = is_wrap(life, g)
+                               ? exceeds(out, last_order_) || exceeds(0, life.uses[0].order - 1)
+                               : exceeds(out, life.uses[g + 1].order - 1);
+        if (spans) life.gaps[g].lookahead = life.gaps[g].tail = 0;
       }
     }
   }
+
   void mark_chosen() {
     for (SwapLife& life : lives_) {
       for (SwapGap& gap : life.gaps) gap.chosen = gap.cut;
@@ -258,6 +286,8 @@ class Residency {
       begin = u + 1;
     }
   }
+
+  static constexpr int kMostSqueezes = 4;
 
   const TensorPool& pool_;
   const int last_order_;
