@@ -101,8 +101,8 @@ class Residency {
     }
   }
 
-  // The windows follow from what is cut, and what is cut from the windows: some rounds of both. Where
-  // the budget is not met so, steps at the peak have to wait for their tensors.
+  // The windows follow from what is cut, and what is cut from the windows: some rounds of both.
+  // Where the budget is not met so, steps at the peak have to wait for their tensors.
   void cut_to_budget() {
     const bool timed = !options_.times.order_seconds.empty();
     for (int round = 0; round < (timed ? 3 : 1); ++round) {
