@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "daemon/night/class_space.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/readers/label_dataset.h"
@@ -45,5 +47,16 @@ const data::Dataset& NightData::global() const {
 }
 
 const data::Dataset& NightData::local() const { return *origins_.local_images; }
+
+data::Mix NightData::draw_mix(const daemon::JobSpec& spec,
+                              const std::vector<std::string>& model_labels) const {
+  data::Mix mix = data::mix(global(), local(), reconciliation_, spec.global.alpha, spec.seed);
+  renumber_classes(mix, model_labels);
+  if (mix.train.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "there is nothing to train on: no labelled samples and global.alpha is 0");
+  }
+  return mix;
+}
 
 }  // namespace moil::night

@@ -7,6 +7,7 @@
 #include "daemon/night/feature_source.h"
 #include "daemon/state_layout.h"
 #include "datasets/labels/label_types.h"
+#include "datasets/sampling/mix.h"
 
 namespace moil::night {
 
@@ -19,7 +20,11 @@ class NightData {
   const data::Dataset& global() const;
   const data::Dataset& local() const;
   const Origins& origins() const { return origins_; }
-  const data::Reconciliation& reconciliation() const { return reconciliation_; }
+
+  // D_M of the job, its classes as rows of the model: the same for the same job and data.
+  // kInvalidArgument where it is empty, or where the model lacks a class of the pack.
+  [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec,
+                                   const std::vector<std::string>& model_labels) const;
 
  private:
   struct Readers;

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "daemon/night/class_space.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/memory_probe.h"
@@ -106,21 +105,11 @@ class NightJob {
     if (saved) mix_ = mix_from_json(*saved, data_.global(), data_.local(), lost);
     if (lost > 0) files_.remove_all();  // forgotten samples leave no trace in what is trained
     if (!saved || lost > 0) {
-      mix_ = data::mix(data_.global(), data_.local(), data_.reconciliation(), spec_.global.alpha,
-                       spec_.seed);
-      renumber_classes(mix_, base_.labels);
-      check_mix();
+      mix_ = data_.draw_mix(spec_, base_.labels);
       files_.save_mix(to_json(mix_));
     }
     pause_if_asked(Stage::kMix);
     progress(Stage::kMix, 1, 1);
-  }
-
-  void check_mix() {
-    if (mix_.train.empty()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "there is nothing to train on: no labelled samples and global.alpha is 0");
-    }
   }
 
   // --- plan: what will be computed by whom, and in how much memory -------------------------------

@@ -3,7 +3,6 @@
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
-#include "datasets/sampling/mix.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
 #include "engine/kernels/parallel.h"
@@ -20,8 +19,7 @@ class JobPlan {
       : layout_(layout), spec_(file.spec), data_(layout, file.spec) {
     set_thread_count(file.threads);
     base_ = read_model_folder(layout.version(spec_.model, file.base_version));
-    mix_ = data::mix(data_.global(), data_.local(), data_.reconciliation(), spec_.global.alpha,
-                     spec_.seed);
+    mix_ = data_.draw_mix(spec_, base_.labels);
   }
 
   Json run(bool picture) {
