@@ -76,14 +76,14 @@ SwapMode swap_mode_of(daemon::SwapWhen when) {
 std::size_t budget_for_training(const NightModel& night, const NightPlanInput& input) {
   const auto budget = static_cast<std::size_t>(*input.spec.memory.budget_bytes);
   const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
-  const std::size_t others = forecast_memory(night, input.mix, cached).total();
+  const MemoryForecast forecast = forecast_memory(night, input.mix, cached);
+  const std::size_t others = forecast.total();
   if (others >= budget) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the night needs " + std::to_string(others) +
                     " bytes beside training; memory.budget_bytes allows " + std::to_string(budget) +
                     "; fewer trainable layers, or a smaller model, need less");
   }
-  const MemoryForecast forecast = forecast_memory(night, input.mix, cached);
   return budget - (forecast.libraries + forecast.weights + forecast.judging);
 }
 
@@ -98,14 +98,18 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   }
   const auto& swap = input.spec.swap;
   config.swap.mode = swap_mode_of(swap.mode);
-  const auto* layers = &night.freeze.trainable_layers;
+  if (!input.spec.memory.budget_bytes) {  // nothing to fit into: the fastest kernels
+    config.memory_budget_bytes = std::numeric_limits<std::size_t>::max() / 4;
+    return config;
+  }
   FitOptions fit;
-  fit.budget_bytes = input.spec.memory.budget_bytes ? budget_for_training(night, input)
-                                                    : std::numeric_limits<std::size_t>::max() / 4;
+  fit.budget_bytes = budget_for_training(night, input);
   fit.may_swap = swap.mode == daemon::SwapWhen::kAuto;
   fit.steps = night.steps;
   if (swap.max_write_bytes) fit.max_write_bytes = static_cast<std::uint64_t>(*swap.max_write_bytes);
-  return fit_training(night.head, layers, config, fit, *night.trainer_kernels).config;
+  return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
+                      *night.trainer_kernels)
+      .config;
 }
 
 void plan_trainer(NightModel& night, const NightPlanInput& input) {

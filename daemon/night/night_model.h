@@ -47,8 +47,8 @@ struct NightPlanInput {
   const ModelBundle& base;  // the model before the night, as it is in the store
   const data::Mix& mix;
   const daemon::JobSpec& spec;
-  const KernelChoices& recorded;  // to use
-  const KernelChoices& profile;   // that led to them, or will
+  KernelChoices recorded;  // to use
+  KernelChoices profile;   // that led to them, or will
   std::filesystem::path swap_folder;
   std::optional<TrainingMemory> memory;  // as recorded; empty: fitted to the job's budget
   // Only to tell what it needs: kernels are not measured, nor is the disk.

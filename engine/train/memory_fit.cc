@@ -96,21 +96,13 @@ class Fitter {
     return fit;
   }
 
-  // Nothing where the model cannot be cut into such micro-batches.
+  // Nothing where the model cannot be cut into such micro-batches; the first plan tells.
   std::optional<MemoryFit> plan(const TrainerConfig& config) {
     const bool asked_for = config_.micro_batch > 0;  // then the trainer says what is wrong
-    if (!asked_for && config.micro_batch < config.batch && mixes_samples()) return std::nullopt;
-    return plan_training(model_, layers_, config, kernels_);
-  }
-
-  bool mixes_samples() {
-    if (mixes_) return *mixes_;
-    const TrainingPlanInput input = training_plan_input(model_, layers_, config_);
-    const Graph graph = build_graph(input.model, input.options.batch);
-    const NetworkPlan lean = plan_lean(graph, input.options.plan, kernels_);
-    mixes_ = std::any_of(lean.nodes.begin(), lean.nodes.end(),
-                         [](const NodeTensors& t) { return t.plan.mixes_samples; });
-    return *mixes_;
+    if (!asked_for && config.micro_batch < config.batch && mixes_samples_) return std::nullopt;
+    MemoryFit fit = plan_training(model_, layers_, config, kernels_);
+    mixes_samples_ = fit.mixes_samples;
+    return fit;
   }
 
   // Room that is left makes kernels faster.
@@ -123,7 +115,7 @@ class Fitter {
     std::string text = "training needs at least " + std::to_string(smallest_) +
                        " bytes of memory; " + std::to_string(options_.budget_bytes) +
                        " are allowed";
-    if (mixes_samples())
+    if (mixes_samples_)
       text += "; its batch norms keep the batch whole (freeze them, or train fewer layers)";
     else
       text += "; a smaller batch or fewer trainable layers need less";
@@ -137,7 +129,7 @@ class Fitter {
   const FitOptions& options_;
   KernelSelector& kernels_;
   std::size_t smallest_ = 0;
-  std::optional<bool> mixes_;
+  bool mixes_samples_ = false;
 };
 
 }  // namespace
@@ -151,6 +143,8 @@ MemoryFit plan_training(const ModelDescription& model, const std::set<std::strin
   fit.config = config;
   fit.prefetch_bytes = prefetch_bytes(graph);
   fit.planned_bytes = lean.memory.total_bytes + fit.prefetch_bytes;
+  fit.mixes_samples = std::any_of(lean.nodes.begin(), lean.nodes.end(),
+                                  [](const NodeTensors& t) { return t.plan.mixes_samples; });
   fit.traffic = traffic(lean.pool, lean.stays);
   return fit;
 }

@@ -26,7 +26,8 @@ struct MemoryFit {
   TrainerConfig config;           // with micro_batch, swap and memory_budget_bytes set
   std::size_t planned_bytes = 0;  // the pool at most, and the batches being read ahead
   std::size_t prefetch_bytes = 0;
-  SwapTraffic traffic;  // of one step
+  bool mixes_samples = false;  // then the batch stays whole
+  SwapTraffic traffic;         // of one step
   std::uint64_t write_bytes(std::int64_t steps) const {
     return traffic.written_bytes * static_cast<std::uint64_t>(steps);
   }
