@@ -67,6 +67,20 @@ std::size_t least_workspace(const Kernels& kernels) {
                                   kernels.begin());
 }
 
+// Takes the kernel of this name out of the list; null where there is none.
+std::unique_ptr<ConvKernel> take(Kernels& kernels, std::string_view name) {
+  for (auto& kernel : kernels)
+    if (kernel->name() == name) return std::move(kernel);
+  return nullptr;
+}
+
+[[noreturn]] void refuse_recorded(const std::string& key, const std::string& choice) {
+  throw Error(ErrorCode::kFailedPrecondition,
+              "the recorded kernel \"" + choice + "\" for \"" + key +
+                  "\" is not available in this build or with these options; start afresh, or run "
+                  "with what the choice was made with");
+}
+
 bool all_within(const Kernels& kernels, std::size_t limit) {
   return std::all_of(kernels.begin(), kernels.end(),
                      [&](const auto& k) { return k->workspace_bytes() <= limit; });
@@ -100,29 +114,25 @@ std::vector<std::unique_ptr<ConvKernel>> KernelSelector::candidates(
   return kernels;
 }
 
-std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, const ConvShape& shape,
-                                                  ConvStep step, const ConvFusion& fusion) const {
-  const auto [kernel_name, slices] = split_sliced_name(name);
+// The kernel of this name for a part of the batch, run part by part; null where there is none.
+std::unique_ptr<ConvKernel> KernelSelector::sliced(std::string_view kernel, std::int64_t slices,
+                                                   const ConvShape& shape, ConvStep step,
+                                                   const ConvFusion& fusion) const {
   if (shape.batch % slices != 0) return nullptr;
   ConvShape part = shape;
   part.batch /= slices;
-  for (auto& kernel : candidates(part, step, fusion)) {
-    if (kernel->name() != kernel_name) continue;
-    return slices == 1 ? std::move(kernel)
-                       : make_sliced_conv(std::move(kernel), shape, step, slices);
-  }
-  return nullptr;
+  Kernels parts = candidates(part, step, fusion);
+  auto found = take(parts, kernel);
+  return found ? make_sliced_conv(std::move(found), shape, step, slices) : nullptr;
 }
 
-std::unique_ptr<ConvKernel> KernelSelector::recorded(const std::string& key,
-                                                     const std::string& choice,
-                                                     const ConvShape& shape, ConvStep step,
-                                                     const ConvFusion& fusion) const {
-  if (auto kernel = named(choice, shape, step, fusion)) return kernel;
-  throw Error(ErrorCode::kFailedPrecondition,
-              "the recorded kernel \"" + choice + "\" for \"" + key +
-                  "\" is not available in this build or with these options; start afresh, or run "
-                  "with what the choice was made with");
+// The kernel of a recorded name, out of those for the whole batch where it is one; null where there
+// is none.
+std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, Kernels& whole,
+                                                  const ConvShape& shape, ConvStep step,
+                                                  const ConvFusion& fusion) const {
+  const auto [kernel, slices] = split_sliced_name(name);
+  return slices == 1 ? take(whole, kernel) : sliced(kernel, slices, shape, step, fusion);
 }
 
 // Those within the limit, as they are or in slices; the leanest alone where none is.
@@ -143,10 +153,9 @@ KernelSelector::Kernels KernelSelector::within(Kernels kernels, std::size_t limi
          !fusion.constant_weights && limit > 0 &&
          slices <= std::min<std::int64_t>(shape.batch, kMostSlices) && shape.batch % slices == 0;
          slices *= 2) {
-      auto sliced = named(std::string(kernels[i]->name()) + " x" + std::to_string(slices), shape,
-                          step, fusion);
-      if (!sliced || sliced->workspace_bytes() > limit) continue;
-      kept.push_back(std::move(sliced));
+      auto parts = sliced(kernels[i]->name(), slices, shape, step, fusion);
+      if (!parts || parts->workspace_bytes() > limit) continue;
+      kept.push_back(std::move(parts));
       break;
     }
     if (i == leanest) least = std::move(kernels[i]);
@@ -176,15 +185,17 @@ std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvSte
                 "none of the allowed processors computes \"" + key + "\"");
   if (max_workspace == 0) return std::move(kernels[least_workspace(kernels)]);
   if (const auto it = choices_.find(key); it != choices_.end()) {
+    auto kernel = named(it->second, kernels, shape, step, fusion);
+    if (!kernel) refuse_recorded(key, it->second);
     used_[key] = it->second;
-    return recorded(key, it->second, shape, step, fusion);
+    return kernel;
   }
   const std::size_t limit = std::min(rounded_limit(max_workspace), options_.max_workspace_bytes);
   const bool limited = !all_within(kernels, limit);
   const std::string measured = limited ? key + " within " + std::to_string(limit) : key;
   std::unique_ptr<ConvKernel> kernel;
   if (const auto it = profile_.find(measured); it != profile_.end())
-    kernel = named(it->second, shape, step, fusion);
+    kernel = named(it->second, kernels, shape, step, fusion);
   if (!kernel) {
     if (limited) kernels = within(std::move(kernels), limit, shape, step, fusion);
     kernel = std::move(kernels[choose(kernels, shape, step, fusion)]);

@@ -64,13 +64,13 @@ class KernelSelector {
 
  private:
   using Kernels = std::vector<std::unique_ptr<ConvKernel>>;
-  std::unique_ptr<ConvKernel> named(const std::string& name, const ConvShape& shape, ConvStep step,
-                                    const ConvFusion& fusion) const;
+  std::unique_ptr<ConvKernel> sliced(std::string_view kernel, std::int64_t slices,
+                                     const ConvShape& shape, ConvStep step,
+                                     const ConvFusion& fusion) const;
+  std::unique_ptr<ConvKernel> named(const std::string& name, Kernels& whole, const ConvShape& shape,
+                                    ConvStep step, const ConvFusion& fusion) const;
   Kernels within(Kernels kernels, std::size_t limit, const ConvShape& shape, ConvStep step,
                  const ConvFusion& fusion) const;
-  std::unique_ptr<ConvKernel> recorded(const std::string& key, const std::string& choice,
-                                       const ConvShape& shape, ConvStep step,
-                                       const ConvFusion& fusion) const;
   std::size_t choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
                      const ConvFusion& fusion) const;
 
