@@ -63,8 +63,7 @@ void Network::place_swap_file() {
     if (!stay.swapped() || stay.owner == last) continue;
     last = stay.owner;
     file_offsets_[at(stay.owner)] = bytes;
-    bytes += (plan_.pool.spec(stay.owner).info.bytes() + kSwapAlignment - 1) / kSwapAlignment *
-             kSwapAlignment;
+    bytes += swap_aligned(plan_.pool.spec(stay.owner).info.bytes());
   }
   swap_file_ = std::make_unique<SwapFile>(swap_folder_, bytes);
   swapper_ = std::make_unique<Swapper>(plan_.pool, plan_.stays, plan_.memory.offsets,

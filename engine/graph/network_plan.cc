@@ -418,10 +418,6 @@ std::optional<std::size_t> NetworkPlan::offset_at(TensorId id, int order) const 
   return memory.offsets[*stay];
 }
 
-bool NetworkPlan::swaps() const {
-  return std::any_of(stays.begin(), stays.end(), [](const Stay& s) { return s.swapped(); });
-}
-
 std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order) {
   std::map<TensorKind, std::size_t> bytes;
   const auto requests = memory_requests(plan.pool, plan.stays);

@@ -74,7 +74,7 @@ struct NetworkPlan {
   std::optional<std::size_t> stay_at(TensorId id, int order) const;
   // Where it lies then, in the pool.
   std::optional<std::size_t> offset_at(TensorId id, int order) const;
-  bool swaps() const;
+  bool swaps() const { return any_swapped(stays); }
 };
 
 // Throws what the layers throw; kInvalidArgument for a trained weight that does not exist.

@@ -295,16 +295,8 @@ class Residency {
   std::vector<SwapLife> lives_;
 };
 
-std::size_t swap_aligned(std::size_t bytes) {
-  return (bytes + kSwapAlignment - 1) / kSwapAlignment * kSwapAlignment;
-}
-
 // Large enough that whole kSwapAlignments cost nothing.
 constexpr std::size_t kLarge = 64 * 1024;
-
-bool any_swapped(const std::vector<Stay>& stays) {
-  return std::any_of(stays.begin(), stays.end(), [](const Stay& s) { return s.swapped(); });
-}
 
 // Of each stay, whether it lies among those that are aligned for transfers.
 std::vector<bool> aligned_for_swap(const TensorPool& pool, const std::vector<Stay>& stays) {
@@ -349,6 +341,10 @@ SwapMode swap_mode(std::string_view name) {
 std::vector<Stay> plan_stays(const TensorPool& pool, int last_order, const SwapOptions& options,
                              const std::map<TensorId, std::size_t>& counted_bytes) {
   return Residency(pool, last_order, options, counted_bytes).run();
+}
+
+bool any_swapped(const std::vector<Stay>& stays) {
+  return std::any_of(stays.begin(), stays.end(), [](const Stay& s) { return s.swapped(); });
 }
 
 SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays) {

@@ -46,6 +46,9 @@ struct SwapOptions {
 };
 
 inline constexpr std::size_t kSwapAlignment = 4096;  // direct I/O: of memory, file and size
+constexpr std::size_t swap_aligned(std::size_t bytes) {
+  return (bytes + kSwapAlignment - 1) / kSwapAlignment * kSwapAlignment;
+}
 
 // One stay in memory. A tensor that is never swapped has one.
 struct Stay {
@@ -64,6 +67,8 @@ struct Stay {
 [[nodiscard]] std::vector<Stay> plan_stays(
     const TensorPool& pool, int last_order, const SwapOptions& options,
     const std::map<TensorId, std::size_t>& counted_bytes = {});
+
+[[nodiscard]] bool any_swapped(const std::vector<Stay>& stays);
 
 // Bytes moved an iteration.
 struct SwapTraffic {

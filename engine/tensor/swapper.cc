@@ -27,8 +27,7 @@ Swapper::Swapper(const TensorPool& tensors, const std::vector<Stay>& stays,
     Transfer transfer;
     transfer.memory = memory.data(offsets[s]);
     transfer.file_offset = file_offsets[static_cast<std::size_t>(stay.owner)];
-    transfer.bytes = (tensors.spec(stay.owner).info.bytes() + kSwapAlignment - 1) / kSwapAlignment *
-                     kSwapAlignment;
+    transfer.bytes = swap_aligned(tensors.spec(stay.owner).info.bytes());
     const int number = static_cast<int>(transfers_.size());
     if (stay.loads) {
       transfer.loads = true;

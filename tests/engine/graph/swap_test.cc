@@ -36,6 +36,11 @@ Case case_of(const ModelDescription& model, std::int64_t batch, int states, bool
   return c;
 }
 
+Case random_case(unsigned seed) {
+  return case_of(testing::random_model(seed), 2 + seed % 3, static_cast<int>(seed % 3),
+                 seed % 4 == 0);
+}
+
 SwapOptions swap(SwapMode mode, int lookahead = 1) {
   SwapOptions options;
   options.mode = mode;
@@ -58,9 +63,8 @@ SwapTimes random_times(unsigned seed, int orders) {
 TEST(SwapTest, ChangesNoBit) {
   for (unsigned seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
-    const ModelDescription model = testing::random_model(seed);
-    Case c = case_of(model, 2 + seed % 3, static_cast<int>(seed % 3), seed % 4 == 0);
-    const WeightMap weights = testing::random_weights(model, seed);
+    Case c = random_case(seed);
+    const WeightMap weights = testing::random_weights(c.model, seed);
     const auto expected = testing::train(c.prepared, c.options, weights, 3);
     for (const SwapOptions& options :
          {swap(SwapMode::kOnDemand), swap(SwapMode::kReduced), swap(SwapMode::kProactive, 1),
@@ -75,9 +79,8 @@ TEST(SwapTest, ChangesNoBit) {
 TEST(SwapTest, ChangesNoBitUnderABudgetWithMeasuredTimes) {
   for (unsigned seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
-    const ModelDescription model = testing::random_model(seed);
-    Case c = case_of(model, 2 + seed % 3, static_cast<int>(seed % 3), seed % 4 == 0);
-    const WeightMap weights = testing::random_weights(model, seed);
+    Case c = random_case(seed);
+    const WeightMap weights = testing::random_weights(c.model, seed);
     const auto expected = testing::train(c.prepared, c.options, weights, 3);
     KernelSelector kernels = testing::fixed_kernels();
     const NetworkPlan plain =
