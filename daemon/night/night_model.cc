@@ -72,6 +72,11 @@ SwapMode swap_mode_of(daemon::SwapWhen when) {
   return kModes[static_cast<int>(when)];
 }
 
+std::optional<std::uint64_t> most_written(const daemon::JobSpec& spec) {
+  if (!spec.swap.max_write_bytes) return std::nullopt;
+  return static_cast<std::uint64_t>(*spec.swap.max_write_bytes);
+}
+
 // What training may take of the job's budget.
 std::size_t budget_for_training(const NightModel& night, const NightPlanInput& input) {
   const auto budget = static_cast<std::size_t>(*input.spec.memory.budget_bytes);
@@ -106,7 +111,7 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   fit.budget_bytes = budget_for_training(night, input);
   fit.may_swap = swap.mode == daemon::SwapWhen::kAuto;
   fit.steps = night.steps;
-  if (swap.max_write_bytes) fit.max_write_bytes = static_cast<std::uint64_t>(*swap.max_write_bytes);
+  fit.max_write_bytes = most_written(input.spec);
   return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
                       *night.trainer_kernels)
       .config;
@@ -121,7 +126,12 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
   const NetworkPlan& plan = night.trainer->network().plan();
-  night.swap_traffic = traffic(plan.pool, plan.stays);
+  const SwapTraffic pass = traffic(plan.pool, plan.stays);
+  const auto passes = static_cast<std::uint64_t>(night.steps) *
+                      static_cast<std::uint64_t>(config.batch / micro_batch_of(config));
+  night.swap_read_bytes = passes * pass.read_bytes;
+  night.swap_written_bytes = passes * pass.written_bytes;
+  check_swap_writes(night.swap_written_bytes, most_written(input.spec));
 }
 
 }  // namespace

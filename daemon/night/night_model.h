@@ -33,8 +33,8 @@ struct NightModel {
   std::unique_ptr<Backbone> backbone;
   std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
   TrainingMemory training_memory;
-  SwapTraffic swap_traffic;  // of a step
-  std::int64_t steps = 0;    // of the whole night
+  std::int64_t steps = 0;  // of the whole night; so are the bytes swapped
+  std::uint64_t swap_read_bytes = 0, swap_written_bytes = 0;
 
   KernelChoices choices() const;
   KernelChoices kernel_profile() const;   // what measurements led to

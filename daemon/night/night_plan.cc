@@ -64,8 +64,6 @@ class JobPlan {
     Json kinds = Json::object();
     for (const auto& [kind, bytes] : report.at_peak) kinds[to_string(kind)] = bytes;
     const TrainerConfig& config = night.trainer->config();
-    const auto micros = static_cast<std::uint64_t>(config.batch / micro_batch_of(config));
-    const auto per_night = static_cast<std::uint64_t>(night.steps) * micros;
     return {{"planned_bytes", report.planned_bytes},
             {"lower_bound_bytes", report.lower_bound_bytes},
             {"sorting_bytes", report.sorting_bytes},
@@ -79,8 +77,8 @@ class JobPlan {
             {"micro_batch", micro_batch_of(config)},
             {"swap",
              {{"mode", to_string(config.swap.mode)},
-              {"read_bytes", per_night * night.swap_traffic.read_bytes},
-              {"written_bytes", per_night * night.swap_traffic.written_bytes}}}};
+              {"read_bytes", night.swap_read_bytes},
+              {"written_bytes", night.swap_written_bytes}}}};
   }
 
   // What training would need with less of something.
@@ -88,6 +86,7 @@ class JobPlan {
     Json list = Json::array();
     const auto add = [&](const std::string& what, daemon::JobSpec spec) {
       spec.memory.budget_bytes.reset();
+      spec.swap.max_write_bytes.reset();
       list.push_back({{"with", what},
                       {"planned_bytes", plan(spec).trainer->network().plan().memory.total_bytes}});
     };

@@ -28,10 +28,6 @@ class Fitter {
     return fit.planned_bytes <= options_.budget_bytes;
   }
 
-  bool writes_too_much(const MemoryFit& fit) const {
-    return options_.max_write_bytes && fit.write_bytes(options_.steps) > *options_.max_write_bytes;
-  }
-
   // Micro-batches to try, the largest first.
   std::vector<std::int64_t> micro_batches() const {
     if (config_.micro_batch > 0) return {config_.micro_batch};
@@ -69,14 +65,7 @@ class Fitter {
       if (!best || fit->traffic.written_bytes < best->traffic.written_bytes) best = fit;
     }
     if (!best) return std::nullopt;
-    if (writes_too_much(*best)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "to fit " + std::to_string(options_.budget_bytes) +
-                      " bytes of memory, training would write " +
-                      std::to_string(best->write_bytes(options_.steps)) +
-                      " bytes to the swap file; swap.max_write_bytes allows " +
-                      std::to_string(*options_.max_write_bytes));
-    }
+    check_swap_writes(best->write_bytes(options_.steps), options_.max_write_bytes);
     return accept(*best);
   }
 
@@ -153,6 +142,15 @@ MemoryFit fit_training(const ModelDescription& model, const std::set<std::string
                        const TrainerConfig& config, const FitOptions& options,
                        KernelSelector& kernels) {
   return Fitter(model, layers, config, options, kernels).run();
+}
+
+void check_swap_writes(std::uint64_t bytes, std::optional<std::uint64_t> max_write_bytes) {
+  if (!max_write_bytes || bytes <= *max_write_bytes) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "training would write " + std::to_string(bytes) +
+                  " bytes to its swap file; swap.max_write_bytes allows " +
+                  std::to_string(*max_write_bytes) +
+                  ": allow more, or more memory, or train fewer layers");
 }
 
 }  // namespace moil

@@ -46,4 +46,8 @@ struct MemoryFit {
                                      const TrainerConfig& config, const FitOptions& options,
                                      KernelSelector& kernels);
 
+// Throws kInvalidArgument with both numbers where a training would write more to its swap file than
+// it may.
+void check_swap_writes(std::uint64_t bytes, std::optional<std::uint64_t> max_write_bytes);
+
 }  // namespace moil

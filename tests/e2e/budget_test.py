@@ -73,9 +73,12 @@ class BudgetTest(unittest.TestCase):
     def test_writing_more_than_allowed_is_refused(self) -> None:
         free = self.plan(ALL_LAYERS)
         budget = free["predicted_bytes"] - free["training"]["planned_bytes"] // 4
-        job = self.run_job(ALL_LAYERS, memory={"budget_bytes": budget}, swap={"max_write_bytes": 1000})
-        self.assertEqual(job["state"], "failed")
-        self.assertIn("swap.max_write_bytes allows 1000", job["message"])
+        for job in (
+            self.run_job(ALL_LAYERS, memory={"budget_bytes": budget}, swap={"max_write_bytes": 1000}),
+            self.run_job(ALL_LAYERS, swap={"mode": "on_demand", "max_write_bytes": 1000}),
+        ):
+            self.assertEqual(job["state"], "failed")
+            self.assertIn("swap.max_write_bytes allows 1000", job["message"])
 
     def test_an_impossible_budget_is_refused_with_both_numbers(self) -> None:
         budget = {"budget_bytes": 1_000_000}
