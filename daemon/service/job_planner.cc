@@ -7,15 +7,24 @@ namespace moil::daemon {
 namespace {
 
 // A file that is gone when nobody needs it any more.
-std::shared_ptr<const std::filesystem::path> passing_file(const std::filesystem::path& path,
-                                                          const std::string& text) {
-  write_file_atomic(path, text);
-  return {new std::filesystem::path(path), [](const std::filesystem::path* p) {
-            std::error_code ignored;
-            std::filesystem::remove(*p, ignored);
-            delete p;
-          }};
-}
+class PassingFile {
+ public:
+  PassingFile(std::filesystem::path path, const std::string& text) : path_(std::move(path)) {
+    write_file_atomic(path_, text);
+  }
+  ~PassingFile() { remove(); }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+
+  void remove() const {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace
 
@@ -32,17 +41,20 @@ void JobPlanner::start(const JobSpec& spec, bool picture, const Responder& respo
   file.spec = spec;
   data::make_private_folder(layout_.jobs());
   const auto path = layout_.jobs() / ("plan-" + std::to_string(next_++) + ".json");
-  const auto document = passing_file(path, to_json(file).dump(2) + "\n");
+  const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");
   WorkerCalls::Answer answer;
+  // Removed before the reply: who has it may look into the state folder.
   answer.result = [responder, document](const Json& result) {
+    document->remove();
     Json plan = result;
     plan.erase("event");
     responder.result(plan);
   };
   answer.error = [responder, document](std::exception_ptr error) {
+    document->remove();
     responder.error(rpc_error(error));
   };
-  calls_.start(command_.plan(*document, file.threads, picture), std::move(answer));
+  calls_.start(command_.plan(document->path(), file.threads, picture), std::move(answer));
 }
 
 }  // namespace moil::daemon
