@@ -65,6 +65,7 @@ class ConvolutionGradient {
   std::int64_t weight_elements_;
   bool by_points_ = false;  // threads share out points and add up; otherwise the gradient's rows
   int parts_ = 1;
+  std::int64_t tile_points_ = 0;  // gathered at a time
   std::size_t tile_bytes_ = 0, partial_bytes_ = 0, workspace_bytes_ = 0;
 };
 

@@ -34,8 +34,8 @@ ConvolutionGradient::ConvolutionGradient(const ConvShape& shape, const MatrixPro
   if (!grid_.is_source()) {
     const std::int64_t columns =
         by_points_ ? length : (length / parts_ + 2 * kRowUnit);  // parts are cut at units
-    tile_bytes_ = padded(static_cast<std::size_t>(std::min(tile_points(columns), grid_.points()) *
-                                                  std::min(columns, length)) *
+    tile_points_ = std::min(tile_points(columns), grid_.points());
+    tile_bytes_ = padded(static_cast<std::size_t>(tile_points_ * std::min(columns, length)) *
                          sizeof(float));
   }
   workspace_bytes_ = static_cast<std::size_t>(parts_) * tile_bytes_ +
@@ -75,7 +75,7 @@ void ConvolutionGradient::add_points(Range points, Range rows, const float* inpu
   if (rows.size() <= 0) return;
   const std::int64_t columns = grid_.columns, depth = grid_.depth;
   const bool direct = grid_.is_source();
-  const std::int64_t most = direct ? points.size() : tile_points(rows.size());
+  const std::int64_t most = direct ? points.size() : tile_points_;
   for (std::int64_t g = 0; g < grid_.groups; ++g) {
     float* to = gradient + (g * grid_.row_length() + rows.begin) * columns;
     for (std::int64_t p = points.begin; p < points.end; p += most) {

@@ -277,6 +277,48 @@ TEST(ConvKernelsRepeat, TheSameBitsInEveryRun) {
   }
 }
 
+// Memory behind a kernel's workspace belongs to somebody else.
+bool writes_beyond_workspace(const ConvKernel& kernel, const Case& c) {
+  constexpr std::size_t kBehind = 16 * 1024;
+  const Floats x(c.x), w(c.w), b(c.bias), dy(c.dy), dx(c.x.size()), dw(c.w.size()),
+      db(c.bias.size()), y(static_cast<std::size_t>(c.s.out_elements()));
+  const Bytes workspace(kernel.workspace_bytes() + kBehind);
+  fill_with_garbage(workspace.get(), kernel.workspace_bytes() + kBehind);
+  ConvArgs args;
+  args.input = x.get();
+  args.weights = w.get();
+  args.bias = b.get();
+  args.output = y.get();
+  args.output_derivative = dy.get();
+  args.input_derivative = dx.get();
+  args.weight_gradient = dw.get();
+  args.bias_gradient = db.get();
+  args.workspace = workspace.get();
+  kernel.run(args);
+  const std::byte* behind = workspace.get() + kernel.workspace_bytes();
+  return std::any_of(behind, behind + kBehind, [](std::byte v) { return v != std::byte{0xFF}; });
+}
+
+TEST(ConvKernelsWorkspace, IsAllThatAKernelWritesTo) {
+  std::vector<ConvShape> shapes = {shape(64, 512, 2, 2, 512, 3, 1, 1),
+                                   shape(16, 512, 4, 4, 512, 3, 1, 1),
+                                   shape(8, 160, 7, 7, 96, 3, 2, 1), shape(4, 64, 32, 32, 64, 3, 1, 1)};
+  std::mt19937 random(1);
+  const auto one_of = [&](std::initializer_list<std::int64_t> list) {
+    return list.begin()[random() % list.size()];
+  };
+  for (int i = 0; i < 30; ++i)
+    shapes.push_back(shape(one_of({1, 3, 16}), one_of({3, 17, 64, 200, 384}), one_of({1, 5, 14}),
+                           one_of({2, 9}), one_of({8, 33, 128}), one_of({1, 3, 5}), one_of({1, 2}), 2));
+  KernelSelector selector;
+  for (const ConvShape& s : shapes) {
+    const Case c(s);
+    for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative})
+      for (const auto& kernel : selector.candidates(s, step, {true}))
+        EXPECT_FALSE(writes_beyond_workspace(*kernel, c)) << kernel->name() << " " << s.to_string();
+  }
+}
+
 TEST(ConvKernelsNan, ANanIsNotHiddenByTheActivation) {
   Case c(shape(1, 8, 5, 5, 8, 1));
   c.x[3] = NAN;
