@@ -12,6 +12,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Of each node, what its steps' workspaces may take.
 using WorkspaceLimits = std::vector<decltype(LayerSetup::workspace_limits)>;
 
+// What a plan may take at most, given the one of the leanest kernels.
+std::size_t most_bytes(const NetworkPlan& lean, const PlanOptions& options) {
+  return std::max(lean.memory.total_bytes, options.memory_budget_bytes);
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, const PlanOptions& options, KernelSelector& kernels,
@@ -290,11 +295,20 @@ class Planner {
     return bytes;
   }
 
+  void place(double slack) {
+    plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap, lean_workspaces(), slack);
+    plan_.memory = plan_residency(plan_.pool, plan_.stays);
+  }
+
   void place() {
     if (options_.swap.mode != SwapMode::kOff && !(options_.training && options_.share_memory))
       throw Error(ErrorCode::kInvalidArgument, "swap is for training alone");
-    plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap, lean_workspaces());
-    plan_.memory = plan_residency(plan_.pool, plan_.stays);
+    // Loads that begin early may leave a layout with larger holes: then they begin later.
+    for (const double slack : {2.0, 1.5, 1.25, 1.0, 0.0}) {
+      place(lean_ == nullptr ? 0.0 : slack);
+      if (lean_ == nullptr || !plan_.swaps()) break;
+      if (plan_.memory.total_bytes <= most_bytes(*lean_, options_)) break;
+    }
     plan_.lower_bound_bytes = moil::lower_bound_bytes(memory_requests(plan_.pool, plan_.stays));
   }
 
@@ -400,8 +414,8 @@ NetworkPlan plan_network(const Graph& graph, const PlanOptions& options, KernelS
   if (!options.training)
     return Planner(graph, options, kernels, WorkspaceLimits(graph.nodes.size())).run();
   const NetworkPlan lean = plan_lean(graph, options, kernels);
-  const std::size_t most = std::max(lean.memory.total_bytes, options.memory_budget_bytes);
-  return Planner(graph, options, kernels, room_for_workspaces(graph, lean, most), &lean).run();
+  const WorkspaceLimits room = room_for_workspaces(graph, lean, most_bytes(lean, options));
+  return Planner(graph, options, kernels, room, &lean).run();
 }
 
 std::optional<std::size_t> NetworkPlan::stay_at(TensorId id, int order) const {

@@ -35,8 +35,8 @@ ConvolutionGradient::ConvolutionGradient(const ConvShape& shape, const MatrixPro
     const std::int64_t columns =
         by_points_ ? length : (length / parts_ + 2 * kRowUnit);  // parts are cut at units
     tile_points_ = std::min(tile_points(columns), grid_.points());
-    tile_bytes_ = padded(static_cast<std::size_t>(tile_points_ * std::min(columns, length)) *
-                         sizeof(float));
+    tile_bytes_ =
+        padded(static_cast<std::size_t>(tile_points_ * std::min(columns, length)) * sizeof(float));
   }
   workspace_bytes_ = static_cast<std::size_t>(parts_) * tile_bytes_ +
                      static_cast<std::size_t>(parts_ - 1) * partial_bytes_;

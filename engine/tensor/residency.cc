@@ -91,16 +91,18 @@ SwapMode swap_mode(std::string_view name) {
 }
 
 std::vector<Stay> plan_stays(const TensorPool& pool, int last_order, const SwapOptions& options,
-                             const std::map<TensorId, std::size_t>& counted_bytes) {
+                             const WorkspaceBytes& workspaces, double slack) {
   std::vector<SwapLife> lives;
   for (std::size_t i = 0; i < pool.owners().size(); ++i) {
-    const auto counted = counted_bytes.find(pool.owners()[i]);
-    lives.push_back(life_of(
-        pool, pool.owners()[i],
-        counted == counted_bytes.end() ? pool.requests()[i].bytes : counted->second, options));
+    const auto counted = workspaces.find(pool.owners()[i]);
+    const std::size_t bytes =
+        counted == workspaces.end() ? pool.requests()[i].bytes : counted->second;
+    lives.push_back(life_of(pool, pool.owners()[i], bytes, options));
   }
   if (options.mode == SwapMode::kProactive && options.budget_bytes > 0) {
     cut_to_budget(options, last_order, lives);
+    for (std::size_t i = 0; i < lives.size(); ++i) lives[i].bytes = pool.requests()[i].bytes;
+    if (slack > 0) widen_windows(options, last_order, slack, lives);
   } else if (options.mode != SwapMode::kOff) {
     for (SwapLife& life : lives) cut_all(life, options.mode, last_order);
   }

@@ -62,11 +62,13 @@ struct Stay {
 
 // Stays of all owners of the pool (merged), owner by owner in the pool's order, each owner's in
 // time.
-// counted_bytes: what tensors count as where that is not their size (workspaces, which take what
-// room there is).
-[[nodiscard]] std::vector<Stay> plan_stays(
-    const TensorPool& pool, int last_order, const SwapOptions& options,
-    const std::map<TensorId, std::size_t>& counted_bytes = {});
+// workspaces: what they count as while it is decided what is swapped, where that is not their size.
+// slack: with a budget and measured times, windows grow to so many times what their transfers take,
+// where the budget has room beside the workspaces as they are. 0: that room is left.
+using WorkspaceBytes = std::map<TensorId, std::size_t>;
+[[nodiscard]] std::vector<Stay> plan_stays(const TensorPool& pool, int last_order,
+                                           const SwapOptions& options,
+                                           const WorkspaceBytes& workspaces = {}, double slack = 0);
 
 [[nodiscard]] bool any_swapped(const std::vector<Stay>& stays);
 

@@ -16,19 +16,17 @@ struct Cut {
   std::size_t life = 0, gap = 0;
 };
 
-class BudgetCutter {
+class SwapBudget {
  public:
-  BudgetCutter(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives)
+  SwapBudget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives)
       : options_(options), last_order_(last_order), lives_(lives) {}
 
   // The windows follow from what is cut, and what is cut from the windows: some rounds of both.
-  // Where the budget is not met so, windows close at the orders that exceed it; at last every
-  // window takes what room is left.
-  void run() {
+  void cut() {
     const bool timed = !options_.times.order_seconds.empty();
     for (int round = 0; round < (timed ? 3 : 1); ++round) {
       uncut();
-      if (timed) choose_windows(options_.times, last_order_, round > 0, lives_);
+      if (timed) choose_windows(options_.times, last_order_, round > 0, kTransferSlack, lives_);
       cut_greedily();
       drop_needless_cuts();
       mark_chosen();
@@ -38,8 +36,34 @@ class BudgetCutter {
       cut_greedily();
       drop_needless_cuts();
     }
+  }
+
+  void widen(double slack) {
+    if (options_.times.order_seconds.empty()) return;
     mark_chosen();
-    if (timed) widen_windows();
+    std::vector<SwapLife> wished = lives_;
+    choose_windows(options_.times, last_order_, /*queued=*/true, slack, wished);
+    std::vector<std::size_t> live = live_bytes();
+    const std::size_t most =
+        std::max(options_.budget_bytes, *std::max_element(live.begin(), live.end()));
+    const auto fits = [&] {
+      return std::all_of(live.begin(), live.end(), [&](std::size_t b) { return b <= most; });
+    };
+    std::vector<Cut> open = made_cuts();
+    while (!open.empty()) {
+      std::erase_if(open, [&](const Cut& cut) {
+        SwapLife& life = lives_[cut.life];
+        const SwapGap& wish = wished[cut.life].gaps[cut.gap];
+        bool grew = false;
+        for (int SwapGap::*window : {&SwapGap::tail, &SwapGap::lookahead}) {
+          if (life.gaps[cut.gap].*window >= wish.*window || !has_free_orders(life, cut.gap))
+            continue;
+          grew |= change_if(
+              life, live, [&] { ++(life.gaps[cut.gap].*window); }, fits);
+        }
+        return !grew;
+      });
+    }
   }
 
  private:
@@ -179,34 +203,6 @@ class BudgetCutter {
     }
   }
 
-  // Every window that is shorter than its transfer takes grows by an order at a time, in turn with
-  // the others, while that needs no more memory.
-  void widen_windows() {
-    std::vector<SwapLife> wished = lives_;
-    choose_windows(options_.times, last_order_, /*queued=*/true, wished);
-    std::vector<std::size_t> live = live_bytes();
-    const std::size_t most =
-        std::max(options_.budget_bytes, *std::max_element(live.begin(), live.end()));
-    const auto fits = [&] {
-      return std::all_of(live.begin(), live.end(), [&](std::size_t b) { return b <= most; });
-    };
-    std::vector<Cut> open = made_cuts();
-    while (!open.empty()) {
-      std::erase_if(open, [&](const Cut& cut) {
-        SwapLife& life = lives_[cut.life];
-        const SwapGap& wish = wished[cut.life].gaps[cut.gap];
-        bool grew = false;
-        for (int SwapGap::*window : {&SwapGap::tail, &SwapGap::lookahead}) {
-          if (life.gaps[cut.gap].*window >= wish.*window || !has_free_orders(life, cut.gap))
-            continue;
-          grew |= change_if(
-              life, live, [&] { ++(life.gaps[cut.gap].*window); }, fits);
-        }
-        return !grew;
-      });
-    }
-  }
-
   // Whether a cut's windows leave more than one order at which the tensor is not in memory.
   bool has_free_orders(const SwapLife& life, std::size_t g) const {
     const SwapGap& gap = life.gaps[g];
@@ -223,7 +219,12 @@ class BudgetCutter {
 }  // namespace
 
 void cut_to_budget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives) {
-  BudgetCutter(options, last_order, lives).run();
+  SwapBudget(options, last_order, lives).cut();
+}
+
+void widen_windows(const SwapOptions& options, int last_order, double slack,
+                   std::vector<SwapLife>& lives) {
+  SwapBudget(options, last_order, lives).widen(slack);
 }
 
 }  // namespace moil

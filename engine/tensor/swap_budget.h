@@ -1,8 +1,6 @@
 // Proactive swap within a budget: which gaps are cut, and how early their loads begin.
 //
-// Cuts no more than it takes to bring live bytes down to the budget, at the fewest bytes moved,
-// and gives the room that is then left to loads ahead of time, so that steps need not wait.
-// A pure function; thread-safe.
+// Pure functions; thread-safe.
 #pragma once
 
 #include <vector>
@@ -11,8 +9,16 @@
 
 namespace moil {
 
-// Uses options.budget_bytes and options.times. Where the budget cannot be met all that helps is
-// cut.
+// Cuts no more than it takes to bring live bytes down to options.budget_bytes, at the fewest bytes
+// moved, with windows as long as the transfers take by options.times. Where the budget cannot be
+// met so, windows close at the orders that exceed it; where it cannot be met at all, all that helps
+// is cut.
 void cut_to_budget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives);
+
+// Every window of a cut that is shorter than `slack` times its transfer grows by an order at a
+// time, in turn with the others, while that needs no more memory than the budget, or than there is
+// now. Nothing without options.times.
+void widen_windows(const SwapOptions& options, int last_order, double slack,
+                   std::vector<SwapLife>& lives);
 
 }  // namespace moil

@@ -5,9 +5,6 @@
 namespace moil {
 namespace {
 
-// Transfers seldom reach the measured rate while the processor computes.
-constexpr double kSlack = 1.25;
-
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // When each order begins, in seconds from the iteration's start; the end at the back.
@@ -66,7 +63,7 @@ void set_tails(const Clock& clock, std::vector<Transfer>& stores) {
 
 }  // namespace
 
-void choose_windows(const SwapTimes& times, int last_order, bool queued,
+void choose_windows(const SwapTimes& times, int last_order, bool queued, double slack,
                     std::vector<SwapLife>& lives) {
   const Clock clock(times, last_order);
   std::vector<Transfer> loads, stores;
@@ -76,9 +73,9 @@ void choose_windows(const SwapTimes& times, int last_order, bool queued,
       SwapGap& gap = life.gaps[g];
       const int next = life.uses[g + 1 < life.uses.size() ? g + 1 : 0].order;
       const bool queues = queued && gap.chosen;
-      loads.push_back({&gap, next, kSlack * bytes / times.read_bytes_per_second, queues});
+      loads.push_back({&gap, next, slack * bytes / times.read_bytes_per_second, queues});
       stores.push_back(
-          {&gap, life.uses[g].order, kSlack * bytes / times.write_bytes_per_second, queues});
+          {&gap, life.uses[g].order, slack * bytes / times.write_bytes_per_second, queues});
     }
   }
   set_lookaheads(clock, loads);

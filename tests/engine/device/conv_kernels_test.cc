@@ -300,16 +300,17 @@ bool writes_beyond_workspace(const ConvKernel& kernel, const Case& c) {
 }
 
 TEST(ConvKernelsWorkspace, IsAllThatAKernelWritesTo) {
-  std::vector<ConvShape> shapes = {shape(64, 512, 2, 2, 512, 3, 1, 1),
-                                   shape(16, 512, 4, 4, 512, 3, 1, 1),
-                                   shape(8, 160, 7, 7, 96, 3, 2, 1), shape(4, 64, 32, 32, 64, 3, 1, 1)};
+  std::vector<ConvShape> shapes = {
+      shape(64, 512, 2, 2, 512, 3, 1, 1), shape(16, 512, 4, 4, 512, 3, 1, 1),
+      shape(8, 160, 7, 7, 96, 3, 2, 1), shape(4, 64, 32, 32, 64, 3, 1, 1)};
   std::mt19937 random(1);
   const auto one_of = [&](std::initializer_list<std::int64_t> list) {
     return list.begin()[random() % list.size()];
   };
   for (int i = 0; i < 30; ++i)
     shapes.push_back(shape(one_of({1, 3, 16}), one_of({3, 17, 64, 200, 384}), one_of({1, 5, 14}),
-                           one_of({2, 9}), one_of({8, 33, 128}), one_of({1, 3, 5}), one_of({1, 2}), 2));
+                           one_of({2, 9}), one_of({8, 33, 128}), one_of({1, 3, 5}), one_of({1, 2}),
+                           2));
   KernelSelector selector;
   for (const ConvShape& s : shapes) {
     const Case c(s);

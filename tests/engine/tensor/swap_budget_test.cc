@@ -23,6 +23,10 @@ SwapOptions options(std::size_t budget, int last_order) {
   return o;
 }
 
+std::vector<Stay> widened(const TensorPool& pool, std::size_t budget, int last_order) {
+  return plan_stays(pool, last_order, options(budget, last_order), {}, /*slack=*/1.25);
+}
+
 class Pool {
  public:
   TensorId add(std::size_t bytes, const std::vector<int>& orders, bool always = false,
@@ -64,7 +68,7 @@ TEST(SwapBudget, CutsNothingThatFits) {
   Pool p;
   p.add(16 * kMiB, {0, 9});
   p.add(16 * kMiB, {3, 4});
-  const auto stays = plan_stays(p.merged(), 9, options(32 * kMiB, 9));
+  const auto stays = widened(p.merged(), 32 * kMiB, 9);
   EXPECT_FALSE(any_swapped(stays));
 }
 
@@ -74,7 +78,7 @@ TEST(SwapBudget, GivesRoomThatIsLeftToLoadsAhead) {
   Pool p;
   const TensorId waits = p.add(15 * kMiB, {0, 12});
   p.add(32 * kMiB, {5});
-  const auto stays = plan_stays(p.merged(), 12, options(32 * kMiB, 12));
+  const auto stays = widened(p.merged(), 32 * kMiB, 12);
   const auto own = of(stays, waits);
   ASSERT_EQ(own.size(), 2U);
   EXPECT_EQ(own[0].until, 2);  // 15 MiB take two orders
@@ -85,13 +89,31 @@ TEST(SwapBudget, ShortensWindowsWhereMemoryIsShort) {
   Pool p;
   const TensorId waits = p.add(15 * kMiB, {0, 6});
   p.add(32 * kMiB, {5});
-  const auto stays = plan_stays(p.merged(), 12, options(32 * kMiB, 12));
+  const auto stays = widened(p.merged(), 32 * kMiB, 12);
   const auto own = of(stays, waits);
   ASSERT_EQ(own.size(), 2U);
   EXPECT_EQ(own[1].from, 6);   // it waits
   EXPECT_EQ(own[0].until, 2);  // storing need not
   const auto bytes = live(p.merged(), stays, 12);
   EXPECT_LE(*std::max_element(bytes.begin(), bytes.end()), 32 * kMiB);
+}
+
+// The large step at 10 closes the window, which then grows into what a workspace left of the room.
+TEST(SwapBudget, LeavesRoomForWorkspaces) {
+  for (const std::size_t mebibytes : {1, 20}) {
+    Pool p;
+    const TensorId waits = p.add(15 * kMiB, {0, 12});
+    p.add(32 * kMiB, {5});
+    p.add(32 * kMiB, {10});
+    const TensorId workspace = p.add(mebibytes * kMiB, {11});
+    const TensorPool& pool = p.merged();
+    const auto stays =
+        plan_stays(pool, 12, options(32 * kMiB, 12), {{workspace, 1 * kMiB}}, /*slack=*/2);
+    ASSERT_EQ(of(stays, waits).size(), 2U);
+    EXPECT_EQ(of(stays, waits)[1].from, mebibytes == 1 ? 11 : 12);
+    const auto bytes = live(pool, stays, 12);
+    EXPECT_LE(*std::max_element(bytes.begin(), bytes.end()), 32 * kMiB);
+  }
 }
 
 void add_random(Pool& pool, std::mt19937& random, int last) {
@@ -131,7 +153,7 @@ TEST(SwapBudget, PlansRandomPools) {
     all.mode = SwapMode::kOnDemand;
     const auto least = live(pool, plan_stays(pool, last, all), last);
     const std::size_t budget = *std::max_element(least.begin(), least.end());
-    const auto stays = plan_stays(pool, last, options(budget, last));
+    const auto stays = widened(pool, budget, last);
     const auto bytes = live(pool, stays, last);
     EXPECT_LE(*std::max_element(bytes.begin(), bytes.end()), budget);
     for (const TensorId owner : pool.owners())
