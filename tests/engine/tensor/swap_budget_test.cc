@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <random>
 
 namespace moil {
@@ -49,12 +49,12 @@ class Pool {
   int count_ = 0;
 };
 
-std::vector<std::size_t> live(const TensorPool& pool, const std::vector<Stay>& stays, int last) {
-  std::vector<std::size_t> bytes(at(last) + 1, 0);
+std::size_t peak(const TensorPool& pool, const std::vector<Stay>& stays, int last) {
+  std::vector<std::size_t> live(at(last) + 1, 0);
   for (const Stay& s : stays) {
-    for (int o = s.from; o <= s.until; ++o) bytes[at(o)] += pool.spec(s.owner).info.bytes();
+    for (int o = s.from; o <= s.until; ++o) live[at(o)] += pool.spec(s.owner).info.bytes();
   }
-  return bytes;
+  return *std::max_element(live.begin(), live.end());
 }
 
 std::vector<Stay> of(const std::vector<Stay>& stays, TensorId id) {
@@ -89,13 +89,13 @@ TEST(SwapBudget, ShortensWindowsWhereMemoryIsShort) {
   Pool p;
   const TensorId waits = p.add(15 * kMiB, {0, 6});
   p.add(32 * kMiB, {5});
-  const auto stays = widened(p.merged(), 32 * kMiB, 12);
+  const TensorPool& pool = p.merged();
+  const auto stays = widened(pool, 32 * kMiB, 12);
   const auto own = of(stays, waits);
   ASSERT_EQ(own.size(), 2U);
   EXPECT_EQ(own[1].from, 6);   // it waits
   EXPECT_EQ(own[0].until, 2);  // storing need not
-  const auto bytes = live(p.merged(), stays, 12);
-  EXPECT_LE(*std::max_element(bytes.begin(), bytes.end()), 32 * kMiB);
+  EXPECT_LE(peak(pool, stays, 12), 32 * kMiB);
 }
 
 // The large step at 10 closes the window, which then grows into what a workspace left of the room.
@@ -111,8 +111,7 @@ TEST(SwapBudget, LeavesRoomForWorkspaces) {
         plan_stays(pool, 12, options(32 * kMiB, 12), {{workspace, 1 * kMiB}}, /*slack=*/2);
     ASSERT_EQ(of(stays, waits).size(), 2U);
     EXPECT_EQ(of(stays, waits)[1].from, mebibytes == 1 ? 11 : 12);
-    const auto bytes = live(pool, stays, 12);
-    EXPECT_LE(*std::max_element(bytes.begin(), bytes.end()), 32 * kMiB);
+    EXPECT_LE(peak(pool, stays, 12), 32 * kMiB);
   }
 }
 
@@ -151,11 +150,9 @@ TEST(SwapBudget, PlansRandomPools) {
     const TensorPool& pool = p.merged();
     SwapOptions all = options(0, last);
     all.mode = SwapMode::kOnDemand;
-    const auto least = live(pool, plan_stays(pool, last, all), last);
-    const std::size_t budget = *std::max_element(least.begin(), least.end());
+    const std::size_t budget = peak(pool, plan_stays(pool, last, all), last);
     const auto stays = widened(pool, budget, last);
-    const auto bytes = live(pool, stays, last);
-    EXPECT_LE(*std::max_element(bytes.begin(), bytes.end()), budget);
+    EXPECT_LE(peak(pool, stays, last), budget);
     for (const TensorId owner : pool.owners())
       expect_whole_and_apart(of(stays, owner), pool.uses(owner));
   }
