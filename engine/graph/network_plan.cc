@@ -1,6 +1,7 @@
 #include "engine/graph/network_plan.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -295,6 +296,13 @@ class Planner {
     return bytes;
   }
 
+  // Otherwise plan_stays() heeds no slack.
+  bool windows_grow() const {
+    const SwapOptions& swap = options_.swap;
+    return lean_ != nullptr && swap.mode == SwapMode::kProactive && swap.budget_bytes > 0 &&
+           !swap.times.order_seconds.empty();
+  }
+
   void place(double slack) {
     plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap, lean_workspaces(), slack);
     plan_.memory = plan_residency(plan_.pool, plan_.stays);
@@ -304,11 +312,13 @@ class Planner {
     if (options_.swap.mode != SwapMode::kOff && !(options_.training && options_.share_memory))
       throw Error(ErrorCode::kInvalidArgument, "swap is for training alone");
     // Loads that begin early may leave a layout with larger holes: then they begin later.
-    for (const double slack : {2.0, 1.5, 1.25, 1.0, 0.0}) {
-      place(lean_ == nullptr ? 0.0 : slack);
-      if (lean_ == nullptr || !plan_.swaps()) break;
-      if (plan_.memory.total_bytes <= most_bytes(*lean_, options_)) break;
-    }
+    constexpr double kSlacks[] = {2.0, 1.5, 1.25, 1.0};
+    const bool fits =
+        windows_grow() && std::any_of(std::begin(kSlacks), std::end(kSlacks), [this](double slack) {
+          place(slack);
+          return plan_.memory.total_bytes <= most_bytes(*lean_, options_);
+        });
+    if (!fits) place(/*slack=*/0);
     plan_.lower_bound_bytes = moil::lower_bound_bytes(memory_requests(plan_.pool, plan_.stays));
   }
 
