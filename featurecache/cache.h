@@ -33,6 +33,9 @@
 
 namespace moil::cache {
 
+// Of the map, about so much at most stays resident for having been read or written.
+inline constexpr std::size_t kMostResidentBytes = 4 << 20;
+
 struct Options {
   std::uint64_t quota_bytes = 0;              // limit of the entries' bytes on disk; 0: none
   std::uint64_t initial_map_bytes = 1 << 26;  // address space to begin with; grows as needed

@@ -77,6 +77,7 @@ void FeatureCache::State::store_batch(MDB_txn* txn, Ledger& ledger, Refusal& ref
     const EncodedKey encoded = encode(entry.key);
     MDB_val key = to_val(encoded);
     MDB_val value{};
+    env.touched();
     const int rc = ::mdb_get(txn, tables.entries, &key, &value);
     if (rc != MDB_NOTFOUND) env.check(rc, "write");
     const std::uint64_t before = rc == 0 ? charge(value.mv_size, env.page_bytes()) : 0;

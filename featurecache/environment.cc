@@ -185,6 +185,21 @@ void Environment::release_reader(MDB_txn* txn) {
   map_lock_.unlock_shared();
 }
 
+// Any record will do. In a transaction of its own, past the locks: nobody else is at work here.
+void Environment::find_map() {
+  resident_.set_map(nullptr);
+  MDB_txn* txn = nullptr;
+  if (::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn) != 0) return;
+  MDB_dbi names = 0;
+  MDB_cursor* cursor = nullptr;
+  if (::mdb_dbi_open(txn, nullptr, 0, &names) == 0 && ::mdb_cursor_open(txn, names, &cursor) == 0) {
+    MDB_val key{}, value{};
+    if (::mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0) resident_.set_map(value.mv_data);
+    ::mdb_cursor_close(cursor);
+  }
+  ::mdb_txn_abort(txn);
+}
+
 // Another process has grown the map.
 void Environment::adopt_growth() {
   const std::lock_guard lock(write_mutex_);
@@ -204,8 +219,9 @@ void Environment::resize(std::uint64_t bytes) {
   const std::lock_guard moving(map_lock_);
   const std::uint64_t before = map_bytes();
   const int rc = ::mdb_env_set_mapsize(env_, bytes);
-  if (rc == 0) return;
+  if (rc == 0) return find_map();
   if (::mdb_env_set_mapsize(env_, before) != 0) unmapped_ = true;
+  if (!unmapped_) find_map();
   fail(rc, "grow the map of");
 }
 

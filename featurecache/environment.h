@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "featurecache/open_registry.h"
+#include "featurecache/resident_pages.h"
 
 namespace moil::cache {
 
@@ -39,6 +40,11 @@ class Environment {
 
   // As write(), but the transaction is aborted in the end: for looking while nobody writes.
   void look_exclusively(const std::function<void(MDB_txn*)>& body);
+
+  // Within a transaction: a record was found in the map, or is going to be written.
+  void touched() const { resident_.touched(); }
+  // Once there is a record; nothing is given back before (resident_pages.h).
+  void find_map();
 
   // Makes everything committed survive a power cut.
   void sync();
@@ -75,6 +81,7 @@ class Environment {
   OpenRegistration registration_;
   MDB_env* env_ = nullptr;
   std::uint64_t page_bytes_ = 0;
+  mutable ResidentPages resident_;
   std::atomic<bool> unmapped_ = false;  // growth failed and the old map could not be restored
 
   std::mutex write_mutex_;

@@ -15,6 +15,7 @@ FeatureCache::State::State(const std::filesystem::path& folder, Options with)
     : options(std::move(with)),
       env(folder, options.initial_map_bytes, options.read_only),
       tables(open_tables(env, now())) {
+  env.find_map();
   damaged.reserve(kRememberedDamage);
 }
 
@@ -48,6 +49,7 @@ bool FeatureCache::State::look_up(MDB_txn* txn, const FeatureKey& key, ValueView
   const int rc = ::mdb_get(txn, tables.entries, &name, &value);
   if (rc == MDB_NOTFOUND) return false;
   env.check(rc, "read");
+  env.touched();
   const auto checked = check_value(encoded, to_span(value));
   if (!checked) {
     note_damaged(key);

@@ -56,6 +56,7 @@ class Walk {
     const auto bytes = to_span(key);
     last_.assign(bytes.begin(), bytes.end());
     ++report_.entries;
+    env_.touched();
     FeatureKey decoded;
     std::string what = fault(key, value, decoded);
     if (what.empty()) return;
@@ -81,6 +82,7 @@ Counts count(const Environment& env, MDB_txn* txn, const Tables& tables) {
   int rc = 0;
   while ((rc = ::mdb_cursor_get(cursor.get(), &key, &value, MDB_NEXT)) == 0) {
     FeatureKey decoded;
+    env.touched();
     if (!decode(to_span(key), decoded)) continue;
     ModelRecord& record = counts[decoded.model];
     ++record.entries;

@@ -1,0 +1,40 @@
+// The pages of the map that using it has made resident, given back to the kernel as they add up.
+//
+// A file's mapped pages count as the process's memory for as long as they are mapped, and a fault
+// maps the pages around it, too (64 KiB, or a whole folio of up to 2 MiB): a night that goes
+// through its feature maps once would come to hold them all. The page cache keeps what is given
+// back here: touching it again costs a page fault and no read. touched() is thread-safe; set_map()
+// wants to be alone.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/unique_fd.h"
+
+namespace moil::cache {
+
+class ResidentPages {
+ public:
+  ResidentPages();
+
+  // The map is the one that holds this address; null: none is known, and nothing is given back.
+  void set_map(const void* inside);
+
+  // A record was read or written in a transaction. Every few of these the process's file pages are
+  // counted, and the map's are given back where they have grown by kMostResidentBytes (cache.h).
+  // What was found in the map stays readable.
+  void touched();
+
+ private:
+  // File pages that this process has resident, of the map and of others; 0 where nobody knows.
+  std::size_t resident_bytes() const;
+
+  UniqueFd counters_;
+  std::uintptr_t begin_ = 0, end_ = 0;
+  std::atomic<unsigned> touches_ = 0;
+  std::atomic<std::size_t> before_ = 0;  // resident when it was last given back
+};
+
+}  // namespace moil::cache
