@@ -28,6 +28,16 @@ def memory_line(memory: Memory) -> str:
     )
 
 
+def exceeded_lines(runs: list[Run]) -> list[str]:
+    """One for each run that took more memory than was predicted; there should be none."""
+    return [
+        f"memory: {run.title} was predicted to take {_mib(run.memory.predicted_bytes)} "
+        f"and took {_mib(run.memory.measured_bytes)}"
+        for run in runs
+        if run.memory and run.memory.measured_bytes > run.memory.predicted_bytes
+    ]
+
+
 def table(header: list[str], rows: list[list[str]]) -> str:
     """A Markdown table, aligned so that it also reads in a terminal."""
     widths = [max(_width(line[i]) for line in [header, *rows]) for i in range(len(header))]

@@ -1,5 +1,6 @@
 #include "daemon/night/judge.h"
 
+#include "daemon/night/model_folder.h"
 #include "engine/graph/preparation.h"
 #include "engine/train/evaluate.h"
 
@@ -16,23 +17,43 @@ std::optional<double> accuracy(Network& network, const std::vector<data::MixedSa
   return evaluate(network, source).accuracy;
 }
 
+// The head as it is judged: folded and fused, with the weights that it then has.
+struct Prepared {
+  Prepared(const ModelDescription& head, const WeightMap& all, KernelSelector& kernels)
+      : weights(weights_of(head, all)),
+        description(prepare_inference(head, weights)),
+        network(description, {.batch = kBatch, .plan = {}}, kernels) {}
+
+  static WeightMap weights_of(const ModelDescription& head, const WeightMap& all) {
+    WeightMap own;
+    for (const Node& node : build_graph(head, 1).nodes) {
+      for (const WeightSpec& w : node.weights) {
+        if (const auto it = all.find(weight_name(node, w)); it != all.end()) own.insert(*it);
+      }
+    }
+    return own;
+  }
+
+  WeightMap weights;
+  ModelDescription description;
+  Network network;
+};
+
 }  // namespace
 
 Judgement judge(const ModelDescription& head, const WeightMap& weights, const data::Mix& mix,
                 FeatureReader& reader, KernelSelector& kernels) {
-  WeightMap prepared_weights;
-  for (const Node& node : build_graph(head, 1).nodes) {
-    for (const WeightSpec& w : node.weights) {
-      if (const auto it = weights.find(weight_name(node, w)); it != weights.end())
-        prepared_weights.insert(*it);
-    }
-  }
-  const ModelDescription prepared = prepare_inference(head, prepared_weights);
-  Network network(prepared, {.batch = kBatch, .plan = {}}, kernels);
-  network.allocate();
-  network.load(prepared_weights);
-  return {accuracy(network, mix.global_validation, reader),
-          accuracy(network, mix.local_validation, reader)};
+  Prepared prepared(head, weights, kernels);
+  prepared.network.allocate();
+  prepared.network.load(prepared.weights);
+  return {accuracy(prepared.network, mix.global_validation, reader),
+          accuracy(prepared.network, mix.local_validation, reader)};
+}
+
+std::size_t judging_bytes(const ModelDescription& head, const WeightMap& weights,
+                          KernelSelector& kernels) {
+  const Prepared prepared(head, weights, kernels);
+  return prepared.network.plan().memory.total_bytes + weight_bytes(prepared.weights);
 }
 
 }  // namespace moil::night

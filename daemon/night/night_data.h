@@ -19,6 +19,7 @@ class NightData {
 
   const data::Dataset& global() const;
   const data::Dataset& local() const;
+  std::size_t known_samples() const { return global().size() + local().size(); }
   const Origins& origins() const { return origins_; }
 
   // D_M of the job, its classes as rows of the model: the same for the same job and data.

@@ -118,9 +118,14 @@ class NightJob {
     auto choices = files_.load_choices();
     if (!choices) choices = NightChoices{{}, file_.threads, nullptr};
     set_thread_count(choices->threads);
-    NightPlanInput input{
-        base_, mix_, spec_, choices->kernels, load_kernel_profile(profile), layout_.job(file_.id),
-        {}};
+    NightPlanInput input{base_,
+                         mix_,
+                         spec_,
+                         data_.known_samples(),
+                         choices->kernels,
+                         load_kernel_profile(profile),
+                         layout_.job(file_.id),
+                         {}};
     if (!choices->training_memory.is_null())
       input.memory = training_memory_from_json(choices->training_memory);
     night_ = plan_night(input);
@@ -129,8 +134,7 @@ class NightJob {
     choices->training_memory = to_json(night_.training_memory);
     files_.save_choices(*choices);
     save_kernel_profile(profile, night_.kernel_profile());
-    forecast_ =
-        forecast_memory(night_, mix_, spec_.cache.enabled && !night_.backbone->is_identity());
+    forecast_ = forecast_memory(night_, spec_.cache.enabled && !night_.backbone->is_identity());
     if (spec_.memory.budget_bytes &&
         forecast_.total() > static_cast<std::size_t>(*spec_.memory.budget_bytes)) {
       throw Error(ErrorCode::kInternal, "the night would need " +

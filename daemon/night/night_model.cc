@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "daemon/night/judge.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/graph/surgery.h"
 #include "engine/train/swap_calibration.h"
@@ -81,7 +82,7 @@ std::optional<std::uint64_t> most_written(const daemon::JobSpec& spec) {
 std::size_t budget_for_training(const NightModel& night, const NightPlanInput& input) {
   const auto budget = static_cast<std::size_t>(*input.spec.memory.budget_bytes);
   const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
-  const MemoryForecast forecast = forecast_memory(night, input.mix, cached);
+  const MemoryForecast forecast = forecast_memory(night, cached);
   const std::size_t others = forecast.total();
   if (others >= budget) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -89,7 +90,7 @@ std::size_t budget_for_training(const NightModel& night, const NightPlanInput& i
                     " bytes beside training; memory.budget_bytes allows " + std::to_string(budget) +
                     "; fewer trainable layers, or a smaller model, need less");
   }
-  return budget - (forecast.libraries + forecast.weights + forecast.judging);
+  return budget - (forecast.libraries + forecast.weights + forecast.samples + forecast.judging);
 }
 
 TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input) {
@@ -152,6 +153,8 @@ NightModel plan_night(const NightPlanInput& input) {
   night.trainer_kernels = make_kernels(input);
   night.backbone = std::make_unique<Backbone>(model, night.bundle.weights, night.freeze,
                                               kBackboneBatch, *night.backbone_kernels);
+  night.judging_bytes = judging_bytes(night.head, night.bundle.weights, *night.trainer_kernels);
+  night.known_samples = input.known_samples;
   const auto samples = static_cast<std::int64_t>(input.mix.train.size());
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());
   night.steps = samples / std::max<std::int64_t>(1, config.batch) * config.epochs;
@@ -196,37 +199,29 @@ std::string NightModel::cache_fingerprint() const {
   return backbone->fingerprint() + " at " + freeze.split;
 }
 
-std::size_t mapped_bytes(std::size_t samples, std::size_t elements) {
-  constexpr std::size_t kPage = 4096, kOverhead = 128;  // header, key, a share of the tree
-  const std::size_t value = elements * sizeof(float) + kOverhead;
-  const std::size_t entry =
-      value > kPage / 2 ? (value + kPage - 1) / kPage * kPage + kOverhead : 2 * value;
-  return samples * entry;
-}
-
 std::size_t MemoryForecast::total() const {
-  return libraries + weights + std::max({caching, training, judging});
+  return libraries + weights + samples + std::max({caching, training, judging});
 }
 
-MemoryForecast forecast_memory(const NightModel& night, const data::Mix& mix, bool cached) {
+MemoryForecast forecast_memory(const NightModel& night, bool cached) {
+  constexpr std::size_t kBytesOfASample = 256;                         // 145 were seen
+  constexpr std::size_t kCacheReader = 2 * cache::kMostResidentBytes;  // it counts now and then
   constexpr std::size_t kCacheWriter = 12 << 20;  // LMDB's dirty pages of a batch, and the batch
-  const std::size_t samples =
-      mix.train.size() + mix.global_validation.size() + mix.local_validation.size();
   const std::size_t elements = night.backbone->feature_elements();
   const auto batch = static_cast<std::size_t>(night.backbone->batch());
   const std::size_t computing =
       night.backbone->planned_bytes() +
       batch * (night.backbone->input_elements() + elements) * sizeof(float);
-  const std::size_t mapped = cached ? mapped_bytes(samples, elements) : 0;
+  const std::size_t mapped = cached ? kCacheReader : 0;
   const std::size_t own = weight_bytes(night.bundle.weights);
   MemoryForecast forecast;
+  forecast.samples = night.known_samples * kBytesOfASample;
   forecast.weights = 3 * own;  // the base, the grown, and the backbone's folded
   forecast.caching = cached ? computing + mapped + kCacheWriter : 0;
   const std::size_t source = cached ? mapped : computing;
   forecast.training = (night.trainer ? night.trainer->planned_bytes() : 0) + source;
-  // Judging: the trained weights, folded ones, and an inference network of the head.
-  forecast.judging =
-      forecast.training + 3 * own + 4 * batch * (elements + mix.classes.size()) * sizeof(float);
+  // Judging: beside training, the weights as trained, and the network that judges.
+  forecast.judging = forecast.training + own + night.judging_bytes;
   return forecast;
 }
 

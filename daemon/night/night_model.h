@@ -33,7 +33,9 @@ struct NightModel {
   std::unique_ptr<Backbone> backbone;
   std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
   TrainingMemory training_memory;
-  std::int64_t steps = 0;  // of the whole night; so are the bytes swapped
+  std::size_t judging_bytes = 0;  // judge.h
+  std::size_t known_samples = 0;  // NightPlanInput's
+  std::int64_t steps = 0;         // of the whole night; so are the bytes swapped
   std::uint64_t swap_read_bytes = 0, swap_written_bytes = 0;
 
   KernelChoices choices() const;
@@ -47,8 +49,9 @@ struct NightPlanInput {
   const ModelBundle& base;  // the model before the night, as it is in the store
   const data::Mix& mix;
   const daemon::JobSpec& spec;
-  KernelChoices recorded;  // to use
-  KernelChoices profile;   // that led to them, or will
+  std::size_t known_samples;  // in the global pack and in the label store
+  KernelChoices recorded;     // to use
+  KernelChoices profile;      // that led to them, or will
   std::filesystem::path swap_folder;
   std::optional<TrainingMemory> memory;  // as recorded; empty: fitted to the job's budget
   // Only to tell what it needs: kernels are not measured, nor is the disk.
@@ -62,17 +65,14 @@ struct MemoryForecast {
   // for its shapes, the allocator's rounding: up to 10 MiB were seen (docs/memory.md).
   std::size_t libraries = 16 << 20;
   std::size_t weights = 0;   // host copies of the model
+  std::size_t samples = 0;   // names, labels and places of all that are known
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights
   std::size_t training = 0;  // while the head trains
   std::size_t judging = 0;   // while models are judged
   std::size_t total() const;
 };
 // Without a trainer: what the night needs beside training.
-[[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, const data::Mix& mix,
-                                             bool cached);
-
-// What the cache's entries for this many samples occupy in the map, at most.
-[[nodiscard]] std::size_t mapped_bytes(std::size_t samples, std::size_t elements);
+[[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, bool cached);
 
 [[nodiscard]] TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples);
 

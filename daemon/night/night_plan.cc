@@ -25,12 +25,13 @@ class JobPlan {
   Json run(bool picture) {
     const NightModel night = plan(spec_);
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
-    const MemoryForecast forecast = forecast_memory(night, mix_, cached);
+    const MemoryForecast forecast = forecast_memory(night, cached);
     Json reply = {{"predicted_bytes", forecast.total()},
                   {"budget_bytes", daemon::Json(nullptr)},
                   {"parts",
                    {{"libraries", forecast.libraries},
                     {"weights", forecast.weights},
+                    {"samples", forecast.samples},
                     {"caching", forecast.caching},
                     {"training", forecast.training},
                     {"judging", forecast.judging}}},
@@ -53,7 +54,7 @@ class JobPlan {
  private:
   NightModel plan(const daemon::JobSpec& spec) const {
     const KernelChoices profile = load_kernel_profile(layout_.root() / "profiles" / "kernels.json");
-    NightPlanInput input{base_, mix_, spec, {}, profile, layout_.jobs(), {}};
+    NightPlanInput input{base_, mix_, spec, data_.known_samples(), {}, profile, layout_.jobs(), {}};
     input.dry = true;
     return plan_night(input);
   }
