@@ -34,6 +34,7 @@ class Run:
     curve: list[dict[str, Any]] = field(default_factory=list)
     stages: dict[str, float] = field(default_factory=dict)  # seconds of each stage
     train_seconds: float = 0.0  # of training alone, without what each epoch's accuracies took
+    train_cpu_seconds: float = 0.0  # of all threads meanwhile, reading ahead included
     samples: dict[str, int] = field(default_factory=dict)  # trained on and held out
     computed: int = 0  # feature maps
     reused: int = 0
@@ -46,6 +47,10 @@ class Run:
     @property
     def epoch_seconds(self) -> float:
         return self.train_seconds / max(1, self.epochs)
+
+    @property
+    def epoch_cpu_seconds(self) -> float:
+        return self.train_cpu_seconds / max(1, self.epochs)
 
 
 class JobFailed(RuntimeError):
@@ -75,6 +80,7 @@ def run_of_job(row: Row, job: dict[str, Any]) -> Run:
         curve=details.get("curve", []),
         stages=details.get("stages", {}),
         train_seconds=details.get("train_seconds", 0.0),
+        train_cpu_seconds=details.get("train_cpu_seconds", 0.0),
         samples=details.get("samples", {}),
         computed=cache.get("computed", 0),
         reused=cache.get("reused", 0),

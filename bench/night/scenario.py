@@ -12,7 +12,7 @@ from .report import report
 from .results import Run
 from .settings import Settings
 from .sweeps import Sweep
-from .table import exceeded_lines, memory_line, runs_table, second_night_line
+from .table import epoch_line, exceeded_lines, memory_line, runs_table, second_night_line
 from .workplace import Workplace
 
 
@@ -58,7 +58,7 @@ def print_outcome(settings: Settings, place: Workplace, outcome: Outcome) -> Non
     for line in exceeded_lines([*outcome.runs, *sum(outcome.sweeps.values(), []), outcome.second]):
         print(line)
     cached, uncached = outcome.runs[-1], outcome.runs[-2]
-    print(f"an epoch of training: {uncached.epoch_seconds:.3f} s without cached feature maps, {cached.epoch_seconds:.3f} s with")
+    print(epoch_line(uncached, cached))
     print(f"all jobs together: {outcome.job_seconds:.0f} s", flush=True)
     for line in settings.reduced:
         print(f"reduced: {line}")

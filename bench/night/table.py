@@ -28,6 +28,14 @@ def memory_line(memory: Memory) -> str:
     )
 
 
+def epoch_line(uncached: Run, cached: Run) -> str:
+    """Batches are read ahead on another thread, so that what caching saves may show in CPU time alone."""
+    return (
+        f"an epoch of training: {uncached.epoch_seconds:.3f} s ({uncached.epoch_cpu_seconds:.3f} s of CPU) "
+        f"without cached feature maps, {cached.epoch_seconds:.3f} s ({cached.epoch_cpu_seconds:.3f} s) with"
+    )
+
+
 def exceeded_lines(runs: list[Run]) -> list[str]:
     """One for each run that took more memory than was predicted; there should be none."""
     return [

@@ -228,6 +228,7 @@ class NightJob {
     state.loss_sum = text.at("loss_sum");
     state.loss_count = text.at("loss_count");
     state.seconds = text.at("seconds");
+    state.cpu_seconds = text.value("cpu_seconds", 0.0);
     curve_ = text.at("curve");
   }
 
@@ -237,6 +238,7 @@ class NightJob {
                        {"loss_sum", state.loss_sum},
                        {"loss_count", state.loss_count},
                        {"seconds", state.seconds},
+                       {"cpu_seconds", state.cpu_seconds},
                        {"curve", curve_}};
     save_checkpoint(files_.checkpoint(), text.dump(), night_.trainer->network().persistent());
     clock_.add();
@@ -354,19 +356,21 @@ class NightJob {
     result.local_after = after_.local;
     result.epochs = night_.trainer ? spec_.train.epochs : 0;
     result.seconds = clock_.total();
-    result.details = {{"samples",
-                       {{"global", count_global(mix_)},
-                        {"local", mix_.train.size() - count_global(mix_)},
-                        {"global_validation", mix_.global_validation.size()},
-                        {"local_validation", mix_.local_validation.size()}}},
-                      {"freeze",
-                       {{"trained_units", night_.freeze.trained_units},
-                        {"units", night_.freeze.total_units},
-                        {"split", night_.freeze.split}}},
-                      {"memory", memory_details()},
-                      {"stages", clock_.by_stage()},
-                      {"train_seconds", night_.trainer ? night_.trainer->state().seconds : 0.0},
-                      {"curve", curve_}};
+    result.details = {
+        {"samples",
+         {{"global", count_global(mix_)},
+          {"local", mix_.train.size() - count_global(mix_)},
+          {"global_validation", mix_.global_validation.size()},
+          {"local_validation", mix_.local_validation.size()}}},
+        {"freeze",
+         {{"trained_units", night_.freeze.trained_units},
+          {"units", night_.freeze.total_units},
+          {"split", night_.freeze.split}}},
+        {"memory", memory_details()},
+        {"stages", clock_.by_stage()},
+        {"train_seconds", night_.trainer ? night_.trainer->state().seconds : 0.0},
+        {"train_cpu_seconds", night_.trainer ? night_.trainer->state().cpu_seconds : 0.0},
+        {"curve", curve_}};
     if (cache_) {
       result.details["cache"] = {
           {"computed", filled_.computed},

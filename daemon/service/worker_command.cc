@@ -46,9 +46,11 @@ ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int th
 
 ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
   const std::string count = std::to_string(threads);
+  // Threads that wait for each other sleep, so as to leave the CPU to others, but not at once: a
+  // small network's step is a hundred waits of microseconds, and waking a thread takes as long.
   return {.arguments = std::move(arguments),
           .environment = {"OMP_NUM_THREADS=" + count, "OPENBLAS_NUM_THREADS=" + count,
-                          "OMP_WAIT_POLICY=passive"},
+                          "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=3000"},
           .nice = config_.nice,
           .io_class = config_.io_class,
           .keep_open = {lock_}};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 
 #include "base/error.h"
 #include "engine/graph/preparation.h"
@@ -20,6 +21,12 @@ std::set<std::string> all_layers(const ModelDescription& model) {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double process_cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -133,6 +140,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
     request((state_.step - begin) * micros);
     while (state_.step < end) {
       const auto start = std::chrono::steady_clock::now();
+      const double cpu_start = process_cpu_seconds();
       rate_ = learning_rate(config_.schedule, config_.optimizer.learning_rate, state_.step, total,
                             per_epoch);
       const std::int64_t first = (state_.step - begin) * micros;
@@ -141,6 +149,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
       state_.loss_sum += loss;
       ++state_.loss_count;
       state_.seconds += seconds_since(start);
+      state_.cpu_seconds += process_cpu_seconds() - cpu_start;
       if (state_.step == end) {
         const EpochSummary summary{
             epoch + 1, state_.loss_sum / static_cast<double>(state_.loss_count), state_.seconds};

@@ -55,7 +55,8 @@ struct TrainState {
   std::int64_t step = 0;  // steps done
   double loss_sum = 0;    // of the present epoch's steps
   std::int64_t loss_count = 0;
-  double seconds = 0;  // trained so far, all runs together
+  double seconds = 0;      // trained so far, all runs together
+  double cpu_seconds = 0;  // of all threads meanwhile, reading ahead included
 };
 
 struct EpochSummary {
