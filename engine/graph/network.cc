@@ -24,6 +24,9 @@ struct Network::StepRun {
 
 namespace {
 
+// Below, rounding to huge pages would be a good part of the whole.
+constexpr std::size_t kLeastForHugePages = 8 << 20;
+
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::uint64_t mix(std::uint64_t x) {
@@ -47,7 +50,9 @@ Network::~Network() = default;
 void Network::allocate() {
   swapper_.reset();
   release_idle_memory();  // planning has compiled and tried many kernels
-  memory_ = std::make_unique<MemoryPool>(plan_.memory.total_bytes);
+  const std::size_t bytes = plan_.memory.total_bytes;
+  memory_ = std::make_unique<MemoryPool>(
+      bytes, MemoryPool::Options{.huge_pages = bytes >= kLeastForHugePages});
   if (plan_.swaps()) place_swap_file();
   runs_.clear();
   for (const PlannedStep& step : plan_.steps)

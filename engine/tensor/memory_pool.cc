@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -14,18 +16,35 @@
 #endif
 
 namespace moil {
+namespace {
+
+constexpr std::size_t kHugePage = 2 << 20;
+
+// So many bytes (whole pages) at a multiple of `alignment`; null where the system refuses.
+std::byte* map_aligned(std::size_t bytes, std::size_t alignment) {
+  void* mapped = ::mmap(nullptr, bytes + alignment, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const all = static_cast<std::byte*>(mapped);
+  const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(all) % alignment);
+  if (before > 0) ::munmap(all, before);
+  if (before < alignment) ::munmap(all + before + bytes, alignment - before);
+  return all + before;
+}
+
+}  // namespace
 
 MemoryPool::MemoryPool(std::size_t bytes, Options options) : bytes_(bytes) {
   if (bytes == 0) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::string what = "cannot map a memory pool of " + std::to_string(bytes) + " bytes";
-  if (bytes > std::numeric_limits<std::size_t>::max() - page) throw system_error(what, ENOMEM);
+  if (bytes > std::numeric_limits<std::size_t>::max() - 2 * kHugePage)
+    throw system_error(what, ENOMEM);
   mapped_ = (bytes + page - 1) / page * page;
-  void* base = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (base == MAP_FAILED) throw system_error(what, errno);
-  base_ = static_cast<std::byte*>(base);
+  base_ = map_aligned(mapped_, options.huge_pages ? std::max(kHugePage, page) : page);
+  if (base_ == nullptr) throw system_error(what, errno);
   // Advice: where the kernel has no huge pages, small ones serve.
-  if (options.huge_pages) (void)::madvise(base, mapped_, MADV_HUGEPAGE);
+  if (options.huge_pages) (void)::madvise(base_, mapped_, MADV_HUGEPAGE);
 }
 
 MemoryPool::~MemoryPool() {

@@ -53,9 +53,14 @@ TEST(MemoryPoolTest, EmptyPool) {
 }
 
 TEST(MemoryPoolTest, HugePagesAreOnlyAdvice) {
-  const MemoryPool pool(4 * kMiB, {.huge_pages = true});
-  pool.data()[4 * kMiB - 1] = std::byte{7};
-  EXPECT_EQ(pool.data()[4 * kMiB - 1], std::byte{7});
+  for (int i = 0; i < 8; ++i) {
+    const MemoryPool pool(5 * kMiB, {.huge_pages = true});
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.data()) % (2 * kMiB), 0U);
+    for (const std::size_t at : {std::size_t{0}, 5 * kMiB - 1}) {
+      pool.data()[at] = std::byte{7};
+      EXPECT_EQ(pool.data()[at], std::byte{7});
+    }
+  }
 }
 
 TEST(MemoryPoolTest, RefusesWhatTheSystemCannotGive) {
