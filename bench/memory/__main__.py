@@ -14,12 +14,12 @@ from typing import Any
 if __package__ in (None, ""):  # started as a folder
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from memory.cases import CASES, SWAPS
+from memory.cases import CASES, swaps
 from memory.measure import Setting, row
 from memory.models import write_generated
 from memory.progress import Progress
 from memory.report import frozen_line, rows_table, swap_table, sweep_tables
-from memory.swap import run_swaps
+from memory.swap import run_swaps, turns
 from memory.sweep import batches, run_sweep
 from night.programs import ROOT, ProgramError
 
@@ -43,8 +43,8 @@ def cases_of(options: argparse.Namespace) -> list[Any]:
 
 
 def count(options: argparse.Namespace, parts: tuple[str, ...]) -> int:
-    swaps = [swap for swap in SWAPS if swap.quick or not options.quick]
-    sizes = {"rows": len(cases_of(options)), "sweep": len(batches(options.quick)) + 2, "swap": len(swaps)}
+    swap_rows = len(swaps(options.quick)) * turns(options.quick)
+    sizes = {"rows": len(cases_of(options)), "sweep": len(batches(options.quick)) + 2, "swap": swap_rows}
     return sum(sizes[part] for part in parts)
 
 

@@ -83,3 +83,7 @@ SWAPS = [
         ("--swap", "proactive", "--swap-budget", str(SWAP_POOL_BYTES), "--measured"),
     ),
 ]
+
+
+def swaps(quick: bool) -> list[SwapCase]:
+    return [swap for swap in SWAPS if swap.quick or not quick]

@@ -32,9 +32,9 @@ def sweep_tables(sweep: Row) -> str:
 
 
 def swap_table(rows: list[Row]) -> str:
-    header = ["mode", "planned", "peak", "ms", "waited ms", "swaps", "read", "written", "disk MB/s read",
+    header = ["mode", "planned", "peak", "ms", "more", "waited ms", "swaps", "read", "written", "disk MB/s read",
               "written", "disk alone ms", "NNTrainer peak"]  # fmt: skip
-    return table(header, [_swap_cells(row) for row in rows])
+    return table(header, [_swap_cells(row, rows[0]) for row in rows])
 
 
 def frozen_line(rows: list[Row]) -> str:
@@ -63,13 +63,14 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-def _swap_cells(row: Row) -> list[str]:
+def _swap_cells(row: Row, off: Row) -> list[str]:
     speeds = [row["disk_read_bytes_per_second"], row["disk_write_bytes_per_second"]]
     return [
         row["mode"],
         mib(row["planned_bytes"]),
         mib(row["peak_rss_bytes"]),
         f"{row['ms_per_iteration']:.1f}",
+        "" if row is off else f"{100 * (row['ms_per_iteration'] / off['ms_per_iteration'] - 1):+.0f}%",
         f"{row['waited_ms']:.1f}",
         str(row["swaps"]),
         mib(row["bytes_read"]),
