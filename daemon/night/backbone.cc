@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/night/model_folder.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/io/fingerprint.h"
@@ -29,12 +30,7 @@ Backbone::Backbone(const ModelDescription& model, const WeightMap& weights, cons
     return;
   }
   const ModelDescription backbone = realize_slice(model, freeze.split, freeze.split_dims).backbone;
-  for (const auto& node : build_graph(backbone, 1).nodes) {
-    for (const auto& w : node.weights) {
-      if (const auto it = weights.find(weight_name(node, w)); it != weights.end())
-        weights_.insert(*it);
-    }
-  }
+  weights_ = weights_of(backbone, weights);
   prepared_ = prepare_inference(backbone, weights_);
   network_ =
       std::make_unique<Network>(prepared_, NetworkOptions{.batch = batch, .plan = {}}, kernels_);

@@ -24,16 +24,6 @@ struct Prepared {
         description(prepare_inference(head, weights)),
         network(description, {.batch = kBatch, .plan = {}}, kernels) {}
 
-  static WeightMap weights_of(const ModelDescription& head, const WeightMap& all) {
-    WeightMap own;
-    for (const Node& node : build_graph(head, 1).nodes) {
-      for (const WeightSpec& w : node.weights) {
-        if (const auto it = all.find(weight_name(node, w)); it != all.end()) own.insert(*it);
-      }
-    }
-    return own;
-  }
-
   WeightMap weights;
   ModelDescription description;
   Network network;
