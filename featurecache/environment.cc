@@ -219,10 +219,9 @@ void Environment::resize(std::uint64_t bytes) {
   const std::lock_guard moving(map_lock_);
   const std::uint64_t before = map_bytes();
   const int rc = ::mdb_env_set_mapsize(env_, bytes);
-  if (rc == 0) return find_map();
-  if (::mdb_env_set_mapsize(env_, before) != 0) unmapped_ = true;
+  if (rc != 0 && ::mdb_env_set_mapsize(env_, before) != 0) unmapped_ = true;
   if (!unmapped_) find_map();
-  fail(rc, "grow the map of");
+  check(rc, "grow the map of");
 }
 
 }  // namespace moil::cache

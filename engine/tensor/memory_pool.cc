@@ -26,8 +26,8 @@ std::byte* map_aligned(std::size_t bytes, std::size_t alignment) {
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const all = static_cast<std::byte*>(mapped);
-  const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(all) % alignment);
-  if (before > 0) ::munmap(all, before);
+  const std::size_t before = alignment - reinterpret_cast<std::uintptr_t>(all) % alignment;
+  ::munmap(all, before);
   if (before < alignment) ::munmap(all + before + bytes, alignment - before);
   return all + before;
 }
