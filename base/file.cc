@@ -66,6 +66,27 @@ std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes
   return {bytes.begin(), bytes.end()};
 }
 
+std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) throw system_error("cannot stat the file", errno);
+  if (!S_ISREG(info.st_mode)) {
+    throw Error(ErrorCode::kInvalidArgument, "the file is not a regular file");
+  }
+  std::vector<std::uint8_t> bytes;
+  std::uint8_t chunk[1 << 16];
+  for (;;) {
+    const ssize_t n = ::pread(fd, chunk, sizeof chunk, static_cast<off_t>(bytes.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot read the file", errno);
+    if (n == 0) return bytes;
+    if (bytes.size() + static_cast<std::uint64_t>(n) > max_bytes) {
+      throw Error(ErrorCode::kResourceExhausted,
+                  "the file is larger than the limit of " + std::to_string(max_bytes) + " bytes");
+    }
+    bytes.insert(bytes.end(), chunk, chunk + n);
+  }
+}
+
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   std::filesystem::path aside = path;
   aside += ".tmp." + std::to_string(::getpid());

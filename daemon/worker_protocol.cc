@@ -90,7 +90,7 @@ void EventWriter::error(const Error& error) {
   write("error", {{"code", to_string(error.code())}, {"message", error.what()}});
 }
 
-void EventWriter::result(const Json& plan) { write("result", plan); }
+void EventWriter::result(const Json& reply) { write("result", reply); }
 
 void EventWriter::write(const char* event, Json body) {
   body["event"] = event;

@@ -3,6 +3,7 @@
 //   moil-worker run    --job-file STATE/jobs/ID/job.json --state-dir STATE
 //   moil-worker plan   --job-file FILE --state-dir STATE [--picture]
 //   moil-worker import --source FOLDER --model NAME --version N --state-dir STATE
+//   moil-worker predict --model-folder FOLDER --top N --image DESCRIPTOR [--image DESCRIPTOR ...]
 //
 // with stdin from /dev/null and stderr to the log. The worker writes events to stdout, one JSON
 // object a line with a member "event":
@@ -11,8 +12,8 @@
 //    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
-//   {"event":"result", ...JobResult or ImportResult, or the reply of job.plan}  the last line of a
-//                                                        job that was done
+//   {"event":"result", ...JobResult or ImportResult, or the reply of job.plan or model.predict}
+//                                                        the last line of a job that was done
 //   {"event":"error","code":"bad_data","message":"..."}  the last line of one that was not
 //
 // Promotion: the worker writes models/NAME/.incoming-VERSION/, fsyncs files and folder and renames
@@ -104,7 +105,7 @@ class EventWriter {
   void note(const std::string& message);
   void result(const JobResult& result);
   void result(const ImportResult& result);
-  void result(const Json& plan);
+  void result(const Json& reply);
   void error(const Error& error);
 
  private:

@@ -35,6 +35,7 @@ using Action = std::function<int(Session&)>;
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
 void add_job_commands(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
+void add_predict_command(CLI::App& app, Action& chosen);
 void add_label_commands(CLI::App& app, Action& chosen);
 void add_model_commands(CLI::App& app, Action& chosen);
 void add_cache_commands(CLI::App& app, Action& chosen);
@@ -54,6 +55,10 @@ CLI::App* add_command(CLI::App* parent, const std::string& name, const std::stri
 
 // The description of a job; a relative global.pack is meant from the description's folder.
 Json read_job_description(const std::string& file);
+
+// An open file of the user's, which the daemon reads through our descriptor and needs no access of
+// its own for. Throws where it cannot be opened.
+UniqueFd open_sample(const std::string& file);
 
 // Text of a value for a table: "-" for null, strings without quotes.
 std::string cell(const Json& value);

@@ -1,9 +1,7 @@
 // moilctl label add|list|rm|rename|relabel|forget|samples|map
-#include <fcntl.h>
 #include <sysexits.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 #include "daemon/ctl/command.h"
@@ -42,14 +40,12 @@ std::vector<fs::path> expand(const std::vector<std::string>& given) {
   return out;
 }
 
-// The daemon reads the files through our descriptors, so it needs no access of its own.
 Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
   std::vector<UniqueFd> open;
   std::vector<int> descriptors;
   Json samples = Json::array();
   for (const fs::path& file : files) {
-    open.emplace_back(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!open.back()) throw system_error("cannot open " + file.string(), errno);
+    open.push_back(open_sample(file));
     samples.push_back({{"file", descriptors.size()}});
     descriptors.push_back(open.back().get());
   }

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 
@@ -23,6 +26,12 @@ Json Session::call(const std::string& method, const Json& params, std::span<cons
 bool Session::printed_json(const Json& document) {
   if (json) console.print(document.dump(2));
   return json;
+}
+
+UniqueFd open_sample(const std::string& file) {
+  UniqueFd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!open) throw system_error("cannot open " + file, errno);
+  return open;
 }
 
 std::string cell(const Json& value) {

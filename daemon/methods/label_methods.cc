@@ -27,24 +27,11 @@ constexpr int kMostListed = 1000;
 
 // --- label.add ----------------------------------------------------------------------------------
 
-struct SampleParams {
-  std::optional<std::string> content;  // base64
-  std::optional<int> file;             // index of the descriptors sent along
-};
-
 struct AddParams {
   std::vector<std::string> labels;
   std::optional<Split> split;
   std::vector<SampleParams> samples;
 };
-
-const Fields<SampleParams>& fields_of(const SampleParams*) {
-  static const Fields<SampleParams> table = {
-      field("content", &SampleParams::content),
-      field("file", &SampleParams::file),
-  };
-  return table;
-}
 
 const Fields<AddParams>& fields_of(const AddParams*) {
   static const Fields<AddParams> table = {
@@ -55,42 +42,15 @@ const Fields<AddParams>& fields_of(const AddParams*) {
   return table;
 }
 
-std::optional<std::string> complaint(const SampleParams& sample, std::size_t files) {
-  if (sample.content.has_value() == sample.file.has_value()) {
-    return "expected either \"content\" (base64) or \"file\" (of those sent along)";
-  }
-  if (sample.file && (*sample.file < 0 || static_cast<std::size_t>(*sample.file) >= files)) {
-    return "expected a file from 0 to less than " + std::to_string(files) +
-           ", as many were sent along; found " + std::to_string(*sample.file);
-  }
-  if (sample.content && !decode_base64(*sample.content)) return "\"content\" is not base64";
-  return std::nullopt;
-}
-
-void check_samples(const AddParams& params, std::size_t files) {
-  FieldErrors errors;
-  for (std::size_t i = 0; i < params.samples.size(); ++i) {
-    const auto wrong = complaint(params.samples[i], files);
-    if (wrong) errors.push_back({"/samples/" + std::to_string(i), *wrong});
-  }
-  if (!errors.empty()) throw ValidationError("the request", std::move(errors));
-}
-
 Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
-}
-
-std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& call) {
-  if (sample.content) return decode_base64(*sample.content).value();
-  return read_descriptor(call.files[static_cast<std::size_t>(*sample.file)].get(),
-                         data::kMaxSampleBytes);
 }
 
 // A sample that cannot be added does not keep the others back: adding is idempotent, so that the
 // whole request can be repeated once the cause is gone.
 Json add(LabelStore& store, const Call& call) {
   const auto params = read_fields<AddParams>(call.params, "the parameters of label.add");
-  check_samples(params, call.files.size());
+  check_samples("samples", params.samples, call);
   const auto labels = data::checked_label_names(params.labels);
   Json samples = Json::array();
   int added = 0;

@@ -1,5 +1,6 @@
-// model.import, list, get, activate, rollback
+// model.import, list, get, activate, rollback, predict
 #include "daemon/methods/methods.h"
+#include "daemon/methods/sample_content.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
@@ -31,6 +32,23 @@ struct ModelParams {
   std::string model;
   std::int64_t version = 0;  // 0: the active one
 };
+
+constexpr std::size_t kMostImages = 50;  // as many descriptors come along with a request
+
+struct PredictParams {
+  std::optional<std::string> model;
+  std::vector<SampleParams> images;
+  int top = 5;
+};
+
+const Fields<PredictParams>& fields_of(const PredictParams*) {
+  static const Fields<PredictParams> table = {
+      field("model", &PredictParams::model),
+      field("images", &PredictParams::images, Need::kRequired),
+      field("top", &PredictParams::top, Need::kOptional, between(1, 1000)),
+  };
+  return table;
+}
 
 const Fields<ListParams>& fields_of(const ListParams*) {
   static const Fields<ListParams> table = {field("model", &ListParams::model)};
@@ -85,6 +103,22 @@ void import(Service& s, const Call& call, const Responder& responder) {
   s.importer.start(params, responder);
 }
 
+void predict(Service& s, const Call& call, const Responder& responder) {
+  const auto params = read_fields<PredictParams>(call.params, "the parameters of model.predict");
+  if (params.images.empty() || params.images.size() > kMostImages) {
+    throw ValidationError(
+        "the parameters of model.predict",
+        {{"/images", "expected 1 to " + std::to_string(kMostImages) + " images, found " +
+                         std::to_string(params.images.size())}});
+  }
+  check_samples("images", params.images, call);
+  std::vector<UniqueFd> held;
+  std::vector<int> descriptors;
+  for (const SampleParams& image : params.images)
+    descriptors.push_back(descriptor_of(image, call, held));
+  s.predictor.start(params.model.value_or(""), descriptors, params.top, responder);
+}
+
 }  // namespace
 
 MethodTable model_methods(Service& s) {
@@ -100,6 +134,8 @@ MethodTable model_methods(Service& s) {
        [&s](Call& call) { return activate(s, call); }, nullptr},
       {"model.rollback", "0.1", "go back to the version before", Where::kLoop,
        [&s](Call& call) { return rollback(s, call); }, nullptr},
+      {"model.predict", "0.1", "what a model says of images", Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { predict(s, call, responder); }},
   };
 }
 

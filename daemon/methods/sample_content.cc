@@ -1,11 +1,13 @@
 #include "daemon/methods/sample_content.h"
 
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "datasets/labels/label_types.h"
 
 namespace moil::daemon {
 namespace {
@@ -21,7 +23,61 @@ int value_of(char c) {
   return c == '/' ? 63 : -1;
 }
 
+std::optional<std::string> complaint(const SampleParams& sample, std::size_t files) {
+  if (sample.content.has_value() == sample.file.has_value()) {
+    return "expected either \"content\" (base64) or \"file\" (of those sent along)";
+  }
+  if (sample.file && (*sample.file < 0 || static_cast<std::size_t>(*sample.file) >= files)) {
+    return "expected a file from 0 to less than " + std::to_string(files) +
+           ", as many were sent along; found " + std::to_string(*sample.file);
+  }
+  if (sample.content && !decode_base64(*sample.content)) return "\"content\" is not base64";
+  return std::nullopt;
+}
+
+UniqueFd in_memory(std::span<const std::uint8_t> bytes) {
+  UniqueFd memory(::memfd_create("sample", MFD_CLOEXEC));
+  if (!memory) throw system_error("cannot hold a sample in memory", errno);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(memory.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot hold a sample in memory", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return memory;
+}
+
 }  // namespace
+
+const Fields<SampleParams>& fields_of(const SampleParams*) {
+  static const Fields<SampleParams> table = {
+      field("content", &SampleParams::content),
+      field("file", &SampleParams::file),
+  };
+  return table;
+}
+
+void check_samples(const std::string& member, const std::vector<SampleParams>& samples,
+                   const Call& call) {
+  FieldErrors errors;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto wrong = complaint(samples[i], call.files.size());
+    if (wrong) errors.push_back({"/" + member + "/" + std::to_string(i), *wrong});
+  }
+  if (!errors.empty()) throw ValidationError("the request", std::move(errors));
+}
+
+std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& call) {
+  if (sample.content) return decode_base64(*sample.content).value();
+  return read_descriptor(call.files[static_cast<std::size_t>(*sample.file)].get(),
+                         data::kMaxSampleBytes);
+}
+
+int descriptor_of(const SampleParams& sample, const Call& call, std::vector<UniqueFd>& held) {
+  if (sample.file) return call.files[static_cast<std::size_t>(*sample.file)].get();
+  held.push_back(in_memory(decode_base64(*sample.content).value()));
+  return held.back().get();
+}
 
 std::optional<std::vector<std::uint8_t>> decode_base64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
@@ -58,27 +114,6 @@ std::string encode_base64(std::string_view bytes) {
     text += i + 2 < bytes.size() ? kAlphabet[bits & 63] : '=';
   }
   return text;
-}
-
-std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) throw system_error("cannot stat the file sent along", errno);
-  if (!S_ISREG(info.st_mode)) {
-    throw Error(ErrorCode::kInvalidArgument, "the file sent along is not a regular file");
-  }
-  std::vector<std::uint8_t> bytes;
-  std::uint8_t chunk[1 << 16];
-  for (;;) {
-    const ssize_t n = ::pread(fd, chunk, sizeof chunk, static_cast<off_t>(bytes.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw system_error("cannot read the file sent along", errno);
-    if (n == 0) return bytes;
-    if (bytes.size() + static_cast<std::uint64_t>(n) > max_bytes) {
-      throw Error(ErrorCode::kResourceExhausted,
-                  "the sample is larger than the limit of " + std::to_string(max_bytes) + " bytes");
-    }
-    bytes.insert(bytes.end(), chunk, chunk + n);
-  }
 }
 
 }  // namespace moil::daemon

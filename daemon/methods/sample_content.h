@@ -1,4 +1,4 @@
-// The content of a sample in label.add: base64 in the request, or a descriptor sent along with it.
+// A sample in a request: base64 in it, or a descriptor sent along with it.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,29 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/rpc/method.h"
+
 namespace moil::daemon {
+
+struct SampleParams {
+  std::optional<std::string> content;  // base64
+  std::optional<int> file;             // index of the descriptors sent along
+};
+const Fields<SampleParams>& fields_of(const SampleParams*);
+
+// Throws ValidationError, naming as /MEMBER/i every sample that has not one of both, or a file that
+// did not come along.
+void check_samples(const std::string& member, const std::vector<SampleParams>& samples,
+                   const Call& call);
+
+// Of a checked sample: what it holds, of at most data::kMaxSampleBytes; throws as read_descriptor.
+std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& call);
+// The same as a descriptor that a worker may inherit: the one sent along (which `call` keeps and
+// must outlive the use), or memory that `held` owns.
+int descriptor_of(const SampleParams& sample, const Call& call, std::vector<UniqueFd>& held);
 
 // Empty where the text is not base64 (RFC 4648, padded, no line breaks).
 std::optional<std::vector<std::uint8_t>> decode_base64(std::string_view text);
 std::string encode_base64(std::string_view bytes);
-
-// The whole of a regular file, from its beginning. kInvalidArgument where it is not a regular file,
-// kResourceExhausted where it is larger than max_bytes.
-std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes);
 
 }  // namespace moil::daemon

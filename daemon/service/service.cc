@@ -69,6 +69,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       worker_calls(loop),
       importer(worker_calls, command, layout, database, models),
       planner(worker_calls, command, layout, config, models),
+      predictor(worker_calls, command, layout, models),
       scheduler(loop, config, command, layout, world, jobs,
                 {.changed = [this](std::int64_t job) { watchers.changed(job); },
                  .progress = [this](std::int64_t job,

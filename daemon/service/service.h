@@ -15,6 +15,7 @@
 #include "daemon/service/config.h"
 #include "daemon/service/importer.h"
 #include "daemon/service/job_planner.h"
+#include "daemon/service/predictor.h"
 #include "daemon/service/scheduler.h"
 #include "daemon/service/watchers.h"
 #include "daemon/service/worker_command.h"
@@ -64,6 +65,7 @@ class Service {
   WorkerCalls worker_calls;
   Importer importer;
   JobPlanner planner;
+  Predictor predictor;
   Scheduler scheduler;
   const Limits limits;
   const MethodTable methods;

@@ -44,6 +44,19 @@ ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int th
   return options(std::move(arguments), threads);
 }
 
+ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,
+                                      const std::vector<int>& descriptors, int top) const {
+  std::vector<std::string> arguments{program_,       "predict", "--model-folder",
+                                     model.string(), "--top",   std::to_string(top)};
+  for (const int fd : descriptors) {
+    arguments.emplace_back("--image");
+    arguments.push_back(std::to_string(fd));
+  }
+  ProcessOptions process = options(std::move(arguments), default_threads());
+  process.keep_open.insert(process.keep_open.end(), descriptors.begin(), descriptors.end());
+  return process;
+}
+
 ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
   const std::string count = std::to_string(threads);
   // Threads that wait for each other sleep, so as to leave the CPU to others, but not at once: a

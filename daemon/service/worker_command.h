@@ -21,6 +21,9 @@ class WorkerCommand {
   ProcessOptions import(const std::filesystem::path& source, const std::string& model,
                         std::int64_t version) const;
   ProcessOptions plan(const std::filesystem::path& job_file, int threads, bool picture) const;
+  // descriptors: of the images; they must stay open until the worker was started.
+  ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
+                         int top) const;
   int default_threads() const;
   const std::string& program() const { return program_; }
 

@@ -1,4 +1,4 @@
-// moil-worker: does one night's job, plans one, or imports a model, and ends
+// moil-worker: does one night's job, plans one, imports a model or runs one on images, and ends
 // (daemon/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
@@ -14,6 +14,8 @@
 #include "daemon/night/import.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
+#include "daemon/night/prediction.h"
+#include "datasets/labels/label_types.h"
 
 namespace {
 
@@ -36,6 +38,8 @@ struct Arguments {
   std::string job_file, state_dir, source, model;
   std::int64_t version = 0;
   bool picture = false;
+  std::vector<int> images;  // descriptors
+  std::size_t top = 5;
 };
 
 moil::daemon::JobFile read_job_file(const std::string& path) {
@@ -62,6 +66,15 @@ int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
   events.result(
       moil::night::import_model(arguments.source, layout, arguments.model, arguments.version));
+  return moil::daemon::kExitDone;
+}
+
+int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  std::vector<moil::night::ReadImage> images;
+  for (const int fd : arguments.images)
+    images.emplace_back([fd] { return moil::read_descriptor(fd, moil::data::kMaxSampleBytes); });
+  events.result(moil::daemon::Json{
+      {"predictions", moil::night::predict(arguments.source, images, arguments.top)}});
   return moil::daemon::kExitDone;
 }
 
@@ -106,6 +119,10 @@ int main(int argc, char** argv) {
   import_command->add_option("--model", arguments.model, "Its name in the store")->required();
   import_command->add_option("--version", arguments.version, "Its version")->required();
   import_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
+  CLI::App* predict_command = app.add_subcommand("predict", "Run a model on images");
+  predict_command->add_option("--model-folder", arguments.source, "The model")->required();
+  predict_command->add_option("--top", arguments.top, "So many labels an image");
+  predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -119,6 +136,7 @@ int main(int argc, char** argv) {
   moil::daemon::EventWriter events(STDOUT_FILENO);
   return guarded(events, [&] {
     if (*run_command) return run(arguments, events);
+    if (*predict_command) return predict(arguments, events);
     return *plan_command ? plan(arguments, events) : import(arguments, events);
   });
 }

@@ -77,6 +77,31 @@ TEST_F(Models, RollbackGoesToTheParentAndNoFurtherThanTheFirst) {
   EXPECT_EQ(active(server), 2);
 }
 
+TEST_F(Models, PredictChecksWhatItIsAsked) {
+  const TestServer server(state());
+  const auto errors = [&](const Json& params) {
+    return ask(server.socket(), "model.predict", params)["error"]["data"].value("errors", Json());
+  };
+  EXPECT_EQ(errors(Json::object())[0]["pointer"], "/images");
+  EXPECT_EQ(errors({{"images", Json::array()}})[0]["pointer"], "/images");
+  EXPECT_EQ(errors({{"images", {{{"content", "%"}}, {{"file", 0}}}}}).size(), 2U);
+  EXPECT_EQ(errors({{"images", {{{"content", ""}}}}, {"top", 0}})[0]["pointer"], "/top");
+}
+
+TEST_F(Models, PredictWantsANameWhereThereAreSeveralModels) {
+  const TestServer server(state());
+  import_model(server);
+  const TempFolder other;
+  std::ofstream(other / "model.json") << "{}";
+  result_of(server.socket(), "model.import", {{"name", "cats"}, {"path", other.path().string()}});
+  Json params{{"images", {{{"content", "c2V2ZW4="}}}}};
+  const Json reply = ask(server.socket(), "model.predict", params);
+  EXPECT_EQ(reply["error"]["data"]["code"], "invalid_argument");
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(), testing::HasSubstr("cats, digits"));
+  params["model"] = "digits";
+  EXPECT_EQ(result_of(server.socket(), "model.predict", params)["model"], "digits");
+}
+
 TEST_F(Models, UnknownModelsAndVersions) {
   const TestServer server(state());
   import_model(server);

@@ -59,6 +59,31 @@ TEST_F(Moilctl, TheExitStatusTellsHowAJobEnded) {
             EX_SOFTWARE);
 }
 
+TEST_F(Moilctl, PredictPrintsATable) {
+  const std::string seven = file("seven.png", "seven"), bad = file("bad.png", "bad");
+  EXPECT_THAT(ctl({"predict", seven}).err, HasSubstr("there is no model"));
+  import_digits();
+  const Finished done = ctl({"predict", seven});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(seven));
+  EXPECT_THAT(done.out, testing::ContainsRegex("seven +97.0%"));
+  const Finished half = ctl({"predict", bad, seven});
+  EXPECT_EQ(half.status, EX_DATAERR);
+  EXPECT_THAT(half.err, HasSubstr("bad.png: not an image"));
+  EXPECT_THAT(half.out, HasSubstr("97.0%"));
+  EXPECT_EQ(ctl({"predict", "/nowhere.png"}).status, EX_NOINPUT);
+  EXPECT_EQ(ctl({"predict", seven, "--model", "cats"}).status, EX_NOINPUT);
+}
+
+TEST_F(Moilctl, PredictTakesMoreFilesThanARequest) {
+  import_digits();
+  std::vector<std::string> words{"predict", "--json"};
+  for (int i = 0; i < 101; ++i) words.push_back(file(std::to_string(i) + ".png", "seven"));
+  const Json reply = Json::parse(ctl(words).out);
+  ASSERT_EQ(reply["predictions"].size(), 101U);
+  EXPECT_EQ(reply["predictions"][100]["file"], words.back());
+}
+
 TEST_F(Moilctl, WrongFieldsAreALineEachNamedAsInTheFile) {
   const Finished done =
       ctl({"job", "submit", file("bad.json", R"({"name": 7, "train": {"epocs": 1}})")});

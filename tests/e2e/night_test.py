@@ -30,6 +30,7 @@ class NightTest(unittest.TestCase):
     runs: dict[str, Run]
     digests: dict[str, str]
     verified: str
+    predicted: list[tuple[str, str]]  # of held-out images: class, and what the model in service says
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -45,6 +46,9 @@ class NightTest(unittest.TestCase):
             for row in SETTINGS.rows():
                 cls._run(ctl, daemon.state, row)
             cls.active = ctl.json("model", "get", MODEL)
+            files = {file: name for name, members in cls.world.place.held_out.items() for file in members}
+            cls.predicted = [(files[Path(found["file"])], found["top"][0]["label"])
+                             for found in ctl.json("predict", *files, "--top", "1")["predictions"]]
             for name, files in cls.world.place.later.items():
                 ctl.add_label(files, name, "train")
             n = SETTINGS.trainable_layers
@@ -110,6 +114,12 @@ class NightTest(unittest.TestCase):
 
     def test_the_activated_version_is_in_service(self) -> None:
         self.assertEqual(self.active["version"], 1 + len(SETTINGS.rows()))
+
+    def test_what_is_in_service_predicts_as_it_was_judged(self) -> None:
+        run = self.runs["gdm_lf_fmc"]
+        for classes, accuracy in ((SETTINGS.global_classes, run.global_after), (SETTINGS.local_classes, run.local_after)):
+            right = [said == name for name, said in self.predicted if name in classes]
+            self.assertAlmostEqual(sum(right) / len(right), accuracy)
 
     def test_the_cache_verifies(self) -> None:
         self.assertIn(" 0 bad", self.verified)

@@ -166,7 +166,23 @@ int plan(const JobFile& job) {
   return kExitDone;
 }
 
+// Every image is a seven; one that begins with "bad" cannot be read.
+int predict(int argc, char** argv) {
+  Json predictions = Json::array();
+  for (int i = 2; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) != "--image") continue;
+    const auto bytes = read_descriptor(std::stoi(argv[i + 1]), 1 << 20);
+    if (std::string(bytes.begin(), bytes.end()).starts_with("bad"))
+      predictions.push_back({{"error", {{"code", "bad_data"}, {"message", "not an image"}}}});
+    else
+      predictions.push_back({{"top", {{{"label", "seven"}, {"probability", 0.97}}}}});
+  }
+  EventWriter(STDOUT_FILENO).result(Json{{"predictions", predictions}});
+  return kExitDone;
+}
+
 int run(int argc, char** argv) {
+  if (std::string(argv[1]) == "predict") return predict(argc, argv);
   const auto given = options(argc, argv);
   const StateLayout layout(given.at("--state-dir"));
   ::signal(SIGTERM, on_term);

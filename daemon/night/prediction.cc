@@ -1,0 +1,101 @@
+#include "daemon/night/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "base/error.h"
+#include "daemon/night/model_folder.h"
+#include "datasets/images/codec.h"
+#include "datasets/transforms/transform.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/network.h"
+#include "engine/graph/preparation.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+
+// Measuring kernels would take longer than the few images that are asked about.
+KernelSelector first_kernels() {
+  KernelSelector::Options options;
+  options.measure = false;
+  return KernelSelector(options);
+}
+
+bool ends_in_softmax(const ModelDescription& model) {
+  const auto is_output = [&](const LayerDescription& l) { return l.name == model.outputs[0]; };
+  const auto it = std::find_if(model.layers.begin(), model.layers.end(), is_output);
+  return it != model.layers.end() && it->type == "softmax";
+}
+
+class Predictor {
+ public:
+  Predictor(ModelBundle bundle, std::size_t top)
+      : labels_(std::move(bundle.labels)),
+        is_probability_(ends_in_softmax(bundle.description)),
+        top_(std::min(top, labels_.size())),
+        transform_(std::move(bundle.preprocessing)),
+        kernels_(first_kernels()),
+        network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
+                 kernels_) {
+    network_.allocate();
+    network_.load(bundle.weights);
+  }
+
+  Json of(const ReadImage& read) {
+    data::decode_image(read(), "the image", image_);
+    transform_.apply(image_, network_.input(0));
+    network_.forward();
+    return most_likely({network_.output(0), labels_.size()});
+  }
+
+ private:
+  Json most_likely(std::span<const float> outputs) const {
+    std::vector<double> chances(outputs.begin(), outputs.end());
+    if (!is_probability_) {
+      const double most = *std::max_element(chances.begin(), chances.end());
+      double sum = 0;
+      for (double& c : chances) sum += c = std::exp(c - most);
+      for (double& c : chances) c /= sum;
+    }
+    std::vector<std::size_t> order(chances.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return chances[a] != chances[b] ? chances[a] > chances[b] : a < b;
+                      });
+    Json found = Json::array();
+    for (std::size_t i = 0; i < top_; ++i)
+      found.push_back({{"label", labels_[order[i]]}, {"probability", chances[order[i]]}});
+    return {{"top", std::move(found)}};
+  }
+
+  std::vector<std::string> labels_;
+  bool is_probability_;
+  std::size_t top_;
+  data::Transform transform_;
+  data::Image image_;
+  KernelSelector kernels_;
+  Network network_;
+};
+
+}  // namespace
+
+Json predict(const std::filesystem::path& model_folder, const std::vector<ReadImage>& images,
+             std::size_t top) {
+  Predictor predictor(read_model_folder(model_folder), top);
+  Json predictions = Json::array();
+  for (const ReadImage& image : images) {
+    try {
+      predictions.push_back(predictor.of(image));
+    } catch (const Error& e) {
+      predictions.push_back({{"error", {{"code", to_string(e.code())}, {"message", e.what()}}}});
+    }
+  }
+  return predictions;
+}
+
+}  // namespace moil::night

@@ -1,0 +1,35 @@
+// model.predict: a worker decodes the images and runs the model on them. Loop thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/rpc/method.h"
+#include "daemon/service/worker_calls.h"
+#include "daemon/service/worker_command.h"
+#include "daemon/state/model_store.h"
+
+namespace moil::daemon {
+
+class Predictor {
+ public:
+  Predictor(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
+            const ModelStore& models);
+
+  // Answers with what the active version of `model` says (docs/protocol.md, model.predict); the
+  // only model with an active version where the name is empty. descriptors: as
+  // WorkerCommand::predict. kNotFound, kInvalidArgument, or kResourceExhausted where too many
+  // workers run.
+  void start(const std::string& model, const std::vector<int>& descriptors, int top,
+             const Responder& responder);
+
+ private:
+  ModelVersion active(const std::string& model) const;
+
+  WorkerCalls& calls_;
+  const WorkerCommand& command_;
+  const StateLayout layout_;
+  const ModelStore& models_;
+};
+
+}  // namespace moil::daemon
