@@ -1,9 +1,11 @@
 // moil-pretrain: what happens before a device is shipped. Trains a global model from scratch and
-// writes it with its global pack; makes packs of feature maps; exports images of a dataset.
+// writes it with its global pack; makes packs for models that were trained elsewhere and packs of
+// feature maps; exports images of a dataset.
 #include <sysexits.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -41,17 +43,21 @@ void add_selection(CLI::App& command, SelectionOptions& s) {
                      "Pass over the first so many of each class and split");
 }
 
+void add_validation(CLI::App& command, SelectionOptions& s) {
+  command.add_option("--validation-data,--val-data", s.validation_data,
+                     "Held-out samples, if they lie apart; of all classes or of some");
+  command
+      .add_option("--validation-fraction,--val-fraction", s.validation_fraction,
+                  "Held out, by class")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+}
+
 void add_train(CLI::App& app, Arguments& a) {
   CLI::App& train = *app.add_subcommand(
       "train", "Train a global model from scratch; write model and global pack");
   add_selection(train, a.selection);
-  train.add_option("--validation-data,--val-data", a.selection.validation_data,
-                   "Held-out samples, if they lie apart");
-  train
-      .add_option("--validation-fraction,--val-fraction", a.selection.validation_fraction,
-                  "Held out, by class")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
+  add_validation(train, a.selection);
   train.add_option("--model", a.model, "Model description (JSON)")->required();
   train.add_option("--out", a.out, "Folder to write; gets model/ and pack/")->required();
   auto& t = a.training.trainer;
@@ -83,6 +89,13 @@ void add_others(CLI::App& app, Arguments& a) {
                   "n of LF(n): what stays trainable on the device")
       ->required();
   pack.add_option("--out", a.out, "Folder to write")->required();
+  CLI::App& image_pack = *app.add_subcommand(
+      "image-pack", "Make a global pack of images, for a model that was trained elsewhere");
+  add_selection(image_pack, a.selection);
+  add_validation(image_pack, a.selection);
+  image_pack.add_option("--model", a.model, "The model's folder; its labels name the classes")
+      ->required();
+  image_pack.add_option("--out", a.out, "Folder to write")->required();
   CLI::App& images =
       *app.add_subcommand("images", "Write a dataset's images as <class>/<number>.png");
   add_selection(images, a.selection);
@@ -134,6 +147,21 @@ void train(Arguments& a) {
               result.report.at("seconds").get<double>());
 }
 
+// A class that the model does not know would be a new one every night: a wrong name, more likely.
+void write_pack(const Arguments& a) {
+  const moil::night::ModelBundle bundle = moil::night::read_model_folder(a.model);
+  const Selection selection(a.selection);
+  for (const std::string& name : selection.classes()) {
+    if (std::find(bundle.labels.begin(), bundle.labels.end(), name) != bundle.labels.end())
+      continue;
+    throw moil::Error(moil::ErrorCode::kInvalidArgument,
+                      "the model has no label \"" + name + "\", which is a class of the data");
+  }
+  moil::data::write_image_pack(a.out, selection, bundle.preprocessing);
+  std::printf("%s: %zu images of %zu classes\n", a.out.c_str(), selection.size(),
+              selection.classes().size());
+}
+
 int exit_code_of(moil::ErrorCode code) {
   switch (code) {
     case moil::ErrorCode::kInvalidArgument:
@@ -171,6 +199,7 @@ int main(int argc, char** argv) {
       moil::pretrain::write_features(arguments.model, arguments.pack, arguments.trainable_layers,
                                      arguments.out);
     }
+    if (app.got_subcommand("image-pack")) write_pack(arguments);
     if (app.got_subcommand("images")) {
       arguments.selection.validation_fraction = 0;
       moil::pretrain::export_images(Selection(arguments.selection), arguments.out);

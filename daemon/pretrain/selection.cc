@@ -35,27 +35,35 @@ std::unique_ptr<data::ImageDataset> open(const std::filesystem::path& path,
   return data::open_image_folder(path, options);
 }
 
+void require_classes(const data::Dataset& dataset, const std::vector<std::string>& classes) {
+  for (const auto& name : classes) {
+    const auto& known = dataset.classes();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Error(ErrorCode::kInvalidArgument, "the data has no class \"" + name + "\"");
+    }
+  }
+}
+
 }  // namespace
 
 Selection::Selection(const SelectionOptions& options) {
   const bool apart = !options.validation_data.empty();
   bases_.push_back(open(options.data, options.format, apart ? 0 : options.validation_fraction));
   table_ = data::SampleTable(options.classes.empty() ? bases_[0]->classes() : options.classes);
+  require_classes(*bases_[0], table_.classes());  // held-out samples may be of some alone
   take(*bases_[0], options, false);
   if (apart) {
     bases_.push_back(open(options.validation_data, options.format, 0));
+    const std::size_t before = places_.size();
     take(*bases_[1], options, true);
+    if (places_.size() == before)
+      throw Error(ErrorCode::kInvalidArgument, "the held-out data has none of the classes");
   }
 }
 
 void Selection::take(const data::ImageDataset& base, const SelectionOptions& options,
                      bool all_validation) {
   const auto& classes = table_.classes();
-  for (const auto& name : classes) {
-    if (std::find(base.classes().begin(), base.classes().end(), name) == base.classes().end()) {
-      throw Error(ErrorCode::kInvalidArgument, "the data has no class \"" + name + "\"");
-    }
-  }
   std::map<std::pair<data::ClassId, data::Split>, std::size_t> seen;
   for (std::size_t i = 0; i < base.size(); ++i) {
     const auto found = std::find(classes.begin(), classes.end(), base.classes()[base.labels(i)[0]]);

@@ -46,6 +46,24 @@ TEST(Selection, LimitAndOffsetCountByClassAndSplit) {
   for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NE(first.name(i), second.name(i));
 }
 
+TEST(Selection, HeldOutSamplesMayBeOfSomeClassesAlone) {
+  const TempFolder temp;
+  SelectionOptions sevens;
+  sevens.data = write_digits(temp, 3);
+  sevens.classes = {"7"};
+  export_images(Selection(sevens), temp / "held-out");
+  SelectionOptions options;
+  options.data = write_digits(temp, 2);
+  options.validation_data = temp / "held-out";
+  const Selection both(options);
+  EXPECT_EQ(data::samples_of(both, data::Split::kTrain).size(), 20U);
+  EXPECT_EQ(data::samples_of(both, data::Split::kValidation).size(), 3U);
+  for (const std::size_t i : data::samples_of(both, data::Split::kValidation))
+    EXPECT_EQ(both.classes()[both.labels(i)[0]], "7");
+  options.classes = {"1", "2"};
+  EXPECT_EQ(error_of([&] { Selection{options}; }), ErrorCode::kInvalidArgument);
+}
+
 TEST(Selection, UnknownClassesAndFormatsAreRefused) {
   const TempFolder temp;
   SelectionOptions options;
