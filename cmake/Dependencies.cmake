@@ -12,8 +12,12 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
+pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
+pkg_check_modules(EXIF REQUIRED IMPORTED_TARGET libexif)
 pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
+pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf)
+find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 find_package(CLI11 REQUIRED)
 
 # What the engine computes with: OpenBLAS and Highway always, oneDNN where it is installed.
@@ -47,4 +51,10 @@ message(STATUS "oneDNN processor: ${MOIL_HAVE_ONEDNN}")
 
 # What parses strangers' files; linked by the worker and tools only, never by the daemon.
 add_library(moil_decoders INTERFACE)
-target_link_libraries(moil_decoders INTERFACE PkgConfig::TURBOJPEG PkgConfig::PNG PkgConfig::ARCHIVE ZLIB::ZLIB)
+target_link_libraries(moil_decoders INTERFACE PkgConfig::TURBOJPEG PkgConfig::PNG PkgConfig::WEBP
+                      PkgConfig::EXIF PkgConfig::ARCHIVE ZLIB::ZLIB)
+
+# The messages of ONNX files; the definitions choose the names that Debian's build has.
+add_library(moil_onnx_schema INTERFACE)
+target_compile_definitions(moil_onnx_schema INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+target_link_libraries(moil_onnx_schema INTERFACE ${ONNX_PROTO_LIBRARY} PkgConfig::PROTOBUF)

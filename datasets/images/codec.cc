@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "datasets/images/orientation.h"
 #include "datasets/labels/media_type.h"
 
 namespace moil::data {
@@ -22,10 +23,14 @@ void check_dimensions(std::string_view name, std::uint64_t width, std::uint64_t 
 void decode_image(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                   const DecodeLimits& limits) {
   const auto type = media_type_of(encoded);
-  if (type == kJpeg) return decode_jpeg(encoded, name, image, limits);
+  if (type == kJpeg) {
+    decode_jpeg(encoded, name, image, limits);
+    return apply_orientation(exif_orientation(encoded), image);
+  }
   if (type == kPng) return decode_png(encoded, name, image, limits);
+  if (type == kWebp) return decode_webp(encoded, name, image, limits);
   if (encoded.empty()) bad_image(name, "the file is empty");
-  bad_image(name, "neither JPEG nor PNG");
+  bad_image(name, "neither JPEG, PNG nor WebP");
 }
 
 Image decode_image(std::span<const std::uint8_t> encoded, std::string_view name,

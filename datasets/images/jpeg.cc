@@ -56,6 +56,40 @@ void cmyk_to_rgb(const std::vector<std::uint8_t>& cmyk, Image& image) {
   }
 }
 
+// A progressive JPEG is held whole as coefficients, whatever size it is decoded at.
+bool is_progressive(std::span<const std::uint8_t> encoded) {
+  for (std::size_t at = 2; at + 4 <= encoded.size() && encoded[at] == 0xff;) {
+    const unsigned marker = encoded[at + 1];
+    if (marker == 0xff) {
+      ++at;
+      continue;
+    }
+    const bool frame =
+        marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+    if (frame) return marker != 0xc0 && marker != 0xc1;
+    at += 2U + encoded[at + 2] * 256U + encoded[at + 3];
+  }
+  return true;  // unheard of: taken for the worse
+}
+
+// Both sides at 1, 1/2, 1/4 or 1/8: the largest that the limits allow.
+void fit(std::span<const std::uint8_t> encoded, const DecodeLimits& limits, int& width,
+         int& height) {
+  const auto pixels = [&](int parts) {
+    const tjscalingfactor factor{1, parts};
+    return static_cast<std::uint64_t>(TJSCALED(width, factor)) *
+           static_cast<std::uint64_t>(TJSCALED(height, factor));
+  };
+  if (pixels(1) <= limits.max_pixels || is_progressive(encoded)) return;
+  for (const int parts : {2, 4, 8}) {
+    if (pixels(parts) > limits.max_pixels) continue;
+    const tjscalingfactor factor{1, parts};
+    width = TJSCALED(width, factor);
+    height = TJSCALED(height, factor);
+    return;
+  }
+}
+
 void decode(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
             const DecodeLimits& limits) {
   int width = 0, height = 0, subsampling = 0, colours = 0;
@@ -65,6 +99,7 @@ void decode(std::span<const std::uint8_t> encoded, std::string_view name, Image&
       tjGetErrorCode(handle) == TJERR_FATAL) {
     bad_image(name, tjGetErrorStr2(handle));
   }
+  fit(encoded, limits, width, height);
   check_dimensions(name, static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height),
                    limits);
   image.resize(width, height, colours == TJCS_GRAY ? 1 : 3);

@@ -10,6 +10,7 @@ namespace moil::data {
 
 inline constexpr std::string_view kJpeg = "image/jpeg";
 inline constexpr std::string_view kPng = "image/png";
+inline constexpr std::string_view kWebp = "image/webp";
 inline constexpr std::string_view kWav = "audio/wav";
 inline constexpr std::string_view kOgg = "audio/ogg";
 inline constexpr std::string_view kUnknownMedia = "application/octet-stream";

@@ -62,13 +62,21 @@ void check_class(const std::string& name) {
   }
 }
 
+// Of the files whose kind an image dataset may hold; empty for others.
+std::string_view ending_of(std::string_view media_type) {
+  if (media_type == kJpeg) return ".jpg";
+  if (media_type == kPng) return ".png";
+  if (media_type == kWebp) return ".webp";
+  return {};
+}
+
 std::string member_name(const ImageDataset& dataset, std::size_t i, ClassId label,
                         std::span<const std::uint8_t> bytes) {
-  const auto type = media_type_of(bytes);
-  if (type != kJpeg && type != kPng) bad_image(dataset.name(i), "neither JPEG nor PNG");
+  const std::string_view ending = ending_of(media_type_of(bytes));
+  if (ending.empty()) bad_image(dataset.name(i), "neither JPEG, PNG nor WebP");
   std::string number = std::to_string(i);
   number.insert(0, 8 - std::min<std::size_t>(number.size(), 8), '0');
-  return dataset.classes()[label] + "/" + number + (type == kJpeg ? ".jpg" : ".png");
+  return dataset.classes()[label] + "/" + number + std::string(ending);
 }
 
 void write_split(PackWriter& writer, const ImageDataset& dataset, Split split,

@@ -21,8 +21,8 @@ bool is_image(const std::string& path) {
   std::string extension = file.substr(std::min(file.rfind('.'), file.size()));
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return !file.starts_with('.') &&
-         (extension == ".jpg" || extension == ".jpeg" || extension == ".png");
+  return !file.starts_with('.') && (extension == ".jpg" || extension == ".jpeg" ||
+                                    extension == ".png" || extension == ".webp");
 }
 
 // Empty for a file that lies in no folder.
@@ -95,7 +95,7 @@ std::vector<std::size_t> ImageFolder::arrange(const std::vector<std::string>& pa
   skipped_ = paths.size() - order.size();
   if (order.empty()) {
     throw Error(ErrorCode::kBadData,
-                root + ": no image found, expected <class>/<file>.jpg or .png");
+                root + ": no image found, expected <class>/<file>.jpg, .png or .webp");
   }
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
     const auto key = [&](std::size_t i) { return std::pair(class_of(paths[i]), paths[i]); };

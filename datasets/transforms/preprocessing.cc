@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMaxSide = 16'384;
 // To be raised when the arithmetic of a transform changes its results.
-constexpr const char* kArithmetic = "preprocessing 1 ";
+constexpr const char* kArithmetic = "preprocessing 2 ";
 
 void require(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, "preprocessing: " + what);

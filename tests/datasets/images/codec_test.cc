@@ -1,6 +1,10 @@
 #include "datasets/images/codec.h"
 
+#include <webp/encode.h>
+
+#include <array>
 #include <cmath>
+#include <memory>
 
 #include "datasets/identity/random.h"
 #include "tests/datasets/support.h"
@@ -85,7 +89,7 @@ TEST(Codec, ADamagedImageDoesNotHarmTheNext) {
 }
 
 TEST(Codec, OtherFormatsAreNamed) {
-  expect_error(ErrorCode::kBadData, {"a.gif", "neither JPEG nor PNG"},
+  expect_error(ErrorCode::kBadData, {"a.gif", "neither JPEG, PNG nor WebP"},
                [] { (void)decode_image(testing::bytes_of("GIF89a..."), "a.gif"); });
   expect_error(ErrorCode::kBadData, {"a.jpg", "empty"}, [] { (void)decode_image({}, "a.jpg"); });
 }
@@ -98,14 +102,66 @@ TEST(Codec, BombsAreRefusedBeforeMemoryIsTaken) {
   small.max_pixels = 63;
   expect_error(ErrorCode::kBadData, {"8x8"},
                [&] { (void)decode_image(encode_png(pattern(8, 8, 3)), "x.png", small); });
-  expect_error(ErrorCode::kBadData, {"8x8"},
-               [&] { (void)decode_image(encode_jpeg(pattern(8, 8, 3), 90), "x.jpg", small); });
+}
+
+TEST(Codec, AJpegOfTooManyPixelsIsDecodedSmaller) {
+  auto jpeg = encode_jpeg(gradient(100, 60, 3), 90);
+  DecodeLimits limits;
+  for (const auto& [most, width, height] : {std::array{6000, 100, 60}, std::array{5999, 50, 30},
+                                            std::array{1499, 25, 15}, std::array{374, 13, 8}}) {
+    limits.max_pixels = static_cast<std::uint64_t>(most);
+    const Image image = decode_image(jpeg, "x.jpg", limits);
+    EXPECT_EQ(image.width, width);
+    EXPECT_EQ(image.height, height);
+    EXPECT_EQ(image.pixels.size(), image.size());
+  }
+  const auto refused = [&] { (void)decode_image(jpeg, "x.jpg", limits); };
+  limits.max_pixels = 100;
+  expect_error(ErrorCode::kBadData, {"100x60", "100 pixels"}, refused);
+  // The first frame's marker becomes that of a progressive one.
+  for (std::size_t i = 0; i + 1 < jpeg.size(); ++i) {
+    if (jpeg[i] != 0xff || jpeg[i + 1] != 0xc0) continue;
+    jpeg[i + 1] = 0xc2;
+    break;
+  }
+  limits.max_pixels = 5999;
+  expect_error(ErrorCode::kBadData, {"100x60"}, refused);
+}
+
+std::vector<std::uint8_t> encode_webp(const Image& image) {
+  const auto encode = image.channels == 4 ? WebPEncodeLosslessRGBA : WebPEncodeLosslessRGB;
+  std::uint8_t* raw = nullptr;
+  const std::size_t size = encode(image.pixels.data(), image.width, image.height,
+                                  static_cast<int>(image.row_bytes()), &raw);
+  const std::unique_ptr<std::uint8_t, decltype(&WebPFree)> owner(raw, WebPFree);
+  return {raw, raw + size};
+}
+
+TEST(Codec, WebpIsDecoded) {
+  const Image colours = pattern(37, 23, 3);
+  EXPECT_EQ(decode_image(encode_webp(colours), "x.webp"), colours);
+  Image seen = pattern(37, 23, 4);
+  for (std::size_t p = 3; p < seen.pixels.size(); p += 4)  // what alpha hides is not kept
+    seen.pixels[p] = std::max<std::uint8_t>(seen.pixels[p], 1);
+  EXPECT_EQ(decode_image(encode_webp(seen), "x.webp"), seen);
+}
+
+TEST(Codec, ADamagedWebpIsFound) {
+  const auto webp = encode_webp(pattern(20, 20, 3));
+  for (std::size_t size = 12; size + 8 < webp.size(); size += 5) {
+    expect_error(ErrorCode::kBadData, {"x.webp"},
+                 [&] { (void)decode_image(cut(webp, size), "x.webp"); });
+  }
+  DecodeLimits small;
+  small.max_pixels = 399;
+  expect_error(ErrorCode::kBadData, {"20x20"}, [&] { (void)decode_image(webp, "x.webp", small); });
 }
 
 // Whatever the bytes, the outcome is an image or kBadData; the sanitizers watch.
 TEST(Codec, DamagedBytesAreSurvived) {
   Random random(11);
-  for (const auto& good : {encode_png(pattern(24, 24, 3)), encode_jpeg(gradient(48, 48, 3), 80)}) {
+  for (const auto& good : {encode_png(pattern(24, 24, 3)), encode_jpeg(gradient(48, 48, 3), 80),
+                           encode_webp(pattern(24, 24, 3))}) {
     for (int trial = 0; trial < 400; ++trial) {
       auto bytes = good;
       for (int hit = 0; hit < 4; ++hit) {
