@@ -1,0 +1,144 @@
+#include "daemon/onnx/conversion.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/night/model_folder.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/preparation.h"
+#include "engine/graph/surgery.h"
+#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/onnx_import.h"
+#include "engine/io/onnx/onnx_reader.h"
+#include "engine/io/onnx/onnx_writer.h"
+
+namespace moil {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kLabelsKey[] = "moil.labels", kPreprocessingKey[] = "moil.preprocessing";
+
+json parse(const std::string& text, const std::string& where) {
+  json result = json::parse(text, nullptr, false);
+  if (result.is_discarded()) throw Error(ErrorCode::kBadData, where + " is not JSON");
+  return result;
+}
+
+std::optional<std::string> metadata(const onnx::Graph& graph, const char* key) {
+  const auto it = graph.metadata.find(key);
+  if (it == graph.metadata.end()) return std::nullopt;
+  return it->second;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> names_in(const json& list, const std::string& where) {
+  if (!list.is_array() ||
+      !std::all_of(list.begin(), list.end(), [](const json& l) { return l.is_string(); }))
+    throw Error(ErrorCode::kBadData, where + " must be a JSON list of names");
+  return list.get<std::vector<std::string>>();
+}
+
+// Names that occur twice get their number: ImageNet has two "crane".
+std::vector<std::string> distinct(std::vector<std::string> labels) {
+  std::map<std::string, int> count;
+  for (const std::string& label : labels) ++count[label];
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (count[labels[i]] > 1) labels[i] += " (" + std::to_string(i) + ")";
+  return labels;
+}
+
+std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& graph,
+                                   const ModelDescription& model) {
+  if (!a.labels.empty()) {
+    const std::string text = read_text(a.labels);
+    if (text.find_first_not_of(" \t\r\n") != std::string::npos &&
+        text[text.find_first_not_of(" \t\r\n")] == '[')
+      return distinct(names_in(parse(text, a.labels), a.labels));
+    return distinct(lines_of(text));
+  }
+  if (const auto own = metadata(graph, kLabelsKey))
+    return names_in(parse(*own, kLabelsKey), kLabelsKey);
+  std::vector<std::string> numbers;
+  for (std::int64_t i = 0; i < classifier_classes(model); ++i) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
+data::Preprocessing preprocessing_of(const ImportArguments& a, const onnx::Graph& graph,
+                                     const ModelDescription& model) {
+  if (!a.preprocessing.empty())
+    return data::Preprocessing::from_json(parse(read_text(a.preprocessing), a.preprocessing));
+  if (const auto own = metadata(graph, kPreprocessingKey))
+    return data::Preprocessing::from_json(parse(*own, kPreprocessingKey));
+  const auto& dims = model.inputs.at(0).dims;
+  if (dims.size() != 3 || (dims[0] != 1 && dims[0] != 3))
+    throw Error(
+        ErrorCode::kUnimplemented,
+        "the model takes no images of one or three channels; only those are trained so far");
+  data::Preprocessing p;
+  p.channels = static_cast<int>(dims[0]);
+  p.height = static_cast<int>(dims[1]);
+  p.width = static_cast<int>(dims[2]);
+  p.mean.assign(static_cast<std::size_t>(dims[0]), 0.0);
+  p.stddev.assign(static_cast<std::size_t>(dims[0]), 255.0);
+  return p;
+}
+
+std::string counted(const ModelDescription& model, const WeightMap& weights) {
+  std::size_t count = 0;
+  for (const auto& [name, tensor] : weights) count += tensor.data.size();
+  return std::to_string(model.layers.size()) + " layers, " + std::to_string(count) + " weights";
+}
+
+}  // namespace
+
+std::string import_file(const ImportArguments& a) {
+  const onnx::Graph graph = onnx::read_onnx(a.file);
+  onnx::ImportOptions options;
+  options.name =
+      a.name.empty()
+          ? (graph.name.empty() ? std::filesystem::path(a.file).stem().string() : graph.name)
+          : a.name;
+  options.input_dims = a.input_dims;
+  onnx::ImportedModel imported;
+  try {
+    imported = onnx::import_onnx(graph, options);
+  } catch (const Error& e) {
+    throw Error(e.code(), a.file + ": " + e.what());
+  }
+  night::ModelBundle bundle{imported.description, std::move(imported.weights), {}, {}};
+  bundle.labels = labels_of(a, graph, bundle.description);
+  bundle.preprocessing = preprocessing_of(a, graph, bundle.description);
+  night::write_model_folder(a.folder, bundle);
+  (void)night::read_model_folder(a.folder);  // what an import would find fault with
+  return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
+         std::to_string(bundle.labels.size()) + " classes; in " + a.folder;
+}
+
+std::string export_file(const ExportArguments& a) {
+  const night::ModelBundle bundle = night::read_model_folder(a.folder);
+  const onnx::Graph graph =
+      onnx::export_onnx(bundle.description, bundle.weights,
+                        {{kLabelsKey, json(bundle.labels).dump()},
+                         {kPreprocessingKey, bundle.preprocessing.to_json().dump()}});
+  onnx::write_onnx(a.file, graph);
+  return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + "; in " +
+         a.file;
+}
+
+}  // namespace moil

@@ -1,0 +1,31 @@
+// What moil-onnx does: between ONNX files and model folders (daemon/night/model_folder.h).
+//
+// Labels and preprocessing travel as metadata of the file: "moil.labels", a JSON list, and
+// "moil.preprocessing", a JSON object.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moil {
+
+// Paths, as they were given.
+struct ImportArguments {
+  std::string file, folder;
+  std::string name;
+  std::string labels;         // empty: the file's own, else "0", "1", ...
+  std::string preprocessing;  // empty: the file's own, else pixels from 0 to 1
+  std::vector<std::int64_t> input_dims;
+};
+
+struct ExportArguments {
+  std::string folder, file;
+};
+
+// Make what they name and say in a line what it is. Throw what reading, importing and writing
+// throw; kAlreadyExists for a folder that is there.
+std::string import_file(const ImportArguments& arguments);
+std::string export_file(const ExportArguments& arguments);
+
+}  // namespace moil

@@ -1,0 +1,74 @@
+// moil-onnx: models from and to other tools, as ONNX files.
+#include <sysexits.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/version.h"
+#include "daemon/onnx/conversion.h"
+
+namespace {
+
+int exit_code_of(moil::ErrorCode code) {
+  switch (code) {
+    case moil::ErrorCode::kNotFound:
+      return EX_NOINPUT;
+    case moil::ErrorCode::kBadData:
+    case moil::ErrorCode::kUnimplemented:
+      return EX_DATAERR;
+    case moil::ErrorCode::kIo:
+      return EX_IOERR;
+    case moil::ErrorCode::kAlreadyExists:
+      return EX_CANTCREAT;
+    default:
+      return EX_USAGE;
+  }
+}
+
+CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
+  CLI::App* import = app.add_subcommand("import", "ONNX file to model folder");
+  import->add_option("file", a.file, "ONNX file; its external data lies beside it")->required();
+  import->add_option("--out", a.folder, "Folder to make")->required();
+  import->add_option("--name", a.name, "Name of the model; the graph's if left out");
+  import->add_option(
+      "--labels", a.labels,
+      "JSON list of the classes' names, or text with one a line; numbers if left out");
+  import->add_option("--preprocessing", a.preprocessing,
+                     "JSON: what is done to an image first (docs/onnx.md)");
+  import->add_option("--input-dims", a.input_dims,
+                     "Dims of one sample where the file leaves them open: 3 224 224");
+  return import;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Brings models from other tools and takes them there, as ONNX files.", "moil-onnx");
+  app.set_version_flag("--version", moil::kVersion);
+  app.require_subcommand(1);
+  moil::ImportArguments import_arguments;
+  CLI::App* import = add_import(app, import_arguments);
+  moil::ExportArguments export_arguments;
+  CLI::App* exporter = app.add_subcommand("export", "Model folder to ONNX file");
+  exporter->add_option("folder", export_arguments.folder, "Model folder")->required();
+  exporter->add_option("--out", export_arguments.file, "File to write")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? EX_OK : EX_USAGE;
+  }
+  try {
+    if (import->parsed())
+      std::printf("%s\n", moil::import_file(import_arguments).c_str());
+    else
+      std::printf("%s\n", moil::export_file(export_arguments).c_str());
+    return EX_OK;
+  } catch (const moil::Error& e) {
+    std::fprintf(stderr, "moil-onnx: %s\n", e.what());
+    return exit_code_of(e.code());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "moil-onnx: %s\n", e.what());
+    return EX_SOFTWARE;
+  }
+}

@@ -1,0 +1,168 @@
+#include "engine/io/onnx/import_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "engine/graph/graph.h"
+#include "engine/layers/factory.h"
+
+namespace moil::onnx {
+namespace {
+
+TensorInfo info_of(const std::vector<std::int64_t>& dims) {
+  return {Dims(dims), dims.size() == 4 ? Layout::kChannelsLast : Layout::kPlain};
+}
+
+// Names of other tools as ours: no ':', which numbers outputs, and no slashes.
+std::string as_name(std::string text) {
+  for (char& c : text) {
+    if (c == '/') c = '.';
+    if (c == ':') c = '_';
+  }
+  const auto first = text.find_first_not_of('.');
+  return first == std::string::npos ? std::string() : text.substr(first);
+}
+
+// "features.0.0" of the weight "features.0.0.weight"; empty where it is named otherwise.
+std::string owner_of(const std::string& weight) {
+  static constexpr std::string_view kSuffix = ".weight";
+  if (!weight.ends_with(kSuffix)) return {};
+  return weight.substr(0, weight.size() - kSuffix.size());
+}
+
+std::string number(std::size_t i) { return std::to_string(i); }
+
+}  // namespace
+
+ImportState::ImportState(const Graph& graph) : graph_(graph) {
+  for (const Node& node : graph.nodes)
+    for (const std::string& input : node.inputs) ++readers_[input];
+  for (const GraphValue& output : graph.outputs) ++readers_[output.name];
+  for (const auto& [name, tensor] : graph.constants)
+    values_[name].constant = {std::shared_ptr<void>(), &tensor};  // the graph's
+}
+
+const Value* ImportState::find(const std::string& name) const {
+  const auto it = values_.find(name);
+  return it == values_.end() ? nullptr : &it->second;
+}
+
+void ImportState::set(const std::string& name, Value value) { values_[name] = std::move(value); }
+
+bool ImportState::has(const Node& node, std::size_t input) const {
+  return input < node.inputs.size() && !node.inputs[input].empty();
+}
+
+bool ImportState::is_constant(const Node& node, std::size_t input) const {
+  const Value* value = has(node, input) ? find(node.inputs[input]) : nullptr;
+  return value != nullptr && value->constant != nullptr;
+}
+
+const Tensor* ImportState::optional_constant(const Node& node, std::size_t input) const {
+  return has(node, input) ? &constant(node, input) : nullptr;
+}
+
+const Tensor& ImportState::constant(const Node& node, std::size_t input) const {
+  if (!has(node, input)) throw Unsupported("input " + number(input) + " is missing");
+  if (!is_constant(node, input))
+    throw Unsupported("input " + number(input) + " (\"" + node.inputs[input] +
+                      "\") is computed; only constants are supported there");
+  return *find(node.inputs[input])->constant;
+}
+
+const Value& ImportState::padded_data(const Node& node, std::size_t input) const {
+  if (!has(node, input)) throw Unsupported("input " + number(input) + " is missing");
+  const Value& value = *find(node.inputs[input]);
+  if (value.constant)
+    throw Unsupported("input " + number(input) + " (\"" + node.inputs[input] +
+                      "\") is a constant; only computed values are supported there");
+  return value;
+}
+
+const Value& ImportState::data(const Node& node, std::size_t input) const {
+  const Value& value = padded_data(node, input);
+  if (value.is_padded())
+    throw Unsupported("padding is supported before convolutions and pools alone");
+  return value;
+}
+
+std::string ImportState::unique_name(const Node& node) const {
+  std::string base;
+  for (std::size_t i = 1; i < node.inputs.size() && base.empty(); ++i)
+    if (graph_.constants.contains(node.inputs[i])) base = as_name(owner_of(node.inputs[i]));
+  if (base.empty()) base = as_name(node.name);
+  if (base.empty()) base = as_name(node.outputs[0]);
+  if (base.empty()) base = node.op;
+  std::string name = base;
+  for (int i = 2; names_.contains(name); ++i) name = base + "_" + std::to_string(i);
+  return name;
+}
+
+Value& ImportState::add_layer(const Node& node, const std::string& type,
+                              const std::vector<const Value*>& from, Properties properties,
+                              std::map<std::string, NamedTensor> weights) {
+  LayerDescription layer{unique_name(node), type, {}, std::move(properties)};
+  std::vector<TensorInfo> infos;
+  for (const Value* value : from) {
+    layer.inputs.push_back(value->layer);
+    infos.push_back(value->info);
+  }
+  Value result;
+  try {
+    const auto made = make_layer(layer.type, layer.name, layer.properties);
+    result.info = infer_outputs(*made, layer, infos).at(0);
+  } catch (const Error& e) {
+    throw Unsupported(e.what());
+  }
+  result.layer = layer.name;
+  names_.insert(layer.name);
+  for (auto& [name, tensor] : weights) add_weight(layer.name, name, std::move(tensor));
+  description_.layers.push_back(std::move(layer));
+  return values_[node.outputs[0]] = std::move(result);
+}
+
+void ImportState::alias(const Node& node, const Value& value) {
+  const Value copy = value;  // setting may move what it refers to
+  set(node.outputs[0], copy);
+}
+
+void ImportState::add_input(const std::string& name, std::vector<std::int64_t> dims) {
+  Value value;
+  value.layer = as_name(name);
+  value.info = info_of(dims);
+  if (!names_.insert(value.layer).second)
+    throw Error(ErrorCode::kBadData, "two inputs are named \"" + name + "\"");
+  description_.inputs.push_back({value.layer, {dims.begin() + 1, dims.end()}});
+  set(name, std::move(value));
+}
+
+bool ImportState::is_input(const Value& value) const {
+  return std::any_of(description_.inputs.begin(), description_.inputs.end(),
+                     [&](const InputDescription& i) { return i.name == value.layer; });
+}
+
+void ImportState::transpose_input(const Node& node, const Value& value,
+                                  const std::vector<std::int64_t>& dims) {
+  for (InputDescription& input : description_.inputs)
+    if (input.name == value.layer) input.dims.assign(dims.begin() + 1, dims.end());
+  Value result = value;
+  result.info = info_of(dims);
+  set(node.outputs[0], std::move(result));
+}
+
+LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input) {
+  const std::string& name = node.inputs[input];
+  if (readers_[name] != 1) return nullptr;
+  const Value& value = data(node, input);
+  for (LayerDescription& layer : description_.layers)
+    if (layer.name == value.layer) return &layer;
+  return nullptr;
+}
+
+void ImportState::add_weight(const std::string& layer, const std::string& weight,
+                             NamedTensor tensor) {
+  weights_[layer + "." + weight] = std::move(tensor);
+}
+
+}  // namespace moil::onnx

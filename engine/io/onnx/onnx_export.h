@@ -1,0 +1,22 @@
+// From a model to an ONNX graph that any runtime reads (opset 14, the batch left open).
+//
+// Layers keep their names, weights theirs ("LAYER.weight"); importing the result gives the same
+// model again. Pure; thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/graph/model_description.h"
+#include "engine/io/onnx/onnx_graph.h"
+
+namespace moil::onnx {
+
+inline constexpr std::int64_t kExportOpset = 14;
+
+// The model must be complete (graph/preparation.h). Throws kUnimplemented naming the layer for
+// types that ONNX has no operator for (a user's own), kBadData for weights that are missing.
+[[nodiscard]] Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
+                                const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace moil::onnx

@@ -1,0 +1,187 @@
+#include "engine/io/onnx/onnx_import.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/realizers/realizers.h"
+#include "engine/io/onnx/constant_folding.h"
+#include "engine/io/onnx/operators.h"
+
+namespace moil::onnx {
+namespace {
+
+constexpr std::size_t kMostProblemsTold = 50;
+
+class Importer {
+ public:
+  Importer(const Graph& graph, const ImportOptions& options)
+      : graph_(graph), options_(options), state_(graph) {}
+
+  ImportedModel run() {
+    if (graph_.opset < kOldestOpset || graph_.opset > kNewestOpset)
+      throw Error(ErrorCode::kUnimplemented, "opset " + std::to_string(graph_.opset) +
+                                                 "; supported are " + std::to_string(kOldestOpset) +
+                                                 " to " + std::to_string(kNewestOpset));
+    for (const GraphValue& input : graph_.inputs) add_input(input);
+    for (const std::size_t i : needed_in_order()) import_node(graph_.nodes[i]);
+    if (!problems_.empty()) refuse();
+    set_outputs();
+    return finish();
+  }
+
+ private:
+  void add_input(const GraphValue& input) {
+    std::vector<std::int64_t> dims = input.dims;
+    const auto& given = options_.input_dims;
+    if (!given.empty()) {
+      if (dims.empty()) dims.assign(given.size() + 1, -1);
+      if (given.size() + 1 != dims.size())
+        throw Error(ErrorCode::kInvalidArgument,
+                    "input \"" + input.name + "\" has " + std::to_string(dims.size()) +
+                        " dimensions with the batch, not " + std::to_string(given.size() + 1));
+      for (std::size_t k = 1; k < dims.size(); ++k)
+        if (dims[k] < 0) dims[k] = given[k - 1];
+    }
+    if (dims.size() < 2 || std::find(dims.begin() + 1, dims.end(), -1) != dims.end())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "input \"" + input.name + "\": the file leaves its dims open; give them");
+    if (!input.is_float)
+      throw Error(ErrorCode::kUnimplemented, "input \"" + input.name + "\" is not of floats");
+    if (dims[0] < 0) dims[0] = 1;
+    state_.add_input(input.name, dims);
+  }
+
+  // The nodes that the outputs depend on, each behind those that feed it.
+  std::vector<std::size_t> needed_in_order() {
+    std::map<std::string, std::size_t> producers;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const std::string& output : graph_.nodes[i].outputs) {
+        if (!output.empty() && !producers.emplace(output, i).second)
+          throw Error(ErrorCode::kBadData, "two nodes compute \"" + output + "\"");
+      }
+    }
+    enum class Mark { kNew, kOpen, kDone };
+    std::vector<Mark> marks(graph_.nodes.size(), Mark::kNew);
+    std::vector<std::size_t> order;
+    std::vector<std::pair<std::size_t, std::size_t>> stack;  // node, and its input that is next
+    const auto enter = [&](const std::string& name, const std::string& reader) {
+      if (name.empty() || state_.find(name) != nullptr) return;
+      const auto it = producers.find(name);
+      if (it == producers.end())
+        throw Error(ErrorCode::kBadData,
+                    reader + " reads \"" + name + "\", which nothing computes");
+      if (marks[it->second] == Mark::kOpen)
+        throw Error(ErrorCode::kBadData,
+                    graph_.nodes[it->second].label() + " depends on its own output");
+      if (marks[it->second] == Mark::kDone) return;
+      marks[it->second] = Mark::kOpen;
+      stack.emplace_back(it->second, 0);
+    };
+    for (const GraphValue& output : graph_.outputs) {
+      enter(output.name, "the graph's output");
+      while (!stack.empty()) {
+        auto& [i, next] = stack.back();
+        const Node& node = graph_.nodes[i];
+        if (next < node.inputs.size()) {
+          const std::string& name = node.inputs[next++];
+          enter(name, node.label());
+          continue;
+        }
+        marks[i] = Mark::kDone;
+        order.push_back(i);
+        stack.pop_back();
+      }
+    }
+    return order;
+  }
+
+  void import_node(const Node& node) {
+    if (node.outputs.empty()) throw Error(ErrorCode::kBadData, node.label() + " has no output");
+    const bool known = node.domain.empty() && operators().contains(node.op);
+    std::vector<const Tensor*> constants;
+    bool constant = true, reachable = true;
+    for (const std::string& name : node.inputs) {
+      const Value* value = name.empty() ? nullptr : state_.find(name);
+      reachable = reachable && (name.empty() || value != nullptr);
+      constant = constant && (name.empty() || (value != nullptr && value->constant));
+      constants.push_back(value == nullptr ? nullptr : value->constant.get());
+    }
+    if (constant) {
+      if (auto folded = fold(node, constants)) {
+        Value value;
+        value.constant = std::make_shared<Tensor>(std::move(*folded));
+        return state_.set(node.outputs[0], std::move(value));
+      }
+    }
+    if (!known && !can_fold(node)) return tell(node, "the operator is not supported");
+    if (!reachable) return;  // behind one that was told of
+    if (!known) return tell(node, "the operator is supported for constants alone");
+    try {
+      operators().at(node.op)(state_, node);
+    } catch (const Unsupported& e) {
+      tell(node, e.what());
+    }
+  }
+
+  void tell(const Node& node, const std::string& what) {
+    problems_.push_back(node.label() + ": " + what);
+  }
+
+  [[noreturn]] void refuse() const {
+    std::string text = std::to_string(problems_.size()) + " of " +
+                       std::to_string(graph_.nodes.size()) + " nodes are not supported:";
+    for (std::size_t i = 0; i < std::min(problems_.size(), kMostProblemsTold); ++i)
+      text += "\n  " + problems_[i];
+    if (problems_.size() > kMostProblemsTold)
+      text += "\n  and " + std::to_string(problems_.size() - kMostProblemsTold) + " more";
+    throw Error(ErrorCode::kUnimplemented, text);
+  }
+
+  void set_outputs() {
+    for (const auto& [name, dims, is_float] : graph_.outputs) {
+      const Value* value = state_.find(name);
+      if (value == nullptr || value->constant || value->is_padded() || state_.is_input(*value))
+        throw Error(ErrorCode::kUnimplemented,
+                    "output \"" + name + "\" is not computed by a layer");
+      state_.description().outputs.push_back(value->layer);
+    }
+    if (graph_.outputs.empty()) throw Error(ErrorCode::kBadData, "the graph has no output");
+  }
+
+  // Layers that became part of others are dropped, and every weight is held against its layer.
+  ImportedModel finish() {
+    ModelDescription& description = state_.description();
+    description.name = options_.name.empty() ? graph_.name : options_.name;
+    if (description.name.empty()) description.name = "model";
+    ImportedModel model{realize_pruning(description), {}};
+    const moil::Graph graph = build_graph(model.description, 1);
+    for (const auto& node : graph.nodes) {
+      for (const WeightSpec& spec : node.weights) {
+        const std::string name = weight_name(node, spec);
+        const auto it = state_.weights().find(name);
+        const auto dims = spec.dims.values();
+        if (it == state_.weights().end() ||
+            !std::equal(dims.begin(), dims.end(), it->second.dims.begin(), it->second.dims.end()))
+          throw Error(ErrorCode::kBadData,
+                      "weight \"" + name + "\" should be of " + spec.dims.to_string());
+        model.weights.insert(state_.weights().extract(it));
+      }
+    }
+    return model;
+  }
+
+  const Graph& graph_;
+  const ImportOptions& options_;
+  ImportState state_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+ImportedModel import_onnx(const Graph& graph, const ImportOptions& options) {
+  return Importer(graph, options).run();
+}
+
+}  // namespace moil::onnx

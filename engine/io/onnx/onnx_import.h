@@ -1,0 +1,35 @@
+// From an ONNX graph to a model description with weights (docs/onnx.md lists the operators).
+//
+// Constants are folded, shapes are inferred with the engine's own layers, and what exporters write
+// in several nodes (padding before a convolution, SiLU, hard-swish, a bias added behind a product)
+// becomes the one layer that it means. Tensors keep the logical dims of the file.
+// A layer is named after its weights where they follow "LAYER.weight", else after its node.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/graph/model_description.h"
+#include "engine/io/onnx/onnx_graph.h"
+
+namespace moil::onnx {
+
+inline constexpr std::int64_t kOldestOpset = 11, kNewestOpset = 21;
+
+struct ImportOptions {
+  std::string name;                      // of the model; empty: the graph's
+  std::vector<std::int64_t> input_dims;  // of one sample, where the file leaves them open
+};
+
+struct ImportedModel {
+  ModelDescription description;
+  WeightMap weights;
+};
+
+// Throws kUnimplemented with one line for every node that is not supported, kBadData for a graph
+// that contradicts itself (a cycle, unknown names, shapes that do not fit), kInvalidArgument where
+// an input's dims are neither in the file nor given.
+[[nodiscard]] ImportedModel import_onnx(const Graph& graph, const ImportOptions& options = {});
+
+}  // namespace moil::onnx

@@ -1,0 +1,176 @@
+#include "engine/io/onnx/onnx_reader.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "engine/io/onnx/tensor_bytes.h"
+
+namespace moil::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+namespace pb = ::onnx;
+
+[[noreturn]] void bad(const std::string& what) { throw Error(ErrorCode::kBadData, what); }
+[[noreturn]] void unsupported(const std::string& what) {
+  throw Error(ErrorCode::kUnimplemented, what);
+}
+
+std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
+
+// Bytes of a tensor that lie in another file of the model's folder.
+std::vector<std::uint8_t> external_bytes(const pb::TensorProto& tensor, const fs::path& folder) {
+  const std::string what = "tensor " + in_quotes(tensor.name());
+  if (folder.empty()) bad(what + " lies in another file, which this model cannot have");
+  std::string location;
+  std::uint64_t offset = 0, length = 0;
+  bool has_length = false;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") {
+      location = entry.value();
+      continue;
+    }
+    if (entry.key() != "offset" && entry.key() != "length") continue;
+    char* end = nullptr;
+    const std::uint64_t number = std::strtoull(entry.value().c_str(), &end, 10);
+    if (entry.value().empty() || *end != '\0') bad(what + ": external data's " + entry.key());
+    (entry.key() == "offset" ? offset : length) = number;
+    has_length |= entry.key() == "length";
+  }
+  // Links are followed first, so that none leads out of the folder.
+  std::error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  const fs::path file = fs::weakly_canonical(root / location, error);
+  const auto [diverged, ignored] =
+      std::mismatch(root.begin(), root.end(), file.begin(), file.end());
+  if (location.empty() || fs::path(location).is_absolute() || diverged != root.end())
+    bad(what + ": its external data " + in_quotes(location) + " is not in the model's folder");
+  if (!fs::is_regular_file(file, error))
+    throw Error(ErrorCode::kNotFound, what + ": its external data " + in_quotes(location) +
+                                          " is not there; it belongs beside the model");
+  const std::uint64_t size = fs::file_size(file);
+  if (offset > size || (has_length && length > size - offset))
+    bad(what + ": its external data ends behind the end of " + in_quotes(location));
+  return read_range(file, offset, has_length ? length : size - offset);
+}
+
+Tensor read_tensor(const pb::TensorProto& tensor, const fs::path& folder) {
+  const std::string what = "tensor " + in_quotes(tensor.name());
+  if (tensor.has_segment()) unsupported(what + " is cut into segments");
+  Tensor result;
+  result.dims.assign(tensor.dims().begin(), tensor.dims().end());
+  const std::int64_t count = checked_elements(result.dims, what);
+  result.is_float = is_float_type(tensor.data_type(), what);
+  if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
+    decode_raw(external_bytes(tensor, folder), tensor.data_type(), count, what, result);
+  } else if (tensor.has_raw_data()) {
+    const std::string& raw = tensor.raw_data();
+    decode_raw({reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()}, tensor.data_type(),
+               count, what, result);
+  } else {
+    decode_fields(tensor, count, what, result);
+  }
+  return result;
+}
+
+Attribute read_attribute(const pb::AttributeProto& attribute, const std::string& where,
+                         const fs::path& folder) {
+  switch (attribute.type()) {
+    case pb::AttributeProto::INT:
+      return attribute.i();
+    case pb::AttributeProto::FLOAT:
+      return static_cast<double>(attribute.f());
+    case pb::AttributeProto::STRING:
+      return attribute.s();
+    case pb::AttributeProto::INTS:
+      return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
+    case pb::AttributeProto::FLOATS:
+      return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case pb::AttributeProto::TENSOR:
+      return read_tensor(attribute.t(), folder);
+    default:
+      unsupported(where + ": attribute " + in_quotes(attribute.name()) +
+                  " is neither number, text nor tensor (subgraphs are not supported)");
+  }
+}
+
+Node read_node(const pb::NodeProto& proto, const fs::path& folder) {
+  Node node;
+  node.name = proto.name();
+  node.op = proto.op_type();
+  node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  for (const auto& attribute : proto.attribute())
+    node.attributes[attribute.name()] = read_attribute(attribute, node.label(), folder);
+  return node;
+}
+
+GraphValue read_value(const pb::ValueInfoProto& proto) {
+  GraphValue value;
+  value.name = proto.name();
+  const auto& type = proto.type().tensor_type();
+  value.is_float = type.elem_type() == pb::TensorProto::FLOAT ||
+                   type.elem_type() == pb::TensorProto::FLOAT16 ||
+                   type.elem_type() == pb::TensorProto::DOUBLE;
+  for (const auto& dim : type.shape().dim())
+    value.dims.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1);
+  return value;
+}
+
+Graph read_graph(const pb::ModelProto& model, const fs::path& folder) {
+  const pb::GraphProto& proto = model.graph();
+  if (proto.node_size() > kMaxNodes)
+    bad(std::to_string(proto.node_size()) + " nodes; at most " + std::to_string(kMaxNodes) +
+        " are read");
+  if (proto.sparse_initializer_size() > 0) unsupported("sparse tensors are not supported");
+  Graph graph;
+  graph.name = proto.name();
+  for (const auto& opset : model.opset_import())
+    if (opset.domain().empty() || opset.domain() == "ai.onnx") graph.opset = opset.version();
+  for (const auto& tensor : proto.initializer())
+    graph.constants[tensor.name()] = read_tensor(tensor, folder);
+  for (const auto& input : proto.input())
+    if (!graph.constants.contains(input.name())) graph.inputs.push_back(read_value(input));
+  for (const auto& output : proto.output()) graph.outputs.push_back(read_value(output));
+  for (const auto& node : proto.node()) graph.nodes.push_back(read_node(node, folder));
+  for (const auto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
+  return graph;
+}
+
+// protobuf itself bounds the nesting.
+Graph parse(std::string_view bytes, const std::string& where, const fs::path& folder) {
+  if (bytes.size() > kMaxFileBytes) bad(where + ": larger than an ONNX file can be");
+  pb::ModelProto model;
+  google::protobuf::io::ArrayInputStream array(bytes.data(), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream stream(&array);
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage() || !model.has_graph())
+    bad(where + ": not an ONNX model, or cut short");
+  try {
+    return read_graph(model, folder);
+  } catch (const Error& e) {
+    throw Error(e.code(), where + ": " + e.what());
+  }
+}
+
+}  // namespace
+
+Graph parse_onnx(std::string_view bytes, const std::string& where) {
+  return parse(bytes, where, {});
+}
+
+Graph read_onnx(const fs::path& path) {
+  const std::vector<std::uint8_t> bytes = read_file(path, kMaxFileBytes);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(), folder);
+}
+
+}  // namespace moil::onnx

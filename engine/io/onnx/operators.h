@@ -1,0 +1,30 @@
+// The ONNX operators that become layers.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/io/onnx/import_state.h"
+
+namespace moil::onnx {
+
+// Adds to the state what the node computes. Throws Unsupported.
+using Operator = void (*)(ImportState& state, const Node& node);
+using Operators = std::map<std::string, Operator>;
+
+void add_window_operators(Operators& operators);       // convolutions, pools, padding
+void add_weighted_operators(Operators& operators);     // products of matrices, norms
+void add_elementwise_operators(Operators& operators);  // activations, arithmetic
+void add_shape_operators(Operators& operators);        // reshapes, concatenation, reductions
+
+// By ONNX name; of the default domain.
+[[nodiscard]] const Operators& operators();
+
+// A number that was a float in the file, as short as it was meant: 0.1 and not 0.10000000149.
+[[nodiscard]] double tidy(double value);
+
+// A weight as files have it; dims where they differ from the tensor's.
+[[nodiscard]] NamedTensor weight_of(const Tensor& tensor);
+[[nodiscard]] NamedTensor weight_of(const Tensor& tensor, std::vector<std::int64_t> dims);
+
+}  // namespace moil::onnx

@@ -1,0 +1,36 @@
+// The numbers of an ONNX tensor, whichever of the format's ways they are stored in.
+//
+// All throw: kBadData where sizes contradict each other, kUnimplemented for element types that no
+// supported network needs (strings, complex numbers, 8-bit floats).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/io/onnx/onnx_graph.h"
+
+namespace onnx {
+class TensorProto;
+}
+
+namespace moil::onnx {
+
+// The product; kBadData below zero or above 2^31 - 1.
+std::int64_t checked_elements(const std::vector<std::int64_t>& dims, const std::string& what);
+
+bool is_float_type(std::int32_t data_type, const std::string& what);
+
+// Little-endian, as the format has it.
+void decode_raw(std::span<const std::uint8_t> bytes, std::int32_t data_type, std::int64_t count,
+                const std::string& what, Tensor& result);
+// From the typed lists of the message.
+void decode_fields(const ::onnx::TensorProto& tensor, std::int64_t count, const std::string& what,
+                   Tensor& result);
+
+std::vector<std::uint8_t> read_range(const std::filesystem::path& file, std::uint64_t offset,
+                                     std::uint64_t length);
+
+}  // namespace moil::onnx

@@ -1,0 +1,95 @@
+#include "engine/io/onnx/constant_folding.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace moil::onnx {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+Tensor ints(Ints values) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  return Tensor::of_ints({size}, std::move(values));
+}
+
+Node node(const std::string& op, std::map<std::string, Attribute> attributes = {}) {
+  return {"n", op, "", {"a", "b"}, {"y"}, std::move(attributes)};
+}
+
+Tensor folded(const Node& n, const std::vector<Tensor>& inputs) {
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& t : inputs) pointers.push_back(&t);
+  const auto result = fold(n, pointers);
+  EXPECT_TRUE(result.has_value()) << n.op;
+  return result.value_or(Tensor{});
+}
+
+const Tensor kMatrix = Tensor::of({2, 3}, {1, 2, 3, 4, 5, 6});
+
+TEST(ConstantFolding, TransposesAndReshapes) {
+  const Tensor turned = folded(node("Transpose"), {kMatrix});
+  EXPECT_EQ(turned.dims, (Ints{3, 2}));
+  EXPECT_EQ(turned.floats, (std::vector<float>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(folded(node("Reshape"), {kMatrix, ints({0, -1, 1})}).dims, (Ints{2, 3, 1}));
+  EXPECT_EQ(folded(node("Unsqueeze"), {kMatrix, ints({0, -1})}).dims, (Ints{1, 2, 3, 1}));
+  EXPECT_EQ(folded(node("Squeeze"), {Tensor::of({1, 2, 1}, {7, 8})}).dims, (Ints{2}));
+}
+
+TEST(ConstantFolding, GathersSlicesAndJoins) {
+  EXPECT_EQ(folded(node("Gather", {{"axis", std::int64_t{1}}}), {kMatrix, ints({-1, 0})}).floats,
+            (std::vector<float>{3, 1, 6, 4}));
+  const Tensor scalar = folded(node("Gather"), {ints({5, 6, 7}), Tensor::of_ints({}, {1})});
+  EXPECT_TRUE(scalar.dims.empty());
+  EXPECT_EQ(scalar.ints, Ints{6});
+  EXPECT_EQ(
+      folded(node("Slice"), {ints({0, 1, 2, 3, 4}), ints({-1}), ints({-9}), ints({0}), ints({-2})})
+          .ints,
+      (Ints{4, 2, 0}));
+  EXPECT_EQ(folded(node("Slice"), {kMatrix, ints({1}), ints({99}), ints({1})}).floats,
+            (std::vector<float>{2, 3, 5, 6}));
+  EXPECT_EQ(folded(node("Concat", {{"axis", std::int64_t{1}}}), {kMatrix, kMatrix}).floats,
+            (std::vector<float>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
+}
+
+TEST(ConstantFolding, Computes) {
+  EXPECT_EQ(folded(node("Add"), {kMatrix, Tensor::of({3}, {10, 20, 30})}).floats,
+            (std::vector<float>{11, 22, 33, 14, 25, 36}));
+  EXPECT_EQ(folded(node("Div"), {ints({7}), ints({2})}).ints, Ints{3});
+  EXPECT_EQ(folded(node("Floor"), {Tensor::of({2}, {1.5F, -1.5F})}).floats,
+            (std::vector<float>{1, -2}));
+  EXPECT_EQ(folded(node("Cast", {{"to", std::int64_t{7}}}), {Tensor::of({1}, {2.9F})}).ints,
+            Ints{2});
+  EXPECT_EQ(folded(node("ConstantOfShape", {{"value", ints({4})}}), {ints({2, 1})}).ints,
+            (Ints{4, 4}));
+}
+
+TEST(ConstantFolding, WhatItDoesNotKnowIsLeft) { EXPECT_FALSE(fold(node("Conv"), {}).has_value()); }
+
+// Whatever a file says, nothing is read outside a tensor and no memory is taken beyond the limit.
+TEST(ConstantFolding, RefusesWhatCannotBe) {
+  const auto refused = [](const Node& n, const std::vector<Tensor>& inputs) {
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& t : inputs) pointers.push_back(&t);
+    EXPECT_THROW((void)fold(n, pointers), Error) << n.op;
+  };
+  refused(node("Gather"), {kMatrix, ints({2})});
+  refused(node("Gather"), {kMatrix, ints({-3})});
+  refused(node("Gather", {{"axis", std::int64_t{2}}}), {kMatrix, ints({0})});
+  refused(node("Gather"), {kMatrix});
+  refused(node("Transpose", {{"perm", Ints{0, 0}}}), {kMatrix});
+  refused(node("Reshape"), {kMatrix, ints({4, -1})});
+  refused(node("Reshape"), {kMatrix, ints({-1, -1})});
+  refused(node("Reshape"), {kMatrix, ints({1, 1, 1, 0})});
+  refused(node("Concat", {{"axis", std::int64_t{0}}}), {kMatrix, Tensor::of({1, 2}, {1, 2})});
+  refused(node("Slice"), {kMatrix, ints({0}), ints({1}), ints({0}), ints({0})});
+  refused(node("Div"), {ints({1}), ints({0})});
+  refused(node("Add"), {kMatrix, Tensor::of({2}, {1, 2})});
+  refused(node("ConstantOfShape"), {ints({1 << 20, 1 << 20})});
+  refused(node("ConstantOfShape"), {ints({-1})});
+  refused(node("Unsqueeze"), {kMatrix, ints({0, 0})});
+}
+
+}  // namespace
+}  // namespace moil::onnx

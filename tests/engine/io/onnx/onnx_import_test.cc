@@ -1,0 +1,202 @@
+#include "engine/io/onnx/onnx_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "engine/io/model_json.h"
+
+namespace moil::onnx {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+using ::testing::HasSubstr;
+
+class Builder {
+ public:
+  Builder() {
+    graph.name = "g";
+    graph.opset = 13;
+    graph.inputs = {{"image", {-1, 3, 8, 8}, true}};
+  }
+  // Adds a node of the value before and returns its output's name.
+  std::string add(const std::string& op, std::vector<std::string> more = {},
+                  std::map<std::string, Attribute> attributes = {}) {
+    more.insert(more.begin(), last);
+    return add_of(op, std::move(more), std::move(attributes));
+  }
+  std::string add_of(const std::string& op, std::vector<std::string> inputs,
+                     std::map<std::string, Attribute> attributes = {}) {
+    last = op + std::to_string(graph.nodes.size());
+    graph.nodes.push_back({last, op, "", std::move(inputs), {last}, std::move(attributes)});
+    return last;
+  }
+  std::string floats(const std::string& name, Ints dims, float value = 0.5F) {
+    std::int64_t count = 1;
+    for (const std::int64_t d : dims) count *= d;
+    graph.constants[name] =
+        Tensor::of(std::move(dims), std::vector<float>(static_cast<std::size_t>(count), value));
+    return name;
+  }
+  std::string ints(const std::string& name, Ints values) {
+    const auto size = static_cast<std::int64_t>(values.size());
+    graph.constants[name] = Tensor::of_ints({size}, std::move(values));
+    return name;
+  }
+  ImportedModel import() {
+    graph.outputs = {{last, {}, true}};
+    return import_onnx(graph);
+  }
+  std::string refusal() {
+    try {
+      (void)import();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "imported";
+  }
+  std::vector<std::string> types() {
+    std::vector<std::string> types;
+    for (const auto& layer : import().description.layers) types.push_back(layer.type);
+    return types;
+  }
+
+  Graph graph;
+  std::string last = "image";
+};
+
+using Types = std::vector<std::string>;
+
+TEST(OnnxImport, NamesLayersAfterTheirWeights) {
+  Builder b;
+  b.add("Conv", {b.floats("stem.weight", {4, 3, 3, 3}), b.floats("stem.bias", {4})});
+  const ImportedModel model = b.import();
+  ASSERT_EQ(model.description.layers.size(), 1U);
+  EXPECT_EQ(model.description.layers[0].name, "stem");
+  EXPECT_TRUE(model.weights.contains("stem.weight"));
+  EXPECT_TRUE(model.weights.contains("stem.bias"));
+}
+
+TEST(OnnxImport, PaddingGoesIntoTheConvolution) {
+  Builder b;
+  b.add("Pad", {b.ints("pads", {0, 0, 0, 0, 0, 0, 1, 1})});
+  b.add("Conv", {b.floats("c.weight", {4, 3, 3, 3})}, {{"strides", Ints{2, 2}}});
+  const auto model = b.import();
+  EXPECT_EQ(std::get<Ints>(model.description.layers.at(0).properties.at("padding")),
+            (Ints{0, 0, 1, 1}));
+}
+
+TEST(OnnxImport, SamePaddingFollowsTheSize) {
+  Builder b;
+  b.add("Conv", {b.floats("c.weight", {4, 3, 3, 3})},
+        {{"strides", Ints{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}});
+  EXPECT_EQ(std::get<Ints>(b.import().description.layers.at(0).properties.at("padding")),
+            (Ints{0, 0, 1, 1}));
+}
+
+TEST(OnnxImport, ShapesAreFolded) {
+  Builder b;
+  b.add("GlobalAveragePool");
+  const std::string pooled = b.last;
+  b.add("Shape");
+  b.add("Gather", {b.ints("zero", {0})});
+  b.add_of("Concat", {b.last, b.ints("rest", {-1})}, {{"axis", std::int64_t{0}}});
+  b.add_of("Reshape", {pooled, b.last});
+  b.add("Gemm", {b.floats("fc.weight", {5, 3}), b.floats("fc.bias", {5})},
+        {{"transB", std::int64_t{1}}});
+  EXPECT_EQ(b.types(), (Types{"global_average_pool", "flatten", "fully_connected"}));
+}
+
+TEST(OnnxImport, ChainsThatMeanOneActivationBecomeIt) {
+  Builder silu;
+  silu.add("Sigmoid");
+  silu.add_of("Mul", {"image", silu.last});
+  EXPECT_EQ(silu.types(), Types{"silu"});
+
+  Builder swish;
+  swish.add("Add", {swish.floats("three", {}, 3)});
+  swish.add("Clip", {swish.floats("low", {}, 0), swish.floats("high", {}, 6)});
+  swish.add_of("Mul", {"image", swish.last});
+  swish.add("Div", {swish.floats("six", {}, 6)});
+  EXPECT_EQ(swish.types(), Types{"hard_swish"});
+}
+
+TEST(OnnxImport, ABiasBehindAProductIsItsBias) {
+  Builder b;
+  b.add("Flatten");
+  b.add("MatMul", {b.floats("w", {192, 5})});
+  b.add("Add", {b.floats("bias", {5})});
+  const auto model = b.import();
+  ASSERT_EQ(model.description.layers.size(), 2U);
+  EXPECT_TRUE(std::get<bool>(model.description.layers[1].properties.at("bias")));
+}
+
+TEST(OnnxImport, ChannelsLastInputsAreTurned) {
+  Builder b;
+  b.graph.inputs = {{"image", {-1, 8, 8, 3}, true}};
+  b.add("Transpose", {}, {{"perm", Ints{0, 3, 1, 2}}});
+  b.add("Relu");
+  const auto model = b.import();
+  EXPECT_EQ(model.description.inputs.at(0).dims, (Ints{3, 8, 8}));
+}
+
+TEST(OnnxImport, TellsOfEveryNodeThatIsNotSupported) {
+  Builder b;
+  b.add("Fancy");
+  b.add("Relu");
+  b.add("ConvTranspose", {b.floats("w", {3, 3, 3, 3})});
+  b.add("Softmax", {}, {{"axis", std::int64_t{2}}});
+  const std::string text = b.refusal();
+  EXPECT_THAT(text, HasSubstr("node \"Fancy0\" (Fancy)"));
+  EXPECT_THAT(text, HasSubstr("(ConvTranspose)"));
+  EXPECT_THAT(text, HasSubstr("2 of 4 nodes"));
+
+  Builder two;
+  two.add_of("Softmax", {"image"});
+  const std::string first = two.last;
+  two.add_of("ConvTranspose", {"image", two.floats("w", {3, 3, 3, 3})});
+  two.add_of("Add", {first, two.last});
+  const std::string both = two.refusal();
+  EXPECT_THAT(both, HasSubstr("softmax over the classes"));
+  EXPECT_THAT(both, HasSubstr("(ConvTranspose)"));
+}
+
+TEST(OnnxImport, RefusesGraphsThatContradictThemselves) {
+  Builder cycle;
+  cycle.graph.nodes = {{"a", "Relu", "", {"y"}, {"x"}, {}}, {"b", "Relu", "", {"x"}, {"y"}, {}}};
+  cycle.last = "y";
+  EXPECT_THAT(cycle.refusal(), HasSubstr("depends on its own output"));
+
+  Builder unknown;
+  unknown.add_of("Relu", {"nowhere"});
+  EXPECT_THAT(unknown.refusal(), HasSubstr("which nothing computes"));
+
+  Builder twice;
+  twice.add("Relu");
+  twice.graph.nodes.push_back(twice.graph.nodes[0]);
+  EXPECT_THAT(twice.refusal(), HasSubstr("two nodes compute"));
+
+  Builder channels;
+  channels.add("Conv", {channels.floats("c.weight", {4, 5, 3, 3})});
+  EXPECT_THAT(channels.refusal(), HasSubstr("should be of"));
+}
+
+TEST(OnnxImport, OpenDimsMustBeGiven) {
+  Builder b;
+  b.graph.inputs = {{"image", {-1, 3, -1, -1}, true}};
+  b.add("Relu");
+  EXPECT_THAT(b.refusal(), HasSubstr("leaves its dims open"));
+  ImportOptions options;
+  options.input_dims = {3, 16, 16};
+  EXPECT_EQ(import_onnx(b.graph, options).description.inputs.at(0).dims, (Ints{3, 16, 16}));
+}
+
+TEST(OnnxImport, OldAndNewOpsetsAreRefusedByNumber) {
+  Builder b;
+  b.add("Relu");
+  b.graph.opset = 9;
+  EXPECT_THAT(b.refusal(), HasSubstr("opset 9; supported are 11 to 21"));
+}
+
+}  // namespace
+}  // namespace moil::onnx

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Exports image classifiers with PyTorch to ONNX and writes what PyTorch computes with them.
+
+    onnx_cases.py FOLDER
+
+For each model FOLDER gets NAME.onnx (batch norms kept), NAME-folded.onnx (as PyTorch exports by
+default, batch norms folded into convolutions) and NAME.safetensors: input, target, logits in
+evaluation mode, the loss, and the gradient of every parameter. The reference is
+computed in fp64. Ends with status 77 where PyTorch or torchvision is not installed.
+"""
+import copy
+import json
+import pathlib
+import struct
+import sys
+
+FOLDER = pathlib.Path(sys.argv[1])
+FOLDER.mkdir(parents=True, exist_ok=True)
+for old in FOLDER.glob("*"):
+    old.unlink()
+
+try:
+    import torch
+    import torch.nn.functional as F
+    import torchvision.models as zoo
+except ImportError as error:
+    print(f"skipped: {error}; on Debian: apt-get install python3-torch python3-torchvision")
+    sys.exit(77)
+
+from onnx_models import efficientnet_lite0, mobilenet_v1
+
+torch.set_num_threads(2)
+CLASSES, BATCH = 10, 2
+
+
+def vgg16():
+    """Its classifier thinner: two of its layers alone would be half a gigabyte of random numbers."""
+    model = zoo.vgg16(num_classes=CLASSES)
+    model.avgpool = torch.nn.Identity()
+    model.classifier[0] = torch.nn.Linear(512 * 2 * 2, 64)
+    model.classifier[3] = torch.nn.Linear(64, 32)
+    model.classifier[6] = torch.nn.Linear(32, CLASSES)
+    return model
+
+
+def alexnet():
+    model = zoo.alexnet(num_classes=CLASSES)
+    model.avgpool = torch.nn.Identity()
+    model.classifier[1] = torch.nn.Linear(256 * 2 * 2, 128)
+    model.classifier[4] = torch.nn.Linear(128, 64)
+    model.classifier[6] = torch.nn.Linear(64, CLASSES)
+    return model
+
+
+MODELS = {
+    "mobilenet_v1": (lambda: mobilenet_v1(CLASSES), 64),
+    "mobilenet_v2": (lambda: zoo.mobilenet_v2(num_classes=CLASSES), 64),
+    "mobilenet_v3_small": (lambda: zoo.mobilenet_v3_small(num_classes=CLASSES), 64),
+    "mobilenet_v3_large": (lambda: zoo.mobilenet_v3_large(num_classes=CLASSES), 64),
+    "efficientnet_lite0": (lambda: efficientnet_lite0(CLASSES), 64),
+    "squeezenet1_1": (lambda: zoo.squeezenet1_1(num_classes=CLASSES), 64),
+    "resnet18": (lambda: zoo.resnet18(num_classes=CLASSES), 64),
+    "resnet50": (lambda: zoo.resnet50(num_classes=CLASSES), 32),
+    "densenet121": (lambda: zoo.densenet121(num_classes=CLASSES), 32),
+    "vgg16": (vgg16, 64),
+    "alexnet": (alexnet, 95),
+}
+
+
+def write_safetensors(path, tensors):
+    header, data, at = {}, [], 0
+    for name, tensor in tensors.items():
+        values = tensor.detach().to(torch.float32).contiguous().numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [at, at + len(values)]}
+        data.append(values)
+        at += len(values)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text)
+        out.writelines(data)
+
+
+def settle(model):
+    """Statistics and scales other than a fresh network's, so that mistakes with them show."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            torch.nn.init.uniform_(module.weight, 0.5, 1.5)
+            torch.nn.init.uniform_(module.bias, -0.2, 0.2)
+            torch.nn.init.uniform_(module.running_mean, -0.2, 0.2)
+            torch.nn.init.uniform_(module.running_var, 0.5, 1.5)
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+
+
+def export(model, image, path, keep_batch_norms):
+    mode = torch.onnx.TrainingMode.PRESERVE if keep_batch_norms else torch.onnx.TrainingMode.EVAL
+    torch.onnx.export(model, image, path, training=mode, opset_version=13,
+                      do_constant_folding=not keep_batch_norms, input_names=["image"],
+                      output_names=["logits"], dynamic_axes={"image": {0: "n"}})
+
+
+def our_names(model):
+    """Parameter names as the import gives them: a batch norm's weight is its gamma."""
+    norms = {n for n, m in model.named_modules() if isinstance(m, torch.nn.BatchNorm2d)}
+    names = {}
+    for name, _ in model.named_parameters():
+        owner, last = name.rsplit(".", 1)
+        names[name] = f"{owner}.{ {'weight': 'gamma', 'bias': 'beta'}[last]}" if owner in norms else name
+    return names
+
+
+def gradients(model, image, target):
+    """Of every parameter by its name; and the logits and the loss. Batch norms keep their
+    statistics: those of four samples would magnify rounding."""
+    model.zero_grad()
+    logits = model(image)
+    loss = F.cross_entropy(logits, target)
+    loss.backward()
+    return {name: p.grad.clone() for name, p in model.named_parameters()}, logits, loss
+
+
+def smooth_image(model, target, size):
+    """An image near which no ReLU turns: rounding would flip it, and change gradients by more than
+    rounding does. Found by disturbing it as rounding might."""
+    for seed in range(100):
+        random = torch.Generator().manual_seed(seed)
+        image = torch.randn(BATCH, 3, size, size, generator=random)
+        here, _, _ = gradients(model, image.double(), target)
+        disturbed = image.double() * (1 + 2e-6 * torch.randn(image.shape, generator=random).double())
+        there, _, _ = gradients(model, disturbed, target)
+        if all((here[n] - there[n]).abs().max() < 2e-4 * here[n].abs().max() for n in here):
+            return image
+    raise RuntimeError("every image has a ReLU that is about to turn")
+
+
+def write_case(name, make, size):
+    torch.manual_seed(1)
+    model = make()
+    settle(model)
+    model.eval()
+    target = torch.arange(BATCH) * 3 % CLASSES
+    exact = copy.deepcopy(model).double()
+    image = smooth_image(exact, target, size)
+    export(model, image[:1], FOLDER / f"{name}.onnx", keep_batch_norms=True)
+    export(model, image[:1], FOLDER / f"{name}-folded.onnx", keep_batch_norms=False)
+    found, logits, loss = gradients(exact, image.double(), target)
+    tensors = {"image": image, "target": F.one_hot(target, CLASSES), "logits": logits, "loss": loss.reshape(1)}
+    names = our_names(exact)
+    for parameter_name, gradient in found.items():
+        tensors[f"gradient/{names[parameter_name]}"] = gradient
+    write_safetensors(FOLDER / f"{name}.safetensors", tensors)
+    print(name, flush=True)
+
+
+for model_name, (maker, image_size) in MODELS.items():
+    write_case(model_name, maker, image_size)

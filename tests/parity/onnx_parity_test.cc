@@ -1,0 +1,176 @@
+// Networks that PyTorch exported to ONNX, imported and computed: logits and every gradient against
+// PyTorch's own, and export and import again.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/network.h"
+#include "engine/graph/preparation.h"
+#include "engine/io/model_json.h"
+#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/onnx_import.h"
+#include "engine/io/onnx/onnx_reader.h"
+#include "engine/io/onnx/onnx_writer.h"
+#include "engine/io/safetensors.h"
+#include "engine/layers/weight_order.h"
+#include "tests/parity/cases.h"
+
+namespace moil::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kFolder = MOIL_ONNX_CASES;
+
+const std::string kModels[] = {"alexnet",
+                               "densenet121",
+                               "efficientnet_lite0",
+                               "mobilenet_v1",
+                               "mobilenet_v2",
+                               "mobilenet_v3_large",
+                               "mobilenet_v3_small",
+                               "resnet18",
+                               "resnet50",
+                               "squeezenet1_1",
+                               "vgg16"};
+
+onnx::ImportedModel import(const std::string& file) {
+  return onnx::import_onnx(onnx::read_onnx(kFolder / (file + ".onnx")));
+}
+
+// The kernels that measuring may choose are compared by their own tests.
+KernelSelector first_kernels() {
+  KernelSelector::Options options;
+  options.measure = false;
+  return KernelSelector(options);
+}
+
+// The largest difference against the largest expected value.
+double distance(const std::vector<float>& actual, const std::vector<float>& expected) {
+  double most = 0, difference = 0;
+  EXPECT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(expected[i])));
+    difference = std::max(difference, std::abs(static_cast<double>(actual[i] - expected[i])));
+  }
+  return difference / std::max(most, 1e-30);
+}
+
+std::vector<float> image_of(const WeightMap& expected) {
+  const NamedTensor& image = expected.at("image");
+  return in_memory_order({Dims(image.dims), image.data});
+}
+
+std::vector<float> logits_of(onnx::ImportedModel model, const WeightMap& expected) {
+  KernelSelector kernels = first_kernels();
+  const std::int64_t batch = expected.at("image").dims[0];
+  const ModelDescription prepared = prepare_inference(model.description, model.weights);
+  Network network(prepared, {.batch = batch, .plan = {}}, kernels);
+  network.allocate();
+  network.load(model.weights);
+  const auto image = image_of(expected);
+  std::copy(image.begin(), image.end(), network.input(0));
+  network.forward();
+  const float* logits = network.output(0);
+  return {logits, logits + network.output_info(0).dims.elements()};
+}
+
+// Gradients in file order, by "LAYER.WEIGHT".
+class Gradients final : public WeightUpdater {
+ public:
+  explicit Gradients(const Graph& graph) {
+    for (const Node& node : graph.nodes)
+      for (const WeightSpec& spec : node.weights) specs_[weight_name(node, spec)] = &spec;
+  }
+  void gradient_ready(const WeightUpdate&) override {}
+  void all_gradients_ready() override {}
+  void apply(const WeightUpdate& update) override {
+    auto& values = found[std::string(update.name)];
+    values.resize(static_cast<std::size_t>(update.elements));
+    to_file_order(*specs_.at(std::string(update.name)), update.gradient, values.data());
+  }
+  std::map<std::string, std::vector<float>> found;
+
+ private:
+  std::map<std::string, const WeightSpec*> specs_;
+};
+
+// All weights are trained, but batch norms keep their statistics: a model whose norms are frozen
+// trains no gamma, so theirs are compared only through what passes back through them.
+std::map<std::string, std::vector<float>> gradients_of(const onnx::ImportedModel& model,
+                                                       const WeightMap& expected) {
+  std::set<std::string> layers;
+  for (const LayerDescription& layer : model.description.layers)
+    if (layer.type != "batch_norm") layers.insert(layer.name);
+  NetworkOptions options{.batch = expected.at("image").dims[0], .plan = {}};
+  options.plan.training = true;
+  options.plan.trainable = trainable_weights(model.description, &layers);
+  KernelSelector kernels = first_kernels();
+  Network network(prepare_training(model.description, "softmax_cross_entropy", layers), options,
+                  kernels);
+  network.allocate();
+  network.load(model.weights);
+  const auto image = image_of(expected);
+  std::copy(image.begin(), image.end(), network.input(0));
+  const auto& target = expected.at("target").data;
+  std::copy(target.begin(), target.end(), network.input(1));
+  Gradients gradients(network.graph());
+  network.train_step(0, &gradients);
+  EXPECT_NEAR(network.output(0)[0], expected.at("loss").data[0], 1e-4);
+  return gradients.found;
+}
+
+class OnnxParity : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(kFolder / (GetParam() + ".safetensors")))
+      GTEST_SKIP()
+          << "no cases: PyTorch or torchvision is not installed, or the test onnx_cases has "
+             "not run (ctest runs it first)";
+  }
+};
+
+TEST_P(OnnxParity, LogitsAreAsPyTorchComputesThem) {
+  const WeightMap expected = read_safetensors(kFolder / (GetParam() + ".safetensors")).tensors;
+  for (const std::string form : {"", "-folded"}) {
+    EXPECT_LE(distance(logits_of(import(GetParam() + form), expected), expected.at("logits").data),
+              1e-4)
+        << GetParam() << form;
+  }
+}
+
+TEST_P(OnnxParity, GradientsAreAsPyTorchComputesThem) {
+  const WeightMap expected = read_safetensors(kFolder / (GetParam() + ".safetensors")).tensors;
+  const auto gradients = gradients_of(import(GetParam()), expected);
+  std::size_t compared = 0;
+  for (const auto& [name, values] : gradients) {
+    const auto it = expected.find("gradient/" + name);
+    ASSERT_NE(it, expected.end()) << name;
+    EXPECT_LE(distance(values, it->second.data), 1e-3) << name;
+    ++compared;
+  }
+  EXPECT_GE(compared, 8U);
+}
+
+TEST_P(OnnxParity, ExportedAndImportedAgainIsTheSame) {
+  for (const std::string form : {"", "-folded"}) {
+    const onnx::ImportedModel first = import(GetParam() + form);
+    const std::string bytes =
+        onnx::format_onnx(onnx::export_onnx(first.description, first.weights));
+    const onnx::ImportedModel second = onnx::import_onnx(onnx::parse_onnx(bytes));
+    EXPECT_EQ(format_model(first.description), format_model(second.description));
+    ASSERT_EQ(first.weights.size(), second.weights.size());
+    for (const auto& [name, weight] : first.weights) {
+      EXPECT_EQ(weight.dims, second.weights.at(name).dims) << name;
+      EXPECT_EQ(weight.data, second.weights.at(name).data) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, OnnxParity, ::testing::ValuesIn(kModels),
+                         [](const auto& tested) { return tested.param; });
+
+}  // namespace
+}  // namespace moil::test
