@@ -77,6 +77,17 @@ Trainer::Trainer(const ModelDescription& model, const TrainingPlanInput& input,
                                                  std::to_string(model.inputs.size()));
   }
   check_micro_batches();
+  take_rate_factors();
+}
+
+void Trainer::take_rate_factors() {
+  if (config_.rate_factors.empty()) return;
+  for (const Node& node : network_.graph().nodes) {
+    const auto factor = config_.rate_factors.find(node.name);
+    if (factor == config_.rate_factors.end()) continue;
+    for (const WeightSpec& spec : node.weights)
+      rate_factors_[weight_name(node, spec)] = factor->second;
+  }
 }
 
 void Trainer::check_micro_batches() const {
@@ -199,9 +210,14 @@ void Trainer::all_gradients_ready() {
   square_sum_ = 0;
 }
 
+double Trainer::rate_of(std::string_view weight) const {
+  const auto factor = rate_factors_.find(weight);
+  return factor == rate_factors_.end() ? rate_ : rate_ * factor->second;
+}
+
 void Trainer::apply(const WeightUpdate& update) {
   optimizer_->apply({update.weight, update.gradient, update.states, update.elements, update.decays,
-                     rate_, share_ * clip_scale_, state_.step + 1});
+                     rate_of(update.name), share_ * clip_scale_, state_.step + 1});
 }
 
 }  // namespace moil

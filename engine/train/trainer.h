@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -24,6 +25,8 @@ struct TrainerConfig {
   std::string loss = "softmax_cross_entropy";
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
+  // Layers that learn at another rate than the schedule's: its factor, by layer.
+  std::map<std::string, double> rate_factors;
   double clip_norm = 0;  // 0: gradients are not clipped
   std::int64_t batch = 32;
   // Samples that are in memory at once: gradients of batch / micro_batch of them are accumulated
@@ -108,9 +111,12 @@ class Trainer : private WeightUpdater {
   Trainer(const ModelDescription& model, const TrainingPlanInput& input,
           const TrainerConfig& config, KernelSelector& kernels);
   void check_micro_batches() const;
+  void take_rate_factors();
+  double rate_of(std::string_view weight) const;
   double step(Prefetcher& prefetcher, const std::function<void(std::int64_t)>& request_next);
 
   TrainerConfig config_;
+  std::map<std::string, double, std::less<>> rate_factors_;  // by weight
   std::unique_ptr<Optimizer> optimizer_;
   Network network_;
   TrainState state_;

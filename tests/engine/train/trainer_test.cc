@@ -220,6 +220,30 @@ TEST(TrainerTest, FrozenLayersStayAsTheyAre) {
   }
 }
 
+TEST(TrainerTest, ALayerMayLearnAtARateOfItsOwn) {
+  TrainerConfig c = config(OptimizerKind::kSgd);
+  c.schedule = {};
+  c.optimizer.momentum = 0;
+  c.optimizer.weight_decay = 0;
+  TrainingJob plain(c);
+  const std::string first = plain.trainer.network().graph().nodes.front().name;
+  c.rate_factors[first] = 0.25;
+  TrainingJob slower(c);
+  const WeightMap before = plain.weights();
+  EXPECT_FALSE(plain.go(1));
+  EXPECT_FALSE(slower.go(1));
+  const WeightMap fast = plain.weights(), slow = slower.weights();
+  for (const auto& [name, start] : before) {
+    const double factor = name.starts_with(first + ".") ? 0.25 : 1;
+    for (std::size_t i = 0; i < start.data.size(); ++i) {
+      const auto moved = [&](const WeightMap& w) {
+        return static_cast<double>(w.at(name).data[i]) - static_cast<double>(start.data[i]);
+      };
+      EXPECT_NEAR(moved(slow), factor * moved(fast), 1e-7) << name;
+    }
+  }
+}
+
 TEST(TrainerTest, ClippingBoundsTheStep) {
   TrainerConfig c = config(OptimizerKind::kSgd);
   c.optimizer = {};
