@@ -134,6 +134,8 @@ const Fields<OptimizerSpec>& fields_of(const OptimizerSpec*) {
       field("beta1", &OptimizerSpec::beta1, Need::kOptional, below_one),
       field("beta2", &OptimizerSpec::beta2, Need::kOptional, below_one),
       field("epsilon", &OptimizerSpec::epsilon, Need::kOptional, positive<double>()),
+      field("backbone_factor", &OptimizerSpec::backbone_factor, Need::kOptional,
+            positive<double>()),
   };
   return table;
 }
@@ -156,6 +158,7 @@ const Fields<TrainSpec>& fields_of(const TrainSpec*) {
       field("optimizer", &TrainSpec::optimizer),
       field("schedule", &TrainSpec::schedule),
       field("micro_batch", &TrainSpec::micro_batch, Need::kOptional, between(1, 65536)),
+      field("distill", &TrainSpec::distill, Need::kOptional, between(0.0, 1.0)),
       field("clip_norm", &TrainSpec::clip_norm, Need::kOptional, positive<std::optional<double>>()),
       field("checkpoint_seconds", &TrainSpec::checkpoint_seconds, Need::kOptional,
             between(0.0, 86400.0)),

@@ -59,6 +59,8 @@ struct OptimizerSpec {
   double beta1 = 0.9;  // adam, adamw
   double beta2 = 0.999;
   double epsilon = 1e-8;
+  // Learning rate of trained layers before the classifier, as a part of the classifier's.
+  double backbone_factor = 1;
   bool operator==(const OptimizerSpec&) const = default;
 };
 
@@ -78,7 +80,9 @@ struct TrainSpec {
   int batch = 32;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
-  std::optional<int> micro_batch;   // samples in memory at once; empty: as the budget asks for
+  std::optional<int> micro_batch;  // samples in memory at once; empty: as the budget asks for
+  // Weight of what the model before the night says of global samples, in their targets.
+  double distill = 0;
   std::optional<double> clip_norm;  // global norm of the gradients; empty: no clipping
   double checkpoint_seconds = 30;   // at least one checkpoint in so many seconds
   bool operator==(const TrainSpec&) const = default;

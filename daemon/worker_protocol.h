@@ -53,7 +53,7 @@ struct JobFile {
   JobSpec spec;
 };
 
-enum class Stage { kMix, kCache, kTrain, kJudge, kPromote };
+enum class Stage { kMix, kCache, kDistill, kTrain, kJudge, kPromote };
 
 struct Progress {
   Stage stage = Stage::kMix;

@@ -156,15 +156,26 @@ bool FeatureReader::fill(std::span<const data::MixedSample* const> samples, Fill
   return true;
 }
 
+void FeatureSource::write_target(std::int64_t sample, float* target) {
+  const data::MixedSample& s = samples_[static_cast<std::size_t>(sample)];
+  const bool taught = teacher_.soft != nullptr && teacher_.soft->has(sample);
+  const auto labels = static_cast<float>(taught ? 1 - teacher_.share : 1);
+  for (const auto c : s.labels) {
+    if (c < classes_) target[c] = labels / static_cast<float>(s.labels.size());
+  }
+  if (!taught) return;
+  soft_.resize(teacher_.soft->classes());
+  teacher_.soft->read(sample, soft_);
+  for (std::size_t c = 0; c < soft_.size(); ++c)
+    target[c] += static_cast<float>(teacher_.share) * soft_[c];
+}
+
 void FeatureSource::read(std::span<const std::int64_t> samples, float* inputs, float* targets) {
   batch_.clear();
   std::fill_n(targets, samples.size() * classes_, 0.0F);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const data::MixedSample& s = samples_[static_cast<std::size_t>(samples[i])];
-    batch_.push_back(&s);
-    for (const auto c : s.labels) {
-      if (c < classes_) targets[i * classes_ + c] = 1.0F / static_cast<float>(s.labels.size());
-    }
+    write_target(samples[i], targets + i * classes_);
+    batch_.push_back(&samples_[static_cast<std::size_t>(samples[i])]);
   }
   reader_.read(batch_, inputs);
 }

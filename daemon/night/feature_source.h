@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/night/backbone.h"
+#include "daemon/night/soft_targets.h"
 #include "datasets/sampling/mix.h"
 #include "datasets/transforms/preprocessing.h"
 #include "engine/train/batch_source.h"
@@ -63,20 +64,30 @@ class FeatureReader {
   std::vector<std::uint8_t> found_;
 };
 
+// Where targets of global samples come from beside their labels.
+struct Teacher {
+  const SoftTargets* soft = nullptr;  // of the same samples, with at most as many classes
+  double share = 0;                   // of a target; labels are the rest
+};
+
 class FeatureSource : public BatchSource {
  public:
-  // `samples` and `reader` must outlive it.
+  // `samples`, `reader` and the teacher must outlive it.
   FeatureSource(const std::vector<data::MixedSample>& samples, std::size_t classes,
-                FeatureReader& reader)
-      : samples_(samples), classes_(classes), reader_(reader) {}
+                FeatureReader& reader, const Teacher& teacher = {})
+      : samples_(samples), classes_(classes), reader_(reader), teacher_(teacher) {}
 
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
   void read(std::span<const std::int64_t> samples, float* inputs, float* targets) override;
 
  private:
+  void write_target(std::int64_t sample, float* target);
+
   const std::vector<data::MixedSample>& samples_;
   std::size_t classes_;
   FeatureReader& reader_;
+  Teacher teacher_;
+  std::vector<float> soft_;  // one sample's
   std::vector<const data::MixedSample*> batch_;
 };
 

@@ -17,9 +17,4 @@ struct Judgement {
 [[nodiscard]] Judgement judge(const ModelDescription& head, const WeightMap& weights,
                               const data::Mix& mix, FeatureReader& reader, KernelSelector& kernels);
 
-// What judging needs at most beside features and samples: the network's plan, and its weights as
-// they are loaded. Chooses the kernels that judge() will use.
-[[nodiscard]] std::size_t judging_bytes(const ModelDescription& head, const WeightMap& weights,
-                                        KernelSelector& kernels);
-
 }  // namespace moil::night

@@ -37,8 +37,8 @@ std::map<std::string, double> NightFiles::load_seconds() const {
 }
 
 void NightFiles::remove_all() const {
-  for (const char* name :
-       {"mix.json", "choices.json", "result.json", "seconds.json", "train.checkpoint"}) {
+  for (const char* name : {"mix.json", "choices.json", "result.json", "seconds.json",
+                           "train.checkpoint", "soft_targets"}) {
     std::filesystem::remove(folder_ / name);
   }
 }

@@ -1,6 +1,7 @@
 // What a job keeps in its folder between attempts, so that a resumed one goes on as if it had never
 // stopped: the samples drawn, the arithmetic chosen, the time spent, and the result once it is
-// certain. The training checkpoint (engine/train/checkpoint.h) lies beside them.
+// certain. The training checkpoint (engine/train/checkpoint.h) and soft targets (soft_targets.h)
+// lie beside them.
 #pragma once
 
 #include <filesystem>
@@ -24,6 +25,7 @@ class NightFiles {
   explicit NightFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   std::filesystem::path checkpoint() const { return folder_ / "train.checkpoint"; }
+  std::filesystem::path soft_targets() const { return folder_ / "soft_targets"; }
 
   // Each: nothing where it was not saved; kBadData where it is damaged. Saving is atomic.
   std::optional<nlohmann::json> load_mix() const { return load("mix.json"); }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "daemon/night/head_network.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/memory_probe.h"
@@ -15,7 +16,6 @@
 #include "daemon/night/night_model.h"
 #include "daemon/night/pause_point.h"
 #include "datasets/sampling/per_class.h"
-#include "engine/graph/realizers/realizers.h"
 #include "engine/kernels/parallel.h"
 #include "engine/tensor/swapper.h"
 #include "engine/train/checkpoint.h"
@@ -76,6 +76,7 @@ class NightJob {
     if (spec_.cache.enabled && !night_.backbone->is_identity()) fill_cache();
     reader_ = std::make_unique<FeatureReader>(data_.origins(), night_.bundle.preprocessing,
                                               *night_.backbone, cache_.get(), cache_model_);
+    distill();
     train();
     judge_models();
     return promote();
@@ -191,6 +192,38 @@ class NightJob {
     night_.backbone->release();
   }
 
+  // --- distill: what the model says before it is trained
+  // -------------------------------------------
+  void distill() {
+    if (!night_.trainer || spec_.train.distill == 0 || count_global(mix_) == 0) return;
+    if (!std::filesystem::exists(files_.soft_targets())) ask_teacher();
+    soft_targets_.emplace(files_.soft_targets(), mix_.train);
+  }
+
+  void ask_teacher() {
+    const auto total = static_cast<std::int64_t>(count_global(mix_));
+    begin(Stage::kDistill, total);
+    HeadNetwork teacher(night_.base_head, base_.weights, *night_.trainer_kernels);
+    teacher.allocate();
+    const bool finished = write_soft_targets(files_.soft_targets(), teacher, mix_.train, *reader_,
+                                             [&](std::int64_t done) {
+                                               daemon::Progress p;
+                                               p.stage = Stage::kDistill;
+                                               p.done = done;
+                                               p.total = total;
+                                               events_.progress(p);
+                                               return !stop_.load();
+                                             });
+    if (!finished) throw Stopped{};
+    pause_if_asked(Stage::kDistill);
+  }
+
+  FeatureSource training_source() {
+    Teacher teacher;
+    if (soft_targets_) teacher = {&*soft_targets_, spec_.train.distill};
+    return {mix_.train, mix_.classes.size(), *reader_, teacher};
+  }
+
   // --- train ------------------------------------------------------------------------------------
   void train() {
     if (!night_.trainer) return;
@@ -199,7 +232,7 @@ class NightJob {
     begin(Stage::kTrain, total);
     night_.trainer->allocate(night_.bundle.weights);
     restore();
-    FeatureSource source(mix_.train, mix_.classes.size(), *reader_);
+    FeatureSource source = training_source();
     Trainer::Callbacks callbacks;
     callbacks.order = [&](std::int64_t epoch) { return order(samples, epoch); };
     callbacks.on_step = [&](std::int64_t step, std::int64_t all, double loss) {
@@ -293,11 +326,7 @@ class NightJob {
   // --- judge ------------------------------------------------------------------------------------
   void judge_models() {
     begin(Stage::kJudge, 2);
-    ModelDescription base_head = base_.description;
-    if (!night_.freeze.split.empty()) {
-      base_head = realize_slice(base_head, night_.freeze.split, night_.freeze.split_dims).head;
-    }
-    before_ = judge(base_head, base_.weights, mix_, *reader_, *night_.trainer_kernels);
+    before_ = judge(night_.base_head, base_.weights, mix_, *reader_, *night_.trainer_kernels);
     progress(Stage::kJudge, 1, 2);
     pause_if_asked(Stage::kJudge);
     after_ = judge(night_.head, night_.bundle.weights, mix_, *reader_, *night_.trainer_kernels);
@@ -334,6 +363,7 @@ class NightJob {
       rename_durable(incoming, version);
     }
     std::filesystem::remove(files_.checkpoint());
+    std::filesystem::remove(files_.soft_targets());
     progress_done();
     return result;
   }
@@ -370,6 +400,7 @@ class NightJob {
         {"stages", clock_.by_stage()},
         {"train_seconds", night_.trainer ? night_.trainer->state().seconds : 0.0},
         {"train_cpu_seconds", night_.trainer ? night_.trainer->state().cpu_seconds : 0.0},
+        {"distilled", soft_targets_.has_value()},
         {"curve", curve_}};
     if (cache_) {
       result.details["cache"] = {
@@ -422,6 +453,7 @@ class NightJob {
   cache::ModelId cache_model_;
   FeatureReader::Filled filled_;
   std::unique_ptr<FeatureReader> reader_;
+  std::optional<SoftTargets> soft_targets_;
   Judgement before_, after_;
   Json curve_ = Json::array();
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now(),

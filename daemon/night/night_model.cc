@@ -4,10 +4,11 @@
 #include <limits>
 
 #include "base/error.h"
-#include "daemon/night/judge.h"
+#include "daemon/night/head_network.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/graph/surgery.h"
 #include "engine/train/swap_calibration.h"
+#include "featurecache/cache.h"
 
 namespace moil::night {
 namespace {
@@ -93,9 +94,20 @@ std::size_t budget_for_training(const NightModel& night, const NightPlanInput& i
   return budget - (forecast.libraries + forecast.weights + forecast.samples + forecast.judging);
 }
 
+// All that is trained before the classifier learns at its own rate.
+std::map<std::string, double> rate_factors(const NightModel& night, double backbone_factor) {
+  std::map<std::string, double> factors;
+  if (backbone_factor == 1) return factors;
+  const std::string classifier = find_classifier(night.head);
+  for (const std::string& layer : night.freeze.trainable_layers)
+    if (layer != classifier) factors[layer] = backbone_factor;
+  return factors;
+}
+
 TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input) {
   TrainerConfig config = trainer_config(input.spec, input.mix.train.size());
   config.swap_folder = input.swap_folder;
+  config.rate_factors = rate_factors(night, input.spec.train.optimizer.backbone_factor);
   if (input.memory) {
     config.micro_batch = input.memory->micro_batch;
     config.swap = input.memory->swap;
@@ -116,6 +128,10 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
                       *night.trainer_kernels)
       .config;
+}
+
+ModelDescription head_of(const ModelDescription& model, const Freeze& freeze) {
+  return freeze.split.empty() ? model : realize_slice(model, freeze.split, freeze.split_dims).head;
 }
 
 void plan_trainer(NightModel& night, const NightPlanInput& input) {
@@ -146,14 +162,16 @@ NightModel plan_night(const NightPlanInput& input) {
   night.bundle.labels = input.mix.classes;
   const ModelDescription& model = night.bundle.description;
   night.freeze = freeze_all_but_last(model, spec.freeze.trainable_layers.count);
-  night.head = night.freeze.split.empty()
-                   ? model
-                   : realize_slice(model, night.freeze.split, night.freeze.split_dims).head;
+  night.head = head_of(model, night.freeze);
+  night.base_head = head_of(input.base.description, night.freeze);
   night.backbone_kernels = make_kernels(input);
   night.trainer_kernels = make_kernels(input);
   night.backbone = std::make_unique<Backbone>(model, night.bundle.weights, night.freeze,
                                               kBackboneBatch, *night.backbone_kernels);
-  night.judging_bytes = judging_bytes(night.head, night.bundle.weights, *night.trainer_kernels);
+  // Both, since planning chooses their kernels.
+  night.judging_bytes =
+      std::max(HeadNetwork(night.head, night.bundle.weights, *night.trainer_kernels).bytes(),
+               HeadNetwork(night.base_head, input.base.weights, *night.trainer_kernels).bytes());
   night.known_samples = input.known_samples;
   const auto samples = static_cast<std::int64_t>(input.mix.train.size());
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());

@@ -28,12 +28,13 @@ struct TrainingMemory {
 struct NightModel {
   ModelBundle bundle;  // grown for the mix's classes
   Freeze freeze;
-  ModelDescription head;  // the whole model where nothing is frozen
+  ModelDescription head;       // the whole model where nothing is frozen
+  ModelDescription base_head;  // the same of the model before the night
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
   std::unique_ptr<Backbone> backbone;
   std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
   TrainingMemory training_memory;
-  std::size_t judging_bytes = 0;  // judge.h
+  std::size_t judging_bytes = 0;  // of the larger HeadNetwork
   std::size_t known_samples = 0;  // NightPlanInput's
   std::int64_t steps = 0;         // of the whole night; so are the bytes swapped
   std::uint64_t swap_read_bytes = 0, swap_written_bytes = 0;

@@ -1,12 +1,12 @@
 #include "daemon/night/prediction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <span>
 
 #include "base/error.h"
 #include "daemon/night/model_folder.h"
+#include "daemon/night/probabilities.h"
 #include "datasets/images/codec.h"
 #include "datasets/transforms/transform.h"
 #include "engine/device/kernel_selector.h"
@@ -23,12 +23,6 @@ KernelSelector first_kernels() {
   KernelSelector::Options options;
   options.measure = false;
   return KernelSelector(options);
-}
-
-bool ends_in_softmax(const ModelDescription& model) {
-  const auto is_output = [&](const LayerDescription& l) { return l.name == model.outputs[0]; };
-  const auto it = std::find_if(model.layers.begin(), model.layers.end(), is_output);
-  return it != model.layers.end() && it->type == "softmax";
 }
 
 class Predictor {
@@ -54,13 +48,8 @@ class Predictor {
 
  private:
   Json most_likely(std::span<const float> outputs) const {
-    std::vector<double> chances(outputs.begin(), outputs.end());
-    if (!is_probability_) {
-      const double most = *std::max_element(chances.begin(), chances.end());
-      double sum = 0;
-      for (double& c : chances) sum += c = std::exp(c - most);
-      for (double& c : chances) c /= sum;
-    }
+    std::vector<float> chances(outputs.begin(), outputs.end());
+    if (!is_probability_) to_probabilities(chances);
     std::vector<std::size_t> order(chances.size());
     std::iota(order.begin(), order.end(), 0U);
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),

@@ -14,7 +14,7 @@ from typing import Any
 
 from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, program, wait_for, weights_digest
 
-STAGES = ["mix", "cache", "train", "judge", "promote"]
+STAGES = ["mix", "cache", "distill", "train", "judge", "promote"]
 ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 
 
@@ -28,6 +28,7 @@ class CrashTest(unittest.TestCase):
         cls.world = World()
         cls.addClassCleanup(cls.world.clean)
         cls.spec = cls.world.spec(ROW)
+        cls.spec["train"]["distill"] = 0.5
         # Kernels that were chosen by measurement count to what makes weights the same: the first
         # jobs choose them, every later one finds them in the state folder.
         folder = cls.world.new_folder("furnished")

@@ -1,0 +1,142 @@
+#include "daemon/night/soft_targets.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/night/feature_source.h"
+#include "daemon/night/head_network.h"
+#include "daemon/night/probabilities.h"
+
+namespace moil::night {
+namespace {
+
+struct Header {
+  std::array<char, 8> magic = {'M', 'O', 'I', 'L', 'S', 'O', 'F', 'T'};
+  std::uint64_t rows = 0, classes = 0;
+};
+
+bool is_global(const data::MixedSample& s) { return s.ref.source == data::Source::kGlobal; }
+
+class File {
+ public:
+  File(const std::filesystem::path& path, int flags)
+      : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
+    if (descriptor_ < 0) fail("open");
+  }
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  void write(const void* bytes, std::size_t size) {
+    const auto* at = static_cast<const char*>(bytes);
+    while (size > 0) {
+      const ssize_t n = ::write(descriptor_, at, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("write");
+      at += n;
+      size -= static_cast<std::size_t>(n);
+    }
+  }
+  void sync() {
+    if (::fsync(descriptor_) != 0) fail("write");
+  }
+  int release() { return std::exchange(descriptor_, -1); }
+
+  [[noreturn]] void fail(const char* what) const {
+    throw Error(ErrorCode::kIo,
+                std::string("cannot ") + what + " " + path_.string() + ": " + std::strerror(errno));
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+// The probabilities of one batch.
+void ask(HeadNetwork& teacher, std::span<const data::MixedSample* const> batch,
+         FeatureReader& reader, std::vector<float>& rows) {
+  Network& network = teacher.network();
+  const auto classes = static_cast<std::size_t>(network.output_info(0).dims.elements_per_sample());
+  reader.read(batch, network.input(0));
+  network.forward();
+  rows.assign(network.output(0), network.output(0) + batch.size() * classes);
+  if (teacher.answers_probabilities()) return;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    to_probabilities({rows.data() + i * classes, classes});
+}
+
+}  // namespace
+
+bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
+                        const std::vector<data::MixedSample>& samples, FeatureReader& reader,
+                        const std::function<bool(std::int64_t done)>& progress) {
+  Network& network = teacher.network();
+  std::vector<const data::MixedSample*> global;
+  for (const data::MixedSample& s : samples)
+    if (is_global(s)) global.push_back(&s);
+  Header header;
+  header.rows = global.size();
+  header.classes = static_cast<std::uint64_t>(network.output_info(0).dims.elements_per_sample());
+  const std::filesystem::path part = path.string() + ".part";
+  File file(part, O_WRONLY | O_CREAT | O_TRUNC);
+  file.write(&header, sizeof header);
+  const auto batch = static_cast<std::size_t>(network.input_info(0).dims[0]);
+  std::vector<float> rows;
+  for (std::size_t begin = 0; begin < global.size(); begin += batch) {
+    const auto some = std::span(global).subspan(begin, std::min(batch, global.size() - begin));
+    ask(teacher, some, reader, rows);
+    file.write(rows.data(), rows.size() * sizeof(float));
+    if (!progress(static_cast<std::int64_t>(begin + some.size()))) {
+      std::filesystem::remove(part);
+      return false;
+    }
+  }
+  file.sync();
+  rename_durable(part, path);
+  return true;
+}
+
+SoftTargets::SoftTargets(const std::filesystem::path& path,
+                         const std::vector<data::MixedSample>& samples) {
+  rows_.reserve(samples.size());
+  std::int32_t rows = 0;
+  for (const data::MixedSample& s : samples) rows_.push_back(is_global(s) ? rows++ : -1);
+  File file(path, O_RDONLY);
+  file_ = file.release();
+  Header header;
+  const Header expected;
+  const bool complete = ::pread(file_, &header, sizeof header, 0) == sizeof header;
+  const std::uint64_t bytes = std::filesystem::file_size(path);
+  const bool fits = complete && header.magic == expected.magic &&
+                    header.rows == static_cast<std::uint64_t>(rows) && header.classes > 0 &&
+                    header.classes <= bytes &&
+                    bytes == sizeof header + header.rows * header.classes * sizeof(float);
+  classes_ = header.classes;
+  if (fits) return;
+  ::close(file_);
+  throw Error(ErrorCode::kBadData, path.string() + ": not the soft targets of this job's " +
+                                       std::to_string(rows) + " global samples");
+}
+
+SoftTargets::~SoftTargets() { ::close(file_); }
+
+void SoftTargets::read(std::int64_t sample, std::span<float> row) const {
+  const auto at =
+      sizeof(Header) +
+      static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]) * classes_ * sizeof(float);
+  const std::size_t bytes = classes_ * sizeof(float);
+  if (::pread(file_, row.data(), bytes, static_cast<off_t>(at)) != static_cast<ssize_t>(bytes))
+    throw Error(ErrorCode::kIo, "the job's soft targets cannot be read");
+}
+
+}  // namespace moil::night
