@@ -76,7 +76,7 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
 }
 
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle) {
-  std::filesystem::create_directories(folder.parent_path());
+  std::filesystem::create_directories(std::filesystem::absolute(folder).parent_path());
   if (!std::filesystem::create_directory(folder)) {
     throw Error(ErrorCode::kAlreadyExists, folder.string() + " exists already");
   }

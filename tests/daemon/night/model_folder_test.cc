@@ -42,6 +42,14 @@ TEST_F(ModelFolderTest, RefusesToOverwrite) {
   EXPECT_EQ(error_of([&] { write_model_folder(folder_, bundle_); }), ErrorCode::kAlreadyExists);
 }
 
+TEST_F(ModelFolderTest, IsWrittenByAnyName) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.parent_path());
+  write_model_folder("beside", bundle_);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_model_folder(folder_.parent_path() / "beside").labels, bundle_.labels);
+}
+
 TEST_F(ModelFolderTest, NoFolder) {
   EXPECT_EQ(error_of([&] { (void)read_model_folder(temp_ / "nothing"); }), ErrorCode::kNotFound);
 }
