@@ -112,6 +112,7 @@ const Fields<LocalSpec>& fields_of(const LocalSpec*) {
 const Fields<FreezeSpec>& fields_of(const FreezeSpec*) {
   static const Fields<FreezeSpec> table = {
       field("trainable_layers", &FreezeSpec::trainable_layers),
+      field("batch_norms", &FreezeSpec::batch_norms),
   };
   return table;
 }

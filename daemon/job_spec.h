@@ -36,6 +36,7 @@ struct TrainableLayers {
 
 struct FreezeSpec {
   TrainableLayers trainable_layers;
+  bool batch_norms = false;  // also those among the trained layers
   bool operator==(const FreezeSpec&) const = default;
 };
 

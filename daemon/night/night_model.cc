@@ -162,6 +162,12 @@ NightModel plan_night(const NightPlanInput& input) {
   night.bundle.labels = input.mix.classes;
   const ModelDescription& model = night.bundle.description;
   night.freeze = freeze_all_but_last(model, spec.freeze.trainable_layers.count);
+  if (spec.freeze.batch_norms) {
+    freeze_batch_norms(model, night.freeze);
+    if (night.freeze.trained_units > 0 && night.freeze.trainable_layers.empty())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the layers to train are batch norms alone, and freeze.batch_norms freezes them");
+  }
   night.head = head_of(model, night.freeze);
   night.base_head = head_of(input.base.description, night.freeze);
   night.backbone_kernels = make_kernels(input);

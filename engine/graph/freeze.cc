@@ -110,4 +110,9 @@ Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) 
   return freeze;
 }
 
+void freeze_batch_norms(const ModelDescription& model, Freeze& freeze) {
+  for (const LayerDescription& layer : model.layers)
+    if (layer.type == "batch_norm") freeze.trainable_layers.erase(layer.name);
+}
+
 }  // namespace moil

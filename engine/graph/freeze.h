@@ -33,4 +33,8 @@ struct Freeze {
 // and the first trained layer (inside a residual block) are computed in every step.
 [[nodiscard]] Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n);
 
+// Takes batch norms out of what is trained: they normalise by the statistics that they have, and
+// the split stays where it is.
+void freeze_batch_norms(const ModelDescription& model, Freeze& freeze);
+
 }  // namespace moil

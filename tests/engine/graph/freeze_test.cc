@@ -70,6 +70,18 @@ TEST(FreezeTest, Chain) {
   EXPECT_EQ(two.split_dims, (Dims3{8, 8, 8}));
 }
 
+TEST(FreezeTest, BatchNormsMayStayAsTheyAre) {
+  const auto model = testing::residual_model();
+  const Freeze with = freeze_all_but_last(model, 4);
+  Freeze without = with;
+  freeze_batch_norms(model, without);
+  EXPECT_TRUE(with.trainable_layers.contains("batch_norm1"));
+  EXPECT_FALSE(without.trainable_layers.contains("batch_norm1"));
+  EXPECT_TRUE(without.trainable_layers.contains("conv2d1"));
+  EXPECT_EQ(without.split, with.split);
+  EXPECT_EQ(without.trained_units, with.trained_units);
+}
+
 TEST(FreezeTest, NoneAndAll) {
   const auto model = testing::chain_model();
   const Freeze none = freeze_all_but_last(model, 0);
