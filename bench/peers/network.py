@@ -14,8 +14,9 @@ Milliseconds of one core an image (medians of 5, batches of 8, a busy machine), 
     torch.jit.optimize_for_inference              13.0      (29.7 with the uneven padding kept)
 
 and the last by images a batch: 11.7 (1), 11.4 (2), 10.0 (4), 12.7 (8), 13.4 (16). Two workers of
-one thread each take as long as one of two threads, and need not wait for each other. bfloat16 takes
-8.0, but its features differ by up to 0.09.
+one thread each take as long as one of two threads, and need not wait for each other. Keeping freed
+memory (glibc's MALLOC_MMAP_MAX_=0 and MALLOC_TRIM_THRESHOLD_) helps batches of 32 (11.9), not those
+of 4. bfloat16 takes 8.0 (channels last, eager), but its features differ by up to 0.09.
 """
 
 from __future__ import annotations
