@@ -1,5 +1,6 @@
 #include "engine/kernels/conv_shape.h"
 
+#include <limits>
 #include <sstream>
 
 #include "base/error.h"
@@ -29,6 +30,10 @@ void check(const ConvShape& s) {
     if (v < 1) refuse(s, "sizes, strides, dilations and groups are at least 1");
   for (const std::int64_t v : {s.pad_top, s.pad_left, s.pad_bottom, s.pad_right})
     if (v < 0) refuse(s, "padding is at least 0");
+  for (const std::int64_t v : {s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.dilation_h,
+                               s.dilation_w, s.pad_top, s.pad_left, s.pad_bottom, s.pad_right})
+    if (v > std::numeric_limits<std::int32_t>::max())
+      refuse(s, "kernels, strides, dilations and padding are below 2^31");
   if (s.in_channels % s.groups != 0 || s.out_channels % s.groups != 0)
     refuse(s, "channels are not divisible by groups");
   if (s.dilation_h * (s.kernel_h - 1) + 1 > s.in_h + s.pad_top + s.pad_bottom ||

@@ -1,6 +1,7 @@
 #include "engine/layers/pool_properties.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "engine/kernels/elementwise.h"
@@ -54,10 +55,12 @@ PoolProperties read_pool_properties(PropertyReader& reader, const std::string& n
     w.pad_left = w.pad_right = padding[1];
   }
   result.ceil_mode = reader.flag("ceil_mode", false);
-  const bool within = 2 * w.pad_top <= w.kernel_h && 2 * w.pad_bottom <= w.kernel_h &&
-                      2 * w.pad_left <= w.kernel_w && 2 * w.pad_right <= w.kernel_w;
-  if (!within) fail(name, "property \"padding\" must be at most half the kernel");
   if (w.kernel_h > 255 || w.kernel_w > 255) fail(name, "property \"kernel\" must be at most 255");
+  const bool within = w.pad_top <= w.kernel_h / 2 && w.pad_bottom <= w.kernel_h / 2 &&
+                      w.pad_left <= w.kernel_w / 2 && w.pad_right <= w.kernel_w / 2;
+  if (!within) fail(name, "property \"padding\" must be at most half the kernel");
+  if (std::max(w.stride_h, w.stride_w) > std::numeric_limits<std::int32_t>::max())
+    fail(name, "property \"stride\" must be below 2^31");
   return result;
 }
 

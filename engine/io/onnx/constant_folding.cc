@@ -4,9 +4,11 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "base/error.h"
+#include "engine/io/onnx/tensor_bytes.h"
 
 namespace moil::onnx {
 namespace {
@@ -14,20 +16,35 @@ namespace {
 using Inputs = std::span<const Tensor* const>;
 using Dims = std::vector<std::int64_t>;
 
+// Reshapes are asked about computed values, too, which take no memory here.
+constexpr std::int64_t kMaxReshaped = std::int64_t{1} << 40;
+
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 [[noreturn]] void bad(const Node& node, const std::string& what) {
   throw Error(ErrorCode::kBadData, node.label() + ": " + what);
 }
 
-std::int64_t count_of(const Node& node, const Dims& dims) {
+// The elements of a tensor of these dims; more than its inputs have up to kMaxGrownElements alone.
+// Zeros count last, so that no order of dims hides a large one.
+std::int64_t count_of(const Node& node, const Dims& dims, std::int64_t of_inputs) {
+  const std::int64_t most = std::max(of_inputs, kMaxGrownElements);
+  if (dims.size() > kMaxRank) bad(node, "a constant of more dimensions than are supported");
   std::int64_t count = 1;
+  bool empty = false;
   for (const std::int64_t d : dims) {
-    if (d < 0 || (d > 0 && count > kMaxFoldedElements / d))
+    if (d < 0 || (d > 0 && count > most / d))
       bad(node, "a constant of more elements than are supported");
-    count *= d;
+    empty |= d == 0;
+    count *= std::max<std::int64_t>(d, 1);
   }
-  return count;
+  return empty ? 0 : count;
+}
+
+// The nearest whole number that there is room for; 0 for what is no number.
+std::int64_t whole(double value) {
+  constexpr double kLimit = 9.2e18;
+  return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::clamp(value, -kLimit, kLimit));
 }
 
 const Tensor& required(const Node& node, Inputs inputs, std::size_t i) {
@@ -47,7 +64,7 @@ bool has(Inputs inputs, std::size_t i) { return i < inputs.size() && inputs[i] !
 // A tensor of these dims whose element i is element source(i) of `from`.
 Tensor picked(const Node& node, const Tensor& from, Dims dims, const auto& source) {
   Tensor to;
-  const std::int64_t count = count_of(node, dims);
+  const std::int64_t count = count_of(node, dims, from.elements());
   to.dims = std::move(dims);
   to.is_float = from.is_float;
   const auto pick = [&](const auto& in, auto& out) {
@@ -110,7 +127,7 @@ Tensor cast(const Node& node, Inputs inputs) {
   if (to_float)
     to.floats.assign(from.ints.begin(), from.ints.end());
   else
-    for (const float v : from.floats) to.ints.push_back(static_cast<std::int64_t>(v));
+    for (const float v : from.floats) to.ints.push_back(whole(static_cast<double>(v)));
   return to;
 }
 
@@ -140,7 +157,8 @@ Tensor sliced(const Node& node, const Tensor& data, std::size_t axis, std::int64
               std::int64_t end, std::int64_t step) {
   const std::int64_t size = data.dims[axis];
   if (step == 0) bad(node, "a step of zero");
-  step = std::clamp(step, -kMaxFoldedElements, kMaxFoldedElements);
+  if (size == 0) return data;
+  step = std::clamp(step, -size, size);
   const auto bound = [&](std::int64_t i, std::int64_t least, std::int64_t most) {
     return std::clamp(i < 0 ? i + size : i, least, most);
   };
@@ -158,7 +176,7 @@ Tensor sliced(const Node& node, const Tensor& data, std::size_t axis, std::int64
 }
 
 Tensor slice(const Node& node, Inputs inputs) {
-  Tensor data = required(node, inputs, 0);
+  const Tensor& all = required(node, inputs, 0);
   const bool by_attribute = !has(inputs, 1);
   const Dims starts = by_attribute ? node.integers("starts") : ints(node, inputs, 1);
   const Dims ends = by_attribute ? node.integers("ends") : ints(node, inputs, 2);
@@ -171,14 +189,31 @@ Tensor slice(const Node& node, Inputs inputs) {
   const Dims steps = has(inputs, 4) ? ints(node, inputs, 4) : Dims(starts.size(), 1);
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
     bad(node, "its starts, ends, axes and steps differ in number");
+  if (starts.empty()) return all;
+  if (starts.size() > kMaxRank) bad(node, "it slices more axes than there are");
+  Tensor data;
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t axis = axis_of(node, axes[i], data.dims.size());
-    data = sliced(node, data, axis, starts[i], ends[i], steps[i]);
+    const Tensor& from = i == 0 ? all : data;
+    const std::size_t axis = axis_of(node, axes[i], from.dims.size());
+    data = sliced(node, from, axis, starts[i], ends[i], steps[i]);
   }
   return data;
 }
 
+// What joining them makes; inputs that are named twice make it grow.
+void check_joined_size(const Node& node, Inputs inputs) {
+  std::set<const Tensor*> seen;
+  std::int64_t joined = 0, given = 0;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Tensor& next = required(node, inputs, k);
+    joined += next.elements();
+    if (seen.insert(&next).second) given += next.elements();
+  }
+  (void)count_of(node, {joined}, given);
+}
+
 Tensor concat(const Node& node, Inputs inputs) {
+  check_joined_size(node, inputs);
   Tensor all = required(node, inputs, 0);
   const std::size_t axis = axis_of(node, node.integer("axis", 0), all.dims.size());
   for (std::size_t k = 1; k < inputs.size(); ++k) {
@@ -209,7 +244,8 @@ Tensor concat(const Node& node, Inputs inputs) {
     else
       all.ints = join(all.ints, next.ints);
     all.dims = dims;
-    if (count_of(node, dims) != all.elements()) bad(node, "its inputs do not fit together");
+    if (count_of(node, dims, all.elements()) != all.elements())
+      bad(node, "its inputs do not fit together");
   }
   return all;
 }
@@ -235,7 +271,8 @@ Tensor transposed(const Node& node, Inputs inputs) {
 }
 
 Tensor with_dims(const Node& node, const Tensor& from, Dims dims) {
-  if (count_of(node, dims) != from.elements()) bad(node, "the new shape has another size");
+  if (count_of(node, dims, from.elements()) != from.elements())
+    bad(node, "the new shape has another size");
   Tensor to = from;
   to.dims = std::move(dims);
   return to;
@@ -301,7 +338,7 @@ Tensor binary(const Node& node, Inputs inputs, const auto& on_floats, const auto
     if (b_dims[k] == 1) b_steps[k] = 0;
   }
   Tensor to;
-  const std::int64_t count = count_of(node, dims);
+  const std::int64_t count = count_of(node, dims, std::max(a.elements(), b.elements()));
   to.is_float = a.is_float;
   to.dims = dims;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -317,7 +354,7 @@ Tensor binary(const Node& node, Inputs inputs, const auto& on_floats, const auto
 Tensor unary(const Node& node, Inputs inputs, const auto& function) {
   Tensor to = required(node, inputs, 0);
   for (float& v : to.floats) v = static_cast<float>(function(static_cast<double>(v)));
-  for (std::int64_t& v : to.ints) v = static_cast<std::int64_t>(function(static_cast<double>(v)));
+  for (std::int64_t& v : to.ints) v = whole(function(static_cast<double>(v)));
   return to;
 }
 
@@ -404,9 +441,9 @@ std::vector<std::int64_t> reshaped(const Node& node, const std::vector<std::int6
     if (result[k] == -1)
       open = static_cast<std::int64_t>(k);
     else
-      known = count_of(node, {known, result[k]});
+      known = count_of(node, {known, result[k]}, kMaxReshaped);
   }
-  const std::int64_t count = count_of(node, dims);
+  const std::int64_t count = count_of(node, dims, kMaxReshaped);
   if (open >= 0) {
     if (known == 0 || count % known != 0) bad(node, "its shape does not fit its input");
     result[at(open)] = count / known;

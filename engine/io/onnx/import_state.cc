@@ -87,15 +87,16 @@ const Value& ImportState::data(const Node& node, std::size_t input) const {
   return value;
 }
 
-std::string ImportState::unique_name(const Node& node) const {
+std::string ImportState::unique_name(const Node& node) {
   std::string base;
   for (std::size_t i = 1; i < node.inputs.size() && base.empty(); ++i)
     if (graph_.constants.contains(node.inputs[i])) base = as_name(owner_of(node.inputs[i]));
   if (base.empty()) base = as_name(node.name);
   if (base.empty()) base = as_name(node.outputs[0]);
   if (base.empty()) base = node.op;
+  int& number = last_number_.try_emplace(base, 1).first->second;
   std::string name = base;
-  for (int i = 2; names_.contains(name); ++i) name = base + "_" + std::to_string(i);
+  while (names_.contains(name)) name = base + "_" + std::to_string(++number);
   return name;
 }
 
@@ -123,13 +124,18 @@ Value& ImportState::add_layer(const Node& node, const std::string& type,
 }
 
 void ImportState::alias(const Node& node, const Value& value) {
-  const Value copy = value;  // setting may move what it refers to
-  set(node.outputs[0], copy);
+  Value copy = value;  // setting may move what it refers to
+  for (const std::string& input : node.inputs) {
+    const Value* from = find(input);
+    copy.shared |= from != nullptr && from->layer == value.layer && readers_[input] > 1;
+  }
+  set(node.outputs[0], std::move(copy));
 }
 
 void ImportState::add_input(const std::string& name, std::vector<std::int64_t> dims) {
   Value value;
   value.layer = as_name(name);
+  if (value.layer.empty()) throw Error(ErrorCode::kBadData, "an input has no name");
   value.info = info_of(dims);
   if (!names_.insert(value.layer).second)
     throw Error(ErrorCode::kBadData, "two inputs are named \"" + name + "\"");
@@ -148,16 +154,20 @@ void ImportState::transpose_input(const Node& node, const Value& value,
     if (input.name == value.layer) input.dims.assign(dims.begin() + 1, dims.end());
   Value result = value;
   result.info = info_of(dims);
+  result.shared = true;  // with the input as the file has it
   set(node.outputs[0], std::move(result));
 }
 
+bool ImportState::is_only_reader(const Node& node, std::size_t input) {
+  return readers_[node.inputs[input]] == 1 && !data(node, input).shared;
+}
+
 LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input) {
-  const std::string& name = node.inputs[input];
-  if (readers_[name] != 1) return nullptr;
+  if (!is_only_reader(node, input)) return nullptr;
   const Value& value = data(node, input);
-  for (LayerDescription& layer : description_.layers)
-    if (layer.name == value.layer) return &layer;
-  return nullptr;
+  const auto layer = std::find_if(description_.layers.rbegin(), description_.layers.rend(),
+                                  [&](const LayerDescription& l) { return l.name == value.layer; });
+  return layer == description_.layers.rend() ? nullptr : &*layer;
 }
 
 void ImportState::add_weight(const std::string& layer, const std::string& weight,

@@ -35,7 +35,8 @@ struct Value {
   TensorInfo info;
   std::array<std::int64_t, 4> padding = {};  // zeros around it that no layer has made yet
   Form form = Form::kPlain;
-  std::string of;  // form's x: a value's name in the description
+  std::string of;       // form's x: a value's name in the description
+  bool shared = false;  // read under another name, too
 
   bool is_padded() const { return padding != std::array<std::int64_t, 4>{}; }
 };
@@ -75,6 +76,8 @@ class ImportState {
   void transpose_input(const Node& node, const Value& value, const std::vector<std::int64_t>& dims);
   bool is_input(const Value& value) const;
 
+  // Whether nothing but the node reads this value, under whatever name.
+  bool is_only_reader(const Node& node, std::size_t input);
   // The layer that computes a value that nothing but `node` reads; null otherwise.
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
@@ -84,12 +87,13 @@ class ImportState {
   WeightMap& weights() { return weights_; }
 
  private:
-  std::string unique_name(const Node& node) const;
+  std::string unique_name(const Node& node);
 
   const Graph& graph_;
   std::map<std::string, int> readers_;  // of each value of the file
   std::map<std::string, Value> values_;
   std::set<std::string> names_;
+  std::map<std::string, int> last_number_;  // given to a layer, by the name before it
   ModelDescription description_;
   WeightMap weights_;
 };

@@ -14,10 +14,23 @@ namespace {
 
 constexpr std::size_t kMostProblemsTold = 50;
 
+// All constants that are computed may together be so many times as large as those of the file:
+// exporters turn, reshape and convert a weight in a handful of nodes.
+constexpr std::int64_t kMostFoldedTimes = 8;
+
+std::int64_t elements_in(const Graph& graph) {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : graph.constants) count += tensor.elements();
+  return count;
+}
+
 class Importer {
  public:
   Importer(const Graph& graph, const ImportOptions& options)
-      : graph_(graph), options_(options), state_(graph) {}
+      : graph_(graph),
+        options_(options),
+        state_(graph),
+        may_fold_(kMaxGrownElements + kMostFoldedTimes * elements_in(graph)) {}
 
   ImportedModel run() {
     if (graph_.opset < kOldestOpset || graph_.opset > kNewestOpset)
@@ -58,8 +71,12 @@ class Importer {
     std::map<std::string, std::size_t> producers;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const std::string& output : graph_.nodes[i].outputs) {
-        if (!output.empty() && !producers.emplace(output, i).second)
+        if (output.empty()) continue;
+        if (!producers.emplace(output, i).second)
           throw Error(ErrorCode::kBadData, "two nodes compute \"" + output + "\"");
+        if (state_.find(output) != nullptr)
+          throw Error(ErrorCode::kBadData, graph_.nodes[i].label() + " computes \"" + output +
+                                               "\", which is an input or a constant");
       }
     }
     enum class Mark { kNew, kOpen, kDone };
@@ -109,11 +126,7 @@ class Importer {
       constants.push_back(value == nullptr ? nullptr : value->constant.get());
     }
     if (constant) {
-      if (auto folded = fold(node, constants)) {
-        Value value;
-        value.constant = std::make_shared<Tensor>(std::move(*folded));
-        return state_.set(node.outputs[0], std::move(value));
-      }
+      if (auto folded = fold(node, constants)) return keep(node, std::move(*folded));
     }
     if (!known && !can_fold(node)) return tell(node, "the operator is not supported");
     if (!reachable) return;  // behind one that was told of
@@ -123,6 +136,17 @@ class Importer {
     } catch (const Unsupported& e) {
       tell(node, e.what());
     }
+  }
+
+  void keep(const Node& node, Tensor folded) {
+    may_fold_ -= folded.elements();
+    if (may_fold_ < 0)
+      throw Error(ErrorCode::kBadData, node.label() +
+                                           ": the constants computed so far take far more memory "
+                                           "than those of the file");
+    Value value;
+    value.constant = std::make_shared<Tensor>(std::move(folded));
+    state_.set(node.outputs[0], std::move(value));
   }
 
   void tell(const Node& node, const std::string& what) {
@@ -175,6 +199,7 @@ class Importer {
   const Graph& graph_;
   const ImportOptions& options_;
   ImportState state_;
+  std::int64_t may_fold_;  // elements of constants that may yet be computed
   std::vector<std::string> problems_;
 };
 

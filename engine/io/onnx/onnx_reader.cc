@@ -5,13 +5,15 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/io/onnx/tensor_bytes.h"
+#include "engine/io/onnx/utf8.h"
 
 namespace moil::onnx {
 namespace {
@@ -26,51 +28,86 @@ namespace pb = ::onnx;
 
 std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
 
-// Bytes of a tensor that lie in another file of the model's folder.
-std::vector<std::uint8_t> external_bytes(const pb::TensorProto& tensor, const fs::path& folder) {
-  const std::string what = "tensor " + in_quotes(tensor.name());
-  if (folder.empty()) bad(what + " lies in another file, which this model cannot have");
+// Where a message has room for it.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kMost = 200;
+  return in_quotes(name.size() <= kMost ? name : name.substr(0, kMost) + "...");
+}
+
+const std::string& checked_name(const std::string& name) {
+  if (!is_utf8(name)) bad("a name in it is not UTF-8");
+  return name;
+}
+
+struct ExternalData {
   std::string location;
-  std::uint64_t offset = 0, length = 0;
-  bool has_length = false;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length;
+};
+
+ExternalData read_external_data(const pb::TensorProto& tensor, const std::string& what) {
+  ExternalData data;
   for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") {
-      location = entry.value();
-      continue;
-    }
+    const std::string& text = entry.value();
+    if (entry.key() == "location") data.location = text;
     if (entry.key() != "offset" && entry.key() != "length") continue;
-    char* end = nullptr;
-    const std::uint64_t number = std::strtoull(entry.value().c_str(), &end, 10);
-    if (entry.value().empty() || *end != '\0') bad(what + ": external data's " + entry.key());
-    (entry.key() == "offset" ? offset : length) = number;
-    has_length |= entry.key() == "length";
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+      bad(what + ": external data's " + entry.key() + " is not a number of bytes");
+    if (entry.key() == "offset")
+      data.offset = number;
+    else
+      data.length = number;
   }
-  // Links are followed first, so that none leads out of the folder.
+  return data;
+}
+
+// Links are followed first, so that none leads out of the folder.
+fs::path external_file(const std::string& location, const fs::path& folder,
+                       const std::string& what) {
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
   const fs::path file = fs::weakly_canonical(root / location, error);
   const auto [diverged, ignored] =
       std::mismatch(root.begin(), root.end(), file.begin(), file.end());
   if (location.empty() || fs::path(location).is_absolute() || diverged != root.end())
-    bad(what + ": its external data " + in_quotes(location) + " is not in the model's folder");
-  if (!fs::is_regular_file(file, error))
-    throw Error(ErrorCode::kNotFound, what + ": its external data " + in_quotes(location) +
+    bad(what + ": its external data " + shortened(location) + " is not in the model's folder");
+  if (!fs::exists(file, error))
+    throw Error(ErrorCode::kNotFound, what + ": its external data " + shortened(location) +
                                           " is not there; it belongs beside the model");
+  if (!fs::is_regular_file(file, error))
+    bad(what + ": its external data " + shortened(location) + " is not a regular file");
+  return file;
+}
+
+// Bytes of a tensor that lie in another file of the model's folder; `expected` of them.
+std::vector<std::uint8_t> external_bytes(const pb::TensorProto& tensor, std::uint64_t expected,
+                                         const fs::path& folder) {
+  const std::string what = "tensor " + in_quotes(tensor.name());
+  if (folder.empty()) bad(what + " lies in another file, which this model cannot have");
+  const ExternalData data = read_external_data(tensor, what);
+  const fs::path file = external_file(data.location, folder, what);
   const std::uint64_t size = fs::file_size(file);
-  if (offset > size || (has_length && length > size - offset))
-    bad(what + ": its external data ends behind the end of " + in_quotes(location));
-  return read_range(file, offset, has_length ? length : size - offset);
+  if (data.offset > size || data.length.value_or(0) > size - data.offset)
+    bad(what + ": its external data ends behind the end of " + shortened(data.location));
+  const std::uint64_t length = data.length.value_or(size - data.offset);
+  if (length != expected)
+    bad(what + ": its external data holds " + std::to_string(length) + " of " +
+        std::to_string(expected) + " bytes that its elements take");
+  return read_range(file, data.offset, length);
 }
 
 Tensor read_tensor(const pb::TensorProto& tensor, const fs::path& folder) {
-  const std::string what = "tensor " + in_quotes(tensor.name());
+  const std::string what = "tensor " + in_quotes(checked_name(tensor.name()));
   if (tensor.has_segment()) unsupported(what + " is cut into segments");
   Tensor result;
   result.dims.assign(tensor.dims().begin(), tensor.dims().end());
   const std::int64_t count = checked_elements(result.dims, what);
   result.is_float = is_float_type(tensor.data_type(), what);
   if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
-    decode_raw(external_bytes(tensor, folder), tensor.data_type(), count, what, result);
+    const std::uint64_t bytes = raw_bytes(tensor.data_type(), count);
+    decode_raw(external_bytes(tensor, bytes, folder), tensor.data_type(), count, what, result);
   } else if (tensor.has_raw_data()) {
     const std::string& raw = tensor.raw_data();
     decode_raw({reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()}, tensor.data_type(),
@@ -104,19 +141,22 @@ Attribute read_attribute(const pb::AttributeProto& attribute, const std::string&
 
 Node read_node(const pb::NodeProto& proto, const fs::path& folder) {
   Node node;
-  node.name = proto.name();
-  node.op = proto.op_type();
-  node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  node.name = checked_name(proto.name());
+  node.op = checked_name(proto.op_type());
+  node.domain = proto.domain() == "ai.onnx" ? "" : checked_name(proto.domain());
+  for (const std::string& name : proto.input()) (void)checked_name(name);
+  for (const std::string& name : proto.output()) (void)checked_name(name);
   node.inputs.assign(proto.input().begin(), proto.input().end());
   node.outputs.assign(proto.output().begin(), proto.output().end());
   for (const auto& attribute : proto.attribute())
-    node.attributes[attribute.name()] = read_attribute(attribute, node.label(), folder);
+    node.attributes[checked_name(attribute.name())] =
+        read_attribute(attribute, node.label(), folder);
   return node;
 }
 
 GraphValue read_value(const pb::ValueInfoProto& proto) {
   GraphValue value;
-  value.name = proto.name();
+  value.name = checked_name(proto.name());
   const auto& type = proto.type().tensor_type();
   value.is_float = type.elem_type() == pb::TensorProto::FLOAT ||
                    type.elem_type() == pb::TensorProto::FLOAT16 ||
@@ -133,11 +173,12 @@ Graph read_graph(const pb::ModelProto& model, const fs::path& folder) {
         " are read");
   if (proto.sparse_initializer_size() > 0) unsupported("sparse tensors are not supported");
   Graph graph;
-  graph.name = proto.name();
+  graph.name = checked_name(proto.name());
   for (const auto& opset : model.opset_import())
     if (opset.domain().empty() || opset.domain() == "ai.onnx") graph.opset = opset.version();
   for (const auto& tensor : proto.initializer())
-    graph.constants[tensor.name()] = read_tensor(tensor, folder);
+    if (!graph.constants.emplace(tensor.name(), read_tensor(tensor, folder)).second)
+      bad("two tensors are named " + in_quotes(tensor.name()));
   for (const auto& input : proto.input())
     if (!graph.constants.contains(input.name())) graph.inputs.push_back(read_value(input));
   for (const auto& output : proto.output()) graph.outputs.push_back(read_value(output));

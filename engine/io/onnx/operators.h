@@ -21,6 +21,7 @@ void add_shape_operators(Operators& operators);        // reshapes, concatenatio
 [[nodiscard]] const Operators& operators();
 
 // A number that was a float in the file, as short as it was meant: 0.1 and not 0.10000000149.
+// Throws Unsupported where it is not finite.
 [[nodiscard]] double tidy(double value);
 
 // A weight as files have it; dims where they differ from the tensor's.

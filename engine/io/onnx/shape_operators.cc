@@ -64,6 +64,12 @@ void import_squeeze(ImportState& state, const Node& node) {
   change_dims(state, node, x, dims);
 }
 
+bool is_identity(const Ints& order) {
+  Ints counted(order.size());
+  std::iota(counted.begin(), counted.end(), 0);
+  return order == counted;
+}
+
 void import_transpose(ImportState& state, const Node& node) {
   const Value& x = state.data(node, 0);
   const Ints before = dims_of(x);
@@ -74,8 +80,12 @@ void import_transpose(ImportState& state, const Node& node) {
   Ints dims;
   for (const std::int64_t k : order) dims.push_back(before[axis_of(node, k, before.size())]);
   // Images come in channels-last from other tools; in memory ours lie so in any case.
-  if (state.is_input(x) && order == Ints{0, 3, 1, 2}) return state.transpose_input(node, x, dims);
-  if (std::is_sorted(order.begin(), order.end())) return state.alias(node, x);
+  if (state.is_input(x) && order == Ints{0, 3, 1, 2}) {
+    if (!state.is_only_reader(node, 0))
+      throw Unsupported("transposing is supported where nothing else reads the input");
+    return state.transpose_input(node, x, dims);
+  }
+  if (is_identity(order)) return state.alias(node, x);
   throw Unsupported("transposing is supported behind an input alone");
 }
 

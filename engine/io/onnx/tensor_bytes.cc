@@ -2,6 +2,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -100,14 +101,23 @@ void copy_field(const auto& field, std::int64_t count, const std::string& what, 
 }  // namespace
 
 std::int64_t checked_elements(const std::vector<std::int64_t>& dims, const std::string& what) {
-  std::int64_t count = 1;
+  if (dims.size() > kMaxRank)
+    throw Error(ErrorCode::kBadData, what + ": has " + std::to_string(dims.size()) +
+                                         " dimensions, at most " + std::to_string(kMaxRank));
+  std::int64_t count = 1;  // without the zeros, so that no order of dims hides a large one
+  bool empty = false;
   for (const std::int64_t dim : dims) {
     if (dim < 0) throw Error(ErrorCode::kBadData, what + ": a dimension is negative");
     if (dim > 0 && count > std::numeric_limits<std::int32_t>::max() / dim)
       throw Error(ErrorCode::kBadData, what + ": has more elements than a file can hold");
-    count *= dim;
+    empty |= dim == 0;
+    count *= std::max<std::int64_t>(dim, 1);
   }
-  return count;
+  return empty ? 0 : count;
+}
+
+std::uint64_t raw_bytes(std::int32_t type, std::int64_t count) {
+  return static_cast<std::uint64_t>(count) * bytes_of_type(type);
 }
 
 bool is_float_type(std::int32_t type, const std::string& what) {

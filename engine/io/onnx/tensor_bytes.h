@@ -18,10 +18,17 @@ class TensorProto;
 
 namespace moil::onnx {
 
-// The product; kBadData below zero or above 2^31 - 1.
+// No tensor of a file has more dimensions.
+inline constexpr std::size_t kMaxRank = 64;
+
+// The product; kBadData for a dimension below zero, for too many of them, and where those that are
+// not zero make more than 2^31 - 1.
 std::int64_t checked_elements(const std::vector<std::int64_t>& dims, const std::string& what);
 
 bool is_float_type(std::int32_t data_type, const std::string& what);
+
+// What so many elements take in a file.
+std::uint64_t raw_bytes(std::int32_t data_type, std::int64_t count);
 
 // Little-endian, as the format has it.
 void decode_raw(std::span<const std::uint8_t> bytes, std::int32_t data_type, std::int64_t count,

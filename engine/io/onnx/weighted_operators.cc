@@ -1,4 +1,5 @@
 // Products of matrices and norms.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -75,6 +76,7 @@ void import_batch_norm(ImportState& state, const Node& node) {
 }  // namespace
 
 double tidy(double value) {
+  if (!std::isfinite(value)) throw Unsupported("an attribute is not a finite number");
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return std::strtod(text, nullptr);

@@ -9,6 +9,15 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+// Rows, columns and steps beyond this are no image's, and would not fit into sums and products.
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 24;
+
+bool are_pads(const Ints& pads, std::size_t count) {
+  return pads.size() == count && std::all_of(pads.begin(), pads.end(), [](std::int64_t p) {
+           return p >= 0 && p <= kMostPixels;
+         });
+}
+
 struct Window {
   Ints kernel, stride, dilation;
   Ints padding;  // top, left, bottom, right
@@ -38,6 +47,8 @@ Ints two(const Node& node, const std::string& name) {
   Ints values = node.integers(name, {1, 1});
   if (values.size() != 2 || values[0] < 1 || values[1] < 1)
     throw Unsupported("attribute \"" + name + "\" is not two positive numbers");
+  if (std::max(values[0], values[1]) > kMostPixels)
+    throw Unsupported("attribute \"" + name + "\" is larger than images can be");
   return values;
 }
 
@@ -48,8 +59,8 @@ Window window_of(const Node& node, const Value& value, Ints kernel) {
   w.dilation = two(node, "dilations");
   w.padding = node.integers("pads", {0, 0, 0, 0});
   w.ceil_mode = node.integer("ceil_mode", 0) != 0;
-  if (w.padding.size() != 4 || *std::min_element(w.padding.begin(), w.padding.end()) < 0)
-    throw Unsupported("attribute \"pads\" is not four numbers of zero or more");
+  if (!are_pads(w.padding, 4))
+    throw Unsupported("attribute \"pads\" is not four numbers of zero or more that fit an image");
   const std::string automatic = node.word("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
     pad_same(value, automatic == "SAME_UPPER", w);
@@ -146,12 +157,12 @@ void import_pad(ImportState& state, const Node& node) {
     throw Unsupported("padding with anything but zero is not supported");
   const Ints pads = node.has("pads") ? node.integers("pads") : state.constant(node, 1).ints;
   const std::size_t rank = x.info.dims.rank();
-  if (pads.size() != 2 * rank) throw Unsupported("its pads do not fit its input");
+  if (pads.size() != 2 * rank || state.has(node, 3))
+    throw Unsupported("its pads do not fit its input");
   if (std::all_of(pads.begin(), pads.end(), [](std::int64_t p) { return p == 0; }))
     return state.alias(node, x);
   require_rank_4(x, "paddings");
-  if (pads[0] != 0 || pads[1] != 0 || pads[4] != 0 || pads[5] != 0 ||
-      *std::min_element(pads.begin(), pads.end()) < 0)
+  if (pads[0] != 0 || pads[1] != 0 || pads[4] != 0 || pads[5] != 0 || !are_pads(pads, 8))
     throw Unsupported("only rows and columns of zeros can be added");
   const std::array<std::int64_t, 4> more = {pads[2], pads[3], pads[6], pads[7]};
   for (std::size_t i = 0; i < 4; ++i) x.padding[i] += more[i];

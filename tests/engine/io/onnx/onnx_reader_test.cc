@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <functional>
 #include <random>
 
@@ -15,7 +13,6 @@
 namespace moil::onnx {
 namespace {
 
-namespace fs = std::filesystem;
 namespace pb = ::onnx;
 using ::testing::HasSubstr;
 
@@ -85,55 +82,72 @@ TEST(OnnxReader, SizesMustAgree) {
               HasSubstr("more elements"));
   EXPECT_THAT(refusal(with_tensor([](auto& t) { t.set_data_type(pb::TensorProto::STRING); })),
               HasSubstr("element type"));
+  EXPECT_THAT(refusal(with_tensor([](auto& t) { t.mutable_raw_data()->pop_back(); })),
+              HasSubstr("elements"));
 }
 
-// A folder for one test.
-class OnnxFiles : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("onnx-" + std::to_string(::getpid()));
-    fs::create_directories(folder_ / "model");
-    std::ofstream(folder_ / "secret") << std::string(64, 's');
-    std::ofstream(folder_ / "model" / "weights.bin") << std::string(64, 'w');
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+// Memory is taken for what is there, not for what is claimed.
+TEST(OnnxReader, ClaimsAreHeldAgainstTheContent) {
+  const auto claiming = [](std::vector<std::int64_t> dims) {
+    return refusal(
+        with_tensor([&](auto& t) { t.mutable_dims()->Assign(dims.begin(), dims.end()); }));
+  };
+  EXPECT_THAT(claiming({std::int64_t{1} << 60}), HasSubstr("more elements"));
+  EXPECT_THAT(claiming({INT64_MAX, INT64_MAX}), HasSubstr("more elements"));
+  EXPECT_THAT(claiming({0, std::int64_t{1} << 62, std::int64_t{1} << 62}),
+              HasSubstr("more elements"));
+  EXPECT_THAT(claiming({INT64_MIN}), HasSubstr("negative"));
+  EXPECT_THAT(claiming({(std::int64_t{1} << 31) - 1}), HasSubstr("holds 2 of 2147483647"));
+  EXPECT_THAT(claiming(std::vector<std::int64_t>(1000, 1)), HasSubstr("1000 dimensions"));
+  EXPECT_THAT(refusal(with_tensor([](auto& t) {
+                t.clear_raw_data();
+                t.add_float_data(1);  // of another type than it says
+              })),
+              HasSubstr("holds 0 of 2"));
+}
 
-  std::string refusal_with(const std::string& location, const std::string& length = "16") {
-    std::ofstream(folder_ / "model" / "m.onnx", std::ios::binary)
-        << with_tensor([&](pb::TensorProto& t) {
-             t.clear_raw_data();
-             t.clear_dims();
-             t.add_dims(4);
-             t.set_data_type(pb::TensorProto::FLOAT);
-             t.set_data_location(pb::TensorProto::EXTERNAL);
-             auto& l = *t.add_external_data();
-             l.set_key("location");
-             l.set_value(location);
-             auto& n = *t.add_external_data();
-             n.set_key("length");
-             n.set_value(length);
-           });
-    try {
-      (void)read_onnx(folder_ / "model" / "m.onnx");
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "read";
-  }
+std::string with_graph(const std::function<void(pb::GraphProto&)>& change) {
+  pb::ModelProto model;
+  EXPECT_TRUE(model.ParseFromString(format_onnx(small_graph())));
+  change(*model.mutable_graph());
+  return model.SerializeAsString();
+}
 
-  fs::path folder_;
-};
+TEST(OnnxReader, NamesAreUniqueText) {
+  EXPECT_THAT(refusal(with_graph([](auto& g) { *g.add_initializer() = g.initializer(0); })),
+              HasSubstr("two tensors are named \"i\""));
+  EXPECT_THAT(refusal(with_graph([](auto& g) { g.mutable_node(0)->set_name("\xff"); })),
+              HasSubstr("UTF-8"));
+  EXPECT_THAT(refusal(with_graph([](auto& g) { g.mutable_node(0)->set_input(0, "\xc0\x80"); })),
+              HasSubstr("UTF-8"));
+  EXPECT_EQ(refusal(with_graph([](auto& g) { g.mutable_node(0)->set_name("größe"); })), "read");
+}
 
-TEST_F(OnnxFiles, ExternalDataLiesInTheModelsFolder) {
-  EXPECT_EQ(refusal_with("weights.bin"), "read");
-  EXPECT_THAT(refusal_with("../secret"), HasSubstr("not in the model's folder"));
-  EXPECT_THAT(refusal_with((folder_ / "secret").string()), HasSubstr("not in the model's folder"));
-  fs::create_symlink(folder_ / "secret", folder_ / "model" / "link");
-  EXPECT_THAT(refusal_with("link"), HasSubstr("not in the model's folder"));
-  EXPECT_THAT(refusal_with("nothing"), HasSubstr("not there"));
-  EXPECT_THAT(refusal_with("weights.bin", "65"), HasSubstr("ends behind the end"));
-  EXPECT_THAT(refusal_with("weights.bin", "8"), HasSubstr("elements"));
-  EXPECT_THAT(refusal_with("weights.bin", "many"), HasSubstr("length"));
+// Graphs within graphs: refused where they begin, and too deep for protobuf.
+TEST(OnnxReader, SubgraphsAreRefused) {
+  const auto nested = [](int depth) {
+    return with_graph([&](pb::GraphProto& outer) {
+      pb::GraphProto* graph = &outer;
+      for (int i = 0; i < depth; ++i) {
+        auto& branch = *graph->add_node()->add_attribute();
+        branch.set_name("then_branch");
+        branch.set_type(pb::AttributeProto::GRAPH);
+        graph = branch.mutable_g();
+      }
+    });
+  };
+  EXPECT_THAT(refusal(nested(1)), HasSubstr("subgraphs are not supported"));
+  EXPECT_THAT(refusal(nested(30)), HasSubstr("subgraphs are not supported"));
+  EXPECT_THAT(refusal(nested(2000)), HasSubstr("not an ONNX model"));
+}
+
+TEST(OnnxReader, ManyNodesAreRefused) {
+  const auto nodes = [](int count) {
+    return with_graph([&](pb::GraphProto& g) {
+      while (g.node_size() < count) g.add_node();
+    });
+  };
+  EXPECT_THAT(refusal(nodes(kMaxNodes + 1)), HasSubstr("at most 100000"));
 }
 
 }  // namespace

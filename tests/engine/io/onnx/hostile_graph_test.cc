@@ -1,0 +1,201 @@
+// Graphs that no exporter writes: each is one clear error that names the node, in little memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "base/process_memory.h"
+#include "engine/io/onnx/constant_folding.h"
+#include "engine/io/onnx/onnx_import.h"
+
+namespace moil::onnx {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+using Names = std::vector<std::string>;
+using Attributes = std::map<std::string, Attribute>;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+Graph graph_of(Ints input = {-1, 4, 8, 8}) {
+  Graph graph;
+  graph.name = "hostile";
+  graph.opset = 13;
+  graph.inputs = {{"x", std::move(input), true}};
+  graph.constants["w"] = Tensor::of({4, 4, 3, 3}, std::vector<float>(144, 0.5F));
+  return graph;
+}
+
+Tensor ints(Ints values) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  return Tensor::of_ints({size}, std::move(values));
+}
+
+void add(Graph& graph, const std::string& output, const std::string& op, Names inputs,
+         Attributes attributes = {}) {
+  graph.nodes.push_back({output, op, "", std::move(inputs), {output}, std::move(attributes)});
+  graph.outputs = {{output, {}, true}};
+}
+
+std::string refusal(const Graph& graph) {
+  try {
+    (void)import_onnx(graph);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "imported";
+}
+
+std::string refusal_of(const std::string& op, Names inputs, Attributes attributes) {
+  Graph graph = graph_of();
+  add(graph, "y", op, std::move(inputs), std::move(attributes));
+  return refusal(graph);
+}
+
+// What the graph is refused with, which must name a node and take little memory.
+std::string refusal_of_bomb(const Graph& graph) {
+  reset_peak_memory();
+  const std::size_t before = resident_memory().bytes;
+  const std::string said = refusal(graph);
+  EXPECT_LT(resident_memory().peak_bytes, before + (256U << 20));
+  EXPECT_THAT(said, HasSubstr("node \""));
+  return said;
+}
+
+TEST(HostileGraph, AbsurdConvolutions) {
+  const Names inputs{"x", "w"};
+  const auto refused = [&](const char* name, Attribute value) {
+    const std::string said = refusal_of("Conv", inputs, {{name, std::move(value)}});
+    EXPECT_THAT(said, AllOf(HasSubstr("node \"y\" (Conv)"), Not(HasSubstr("imported")))) << name;
+  };
+  for (const std::int64_t absurd : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 31, kMost,
+                                    std::numeric_limits<std::int64_t>::min()}) {
+    refused("group", absurd);
+    if (absurd < 1) refused("strides", Ints{absurd, 1});
+    refused("dilations", Ints{absurd, absurd});
+    if (absurd != 0) refused("pads", Ints{absurd, absurd, absurd, absurd});
+  }
+  refused("strides", Ints{kMost, kMost});
+  refused("strides", Ints{1, 1, 1});
+  refused("pads", Ints{1, 1});
+  refused("pads", Ints(1000, 0));
+  refused("auto_pad", std::string("SAME_SIDEWAYS"));
+  EXPECT_THAT(refusal_of("Conv", inputs, {{"strides", 1.5}}), HasSubstr("of another type"));
+}
+
+TEST(HostileGraph, AbsurdPools) {
+  for (const char* op : {"MaxPool", "AveragePool"}) {
+    const auto refused = [&](Attributes attributes) {
+      EXPECT_THAT(refusal_of(op, {"x"}, std::move(attributes)), HasSubstr("node \"y\""));
+    };
+    for (const std::int64_t absurd : {std::int64_t{0}, std::int64_t{1} << 31, kMost})
+      refused({{"kernel_shape", Ints{absurd, absurd}}});
+    refused({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{0, 1}}});
+    refused({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{kMost, kMost}}});
+    refused({{"kernel_shape", Ints{2, 2}}, {"pads", Ints{kMost, 0, 0, 0}}});
+  }
+}
+
+TEST(HostileGraph, AbsurdPads) {
+  for (const Ints& pads : {Ints{0, 0, kMost, 0, 0, 0, kMost, 0}, Ints{0, 0, -1, 0, 0, 0, 0, 0},
+                           Ints{1, 0, 0, 0, 0, 0, 0, 0}, Ints{1}, Ints{}}) {
+    Graph graph = graph_of();
+    graph.constants["pads"] = ints(pads);
+    add(graph, "p", "Pad", {"x", "pads"});
+    add(graph, "y", "Conv", {"p", "w"});
+    EXPECT_THAT(refusal(graph), HasSubstr("node \"p\" (Pad)"));
+  }
+  Graph chain = graph_of();  // each allowed by itself
+  chain.constants["pads"] = ints({0, 0, 1 << 20, 1 << 20, 0, 0, 1 << 20, 1 << 20});
+  std::string last = "x";
+  for (int i = 0; i < 100; ++i)
+    add(chain, "p" + std::to_string(i), "Pad", {last, "pads"}), last = "p" + std::to_string(i);
+  add(chain, "y", "Conv", {last, "w"});
+  EXPECT_THAT(refusal(chain), HasSubstr("2^40"));
+}
+
+TEST(HostileGraph, AbsurdInputs) {
+  for (const Ints& dims :
+       {Ints{-1, kMost, kMost, kMost}, Ints{1 << 30, 4, 1 << 20, 1 << 20}, Ints(100, 1)}) {
+    Graph graph = graph_of(dims);
+    add(graph, "y", "Relu", {"x"});
+    EXPECT_THAT(refusal(graph), Not(HasSubstr("imported")));
+  }
+  Graph nameless = graph_of();
+  nameless.inputs[0].name = "///";
+  add(nameless, "y", "Relu", {"///"});
+  EXPECT_THAT(refusal(nameless), HasSubstr("an input has no name"));
+}
+
+TEST(HostileGraph, NumbersThatAreNone) {
+  EXPECT_THAT(refusal_of("LeakyRelu", {"x"}, {{"alpha", std::numeric_limits<double>::infinity()}}),
+              HasSubstr("not a finite number"));
+}
+
+TEST(HostileGraph, NodesMayNotComputeWhatIsThere) {
+  Graph graph = graph_of();
+  add(graph, "x", "Relu", {"x"});
+  EXPECT_THAT(refusal(graph), HasSubstr("which is an input or a constant"));
+  graph = graph_of();
+  add(graph, "w", "Relu", {"x"});
+  EXPECT_THAT(refusal(graph), HasSubstr("which is an input or a constant"));
+}
+
+TEST(HostileGraph, DeepChainsAreImported) {
+  Graph graph = graph_of();
+  std::string last = "x";
+  for (int i = 0; i < 20'000; ++i) {
+    graph.nodes.push_back({"same", "Relu", "", {last}, {"v" + std::to_string(i)}, {}});
+    last = "v" + std::to_string(i);
+  }
+  graph.outputs = {{last, {}, true}};
+  EXPECT_EQ(refusal(graph), "imported");
+}
+
+TEST(HostileGraph, OneConstantOfAnySize) {
+  for (const Ints& shape : {Ints{std::int64_t{1} << 40}, Ints{1 << 20, 1 << 20}, Ints{kMost, kMost},
+                            Ints{0, kMost, kMost}, Ints(100, 1), Ints{-1}}) {
+    Graph graph = graph_of();
+    graph.constants["shape"] = ints(shape);
+    add(graph, "big", "ConstantOfShape", {"shape"});
+    EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"big\" (ConstantOfShape)"));
+  }
+}
+
+TEST(HostileGraph, ConstantsThatDouble) {
+  Graph graph = graph_of();
+  graph.constants["v0"] = ints(Ints(1024, 1));
+  for (int i = 0; i < 40; ++i) {
+    const std::string from = "v" + std::to_string(i);
+    add(graph, "v" + std::to_string(i + 1), "Concat", {from, from}, {{"axis", std::int64_t{0}}});
+  }
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("(Concat)"));
+}
+
+TEST(HostileGraph, ConstantsThatSpread) {
+  Graph graph = graph_of();
+  graph.constants["row"] = Tensor::of({1, 4096}, std::vector<float>(4096, 1));
+  graph.constants["column"] = Tensor::of({4096, 1}, std::vector<float>(4096, 1));
+  add(graph, "y", "Add", {"row", "column"});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Add)"));
+  graph.nodes.clear();
+  graph.constants["indices"] = ints(Ints(4096, 0));
+  add(graph, "y", "Gather", {"row", "indices"});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Gather)"));
+}
+
+// None of them grows, but all are kept.
+TEST(HostileGraph, ManyCopiesOfAConstant) {
+  Graph graph = graph_of();
+  graph.constants["v0"] = Tensor::of({1 << 20}, std::vector<float>(1 << 20, 1));
+  for (int i = 0; i < 1000; ++i)
+    add(graph, "v" + std::to_string(i + 1), "Identity", {"v" + std::to_string(i)});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than those of the file"));
+}
+
+}  // namespace
+}  // namespace moil::onnx
