@@ -1,0 +1,66 @@
+// What the export test asks of our side:
+//
+//   model_tool grow FOLDER CLASSES OUT      the model with so many classes, new ones untrained
+//   model_tool logits FOLDER CASE OUT       what it computes for the tensor "image" of CASE
+//
+// FOLDER and grown models are model folders; CASE and logits are safetensors files.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "daemon/night/model_folder.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/network.h"
+#include "engine/graph/preparation.h"
+#include "engine/graph/surgery.h"
+#include "engine/io/safetensors.h"
+#include "tests/parity/cases.h"
+
+namespace moil {
+namespace {
+
+void grow(const std::string& folder, const std::string& classes, const std::string& out) {
+  night::ModelBundle bundle = night::read_model_folder(folder);
+  const std::size_t count = std::stoul(classes);
+  grow_classifier(bundle.description, bundle.weights, static_cast<std::int64_t>(count), 7);
+  while (bundle.labels.size() < count)
+    bundle.labels.push_back("new " + std::to_string(bundle.labels.size()));
+  night::write_model_folder(out, bundle);
+}
+
+void logits(const std::string& folder, const std::string& file, const std::string& out) {
+  night::ModelBundle bundle = night::read_model_folder(folder);
+  const NamedTensor image = read_safetensors(file).tensors.at("image");
+  const ModelDescription prepared = prepare_inference(bundle.description, bundle.weights);
+  KernelSelector::Options options;
+  options.measure = false;
+  KernelSelector kernels(options);
+  Network network(prepared, {.batch = image.dims[0], .plan = {}}, kernels);
+  network.allocate();
+  network.load(bundle.weights);
+  const auto values = test::in_memory_order({Dims(image.dims), image.data});
+  std::copy(values.begin(), values.end(), network.input(0));
+  network.forward();
+  const auto dims = network.output_info(0).dims.values();
+  const float* found = network.output(0);
+  write_safetensors(
+      out,
+      {{"logits",
+        {{dims.begin(), dims.end()}, {found, found + network.output_info(0).dims.elements()}}}});
+}
+
+}  // namespace
+}  // namespace moil
+
+int main(int argc, char** argv) {
+  const std::string what = argc == 5 ? argv[1] : "";
+  try {
+    if (what == "grow") return moil::grow(argv[2], argv[3], argv[4]), 0;
+    if (what == "logits") return moil::logits(argv[2], argv[3], argv[4]), 0;
+    std::fprintf(stderr, "usage: model_tool grow|logits FOLDER CLASSES|CASE OUT\n");
+    return 64;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "model_tool: %s\n", e.what());
+    return 70;
+  }
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Exported models, computed by ONNX Runtime: the logits are ours, and the file is as ONNX asks.
+
+    onnx_export_test.py BUILD CASES
+
+BUILD has the programs, CASES what onnx_cases.py wrote. Each model is imported by moil-onnx, some get
+new classes, and moil-onnx exports it. ONNX Runtime comes from PyPI into a virtual environment below
+BUILD. Ends with status 77 where it cannot be had, or where there are no cases.
+"""
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, CASES = (pathlib.Path(argument) for argument in sys.argv[1:3])
+PACKAGES = ["onnxruntime>=1.17,<2", "onnx>=1.15,<2"]
+MODULES = "import numpy, onnx, onnxruntime"
+# Case: how many of its 10 classes the exported model has in the end.
+MODELS = {"mobilenet_v2": 13, "mobilenet_v3_small": 10, "efficientnet_lite0": 11, "squeezenet1_1": 12,
+          "densenet121-folded": 10, "resnet18-folded": 14}
+PREPROCESSING = {"channels": 3, "resize": "exact", "filter": "bilinear", "mean": [127, 126, 125], "std": [128, 127, 126]}
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def works(python):
+    return subprocess.run([python, "-c", MODULES], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def use_onnx_runtime():
+    """Goes on in a Python that has ONNX Runtime: this one, or one made for it."""
+    try:
+        exec(MODULES, {})
+        return
+    except ImportError:
+        pass
+    if not CASES.joinpath("resnet18.onnx").exists():
+        skip("no cases: PyTorch or torchvision is not installed, or the test onnx_cases has not run")
+    place = BUILD / "onnxruntime"
+    python = place / "bin" / "python"
+    if not (python.exists() and works(python)):
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            subprocess.run([sys.executable, "-m", "venv", place], check=True, capture_output=True, timeout=120)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
+                           check=True, capture_output=True, timeout=300)
+        except (OSError, subprocess.SubprocessError) as error:
+            told = getattr(error, "stderr", None) or str(error).encode()
+            skip("ONNX Runtime cannot be installed: " + (told.decode().strip().splitlines() or ["?"])[-1])
+        if not works(python):
+            skip("ONNX Runtime is installed and does not start")
+    os.execv(python, [python, "-B", *sys.argv])
+
+
+use_onnx_runtime()
+import numpy  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+
+
+def read_safetensors(path):
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = (8 + size + at for at in entry["data_offsets"])
+        tensors[name] = numpy.frombuffer(data[begin:end], numpy.float32).reshape(entry["shape"])
+    return tensors
+
+
+def run(program, *words):
+    subprocess.run([BUILD / program, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+class ExportTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def exported(self, name, classes):
+        """The model's folder, and the file that came of it."""
+        image = read_safetensors(CASES / f"{name.removesuffix('-folded')}.safetensors")["image"]
+        labels, preprocessing = self.folder / "labels.json", self.folder / "preprocessing.json"
+        labels.write_text(json.dumps([f"class {i}" for i in range(10)]))
+        preprocessing.write_text(json.dumps({**PREPROCESSING, "height": image.shape[2], "width": image.shape[3]}))
+        model, grown, file = (self.folder / part for part in ("model", "grown", "model.onnx"))
+        run("daemon/moil-onnx", "import", CASES / f"{name}.onnx", "--out", model, "--labels", labels,
+            "--preprocessing", preprocessing)
+        run("tests/parity/model_tool", "grow", model, str(classes), grown)
+        run("daemon/moil-onnx", "export", grown, "--out", file)
+        return grown, file
+
+    def check_file(self, file, folder):
+        model = onnx.load(file)
+        onnx.checker.check_model(model, full_check=True)
+        metadata = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+        self.assertEqual(metadata["moil.labels"], json.loads((folder / "labels.json").read_text()))
+        self.assertEqual(metadata["moil.preprocessing"], json.loads((folder / "preprocessing.json").read_text()))
+
+    def check_logits(self, file, folder, case, classes):
+        run("tests/parity/model_tool", "logits", folder, case, self.folder / "ours")
+        ours = read_safetensors(self.folder / "ours")["logits"]
+        session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        (theirs,) = session.run(None, {session.get_inputs()[0].name: read_safetensors(case)["image"]})
+        self.assertEqual(theirs.shape[1], classes)
+        self.assertEqual(theirs.shape, ours.shape)
+        self.assertLessEqual(numpy.abs(theirs - ours).max() / numpy.abs(theirs).max(), 1e-4)
+
+
+def test_of(name, classes):
+    def test(self):
+        folder, file = self.exported(name, classes)
+        self.check_file(file, folder)
+        self.check_logits(file, folder, CASES / f"{name.removesuffix('-folded')}.safetensors", classes)
+    return test
+
+
+for model_name, model_classes in MODELS.items():
+    setattr(ExportTest, "test_" + model_name.replace("-", "_"), test_of(model_name, model_classes))
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
