@@ -16,7 +16,7 @@ namespace moil::onnx {
 
 // A node's result may have as many elements as its inputs, but to have more ends here: shapes,
 // masks and tables are far smaller.
-inline constexpr std::int64_t kMaxGrownElements = std::int64_t{1} << 22;
+inline constexpr std::int64_t kMaxGrownElements = std::int64_t{1} << 20;
 
 // The node's first output; nothing where the operator is not one that can be evaluated. inputs:
 // null for those left out. Throws kBadData naming the node where its inputs do not fit it.

@@ -130,6 +130,7 @@ bool add_bias(ImportState& state, const Node& node, std::size_t input, const Con
     return false;
   const Value x = state.data(node, input);
   const std::int64_t channels = x.info.dims[1];
+  state.spend(node, channels);
   before->properties["bias"] = true;
   state.add_weight(before->name, "bias", {{channels}, spread(bias.values, channels)});
   state.alias(node, x);
@@ -142,6 +143,7 @@ void add_affine(ImportState& state, const Node& node, const Value& x,
   if (x.info.dims.rank() != 4)
     throw Unsupported("arithmetic with constants is supported on images alone");
   const std::int64_t channels = x.info.dims[1];
+  state.spend(node, 2 * channels);
   state.add_layer(node, "conv2d", {&x},
                   {{"out_channels", channels},
                    {"kernel", std::int64_t{1}},

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/graph/graph.h"
+#include "engine/io/onnx/constant_folding.h"
 #include "engine/layers/factory.h"
 
 namespace moil::onnx {
@@ -33,9 +34,20 @@ std::string owner_of(const std::string& weight) {
 
 std::string number(std::size_t i) { return std::to_string(i); }
 
+// What may be made of the numbers in the file: exporters turn, reshape and convert a weight in a
+// handful of nodes.
+constexpr std::int64_t kMostTimes = 8;
+
+std::int64_t elements_in(const Graph& graph) {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : graph.constants) count += tensor.elements();
+  return count;
+}
+
 }  // namespace
 
-ImportState::ImportState(const Graph& graph) : graph_(graph) {
+ImportState::ImportState(const Graph& graph)
+    : graph_(graph), may_make_(kMaxGrownElements + kMostTimes * elements_in(graph)) {
   for (const Node& node : graph.nodes)
     for (const std::string& input : node.inputs) ++readers_[input];
   for (const GraphValue& output : graph.outputs) ++readers_[output.name];
@@ -168,6 +180,15 @@ LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input
   const auto layer = std::find_if(description_.layers.rbegin(), description_.layers.rend(),
                                   [&](const LayerDescription& l) { return l.name == value.layer; });
   return layer == description_.layers.rend() ? nullptr : &*layer;
+}
+
+void ImportState::spend(const Node& node, std::int64_t elements) {
+  may_make_ -= elements;
+  if (may_make_ >= 0) return;
+  throw Error(ErrorCode::kBadData,
+              node.label() +
+                  ": what is computed of the file's constants takes far more memory "
+                  "than the file");
 }
 
 void ImportState::add_weight(const std::string& layer, const std::string& weight,

@@ -82,6 +82,10 @@ class ImportState {
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
 
+  // Counts numbers that are made and not read. Throws kBadData naming the node where all of them
+  // become many times as many as the file has.
+  void spend(const Node& node, std::int64_t elements);
+
   std::int64_t opset() const { return graph_.opset; }
   ModelDescription& description() { return description_; }
   WeightMap& weights() { return weights_; }
@@ -90,6 +94,7 @@ class ImportState {
   std::string unique_name(const Node& node);
 
   const Graph& graph_;
+  std::int64_t may_make_;               // numbers
   std::map<std::string, int> readers_;  // of each value of the file
   std::map<std::string, Value> values_;
   std::set<std::string> names_;

@@ -14,23 +14,10 @@ namespace {
 
 constexpr std::size_t kMostProblemsTold = 50;
 
-// All constants that are computed may together be so many times as large as those of the file:
-// exporters turn, reshape and convert a weight in a handful of nodes.
-constexpr std::int64_t kMostFoldedTimes = 8;
-
-std::int64_t elements_in(const Graph& graph) {
-  std::int64_t count = 0;
-  for (const auto& [name, tensor] : graph.constants) count += tensor.elements();
-  return count;
-}
-
 class Importer {
  public:
   Importer(const Graph& graph, const ImportOptions& options)
-      : graph_(graph),
-        options_(options),
-        state_(graph),
-        may_fold_(kMaxGrownElements + kMostFoldedTimes * elements_in(graph)) {}
+      : graph_(graph), options_(options), state_(graph) {}
 
   ImportedModel run() {
     if (graph_.opset < kOldestOpset || graph_.opset > kNewestOpset)
@@ -139,11 +126,7 @@ class Importer {
   }
 
   void keep(const Node& node, Tensor folded) {
-    may_fold_ -= folded.elements();
-    if (may_fold_ < 0)
-      throw Error(ErrorCode::kBadData, node.label() +
-                                           ": the constants computed so far take far more memory "
-                                           "than those of the file");
+    state_.spend(node, folded.elements());
     Value value;
     value.constant = std::make_shared<Tensor>(std::move(folded));
     state_.set(node.outputs[0], std::move(value));
@@ -199,7 +182,6 @@ class Importer {
   const Graph& graph_;
   const ImportOptions& options_;
   ImportState state_;
-  std::int64_t may_fold_;  // elements of constants that may yet be computed
   std::vector<std::string> problems_;
 };
 

@@ -194,7 +194,21 @@ TEST(HostileGraph, ManyCopiesOfAConstant) {
   graph.constants["v0"] = Tensor::of({1 << 20}, std::vector<float>(1 << 20, 1));
   for (int i = 0; i < 1000; ++i)
     add(graph, "v" + std::to_string(i + 1), "Identity", {"v" + std::to_string(i)});
-  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than those of the file"));
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than the file"));
+}
+
+// One number for each of many channels.
+TEST(HostileGraph, NumbersThatSpreadOverChannels) {
+  Graph graph = graph_of({-1, 1 << 24, 1, 1});
+  graph.constants["one"] = Tensor::of({}, {1});
+  add(graph, "y", "Add", {"x", "one"});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Add)"));
+  graph = graph_of({-1, 1 << 16, 1, 1});
+  graph.constants["one"] = Tensor::of({}, {1});
+  add(graph, "y0", "Add", {"x", "one"});
+  for (int i = 0; i < 1000; ++i)
+    add(graph, "y" + std::to_string(i + 1), "Mul", {"y" + std::to_string(i), "one"});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than the file"));
 }
 
 }  // namespace
