@@ -78,9 +78,7 @@ std::string line(double x1, double y1, double x2, double y2, const std::string& 
 class Picture {
  public:
   Picture(const Graph& graph, const NetworkPlan& plan)
-      : graph_(graph),
-        plan_(plan),
-        report_(report_plan(graph, plan)),
+      : report_(report_plan(graph, plan)),
         boxes_(plan_boxes(plan)),
         per_order_(kWidth / std::max(1, report_.orders)),
         per_byte_(kHeight / static_cast<double>(std::max<std::size_t>(1, report_.planned_bytes))) {}
@@ -181,8 +179,6 @@ class Picture {
     out_ += text_at(kLeft, 744, "amounts: live at the peak", " fill=\"#555555\"");
   }
 
-  const Graph& graph_;
-  const NetworkPlan& plan_;
   PlanReport report_;
   std::vector<PlanBox> boxes_;
   double per_order_, per_byte_;
