@@ -1,16 +1,16 @@
-# moil_library(NAME [FOLDERS ...] [WITHOUT FOLDER] LIBS ...): the static library moil_NAME of every
+# moil_library(NAME [FOLDERS ...] [WITHOUT ...] LIBS ...): the static library moil_NAME of every
 # source below the folder NAME, or below FOLDERS where a room holds more than one library.
 function(moil_library name)
-  cmake_parse_arguments(ARG "" "WITHOUT" "FOLDERS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;WITHOUT;LIBS" ${ARGN})
   if(NOT ARG_FOLDERS)
     set(ARG_FOLDERS ${name})
   endif()
   set(patterns ${ARG_FOLDERS})
   list(TRANSFORM patterns REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cc")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
-  if(ARG_WITHOUT)
-    list(FILTER sources EXCLUDE REGEX "/${ARG_WITHOUT}/")
-  endif()
+  foreach(folder ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/${folder}/")
+  endforeach()
   if(NOT MOIL_HAVE_ONEDNN)
     list(FILTER sources EXCLUDE REGEX "/onednn_[^/]*\\.cc$")
   endif()

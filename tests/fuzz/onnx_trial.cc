@@ -1,0 +1,111 @@
+#include "tests/fuzz/onnx_trial.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/network.h"
+#include "engine/graph/preparation.h"
+#include "engine/io/model_json.h"
+#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/onnx_import.h"
+#include "engine/io/onnx/onnx_reader.h"
+#include "engine/io/onnx/onnx_writer.h"
+#include "tests/fuzz/require.h"
+
+namespace moil::test {
+namespace {
+
+constexpr std::size_t kMostLayersPlanned = 64;
+constexpr std::size_t kMostBytesComputed = 64 << 10;
+
+void check_weights(const onnx::ImportedModel& model) {
+  for (const auto& [name, weight] : model.weights) {
+    std::int64_t count = 1;
+    for (const std::int64_t d : weight.dims) count *= d;
+    require(count == static_cast<std::int64_t>(weight.data.size()),
+            "a weight has its shape's size");
+  }
+}
+
+bool same_bits(const NamedTensor& a, const NamedTensor& b) {
+  return a.dims == b.dims && a.data.size() == b.data.size() &&
+         (a.data.empty() ||
+          std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(float)) == 0);
+}
+
+void check_json(const ModelDescription& model) {
+  const std::string text = format_model(model);
+  require(format_model(parse_model(text)) == text, "a description is read as it was written");
+}
+
+// All of a description but the properties, of which a file has those at their defaults, too, and
+// the order of layers that do not need each other.
+std::string wiring(ModelDescription model) {
+  for (LayerDescription& layer : model.layers) layer.properties.clear();
+  std::sort(model.layers.begin(), model.layers.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return format_model(model);
+}
+
+// Layers of a user's own, and a few of ours, have no ONNX operator.
+void check_export(const onnx::ImportedModel& model) {
+  std::string bytes;
+  try {
+    bytes = format_onnx(onnx::export_onnx(model.description, model.weights));
+  } catch (const Error& e) {
+    require(e.code() == ErrorCode::kUnimplemented, e.what());
+    return;
+  }
+  const onnx::ImportedModel again = onnx::import_onnx(onnx::parse_onnx(bytes));
+  const std::string before = wiring(model.description), after = wiring(again.description);
+  if (before != after) std::fprintf(stderr, "%s\nbecame\n%s\n", before.c_str(), after.c_str());
+  require(before == after, "an exported model imports as it was");
+  require(again.weights.size() == model.weights.size(), "with all its weights");
+  for (const auto& [name, weight] : model.weights)
+    require(same_bits(weight, again.weights.at(name)), "and their values");
+}
+
+// Limits of the plan (sizes, shapes) are errors; what was planned must compute.
+void check_network(onnx::ImportedModel model) {
+  if (model.description.layers.size() > kMostLayersPlanned) return;
+  const ModelDescription prepared = prepare_inference(model.description, model.weights);
+  KernelSelector::Options options;
+  options.measure = false;
+  options.threads = 1;
+  KernelSelector kernels(options);
+  Network network(prepared, {.batch = 1, .plan = {}}, kernels);
+  if (network.plan().memory.total_bytes > kMostBytesComputed) return;
+  network.allocate();
+  network.load(model.weights);
+  for (std::size_t i = 0; i < network.inputs(); ++i) {
+    float* input = network.input(i);
+    std::fill(input, input + network.input_info(i).dims.elements(), 0.5F);
+  }
+  network.forward();
+}
+
+void try_model(const onnx::ImportedModel& model) {
+  check_weights(model);
+  check_json(model.description);
+  check_export(model);
+  check_network(model);
+}
+
+}  // namespace
+
+void try_onnx(std::span<const std::uint8_t> bytes) {
+  onnx::ImportedModel model;
+  try {
+    model = onnx::import_onnx(
+        onnx::parse_onnx({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  } catch (const Error& e) {
+    require(e.code() != ErrorCode::kInternal && *e.what() != '\0', "an error says what is wrong");
+    return;
+  }
+  try_model(model);
+}
+
+}  // namespace moil::test
