@@ -105,6 +105,20 @@ std::string counted(const ModelDescription& model, const WeightMap& weights) {
   return std::to_string(model.layers.size()) + " layers, " + std::to_string(count) + " weights";
 }
 
+// With what an import into the daemon would find fault with; leaves no folder then.
+void write_checked(const std::filesystem::path& folder, const night::ModelBundle& bundle) {
+  if (std::filesystem::exists(folder))
+    throw Error(ErrorCode::kAlreadyExists, folder.string() + " exists already");
+  try {
+    night::write_model_folder(folder, bundle);
+    (void)night::read_model_folder(folder);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    throw;
+  }
+}
+
 }  // namespace
 
 std::string import_file(const ImportArguments& a) {
@@ -124,8 +138,7 @@ std::string import_file(const ImportArguments& a) {
   night::ModelBundle bundle{imported.description, std::move(imported.weights), {}, {}};
   bundle.labels = labels_of(a, graph, bundle.description);
   bundle.preprocessing = preprocessing_of(a, graph, bundle.description);
-  night::write_model_folder(a.folder, bundle);
-  (void)night::read_model_folder(a.folder);  // what an import would find fault with
+  write_checked(a.folder, bundle);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
          std::to_string(bundle.labels.size()) + " classes; in " + a.folder;
 }
