@@ -6,9 +6,11 @@ import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import time
 import unittest
+import zlib
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,28 @@ class TroubleTest(unittest.TestCase):
         return said
 
 
+def png_bomb(side: int) -> bytes:
+    """A file of a few bytes that claims to be an image of side x side pixels."""
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
 class SamplesTest(TroubleTest):
+    def test_a_bomb_is_refused_in_words(self) -> None:
+        bomb = self.daemon.state.parent / "bomb.png"
+        bomb.write_bytes(png_bomb(65500))
+        words = "65500x65500, at most 64000000 pixels are taken"
+        said = self.refused(BAD_DATA, "predict", bomb)
+        self.assertIn(str(bomb), said)
+        self.assertIn(words, said)
+        digest = self.ctl.json("label", "add", bomb, "--label", "9", "--split", "train")["samples"][0]["digest"]
+        job = self.run_job()
+        self.assertEqual((job["state"], job["attempts"]), ("failed", 1))
+        self.assertIn(digest, job["message"])
+        self.assertIn(words, job["message"])
+
     def test_a_truncated_image_costs_one_job(self) -> None:
         whole = world.place.later[SETTINGS.local_classes[0]][0].read_bytes()
         cut = self.daemon.state.parent / "cut.png"
