@@ -22,6 +22,8 @@ class Random {
   std::uint64_t next();
   // Uniform in [0, bound), without bias; bound > 0.
   std::uint64_t below(std::uint64_t bound);
+  // Uniform in [0, 1): 53 bits.
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
   // Fisher-Yates from the front: the first k items depend on nothing that comes after them being
   // drawn, so a shorter sample is a prefix of a longer one.

@@ -19,7 +19,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Filter,
 namespace {
 
 constexpr int kMaxSide = 16'384;
-// To be raised when the arithmetic of a transform changes its results.
+// To be raised when the arithmetic of a transform changes its results, or a view's number means
+// another view.
 constexpr const char* kArithmetic = "preprocessing 2 ";
 
 void require(bool good, const std::string& what) {

@@ -1,6 +1,7 @@
 #include "datasets/transforms/transform.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/error.h"
@@ -15,11 +16,24 @@ std::uint8_t grey_of(const std::uint8_t* rgb) {
                                    16);
 }
 
-// torchvision rounds half to even: round((image - crop) / 2.0).
-int crop_offset(int image, int crop) {
-  const int difference = image - crop;
-  const int half = difference / 2;
-  return difference % 2 == 0 ? half : half + half % 2;
+// Half to even, as torchvision rounds: its CenterCrop is at 0.5.
+int crop_offset(int image, int crop, double at) {
+  return static_cast<int>(std::lrint(at * (image - crop)));
+}
+
+void mirror(Image& image) {
+  const auto channels = static_cast<std::size_t>(image.channels);
+  for (std::size_t row = 0; row < image.size(); row += image.row_bytes()) {
+    std::uint8_t* left = &image.pixels[row];
+    std::uint8_t* right = left + image.row_bytes() - channels;
+    for (; left < right; left += channels, right -= channels)
+      std::swap_ranges(left, left + channels, right);
+  }
+}
+
+Error too_large(const Image& image) {
+  return {ErrorCode::kBadData, "the image is " + std::to_string(image.width) + "x" +
+                                   std::to_string(image.height) + ", too long to resize"};
 }
 
 }  // namespace
@@ -60,8 +74,7 @@ std::pair<int, int> Transform::resized(const Image& image) const {
   const auto in_proportion = [&](int longer, int shorter) {
     const std::int64_t side = std::int64_t{d.short_side} * longer / shorter;
     if (side <= kMaxResizedSide) return static_cast<int>(side);
-    throw Error(ErrorCode::kBadData, "the image is " + std::to_string(image.width) + "x" +
-                                         std::to_string(image.height) + ", too long to resize");
+    throw too_large(image);
   };
   if (image.width <= image.height) {
     return {d.short_side, in_proportion(image.height, image.width)};
@@ -69,9 +82,16 @@ std::pair<int, int> Transform::resized(const Image& image) const {
   return {in_proportion(image.width, image.height), d.short_side};
 }
 
-const Image& Transform::geometry(const Image& image) {
-  const Preprocessing& d = description_;
+std::pair<int, int> Transform::enlarged(const Image& image, double zoom) const {
   const auto [width, height] = resized(image);
+  if (zoom == 1 || description_.resize == Preprocessing::Resize::kNone) return {width, height};
+  if (std::max(width, height) * zoom > kMaxResizedSide) throw too_large(image);
+  return {static_cast<int>(std::lrint(width * zoom)), static_cast<int>(std::lrint(height * zoom))};
+}
+
+const Image& Transform::crop(const Image& image, const View& view) {
+  const Preprocessing& d = description_;
+  const auto [width, height] = enlarged(image, view.zoom);
   if (width < d.width || height < d.height) {
     throw Error(ErrorCode::kBadData, "the image is " + std::to_string(width) + "x" +
                                          std::to_string(height) +
@@ -82,14 +102,23 @@ const Image& Transform::geometry(const Image& image) {
   if (width == d.width && height == d.height && width == image.width && height == image.height) {
     return converted;
   }
-  const Window window{crop_offset(width, d.width), crop_offset(height, d.height), d.width,
-                      d.height};
+  const Window window{crop_offset(width, d.width, view.x), crop_offset(height, d.height, view.y),
+                      d.width, d.height};
   resampler_.resize(converted, width, height, d.filter, window, cropped_);
   return cropped_;
 }
 
-void Transform::apply(const Image& image, float* out) {
-  const Image& pixels = geometry(image);
+const Image& Transform::geometry(const Image& image, const View& view) {
+  view.check();
+  const Image& cut = crop(image, view);
+  if (!view.flip) return cut;
+  if (&cut != &cropped_) cropped_ = cut;
+  mirror(cropped_);
+  return cropped_;
+}
+
+void Transform::apply(const Image& image, const View& view, float* out) {
+  const Image& pixels = geometry(image, view);
   const auto channels = normalised_.size();
   const std::uint8_t* in = pixels.pixels.data();
   for (std::size_t i = 0; i < floats(); i += channels) {

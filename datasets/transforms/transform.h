@@ -1,7 +1,8 @@
 // From a decoded image to the floats a network takes.
 //
 // Resizing agrees with Pillow bit for bit, cropping with torchvision's CenterCrop, grey with
-// Pillow's "L" (ITU-R 601, rounded); an alpha channel is dropped.
+// Pillow's "L" (ITU-R 601, rounded); an alpha channel is dropped. A view (view.h) enlarges what is
+// resized to (not where nothing is resized), moves the crop and mirrors the result.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include "datasets/images/image.h"
 #include "datasets/transforms/preprocessing.h"
 #include "datasets/transforms/resample.h"
+#include "datasets/transforms/view.h"
 
 namespace moil::data {
 
@@ -24,15 +26,19 @@ class Transform {
   [[nodiscard]] std::size_t floats() const { return description_.floats(); }
 
   // Writes floats() values, height x width x channels (channels last). kBadData where the image is
-  // smaller than the crop and nothing resizes it.
-  void apply(const Image& image, float* out);
+  // smaller than the crop and nothing resizes it; kInvalidArgument for a view out of range.
+  void apply(const Image& image, float* out) { apply(image, {}, out); }
+  void apply(const Image& image, const View& view, float* out);
 
-  // All but the last step: the resized and cropped image. Valid until the next call.
-  [[nodiscard]] const Image& geometry(const Image& image);
+  // All but the last step: the resized and cropped image. Valid until the next call, and as long as
+  // `image` is.
+  [[nodiscard]] const Image& geometry(const Image& image, const View& view = {});
 
  private:
   std::pair<int, int> resized(const Image& image) const;
+  std::pair<int, int> enlarged(const Image& image, double zoom) const;
   const Image& convert(const Image& image);
+  const Image& crop(const Image& image, const View& view);
 
   Preprocessing description_;
   std::vector<std::array<float, 256>> normalised_;  // by channel and pixel value

@@ -25,6 +25,17 @@ TEST(Random, BelowIsUniform) {
   EXPECT_EQ(random.below(1), 0u);
 }
 
+TEST(Random, UnitIsUniformBelowOne) {
+  Random random(7);
+  double sum = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const double value = random.unit();
+    ASSERT_TRUE(value >= 0 && value < 1);
+    sum += value;
+  }
+  EXPECT_NEAR(sum / 10'000, 0.5, 0.02);
+}
+
 TEST(Random, ShuffleIsAPermutation) {
   std::vector<int> items(100);
   std::iota(items.begin(), items.end(), 0);
