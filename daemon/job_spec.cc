@@ -125,6 +125,14 @@ const Fields<CacheSpec>& fields_of(const CacheSpec*) {
   return table;
 }
 
+const Fields<AugmentSpec>& fields_of(const AugmentSpec*) {
+  static const Fields<AugmentSpec> table = {
+      field("views", &AugmentSpec::views, Need::kOptional, between(1, 64)),
+      field("flip", &AugmentSpec::flip),
+  };
+  return table;
+}
+
 const Fields<OptimizerSpec>& fields_of(const OptimizerSpec*) {
   static const Fields<OptimizerSpec> table = {
       field("type", &OptimizerSpec::type),
@@ -201,6 +209,7 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
       field("local", &JobSpec::local),
       field("freeze", &JobSpec::freeze),
       field("cache", &JobSpec::cache),
+      field("augment", &JobSpec::augment),
       field("train", &JobSpec::train),
       field("memory", &JobSpec::memory),
       field("swap", &JobSpec::swap),

@@ -49,6 +49,13 @@ struct CacheSpec {
   bool operator==(const CacheSpec&) const = default;
 };
 
+// Augmented views of the training samples (datasets/transforms/view.h).
+struct AugmentSpec {
+  int views = 1;     // of each sample; 1: the plain one alone
+  bool flip = true;  // may mirror
+  bool operator==(const AugmentSpec&) const = default;
+};
+
 enum class OptimizerType { kSgd, kSgdw, kAdam, kAdamw };
 
 struct OptimizerSpec {
@@ -117,6 +124,7 @@ struct JobSpec {
   LocalSpec local;
   FreezeSpec freeze;
   CacheSpec cache;
+  AugmentSpec augment;
   TrainSpec train;
   MemorySpec memory;
   SwapSpec swap;

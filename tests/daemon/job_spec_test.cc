@@ -36,6 +36,7 @@ TEST(JobSpec, MinimalDescriptionTakesDefaults) {
   EXPECT_EQ(spec.name, "tonight");
   EXPECT_TRUE(spec.freeze.trainable_layers.all());
   EXPECT_TRUE(spec.cache.enabled);
+  EXPECT_EQ(spec.augment, (AugmentSpec{1, true}));
   EXPECT_TRUE(spec.activate);
   EXPECT_FALSE(spec.local.labels.has_value());
 }
@@ -46,6 +47,7 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
   document["local"]["labels"] = {"7", "8"};
   document["freeze"]["trainable_layers"] = 3;
   document["cache"] = {{"enabled", false}, {"dtype", "bf16"}};
+  document["augment"] = {{"views", 3}, {"flip", false}};
   document["train"] = {{"epochs", 4},
                        {"optimizer", {{"type", "adamw"}, {"learning_rate", 0.1}}},
                        {"schedule", {{"type", "cosine"}}},
@@ -55,6 +57,7 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
   const JobSpec spec = job_spec_from_json(document);
   EXPECT_EQ(spec.train.optimizer.type, OptimizerType::kAdamw);
   EXPECT_EQ(spec.freeze.trainable_layers.count, 3);
+  EXPECT_EQ(spec.augment, (AugmentSpec{3, false}));
   EXPECT_EQ(spec.seed, 9007199254740991U);
   EXPECT_EQ(job_spec_from_json(to_json(spec)), spec);
 }
@@ -103,6 +106,19 @@ TEST(JobSpec, NumbersOutOfTheirType) {
   Json document = minimal();
   document["train"]["epochs"] = 4294967297;  // would be 1 where it wrapped
   EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/epochs"));
+}
+
+TEST(JobSpec, ViewsAreCounted) {
+  for (const Json& views : {Json(0), Json(65), Json(-1), Json(1.5), Json(true), Json(nullptr)}) {
+    Json document = minimal();
+    document["augment"] = {{"views", views}, {"flip", false}};
+    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/augment/views")) << views;
+  }
+  for (const int views : {1, 64}) {
+    Json document = minimal();
+    document["augment"]["views"] = views;
+    EXPECT_EQ(job_spec_from_json(document).augment.views, views);
+  }
 }
 
 TEST(JobSpec, NullMeansNoneOnlyWhereNoneIsPossible) {
