@@ -4,7 +4,7 @@
 //   model   the backbone (weights, graph, split point, dtype, arithmetic and provider choices) and
 //           the preprocessing in front of it: whatever changes a bit of the result belongs in it;
 //   sample  the bytes of the sample, so that a renamed file is found and an edited one is not;
-//   view    0 for the plain sample, 1.. for its augmented views.
+//   view    0 for the plain sample, 1.. for its augmented views, as the caller numbers them.
 // Plain values, free functions: safe from any thread.
 #pragma once
 

@@ -6,9 +6,14 @@
 
 #include "base/error.h"
 #include "datasets/transforms/transform.h"
+#include "datasets/transforms/view.h"
+#include "engine/kernels/parallel.h"
 
 namespace moil::night {
 namespace {
+
+constexpr int kMayFlip = 1 << 15;  // in a key's view
+constexpr std::size_t kLookedUpAtOnce = 1024;
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
@@ -25,25 +30,59 @@ void read_sample(const data::ImageDataset& from, const data::MixedSample& sample
   }
 }
 
-// Decodes and preprocesses in parallel; each sample's result depends on nothing but the sample.
-void preprocess(const Origins& origins, const data::Preprocessing& description,
-                std::span<const data::MixedSample* const> samples, float* out) {
+// Views of one sample that follow each other, on average, so that one thread gets them together; no
+// more than leave work for every thread.
+int views_at_once(std::span<const SampleView> wanted) {
+  std::size_t samples = 1;
+  for (std::size_t i = 1; i < wanted.size(); ++i)
+    samples += wanted[i].sample != wanted[i - 1].sample ? 1 : 0;
+  const auto threads = static_cast<std::size_t>(thread_count());
+  return static_cast<int>(std::max<std::size_t>(1, wanted.size() / std::max(samples, threads)));
+}
+
+// What a thread keeps between the views that it makes.
+class ViewMaker {
+ public:
+  ViewMaker(const Origins& origins, const data::Preprocessing& description, bool may_flip)
+      : origins_(origins), transform_(description), may_flip_(may_flip) {}
+
+  // Views of one sample after each other decode it once.
+  void make(const SampleView& wanted, float* out) {
+    const data::MixedSample& s = *wanted.sample;
+    if (decoded_ != &s) {
+      decoded_ = nullptr;
+      read_sample(
+          s.ref.source == data::Source::kGlobal ? *origins_.global_images : *origins_.local_images,
+          s, image_);
+      decoded_ = &s;
+    }
+    transform_.apply(image_, data::view_of(s.digest, wanted.view, may_flip_), out);
+  }
+
+ private:
+  const Origins& origins_;
+  data::Transform transform_;
+  bool may_flip_;
+  data::Image image_;
+  const data::MixedSample* decoded_ = nullptr;
+};
+
+// Decodes and preprocesses in parallel; each result depends on nothing but the sample and its view.
+void preprocess(const Origins& origins, const data::Preprocessing& description, bool may_flip,
+                std::span<const SampleView> wanted, float* out) {
   const std::size_t floats = description.floats();
   std::exception_ptr error;
   std::mutex mutex;
-  const auto count = static_cast<std::int64_t>(samples.size());
+  const auto count = static_cast<std::int64_t>(wanted.size());
+  const int at_once = views_at_once(wanted);
 #pragma omp parallel
   {
-    data::Transform transform(description);
-    data::Image image;
-#pragma omp for schedule(dynamic)
+    ViewMaker maker(origins, description, may_flip);
+#pragma omp for schedule(dynamic, at_once)
     for (std::int64_t i = 0; i < count; ++i) {
       try {
-        const data::MixedSample& s = *samples[static_cast<std::size_t>(i)];
-        const data::ImageDataset& from =
-            s.ref.source == data::Source::kGlobal ? *origins.global_images : *origins.local_images;
-        read_sample(from, s, image);
-        transform.apply(image, out + static_cast<std::size_t>(i) * floats);
+        const auto k = static_cast<std::size_t>(i);
+        maker.make(wanted[k], out + k * floats);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!error) error = std::current_exception();
@@ -57,19 +96,26 @@ void preprocess(const Origins& origins, const data::Preprocessing& description,
 
 FeatureReader::FeatureReader(const Origins& origins, const data::Preprocessing& preprocessing,
                              Backbone& backbone, cache::FeatureCache* cache,
-                             const cache::ModelId& model)
+                             const cache::ModelId& model, const Augmentation& augmentation)
     : origins_(origins),
       preprocessing_(preprocessing),
       backbone_(backbone),
       cache_(cache),
-      model_(model) {}
+      model_(model),
+      augmentation_(augmentation) {}
 
-cache::FeatureKey FeatureReader::key(const data::MixedSample& sample) const {
-  return {model_, to_cache(sample.digest), 0};
+cache::FeatureKey FeatureReader::key(const SampleView& wanted) const {
+  const bool other = wanted.view != 0 && augmentation_.flip;
+  const int view = wanted.view | (other ? kMayFlip : 0);
+  return {model_, to_cache(wanted.sample->digest), static_cast<std::uint16_t>(view)};
 }
 
-bool FeatureReader::from_pack(const data::MixedSample& sample) const {
-  return sample.ref.source == data::Source::kGlobal && origins_.global_features != nullptr;
+bool FeatureReader::from_pack(data::Source source) const {
+  return source == data::Source::kGlobal && origins_.global_features != nullptr;
+}
+
+int FeatureReader::views_of(data::Source source) const {
+  return from_pack(source) ? 1 : augmentation_.views;
 }
 
 std::size_t FeatureReader::buffer_bytes() const {
@@ -77,27 +123,27 @@ std::size_t FeatureReader::buffer_bytes() const {
   return batch * (backbone_.input_elements() + backbone_.feature_elements()) * sizeof(float);
 }
 
-void FeatureReader::compute(std::span<const data::MixedSample* const> samples, float* out) {
+void FeatureReader::compute(std::span<const SampleView> wanted, float* out) {
   const auto batch = static_cast<std::size_t>(backbone_.batch());
   images_.resize(batch * backbone_.input_elements());
   backbone_.allocate();
-  for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
-    const auto part = samples.subspan(begin, std::min(batch, samples.size() - begin));
-    preprocess(origins_, preprocessing_, part, images_.data());
+  for (std::size_t begin = 0; begin < wanted.size(); begin += batch) {
+    const auto part = wanted.subspan(begin, std::min(batch, wanted.size() - begin));
+    preprocess(origins_, preprocessing_, augmentation_.flip, part, images_.data());
     backbone_.run(images_.data(), static_cast<std::int64_t>(part.size()), out + begin * elements());
   }
 }
 
-void FeatureReader::read(std::span<const data::MixedSample* const> samples, float* out) {
-  for (std::size_t begin = 0; begin < samples.size();) {
+void FeatureReader::read(std::span<const SampleView> wanted, float* out) {
+  for (std::size_t begin = 0; begin < wanted.size();) {
     std::size_t end = begin;
-    const bool packed = from_pack(*samples[begin]);
-    while (end < samples.size() && from_pack(*samples[end]) == packed) ++end;
-    const auto run = samples.subspan(begin, end - begin);
+    const bool packed = from_pack(wanted[begin].sample->ref.source);
+    while (end < wanted.size() && from_pack(wanted[end].sample->ref.source) == packed) ++end;
+    const auto run = wanted.subspan(begin, end - begin);
     float* rows = out + begin * elements();
     if (packed) {
       for (std::size_t i = 0; i < run.size(); ++i) {
-        origins_.global_features->read(run[i]->ref.index, rows + i * elements());
+        origins_.global_features->read(run[i].sample->ref.index, rows + i * elements());
       }
     } else if (cache_ != nullptr) {
       read_cached(run, rows);
@@ -109,54 +155,83 @@ void FeatureReader::read(std::span<const data::MixedSample* const> samples, floa
 }
 
 // An entry that the cache lost since it was filled (damaged, evicted) is computed again.
-void FeatureReader::read_cached(std::span<const data::MixedSample* const> samples, float* out) {
+void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out) {
   keys_.clear();
-  for (const data::MixedSample* s : samples) keys_.push_back(key(*s));
-  found_.assign(samples.size(), 0);
-  if (cache_->find(keys_, out, elements(), found_) == samples.size()) return;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!found_[i]) compute(samples.subspan(i, 1), out + i * elements());
+  for (const SampleView& w : wanted) keys_.push_back(key(w));
+  found_.assign(wanted.size(), 0);
+  if (cache_->find(keys_, out, elements(), found_) == wanted.size()) return;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!found_[i]) compute(wanted.subspan(i, 1), out + i * elements());
   }
 }
 
-bool FeatureReader::fill(std::span<const data::MixedSample* const> samples, Filled& filled,
+std::int64_t FeatureReader::feature_maps(std::span<const Portion> portions) const {
+  std::int64_t maps = 0;
+  for (const Portion& portion : portions) {
+    for (const data::MixedSample& s : portion.samples)
+      maps += portion.all_views ? views_of(s.ref.source) : 1;
+  }
+  return maps;
+}
+
+bool FeatureReader::fill(std::span<const Portion> portions, Filled& filled,
                          const std::function<bool(std::int64_t done)>& progress) {
-  std::vector<cache::FeatureKey> keys;
-  std::vector<const data::MixedSample*> wanted;
-  for (const data::MixedSample* s : samples) {
-    if (from_pack(*s)) continue;
-    keys.push_back(key(*s));
-    wanted.push_back(s);
+  Filling filling{filled, progress};
+  const bool finished = std::all_of(portions.begin(), portions.end(), [&](const Portion& portion) {
+    return fill_portion(portion, filling);
+  });
+  cache_->flush();
+  return finished;
+}
+
+bool FeatureReader::fill_portion(const Portion& portion, Filling& filling) {
+  std::vector<SampleView> wanted;
+  for (const data::MixedSample& s : portion.samples) {
+    if (from_pack(s.ref.source)) {
+      ++filling.done;
+      continue;
+    }
+    const int views = portion.all_views ? views_of(s.ref.source) : 1;
+    for (int view = 0; view < views; ++view)
+      wanted.push_back({&s, static_cast<std::uint16_t>(view)});
+    if (wanted.size() < kLookedUpAtOnce) continue;
+    if (!fill_some(wanted, filling)) return false;
+    wanted.clear();
   }
-  std::vector<std::uint8_t> present(keys.size());
-  cache_->contains(keys, present, cache::Depth::kChecksum);
-  std::vector<const data::MixedSample*> missing;
+  return fill_some(wanted, filling);
+}
+
+bool FeatureReader::fill_some(std::span<const SampleView> wanted, Filling& filling) {
+  keys_.clear();
+  for (const SampleView& w : wanted) keys_.push_back(key(w));
+  found_.assign(wanted.size(), 0);
+  const auto present =
+      static_cast<std::int64_t>(cache_->contains(keys_, found_, cache::Depth::kChecksum));
+  filling.filled.reused += present;
+  filling.done += present;
+  std::vector<SampleView> missing;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!present[i]) missing.push_back(wanted[i]);
+    if (!found_[i]) missing.push_back(wanted[i]);
   }
-  filled.reused += static_cast<std::int64_t>(wanted.size() - missing.size());
+  return filling.progress(filling.done) && compute_into_cache(missing, filling);
+}
+
+bool FeatureReader::compute_into_cache(std::span<const SampleView> missing, Filling& filling) {
   const auto batch = static_cast<std::size_t>(backbone_.batch());
   std::vector<float> features(std::min(batch, missing.size()) * elements());
-  std::int64_t done = static_cast<std::int64_t>(samples.size() - missing.size());
-  if (!progress(done)) return false;
   for (std::size_t begin = 0; begin < missing.size(); begin += batch) {
-    const auto part = std::span(missing).subspan(begin, std::min(batch, missing.size() - begin));
+    const auto part = missing.subspan(begin, std::min(batch, missing.size() - begin));
     compute(part, features.data());
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      cache_->put(key(*part[i]), {features.data() + i * elements(), elements()});
-    }
-    filled.computed += static_cast<std::int64_t>(part.size());
-    done += static_cast<std::int64_t>(part.size());
-    if (!progress(done)) {
-      cache_->flush();
-      return false;
-    }
+    for (std::size_t i = 0; i < part.size(); ++i)
+      cache_->put(key(part[i]), {features.data() + i * elements(), elements()});
+    filling.filled.computed += static_cast<std::int64_t>(part.size());
+    filling.done += static_cast<std::int64_t>(part.size());
+    if (!filling.progress(filling.done)) return false;
   }
-  cache_->flush();
   return true;
 }
 
-void FeatureSource::write_target(std::int64_t sample, float* target) {
+void FeatureSource::write_target(std::int64_t sample, std::uint16_t view, float* target) {
   const data::MixedSample& s = samples_[static_cast<std::size_t>(sample)];
   const bool taught = teacher_.soft != nullptr && teacher_.soft->has(sample);
   const auto labels = static_cast<float>(taught ? 1 - teacher_.share : 1);
@@ -165,19 +240,33 @@ void FeatureSource::write_target(std::int64_t sample, float* target) {
   }
   if (!taught) return;
   soft_.resize(teacher_.soft->classes());
-  teacher_.soft->read(sample, soft_);
+  teacher_.soft->read(sample, view, soft_);
   for (std::size_t c = 0; c < soft_.size(); ++c)
     target[c] += static_cast<float>(teacher_.share) * soft_[c];
 }
 
-void FeatureSource::read(std::span<const std::int64_t> samples, float* inputs, float* targets) {
+void FeatureSource::read(std::span<const std::int64_t> indices, float* inputs, float* targets) {
   batch_.clear();
-  std::fill_n(targets, samples.size() * classes_, 0.0F);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    write_target(samples[i], targets + i * classes_);
-    batch_.push_back(&samples_[static_cast<std::size_t>(samples[i])]);
+  std::fill_n(targets, indices.size() * classes_, 0.0F);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const std::int64_t sample = indices[i] % size();
+    const auto view = static_cast<std::uint16_t>(indices[i] / size());
+    write_target(sample, view, targets + i * classes_);
+    batch_.push_back({&samples_[static_cast<std::size_t>(sample)], view});
   }
   reader_.read(batch_, inputs);
+}
+
+std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samples,
+                                               std::int64_t epoch) const {
+  std::vector<std::int64_t> indices;
+  indices.reserve(samples.size());
+  for (const std::size_t s : samples) {
+    const auto sample = static_cast<std::int64_t>(s);
+    const std::int64_t view = (epoch + sample) % reader_.views_of(samples_[s].ref.source);
+    indices.push_back(sample + size() * view);
+  }
+  return indices;
 }
 
 }  // namespace moil::night

@@ -2,6 +2,9 @@
 //
 // What stands between a sample and its feature map: the dataset of its origin, the preprocessing,
 // the backbone, and the cache in front of all three. Both ways give the same bits.
+//
+// A training sample may have several views (datasets/transforms/view.h), and each of them is a
+// feature map of its own. A sample from a pack of feature maps has its plain view alone.
 #pragma once
 
 #include <cstdint>
@@ -25,40 +28,75 @@ struct Origins {
   const data::ImageDataset* local_images = nullptr;
 };
 
+// The views of training samples.
+struct Augmentation {
+  int views = 1;  // of a sample, the plain one among them
+  bool flip = true;
+};
+
+// A sample as it is seen once.
+struct SampleView {
+  const data::MixedSample* sample = nullptr;
+  std::uint16_t view = 0;  // below the sample's number of views; 0: plain
+};
+
 // One thread at a time; decodes with several inside.
 class FeatureReader {
  public:
-  // cache null: every feature map is computed each time.
+  // cache null: every feature map is computed each time. `origins`, `backbone` and the cache must
+  // outlive it.
   FeatureReader(const Origins& origins, const data::Preprocessing& preprocessing,
-                Backbone& backbone, cache::FeatureCache* cache, const cache::ModelId& model);
+                Backbone& backbone, cache::FeatureCache* cache, const cache::ModelId& model,
+                const Augmentation& augmentation = {});
 
   std::size_t elements() const { return backbone_.feature_elements(); }
-  cache::FeatureKey key(const data::MixedSample& sample) const;
+  // How many views training samples of this source have.
+  int views_of(data::Source source) const;
+  // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
+  cache::FeatureKey key(const SampleView& wanted) const;
 
-  // Writes one feature map a sample. Throws what decoding throws, naming the file.
-  void read(std::span<const data::MixedSample* const> samples, float* out);
+  // Writes one feature map a view. Throws what decoding throws, naming the file.
+  void read(std::span<const SampleView> wanted, float* out);
+
+  // Samples with all of their views, or with the plain one alone.
+  struct Portion {
+    std::span<const data::MixedSample> samples;
+    bool all_views = false;
+  };
+  // Feature maps of all portions, those of a pack included.
+  std::int64_t feature_maps(std::span<const Portion> portions) const;
 
   struct Filled {
-    std::int64_t computed = 0, reused = 0;
+    std::int64_t computed = 0, reused = 0;  // feature maps
   };
-  // Brings every sample's feature map into the cache. `progress` is told how many are there, after
-  // each batch, and stops the work by returning false; so returns false where it was stopped.
-  bool fill(std::span<const data::MixedSample* const> samples, Filled& filled,
+  // Brings every feature map into the cache, but for those of a pack. `progress` is told how many
+  // of feature_maps() are there, after each batch, and stops the work by returning false; so
+  // returns false where it was stopped. Its memory does not grow with the samples.
+  bool fill(std::span<const Portion> portions, Filled& filled,
             const std::function<bool(std::int64_t done)>& progress);
 
   // Of the buffers that computing needs.
   std::size_t buffer_bytes() const;
 
  private:
-  bool from_pack(const data::MixedSample& sample) const;
-  void read_cached(std::span<const data::MixedSample* const> samples, float* out);
-  void compute(std::span<const data::MixedSample* const> samples, float* out);
+  struct Filling {
+    Filled& filled;
+    const std::function<bool(std::int64_t done)>& progress;
+    std::int64_t done = 0;
+  };
+  bool from_pack(data::Source source) const;
+  void read_cached(std::span<const SampleView> wanted, float* out);
+  void compute(std::span<const SampleView> wanted, float* out);
+  bool fill_portion(const Portion& portion, Filling& filling);
+  bool fill_some(std::span<const SampleView> wanted, Filling& filling);
+  bool compute_into_cache(std::span<const SampleView> missing, Filling& filling);
 
   const Origins& origins_;
   data::Preprocessing preprocessing_;
   Backbone& backbone_;
   cache::FeatureCache* cache_;
   cache::ModelId model_;
+  Augmentation augmentation_;
   std::vector<float> images_;  // of one backbone batch
   std::vector<cache::FeatureKey> keys_;
   std::vector<std::uint8_t> found_;
@@ -70,6 +108,8 @@ struct Teacher {
   double share = 0;                   // of a target; labels are the rest
 };
 
+// An index names a sample and its view: sample + size() * view. So 0 to size() - 1 are the samples
+// as they are, which is what judging asks for; training asks for those that order() tells.
 class FeatureSource : public BatchSource {
  public:
   // `samples`, `reader` and the teacher must outlive it.
@@ -78,17 +118,22 @@ class FeatureSource : public BatchSource {
       : samples_(samples), classes_(classes), reader_(reader), teacher_(teacher) {}
 
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
-  void read(std::span<const std::int64_t> samples, float* inputs, float* targets) override;
+  void read(std::span<const std::int64_t> indices, float* inputs, float* targets) override;
+
+  // The indices of an epoch that goes through the samples in this order. Each sample shows the view
+  // that follows the one of the epoch before, and neighbours show different ones; a function of its
+  // arguments alone.
+  std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
-  void write_target(std::int64_t sample, float* target);
+  void write_target(std::int64_t sample, std::uint16_t view, float* target);
 
   const std::vector<data::MixedSample>& samples_;
   std::size_t classes_;
   FeatureReader& reader_;
   Teacher teacher_;
   std::vector<float> soft_;  // one sample's
-  std::vector<const data::MixedSample*> batch_;
+  std::vector<SampleView> batch_;
 };
 
 }  // namespace moil::night

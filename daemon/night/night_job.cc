@@ -75,7 +75,8 @@ class NightJob {
     plan();
     if (spec_.cache.enabled && !night_.backbone->is_identity()) fill_cache();
     reader_ = std::make_unique<FeatureReader>(data_.origins(), night_.bundle.preprocessing,
-                                              *night_.backbone, cache_.get(), cache_model_);
+                                              *night_.backbone, cache_.get(), cache_model_,
+                                              augmentation());
     distill();
     train();
     judge_models();
@@ -96,6 +97,8 @@ class NightJob {
     events_.progress(p);
     if (stop_) throw Stopped{};
   }
+
+  Augmentation augmentation() const { return {spec_.augment.views, spec_.augment.flip}; }
 
   // --- mix --------------------------------------------------------------------------------------
   void mix() {
@@ -172,14 +175,12 @@ class NightJob {
                                         std::to_string(night_.backbone->feature_elements()) +
                                         " elements" + dtype);
     FeatureReader reader(data_.origins(), base_.preprocessing, *night_.backbone, cache_.get(),
-                         cache_model_);
-    std::vector<const data::MixedSample*> samples;
-    for (const auto* list : {&mix_.train, &mix_.global_validation, &mix_.local_validation}) {
-      for (const data::MixedSample& s : *list) samples.push_back(&s);
-    }
-    const auto total = static_cast<std::int64_t>(samples.size());
+                         cache_model_, augmentation());
+    const FeatureReader::Portion portions[] = {
+        {mix_.train, true}, {mix_.global_validation, false}, {mix_.local_validation, false}};
+    const std::int64_t total = reader.feature_maps(portions);
     begin(Stage::kCache, total);
-    const bool finished = reader.fill(samples, filled_, [&](std::int64_t done) {
+    const bool finished = reader.fill(portions, filled_, [&](std::int64_t done) {
       if (2 * done >= total) pause_if_asked(Stage::kCache);
       daemon::Progress p;
       p.stage = Stage::kCache;
@@ -197,11 +198,13 @@ class NightJob {
   void distill() {
     if (!night_.trainer || spec_.train.distill == 0 || count_global(mix_) == 0) return;
     if (!std::filesystem::exists(files_.soft_targets())) ask_teacher();
-    soft_targets_.emplace(files_.soft_targets(), mix_.train);
+    soft_targets_.emplace(files_.soft_targets(), mix_.train,
+                          reader_->views_of(data::Source::kGlobal));
   }
 
   void ask_teacher() {
-    const auto total = static_cast<std::int64_t>(count_global(mix_));
+    const auto total =
+        static_cast<std::int64_t>(count_global(mix_)) * reader_->views_of(data::Source::kGlobal);
     begin(Stage::kDistill, total);
     HeadNetwork teacher(night_.base_head, base_.weights, *night_.trainer_kernels);
     teacher.allocate();
@@ -234,7 +237,11 @@ class NightJob {
     restore();
     FeatureSource source = training_source();
     Trainer::Callbacks callbacks;
-    callbacks.order = [&](std::int64_t epoch) { return order(samples, epoch); };
+    callbacks.order = [&](std::int64_t epoch) {
+      return source.order(
+          data::epoch_order(mix_.train.size(), spec_.seed, static_cast<std::uint64_t>(epoch)),
+          epoch);
+    };
     callbacks.on_step = [&](std::int64_t step, std::int64_t all, double loss) {
       return after_step(step, all, loss);
     };
@@ -242,12 +249,6 @@ class NightJob {
     if (!night_.trainer->run(source, callbacks)) throw Stopped{};
     save();
     night_.trainer->network().save(night_.bundle.weights);
-  }
-
-  std::vector<std::int64_t> order(std::int64_t samples, std::int64_t epoch) const {
-    const auto drawn = data::epoch_order(static_cast<std::size_t>(samples), spec_.seed,
-                                         static_cast<std::uint64_t>(epoch));
-    return {drawn.begin(), drawn.end()};
   }
 
   void restore() {

@@ -20,7 +20,7 @@ namespace {
 
 struct Header {
   std::array<char, 8> magic = {'M', 'O', 'I', 'L', 'S', 'O', 'F', 'T'};
-  std::uint64_t rows = 0, classes = 0;
+  std::uint64_t views = 0, samples = 0, classes = 0;
 };
 
 bool is_global(const data::MixedSample& s) { return s.ref.source == data::Source::kGlobal; }
@@ -63,8 +63,8 @@ class File {
 };
 
 // The probabilities of one batch.
-void ask(HeadNetwork& teacher, std::span<const data::MixedSample* const> batch,
-         FeatureReader& reader, std::vector<float>& rows) {
+void ask(HeadNetwork& teacher, std::span<const SampleView> batch, FeatureReader& reader,
+         std::vector<float>& rows) {
   Network& network = teacher.network();
   const auto classes = static_cast<std::size_t>(network.output_info(0).dims.elements_per_sample());
   reader.read(batch, network.input(0));
@@ -85,15 +85,21 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
   for (const data::MixedSample& s : samples)
     if (is_global(s)) global.push_back(&s);
   Header header;
-  header.rows = global.size();
+  header.views = static_cast<std::uint64_t>(reader.views_of(data::Source::kGlobal));
+  header.samples = global.size();
   header.classes = static_cast<std::uint64_t>(network.output_info(0).dims.elements_per_sample());
   const std::filesystem::path part = path.string() + ".part";
   File file(part, O_WRONLY | O_CREAT | O_TRUNC);
   file.write(&header, sizeof header);
   const auto batch = static_cast<std::size_t>(network.input_info(0).dims[0]);
+  const std::size_t all = header.views * header.samples;
+  std::vector<SampleView> some;
   std::vector<float> rows;
-  for (std::size_t begin = 0; begin < global.size(); begin += batch) {
-    const auto some = std::span(global).subspan(begin, std::min(batch, global.size() - begin));
+  for (std::size_t begin = 0; begin < all; begin += batch) {
+    some.clear();
+    for (std::size_t row = begin; row < std::min(begin + batch, all); ++row)
+      some.push_back(
+          {global[row % global.size()], static_cast<std::uint16_t>(row / global.size())});
     ask(teacher, some, reader, rows);
     file.write(rows.data(), rows.size() * sizeof(float));
     if (!progress(static_cast<std::int64_t>(begin + some.size()))) {
@@ -107,33 +113,36 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
 }
 
 SoftTargets::SoftTargets(const std::filesystem::path& path,
-                         const std::vector<data::MixedSample>& samples) {
+                         const std::vector<data::MixedSample>& samples, int views) {
   rows_.reserve(samples.size());
-  std::int32_t rows = 0;
-  for (const data::MixedSample& s : samples) rows_.push_back(is_global(s) ? rows++ : -1);
+  std::int32_t global = 0;
+  for (const data::MixedSample& s : samples) rows_.push_back(is_global(s) ? global++ : -1);
+  global_ = static_cast<std::size_t>(global);
   File file(path, O_RDONLY);
   file_ = file.release();
   Header header;
   const Header expected;
   const bool complete = ::pread(file_, &header, sizeof header, 0) == sizeof header;
   const std::uint64_t bytes = std::filesystem::file_size(path);
-  const bool fits = complete && header.magic == expected.magic &&
-                    header.rows == static_cast<std::uint64_t>(rows) && header.classes > 0 &&
-                    header.classes <= bytes &&
-                    bytes == sizeof header + header.rows * header.classes * sizeof(float);
+  const bool fits =
+      complete && header.magic == expected.magic &&
+      header.views == static_cast<std::uint64_t>(views) && header.samples == global_ &&
+      header.classes > 0 && header.classes <= bytes &&
+      bytes == sizeof header + header.views * header.samples * header.classes * sizeof(float);
   classes_ = header.classes;
   if (fits) return;
   ::close(file_);
   throw Error(ErrorCode::kBadData, path.string() + ": not the soft targets of this job's " +
-                                       std::to_string(rows) + " global samples");
+                                       std::to_string(global_) + " global samples in " +
+                                       std::to_string(views) + " views");
 }
 
 SoftTargets::~SoftTargets() { ::close(file_); }
 
-void SoftTargets::read(std::int64_t sample, std::span<float> row) const {
-  const auto at =
-      sizeof(Header) +
-      static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]) * classes_ * sizeof(float);
+void SoftTargets::read(std::int64_t sample, std::uint16_t view, std::span<float> row) const {
+  const auto number =
+      view * global_ + static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]);
+  const std::size_t at = sizeof(Header) + number * classes_ * sizeof(float);
   const std::size_t bytes = classes_ * sizeof(float);
   if (::pread(file_, row.data(), bytes, static_cast<off_t>(at)) != static_cast<ssize_t>(bytes))
     throw Error(ErrorCode::kIo, "the job's soft targets cannot be read");

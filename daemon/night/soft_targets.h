@@ -1,12 +1,14 @@
-// Soft targets: what the model before the night says of each global sample of the mix.
+// Soft targets: what the model before the night says of each global sample of the mix, in each of
+// its views.
 //
 // Learning to say it again keeps what was known better than the samples' labels do (distillation).
 // They are a file in the job's folder, written once before training from the feature maps that
 // training reads too, so that a resumed job learns from the same numbers; a step reads its rows.
 //
-//   "MOILSOFT"  rows, classes (two u64)  rows x classes probabilities (f32, little-endian)
+//   "MOILSOFT"  views, samples, classes (three u64)
+//   views x samples x classes probabilities (f32, little-endian)
 //
-// Rows are in the order of the mix's global samples.
+// Rows are in the order of the mix's global samples, of the plain view first, then of each other.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +24,9 @@ namespace moil::night {
 class FeatureReader;
 class HeadNetwork;
 
-// Asks `teacher`, the allocated head of the model before the night, about every global sample.
-// `progress` is told how many are done and stops the work by
-// returning false; so returns false where it was stopped, and leaves no file then. kIo.
+// Asks `teacher`, the allocated head of the model before the night, about every view that `reader`
+// has of global samples. `progress` is told how many are done and stops the work by returning
+// false; so returns false where it was stopped, and leaves no file then. kIo.
 bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
                         const std::vector<data::MixedSample>& samples, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress);
@@ -32,8 +34,9 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
 // read() may be called from any thread.
 class SoftTargets {
  public:
-  // samples: those that the file was written for. kIo, or kBadData for a file of other samples.
-  SoftTargets(const std::filesystem::path& path, const std::vector<data::MixedSample>& samples);
+  // samples, views: those that the file was written for. kIo, or kBadData for a file of others.
+  SoftTargets(const std::filesystem::path& path, const std::vector<data::MixedSample>& samples,
+              int views = 1);
   ~SoftTargets();
   SoftTargets(const SoftTargets&) = delete;
   SoftTargets& operator=(const SoftTargets&) = delete;
@@ -41,12 +44,13 @@ class SoftTargets {
   std::size_t classes() const { return classes_; }
   // Whether the sample, by its place among the samples, is a global one.
   bool has(std::int64_t sample) const { return rows_[static_cast<std::size_t>(sample)] >= 0; }
-  // row: classes() probabilities. kIo.
-  void read(std::int64_t sample, std::span<float> row) const;
+  // row: classes() probabilities; view: below the number of views. kIo.
+  void read(std::int64_t sample, std::uint16_t view, std::span<float> row) const;
 
  private:
   int file_ = -1;
   std::size_t classes_ = 0;
+  std::size_t global_ = 0;          // samples
   std::vector<std::int32_t> rows_;  // by sample; -1: a local one
 };
 

@@ -169,7 +169,7 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
   std::vector<float> features(description.floats());
   for (const data::Split split : {data::Split::kTrain, data::Split::kValidation}) {
     for (const MixedSample& sample : samples_of(*images, split, nullptr)) {
-      const MixedSample* const one[] = {&sample};
+      const night::SampleView one[] = {{&sample}};
       reader.read(one, features.data());
       writer.add(split, sample.labels, images->digest(sample.ref.index), features);
     }

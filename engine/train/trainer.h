@@ -90,7 +90,8 @@ class Trainer : private WeightUpdater {
   TrainState& state() { return state_; }
 
   struct Callbacks {
-    // The order of samples in an epoch (from 0), a permutation of the source's samples.
+    // The indices of an epoch (from 0), as many as the source has samples: each of these once, in
+    // any form that the source knows (batch_source.h).
     std::function<std::vector<std::int64_t>(std::int64_t epoch)> order;
     // After every step; false stops the run between steps.
     std::function<bool(std::int64_t step, std::int64_t total, double loss)> on_step;

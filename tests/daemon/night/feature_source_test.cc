@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "daemon/night/judge.h"
+#include "datasets/sampling/per_class.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/daemon/night/support.h"
 
@@ -17,7 +20,7 @@ class FeatureSourceTest : public ::testing::Test {
     mix_ = data::mix(global_, local_, {}, 1.0, 3);
     origins_.global_images = &global_;
     origins_.local_images = &local_;
-    for (const auto& s : mix_.train) samples_.push_back(&s);
+    for (const auto& s : mix_.train) samples_.push_back({&s});
   }
 
   Backbone backbone(std::int64_t batch) {
@@ -30,6 +33,21 @@ class FeatureSourceTest : public ::testing::Test {
     return features;
   }
 
+  std::vector<float> read(FeatureReader& reader, int view) {
+    for (SampleView& s : samples_) s.view = static_cast<std::uint16_t>(view);
+    return read(reader);
+  }
+
+  // Training samples in all of their views; stops where `most` feature maps are there.
+  static constexpr std::int64_t kNeverStop = 1 << 20;
+  bool fill(FeatureReader& reader, FeatureReader::Filled& filled, std::int64_t most = kNeverStop) {
+    const FeatureReader::Portion portions[] = {{mix_.train, true}};
+    return reader.fill(portions, filled, [&](std::int64_t done) {
+      told_.push_back(done);
+      return done < most;
+    });
+  }
+
   ModelBundle bundle_ = small_bundle();
   Freeze freeze_;
   NumberImages global_{{"a", "b", "c"}, 9};
@@ -37,7 +55,8 @@ class FeatureSourceTest : public ::testing::Test {
   data::Mix mix_;
   Origins origins_;
   KernelSelector kernels_;
-  std::vector<const data::MixedSample*> samples_;
+  std::vector<SampleView> samples_;
+  std::vector<std::int64_t> told_;
   TempFolder temp_;
 };
 
@@ -66,13 +85,13 @@ TEST_F(FeatureSourceTest, CachedAndComputedAreTheSameBits) {
   cache.use_model(id, "small");
   FeatureReader cached(origins_, bundle_.preprocessing, net, &cache, id);
   FeatureReader::Filled filled;
-  ASSERT_TRUE(cached.fill(samples_, filled, [](std::int64_t) { return true; }));
+  ASSERT_TRUE(fill(cached, filled));
   EXPECT_EQ(filled.computed, static_cast<std::int64_t>(samples_.size()));
   FeatureReader computed(origins_, bundle_.preprocessing, net, nullptr, id);
   EXPECT_TRUE(same_bits(read(cached), read(computed)));
 
   FeatureReader::Filled again;
-  ASSERT_TRUE(cached.fill(samples_, again, [](std::int64_t) { return true; }));
+  ASSERT_TRUE(fill(cached, again));
   EXPECT_EQ(again.computed, 0);
   EXPECT_EQ(again.reused, static_cast<std::int64_t>(samples_.size()));
 }
@@ -84,9 +103,9 @@ TEST_F(FeatureSourceTest, AStoppedFillGoesOnWhereItStopped) {
   cache.use_model(id, "small");
   FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id);
   FeatureReader::Filled first, second;
-  EXPECT_FALSE(reader.fill(samples_, first, [](std::int64_t done) { return done < 8; }));
+  EXPECT_FALSE(fill(reader, first, 8));
   EXPECT_EQ(first.computed, 8);
-  EXPECT_TRUE(reader.fill(samples_, second, [](std::int64_t) { return true; }));
+  EXPECT_TRUE(fill(reader, second));
   EXPECT_EQ(second.reused, 8);
 }
 
@@ -97,10 +116,191 @@ TEST_F(FeatureSourceTest, WhatTheCacheLostIsComputedAgain) {
   cache.use_model(id, "small");
   FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id);
   FeatureReader::Filled filled;
-  ASSERT_TRUE(reader.fill(samples_, filled, [](std::int64_t) { return true; }));
+  ASSERT_TRUE(fill(reader, filled));
   const auto before = read(reader);
-  cache.forget(cache::SampleDigest{samples_[5]->digest.bytes});
+  cache.forget(cache::SampleDigest{samples_[5].sample->digest.bytes});
   EXPECT_TRUE(same_bits(read(reader), before));
+}
+
+TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
+  Backbone net = backbone(4);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader cached(origins_, bundle_.preprocessing, net, &cache, id, {3, true});
+  FeatureReader computed(origins_, bundle_.preprocessing, net, nullptr, id, {3, true});
+  FeatureReader plain(origins_, bundle_.preprocessing, net, nullptr, id);
+  FeatureReader::Filled filled;
+  ASSERT_TRUE(fill(cached, filled));
+  const auto samples = static_cast<std::int64_t>(samples_.size());
+  EXPECT_EQ(filled.computed, 3 * samples);
+  EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(3 * samples));
+  EXPECT_EQ(told_.back(), 3 * samples);
+  EXPECT_TRUE(same_bits(read(cached, 0), read(plain)));
+  for (int view = 0; view < 3; ++view) {
+    const auto bits = read(computed, view);
+    EXPECT_TRUE(same_bits(read(cached, view), bits)) << view;
+    EXPECT_EQ(same_bits(read(plain, 0), bits), view == 0) << view;
+  }
+  FeatureReader::Filled again;
+  ASSERT_TRUE(fill(cached, again));
+  EXPECT_EQ(again.computed, 0);
+  EXPECT_EQ(again.reused, 3 * samples);
+}
+
+TEST_F(FeatureSourceTest, AViewDoesNotDependOnItsNeighbours) {
+  Backbone net = backbone(7);
+  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {}, {5, true});
+  std::vector<SampleView> together;
+  for (const SampleView& s : samples_)
+    for (std::uint16_t view = 0; view < 5; ++view) together.push_back({s.sample, view});
+  std::vector<float> features(together.size() * reader.elements()), one(reader.elements());
+  reader.read(together, features.data());
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    reader.read({&together[i], 1}, one.data());
+    const auto* row = features.data() + i * reader.elements();
+    ASSERT_EQ(std::memcmp(row, one.data(), one.size() * sizeof(float)), 0) << i;
+  }
+}
+
+TEST_F(FeatureSourceTest, KeysOfViewsDiffer) {
+  Backbone net = backbone(4);
+  const FeatureReader mirrored(origins_, bundle_.preprocessing, net, nullptr, {}, {64, true});
+  const FeatureReader upright(origins_, bundle_.preprocessing, net, nullptr, {}, {64, false});
+  std::set<cache::FeatureKey> keys;
+  for (std::uint16_t view = 1; view < 64; ++view) {
+    keys.insert(mirrored.key({samples_[0].sample, view}));
+    keys.insert(upright.key({samples_[0].sample, view}));
+  }
+  EXPECT_EQ(keys.size(), 2U * 63);
+  EXPECT_EQ(mirrored.key(samples_[0]), upright.key(samples_[0]));
+  EXPECT_EQ(mirrored.key(samples_[0]).view, 0);
+  EXPECT_EQ(upright.key({samples_[0].sample, 5}).view, 5);
+  EXPECT_EQ(mirrored.key({samples_[0].sample, 5}).view, 0x8005);
+}
+
+TEST_F(FeatureSourceTest, ForgettingASampleRemovesAllOfItsViews) {
+  Backbone net = backbone(4);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  for (const bool flip : {true, false}) {
+    FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id, {4, flip});
+    FeatureReader::Filled filled;
+    ASSERT_TRUE(fill(reader, filled));
+  }
+  EXPECT_EQ(cache.forget(cache::SampleDigest{samples_[5].sample->digest.bytes}).entries,
+            1U + 3 + 3);
+}
+
+// More than are looked up at once.
+TEST_F(FeatureSourceTest, ManyViewsAreFilledInParts) {
+  Backbone net = backbone(16);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id, {64, true});
+  const auto maps = static_cast<std::int64_t>(64 * samples_.size());
+  ASSERT_GT(maps, 1024);
+  FeatureReader::Filled first, second;
+  EXPECT_FALSE(fill(reader, first, 1100));
+  EXPECT_TRUE(fill(reader, second));
+  EXPECT_EQ(second.reused, first.computed);
+  EXPECT_EQ(first.computed + second.computed, maps);
+  EXPECT_EQ(told_.back(), maps);
+  EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(maps));
+}
+
+TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {}, {3, true});
+  FeatureSource source(mix_.train, 4, reader);
+  const std::int64_t n = source.size();
+  ASSERT_EQ(n, static_cast<std::int64_t>(mix_.train.size()));
+  const std::int64_t indices[] = {4, 4 + n, n - 1 + 2 * n};
+  std::vector<float> inputs(3 * reader.elements()), targets(12), expected(inputs.size());
+  source.read(indices, inputs.data(), targets.data());
+  const auto at = [&](std::int64_t i) { return &mix_.train[static_cast<std::size_t>(i)]; };
+  const SampleView views[] = {{at(4), 0}, {at(4), 1}, {at(n - 1), 2}};
+  reader.read(views, expected.data());
+  EXPECT_TRUE(same_bits(inputs, expected));
+  EXPECT_TRUE(std::equal(&targets[0], &targets[4], &targets[4])) << "one sample, one label";
+}
+
+TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {}, {3, true});
+  const FeatureSource source(mix_.train, 4, reader);
+  const std::int64_t n = source.size();
+  std::map<std::int64_t, std::set<std::int64_t>> shown;
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    const auto drawn = data::epoch_order(mix_.train.size(), 1, static_cast<std::uint64_t>(epoch));
+    const auto order = source.order(drawn, epoch);
+    ASSERT_EQ(order.size(), drawn.size());
+    std::set<std::int64_t> views;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(order[i] % n, static_cast<std::int64_t>(drawn[i]));
+      ASSERT_EQ(order[i] / n, (epoch + order[i] % n) % 3);
+      shown[order[i] % n].insert(order[i] / n);
+      views.insert(order[i] / n);
+    }
+    EXPECT_EQ(views.size(), 3U) << "an epoch mixes views";
+    EXPECT_EQ(order, source.order(drawn, epoch));
+  }
+  for (const auto& [sample, views] : shown) EXPECT_EQ(views.size(), 3U) << sample;
+}
+
+// A pack of feature maps beside local images.
+class PackedMaps : public data::TableDataset<data::FeatureDataset> {
+ public:
+  PackedMaps() {
+    table_ = data::SampleTable(std::vector<std::string>{"a", "b", "c"});
+    for (data::ClassId k = 0; k < 3; ++k)
+      for (int i = 0; i < 4; ++i) table_.add({k}, data::Split::kTrain);
+  }
+  data::Digest digest(std::size_t i) const override {
+    return data::digest_of("packed " + std::to_string(i));
+  }
+  const std::string& backbone() const override { return name_; }
+  const std::string& split_point() const override { return name_; }
+  const std::vector<std::int64_t>& shape() const override { return shape_; }
+  std::size_t floats() const override { return 12; }
+  void read(std::size_t i, float* out) const override {
+    std::fill_n(out, 12, static_cast<float>(i));
+  }
+
+ private:
+  std::string name_ = "pool";
+  std::vector<std::int64_t> shape_ = {12};
+};
+
+TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
+  const PackedMaps pack;
+  const data::Mix mix = data::mix(pack, local_, {}, 1.0, 3);
+  Origins origins;
+  origins.global_features = &pack;
+  origins.local_images = &local_;
+  Backbone net = backbone(4);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins, bundle_.preprocessing, net, &cache, id, {3, true});
+  const std::size_t local = mix.train.size() - 12;
+  const FeatureReader::Portion portions[] = {{mix.train, true}, {mix.local_validation, false}};
+  EXPECT_EQ(reader.feature_maps(portions),
+            static_cast<std::int64_t>(12 + 3 * local + mix.local_validation.size()));
+  FeatureReader::Filled filled;
+  std::int64_t last = 0;
+  ASSERT_TRUE(reader.fill(portions, filled, [&](std::int64_t done) { return last = done, true; }));
+  EXPECT_EQ(last, reader.feature_maps(portions));
+  EXPECT_EQ(filled.computed, static_cast<std::int64_t>(3 * local + mix.local_validation.size()));
+  const FeatureSource source(mix.train, 4, reader);
+  const auto drawn = data::epoch_order(mix.train.size(), 1, 1);
+  for (const std::int64_t index : source.order(drawn, 1)) {
+    const auto sample = static_cast<std::size_t>(index % source.size());
+    const bool packed = mix.train[sample].ref.source == data::Source::kGlobal;
+    EXPECT_EQ(index / source.size(), packed ? 0 : (1 + static_cast<std::int64_t>(sample)) % 3);
+  }
 }
 
 TEST_F(FeatureSourceTest, TargetsShareEvenly) {

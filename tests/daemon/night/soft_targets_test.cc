@@ -29,16 +29,17 @@ class SoftTargetsTest : public ::testing::Test {
     teacher_.allocate();
   }
 
-  bool write(std::int64_t most = 1 << 20) {
-    return write_soft_targets(path_, teacher_, mix_.train, reader_, [&](std::int64_t done) {
+  bool write(std::int64_t most = 1 << 20) { return write(reader_, most); }
+  bool write(FeatureReader& reader, std::int64_t most = 1 << 20) {
+    return write_soft_targets(path_, teacher_, mix_.train, reader, [&](std::int64_t done) {
       told_.push_back(done);
       return done < most;
     });
   }
 
   // What the teacher's logits mean, worked out here.
-  std::vector<float> expected(const data::MixedSample& sample) {
-    const data::MixedSample* one[] = {&sample};
+  std::vector<float> expected(const data::MixedSample& sample, std::uint16_t view = 0) {
+    const SampleView one[] = {{&sample, view}};
     reader_.read(one, teacher_.network().input(0));
     teacher_.network().forward();
     std::vector<double> e;
@@ -84,7 +85,7 @@ TEST_F(SoftTargetsTest, AreTheTeachersProbabilitiesOfGlobalSamplesAlone) {
     const bool global = mix_.train[i].ref.source == data::Source::kGlobal;
     ASSERT_EQ(targets.has(static_cast<std::int64_t>(i)), global);
     if (!global) continue;
-    targets.read(static_cast<std::int64_t>(i), row);
+    targets.read(static_cast<std::int64_t>(i), 0, row);
     EXPECT_THAT(row, Pointwise(FloatNear(1e-6F), expected(mix_.train[i])));
   }
 }
@@ -104,6 +105,49 @@ TEST_F(SoftTargetsTest, TakeTheirShareOfAGlobalSamplesTarget) {
   EXPECT_THAT(targets, Pointwise(FloatNear(1e-6F), mixed));
 }
 
+TEST_F(SoftTargetsTest, EveryViewHasARowOfItsOwn) {
+  FeatureReader viewing(origins_, bundle_.preprocessing, backbone_, nullptr, {}, {3, true});
+  ASSERT_TRUE(write(viewing));
+  const auto global = count_if(mix_.train.begin(), mix_.train.end(),
+                               [](const auto& s) { return s.ref.source == data::Source::kGlobal; });
+  EXPECT_EQ(told_.back(), 3 * global);
+  const SoftTargets soft(path_, mix_.train, 3);
+  std::vector<float> row(3), plain(3);
+  int others = 0;
+  for (std::size_t i = 0; i < mix_.train.size(); ++i) {
+    if (mix_.train[i].ref.source != data::Source::kGlobal) continue;
+    soft.read(static_cast<std::int64_t>(i), 0, plain);
+    for (std::uint16_t view = 0; view < 3; ++view) {
+      soft.read(static_cast<std::int64_t>(i), view, row);
+      EXPECT_THAT(row, Pointwise(FloatNear(1e-6F), expected(mix_.train[i], view)));
+      others += row != plain ? 1 : 0;
+    }
+  }
+  EXPECT_GT(others, global) << "of these tiny images some views are alike";
+}
+
+TEST_F(SoftTargetsTest, ASampleGetsTheRowOfItsView) {
+  FeatureReader viewing(origins_, bundle_.preprocessing, backbone_, nullptr, {}, {3, true});
+  ASSERT_TRUE(write(viewing));
+  const SoftTargets soft(path_, mix_.train, 3);
+  FeatureSource source(mix_.train, 3, viewing, {&soft, 1.0});
+  const std::int64_t sample = first(data::Source::kGlobal) + 1;
+  const std::int64_t indices[] = {sample + 2 * source.size(), sample, sample + source.size()};
+  std::vector<float> inputs(3 * viewing.elements()), targets(9);
+  source.read(indices, inputs.data(), targets.data());
+  const std::uint16_t views[] = {2, 0, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto row = std::span(targets).subspan(3 * i, 3);
+    EXPECT_THAT(row, Pointwise(FloatNear(1e-6F),
+                               expected(mix_.train[static_cast<std::size_t>(sample)], views[i])));
+  }
+}
+
+TEST_F(SoftTargetsTest, AFileOfAnotherNumberOfViewsIsRefused) {
+  ASSERT_TRUE(write());
+  EXPECT_THROW(SoftTargets(path_, mix_.train, 3), Error);
+}
+
 TEST_F(SoftTargetsTest, AStoppedWriteLeavesNothing) {
   EXPECT_FALSE(write(1));
   EXPECT_FALSE(std::filesystem::exists(path_));
@@ -117,7 +161,7 @@ TEST_F(SoftTargetsTest, AFileOfOtherSamplesOrATruncatedOneIsRefused) {
   fewer.erase(fewer.begin() + first(data::Source::kGlobal));
   EXPECT_THROW(SoftTargets(path_, fewer), Error);
   const auto size = std::filesystem::file_size(path_);
-  for (const auto part : {std::uintmax_t{0}, std::uintmax_t{10}, std::uintmax_t{24}, size - 4}) {
+  for (const auto part : {std::uintmax_t{0}, std::uintmax_t{10}, std::uintmax_t{32}, size - 4}) {
     std::filesystem::resize_file(path_, part);
     EXPECT_THROW(SoftTargets(path_, mix_.train), Error) << part;
   }
