@@ -29,6 +29,7 @@ class CrashTest(unittest.TestCase):
         cls.addClassCleanup(cls.world.clean)
         cls.spec = cls.world.spec(ROW)
         cls.spec["train"]["distill"] = 0.5
+        cls.spec["augment"] = {"views": 3, "flip": False}
         # Kernels that were chosen by measurement count to what makes weights the same: the first
         # jobs choose them, every later one finds them in the state folder.
         folder = cls.world.new_folder("furnished")
