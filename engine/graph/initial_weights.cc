@@ -43,6 +43,9 @@ void fill(const WeightSpec& spec, Random random, std::vector<float>& data) {
       case Initializer::kOnes:
         x = 1;
         break;
+      case Initializer::kQuarter:
+        x = 0.25F;
+        break;
       case Initializer::kHeNormal:
         x = static_cast<float>(random.normal() * std::sqrt(2.0 / in));
         break;

@@ -73,6 +73,22 @@ struct SoftmaxSlope {
   }
 };
 
+struct LogProbability {
+  float most, log_rest;  // the largest; the logarithm of the sum of e^(x - most)
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Sub(hn::Sub(x, hn::Set(d, most)), hn::Set(d, log_rest));
+  }
+};
+
+struct LogSoftmaxSlope {
+  float total;  // sum(dy)
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V y, V dy) const {
+    return hn::NegMulAdd(exponential(d, y), hn::Set(d, total), dy);
+  }
+};
+
 struct LogLoss {
   float log_sum;
   template <class D, class V>
@@ -113,6 +129,23 @@ void softmax_derivative_rows(const float* y, const float* dy, float* dx, std::in
   }
 }
 
+void log_softmax_rows(const float* in, float* out, std::int64_t columns, std::int64_t begin,
+                      std::int64_t end) {
+  for (std::int64_t at = begin * columns; at < end * columns; at += columns) {
+    const float most = largest(in + at, columns);
+    const float log_rest = std::log(sum_of_exp(in + at, columns, most));
+    map(out + at, 0, columns, LogProbability{most, log_rest}, in + at);
+  }
+}
+
+void log_softmax_derivative_rows(const float* y, const float* dy, float* dx, std::int64_t columns,
+                                 std::int64_t begin, std::int64_t end) {
+  for (std::int64_t at = begin * columns; at < end * columns; at += columns) {
+    const float total = sum(0, columns, Identity(), dy + at);
+    map(dx + at, 0, columns, LogSoftmaxSlope{total}, y + at, dy + at);
+  }
+}
+
 void cross_entropy_rows(const float* in, const float* target, double* row_loss,
                         std::int64_t columns, std::int64_t begin, std::int64_t end) {
   for (std::int64_t r = begin; r < end; ++r) {
@@ -143,6 +176,8 @@ namespace moil {
 
 HWY_EXPORT(softmax_rows);
 HWY_EXPORT(softmax_derivative_rows);
+HWY_EXPORT(log_softmax_rows);
+HWY_EXPORT(log_softmax_derivative_rows);
 HWY_EXPORT(cross_entropy_rows);
 HWY_EXPORT(cross_entropy_derivative_rows);
 
@@ -154,6 +189,16 @@ void softmax(const float* in, float* out, std::int64_t columns, std::int64_t beg
 void softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t columns,
                         std::int64_t begin, std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(softmax_derivative_rows)(y, dy, dx, columns, begin, end);
+}
+
+void log_softmax(const float* in, float* out, std::int64_t columns, std::int64_t begin,
+                 std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(log_softmax_rows)(in, out, columns, begin, end);
+}
+
+void log_softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t columns,
+                            std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(log_softmax_derivative_rows)(y, dy, dx, columns, begin, end);
 }
 
 void softmax_cross_entropy(const float* in, const float* target, double* row_loss,

@@ -15,6 +15,12 @@ void softmax(const float* in, float* out, std::int64_t columns, std::int64_t beg
 void softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t columns,
                         std::int64_t begin, std::int64_t end);
 
+// y = x - log(sum of e^x); out may be in. Its derivative: dx = dy - e^y * sum(dy); dx may be dy.
+void log_softmax(const float* in, float* out, std::int64_t columns, std::int64_t begin,
+                 std::int64_t end);
+void log_softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t columns,
+                            std::int64_t begin, std::int64_t end);
+
 // row_loss[r] = -sum(target * log softmax(in)).
 void softmax_cross_entropy(const float* in, const float* target, double* row_loss,
                            std::int64_t columns, std::int64_t begin, std::int64_t end);

@@ -23,6 +23,7 @@ class BatchNorm final : public Layer {
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override {
     require_inputs(inputs, 1);
     channels_of(inputs[0]);
+    if (inputs[0].dims.rank() == 4) require_image(inputs[0]);
     return {inputs[0]};
   }
 

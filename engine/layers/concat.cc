@@ -1,8 +1,8 @@
 #include "engine/layers/concat.h"
 
 #include <algorithm>
+#include <array>
 
-#include "base/error.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
 #include "engine/layers/shapes.h"
@@ -10,40 +10,53 @@
 namespace moil {
 namespace {
 
-// Seen in memory, every input is [rows, width]: of an image the rows are pixels and the width its
-// channels, otherwise a row is a sample.
-std::int64_t rows_for(const TensorInfo& info) {
-  return info.dims.rank() == 4 ? rows_of(info) : info.dims[0];
+// Seen in memory, every input is [rows, width], a row being what follows one index of the axes that
+// lie before `axis` there: for the channels of an image a pixel.
+std::int64_t rows_for(const TensorInfo& info, std::size_t axis) {
+  const Dims& d = info.dims;
+  if (info.layout == Layout::kChannelsLast) {
+    const std::array<std::int64_t, 4> rows = {1, d[0] * d[2] * d[3], d[0], d[0] * d[2]};
+    return rows[axis];
+  }
+  std::int64_t rows = 1;
+  for (std::size_t k = 0; k < axis; ++k) rows *= d[k];
+  return rows;
 }
 
 class Concat final : public Layer {
  public:
+  explicit Concat(std::size_t axis) : axis_(axis) {}
+
   std::string_view type() const override { return "concat"; }
 
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override {
     require_at_least(inputs, 1);
     TensorInfo result = inputs[0];
     const auto& first = inputs[0].dims;
-    if (first.rank() < 2) fail_shape("takes tensors with an axis 1, has " + first.to_string());
+    if (first.rank() <= axis_) {
+      fail_shape("takes tensors with an axis " + std::to_string(axis_) + ", has " +
+                 first.to_string());
+    }
     std::int64_t total = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       bool fits = inputs[i].dims.rank() == first.rank() && inputs[i].layout == inputs[0].layout;
       for (std::size_t axis = 0; fits && axis < first.rank(); ++axis)
-        fits = axis == 1 || inputs[i].dims[axis] == first[axis];
+        fits = axis == axis_ || inputs[i].dims[axis] == first[axis];
       if (!fits) {
         fail_shape("input " + std::to_string(i) + " is " + inputs[i].dims.to_string() +
-                   ", which differs from input 0, " + first.to_string() + ", in more than axis 1");
+                   ", which differs from input 0, " + first.to_string() + ", in more than axis " +
+                   std::to_string(axis_));
       }
-      total += inputs[i].dims[1];
+      total += inputs[i].dims[axis_];
     }
     std::vector<std::int64_t> dims(first.values().begin(), first.values().end());
-    dims[1] = total;
+    dims[axis_] = total;
     result.dims = Dims(dims);
     return {result};
   }
 
   LayerPlan plan(const LayerSetup& setup) override {
-    rows_ = rows_for(setup.inputs[0]);
+    rows_ = rows_for(setup.inputs[0], axis_);
     width_ = setup.outputs[0].dims.elements() / rows_;
     widths_.clear();
     for (const auto& input : setup.inputs) widths_.push_back(input.dims.elements() / rows_);
@@ -81,6 +94,7 @@ class Concat final : public Layer {
  private:
   std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / width_); }
 
+  const std::size_t axis_;
   std::int64_t rows_ = 0, width_ = 0;
   std::vector<std::int64_t> widths_;
 };
@@ -89,13 +103,9 @@ class Concat final : public Layer {
 
 std::unique_ptr<Layer> make_concat(const std::string& name, const Properties& properties) {
   PropertyReader reader(name, properties);
-  const std::int64_t axis = reader.integer("axis", 1);
+  const std::int64_t axis = reader.integer("axis", 1, 1);
   reader.done();
-  if (axis != 1) {
-    throw Error(ErrorCode::kUnimplemented,
-                "layer \"" + name + "\": property \"axis\" must be 1, is " + std::to_string(axis));
-  }
-  return std::make_unique<Concat>();
+  return std::make_unique<Concat>(static_cast<std::size_t>(axis));
 }
 
 }  // namespace moil

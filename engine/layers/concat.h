@@ -1,6 +1,6 @@
-// Tensors one behind the other along axis 1, type "concat". All other dims must be the same.
+// Tensors one behind the other along an axis, type "concat". All other dims must be the same.
 //
-// Property: axis = 1 (nothing else is supported). Backward reads only the derivative.
+// Property: axis (1), behind the batch. Backward reads only the derivative.
 #pragma once
 
 #include <memory>

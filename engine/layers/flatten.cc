@@ -18,14 +18,13 @@ class Flatten final : public Layer {
     require_inputs(inputs, 1);
     const Dims& dims = inputs[0].dims;
     if (dims.rank() < 2) fail_shape("takes tensors of rank 2 or more, has " + dims.to_string());
-    if (dims.rank() == 4) require_image(inputs[0]);
     return {{Dims{dims[0], dims.elements_per_sample()}}};
   }
 
   LayerPlan plan(const LayerSetup& setup) override {
     const Dims& dims = setup.inputs[0].dims;
     batch_ = dims[0];
-    channels_ = dims.rank() == 4 ? dims[1] : 1;
+    channels_ = setup.inputs[0].layout == Layout::kChannelsLast ? dims[1] : 1;
     pixels_ = dims.elements_per_sample() / channels_;
     same_data_ = channels_ == 1 || pixels_ == 1;
     LayerPlan plan;

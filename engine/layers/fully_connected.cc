@@ -40,10 +40,10 @@ class FullyConnected final : public Layer {
 };
 
 const Dims& FullyConnected::input_dims(std::span<const TensorInfo> inputs) const {
-  if (inputs.size() != 1 || inputs[0].dims.rank() < 2 || inputs[0].dims.rank() > 3)
+  if (inputs.size() != 1 || inputs[0].dims.rank() < 2 || inputs[0].layout != Layout::kPlain)
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + name_ +
-                    "\": fully_connected takes one input [N, F] or [N, L, F], not " +
+                    "\": fully_connected takes one input [N, F] or [N, ..., F], not " +
                     (inputs.size() == 1 ? inputs[0].dims.to_string() + "; flatten it first"
                                         : std::to_string(inputs.size()) + " inputs"));
   return inputs[0].dims;
@@ -51,8 +51,9 @@ const Dims& FullyConnected::input_dims(std::span<const TensorInfo> inputs) const
 
 std::vector<TensorInfo> FullyConnected::infer_outputs(std::span<const TensorInfo> inputs) const {
   const Dims& d = input_dims(inputs);
-  if (d.rank() == 2) return {{Dims{d[0], p_.units}}};
-  return {{Dims{d[0], d[1], p_.units}}};
+  std::vector<std::int64_t> dims(d.values().begin(), d.values().end());
+  dims.back() = p_.units;
+  return {{Dims(dims)}};
 }
 
 std::vector<WeightSpec> FullyConnected::weights(std::span<const TensorInfo> inputs) const {

@@ -1,4 +1,5 @@
-// Fully connected: y = x W^T + b. [N, F] to [N, units], or [N, L, F] to [N, L, units].
+// Fully connected: y = x W^T + b. [N, F] to [N, units], or over the last axis: [N, ..., F] to
+// [N, ..., units].
 //
 // Properties: units, bias (true), activation ("none", "relu", "relu6": fused, for inference only).
 // Weights: "weight" [units, F] and "bias" [units]. In inference plans the weights are packed once,

@@ -6,7 +6,8 @@
 // execution orders, lifespans and addresses (NNTrainer 2024 §3). A step then runs on pointers into
 // the pool: it allocates nothing and keeps no pointer.
 //
-// Rank-4 tensors are Layout::kChannelsLast ([N,H,W,C] in memory, dims logical [N,C,H,W]).
+// Images are of rank 4 and Layout::kChannelsLast ([N,H,W,C] in memory, dims logical [N,C,H,W]), as
+// every input of rank 4 is; everything else is plain, row-major.
 // A layer object serves one plan and one thread at a time; its steps may use threads inside.
 #pragma once
 
@@ -31,7 +32,14 @@ enum class WeightOrder : std::uint8_t {
   kDepthwise,    // file [C, 1, KH, KW]; memory [KH][KW][C]
 };
 
-enum class Initializer : std::uint8_t { kZeros, kOnes, kHeNormal, kXavierUniform, kUniformFanIn };
+enum class Initializer : std::uint8_t {
+  kZeros,
+  kOnes,
+  kHeNormal,
+  kXavierUniform,
+  kUniformFanIn,
+  kQuarter
+};
 
 struct WeightSpec {
   std::string name;  // "weight", "bias", "gamma", "beta", "running_mean", "running_var"

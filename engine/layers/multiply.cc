@@ -12,7 +12,8 @@ namespace {
 // Whether `factor` is one number a channel of the image `info`.
 bool is_factor_a_channel(const TensorInfo& info, const TensorInfo& factor) {
   const Dims &image = info.dims, &f = factor.dims;
-  if (image.rank() != 4 || f.rank() < 2 || f[0] != image[0] || f[1] != image[1]) return false;
+  if (info.layout != Layout::kChannelsLast || f.rank() < 2 || f[0] != image[0] || f[1] != image[1])
+    return false;
   return f.rank() == 2 || (f.rank() == 4 && f[2] == 1 && f[3] == 1);
 }
 

@@ -67,6 +67,18 @@ std::vector<std::int64_t> PropertyReader::integers(const std::string& name, std:
                  std::to_string(count));
 }
 
+std::vector<std::int64_t> PropertyReader::list(const std::string& name, std::int64_t least) {
+  const Property* p = find(name);
+  if (!p)
+    throw Error(ErrorCode::kInvalidArgument, owner_ + ": property \"" + name + "\" is missing");
+  const auto* values = std::get_if<std::vector<std::int64_t>>(p);
+  bool good = values && !values->empty();
+  if (good)
+    for (const std::int64_t v : *values) good = good && v >= least;
+  if (!good) fail(name, "a list of whole numbers of at least " + std::to_string(least));
+  return *values;
+}
+
 void PropertyReader::done() const {
   for (const auto& [name, value] : properties_) {
     if (!known_.contains(name)) {

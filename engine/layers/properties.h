@@ -34,6 +34,8 @@ class PropertyReader {
   // One number for all `count` places, or a list of that many.
   std::vector<std::int64_t> integers(const std::string& name, std::size_t count,
                                      std::int64_t fallback, std::int64_t least = 0);
+  // A list of any length but zero; required.
+  std::vector<std::int64_t> list(const std::string& name, std::int64_t least = 0);
   bool has(const std::string& name) const { return properties_.contains(name); }
   void done() const;
 

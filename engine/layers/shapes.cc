@@ -35,10 +35,17 @@ void require_image(const TensorInfo& info) {
   }
 }
 
+std::int64_t require_rows(const TensorInfo& info) {
+  if (info.dims.rank() < 2 || info.layout != Layout::kPlain) {
+    fail_shape("takes rows [N, ..., F], has " + info.dims.to_string() +
+               (info.layout == Layout::kPlain ? "" : ", an image"));
+  }
+  return info.dims.back();
+}
+
 std::int64_t channels_of(const TensorInfo& info) {
   if (info.dims.rank() == 0) fail_shape("takes tensors with a batch dimension, has a scalar");
-  if (info.dims.rank() == 4) require_image(info);
-  return info.dims.rank() == 4 ? info.dims[1] : info.dims.back();
+  return info.layout == Layout::kChannelsLast ? info.dims[1] : info.dims.back();
 }
 
 std::int64_t rows_of(const TensorInfo& info) { return info.dims.elements() / channels_of(info); }

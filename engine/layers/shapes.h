@@ -19,6 +19,9 @@ void require_same_dims(std::span<const TensorInfo> inputs);
 // Rank 4, channels-last.
 void require_image(const TensorInfo& info);
 
+// Two axes or more, plain layout; gives the size of the last.
+std::int64_t require_rows(const TensorInfo& info);
+
 // The axis that is last in memory: the channels of an image, otherwise the last dimension.
 std::int64_t channels_of(const TensorInfo& info);
 // All elements, seen as rows of channels_of() each.

@@ -12,7 +12,9 @@ namespace {
 
 class Softmax final : public Layer {
  public:
-  std::string_view type() const override { return "softmax"; }
+  explicit Softmax(bool logarithm) : logarithm_(logarithm) {}
+
+  std::string_view type() const override { return logarithm_ ? "log_softmax" : "softmax"; }
 
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override {
     require_inputs(inputs, 1);
@@ -33,20 +35,23 @@ class Softmax final : public Layer {
 
   void forward(const LayerRun& run) override {
     parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
-      softmax(run.inputs[0], run.outputs[0], columns_, begin, end);
+      const auto compute = logarithm_ ? log_softmax : softmax;
+      compute(run.inputs[0], run.outputs[0], columns_, begin, end);
     });
   }
 
   void compute_derivative(const LayerRun& run) override {
     parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
-      softmax_derivative(run.outputs[0], run.output_derivatives[0], run.input_derivatives[0],
-                         columns_, begin, end);
+      const auto compute = logarithm_ ? log_softmax_derivative : softmax_derivative;
+      compute(run.outputs[0], run.output_derivatives[0], run.input_derivatives[0], columns_, begin,
+              end);
     });
   }
 
  private:
   std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / 4 / columns_); }
 
+  const bool logarithm_;
   std::int64_t rows_ = 0, columns_ = 0;
 };
 
@@ -54,7 +59,12 @@ class Softmax final : public Layer {
 
 std::unique_ptr<Layer> make_softmax(const std::string& name, const Properties& properties) {
   PropertyReader(name, properties).done();
-  return std::make_unique<Softmax>();
+  return std::make_unique<Softmax>(false);
+}
+
+std::unique_ptr<Layer> make_log_softmax(const std::string& name, const Properties& properties) {
+  PropertyReader(name, properties).done();
+  return std::make_unique<Softmax>(true);
 }
 
 }  // namespace moil

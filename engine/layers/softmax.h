@@ -1,5 +1,5 @@
-// Softmax over features or channels (the last axis in memory), type "softmax". In place; the
-// derivative reads the output. No properties.
+// Softmax over features or channels (the last axis in memory), type "softmax", and its logarithm,
+// type "log_softmax". In place; the derivative reads the output. No properties.
 #pragma once
 
 #include <memory>
@@ -12,5 +12,7 @@ namespace moil {
 
 [[nodiscard]] std::unique_ptr<Layer> make_softmax(const std::string& name,
                                                   const Properties& properties);
+[[nodiscard]] std::unique_ptr<Layer> make_log_softmax(const std::string& name,
+                                                      const Properties& properties);
 
 }  // namespace moil

@@ -191,6 +191,80 @@ def activation_cases():
                   name=f"softmax scale={scale}")
 
 
+def pointwise_cases():
+    for dims in [(4, 33), (2, 19, 5, 3), (2, 7, 9)]:
+        layer("scale", {"factor": -1.7, "offset": 0.3}, [random(*dims)], lambda x, w, _: x[0] * -1.7 + 0.3)
+        layer("clip", {"min": -0.6, "max": 0.9}, [random(*dims)], lambda x, w, _: x[0].clamp(-0.6, 0.9))
+        layer("clip", {"min": -0.6}, [random(*dims)], lambda x, w, _: x[0].clamp(min=-0.6))
+        layer("reciprocal", {}, [random(*dims, low=0.5, high=3)], lambda x, w, _: 1 / x[0])
+        channels = dims[-1] if len(dims) == 3 else dims[1]
+        # PyTorch's channels are axis 1: rows are turned for it.
+        turned = len(dims) == 3
+
+        def prelu(x, w, _, turned=turned):
+            x = x[0].transpose(1, 2) if turned else x[0]
+            y = F.prelu(x, w["weight"])
+            return y.transpose(1, 2) if turned else y
+
+        layer("prelu", {}, [random(*dims)], prelu, {"weight": random(channels)})
+        layer("prelu", {"shared": True}, [random(*dims)], prelu, {"weight": random(1)})
+    for dims, axis in [((4, 10), 1), ((2, 5, 3, 3), 1), ((2, 6, 17), 2), ((3, 1000), 1)]:
+        for scale in (1.0, 10.0):
+            layer("log_softmax", {}, [random(*dims)], lambda x, w, _, a=axis: F.log_softmax(x[0], a),
+                  scale=scale, name=f"log_softmax scale={scale}")
+
+
+def sequence_cases():
+    for rows, inner, columns in [(5, 7, 3), (65, 64, 65), (1, 33, 2)]:
+        for lead in [(2,), (2, 3, 2)]:
+            a, b = random(*lead, rows, inner), random(*lead, inner, columns)
+            layer("matmul", {}, [a, b], lambda x, w, _: x[0] @ x[1])
+            layer("matmul", {"transpose_b": True}, [a, b.transpose(-2, -1).contiguous()],
+                  lambda x, w, _: x[0] @ x[1].transpose(-2, -1))
+    for dims in [(4, 7), (3, 65, 192), (2, 3, 2, 5, 33)]:
+        for epsilon in (1e-5, 1e-3):
+            weights = {"gamma": random(dims[-1]), "beta": random(dims[-1])}
+            layer("layer_norm", {"epsilon": epsilon}, [random(*dims) * 2 + 1],
+                  lambda x, w, _, e=epsilon: F.layer_norm(x[0], x[0].shape[-1:], w["gamma"], w["beta"], e),
+                  weights)
+        layer("layer_norm", {"affine": False}, [random(*dims) * 2 + 1],
+              lambda x, w, _: F.layer_norm(x[0], x[0].shape[-1:]))
+    for dims, own in [((4, 7), (7,)), ((3, 5, 8), (8,)), ((3, 5, 8), (5, 8)), ((9, 65, 192), (65, 192))]:
+        layer("add_parameter", {"dims": list(own)}, [random(*dims)], lambda x, w, _: x[0] + w["weight"],
+              {"weight": random(*own)})
+        layer("multiply_parameter", {"dims": list(own)}, [random(*dims)],
+              lambda x, w, _: x[0] * w["weight"], {"weight": random(*own)})
+    for count in (1, 3):
+        layer("prepend_parameter", {"count": count}, [random(4, 6, 10)],
+              lambda x, w, _: torch.cat((w["weight"].expand(4, -1, -1), x[0]), 1),
+              {"weight": random(count, 10)})
+
+
+def axis_cases():
+    image = (2, 5, 6, 7)
+    for dims, own in [(image, [5, 42]), (image, [6, 35]), ((2, 30, 7), [5, 6, 7]), (image, [10, 3, 7]),
+                      ((3, 24), [4, 3, 2]), ((3, 4, 6), [2, 2, 3, 2])]:
+        layer("reshape", {"dims": own}, [random(*dims)],
+              lambda x, w, _, o=own: x[0].reshape(len(x[0]), *o))
+    for dims, order in [((2, 5, 6), [0, 2, 1]), ((2, 65, 3, 4, 8), [0, 2, 3, 1, 4]),
+                        ((2, 5, 3, 4, 8), [0, 4, 1, 3, 2])]:
+        layer("permute", {"order": order}, [random(*dims)], lambda x, w, _, o=order: x[0].permute(o))
+    for order in ([0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 3, 2]):
+        layer("permute", {"order": order, "layout": "channels_last"}, [random(*image)],
+              lambda x, w, _, o=order: x[0].permute(o))
+    for axis in (1, 2, 3):
+        layer("slice", {"axis": axis, "start": 1, "length": 2, "step": 2}, [random(*image)],
+              lambda x, w, _, a=axis: x[0].index_select(a, torch.tensor([1, 3])))
+    layer("slice", {"length": 1}, [random(3, 65, 16)], lambda x, w, _: x[0][:, :1])
+    layer("pad", {"begin": [1, 2, 0], "end": [0, 1, 3], "value": 0.5}, [random(*image)],
+          lambda x, w, _: F.pad(x[0], (0, 3, 2, 1, 1, 0), value=0.5))
+    layer("pad", {"begin": [1, 0], "end": [0, 2]}, [random(3, 4, 5)],
+          lambda x, w, _: F.pad(x[0], (0, 2, 1, 0)))
+    for axis in (2, 3):
+        layer("concat", {"axis": axis}, [random(*image), random(*image)],
+              lambda x, w, _, a=axis: torch.cat(x, a))
+
+
 def pooling_cases():
     windows = [(2, 2, 0), (3, 2, 1), (3, 1, 1), (3, 1, 0), (2, 3, 1), ((3, 2), (2, 1), (1, 0)),
                (5, 4, 2), (8, 8, 0)]
@@ -357,7 +431,8 @@ def schedule_cases():
 
 
 torch.manual_seed(2024)
-for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases, pooling_cases,
+for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases,
+              pointwise_cases, sequence_cases, axis_cases, pooling_cases,
               joining_cases, loss_cases, optimizer_cases, schedule_cases):
     cases()
 network_cases(out, random)

@@ -10,9 +10,30 @@ namespace {
 
 // Of the built-in types. A layer of the user's own may take what it likes.
 bool takes_one_input(const std::string& type) {
-  static constexpr std::array<std::string_view, 11> kTypes = {
-      "average_pool",        "batch_norm", "conv2d",   "dropout",   "flatten", "fully_connected",
-      "global_average_pool", "identity",   "max_pool", "multi_out", "softmax"};
+  static constexpr std::array<std::string_view, 24> kTypes = {"add_parameter",
+                                                              "average_pool",
+                                                              "batch_norm",
+                                                              "clip",
+                                                              "conv2d",
+                                                              "dropout",
+                                                              "flatten",
+                                                              "fully_connected",
+                                                              "global_average_pool",
+                                                              "identity",
+                                                              "layer_norm",
+                                                              "log_softmax",
+                                                              "max_pool",
+                                                              "multi_out",
+                                                              "multiply_parameter",
+                                                              "pad",
+                                                              "permute",
+                                                              "prelu",
+                                                              "prepend_parameter",
+                                                              "reciprocal",
+                                                              "reshape",
+                                                              "scale",
+                                                              "slice",
+                                                              "softmax"};
   if (std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end()) return true;
   return std::any_of(kActivationKinds.begin(), kActivationKinds.end(),
                      [&](ActivationKind kind) { return to_string(kind) == type; });

@@ -19,6 +19,11 @@ TEST(Factory, EveryTypeSaysItsName) {
     if (type == "fully_connected") properties = {{"units", std::int64_t{3}}};
     if (type == "conv2d" || type.ends_with("_pool")) properties["kernel"] = std::int64_t{3};
     if (type == "global_average_pool") properties.clear();
+    if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
+      properties["dims"] = std::vector<std::int64_t>{3};
+    if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 2, 1};
+    if (type == "slice") properties["length"] = std::int64_t{1};
+    if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};
     if (type == "multi_out") properties = {{"outputs", std::int64_t{2}}};
     if (type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans")
       continue;  // of other tests

@@ -109,7 +109,8 @@ TEST(FullyConnected, InferenceDoesNotDependOnTheBatch) {
 TEST(FullyConnected, WhatIsWrongIsRefusedByName) {
   const auto error_of = [](const Properties& p, const Dims& input) -> std::string {
     try {
-      (void)make_fully_connected("fc", p)->infer_outputs(std::vector<TensorInfo>{{input}});
+      (void)make_fully_connected("fc", p)->infer_outputs(std::vector<TensorInfo>{
+          {input, input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain}});
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
       return e.what();

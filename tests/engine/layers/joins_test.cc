@@ -61,6 +61,22 @@ TEST(Concat, ChannelsFeaturesAndSteps) {
   EXPECT_EQ(harness.output(), (std::vector<float>{1, 3, 4, 2, 5, 6}));
 }
 
+TEST(Concat, OtherAxes) {
+  for (const Int axis : {1, 2, 3}) {
+    Dims image{2, 3, 4, 5}, more{2, 3, 4, 5};
+    if (axis == 1) more = Dims{2, 6, 4, 5};
+    if (axis == 2) more = Dims{2, 3, 1, 5};
+    if (axis == 3) more = Dims{2, 3, 4, 2};
+    expect_gradients({"concat", {{"axis", axis}}, {image, more}});
+    expect_gradients({"concat", {{"axis", axis}}, {image, more}, true});
+  }
+  LayerHarness rows({"concat", {{"axis", Int{2}}}, {Dims{1, 2, 1}, Dims{1, 2, 2}}});
+  rows.set_input(0, {1, 2});
+  rows.set_input(1, {3, 4, 5, 6});
+  rows.forward();
+  EXPECT_EQ(rows.output(), (std::vector<float>{1, 3, 4, 2, 5, 6}));
+}
+
 TEST(MultiOut, SumsTheDerivatives) {
   const LayerSpec spec{"multi_out", {{"outputs", Int{3}}}, {Dims{2, 21, 2, 3}}};
   expect_gradients(spec);
@@ -95,8 +111,9 @@ TEST(Joins, Errors) {
   EXPECT_EQ(error_of({"multiply", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
   EXPECT_NE(error_of({"concat", {}, {a, Dims{3, 3}}}).find("in more than axis 1"),
             std::string::npos);
-  EXPECT_NE(error_of({"concat", {{"axis", Int{2}}}, {a, a}}).find("\"axis\" must be 1"),
-            std::string::npos);
+  EXPECT_EQ(error_of({"concat", {{"axis", Int{2}}}, {a, a}}),
+            "takes tensors with an axis 2, has 2x3");
+  EXPECT_NE(error_of({"concat", {{"axis", Int{0}}}, {a, a}}).find("\"axis\""), std::string::npos);
   EXPECT_NE(error_of({"multi_out", {}, {a}}).find("\"outputs\" is missing"), std::string::npos);
   EXPECT_NE(error_of({"flatten", {}, {Dims{3}}}).find("rank 2 or more"), std::string::npos);
 }

@@ -101,7 +101,8 @@ LayerHarness::~LayerHarness() = default;
 LayerHarness::LayerHarness(const LayerSpec& spec, const HarnessOptions& options)
     : spec_(spec), options_(options), layer_(make_layer(spec.type, "test", spec.properties)) {
   for (const Dims& dims : spec.inputs) {
-    setup_.inputs.push_back({dims, dims.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain});
+    const bool image = dims.rank() == 4 && !spec.plain;
+    setup_.inputs.push_back({dims, image ? Layout::kChannelsLast : Layout::kPlain});
   }
   setup_.outputs = layer_->infer_outputs(setup_.inputs);
   specs_ = layer_->weights(setup_.inputs);

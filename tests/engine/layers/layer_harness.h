@@ -22,7 +22,8 @@ namespace moil::test {
 struct LayerSpec {
   std::string type;
   Properties properties;
-  std::vector<Dims> inputs;  // rank 4: channels-last
+  std::vector<Dims> inputs;  // rank 4: channels-last, unless
+  bool plain = false;        // every input lies row-major
 };
 
 struct HarnessOptions {

@@ -40,12 +40,18 @@ TEST(ConcatRealizerTest, KnowsEveryBuiltInLayer) {
     if (type == "fully_connected") properties["units"] = std::int64_t{2};
     if (type == "conv2d" || type == "max_pool" || type == "average_pool")
       properties["kernel"] = std::int64_t{1};
+    if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
+      properties["dims"] = std::vector<std::int64_t>{12};
+    if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 1};
+    if (type == "slice") properties["length"] = std::int64_t{2};
+    if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};
     if (type == "multi_out") properties["outputs"] = std::int64_t{2};
     if (type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans")
       continue;  // of tests
-    const std::vector<std::int64_t> dims = type == "conv2d" || type.ends_with("_pool")
-                                               ? std::vector<std::int64_t>{2, 3, 3}
-                                               : std::vector<std::int64_t>{6};
+    std::vector<std::int64_t> dims = {6};
+    if (type == "conv2d" || type.ends_with("_pool")) dims = {2, 3, 3};
+    if (type == "matmul") dims = {3, 3};
+    if (type == "prepend_parameter") dims = {2, 6};
     ModelBuilder b(dims);
     b.layer(type, properties, {"input", "input"}, "x");
     EXPECT_NO_THROW((void)build_graph(realize_concat(b.model()), 2));

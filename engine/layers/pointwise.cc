@@ -1,0 +1,135 @@
+#include "engine/layers/pointwise.h"
+
+#include <limits>
+
+#include "base/error.h"
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/pointwise.h"
+#include "engine/layers/shapes.h"
+
+namespace moil {
+namespace {
+
+// What all of them share; `saved`: what CD reads besides the output's derivative.
+class Pointwise : public Layer {
+ public:
+  enum class Saved { kNothing, kInput, kOutput };
+  explicit Pointwise(Saved saved) : saved_(saved) {}
+
+  std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override {
+    require_inputs(inputs, 1);
+    return {inputs[0]};
+  }
+
+  LayerPlan plan(const LayerSetup& setup) override {
+    elements_ = setup.inputs[0].dims.elements();
+    LayerPlan plan;
+    plan.inputs = {Lifespan::kForward};
+    plan.outputs = {Lifespan::kNone};
+    if (saved_ == Saved::kInput) plan.inputs[0] |= Lifespan::kComputeDerivative;
+    if (saved_ == Saved::kOutput) plan.outputs[0] = Lifespan::kComputeDerivative;
+    plan.output_derivatives = Lifespan::kComputeDerivative;
+    plan.in_place = plan.derivative_in_place = InPlace::kModify;
+    return plan;
+  }
+
+  void forward(const LayerRun& run) override {
+    parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      value(run.inputs[0], run.outputs[0], begin, end);
+    });
+  }
+
+  void compute_derivative(const LayerRun& run) override {
+    const float* saved = saved_ == Saved::kOutput ? run.outputs[0] : run.inputs[0];
+    parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      derivative(saved, run.output_derivatives[0], run.input_derivatives[0], begin, end);
+    });
+  }
+
+ private:
+  virtual void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const = 0;
+  virtual void derivative(const float* saved, const float* dy, float* dx, std::int64_t begin,
+                          std::int64_t end) const = 0;
+
+  const Saved saved_;
+  std::int64_t elements_ = 0;
+};
+
+class Scale final : public Pointwise {
+ public:
+  Scale(float factor, float offset)
+      : Pointwise(Saved::kNothing), factor_(factor), offset_(offset) {}
+  std::string_view type() const override { return "scale"; }
+
+ private:
+  void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const override {
+    scale_shift(in, factor_, offset_, out, begin, end);
+  }
+  void derivative(const float*, const float* dy, float* dx, std::int64_t begin,
+                  std::int64_t end) const override {
+    scale_shift(dy, factor_, 0, dx, begin, end);
+  }
+
+  const float factor_, offset_;
+};
+
+class Clip final : public Pointwise {
+ public:
+  Clip(float least, float most) : Pointwise(Saved::kInput), least_(least), most_(most) {}
+  std::string_view type() const override { return "clip"; }
+
+ private:
+  void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const override {
+    clamp(in, least_, most_, out, begin, end);
+  }
+  void derivative(const float* x, const float* dy, float* dx, std::int64_t begin,
+                  std::int64_t end) const override {
+    clamp_derivative(x, least_, most_, dy, dx, begin, end);
+  }
+
+  const float least_, most_;
+};
+
+class Reciprocal final : public Pointwise {
+ public:
+  Reciprocal() : Pointwise(Saved::kOutput) {}
+  std::string_view type() const override { return "reciprocal"; }
+
+ private:
+  void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const override {
+    reciprocal(in, out, begin, end);
+  }
+  void derivative(const float* y, const float* dy, float* dx, std::int64_t begin,
+                  std::int64_t end) const override {
+    reciprocal_derivative(y, dy, dx, begin, end);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_scale(const std::string& name, const Properties& properties) {
+  PropertyReader reader(name, properties);
+  const double factor = reader.number("factor", 1), offset = reader.number("offset", 0);
+  reader.done();
+  return std::make_unique<Scale>(static_cast<float>(factor), static_cast<float>(offset));
+}
+
+std::unique_ptr<Layer> make_clip(const std::string& name, const Properties& properties) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  PropertyReader reader(name, properties);
+  const double least = reader.number("min", -kNone), most = reader.number("max", kNone);
+  reader.done();
+  if (!(least <= most)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + name + "\": property \"min\" must not be above \"max\"");
+  }
+  return std::make_unique<Clip>(static_cast<float>(least), static_cast<float>(most));
+}
+
+std::unique_ptr<Layer> make_reciprocal(const std::string& name, const Properties& properties) {
+  PropertyReader(name, properties).done();
+  return std::make_unique<Reciprocal>();
+}
+
+}  // namespace moil

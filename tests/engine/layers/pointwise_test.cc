@@ -1,0 +1,66 @@
+// scale, clip, reciprocal and prelu.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/engine/layers/layer_harness.h"
+
+namespace moil::test {
+namespace {
+
+std::vector<float> output_of(const LayerSpec& spec, const std::vector<float>& input) {
+  LayerHarness harness(spec);
+  harness.set_input(0, input);
+  harness.forward();
+  return harness.output();
+}
+
+TEST(Scale, MultipliesAndAdds) {
+  EXPECT_EQ(output_of({"scale", {{"factor", 2.0}, {"offset", -1.0}}, {Dims{1, 2}}}, {1, 5}),
+            (std::vector<float>{1, 9}));
+  expect_gradients({"scale", {{"factor", -0.7}, {"offset", 3.0}}, {Dims{2, 5, 3, 3}}});
+  expect_batch_independent({"scale", {{"factor", -0.7}}, {Dims{3, 21}}});
+}
+
+TEST(Clip, KeepsBetweenItsLimits) {
+  EXPECT_EQ(output_of({"clip", {{"min", -1.0}, {"max", 2.0}}, {Dims{1, 3}}}, {-5, 1, 5}),
+            (std::vector<float>{-1, 1, 2}));
+  EXPECT_EQ(output_of({"clip", {{"min", -1.0}}, {Dims{1, 3}}}, {-5, 1, 5}),
+            (std::vector<float>{-1, 1, 5}));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(output_of({"clip", {{"min", 0.0}}, {Dims{1, 1}}}, {nan})[0]));
+  expect_gradients({"clip", {{"min", -1.027}, {"max", 0.4865}}, {Dims{2, 37}}});
+  expect_thread_independent({"clip", {{"max", 0.5}}, {Dims{3, 50000}}});
+  EXPECT_NE(error_of({"clip", {{"min", 1.0}, {"max", 0.0}}, {Dims{1, 2}}}).find("\"min\""),
+            std::string::npos);
+}
+
+TEST(Reciprocal, IsOneByX) {
+  EXPECT_EQ(output_of({"reciprocal", {}, {Dims{1, 2}}}, {-4, 0.5F}),
+            (std::vector<float>{-0.25F, 2}));
+  LayerHarness harness({"reciprocal", {}, {Dims{1, 2}}}, {.in_place = true});
+  harness.set_input(0, {2, -0.5F});
+  harness.set_output_derivative(0, {1, 3});
+  harness.forward();
+  harness.backward();
+  EXPECT_EQ(harness.input_derivative(), (std::vector<float>{-0.25F, -12}));
+}
+
+TEST(Prelu, OneSlopeAChannelOrForAll) {
+  LayerHarness harness({"prelu", {}, {Dims{2, 2}}});
+  harness.set_weight(0, {0.5F, -2});
+  harness.set_input(0, {-2, -3, 4, 5});
+  harness.forward();
+  EXPECT_EQ(harness.output(), (std::vector<float>{-1, 6, 4, 5}));
+  const Properties shared = {{"shared", true}};
+  expect_gradients({"prelu", {}, {Dims{4, 19}}});
+  expect_gradients({"prelu", {}, {Dims{2, 5, 4, 3}}});
+  expect_gradients({"prelu", shared, {Dims{2, 5, 4, 3}}});
+  EXPECT_EQ(LayerHarness({"prelu", shared, {Dims{2, 5, 4, 3}}}).weight_specs()[0].dims, Dims{1});
+  expect_thread_independent({"prelu", {}, {Dims{8, 33, 20, 20}}});
+  expect_batch_independent({"prelu", shared, {Dims{4, 21}}});
+}
+
+}  // namespace
+}  // namespace moil::test
