@@ -27,7 +27,7 @@ except ImportError as error:
     print(f"skipped: {error}; on Debian: apt-get install python3-torch python3-torchvision")
     sys.exit(77)
 
-from onnx_models import efficientnet_lite0, mobilenet_v1
+from onnx_models import BatchSecond, OddOperators, efficientnet_lite0, mobilenet_v1, vit_tiny
 
 torch.set_num_threads(2)
 CLASSES, BATCH = 10, 2
@@ -64,6 +64,9 @@ MODELS = {
     "densenet121": (lambda: zoo.densenet121(num_classes=CLASSES), 32),
     "vgg16": (vgg16, 64),
     "alexnet": (alexnet, 95),
+    "vit_tiny": (lambda: vit_tiny(CLASSES), 64),
+    "batch_second": (lambda: BatchSecond(CLASSES), 64),
+    "odd_operators": (lambda: OddOperators(CLASSES), 32),
 }
 
 
@@ -126,9 +129,15 @@ def export(model, image, path, keep_batch_norms):
 
 def our_names(model):
     """Parameter names as the import gives them: a batch norm's weight is its gamma."""
-    norms = {n for n, m in model.named_modules() if isinstance(m, torch.nn.BatchNorm2d)}
+    norms = {n for n, m in model.named_modules() if isinstance(m, (torch.nn.BatchNorm2d, torch.nn.LayerNorm))}
     names = {}
     for name, _ in model.named_parameters():
+        if name.endswith(("_weight", "_bias")):  # of several products in one
+            names[name] = ".".join(name.rsplit("_", 1))
+            continue
+        if not name.endswith((".weight", ".bias")):  # a tensor of the network's own
+            names[name] = f"{name}.weight"
+            continue
         owner, last = name.rsplit(".", 1)
         names[name] = f"{owner}.{ {'weight': 'gamma', 'bias': 'beta'}[last]}" if owner in norms else name
     return names

@@ -24,17 +24,11 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = MOIL_ONNX_CASES;
 
-const std::string kModels[] = {"alexnet",
-                               "densenet121",
-                               "efficientnet_lite0",
-                               "mobilenet_v1",
-                               "mobilenet_v2",
-                               "mobilenet_v3_large",
-                               "mobilenet_v3_small",
-                               "resnet18",
-                               "resnet50",
-                               "squeezenet1_1",
-                               "vgg16"};
+const std::string kModels[] = {
+    "alexnet",       "batch_second", "densenet121",        "efficientnet_lite0",
+    "mobilenet_v1",  "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small",
+    "odd_operators", "resnet18",     "resnet50",           "squeezenet1_1",
+    "vgg16",         "vit_tiny"};
 
 onnx::ImportedModel import(const std::string& file) {
   return onnx::import_onnx(onnx::read_onnx(kFolder / (file + ".onnx")));

@@ -318,25 +318,61 @@ Tensor unsqueeze(const Node& node, Inputs inputs) {
   return with_dims(node, from, dims);
 }
 
+// The dims that numpy's broadcasting gives these.
+Dims joined(const Node& node, const Dims& a, const Dims& b) {
+  const std::size_t rank = std::max(a.size(), b.size());
+  Dims dims(rank, 1);
+  for (std::size_t k = 1; k <= rank; ++k) {
+    const std::int64_t x = k <= a.size() ? a[a.size() - k] : 1;
+    const std::int64_t y = k <= b.size() ? b[b.size() - k] : 1;
+    if (x != y && x != 1 && y != 1) bad(node, "its inputs' shapes do not fit together");
+    dims[rank - k] = x == 1 ? y : x;
+  }
+  return dims;
+}
+
+// How far each axis of `dims` advances in a tensor that is broadcast to them.
+Dims steps_in(const Dims& own, const Dims& dims) {
+  const Dims strides = strides_of(own);
+  Dims steps(dims.size(), 0);
+  for (std::size_t k = 1; k <= own.size(); ++k)
+    if (own[own.size() - k] != 1) steps[dims.size() - k] = strides[own.size() - k];
+  return steps;
+}
+
+Tensor expand(const Node& node, Inputs inputs) {
+  const Tensor& from = required(node, inputs, 0);
+  const Dims dims = joined(node, from.dims, ints(node, inputs, 1));
+  const Dims steps = steps_in(from.dims, dims);
+  return picked(node, from, dims, [&](std::int64_t i) { return walk(i, dims, steps); });
+}
+
+Tensor where(const Node& node, Inputs inputs) {
+  const Tensor &a = required(node, inputs, 1), &b = required(node, inputs, 2);
+  const std::vector<std::int64_t>& condition = ints(node, inputs, 0);
+  if (a.is_float != b.is_float) bad(node, "its inputs are of different types");
+  const Dims& own = required(node, inputs, 0).dims;
+  const Dims dims = joined(node, own, joined(node, a.dims, b.dims));
+  const Dims steps = steps_in(own, dims), a_steps = steps_in(a.dims, dims),
+             b_steps = steps_in(b.dims, dims);
+  Tensor to = picked(node, a, dims, [&](std::int64_t i) { return walk(i, dims, a_steps); });
+  for (std::int64_t i = 0; i < to.elements(); ++i) {
+    if (condition[at(walk(i, dims, steps))] != 0) continue;
+    const std::size_t other = at(walk(i, dims, b_steps));
+    if (a.is_float)
+      to.floats[at(i)] = b.floats[other];
+    else
+      to.ints[at(i)] = b.ints[other];
+  }
+  return to;
+}
+
 // Elementwise with numpy's broadcasting.
 Tensor binary(const Node& node, Inputs inputs, const auto& on_floats, const auto& on_ints) {
   const Tensor &a = required(node, inputs, 0), &b = required(node, inputs, 1);
   if (a.is_float != b.is_float) bad(node, "its inputs are of different types");
-  const std::size_t rank = std::max(a.dims.size(), b.dims.size());
-  const auto padded = [&](const Dims& dims) {
-    Dims full(rank - dims.size(), 1);
-    full.insert(full.end(), dims.begin(), dims.end());
-    return full;
-  };
-  const Dims a_dims = padded(a.dims), b_dims = padded(b.dims);
-  Dims dims(rank), a_steps = strides_of(a_dims), b_steps = strides_of(b_dims);
-  for (std::size_t k = 0; k < rank; ++k) {
-    if (a_dims[k] != b_dims[k] && a_dims[k] != 1 && b_dims[k] != 1)
-      bad(node, "its inputs' shapes do not fit together");
-    dims[k] = a_dims[k] == 1 ? b_dims[k] : a_dims[k];
-    if (a_dims[k] == 1) a_steps[k] = 0;
-    if (b_dims[k] == 1) b_steps[k] = 0;
-  }
+  const Dims dims = joined(node, a.dims, b.dims);
+  const Dims a_steps = steps_in(a.dims, dims), b_steps = steps_in(b.dims, dims);
   Tensor to;
   const std::int64_t count = count_of(node, dims, std::max(a.elements(), b.elements()));
   to.is_float = a.is_float;
@@ -389,6 +425,16 @@ Tensor divide(const Node& node, Inputs inputs) {
       });
 }
 
+Tensor equal(const Node& node, Inputs inputs) {
+  Tensor to = binary(
+      node, inputs, [](float a, float b) { return a == b ? 1.0F : 0.0F; },
+      [](std::int64_t a, std::int64_t b) { return a == b ? 1 : 0; });
+  if (to.is_float) to.ints.assign(to.floats.begin(), to.floats.end());
+  to.floats.clear();
+  to.is_float = false;
+  return to;
+}
+
 const std::map<std::string, Tensor (*)(const Node&, Inputs)>& table() {
   static const std::map<std::string, Tensor (*)(const Node&, Inputs)> operators = {
       {"Add", add},
@@ -399,6 +445,8 @@ const std::map<std::string, Tensor (*)(const Node&, Inputs)>& table() {
       {"Constant", constant},
       {"ConstantOfShape", constant_of_shape},
       {"Div", divide},
+      {"Equal", equal},
+      {"Expand", expand},
       {"Floor",
        [](const Node& n, Inputs i) { return unary(n, i, [](double v) { return std::floor(v); }); }},
       {"Gather", gather},
@@ -414,6 +462,7 @@ const std::map<std::string, Tensor (*)(const Node&, Inputs)>& table() {
       {"Sub", subtract},
       {"Transpose", transposed},
       {"Unsqueeze", unsqueeze},
+      {"Where", where},
   };
   return operators;
 }

@@ -1,6 +1,7 @@
 #include "engine/io/onnx/import_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -25,13 +26,6 @@ std::string as_name(std::string text) {
   return first == std::string::npos ? std::string() : text.substr(first);
 }
 
-// "features.0.0" of the weight "features.0.0.weight"; empty where it is named otherwise.
-std::string owner_of(const std::string& weight) {
-  static constexpr std::string_view kSuffix = ".weight";
-  if (!weight.ends_with(kSuffix)) return {};
-  return weight.substr(0, weight.size() - kSuffix.size());
-}
-
 std::string number(std::size_t i) { return std::to_string(i); }
 
 // What may be made of the numbers in the file: exporters turn, reshape and convert a weight in a
@@ -44,15 +38,60 @@ std::int64_t elements_in(const Graph& graph) {
   return count;
 }
 
+// Names that exporters made up: "onnx::Add_12", "345".
+bool is_made_up(const std::string& name) {
+  return name.find("::") != std::string::npos ||
+         name.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace
+
+std::vector<std::int64_t> file_dims(const Value& value) {
+  const auto all = value.info.dims.values();
+  std::vector<std::int64_t> dims(all.begin() + 1, all.end());
+  if (value.batch_axis >= 0) dims.insert(dims.begin() + value.batch_axis, all[0]);
+  return dims;
+}
+
+std::size_t engine_axis(const Value& value, std::size_t file_axis) {
+  if (static_cast<int>(file_axis) == value.batch_axis)
+    throw Unsupported("it works along the batch; samples must not know each other");
+  const bool behind = value.batch_axis < 0 || static_cast<int>(file_axis) < value.batch_axis;
+  return behind ? file_axis + 1 : file_axis;
+}
+
+// "features.0.0" of "features.0.0.weight", "in_proj" of "in_proj_weight".
+std::string owner_of(const std::string& source) {
+  static constexpr std::string_view kWeight = "weight";
+  if (!source.ends_with(kWeight) || is_made_up(source)) return {};
+  const std::string owner = source.substr(0, source.size() - kWeight.size());
+  if (!owner.ends_with('.') && !owner.ends_with('_')) return {};
+  return owner.substr(0, owner.size() - 1);
+}
+
+std::string parameter_of(const std::string& source) {
+  const std::string owner = owner_of(source);
+  return owner.empty() && !is_made_up(source) ? source : owner;
+}
 
 ImportState::ImportState(const Graph& graph)
     : graph_(graph), may_make_(kMaxGrownElements + kMostTimes * elements_in(graph)) {
-  for (const Node& node : graph.nodes)
+  for (const Node& node : graph.nodes) {
     for (const std::string& input : node.inputs) ++readers_[input];
+    for (const std::string& output : node.outputs) producers_[output] = &node;
+  }
   for (const GraphValue& output : graph.outputs) ++readers_[output.name];
-  for (const auto& [name, tensor] : graph.constants)
+  for (const GraphValue& input : graph.inputs) producers_.erase(input.name);
+  for (const auto& [name, tensor] : graph.constants) {
+    producers_.erase(name);
     values_[name].constant = {std::shared_ptr<void>(), &tensor};  // the graph's
+    values_[name].source = name;
+  }
+}
+
+const Node* ImportState::producer(const std::string& name) const {
+  const auto it = producers_.find(name);
+  return it == producers_.end() ? nullptr : it->second;
 }
 
 const Value* ImportState::find(const std::string& name) const {
@@ -83,7 +122,7 @@ const Tensor& ImportState::constant(const Node& node, std::size_t input) const {
   return *find(node.inputs[input])->constant;
 }
 
-const Value& ImportState::padded_data(const Node& node, std::size_t input) const {
+const Value& ImportState::unfinished_data(const Node& node, std::size_t input) const {
   if (!has(node, input)) throw Unsupported("input " + number(input) + " is missing");
   const Value& value = *find(node.inputs[input]);
   if (value.constant)
@@ -92,17 +131,81 @@ const Value& ImportState::padded_data(const Node& node, std::size_t input) const
   return value;
 }
 
-const Value& ImportState::data(const Node& node, std::size_t input) const {
-  const Value& value = padded_data(node, input);
-  if (value.is_padded())
-    throw Unsupported("padding is supported before convolutions and pools alone");
-  return value;
+const Value& ImportState::data(const Node& node, std::size_t input) {
+  const Value& value = unfinished_data(node, input);
+  if (value.form == Form::kPending)
+    throw Unsupported("input " + number(input) + " (\"" + node.inputs[input] + "\") comes from " +
+                      value.node->label() +
+                      ", which is supported as part of GELU or layer normalisation alone");
+  if (value.is_padded() || value.form == Form::kNormalised) finish(node.inputs[input], value);
+  return values_.at(node.inputs[input]);
 }
 
-std::string ImportState::unique_name(const Node& node) {
-  std::string base;
+Value ImportState::image(const Node& node, std::size_t input) {
+  return as_image(data(node, input));
+}
+
+Value ImportState::rows(const Node& node, std::size_t input) { return as_rows(data(node, input)); }
+
+// Gives what has no layer yet its layer.
+void ImportState::finish(const std::string& name, const Value& value) {
+  Node node = *value.node;
+  node.outputs = {name};
+  Value x = value;
+  x.padding = {};
+  x.form = Form::kPlain;
+  if (value.form == Form::kNormalised) return finish_norm(node, x);
+  const auto& p = value.padding;
+  const Dims& d = value.info.dims;
+  x.info.dims = Dims{d[0], d[1], d[2] - p[0] - p[2], d[3] - p[1] - p[3]};
+  add_layer(node, "pad", {&x},
+            {{"begin", std::vector<std::int64_t>{0, p[0], p[1]}},
+             {"end", std::vector<std::int64_t>{0, p[2], p[3]}}});
+}
+
+// Rows that are scaled but not shifted are two layers.
+void ImportState::finish_norm(Node node, const Value& x) {
+  if (x.gamma) {
+    Node scale = *x.gamma_node;
+    scale.outputs = node.outputs;
+    node.outputs = x.node->outputs;
+    if (values_.at(node.outputs[0]).form == Form::kNormalised) {
+      Value bare = x;
+      bare.gamma = nullptr;
+      finish_norm(node, bare);
+    }
+    const Value rows = values_.at(node.outputs[0]);
+    const std::vector<std::int64_t> dims = {x.info.dims.back()};
+    add_layer(scale, "multiply_parameter", {&rows}, {{"dims", dims}},
+              {{"weight", {dims, x.gamma->floats}}}, parameter_of(x.gamma_source));
+    return;
+  }
+  add_layer(node, "layer_norm", {&x}, {{"affine", false}, {"epsilon", x.epsilon}});
+}
+
+Value ImportState::as_image(const Value& value) {
+  if (value.is_image() && value.batch_axis == 0) return value;
+  const std::vector<std::int64_t> dims = file_dims(value);
+  if (dims.size() != 4 || dims[0] != value.info.dims[0])
+    throw Unsupported("it takes images [N, C, H, W], not " + Dims(dims).to_string());
+  Value image = helper(value.layer + ".image", "reshape", value,
+                       {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())}});
+  image.batch_axis = 0;
+  return image;
+}
+
+Value ImportState::as_rows(const Value& value) {
+  if (!value.is_image()) return value;
+  const auto dims = value.info.dims.values();
+  return helper(value.layer + ".rows", "reshape", value,
+                {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())},
+                 {"layout", std::string("plain")}});
+}
+
+std::string ImportState::unique_name(const Node& node, const std::string& wish) {
+  std::string base = as_name(wish);
   for (std::size_t i = 1; i < node.inputs.size() && base.empty(); ++i)
-    if (graph_.constants.contains(node.inputs[i])) base = as_name(owner_of(node.inputs[i]));
+    if (const Value* value = find(node.inputs[i])) base = as_name(owner_of(value->source));
   if (base.empty()) base = as_name(node.name);
   if (base.empty()) base = as_name(node.outputs[0]);
   if (base.empty()) base = node.op;
@@ -114,8 +217,26 @@ std::string ImportState::unique_name(const Node& node) {
 
 Value& ImportState::add_layer(const Node& node, const std::string& type,
                               const std::vector<const Value*>& from, Properties properties,
-                              std::map<std::string, NamedTensor> weights) {
-  LayerDescription layer{unique_name(node), type, {}, std::move(properties)};
+                              std::map<std::string, NamedTensor> weights, const std::string& base) {
+  Value result = make({unique_name(node, base), type, {}, std::move(properties)}, from);
+  for (auto& [name, tensor] : weights) add_weight(result.layer, name, std::move(tensor));
+  return values_[node.outputs[0]] = std::move(result);
+}
+
+Value ImportState::helper(const std::string& name, const std::string& type, const Value& from,
+                          Properties properties) {
+  const auto made = helpers_.find(name);
+  if (made != helpers_.end()) return made->second;
+  if (names_.contains(name)) throw Unsupported("a layer is named \"" + name + "\"");
+  return helpers_[name] = make({name, type, {}, std::move(properties)}, {&from});
+}
+
+Value ImportState::make(LayerDescription layer, const std::vector<const Value*>& from) {
+  for (const auto& [name, property] : layer.properties) {
+    const double* number = std::get_if<double>(&property);
+    if (number != nullptr && !std::isfinite(*number))
+      throw Unsupported("a constant that is not a finite number");
+  }
   std::vector<TensorInfo> infos;
   for (const Value* value : from) {
     layer.inputs.push_back(value->layer);
@@ -129,10 +250,11 @@ Value& ImportState::add_layer(const Node& node, const std::string& type,
     throw Unsupported(e.what());
   }
   result.layer = layer.name;
+  result.batch_axis = from.at(0)->batch_axis;
   names_.insert(layer.name);
-  for (auto& [name, tensor] : weights) add_weight(layer.name, name, std::move(tensor));
+  layers_[layer.name] = result;
   description_.layers.push_back(std::move(layer));
-  return values_[node.outputs[0]] = std::move(result);
+  return result;
 }
 
 void ImportState::alias(const Node& node, const Value& value) {
@@ -152,6 +274,7 @@ void ImportState::add_input(const std::string& name, std::vector<std::int64_t> d
   if (!names_.insert(value.layer).second)
     throw Error(ErrorCode::kBadData, "two inputs are named \"" + name + "\"");
   description_.inputs.push_back({value.layer, {dims.begin() + 1, dims.end()}});
+  layers_[value.layer] = value;
   set(name, std::move(value));
 }
 
@@ -176,10 +299,7 @@ bool ImportState::is_only_reader(const Node& node, std::size_t input) {
 
 LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input) {
   if (!is_only_reader(node, input)) return nullptr;
-  const Value& value = data(node, input);
-  const auto layer = std::find_if(description_.layers.rbegin(), description_.layers.rend(),
-                                  [&](const LayerDescription& l) { return l.name == value.layer; });
-  return layer == description_.layers.rend() ? nullptr : &*layer;
+  return layer_of(data(node, input));
 }
 
 void ImportState::spend(const Node& node, std::int64_t elements) {
@@ -189,6 +309,63 @@ void ImportState::spend(const Node& node, std::int64_t elements) {
               node.label() +
                   ": what is computed of the file's constants takes far more memory "
                   "than the file");
+}
+
+const Value* ImportState::value_of(const std::string& layer) const {
+  const auto it = layers_.find(layer);
+  return it == layers_.end() ? nullptr : &it->second;
+}
+
+LayerDescription* ImportState::layer_of(const Value& value) {
+  const auto layer = std::find_if(description_.layers.rbegin(), description_.layers.rend(),
+                                  [&](const LayerDescription& l) { return l.name == value.layer; });
+  return layer == description_.layers.rend() ? nullptr : &*layer;
+}
+
+namespace {
+
+// Which of the new dims is the batch: the one with as many elements before it as before; -1 where
+// none can be, which only a batch of one allows.
+int batch_axis_in(const Value& x, const std::vector<std::int64_t>& dims) {
+  const std::int64_t batch = x.info.dims[0];
+  const std::vector<std::int64_t> old = file_dims(x);
+  std::int64_t before = 1, passed = 1;
+  for (int k = 0; k < x.batch_axis; ++k) before *= old[static_cast<std::size_t>(k)];
+  int found = -1, any = -1;
+  for (std::size_t k = 0; k < dims.size(); passed *= dims[k++]) {
+    if (dims[k] != batch) continue;
+    const int here = static_cast<int>(k);
+    if (any < 0) any = here;
+    if (x.batch_axis >= 0 && passed == before && (found < 0 || here == x.batch_axis)) found = here;
+  }
+  if (found >= 0) return found;
+  if (batch != 1) throw Unsupported("it makes one axis of the batch and another");
+  return any;
+}
+
+}  // namespace
+
+void ImportState::set_dims(const Node& node, const Value& x,
+                           const std::vector<std::int64_t>& dims) {
+  set_dims(node, x, dims, batch_axis_in(x, dims));
+}
+
+void ImportState::set_dims(const Node& node, const Value& x, const std::vector<std::int64_t>& dims,
+                           int batch_axis) {
+  std::vector<std::int64_t> sample = dims;
+  if (batch_axis >= 0) sample.erase(sample.begin() + batch_axis);
+  if (sample.empty()) sample = {1};
+  const auto old = x.info.dims.values();
+  Value result = x;
+  if (!std::equal(sample.begin(), sample.end(), old.begin() + 1, old.end())) {
+    const bool vector = sample.size() == 1;
+    Properties properties;
+    if (!vector) properties["dims"] = sample;
+    if (sample.size() == 3) properties["layout"] = std::string("plain");
+    result = add_layer(node, vector ? "flatten" : "reshape", {&x}, std::move(properties));
+  }
+  result.batch_axis = batch_axis;
+  alias(node, result);
 }
 
 void ImportState::add_weight(const std::string& layer, const std::string& weight,

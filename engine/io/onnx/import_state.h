@@ -1,5 +1,10 @@
 // What is known while a graph is imported: the values that nodes gave so far, and the layers and
 // weights made of them. Operators (operators.h) read and write it through this interface.
+//
+// The engine's tensors have the batch first; the file's may have it elsewhere, or have made one
+// axis of it and another (as attention does of the batch and the heads). Samples do not know each
+// other, so a value is described by one sample alone: its dims in the engine, and where the file
+// has the batch among them.
 // One thread at a time.
 #pragma once
 
@@ -26,20 +31,36 @@ enum class Form {
   kTimesClipped,  // x times that
   kHardSigmoid,   // that / 6
   kSigmoid,
+  kNormalised,  // rows less their mean by their deviation; no layer computes it yet
+  kPending,     // part of a chain that no layer computes by itself
 };
 
 // One tensor of the file: known, or computed by a layer.
 struct Value {
   std::shared_ptr<const Tensor> constant;
-  std::string layer;  // the value's name in the description
+  std::string source;  // of a constant: the file's tensor that it has the elements of
+  std::string layer;   // the value's name in the description
   TensorInfo info;
+  int batch_axis = 0;  // of the file's dims; -1: one with another axis, the batch being 1
   std::array<std::int64_t, 4> padding = {};  // zeros around it that no layer has made yet
   Form form = Form::kPlain;
-  std::string of;       // form's x: a value's name in the description
+  std::string of;              // form's x: a value's name in the description
+  const Node* node = nullptr;  // of padding, kNormalised and kPending: what asked for it
+  // Of kNormalised.
+  double epsilon = 0;
+  std::shared_ptr<const Tensor> gamma;
+  std::string gamma_source;
+  const Node* gamma_node = nullptr;
   bool shared = false;  // read under another name, too
 
   bool is_padded() const { return padding != std::array<std::int64_t, 4>{}; }
+  bool is_image() const { return info.layout == Layout::kChannelsLast; }
 };
+
+// As the file has them: the batch where it is there.
+[[nodiscard]] std::vector<std::int64_t> file_dims(const Value& value);
+// The file's axis in the engine's dims. Throws Unsupported for the batch.
+[[nodiscard]] std::size_t engine_axis(const Value& value, std::size_t file_axis);
 
 // Why a node cannot be imported; the import goes on, to tell of all such nodes.
 class Unsupported : public std::runtime_error {
@@ -53,22 +74,40 @@ class ImportState {
   // Values by their name in the file.
   const Value* find(const std::string& name) const;
   void set(const std::string& name, Value value);
+  // The node that computes a value that is known; null for inputs and initializers.
+  const Node* producer(const std::string& name) const;
 
-  // A node's inputs. Throws Unsupported where it is not there, not constant or not computed; data()
-  // also where padding before this node has no layer to go into.
+  // A node's inputs. Throws Unsupported where it is not there, not constant or not computed.
   const Tensor& constant(const Node& node, std::size_t input) const;
   const Tensor* optional_constant(const Node& node, std::size_t input) const;
-  const Value& data(const Node& node, std::size_t input) const;
-  const Value& padded_data(const Node& node, std::size_t input) const;
+  // Of layers: padding and normalisation before this node that have no layer yet get theirs.
+  const Value& data(const Node& node, std::size_t input);
+  // The same as an image (rank 4, channels-last), or in row-major order; rearranged where need be.
+  Value image(const Node& node, std::size_t input);
+  Value rows(const Node& node, std::size_t input);
+  const Value& unfinished_data(const Node& node, std::size_t input) const;
   bool has(const Node& node, std::size_t input) const;
   bool is_constant(const Node& node, std::size_t input) const;
 
+  Value as_image(const Value& value);
+  Value as_rows(const Value& value);
+
   // Makes a layer and gives its output to the node's; weights: by their short names. The layer
-  // itself judges shapes and properties: Unsupported with what it says.
+  // itself judges shapes and properties: Unsupported with what it says. The batch is where the
+  // first input has it. base: what the layer would be called, if not after its weights or node.
   Value& add_layer(const Node& node, const std::string& type, const std::vector<const Value*>& from,
-                   Properties properties = {}, std::map<std::string, NamedTensor> weights = {});
+                   Properties properties = {}, std::map<std::string, NamedTensor> weights = {},
+                   const std::string& base = {});
+  // A layer of this very name, or the one that was made under it before.
+  Value helper(const std::string& name, const std::string& type, const Value& from,
+               Properties properties);
   // The node's output is another value by another name.
   void alias(const Node& node, const Value& value);
+  // Takes the layer's output for the node's, under other dims of the file.
+  // batch_axis: of these; the second form finds it.
+  void set_dims(const Node& node, const Value& x, const std::vector<std::int64_t>& dims,
+                int batch_axis);
+  void set_dims(const Node& node, const Value& x, const std::vector<std::int64_t>& dims);
 
   // A model's input as a value. dims: with batch.
   void add_input(const std::string& name, std::vector<std::int64_t> dims);
@@ -78,6 +117,9 @@ class ImportState {
 
   // Whether nothing but the node reads this value, under whatever name.
   bool is_only_reader(const Node& node, std::size_t input);
+  LayerDescription* layer_of(const Value& value);
+  // What a layer, or a model's input, computes; null where there is none of that name.
+  const Value* value_of(const std::string& layer) const;
   // The layer that computes a value that nothing but `node` reads; null otherwise.
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
@@ -91,16 +133,28 @@ class ImportState {
   WeightMap& weights() { return weights_; }
 
  private:
-  std::string unique_name(const Node& node);
+  std::string unique_name(const Node& node, const std::string& base);
+  Value make(LayerDescription layer, const std::vector<const Value*>& from);
+  void finish(const std::string& name, const Value& value);
+  void finish_norm(Node node, const Value& x);
 
   const Graph& graph_;
   std::int64_t may_make_;               // numbers
   std::map<std::string, int> readers_;  // of each value of the file
+  std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;
+  std::map<std::string, Value> helpers_;
+  std::map<std::string, Value> layers_;  // by their names in the description
   std::set<std::string> names_;
   std::map<std::string, int> last_number_;  // given to a layer, by the name before it
   ModelDescription description_;
   WeightMap weights_;
 };
+
+// The layer that a constant of the file belongs to, as exporters name tensors; empty where its name
+// says nothing.
+[[nodiscard]] std::string owner_of(const std::string& source);
+// What a layer is called that holds nothing but this constant; empty likewise.
+[[nodiscard]] std::string parameter_of(const std::string& source);
 
 }  // namespace moil::onnx

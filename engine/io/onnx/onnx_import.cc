@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::size_t kMostProblemsTold = 50;
 
+// Operators that give their first input's elements, in whatever order and as often.
+bool keeps_elements(const std::string& op) {
+  static const std::set<std::string> kOperators = {"Identity",  "Cast",      "Reshape", "Squeeze",
+                                                   "Unsqueeze", "Transpose", "Expand"};
+  return kOperators.contains(op);
+}
+
 class Importer {
  public:
   Importer(const Graph& graph, const ImportOptions& options)
@@ -129,7 +136,15 @@ class Importer {
     state_.spend(node, folded.elements());
     Value value;
     value.constant = std::make_shared<Tensor>(std::move(folded));
+    if (keeps_elements(node.op)) value.source = source_of(node);
     state_.set(node.outputs[0], std::move(value));
+  }
+
+  // Exporters keep equal weights once; the others are that one's by their own names.
+  std::string source_of(const Node& node) const {
+    const std::string& own = node.outputs[0];
+    if (node.op == "Identity" && own[0] != '/' && !parameter_of(own).empty()) return own;
+    return state_.find(node.inputs[0])->source;
   }
 
   void tell(const Node& node, const std::string& what) {
@@ -149,9 +164,15 @@ class Importer {
   void set_outputs() {
     for (const auto& [name, dims, is_float] : graph_.outputs) {
       const Value* value = state_.find(name);
-      if (value == nullptr || value->constant || value->is_padded() || state_.is_input(*value))
+      Node reader{name, "output", "", {name}, {}, {}};
+      if (value != nullptr && !value->constant && value->form != Form::kPending)
+        value = &state_.data(reader, 0);
+      if (value == nullptr || value->layer.empty() || state_.is_input(*value))
         throw Error(ErrorCode::kUnimplemented,
                     "output \"" + name + "\" is not computed by a layer");
+      if (value->batch_axis != 0)
+        throw Error(ErrorCode::kUnimplemented,
+                    "output \"" + name + "\" does not have the batch first");
       state_.description().outputs.push_back(value->layer);
     }
     if (graph_.outputs.empty()) throw Error(ErrorCode::kBadData, "the graph has no output");
@@ -160,6 +181,7 @@ class Importer {
   // Layers that became part of others are dropped, and every weight is held against its layer.
   ImportedModel finish() {
     ModelDescription& description = state_.description();
+    sort_layers(description);
     description.name = options_.name.empty() ? graph_.name : options_.name;
     if (description.name.empty()) description.name = "model";
     ImportedModel model{realize_pruning(description), {}};
@@ -177,6 +199,36 @@ class Importer {
       }
     }
     return model;
+  }
+
+  // In an order that follows from the layers alone, whatever the nodes were in the file: each
+  // behind those that feed it, from the outputs back.
+  static void sort_layers(ModelDescription& description) {
+    std::map<std::string, std::size_t> index;
+    for (std::size_t i = 0; i < description.layers.size(); ++i)
+      index[description.layers[i].name] = i;
+    std::vector<LayerDescription> sorted;
+    std::set<std::size_t> entered;
+    std::vector<std::pair<std::size_t, std::size_t>> stack;  // layer, and its input that is next
+    const auto enter = [&](const std::string& name) {
+      const auto it = index.find(name);
+      if (it != index.end() && entered.insert(it->second).second) stack.emplace_back(it->second, 0);
+    };
+    for (const std::string& output : description.outputs) {
+      enter(output);
+      while (!stack.empty()) {
+        auto& [i, next] = stack.back();
+        const LayerDescription& layer = description.layers[i];
+        if (next < layer.inputs.size()) {
+          const std::string name = layer.inputs[next++];
+          enter(name);
+          continue;
+        }
+        sorted.push_back(layer);
+        stack.pop_back();
+      }
+    }
+    description.layers = std::move(sorted);
   }
 
   const Graph& graph_;

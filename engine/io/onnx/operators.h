@@ -14,8 +14,10 @@ using Operators = std::map<std::string, Operator>;
 
 void add_window_operators(Operators& operators);       // convolutions, pools, padding
 void add_weighted_operators(Operators& operators);     // products of matrices, norms
-void add_elementwise_operators(Operators& operators);  // activations, arithmetic
-void add_shape_operators(Operators& operators);        // reshapes, concatenation, reductions
+void add_elementwise_operators(Operators& operators);  // activations
+void add_arithmetic_operators(Operators& operators);   // sums, products, with constants, too
+void add_shape_operators(Operators& operators);        // reshapes, reductions
+void add_axis_operators(Operators& operators);         // transposition, slices, concatenation
 
 // By ONNX name; of the default domain.
 [[nodiscard]] const Operators& operators();

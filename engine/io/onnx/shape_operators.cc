@@ -1,7 +1,7 @@
-// Reshapes, concatenation and reductions.
+// Reshapes and reductions.
 #include <algorithm>
-#include <numeric>
 
+#include "engine/io/onnx/arithmetic.h"
 #include "engine/io/onnx/constant_folding.h"
 #include "engine/io/onnx/operators.h"
 
@@ -10,37 +10,18 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-Ints dims_of(const Value& value) {
-  const auto values = value.info.dims.values();
-  return {values.begin(), values.end()};
-}
-
-std::string text(const Ints& dims) { return ::moil::Dims(dims).to_string(); }
-
-// The same elements in the same order under other dims.
-void change_dims(ImportState& state, const Node& node, const Value& x, const Ints& dims) {
-  const Ints before = dims_of(x);
-  if (dims == before) return state.alias(node, x);
-  if (dims.size() == 2 && dims[0] == before[0]) {
-    state.add_layer(node, "flatten", {&x});
-    return;
-  }
-  throw Unsupported("only reshapes into one vector a sample are supported, not " + text(before) +
-                    " into " + text(dims));
-}
-
 void import_flatten(ImportState& state, const Node& node) {
   const Value& x = state.data(node, 0);
-  const Ints before = dims_of(x);
+  const Ints before = file_dims(x);
   const std::size_t axis = axis_of(node, node.integer("axis", 1), before.size() + 1);
   std::int64_t rows = 1, columns = 1;
   for (std::size_t k = 0; k < before.size(); ++k) (k < axis ? rows : columns) *= before[k];
-  change_dims(state, node, x, {rows, columns});
+  state.set_dims(node, x, {rows, columns});
 }
 
 void import_reshape(ImportState& state, const Node& node) {
   const Value& x = state.data(node, 0);
-  change_dims(state, node, x, reshaped(node, dims_of(x), state.constant(node, 1).ints));
+  state.set_dims(node, x, reshaped(node, file_dims(x), state.constant(node, 1).ints));
 }
 
 Ints axes_of(const ImportState& state, const Node& node, std::size_t rank) {
@@ -48,68 +29,104 @@ Ints axes_of(const ImportState& state, const Node& node, std::size_t rank) {
   Ints axes = given == nullptr ? node.integers("axes") : given->ints;
   for (std::int64_t& axis : axes) axis = static_cast<std::int64_t>(axis_of(node, axis, rank));
   std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
+}
+
+bool contains(const Ints& axes, std::size_t axis) {
+  return std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis));
 }
 
 void import_squeeze(ImportState& state, const Node& node) {
   const Value& x = state.data(node, 0);
-  const Ints before = dims_of(x), axes = axes_of(state, node, before.size());
+  const Ints before = file_dims(x), axes = axes_of(state, node, before.size());
   Ints dims;
   for (std::size_t k = 0; k < before.size(); ++k) {
-    const bool named = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(k));
-    const bool drops = axes.empty() ? before[k] == 1 && k > 0 : named;
+    const bool batch = static_cast<int>(k) == x.batch_axis;
+    const bool drops = axes.empty() ? before[k] == 1 && !batch : contains(axes, k);
     if (drops && before[k] != 1) throw Unsupported("it drops a dimension that is not 1");
     if (!drops) dims.push_back(before[k]);
   }
-  change_dims(state, node, x, dims);
+  state.set_dims(node, x, dims);
 }
 
-bool is_identity(const Ints& order) {
-  Ints counted(order.size());
-  std::iota(counted.begin(), counted.end(), 0);
-  return order == counted;
-}
-
-void import_transpose(ImportState& state, const Node& node) {
+void import_unsqueeze(ImportState& state, const Node& node) {
   const Value& x = state.data(node, 0);
-  const Ints before = dims_of(x);
-  Ints order(before.size());
-  std::iota(order.rbegin(), order.rend(), 0);
-  order = node.integers("perm", order);
-  if (order.size() != before.size()) throw Unsupported("perm does not fit its input");
-  Ints dims;
-  for (const std::int64_t k : order) dims.push_back(before[axis_of(node, k, before.size())]);
-  // Images come in channels-last from other tools; in memory ours lie so in any case.
-  if (state.is_input(x) && order == Ints{0, 3, 1, 2}) {
-    if (!state.is_only_reader(node, 0))
-      throw Unsupported("transposing is supported where nothing else reads the input");
-    return state.transpose_input(node, x, dims);
+  const Ints before = file_dims(x);
+  const Tensor* given = state.optional_constant(node, 1);
+  const std::size_t rank =
+      before.size() + (given == nullptr ? node.integers("axes").size() : given->ints.size());
+  if (rank > 2 * ::moil::Dims::kMaxRank) throw Unsupported("a tensor of too many dimensions");
+  const Ints axes = axes_of(state, node, rank);
+  if (axes.size() + before.size() != rank) throw Unsupported("it names an axis twice");
+  Ints dims = before;
+  for (const std::int64_t axis : axes) dims.insert(dims.begin() + axis, 1);
+  state.set_dims(node, x, dims);
+}
+
+// Broadcasting is for constants; of computed values only what changes nothing.
+void import_expand(ImportState& state, const Node& node) {
+  const Value& x = state.unfinished_data(node, 0);
+  const Ints before = file_dims(x), wish = state.constant(node, 1).ints;
+  bool same = wish.size() <= before.size();
+  for (std::size_t k = 1; same && k <= wish.size(); ++k)
+    same = wish[wish.size() - k] == 1 || wish[wish.size() - k] == before[before.size() - k];
+  if (!same) throw Unsupported("only constants can be expanded");
+  state.alias(node, x);
+}
+
+// As an image [N, kept, reduced, 1], whose mean over rows and columns is asked for.
+Value as_columns(ImportState& state, const Node& node, const Value& x, const Ints& axes) {
+  Value v = state.as_rows(x);
+  const std::size_t rank = v.info.dims.rank();
+  Ints order = {0};
+  std::int64_t kept = 1, reduced = 1;
+  for (const bool reduces : {true, false}) {
+    for (std::size_t k = 1; k < rank; ++k) {
+      if (contains(axes, k) != reduces) continue;
+      order.push_back(static_cast<std::int64_t>(k));
+      (reduces ? reduced : kept) *= v.info.dims[k];
+    }
   }
-  if (is_identity(order)) return state.alias(node, x);
-  throw Unsupported("transposing is supported behind an input alone");
+  if (!std::is_sorted(order.begin(), order.end())) {
+    v = state.add_layer(node, "permute", {&v}, permute_properties(v, order));
+  }
+  v = state.add_layer(node, "reshape", {&v},
+                      {{"dims", Ints{reduced, 1, kept}}, {"layout", std::string("plain")}});
+  return state.add_layer(node, "permute", {&v},
+                         {{"order", Ints{0, 3, 1, 2}}, {"layout", std::string("channels_last")}});
 }
 
-void import_concat(ImportState& state, const Node& node) {
-  std::vector<const Value*> from;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) from.push_back(&state.data(node, i));
-  if (from.empty()) throw Unsupported("it has no inputs");
-  const auto axis = axis_of(node, node.integer("axis", 1), from[0]->info.dims.rank());
-  if (from.size() == 1) return state.alias(node, *from[0]);
-  state.add_layer(node, "concat", from, {{"axis", static_cast<std::int64_t>(axis)}});
-}
-
+// Means over any axes of a sample.
 void import_reduce_mean(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  if (x.info.dims.rank() != 4 || axes_of(state, node, 4) != Ints{2, 3})
-    throw Unsupported("only means over rows and columns are supported");
-  state.add_layer(node, "global_average_pool", {&x},
-                  {{"keep_dims", node.integer("keepdims", 1) != 0}});
+  if (is_pending(state, node, 0)) return mark_pending(state, node, state.unfinished_data(node, 0));
+  const Value x = state.data(node, 0);
+  const Ints before = file_dims(x), axes = axes_of(state, node, before.size());
+  const bool keeps = node.integer("keepdims", 1) != 0;
+  if (axes.empty()) throw Unsupported("only means over named axes are supported");
+  if (x.is_image() && x.batch_axis == 0 && axes == Ints{2, 3}) {
+    state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", keeps}});
+    return;
+  }
+  Ints own, dims;
+  int batch_axis = x.batch_axis;
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    const bool reduces = contains(axes, k);
+    if (reduces) own.push_back(static_cast<std::int64_t>(engine_axis(x, k)));
+    if (keeps || !reduces) dims.push_back(reduces ? 1 : before[k]);
+    if (reduces && !keeps && static_cast<int>(k) < x.batch_axis) --batch_axis;
+  }
+  const Value columns = as_columns(state, node, x, own);
+  const Value means =
+      state.add_layer(node, "global_average_pool", {&columns}, {{"keep_dims", false}});
+  state.set_dims(node, means, dims, batch_axis);
 }
 
 // Known as soon as its input's shape is.
 void import_shape(ImportState& state, const Node& node) {
   Value value;
-  value.constant = std::make_shared<Tensor>(shape_of(node, dims_of(state.padded_data(node, 0))));
+  value.constant =
+      std::make_shared<Tensor>(shape_of(node, file_dims(state.unfinished_data(node, 0))));
   state.set(node.outputs[0], std::move(value));
 }
 
@@ -119,8 +136,8 @@ void add_shape_operators(Operators& operators) {
   operators.insert({{"Flatten", import_flatten},
                     {"Reshape", import_reshape},
                     {"Squeeze", import_squeeze},
-                    {"Transpose", import_transpose},
-                    {"Concat", import_concat},
+                    {"Unsqueeze", import_unsqueeze},
+                    {"Expand", import_expand},
                     {"ReduceMean", import_reduce_mean},
                     {"Shape", import_shape}});
 }
@@ -131,7 +148,9 @@ const Operators& operators() {
     add_window_operators(table);
     add_weighted_operators(table);
     add_elementwise_operators(table);
+    add_arithmetic_operators(table);
     add_shape_operators(table);
+    add_axis_operators(table);
     return table;
   }();
   return all;

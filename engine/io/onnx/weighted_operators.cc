@@ -1,12 +1,17 @@
 // Products of matrices and norms.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/io/onnx/arithmetic.h"
+#include "engine/io/onnx/constant_folding.h"
 #include "engine/io/onnx/operators.h"
 
 namespace moil::onnx {
 namespace {
+
+using Ints = std::vector<std::int64_t>;
 
 // [I, O] as [O, I].
 NamedTensor turned(const Tensor& tensor) {
@@ -19,6 +24,15 @@ NamedTensor turned(const Tensor& tensor) {
   return result;
 }
 
+// Products over the last axis. Samples and what else stands before it are rows.
+Value factor(ImportState& state, const Node& node) {
+  Value x = state.rows(node, 0);
+  const std::size_t rank = file_dims(x).size();
+  if (rank < 2) throw Unsupported("only products of rows are supported");
+  (void)engine_axis(x, rank - 1);
+  return x;
+}
+
 const Tensor& matrix(const ImportState& state, const Node& node) {
   const Tensor& weight = state.constant(node, 1);
   if (weight.dims.size() != 2) throw Unsupported("its weight is not a matrix");
@@ -26,15 +40,8 @@ const Tensor& matrix(const ImportState& state, const Node& node) {
   return weight;
 }
 
-const Value& rows(const ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  if (x.info.dims.rank() != 2)
-    throw Unsupported("only products of vectors are supported, not of " + x.info.dims.to_string());
-  return x;
-}
-
 void import_gemm(ImportState& state, const Node& node) {
-  const Value& x = rows(state, node);
+  const Value x = factor(state, node);
   if (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)
     throw Unsupported("only products with transA = 0 and alpha = beta = 1 are supported");
   const Tensor& weight = matrix(state, node);
@@ -50,16 +57,71 @@ void import_gemm(ImportState& state, const Node& node) {
                   std::move(weights));
 }
 
+// The second factor turned: of a product with a permuted tensor, where the permutation does nothing
+// but turn it, the tensor that was permuted; where it does more, the same without turning.
+bool turned_back(ImportState& state, Value& b) {
+  const LayerDescription* layer = state.layer_of(b);
+  if (layer == nullptr || layer->type != "permute" || b.is_image()) return false;
+  auto order = std::get<Ints>(layer->properties.at("order"));
+  const auto last = static_cast<std::int64_t>(order.size()) - 1;
+  if (order.back() == last) return false;
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  if (order.back() != last) return false;
+  const Value* source = state.value_of(layer->inputs[0]);
+  if (source == nullptr) return false;
+  const Value from = state.as_rows(*source);
+  const int batch_axis = b.batch_axis;
+  b = std::is_sorted(order.begin(), order.end())
+          ? from
+          : state.as_rows(state.helper(layer->name + ".unturned", "permute", from,
+                                       permute_properties(from, order)));
+  b.batch_axis = batch_axis;
+  return true;
+}
+
+// Of two tensors, matrix by matrix.
+void multiply_matrices(ImportState& state, const Node& node) {
+  Value a = state.rows(node, 0), b = state.rows(node, 1);
+  const std::size_t rank = file_dims(a).size();
+  if (rank < 2 || rank != file_dims(b).size() || a.batch_axis != b.batch_axis)
+    throw Unsupported("its inputs do not fit together");
+  (void)engine_axis(a, rank - 1);
+  (void)engine_axis(a, rank - 2);
+  Properties properties;
+  if (turned_back(state, b)) properties["transpose_b"] = true;
+  state.add_layer(node, "matmul", {&a, &b}, std::move(properties));
+}
+
 void import_mat_mul(ImportState& state, const Node& node) {
-  const Value& x = rows(state, node);
+  if (!state.is_constant(node, 1) && !state.is_constant(node, 0))
+    return multiply_matrices(state, node);
+  const Value x = factor(state, node);
   NamedTensor kernel = turned(matrix(state, node));
   const std::int64_t units = kernel.dims[0];
   state.add_layer(node, "fully_connected", {&x}, {{"units", units}, {"bias", false}},
                   {{"weight", std::move(kernel)}});
 }
 
+void import_layer_norm(ImportState& state, const Node& node) {
+  const Value x = state.rows(node, 0);
+  const std::size_t rank = file_dims(x).size();
+  if (axis_of(node, node.integer("axis", -1), rank) + 1 != rank)
+    throw Unsupported("only normalisation over the last axis is supported");
+  (void)engine_axis(x, rank - 1);
+  const std::int64_t size = x.info.dims.back();
+  const Tensor& gamma = state.constant(node, 1);
+  const Tensor* beta = state.optional_constant(node, 2);
+  if (gamma.elements() != size || (beta != nullptr && beta->elements() != size))
+    throw Unsupported("its scale and bias do not fit its input");
+  const NamedTensor zeros{{size}, std::vector<float>(static_cast<std::size_t>(size), 0.0F)};
+  state.add_layer(node, "layer_norm", {&x}, {{"epsilon", tidy(node.number("epsilon", 1e-5))}},
+                  {{"gamma", weight_of(gamma, {size})},
+                   {"beta", beta == nullptr ? zeros : weight_of(*beta, {size})}});
+}
+
 void import_batch_norm(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
+  Value x = state.data(node, 0);
+  if (x.info.dims.rank() != 2) x = state.as_image(x);
   if (node.integer("training_mode", 0) != 0)
     throw Unsupported("exported in training mode; export the model in evaluation mode");
   std::map<std::string, NamedTensor> weights;
@@ -92,6 +154,7 @@ NamedTensor weight_of(const Tensor& tensor) { return weight_of(tensor, tensor.di
 void add_weighted_operators(Operators& operators) {
   operators.insert({{"Gemm", import_gemm},
                     {"MatMul", import_mat_mul},
+                    {"LayerNormalization", import_layer_norm},
                     {"BatchNormalization", import_batch_norm}});
 }
 

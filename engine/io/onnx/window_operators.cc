@@ -1,6 +1,8 @@
 // Convolutions, pools, and the padding before them.
 #include <algorithm>
+#include <array>
 
+#include "engine/io/onnx/arithmetic.h"
 #include "engine/io/onnx/constant_folding.h"
 #include "engine/io/onnx/operators.h"
 
@@ -23,12 +25,6 @@ struct Window {
   Ints padding;  // top, left, bottom, right
   bool ceil_mode = false;
 };
-
-void require_rank_4(const Value& value, const std::string& what) {
-  if (value.info.dims.rank() != 4)
-    throw Unsupported("only " + what + " of images are supported, not of " +
-                      value.info.dims.to_string());
-}
 
 // What SAME asks for: outputs = ceil(inputs / stride); the odd zero at the end, or at the start.
 void pad_same(const Value& value, bool odd_at_end, Window& w) {
@@ -82,8 +78,8 @@ Property padding_property(const Ints& p) {
 }
 
 void import_conv(ImportState& state, const Node& node) {
-  const Value& x = state.padded_data(node, 0);
-  require_rank_4(x, "convolutions");
+  Value x = state.unfinished_data(node, 0);
+  if (!x.is_padded()) x = state.image(node, 0);
   const Tensor& weight = state.constant(node, 1);
   if (weight.dims.size() != 4) throw Unsupported("its weight is not of rank 4");
   Window w = window_of(node, x, {weight.dims[2], weight.dims[3]});
@@ -114,8 +110,7 @@ Properties pool_properties(const Window& w) {
 }
 
 void import_max_pool(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  require_rank_4(x, "pools");
+  const Value x = state.image(node, 0);
   if (node.outputs.size() > 1 && !node.outputs[1].empty())
     throw Unsupported("the indices of a pool are not supported");
   state.add_layer(node, "max_pool", {&x},
@@ -128,8 +123,7 @@ bool covers(const Window& w, const Value& x) {
 }
 
 void import_average_pool(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  require_rank_4(x, "pools");
+  const Value x = state.image(node, 0);
   const Window w = window_of(node, x, two(node, "kernel_shape"));
   if (covers(w, x)) {
     state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", true}});
@@ -141,34 +135,75 @@ void import_average_pool(ImportState& state, const Node& node) {
 }
 
 void import_global_average_pool(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  require_rank_4(x, "pools");
+  const Value x = state.image(node, 0);
   state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", true}});
 }
 
-// No layer yet: the convolution behind it takes the zeros in.
-void import_pad(ImportState& state, const Node& node) {
-  Value x = state.padded_data(node, 0);
+// What a Pad node asks for, axis by axis of its input in the file.
+struct Pads {
+  Ints begin, end;
+  double value = 0;
+};
+
+Pads pads_of(const ImportState& state, const Node& node, std::size_t rank) {
   if (node.word("mode", "constant") != "constant")
     throw Unsupported("padding by " + node.word("mode", "") + " is not supported");
-  const Tensor* value = state.optional_constant(node, 2);
-  if (value != nullptr && value->elements() == 1 &&
-      (value->is_float ? value->floats[0] != 0 : value->ints[0] != 0))
-    throw Unsupported("padding with anything but zero is not supported");
   const Ints pads = node.has("pads") ? node.integers("pads") : state.constant(node, 1).ints;
-  const std::size_t rank = x.info.dims.rank();
-  if (pads.size() != 2 * rank || state.has(node, 3))
-    throw Unsupported("its pads do not fit its input");
-  if (std::all_of(pads.begin(), pads.end(), [](std::int64_t p) { return p == 0; }))
-    return state.alias(node, x);
-  require_rank_4(x, "paddings");
-  if (pads[0] != 0 || pads[1] != 0 || pads[4] != 0 || pads[5] != 0 || !are_pads(pads, 8))
-    throw Unsupported("only rows and columns of zeros can be added");
-  const std::array<std::int64_t, 4> more = {pads[2], pads[3], pads[6], pads[7]};
+  Pads result{Ints(rank, 0), Ints(rank, 0), tidy(node.number("value", 0))};
+  if (const Tensor* value = state.optional_constant(node, 2); value && value->elements() == 1)
+    result.value =
+        value->is_float ? shortest(value->floats[0]) : static_cast<double>(value->ints[0]);
+  const Tensor* named = state.optional_constant(node, 3);
+  const std::size_t count = named == nullptr ? rank : named->ints.size();
+  if (pads.size() != 2 * count) throw Unsupported("its pads do not fit its input");
+  std::vector<bool> seen(rank, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t axis = named == nullptr ? i : axis_of(node, named->ints[i], rank);
+    if (seen[axis]) throw Unsupported("it names an axis twice");
+    seen[axis] = true;
+    result.begin[axis] = pads[i];
+    result.end[axis] = pads[i + count];
+  }
+  return result;
+}
+
+// No layer yet: the convolution behind it takes the zeros in.
+void widen(ImportState& state, const Node& node, Value x, const Pads& pads) {
+  const std::array<std::int64_t, 4> more = {pads.begin[2], pads.begin[3], pads.end[2], pads.end[3]};
   for (std::size_t i = 0; i < 4; ++i) x.padding[i] += more[i];
-  x.info.dims = Dims{x.info.dims[0], x.info.dims[1], x.info.dims[2] + more[0] + more[2],
-                     x.info.dims[3] + more[1] + more[3]};
+  const ::moil::Dims& d = x.info.dims;
+  x.info.dims = ::moil::Dims{d[0], d[1], d[2] + more[0] + more[2], d[3] + more[1] + more[3]};
+  x.form = Form::kPlain;
+  x.node = &node;
   state.alias(node, x);
+}
+
+void import_pad(ImportState& state, const Node& node) {
+  Value x = state.unfinished_data(node, 0);
+  const std::size_t rank = file_dims(x).size();
+  const Pads pads = pads_of(state, node, rank);
+  const auto all = [](const Ints& list, const auto& test) {
+    return std::all_of(list.begin(), list.end(), test);
+  };
+  const auto none = [](std::int64_t p) { return p == 0; };
+  if (all(pads.begin, none) && all(pads.end, none)) return state.alias(node, x);
+  if (!are_pads(pads.begin, rank) || !are_pads(pads.end, rank))
+    throw Unsupported("only padding that adds elements, and as many as fit, is supported");
+  if (!x.is_padded()) x = state.data(node, 0);
+  const bool sides = rank == 4 && x.is_image() && x.batch_axis == 0 && pads.begin[0] == 0 &&
+                     pads.end[0] == 0 && pads.begin[1] == 0 && pads.end[1] == 0;
+  if (sides && pads.value == 0) return widen(state, node, x, pads);
+  x = state.data(node, 0);
+  Ints begin(x.info.dims.rank() - 1, 0), end = begin;
+  for (std::size_t k = 0; k < rank; ++k) {
+    if (pads.begin[k] == 0 && pads.end[k] == 0) continue;
+    const std::size_t axis = engine_axis(x, k) - 1;
+    begin[axis] = pads.begin[k];
+    end[axis] = pads.end[k];
+  }
+  Properties properties = {{"begin", begin}, {"end", end}};
+  if (pads.value != 0) properties["value"] = pads.value;
+  state.add_layer(node, "pad", {&x}, std::move(properties));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// What the operators share: numbers as they were meant, marks of chains, and the chains that mean
+// one layer.
+#pragma once
+
+#include <string>
+
+#include "engine/io/onnx/import_state.h"
+
+namespace moil::onnx {
+
+// Of about the same value: exporters round their constants to fp32.
+[[nodiscard]] bool near(double a, double b);
+
+// The shortest decimal number that is this float.
+[[nodiscard]] double shortest(float value);
+
+// Whether an input is one constant number, and that.
+[[nodiscard]] bool is_number(const ImportState& state, const Node& node, std::size_t input,
+                             double number);
+
+// Marks the node's output as `form` of x, for the nodes behind it.
+void mark(ImportState& state, const Node& node, Form form, const std::string& of);
+
+// The node's output is part of a chain, which the node that ends it makes a layer of.
+void mark_pending(ImportState& state, const Node& node, const Value& x);
+[[nodiscard]] bool is_pending(const ImportState& state, const Node& node, std::size_t input);
+
+// Whether `node` is x less its mean, with which a normalisation begins.
+[[nodiscard]] bool is_centred(const ImportState& state, const Node& node);
+
+// x (1 + erf(x / sqrt 2)) / 2 with `node` as its last product, in any order; makes it a gelu.
+[[nodiscard]] bool import_gelu_chain(ImportState& state, const Node& node);
+
+// (x - mean) / sqrt(variance + epsilon) over the last axis with `node` as its division; makes its
+// output normalised rows, which a product and a sum behind may yet scale and shift.
+[[nodiscard]] bool import_norm_chain(ImportState& state, const Node& node);
+
+// Of a permute layer: an image where that moves nothing in memory, else rows.
+[[nodiscard]] Properties permute_properties(const Value& x, const std::vector<std::int64_t>& order);
+
+}  // namespace moil::onnx

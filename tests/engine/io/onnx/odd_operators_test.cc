@@ -1,0 +1,127 @@
+// Operators that few classifiers use, in and out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "engine/io/model_json.h"
+#include "engine/io/onnx/onnx_export.h"
+#include "tests/engine/io/onnx/builder.h"
+
+namespace moil::onnx {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The types, once it is sure that exporting and importing again changes nothing.
+Types types_of(Builder& b) {
+  const ImportedModel model = b.import();
+  const ImportedModel again = import_onnx(export_onnx(model.description, model.weights));
+  EXPECT_EQ(format_model(model.description), format_model(again.description));
+  for (const auto& [name, weight] : model.weights)
+    EXPECT_EQ(weight.data, again.weights.at(name).data) << name;
+  Types types;
+  for (const auto& layer : model.description.layers) types.push_back(layer.type);
+  return types;
+}
+
+TEST(OddOperators, Activations) {
+  Builder slopes;
+  slopes.add("PRelu", {slopes.floats("p.weight", {3, 1, 1})});
+  slopes.add("PRelu", {slopes.floats("q.weight", {1})});
+  EXPECT_EQ(types_of(slopes), (Types{"prelu", "prelu"}));
+  Builder clips;
+  clips.add("Clip", {clips.floats("a", {}, -1), clips.floats("b", {}, 2)});
+  clips.add("Clip", {"", clips.floats("c", {}, 0.1F)});
+  clips.add("Clip", {clips.floats("d", {}, -0.5F)});
+  clips.add("HardSigmoid", {}, {{"alpha", 0.2}, {"beta", 0.5}});
+  EXPECT_EQ(types_of(clips), (Types{"clip", "clip", "clip", "scale", "scale", "clip"}));
+  Builder logs;
+  logs.add("LogSoftmax", {}, {{"axis", std::int64_t{1}}});
+  logs.add("Softmax", {}, {{"axis", std::int64_t{-1}}});
+  EXPECT_EQ(types_of(logs), (Types{"log_softmax", "reshape", "softmax"}));
+}
+
+TEST(OddOperators, ArithmeticOfTensors) {
+  Builder b;
+  b.add("Relu");
+  const std::string x = b.last;
+  b.add("Sigmoid");
+  const std::string y = b.last;
+  b.add_of("Sub", {x, y});
+  b.add_of("Div", {b.last, y});
+  b.add_of("Sub", {b.floats("one", {}, 1), b.last});
+  b.add_of("Div", {b.floats("two", {}, 2), b.last});
+  b.add("Neg");
+  EXPECT_EQ(types_of(b), (Types{"relu", "sigmoid", "scale", "add", "reciprocal", "multiply",
+                                "scale", "scale", "reciprocal", "scale", "scale"}));
+}
+
+TEST(OddOperators, PartsOfAxes) {
+  Builder b;
+  b.graph.nodes.push_back({"split", "Split", "", {"image"}, {"a", "b"}, {}});
+  b.graph.nodes[0].attributes["axis"] = std::int64_t{2};
+  b.last = "b";
+  b.add("Slice",
+        {b.ints("s", {1, -9}), b.ints("e", {99, 9}), b.ints("x", {3, 1}), b.ints("steps", {2, 1})});
+  b.add_of("Concat", {b.last, b.last}, {{"axis", std::int64_t{3}}});
+  EXPECT_EQ(types_of(b), (Types{"slice", "slice", "concat"}));
+  Builder backwards;
+  backwards.add("Slice", {backwards.ints("s", {-1}), backwards.ints("e", {-99}),
+                          backwards.ints("x", {3}), backwards.ints("steps", {-1})});
+  EXPECT_THAT(backwards.refusal(), HasSubstr("only steps forward"));
+  Builder samples;
+  samples.add("Slice", {samples.ints("s", {0}), samples.ints("e", {0}), samples.ints("x", {0})});
+  EXPECT_THAT(samples.refusal(), HasSubstr("takes nothing"));
+}
+
+TEST(OddOperators, PaddingThatNoConvolutionTakes) {
+  Builder b;
+  b.add("Pad", {b.ints("p", {0, 0, 1, 1, 0, 0, 1, 1})});
+  b.add("Relu");
+  b.add("Pad", {b.ints("q", {0, 1, 0, 0, 0, 2, 0, 0})});
+  b.add("Pad", {b.ints("r", {0, 0, 1, 0, 0, 0, 0, 0}), b.floats("v", {}, 0.1F)});
+  EXPECT_EQ(types_of(b), (Types{"pad", "relu", "pad", "pad"}));
+  Builder last;
+  last.add("Relu");
+  last.add("Pad", {last.ints("p", {0, 0, 1, 1, 0, 0, 1, 1})});
+  EXPECT_EQ(types_of(last), (Types{"relu", "pad"}));
+  Builder less;
+  less.add("Pad", {less.ints("p", {0, 0, -1, 0, 0, 0, 0, 0})});
+  EXPECT_THAT(less.refusal(), HasSubstr("adds elements"));
+}
+
+TEST(OddOperators, NumbersThatCannotBe) {
+  Builder division;
+  division.add("Div", {division.floats("zero", {}, 0)});
+  EXPECT_THAT(division.refusal(), HasSubstr("not a finite number"));
+  Builder indices;
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  indices.add("Gather", {indices.ints("i", {kLeast, kMost})}, {{"axis", std::int64_t{2}}});
+  EXPECT_THAT(indices.refusal(), HasSubstr("inside its input"));
+  Builder slices;
+  slices.add("Slice", {slices.ints("s", {kLeast}), slices.ints("e", {kMost}), slices.ints("x", {2}),
+                       slices.ints("steps", {kMost})});
+  EXPECT_EQ(types_of(slices), Types{"slice"});
+  Builder pads;
+  pads.add("Pad", {pads.ints("p", {0, 0, kMost, 0, 0, 0, kMost, 0})});
+  EXPECT_THAT(pads.refusal(), HasSubstr("adds elements"));
+}
+
+// A node that computes what an initializer is already is no part of any chain.
+TEST(OddOperators, NamesThatNodesAndConstantsShare) {
+  Builder b;
+  b.graph.nodes.push_back({"mean", "ReduceMean", "", {}, {b.floats("mean", {})}, {}});
+  b.add("Sub", {"mean"});
+  EXPECT_EQ(types_of(b), Types{"scale"});
+}
+
+TEST(OddOperators, TransposedConvolutionsAreRefusedByName) {
+  Builder b;
+  b.add("ConvTranspose", {b.floats("w", {3, 3, 3, 3})});
+  EXPECT_THAT(b.refusal(), HasSubstr("(ConvTranspose)"));
+}
+
+}  // namespace
+}  // namespace moil::onnx
