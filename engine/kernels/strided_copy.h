@@ -1,7 +1,7 @@
 // Copies between tensors whose elements lie in different orders: slices, paddings, permutations.
 //
-// Made once where shapes are known; copying allocates nothing, is parallel over the outer
-// dimensions and thread-safe. Input and output must not overlap.
+// Made once where shapes are known, which may allocate; copying does not, is parallel over the
+// outer dimensions and thread-safe. Input and output must not overlap.
 #pragma once
 
 #include <array>

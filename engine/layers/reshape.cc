@@ -43,8 +43,8 @@ class Reshape final : public Layer {
     const float* dy = run.output_derivatives[0];
     float* dx = run.input_derivatives[0];
     if (same_data_) return pass(dy, dx);
-    if (enters_) from_plain_.reversed().run(dy, leaves_ ? between(run) : dx);
-    if (leaves_) to_plain_.reversed().run(enters_ ? between(run) : dy, dx);
+    if (enters_) from_image_.run(dy, leaves_ ? between(run) : dx);
+    if (leaves_) to_image_.run(enters_ ? between(run) : dy, dx);
   }
 
  private:
@@ -59,7 +59,8 @@ class Reshape final : public Layer {
   std::int64_t elements_ = 0;
   bool same_data_ = false;
   bool leaves_ = false, enters_ = false;  // the order of an image, at the input and at the output
-  StridedCopy to_plain_, from_plain_;
+  StridedCopy to_plain_, from_plain_;     // in F
+  StridedCopy from_image_, to_image_;     // back, in CD
 };
 
 LayerPlan Reshape::plan(const LayerSetup& setup) {
@@ -70,6 +71,8 @@ LayerPlan Reshape::plan(const LayerSetup& setup) {
   same_data_ = (!leaves_ && !enters_) || (in.dims == out.dims && in.layout == out.layout);
   to_plain_ = copy_between(in, memory_strides(in), plain_strides(in.dims));
   from_plain_ = copy_between(out, plain_strides(out.dims), memory_strides(out));
+  from_image_ = from_plain_.reversed();
+  to_image_ = to_plain_.reversed();
   LayerPlan plan;
   plan.inputs = {Lifespan::kForward};
   plan.outputs = {Lifespan::kNone};
