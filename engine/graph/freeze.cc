@@ -36,6 +36,11 @@ std::vector<std::vector<int>> units_of(const Graph& graph) {
   return units;
 }
 
+// An input of rank 4 is an image: what lies otherwise cannot be one, and so no cut.
+bool can_be_input(const TensorInfo& info) {
+  return info.dims.rank() >= 2 && (info.dims.rank() != 4 || info.layout == Layout::kChannelsLast);
+}
+
 // The last value v such that every edge from nodes up to its producer to later nodes is v, with its
 // producer before `limit`. -1 where there is none.
 int last_cut_before(const Graph& graph, int limit) {
@@ -53,8 +58,9 @@ int last_cut_before(const Graph& graph, int limit) {
       single = crossing == -1;
       crossing = v;
     }
-    if (single && crossing != -1 && graph.values[static_cast<std::size_t>(crossing)].producer != -1)
-      best = crossing;
+    if (!single || crossing == -1) continue;
+    const Value& value = graph.values[static_cast<std::size_t>(crossing)];
+    if (value.producer != -1 && can_be_input(value.info)) best = crossing;
   }
   return best;
 }

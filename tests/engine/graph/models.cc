@@ -58,6 +58,48 @@ ModelDescription residual_model() {
   return b.layer("global_average_pool").fc(3).model();
 }
 
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+// [N, 5, 8] of two heads; queries, keys and values of one product.
+void add_attention(ModelBuilder& b) {
+  const std::string plain = "plain";
+  b.fc(24).layer("reshape", {{"dims", Ints{5, 3, 2, 4}}});
+  const std::string all = b.layer("permute", {{"order", Ints{0, 2, 3, 1, 4}}}).last();
+  std::vector<std::string> parts;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    b.layer("slice", {{"start", i}, {"length", std::int64_t{1}}}, {all});
+    parts.push_back(b.layer("reshape", {{"dims", Ints{2, 5, 4}}, {"layout", plain}}).last());
+  }
+  b.layer("matmul", {{"transpose_b", true}}, {parts[0], parts[1]});
+  b.layer("scale", {{"factor", 0.5}}).layer("softmax");
+  b.layer("matmul", {}, {b.last(), parts[2]});
+  b.layer("permute", {{"order", Ints{0, 2, 1, 3}}});
+  b.layer("reshape", {{"dims", Ints{5, 8}}}).fc(8);
+}
+
+}  // namespace
+
+ModelDescription transformer_model() {
+  ModelBuilder b({3, 8, 8});
+  b.layer("conv2d", {{"out_channels", std::int64_t{8}},
+                     {"kernel", std::int64_t{4}},
+                     {"stride", std::int64_t{4}}});
+  b.layer("reshape", {{"dims", Ints{8, 4}}}).layer("permute", {{"order", Ints{0, 2, 1}}});
+  b.layer("prepend_parameter").layer("add_parameter", {{"dims", Ints{5, 8}}});
+  for (int block = 0; block < 2; ++block) {
+    std::string skip = b.last();
+    b.layer("layer_norm");
+    add_attention(b);
+    skip = b.layer("add", {}, {skip, b.last()}).last();
+    b.layer("layer_norm").fc(16).layer("gelu").fc(8);
+    b.layer("add", {}, {skip, b.last()});
+  }
+  b.layer("layer_norm").layer("slice", {{"length", std::int64_t{1}}}).layer("flatten");
+  return b.fc(3).model();
+}
+
 ModelDescription mlp_model(std::int64_t features, std::int64_t hidden, std::int64_t classes) {
   return ModelBuilder({features}).fc(hidden).layer("tanh").fc(classes).model();
 }

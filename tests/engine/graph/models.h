@@ -42,6 +42,8 @@ class ModelBuilder {
 ModelDescription chain_model();
 // A stem, a residual block of convolutions with batch norm, an SE block, pooling, a classifier.
 ModelDescription residual_model();
+// Patches as rows, a class token, positions, two blocks of attention and an MLP, a classifier.
+ModelDescription transformer_model();
 // fc - tanh - fc
 ModelDescription mlp_model(std::int64_t features, std::int64_t hidden, std::int64_t classes);
 

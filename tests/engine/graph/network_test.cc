@@ -100,10 +100,10 @@ ModelDescription smooth_model() {
 }
 
 // Along its own gradient g, the loss rises by |g|: tensor by tensor, from central differences.
-TEST(NetworkTest, GradientsAreTheLossesSlope) {
-  Training t(smooth_model());
+void expect_slopes(const ModelDescription& model, std::size_t weights) {
+  Training t(model);
   const auto gradients = t.gradients(3);
-  ASSERT_EQ(gradients.size(), 18u);
+  ASSERT_EQ(gradients.size(), weights);
   for (const PersistentTensor& tensor : t.network().persistent()) {
     if (tensor.kind != TensorKind::kWeight) continue;
     const auto& g = gradients.at(tensor.name);
@@ -123,6 +123,11 @@ TEST(NetworkTest, GradientsAreTheLossesSlope) {
     loss_at(0);
     EXPECT_NEAR(slope, norm, 0.01 * norm + 5e-5) << tensor.name;
   }
+}
+
+TEST(NetworkTest, GradientsAreTheLossesSlope) {
+  expect_slopes(smooth_model(), 18);
+  expect_slopes(testing::transformer_model(), 32);
 }
 
 // The same in one random direction through all tensors at once, where g is not privileged.
@@ -163,7 +168,8 @@ TEST(NetworkTest, GradientsAreRightAcrossTensors) {
 
 TEST(NetworkTest, NoStepAllocates) {
   if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
-  for (const auto& model : {testing::chain_model(), testing::residual_model(), smooth_model()}) {
+  for (const auto& model : {testing::chain_model(), testing::residual_model(), smooth_model(),
+                            testing::transformer_model()}) {
     Training t(model, 8, 1, true);
     SgdUpdater updater;
     t.fill(1);

@@ -1,0 +1,87 @@
+// Freezing and cutting a network of rows and attention.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/graph/freeze.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/preparation.h"
+#include "engine/graph/realizers/realizers.h"
+#include "engine/graph/surgery.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::transformer_model;
+
+// The patches, the token, the positions; two norms and four products a block; the norm and the
+// classifier behind them.
+constexpr int kUnits = 3 + 2 * 6 + 2;
+
+std::string split_of(int n) { return freeze_all_but_last(transformer_model(), n).split; }
+
+TEST(TransformerTest, BlocksAreCutWhereOneTensorCarriesEverything) {
+  EXPECT_EQ(freeze_all_but_last(transformer_model(), 0).total_units, kUnits);
+  EXPECT_EQ(split_of(1), "flatten0");                              // the classifier alone
+  EXPECT_EQ(split_of(2), "add3");                                  // and its norm
+  for (const int n : {3, 4}) EXPECT_EQ(split_of(n), "add2") << n;  // inside the last MLP
+  EXPECT_EQ(split_of(5), "add2");
+  for (const int n : {6, 7, 8}) EXPECT_EQ(split_of(n), "add1") << n;  // inside the last attention
+  EXPECT_EQ(split_of(8 + 6), "add_parameter0");
+  EXPECT_EQ(split_of(8 + 7), "prepend_parameter0");
+  EXPECT_EQ(split_of(8 + 8), "permute0");
+  EXPECT_EQ(split_of(kUnits), "");
+  EXPECT_THAT(freeze_all_but_last(transformer_model(), 2).split_dims, ElementsAre(5, 8));
+}
+
+// Backbone and head, one behind the other, are the whole.
+TEST(TransformerTest, TheHeadGoesOnWhereTheBackboneEnds) {
+  const ModelDescription model = transformer_model();
+  const WeightMap weights = testing::random_weights(model, 1);
+  const std::vector<float> image = testing::random_values(2 * 3 * 8 * 8, 2);
+  const std::vector<float> whole = testing::infer(model, weights, 2, image);
+  for (int n = 0; n < kUnits; ++n) {
+    const Freeze freeze = freeze_all_but_last(model, n);
+    const Slices slices = realize_slice(model, freeze.split, freeze.split_dims);
+    const auto middle = testing::infer(slices.backbone, weights, 2, image);
+    EXPECT_EQ(testing::infer(slices.head, weights, 2, middle), whole) << n;
+    for (const std::string& layer : freeze.trainable_layers)
+      EXPECT_TRUE(std::any_of(slices.head.layers.begin(), slices.head.layers.end(),
+                              [&](const auto& l) { return l.name == layer; }))
+          << layer;
+  }
+}
+
+// What is prepared for inference computes the same, and a sample does not depend on its batch.
+TEST(TransformerTest, InferenceIsTheSame) {
+  const ModelDescription model = transformer_model();
+  WeightMap weights = testing::random_weights(model, 1);
+  const std::vector<float> image = testing::random_values(3 * 3 * 8 * 8, 2);
+  const std::vector<float> plain = testing::infer(model, weights, 3, image);
+  const ModelDescription prepared = prepare_inference(model, weights);
+  const std::vector<float> three = testing::infer(prepared, weights, 3, image);
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(three[i], plain[i], 1e-5);
+  const std::vector<float> last(image.end() - 3 * 8 * 8, image.end());
+  EXPECT_EQ(testing::infer(prepared, weights, 1, last),
+            (std::vector<float>{three.end() - 3, three.end()}));
+}
+
+TEST(TransformerTest, TheClassifierGrows) {
+  ModelDescription model = transformer_model();
+  WeightMap weights = testing::random_weights(model, 1);
+  EXPECT_EQ(find_classifier(model), model.layers.back().name);
+  grow_classifier(model, weights, 5, 1);
+  EXPECT_EQ(build_graph(model, 2).values.back().info.dims, (Dims{2, 5}));
+}
+
+// Rows of rank 4 would be read as an image by the head.
+TEST(TransformerTest, NoCutThroughWhatAnInputCannotBe) {
+  testing::ModelBuilder b({3, 4, 4});
+  b.conv(4, 3).layer("permute", {{"order", std::vector<std::int64_t>{0, 2, 3, 1}}}).fc(2);
+  const Freeze freeze = freeze_all_but_last(b.model(), 1);
+  EXPECT_EQ(freeze.split, "conv2d0");
+}
+
+}  // namespace
+}  // namespace moil
