@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/io/onnx/import_state.h"
 
@@ -17,6 +18,28 @@ namespace moil::onnx {
 // Whether an input is one constant number, and that.
 [[nodiscard]] bool is_number(const ImportState& state, const Node& node, std::size_t input,
                              double number);
+
+// A constant as it meets a value: one number, one a channel of an image, or one row that every
+// row of the value meets.
+struct Constant {
+  enum class Kind { kNumber, kChannels, kRow } kind = Kind::kNumber;
+  std::vector<float> values;
+  std::vector<std::int64_t> dims;  // of a row: the last of a sample's
+  std::string name;
+
+  bool is(double number) const {
+    return kind == Kind::kNumber && near(static_cast<double>(values[0]), number);
+  }
+  NamedTensor weight() const { return {dims, values}; }
+};
+
+// How `input`, a constant, meets x. Throws Unsupported for other broadcasts.
+[[nodiscard]] Constant constant_of(const ImportState& state, const Node& node, std::size_t input,
+                                   const Value& x);
+
+// The node's output is its input plus, or times, the constant.
+void add_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c);
+void multiply_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c);
 
 // Marks the node's output as `form` of x, for the nodes behind it.
 void mark(ImportState& state, const Node& node, Form form, const std::string& of);
