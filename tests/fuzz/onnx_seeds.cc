@@ -40,6 +40,16 @@ class Sketch {
     const auto size = static_cast<std::int64_t>(values.size());
     return constant(Tensor::of_ints({size}, std::move(values)));
   }
+  std::string index(std::int64_t value) { return constant(Tensor::of_ints({}, {value})); }
+  // The parts of `last` along an axis.
+  Names split(Ints sizes, std::int64_t axis) {
+    Names parts;
+    for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back("part" + std::to_string(i));
+    Attributes attributes = {{"axis", axis}};
+    Names inputs = {last, ints(std::move(sizes))};
+    graph_.nodes.push_back({"split", "Split", "", std::move(inputs), parts, std::move(attributes)});
+    return parts;
+  }
   std::string bytes() {
     graph_.outputs = {{last, {}, true}};
     return onnx::format_onnx(graph_);
@@ -137,13 +147,91 @@ std::string channels_last() {
   return s.bytes();
 }
 
+// A block of a transformer, with attention in the nodes that exporters write.
+std::string transformer() {
+  Sketch s({-1, 3, 4, 4});
+  s.then("Conv", {s.floats({4, 3, 2, 2})}, {{"strides", Ints{2, 2}}});
+  s.then("Reshape", {s.ints({0, 4, -1})});
+  s.then("Transpose", {}, {{"perm", Ints{0, 2, 1}}});
+  const std::string patches = s.last;
+  const std::string token = s.node("Expand", {s.floats({1, 1, 4}), s.ints({1, 1, 4})});
+  s.node("Concat", {token, patches}, {{"axis", std::int64_t{1}}});
+  const std::string x = s.then("Add", {s.floats({1, 5, 4})});
+  s.then("LayerNormalization", {s.floats({4}), s.floats({4})},
+         {{"axis", std::int64_t{-1}}, {"epsilon", 1e-6}});
+  s.then("MatMul", {s.floats({4, 12})});
+  s.then("Add", {s.floats({12})});
+  s.then("Reshape", {s.ints({0, 5, 3, 2, 2})});
+  const std::string all = s.then("Transpose", {}, {{"perm", Ints{2, 0, 3, 1, 4}}});
+  const std::string q = s.then("Gather", {s.index(0)}, {{"axis", std::int64_t{0}}});
+  s.node("Gather", {all, s.index(1)}, {{"axis", std::int64_t{0}}});
+  const std::string k = s.then("Transpose", {}, {{"perm", Ints{0, 1, 3, 2}}});
+  const std::string v = s.node("Gather", {all, s.index(2)}, {{"axis", std::int64_t{0}}});
+  s.node("MatMul", {q, k});
+  s.then("Mul", {s.floats({}, 0.5F)});
+  s.then("Softmax", {}, {{"axis", std::int64_t{-1}}});
+  s.then("MatMul", {v});
+  s.then("Transpose", {}, {{"perm", Ints{0, 2, 1, 3}}});
+  s.then("Reshape", {s.ints({0, 5, 4})});
+  s.node("Add", {x, s.last});
+  s.then("Gather", {s.index(0)}, {{"axis", std::int64_t{1}}});
+  s.then("Gemm", {s.floats({3, 4}), s.floats({3})}, {{"transB", std::int64_t{1}}});
+  s.then("LogSoftmax", {}, {{"axis", std::int64_t{-1}}});
+  return s.bytes();
+}
+
+// Layer normalisation and GELU in the nodes that older exporters write.
+std::string chains() {
+  Sketch s({-1, 4, 6});
+  const std::string x = s.last;
+  s.then("ReduceMean", {}, {{"axes", Ints{-1}}});
+  const std::string centred = s.node("Sub", {x, s.last});
+  s.then("Pow", {s.floats({}, 2)});
+  s.then("ReduceMean", {}, {{"axes", Ints{-1}}});
+  s.then("Add", {s.floats({}, 1e-5F)});
+  s.then("Sqrt");
+  s.node("Div", {centred, s.last});
+  s.then("Mul", {s.floats({6})});
+  const std::string y = s.then("Add", {s.floats({6})});
+  s.then("Div", {s.floats({}, 1.41421356F)});
+  s.then("Erf");
+  s.then("Add", {s.floats({}, 1)});
+  s.node("Mul", {y, s.last});
+  s.then("Mul", {s.floats({}, 0.5F)});
+  s.then("ReduceMean", {}, {{"axes", Ints{1}}, {"keepdims", std::int64_t{0}}});
+  return s.bytes();
+}
+
+std::string odd_operators() {
+  Sketch s;
+  s.then("PRelu", {s.floats({4, 1, 1})});
+  s.then("Pad", {s.ints({0, 0, 1, 0, 0, 0, 0, 1}), s.floats({}, 0.5F)});
+  s.then("Slice", {s.ints({1}), s.ints({-1}), s.ints({2}), s.ints({2})});
+  const std::string x = s.then("HardSigmoid", {}, {{"alpha", 0.2}, {"beta", 0.5}});
+  s.then("Clip", {s.floats({}, -0.5F), s.floats({}, 0.75F)});
+  s.then("Reciprocal");
+  s.node("Sub", {x, s.last});
+  s.node("Div", {s.last, x});
+  s.then("Pow", {s.floats({}, 2)});
+  s.then("Neg");
+  s.then("ReduceMean", {}, {{"axes", Ints{3}}, {"keepdims", std::int64_t{1}}});
+  s.then("Squeeze", {s.ints({3})});
+  s.then("Unsqueeze", {s.ints({2})});
+  s.then("Gather", {s.ints({0, 2})}, {{"axis", std::int64_t{1}}});
+  s.node("Concat", s.split({1, 3}, 3), {{"axis", std::int64_t{3}}});
+  const std::string y = s.then("Transpose", {}, {{"perm", Ints{0, 2, 3, 1}}});
+  const std::string mask = s.node("Equal", {s.ints({1, 2}), s.ints({1, 1})});
+  const std::string row = s.node("Where", {mask, s.floats({2}), s.floats({1})});
+  s.node("Mul", {y, row});
+  return s.bytes();
+}
+
 }  // namespace
 
 std::map<std::string, std::string> onnx_seeds() {
-  return {{"convolutions", convolutions()},
-          {"activations", activations()},
-          {"shapes", shapes()},
-          {"channels-last", channels_last()}};
+  return {{"convolutions", convolutions()},   {"activations", activations()}, {"shapes", shapes()},
+          {"channels-last", channels_last()}, {"transformer", transformer()}, {"chains", chains()},
+          {"odd-operators", odd_operators()}};
 }
 
 }  // namespace moil::test

@@ -88,7 +88,8 @@ def settle(model, size):
     """Statistics and scales other than a fresh network's, so that mistakes with them show.
 
     Every second channel is moved up by some deviations, the others down: what is near the turn of a
-    ReLU would be flipped by rounding, and change gradients by more than rounding does.
+    ReLU would be flipped by rounding, and change gradients by more than rounding does. Networks that
+    have neither batch norms nor ReLUs, transformers among them, keep their features where they are.
     """
     convolutions = (torch.nn.Conv2d, torch.nn.Linear)
     movable = [m for m in model.modules() if isinstance(m, torch.nn.BatchNorm2d)]
@@ -101,7 +102,8 @@ def settle(model, size):
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     weighted = [m for m in model.modules() if isinstance(m, convolutions)]
-    movable = movable or weighted[:-1]
+    if not movable and any(isinstance(m, torch.nn.ReLU) for m in model.modules()):
+        movable = weighted[:-1]
 
     def move(module, _, output):
         channels = output.shape[1]

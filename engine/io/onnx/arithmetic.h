@@ -34,7 +34,7 @@ struct Constant {
 };
 
 // How `input`, a constant, meets x. Throws Unsupported for other broadcasts.
-[[nodiscard]] Constant constant_of(const ImportState& state, const Node& node, std::size_t input,
+[[nodiscard]] Constant constant_of(ImportState& state, const Node& node, std::size_t input,
                                    const Value& x);
 
 // The node's output is its input plus, or times, the constant.

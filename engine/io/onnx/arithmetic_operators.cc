@@ -80,8 +80,8 @@ void multiply_values(ImportState& state, const Node& node, Value a, Value b) {
 }
 
 void import_mul(ImportState& state, const Node& node) {
-  if (import_gelu_chain(state, node)) return;
   const std::size_t c = constant_input(state, node);
+  if (import_gelu_chain(state, node)) return;
   for (const std::size_t i : {0U, 1U})
     if (is_pending(state, node, i))
       return mark_pending(state, node, state.unfinished_data(node, i));

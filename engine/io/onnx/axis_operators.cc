@@ -72,9 +72,14 @@ std::vector<Part> parts_of(const ImportState& state, const Node& node, std::size
       (steps != nullptr && steps->ints.size() != starts.size()))
     throw Unsupported("its starts, ends, axes and steps differ in number");
   std::vector<Part> parts;
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    parts.push_back({static_cast<std::int64_t>(axis_of(node, axes[i], rank)), starts[i], ends[i],
+  std::vector<bool> seen(rank, false);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t axis = axis_of(node, axes[i], rank);
+    if (seen[axis]) throw Unsupported("it names an axis twice");
+    seen[axis] = true;
+    parts.push_back({static_cast<std::int64_t>(axis), starts[i], ends[i],
                      steps == nullptr ? 1 : steps->ints[i]});
+  }
   return parts;
 }
 
@@ -164,8 +169,12 @@ void prepend(ImportState& state, const Node& node, std::size_t axis) {
       token.dims[0] != x.info.dims[0] || token.dims[2] != x.info.dims[2] || !token.is_float)
     throw Unsupported("only rows can be joined with a constant, which stands before them");
   const std::int64_t count = token.dims[1], features = token.dims[2];
-  NamedTensor weight{{count, features}, token.floats};
-  weight.data.resize(static_cast<std::size_t>(count * features));
+  const auto size = static_cast<std::size_t>(count * features);
+  for (std::size_t i = size; i < token.floats.size(); ++i)
+    if (token.floats[i] != token.floats[i - size])
+      throw Unsupported("its constant is not the same for every sample");
+  const auto begin = token.floats.begin();
+  NamedTensor weight{{count, features}, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
   Properties properties;
   if (count != 1) properties["count"] = count;
   state.add_layer(node, "prepend_parameter", {&x}, std::move(properties),

@@ -20,7 +20,7 @@ const Node* producer_of(const ImportState& state, const Node& node, std::size_t 
 
 // The name of x where `node` is 1 + erf(x / sqrt 2); empty otherwise.
 std::string share_of(const ImportState& state, const Node& node) {
-  if (node.op != "Add") return {};
+  if (node.op != "Add" || node.inputs.size() != 2) return {};
   for (const std::size_t one : {0U, 1U}) {
     if (!is_number(state, node, one, 1)) continue;
     const Node* erf = producer_of(state, node, 1 - one, "Erf");
@@ -28,6 +28,7 @@ std::string share_of(const ImportState& state, const Node& node) {
     if (const Node* part = producer_of(state, *erf, 0, "Div"))
       return is_number(state, *part, 1, std::sqrt(2.0)) ? part->inputs[0] : std::string();
     const Node* part = producer_of(state, *erf, 0, "Mul");
+    if (part != nullptr && part->inputs.size() != 2) return {};
     for (const std::size_t c : {0U, 1U})
       if (part != nullptr && is_number(state, *part, c, std::sqrt(0.5))) return part->inputs[1 - c];
   }
@@ -51,7 +52,8 @@ void gather(const ImportState& state, const Node& node, int depth, Factors& foun
                !x.empty()) {
       ++found.shares;
       found.share_x = x;
-    } else if (before != nullptr && before->op == "Mul" && depth < kDeepestProduct &&
+    } else if (before != nullptr && before->op == "Mul" && before->inputs.size() == 2 &&
+               depth < kDeepestProduct &&
                (is_pending(state, node, i) || is_number(state, *before, 0, 0.5) ||
                 is_number(state, *before, 1, 0.5))) {
       gather(state, *before, depth + 1, found);
@@ -68,11 +70,25 @@ const Tensor* number_in(const ImportState& state, const Node& node, std::size_t 
   return tensor.elements() == 1 && tensor.is_float ? &tensor : nullptr;
 }
 
+// Whether `node` is the mean over the last axis, which it keeps, of a value like x.
+bool is_row_mean(const ImportState& state, const Node& node, const std::string& x) {
+  if (node.op != "ReduceMean" || node.integer("keepdims", 1) == 0) return false;
+  const Value* value = state.find(x);
+  if (value == nullptr || value->constant) return false;
+  const auto rank = static_cast<std::int64_t>(file_dims(*value).size());
+  const bool given = state.is_constant(node, 1);
+  const std::vector<std::int64_t> axes =
+      given ? state.constant(node, 1).ints : node.integers("axes");
+  return axes.size() == 1 && (axes[0] == -1 || axes[0] == rank - 1);
+}
+
 // x - mean(x), and the name of x; null where `node` is something else.
 const std::string* centred_of(const ImportState& state, const Node& node) {
   if (node.op != "Sub" || node.inputs.size() != 2) return nullptr;
   const Node* mean = producer_of(state, node, 1, "ReduceMean");
-  return mean != nullptr && mean->inputs[0] == node.inputs[0] ? &node.inputs[0] : nullptr;
+  const bool centred = mean != nullptr && mean->inputs[0] == node.inputs[0] &&
+                       is_row_mean(state, *mean, node.inputs[0]);
+  return centred ? &node.inputs[0] : nullptr;
 }
 
 // Whether `square` is the square of what `centred` computes of x.
@@ -93,7 +109,8 @@ const Tensor* epsilon_of(const ImportState& state, const Node& root, const std::
     const Tensor* epsilon = sum == nullptr ? nullptr : number_in(state, *sum, c);
     const Node* mean = epsilon == nullptr ? nullptr : producer_of(state, *sum, 1 - c, "ReduceMean");
     const Node* square = mean == nullptr ? nullptr : state.producer(mean->inputs[0]);
-    if (square != nullptr && is_square(state, *square, x)) return epsilon;
+    if (square != nullptr && is_square(state, *square, x) && is_row_mean(state, *mean, x))
+      return epsilon;
   }
   return nullptr;
 }
@@ -161,6 +178,7 @@ bool import_norm_chain(ImportState& state, const Node& node) {
   Node reader = node;
   reader.inputs = {*name};
   Value x = state.rows(reader, 0);
+  if (engine_axis(x, file_dims(x).size() - 1) + 1 != x.info.dims.rank()) return false;
   x.form = Form::kNormalised;
   x.node = &node;
   x.epsilon = shortest(epsilon->floats[0]);

@@ -16,10 +16,10 @@ bool is_row(const Ints& sample, const Value& x) {
 
 }  // namespace
 
-Constant constant_of(const ImportState& state, const Node& node, std::size_t input,
-                     const Value& x) {
+Constant constant_of(ImportState& state, const Node& node, std::size_t input, const Value& x) {
   const Tensor& tensor = state.constant(node, input);
   if (!tensor.is_float) throw Unsupported("arithmetic with whole numbers");
+  state.spend(node, tensor.elements());
   Constant c{Constant::Kind::kNumber, tensor.floats, {}, state.find(node.inputs[input])->source};
   if (tensor.elements() == 1) return c;
   const std::size_t rank = file_dims(x).size();
@@ -72,7 +72,6 @@ void add_affine(ImportState& state, const Node& node, const Value& x,
                 const std::vector<float>& scale, const std::vector<float>& shift) {
   const Value image = state.as_image(x);
   const std::int64_t channels = image.info.dims[1];
-  state.spend(node, 2 * channels);
   state.add_layer(node, "conv2d", {&image},
                   {{"out_channels", channels},
                    {"kernel", std::int64_t{1}},

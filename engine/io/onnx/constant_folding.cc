@@ -61,10 +61,12 @@ const std::vector<std::int64_t>& ints(const Node& node, Inputs inputs, std::size
 
 bool has(Inputs inputs, std::size_t i) { return i < inputs.size() && inputs[i] != nullptr; }
 
-// A tensor of these dims whose element i is element source(i) of `from`.
-Tensor picked(const Node& node, const Tensor& from, Dims dims, const auto& source) {
+// A tensor of these dims whose element i is element source(i) of `from`. others: the most elements
+// that another input has.
+Tensor picked(const Node& node, const Tensor& from, Dims dims, const auto& source,
+              std::int64_t others = 0) {
   Tensor to;
-  const std::int64_t count = count_of(node, dims, from.elements());
+  const std::int64_t count = count_of(node, dims, std::max(from.elements(), others));
   to.dims = std::move(dims);
   to.is_float = from.is_float;
   const auto pick = [&](const auto& in, auto& out) {
@@ -355,7 +357,9 @@ Tensor where(const Node& node, Inputs inputs) {
   const Dims dims = joined(node, own, joined(node, a.dims, b.dims));
   const Dims steps = steps_in(own, dims), a_steps = steps_in(a.dims, dims),
              b_steps = steps_in(b.dims, dims);
-  Tensor to = picked(node, a, dims, [&](std::int64_t i) { return walk(i, dims, a_steps); });
+  const auto others = std::max(b.elements(), static_cast<std::int64_t>(condition.size()));
+  Tensor to = picked(
+      node, a, dims, [&](std::int64_t i) { return walk(i, dims, a_steps); }, others);
   for (std::int64_t i = 0; i < to.elements(); ++i) {
     if (condition[at(walk(i, dims, steps))] != 0) continue;
     const std::size_t other = at(walk(i, dims, b_steps));

@@ -68,7 +68,7 @@ void import_prelu(ImportState& state, const Node& node) {
 double limit(const ImportState& state, const Node& node, std::size_t input, const char* attribute,
              double fallback) {
   const Tensor* given = state.optional_constant(node, input);
-  if (given == nullptr) return node.number(attribute, fallback);
+  if (given == nullptr) return shortest(static_cast<float>(node.number(attribute, fallback)));
   if (given->elements() != 1 || !given->is_float) throw Unsupported("its limits are not numbers");
   return shortest(given->floats[0]);
 }

@@ -81,7 +81,8 @@ void ImportState::finish_norm(Node node, const Value& x) {
 Value ImportState::as_image(const Value& value) {
   if (value.is_image() && value.batch_axis == 0) return value;
   const std::vector<std::int64_t> dims = file_dims(value);
-  if (dims.size() != 4 || dims[0] != value.info.dims[0])
+  const bool first = value.batch_axis == 0 || value.info.dims[0] == 1;
+  if (dims.size() != 4 || dims[0] != value.info.dims[0] || !first)
     throw Unsupported("it takes images [N, C, H, W], not " + Dims(dims).to_string());
   Value image = helper(value.layer + ".image", "reshape", value,
                        {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())}});
@@ -92,9 +93,11 @@ Value ImportState::as_image(const Value& value) {
 Value ImportState::as_rows(const Value& value) {
   if (!value.is_image()) return value;
   const auto dims = value.info.dims.values();
-  return helper(value.layer + ".rows", "reshape", value,
-                {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())},
-                 {"layout", std::string("plain")}});
+  Value rows = helper(value.layer + ".rows", "reshape", value,
+                      {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())},
+                       {"layout", std::string("plain")}});
+  rows.batch_axis = value.batch_axis;  // where this name of the layer has it
+  return rows;
 }
 
 void ImportState::set_dims(const Node& node, const Value& x,

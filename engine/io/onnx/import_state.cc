@@ -29,8 +29,8 @@ std::string as_name(std::string text) {
 std::string number(std::size_t i) { return std::to_string(i); }
 
 // What may be made of the numbers in the file: exporters turn, reshape and convert a weight in a
-// handful of nodes.
-constexpr std::int64_t kMostTimes = 8;
+// handful of nodes, and it is a layer's in the end.
+constexpr std::int64_t kMostTimes = 9;
 
 std::int64_t elements_in(const Graph& graph) {
   std::int64_t count = 0;
@@ -149,6 +149,8 @@ std::string ImportState::unique_name(const Node& node, const std::string& wish) 
 Value& ImportState::add_layer(const Node& node, const std::string& type,
                               const std::vector<const Value*>& from, Properties properties,
                               std::map<std::string, NamedTensor> weights, const std::string& base) {
+  for (const auto& [name, tensor] : weights)
+    spend(node, static_cast<std::int64_t>(tensor.data.size()));
   Value result = make({unique_name(node, base), type, {}, std::move(properties)}, from);
   for (auto& [name, tensor] : weights) add_weight(result.layer, name, std::move(tensor));
   return values_[node.outputs[0]] = std::move(result);
@@ -184,6 +186,7 @@ Value ImportState::make(LayerDescription layer, const std::vector<const Value*>&
   result.batch_axis = from.at(0)->batch_axis;
   names_.insert(layer.name);
   layers_[layer.name] = result;
+  indices_[layer.name] = description_.layers.size();
   description_.layers.push_back(std::move(layer));
   return result;
 }
@@ -220,6 +223,7 @@ void ImportState::transpose_input(const Node& node, const Value& value,
     if (input.name == value.layer) input.dims.assign(dims.begin() + 1, dims.end());
   Value result = value;
   result.info = info_of(dims);
+  layers_[value.layer] = result;
   result.shared = true;  // with the input as the file has it
   set(node.outputs[0], std::move(result));
 }
@@ -238,7 +242,7 @@ void ImportState::spend(const Node& node, std::int64_t elements) {
   if (may_make_ >= 0) return;
   throw Error(ErrorCode::kBadData,
               node.label() +
-                  ": what is computed of the file's constants takes far more memory "
+                  ": what is made of the file's constants takes far more memory "
                   "than the file");
 }
 
@@ -248,9 +252,8 @@ const Value* ImportState::value_of(const std::string& layer) const {
 }
 
 LayerDescription* ImportState::layer_of(const Value& value) {
-  const auto layer = std::find_if(description_.layers.rbegin(), description_.layers.rend(),
-                                  [&](const LayerDescription& l) { return l.name == value.layer; });
-  return layer == description_.layers.rend() ? nullptr : &*layer;
+  const auto it = indices_.find(value.layer);
+  return it == indices_.end() ? nullptr : &description_.layers[it->second];
 }
 
 void ImportState::add_weight(const std::string& layer, const std::string& weight,

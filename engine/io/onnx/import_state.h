@@ -124,8 +124,9 @@ class ImportState {
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
 
-  // Counts numbers that are made and not read. Throws kBadData naming the node where all of them
-  // become many times as many as the file has.
+  // Counts numbers that are made of the file's: constants that nodes compute, and layers' weights,
+  // which add_layer() counts itself. Throws kBadData naming the node where all of them become many
+  // times as many as the file has.
   void spend(const Node& node, std::int64_t elements);
 
   std::int64_t opset() const { return graph_.opset; }
@@ -144,7 +145,8 @@ class ImportState {
   std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;
   std::map<std::string, Value> helpers_;
-  std::map<std::string, Value> layers_;  // by their names in the description
+  std::map<std::string, Value> layers_;         // by their names in the description
+  std::map<std::string, std::size_t> indices_;  // of these layers there
   std::set<std::string> names_;
   std::map<std::string, int> last_number_;  // given to a layer, by the name before it
   ModelDescription description_;

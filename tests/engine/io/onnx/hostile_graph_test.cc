@@ -132,6 +132,12 @@ TEST(HostileGraph, AbsurdInputs) {
 }
 
 TEST(HostileGraph, NumbersThatAreNone) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [op, name] : std::map<std::string, std::string>{
+           {"HardSigmoid", "alpha"}, {"Dropout", "ratio"}, {"Pad", "value"}})
+    EXPECT_THAT(refusal_of(op, {"x"}, {{name, kNone}, {"pads", Ints{0, 0, 1, 0, 0, 0, 0, 0}}}),
+                HasSubstr("not a finite number"))
+        << op;
   EXPECT_THAT(refusal_of("LeakyRelu", {"x"}, {{"alpha", std::numeric_limits<double>::infinity()}}),
               HasSubstr("not a finite number"));
 }
@@ -197,18 +203,99 @@ TEST(HostileGraph, ManyCopiesOfAConstant) {
   EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than the file"));
 }
 
-// One number for each of many channels.
-TEST(HostileGraph, NumbersThatSpreadOverChannels) {
+// Weights that a few numbers of the file would become again and again.
+TEST(HostileGraph, ConstantsOfManyLayers) {
+  static constexpr std::int64_t kMany = 1 << 16;
+  const auto refused = [](const Ints& input, const Ints& dims, const char* op, Names inputs) {
+    Graph graph = graph_of(input);
+    graph.constants["c"] = Tensor::of(dims, std::vector<float>(kMany, 1));
+    graph.constants["kernel"] = Tensor::of({kMany, 1, 1, 1}, std::vector<float>(kMany, 1));
+    std::string last = "x";
+    for (int i = 0; i < 1000; ++i) {
+      Names all{last};
+      all.insert(all.end(), inputs.begin(), inputs.end());
+      last = "y" + std::to_string(i);
+      Attributes attributes;
+      if (std::string(op) == "Conv") attributes["group"] = std::int64_t{kMany};
+      add(graph, last, op, all, attributes);
+    }
+    EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than the file")) << op;
+  };
+  for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
+    refused({-1, kMany, 1, 1}, {1, kMany, 1, 1}, op, {"c"});  // of channels
+    refused({-1, 2, kMany}, {kMany}, op, {"c"});              // of rows
+  }
+  refused({-1, 2, kMany}, {kMany}, "LayerNormalization", {"c"});
+  refused({-1, kMany, 1, 1}, {kMany, 1, 1}, "PRelu", {"c"});
+  refused({-1, kMany, 1, 1}, {kMany}, "Conv", {"kernel"});
+}
+
+// One number is one number, however many elements it meets.
+TEST(HostileGraph, NumbersDoNotSpread) {
   Graph graph = graph_of({-1, 1 << 24, 1, 1});
   graph.constants["one"] = Tensor::of({}, {1});
   add(graph, "y", "Add", {"x", "one"});
-  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Add)"));
-  graph = graph_of({-1, 1 << 16, 1, 1});
-  graph.constants["one"] = Tensor::of({}, {1});
-  add(graph, "y0", "Add", {"x", "one"});
-  for (int i = 0; i < 1000; ++i)
-    add(graph, "y" + std::to_string(i + 1), "Mul", {"y" + std::to_string(i), "one"});
-  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("far more memory than the file"));
+  reset_peak_memory();
+  const std::size_t before = resident_memory().bytes;
+  EXPECT_EQ(refusal(graph), "imported");
+  EXPECT_LT(resident_memory().peak_bytes, before + (32U << 20));
+}
+
+TEST(HostileGraph, ConstantsThatExpand) {
+  Graph graph = graph_of();
+  graph.constants["one"] = Tensor::of({1, 1}, {1});
+  for (const Ints& shape :
+       {Ints{1 << 20, 1 << 20}, Ints{kMost, kMost}, Ints{kMost, 0}, Ints(100, 2), Ints{-1, 3}}) {
+    graph.constants["shape"] = ints(shape);
+    graph.nodes.clear();
+    add(graph, "y", "Expand", {"one", "shape"});
+    EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Expand)"));
+  }
+  graph.constants["row"] = ints(Ints(4096, 1));
+  graph.constants["column"] = Tensor::of_ints({4096, 1}, Ints(4096, 1));
+  graph.nodes.clear();
+  graph.constants["floats"] = Tensor::of({4096, 1}, std::vector<float>(4096, 1));
+  add(graph, "y", "Where", {"row", "one", "floats"});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Where)"));
+  graph.nodes.clear();
+  add(graph, "y", "Equal", {"row", "column"});
+  EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Equal)"));
+}
+
+TEST(HostileGraph, AbsurdAxes) {
+  const auto refused = [](const char* op, const Attributes& attributes) {
+    EXPECT_THAT(refusal_of(op, {"x"}, attributes), HasSubstr("node \"y\"")) << op;
+  };
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t axis : {kLeast, std::int64_t{-5}, std::int64_t{4}, kMost}) {
+    for (const char* op : {"Softmax", "LogSoftmax", "Split"}) refused(op, {{"axis", axis}});
+    for (const char* op : {"ReduceMean", "Squeeze"}) refused(op, {{"axes", Ints{axis}}});
+    refused("Slice", {{"axes", Ints{axis}}, {"starts", Ints{0}}, {"ends", Ints{1}}});
+    refused("Transpose", {{"perm", Ints{0, 1, 2, axis}}});
+  }
+  refused("Unsqueeze", {{"axes", Ints{kMost}}});
+  refused("Unsqueeze", {{"axes", Ints(1000, 0)}});
+  refused("Unsqueeze", {{"axes", Ints{0, 0}}});
+  refused("Transpose", {{"perm", Ints{0, 1, 1, 2}}});
+  refused("Transpose", {{"perm", Ints{0, 1, 1, 1}}});
+  refused("Slice", {{"axes", Ints{2, 2}}, {"starts", Ints{1, 1}}, {"ends", Ints{3, 3}}});
+  refused("Slice", {{"starts", Ints{kMost}}, {"ends", Ints{kLeast}}});
+  refused("Slice", {{"axes", Ints{1}}, {"starts", Ints{kLeast}}, {"ends", Ints{kLeast}}});
+  refused("Split", {{"axis", std::int64_t{1}}, {"split", Ints{kMost, kMost}}});
+  refused("Split", {{"axis", std::int64_t{1}}, {"split", Ints{kLeast}}});
+}
+
+// Each factor of a product may be a product: no more of them are looked through than two make.
+TEST(HostileGraph, ProductsOfManyFactors) {
+  Graph graph = graph_of();
+  graph.constants["half"] = Tensor::of({}, {0.5F});
+  std::string last = "x";
+  for (int i = 0; i < 6; ++i) {
+    Names inputs(10'000, last);
+    inputs[0] = "half";
+    add(graph, last = "y" + std::to_string(i), "Mul", inputs);
+  }
+  EXPECT_THAT(refusal(graph), HasSubstr("it has not two inputs"));
 }
 
 }  // namespace

@@ -120,6 +120,23 @@ TEST(SequenceImport, LayerNormInItsParts) {
   EXPECT_EQ(whole.types(), Types{"layer_norm"});
 }
 
+// Normalisation over any other axis is none that there is a layer for.
+TEST(SequenceImport, ChainsOverOtherAxesAreNoLayerNorm) {
+  for (const std::int64_t axis : {std::int64_t{1}, std::int64_t{-2}}) {
+    for (const std::int64_t other : {std::int64_t{-1}, axis}) {
+      Rows b;
+      b.add("ReduceMean", {}, {{"axes", Ints{axis}}});
+      const std::string centred = b.add_of("Sub", {"image", b.last});
+      b.add("Pow", {b.floats("two", {}, 2)});
+      b.add("ReduceMean", {}, {{"axes", Ints{other}}});
+      b.add("Add", {b.floats("epsilon", {}, 1e-5F)});
+      b.add("Sqrt");
+      b.add_of("Div", {centred, b.last});
+      EXPECT_THAT(b.refusal(), HasSubstr("not supported"));
+    }
+  }
+}
+
 TEST(SequenceImport, ProductsOfRowsHaveTheirBias) {
   Rows b;
   b.add("MatMul", {b.floats("fc.weight", {8, 5})});
