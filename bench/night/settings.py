@@ -20,6 +20,7 @@ class Training:
     momentum: float = 0.9
     weight_decay: float = 0.0
     schedule: str = "cosine"
+    distill: float = 0.0  # of a night; pretraining has no teacher
 
     def job_fields(self) -> dict[str, Any]:
         """As the "train" object of a job description."""
@@ -30,6 +31,7 @@ class Training:
         return {
             "epochs": self.epochs,
             "batch": self.batch,
+            "distill": self.distill,
             "optimizer": optimizer,
             "schedule": {"type": self.schedule},
         }

@@ -1,7 +1,7 @@
 """The image night in PyTorch: EfficientNet-Lite0 frozen, features cached, the classifier trained.
 
   image_night.py --global-pack-tar TAR --local-train TAR --cache DIR [--second-night N]
-                 [--global-val TAR] [--local-val TAR]
+                 [--global-val TAR] [--local-val TAR] [--published]
 
 All photos of both tars are mixed. Each goes through the frozen network once, its features to a file
 in DIR; then only the classifier trains, from that file: the 1,000 rows of ImageNet are kept, a row
@@ -11,7 +11,7 @@ and training starts from the first night's classifier.
 
 Prints one JSON object. Seconds are by part and, in "total", of everything from loading the network
 to the last step; importing PyTorch and measuring accuracy are outside of it. What was tried to make
-it fast is in network.py and features.py.
+it fast is in network.py and features.py; --published does without.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 import network  # noqa: E402
-from features import Extractor, FeatureFile, Seconds  # noqa: E402
+from features import Extractor, FeatureFile, PlainExtractor, Seconds  # noqa: E402
 from photos import CROP, Photo, imagenet_classes, photos_of  # noqa: E402
 
 IMPORTED = time.perf_counter()
@@ -66,6 +66,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--classes", type=Path, metavar="TSV", help="ImageNet's (default: beside the global tar)")
     parser.add_argument("--cache", type=Path, required=True, metavar="DIR", help="gets the file of features")
     parser.add_argument("--second-night", type=int, default=0, metavar="N", help="local photos kept back for it")
+    parser.add_argument("--published", action="store_true", help="the published network, nothing made faster")
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--learning-rate", type=float, default=0.01)
@@ -132,16 +133,25 @@ def train(classifier: nn.Linear, rows: torch.Tensor, labels: torch.Tensor, optio
     return total / len(labels)
 
 
+def extractor_of(options: argparse.Namespace) -> tuple[Extractor, nn.Linear]:
+    """What computes features, and the published classifier."""
+    if options.published:
+        whole = network.published(options.model).eval()
+        return PlainExtractor(whole, options.threads), whole._fc
+    backbone, classifier = network.load(options.model)
+    example = torch.zeros(network.INFERENCE_BATCH, 3, CROP, CROP).contiguous(memory_format=torch.channels_last)
+    torch.set_num_threads(1)  # as the workers
+    fast = network.for_inference(backbone, example)
+    torch.set_num_threads(options.threads)
+    return Extractor(fast, options.threads), classifier
+
+
 def night(new: list[Photo], labels: list[int], classifier: nn.Linear | None, classes: int, options) -> Night:
     """One night. `new`: photos without features yet; `labels`: of all photos, in the file's order."""
     began = time.perf_counter()
-    backbone, pretrained = network.load(options.model)
     torch.manual_seed(options.seed)
+    extractor, pretrained = extractor_of(options)
     classifier = classifier or network.grown(pretrained, classes)
-    example = torch.zeros(network.INFERENCE_BATCH, 3, CROP, CROP).contiguous(memory_format=torch.channels_last)
-    torch.set_num_threads(1)  # as the workers
-    extractor = Extractor(network.for_inference(backbone, example), options.threads)
-    torch.set_num_threads(options.threads)
     seconds = extractor.seconds
     seconds.load = time.perf_counter() - began
 
@@ -160,7 +170,7 @@ def night(new: list[Photo], labels: list[int], classifier: nn.Linear | None, cla
         "cache_bytes": file.size,
         "final_loss": loss,
     }
-    return Night(classifier, Extractor(extractor.backbone, options.threads, Seconds()), figures)
+    return Night(classifier, type(extractor)(extractor.backbone, options.threads, Seconds()), figures)
 
 
 def accuracy(after: Night, archive: Path, index: dict[str, int]) -> float:

@@ -1,0 +1,85 @@
+// Times the frozen part of a network as a night runs it.
+//
+//   forward_bench --model FOLDER [--batch 32] [--layers 1] [--threads 2] [--runs 7] [--json]
+//
+// Prints the median milliseconds an image of so many forward passes of whole batches.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "daemon/night/backbone.h"
+#include "daemon/night/model_folder.h"
+#include "engine/kernels/parallel.h"
+
+namespace moil::night {
+namespace {
+
+struct Options {
+  std::string model;
+  std::int64_t batch = 32;
+  int layers = 1, threads = 2, runs = 7;
+};
+
+double median_milliseconds(Backbone& backbone, std::int64_t batch, int runs) {
+  std::vector<float> images(static_cast<std::size_t>(batch) * backbone.input_elements());
+  std::mt19937 random(1);
+  for (float& x : images) x = static_cast<float>(random() % 256) / 128.0F - 1.0F;
+  std::vector<float> features(static_cast<std::size_t>(batch) * backbone.feature_elements());
+  backbone.run(images.data(), batch, features.data());
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    backbone.run(images.data(), batch, features.data());
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2] / static_cast<double>(batch);
+}
+
+nlohmann::json run(const Options& options) {
+  set_thread_count(options.threads);
+  const ModelBundle bundle = read_model_folder(options.model);
+  const Freeze freeze = freeze_all_but_last(bundle.description, options.layers);
+  KernelSelector kernels;
+  Backbone backbone(bundle.description, bundle.weights, freeze, options.batch, kernels);
+  backbone.allocate();
+  return {{"ms_per_image", median_milliseconds(backbone, options.batch, options.runs)},
+          {"batch", options.batch},
+          {"threads", options.threads},
+          {"split", freeze.split},
+          {"feature_elements", backbone.feature_elements()}};
+}
+
+}  // namespace
+}  // namespace moil::night
+
+int main(int argc, char** argv) {
+  moil::night::Options options;
+  bool json = false;
+  CLI::App app("The frozen forward pass of a model folder, timed");
+  app.add_option("--model", options.model, "model folder")->required();
+  app.add_option("--batch", options.batch, "images a pass")->check(CLI::PositiveNumber);
+  app.add_option("--layers", options.layers, "layers that a night would train");
+  app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
+  app.add_option("--runs", options.runs)->check(CLI::PositiveNumber);
+  app.add_flag("--json", json, "print one JSON object");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const nlohmann::json result = moil::night::run(options);
+    if (json) {
+      std::printf("%s\n", result.dump().c_str());
+    } else {
+      std::printf("%.2f ms an image, batches of %lld\n", result["ms_per_image"].get<double>(),
+                  static_cast<long long>(options.batch));
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "forward_bench: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,97 @@
+"""Ours beside PyTorch's in the same run: predictions, the forward pass, a training step, a night.
+
+The two take turns, so that a machine that slows down slows both.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from night.night import say
+from night.programs import ROOT, build_dir, run
+
+from .data import extract
+from .rows import BATCH, DEEP_LAYERS
+from .world import PACKAGES, World, predictions
+
+THREADS = 2
+PYTHON = "/usr/bin/python3"  # Debian's, for which Debian's PyTorch is installed
+
+
+class NoPeer(RuntimeError):
+    """PyTorch is not installed."""
+
+
+def peer(script: str, *words: str | Path) -> dict[str, Any]:
+    """The JSON object that a script of bench/peers prints."""
+    command = [PYTHON, "-W", "ignore", ROOT / "bench" / "peers" / script, "--model", PACKAGES, "--threads", str(THREADS), *words]
+    return json.loads(run([str(word) for word in command]))
+
+
+def check_installed() -> None:
+    if subprocess.run([PYTHON, "-c", "import torch, torchvision, PIL"], capture_output=True).returncode != 0:
+        raise NoPeer("PyTorch is not installed: scripts/install-deps --tests installs it")
+
+
+def agreement(place: World, archive: Path, folder: Path) -> dict[str, Any]:
+    """Top-1 of both on every photo of a tar, and how often they say the same."""
+    say(f"predictions of {archive.name}")
+    out = folder / f"{archive.stem}.json"
+    torch = peer("image_agreement.py", "--data", archive, "--out", out)
+    files = extract(archive, folder / archive.stem)
+    names = sorted(files)
+    classes = place.classes
+    members = [(label, file) for label in names for file in files[label]]
+    ours = predictions(place.ctl, [file for _, file in members])
+    theirs = {Path(name).parent.name + "/" + Path(name).name: classes[guess] for name, guess in json.loads(out.read_text()).items()}
+    same = sum(guess == theirs[f"{label}/{file.name}"] for guess, (label, file) in zip(ours, members))
+    right = sum(guess == label for guess, (label, _) in zip(ours, members))
+    return {
+        "dataset": archive.stem,
+        "images": len(members),
+        "ours_top1": right / len(members),
+        "torch_top1": torch["top1"],
+        "same_prediction": same / len(members),
+    }
+
+
+def speed(model: Path, runs: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(frozen forward, training steps), in milliseconds an image. PyTorch in its fastest form."""
+    say("forward pass and training steps, ours and PyTorch's")
+    ours = json.loads(run([build_dir() / "bench" / "forward_bench", "--model", model, "--batch", str(BATCH), "--threads", str(THREADS), "--runs", str(runs), "--json"]))
+    torch = peer("image_forward.py", "--batch", str(BATCH), "--runs", str(runs), "--forms")
+    forms = {**torch["forward_ms_per_image"], **torch["forward_forms_ms_per_image"]}
+    forward = {
+        "batch": BATCH,
+        "ours_ms_per_image": ours["ms_per_image"],
+        "torch_ms_per_image": forms["published"],
+        "torch_fastest_ms_per_image": min(forms.values()),
+        "torch_forms": forms,
+    }
+    training = {
+        "all_layers": step(model, torch["training"][f"all_batch_{BATCH}_normal"], runs),
+        f"last_{DEEP_LAYERS}_layers": step(model, torch["training"][f"last_4_blocks_batch_{BATCH}_frozen"], runs, DEEP_LAYERS),
+    }
+    return forward, training
+
+
+def step(model: Path, torch: dict[str, Any], runs: int, layers: int | None = None) -> dict[str, Any]:
+    command: list[str | Path] = [build_dir() / "bench" / "memory_bench", "--model", model / "model.json", "--batch", str(BATCH)]
+    command += ["--iterations", str(runs), "--threads", str(THREADS), "--json"]
+    if layers:
+        command += ["--trainable-layers", str(layers)]
+    ours = json.loads(run(command))
+    return {"ours_ms_per_image": ours["ms_per_iteration"] / BATCH, "torch_ms_per_image": torch["ms_per_image"]}
+
+
+def torch_night(row: Any, local_train: Path, *, published: bool) -> dict[str, Any]:
+    """The first night's figures. `published`: the network as it is, else the fastest form found."""
+    with tempfile.TemporaryDirectory(prefix="moil-peer-") as cache:
+        training = row.training
+        words = ["--epochs", str(training.epochs), "--batch", str(BATCH), "--learning-rate", str(training.learning_rate)]
+        words += ["--published"] if published else []
+        return peer("image_night.py", "--local-train", local_train, "--cache", cache, *words)["first_night"]

@@ -1,0 +1,127 @@
+"""The rows of the table, and what they are trained with.
+
+One set of settings for every local dataset. They were chosen with --tune, which sees training
+photos alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from night.settings import Layers
+
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class Training:
+    epochs: int
+    learning_rate: float
+    distill: float = 0.0
+    backbone_factor: float = 1.0
+    freeze_batch_norms: bool = True
+    clip_norm: float | None = None
+    warmup_epochs: float = 0.0
+
+    def job_fields(self) -> dict[str, Any]:
+        return {
+            "epochs": self.epochs,
+            "batch": BATCH,
+            "distill": self.distill,
+            "optimizer": {
+                "type": "sgd",
+                "learning_rate": self.learning_rate,
+                "momentum": 0.9,
+                "backbone_factor": self.backbone_factor,
+            },
+            "schedule": {"type": "cosine", "warmup_epochs": self.warmup_epochs},
+            "clip_norm": self.clip_norm,
+        }
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    title: str
+    alpha: float
+    trainable_layers: Layers
+    cached: bool
+    training: Training
+    dtype: str = "fp32"
+    # A job of the same night before it: this one starts from its model. A classifier with fresh rows
+    # would pull at the layers below it before it knows what to ask of them.
+    after: Row | None = None
+    # Where this is set, so many epochs are run, and the seconds of all are worked out from them.
+    measured_epochs: int | None = None
+
+    @property
+    def is_measured_in_part(self) -> bool:
+        return self.measured_epochs is not None and self.measured_epochs < self.training.epochs
+
+    def job_spec(self, pack: Path, model: str, *, activate: bool = False) -> dict[str, Any]:
+        """The guard lets every model pass: here, forgetting is to be seen."""
+        training = self.training
+        if self.is_measured_in_part:
+            training = replace(training, epochs=self.measured_epochs)
+        return {
+            "name": self.name,
+            "model": model,
+            "global": {"pack": str(pack.resolve()), "alpha": self.alpha},
+            "freeze": {
+                "trainable_layers": self.trainable_layers,
+                "batch_norms": training.freeze_batch_norms,
+            },
+            "cache": {"enabled": self.cached, "dtype": self.dtype},
+            "train": training.job_fields(),
+            "guard": {"max_global_drop": 1.0, "min_local_accuracy": 0.0},
+            "activate": activate,
+        }
+
+
+DEEP_LAYERS = 14  # the last four blocks, the last convolution and the classifier
+
+# As the paper trains: labels alone, batch norms and all. The marks of PyTorch take these, too.
+PLAIN = Training(epochs=6, learning_rate=0.01, freeze_batch_norms=False)
+HEAD_HARD = Training(epochs=20, learning_rate=0.01)
+HEAD = Training(epochs=20, learning_rate=0.03, distill=1.0)
+DEEP_HARD = Training(epochs=8, learning_rate=0.01)
+DEEP = Training(epochs=8, learning_rate=0.01, distill=1.0, clip_norm=2.0, warmup_epochs=1.0)
+
+NIGHT = Row("gdm_lf1_fmc", "GDM+LF(1)+FMC", 1.0, 1, True, HEAD)
+
+
+def rows(quick: bool) -> list[Row]:
+    """Cheap rows first. In a quick run the slow ones are run for an epoch or two."""
+    n = DEEP_LAYERS
+    all_part, head_part = (1, 2) if quick else (None, None)
+    deep = [
+        Row(f"gdm_lf{n}_fmc", f"GDM+LF(1), then LF({n}), +FMC", 1.0, n, True, DEEP, after=NIGHT),
+        Row(f"gdm_lf{n}_fmc_at_once", f"GDM+LF({n})+FMC at once", 1.0, n, True, DEEP),
+        Row(f"gdm_lf{n}_fmc_hard", f"GDM+LF({n})+FMC at once, labels alone", 1.0, n, True, DEEP_HARD),
+    ]
+    return [
+        NIGHT,
+        Row("gdm_lf1_fmc_bf16", "GDM+LF(1)+FMC in bf16", 1.0, 1, True, HEAD, dtype="bf16"),
+        Row("gdm_lf1_fmc_hard", "GDM+LF(1)+FMC, labels alone", 1.0, 1, True, HEAD_HARD),
+        Row("alpha0_lf1", "α=0, LF(1)", 0.0, 1, True, HEAD_HARD),
+        *(deep[:1] if quick else deep),
+        Row("gdm_lf1", "GDM+LF(1)", 1.0, 1, False, HEAD, measured_epochs=head_part),
+        Row("gdm", "GDM, all layers", 1.0, "all", False, PLAIN, measured_epochs=all_part),
+        Row("alpha0", "α=0, all layers", 0.0, "all", False, PLAIN, measured_epochs=all_part),
+    ]
+
+
+# What --tune tries.
+GRID: list[Row] = [
+    replace(NIGHT, training=replace(HEAD, learning_rate=rate, distill=distill))
+    for rate in (0.01, 0.03)
+    for distill in (0.0, 1.0)
+] + [
+    Row("deep", f"LF({layers})", 1.0, layers, True, replace(DEEP, backbone_factor=factor, clip_norm=clip), after=after)
+    for after in (NIGHT, None)
+    for layers in (5, DEEP_LAYERS)
+    for factor in (0.5, 1.0)
+    for clip in (None, 2.0)
+]
