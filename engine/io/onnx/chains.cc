@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "engine/io/onnx/arithmetic.h"
 #include "engine/io/onnx/constant_folding.h"
@@ -35,31 +36,49 @@ std::string share_of(const ImportState& state, const Node& node) {
   return {};
 }
 
-// What a product of GELU's parts is made of.
+const Node* product_behind(const ImportState& state, const Node& node, std::size_t input,
+                           int depth) {
+  const Node* before = depth < kDeepestProduct ? producer_of(state, node, input, "Mul") : nullptr;
+  return before != nullptr && before->inputs.size() == 2 ? before : nullptr;
+}
+
+// Every x whose 1 + erf(x / sqrt 2) is a factor.
+void find_shares(const ImportState& state, const Node& node, int depth,
+                 std::vector<std::string>& found) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Node* before = state.producer(node.inputs[i]);
+    if (std::string x = before == nullptr ? "" : share_of(state, *before); !x.empty())
+      found.push_back(std::move(x));
+    else if (const Node* product = product_behind(state, node, i, depth))
+      find_shares(state, *product, depth + 1, found);
+  }
+}
+
+// What a product of GELU's parts is made of, as that of x.
 struct Factors {
+  std::string x;
   int halves = 0, shares = 0, values = 0, others = 0;
-  std::string share_x, value;
+  std::string value = {};
 };
 
 void gather(const ImportState& state, const Node& node, int depth, Factors& found) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    const Node* before = state.producer(node.inputs[i]);
+    const std::string& name = node.inputs[i];
+    const Node* before = state.producer(name);
+    const Node* product = name == found.x ? nullptr : product_behind(state, node, i, depth);
     if (is_number(state, node, i, 0.5)) {
       ++found.halves;
     } else if (state.is_constant(node, i)) {
       ++found.others;
-    } else if (const std::string x = before != nullptr ? share_of(state, *before) : "";
-               !x.empty()) {
+    } else if (before != nullptr && share_of(state, *before) == found.x) {
       ++found.shares;
-      found.share_x = x;
-    } else if (before != nullptr && before->op == "Mul" && before->inputs.size() == 2 &&
-               depth < kDeepestProduct &&
-               (is_pending(state, node, i) || is_number(state, *before, 0, 0.5) ||
-                is_number(state, *before, 1, 0.5))) {
-      gather(state, *before, depth + 1, found);
+    } else if (product != nullptr &&
+               (is_pending(state, node, i) || is_number(state, *product, 0, 0.5) ||
+                is_number(state, *product, 1, 0.5))) {
+      gather(state, *product, depth + 1, found);
     } else {
       ++found.values;
-      found.value = node.inputs[i];
+      found.value = name;
     }
   }
 }
@@ -157,16 +176,20 @@ bool is_centred(const ImportState& state, const Node& node) {
 }
 
 bool import_gelu_chain(ImportState& state, const Node& node) {
-  Factors found;
-  gather(state, node, 0, found);
-  if (found.halves != 1 || found.shares != 1 || found.values != 1 || found.others != 0)
-    return false;
-  Node reader = node;
-  reader.inputs = {found.value, found.share_x};
-  const Value source = state.data(reader, 0);
-  if (source.layer != state.data(reader, 1).layer) return false;
-  state.add_layer(node, "gelu", {&source});
-  return true;
+  std::vector<std::string> shares;
+  find_shares(state, node, 0, shares);
+  for (const std::string& x : shares) {
+    Factors found{x};
+    gather(state, node, 0, found);
+    if (found.halves != 1 || found.shares != 1 || found.values != 1 || found.others != 0) continue;
+    Node reader = node;
+    reader.inputs = {found.value, x};
+    const Value source = state.data(reader, 0);
+    if (source.layer != state.data(reader, 1).layer) continue;
+    state.add_layer(node, "gelu", {&source});
+    return true;
+  }
+  return false;
 }
 
 bool import_norm_chain(ImportState& state, const Node& node) {

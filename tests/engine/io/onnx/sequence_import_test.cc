@@ -120,6 +120,21 @@ TEST(SequenceImport, LayerNormInItsParts) {
   EXPECT_EQ(whole.types(), Types{"layer_norm"});
 }
 
+TEST(SequenceImport, GeluOfWhatIsHalved) {
+  for (const bool half_first : {false, true}) {
+    Rows twice;
+    add_gelu(twice, half_first);
+    add_gelu(twice, half_first);
+    const ImportedModel model = twice.import();
+    EXPECT_EQ(types_of(model), (Types{"gelu", "gelu"}));
+    expect_fixed(model);
+    Rows halved;
+    halved.add("Mul", {halved.floats("half", {}, 0.5F)});
+    add_gelu(halved, half_first);
+    EXPECT_EQ(types_of(halved.import()), (Types{"scale", "gelu"}));
+  }
+}
+
 // Normalisation over any other axis is none that there is a layer for.
 TEST(SequenceImport, ChainsOverOtherAxesAreNoLayerNorm) {
   for (const std::int64_t axis : {std::int64_t{1}, std::int64_t{-2}}) {
