@@ -77,7 +77,7 @@ void import_expand(ImportState& state, const Node& node) {
 
 // As an image [N, kept, reduced, 1], whose mean over rows and columns is asked for.
 Value as_columns(ImportState& state, const Node& node, const Value& x, const Ints& axes) {
-  Value v = state.as_rows(x);
+  Value v = x;
   const std::size_t rank = v.info.dims.rank();
   Ints order = {0};
   std::int64_t kept = 1, reduced = 1;
