@@ -89,13 +89,18 @@ class NightJob {
     progress(stage, 0, total);
   }
 
-  void progress(Stage stage, std::int64_t done, std::int64_t total) {
+  // Whether the work may go on.
+  bool report(Stage stage, std::int64_t done, std::int64_t total) {
     daemon::Progress p;
     p.stage = stage;
     p.done = done;
     p.total = total;
     events_.progress(p);
-    if (stop_) throw Stopped{};
+    return !stop_.load();
+  }
+
+  void progress(Stage stage, std::int64_t done, std::int64_t total) {
+    if (!report(stage, done, total)) throw Stopped{};
   }
 
   Augmentation augmentation() const { return {spec_.augment.views, spec_.augment.flip}; }
@@ -182,19 +187,13 @@ class NightJob {
     begin(Stage::kCache, total);
     const bool finished = reader.fill(portions, filled_, [&](std::int64_t done) {
       if (2 * done >= total) pause_if_asked(Stage::kCache);
-      daemon::Progress p;
-      p.stage = Stage::kCache;
-      p.done = done;
-      p.total = total;
-      events_.progress(p);
-      return !stop_.load();
+      return report(Stage::kCache, done, total);
     });
     if (!finished) throw Stopped{};
     night_.backbone->release();
   }
 
-  // --- distill: what the model says before it is trained
-  // -------------------------------------------
+  // --- distill: what the model says before it is trained ----------------------------------------
   void distill() {
     if (!night_.trainer || spec_.train.distill == 0 || count_global(mix_) == 0) return;
     if (!std::filesystem::exists(files_.soft_targets())) ask_teacher();
@@ -208,15 +207,9 @@ class NightJob {
     begin(Stage::kDistill, total);
     HeadNetwork teacher(night_.base_head, base_.weights, *night_.trainer_kernels);
     teacher.allocate();
-    const bool finished = write_soft_targets(files_.soft_targets(), teacher, mix_.train, *reader_,
-                                             [&](std::int64_t done) {
-                                               daemon::Progress p;
-                                               p.stage = Stage::kDistill;
-                                               p.done = done;
-                                               p.total = total;
-                                               events_.progress(p);
-                                               return !stop_.load();
-                                             });
+    const bool finished =
+        write_soft_targets(files_.soft_targets(), teacher, mix_.train, *reader_,
+                           [&](std::int64_t done) { return report(Stage::kDistill, done, total); });
     if (!finished) throw Stopped{};
     pause_if_asked(Stage::kDistill);
   }
@@ -365,15 +358,8 @@ class NightJob {
     }
     std::filesystem::remove(files_.checkpoint());
     std::filesystem::remove(files_.soft_targets());
-    progress_done();
+    report(Stage::kPromote, 1, 1);  // what is promoted is no longer stopped
     return result;
-  }
-
-  void progress_done() {
-    daemon::Progress p;
-    p.stage = Stage::kPromote;
-    p.done = p.total = 1;
-    events_.progress(p);
   }
 
   daemon::JobResult make_result(const std::optional<std::string>& refused) {

@@ -12,6 +12,7 @@
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
+#include "engine/kernels/softmax.h"
 
 namespace moil::night {
 namespace {
@@ -49,7 +50,8 @@ class Predictor {
  private:
   Json most_likely(std::span<const float> outputs) const {
     std::vector<float> chances(outputs.begin(), outputs.end());
-    if (!is_probability_) to_probabilities(chances);
+    if (!is_probability_)
+      softmax(chances.data(), chances.data(), static_cast<std::int64_t>(chances.size()), 0, 1);
     std::vector<std::size_t> order(chances.size());
     std::iota(order.begin(), order.end(), 0U);
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <utility>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "daemon/night/feature_source.h"
 #include "daemon/night/head_network.h"
-#include "daemon/night/probabilities.h"
+#include "engine/kernels/softmax.h"
 
 namespace moil::night {
 namespace {
@@ -25,42 +23,9 @@ struct Header {
 
 bool is_global(const data::MixedSample& s) { return s.ref.source == data::Source::kGlobal; }
 
-class File {
- public:
-  File(const std::filesystem::path& path, int flags)
-      : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
-    if (descriptor_ < 0) fail("open");
-  }
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write(const void* bytes, std::size_t size) {
-    const auto* at = static_cast<const char*>(bytes);
-    while (size > 0) {
-      const ssize_t n = ::write(descriptor_, at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("write");
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-  }
-  void sync() {
-    if (::fsync(descriptor_) != 0) fail("write");
-  }
-  int release() { return std::exchange(descriptor_, -1); }
-
-  [[noreturn]] void fail(const char* what) const {
-    throw Error(ErrorCode::kIo,
-                std::string("cannot ") + what + " " + path_.string() + ": " + std::strerror(errno));
-  }
-
- private:
-  std::filesystem::path path_;
-  int descriptor_;
-};
+std::span<const std::uint8_t> bytes_of(const void* data, std::size_t size) {
+  return {static_cast<const std::uint8_t*>(data), size};
+}
 
 // The probabilities of one batch.
 void ask(HeadNetwork& teacher, std::span<const SampleView> batch, FeatureReader& reader,
@@ -71,8 +36,8 @@ void ask(HeadNetwork& teacher, std::span<const SampleView> batch, FeatureReader&
   network.forward();
   rows.assign(network.output(0), network.output(0) + batch.size() * classes);
   if (teacher.answers_probabilities()) return;
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    to_probabilities({rows.data() + i * classes, classes});
+  softmax(rows.data(), rows.data(), static_cast<std::int64_t>(classes), 0,
+          static_cast<std::int64_t>(batch.size()));
 }
 
 }  // namespace
@@ -88,9 +53,8 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
   header.views = static_cast<std::uint64_t>(reader.views_of(data::Source::kGlobal));
   header.samples = global.size();
   header.classes = static_cast<std::uint64_t>(network.output_info(0).dims.elements_per_sample());
-  const std::filesystem::path part = path.string() + ".part";
-  File file(part, O_WRONLY | O_CREAT | O_TRUNC);
-  file.write(&header, sizeof header);
+  AtomicFile file(path);
+  file.write(bytes_of(&header, sizeof header));
   const auto batch = static_cast<std::size_t>(network.input_info(0).dims[0]);
   const std::size_t all = header.views * header.samples;
   std::vector<SampleView> some;
@@ -101,14 +65,10 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
       some.push_back(
           {global[row % global.size()], static_cast<std::uint16_t>(row / global.size())});
     ask(teacher, some, reader, rows);
-    file.write(rows.data(), rows.size() * sizeof(float));
-    if (!progress(static_cast<std::int64_t>(begin + some.size()))) {
-      std::filesystem::remove(part);
-      return false;
-    }
+    file.write(bytes_of(rows.data(), rows.size() * sizeof(float)));
+    if (!progress(static_cast<std::int64_t>(begin + some.size()))) return false;
   }
-  file.sync();
-  rename_durable(part, path);
+  file.commit();
   return true;
 }
 
@@ -118,11 +78,11 @@ SoftTargets::SoftTargets(const std::filesystem::path& path,
   std::int32_t global = 0;
   for (const data::MixedSample& s : samples) rows_.push_back(is_global(s) ? global++ : -1);
   global_ = static_cast<std::size_t>(global);
-  File file(path, O_RDONLY);
-  file_ = file.release();
+  file_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file_) throw system_error("cannot open " + path.string(), errno);
   Header header;
   const Header expected;
-  const bool complete = ::pread(file_, &header, sizeof header, 0) == sizeof header;
+  const bool complete = ::pread(file_.get(), &header, sizeof header, 0) == sizeof header;
   const std::uint64_t bytes = std::filesystem::file_size(path);
   const bool fits =
       complete && header.magic == expected.magic &&
@@ -131,20 +91,18 @@ SoftTargets::SoftTargets(const std::filesystem::path& path,
       bytes == sizeof header + header.views * header.samples * header.classes * sizeof(float);
   classes_ = header.classes;
   if (fits) return;
-  ::close(file_);
   throw Error(ErrorCode::kBadData, path.string() + ": not the soft targets of this job's " +
                                        std::to_string(global_) + " global samples in " +
                                        std::to_string(views) + " views");
 }
-
-SoftTargets::~SoftTargets() { ::close(file_); }
 
 void SoftTargets::read(std::int64_t sample, std::uint16_t view, std::span<float> row) const {
   const auto number =
       view * global_ + static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]);
   const std::size_t at = sizeof(Header) + number * classes_ * sizeof(float);
   const std::size_t bytes = classes_ * sizeof(float);
-  if (::pread(file_, row.data(), bytes, static_cast<off_t>(at)) != static_cast<ssize_t>(bytes))
+  if (::pread(file_.get(), row.data(), bytes, static_cast<off_t>(at)) !=
+      static_cast<ssize_t>(bytes))
     throw Error(ErrorCode::kIo, "the job's soft targets cannot be read");
 }
 

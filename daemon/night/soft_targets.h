@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {
@@ -37,9 +38,6 @@ class SoftTargets {
   // samples, views: those that the file was written for. kIo, or kBadData for a file of others.
   SoftTargets(const std::filesystem::path& path, const std::vector<data::MixedSample>& samples,
               int views = 1);
-  ~SoftTargets();
-  SoftTargets(const SoftTargets&) = delete;
-  SoftTargets& operator=(const SoftTargets&) = delete;
 
   std::size_t classes() const { return classes_; }
   // Whether the sample, by its place among the samples, is a global one.
@@ -48,7 +46,7 @@ class SoftTargets {
   void read(std::int64_t sample, std::uint16_t view, std::span<float> row) const;
 
  private:
-  int file_ = -1;
+  UniqueFd file_;
   std::size_t classes_ = 0;
   std::size_t global_ = 0;          // samples
   std::vector<std::int32_t> rows_;  // by sample; -1: a local one
