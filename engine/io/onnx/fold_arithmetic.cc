@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <cmath>
+
+#include "engine/io/onnx/constant_tensor.h"
+#include "engine/io/onnx/folds.h"
+
+namespace moil::onnx {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The nearest whole number that there is room for; 0 for what is no number.
+std::int64_t whole(double value) {
+  constexpr double kLimit = 9.2e18;
+  return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::clamp(value, -kLimit, kLimit));
+}
+
+// The dims that numpy's broadcasting gives these.
+Dims joined(const Node& node, const Dims& a, const Dims& b) {
+  const std::size_t rank = std::max(a.size(), b.size());
+  Dims dims(rank, 1);
+  for (std::size_t k = 1; k <= rank; ++k) {
+    const std::int64_t x = k <= a.size() ? a[a.size() - k] : 1;
+    const std::int64_t y = k <= b.size() ? b[b.size() - k] : 1;
+    if (x != y && x != 1 && y != 1) bad_fold(node, "its inputs' shapes do not fit together");
+    dims[rank - k] = x == 1 ? y : x;
+  }
+  return dims;
+}
+
+// How far each axis of `dims` advances in a tensor that is broadcast to them.
+Dims steps_in(const Dims& own, const Dims& dims) {
+  const Dims strides = strides_of(own);
+  Dims steps(dims.size(), 0);
+  for (std::size_t k = 1; k <= own.size(); ++k)
+    if (own[own.size() - k] != 1) steps[dims.size() - k] = strides[own.size() - k];
+  return steps;
+}
+
+// Elementwise with numpy's broadcasting.
+Tensor binary(const Node& node, FoldInputs inputs, const auto& on_floats, const auto& on_ints) {
+  const Tensor &a = required(node, inputs, 0), &b = required(node, inputs, 1);
+  if (a.is_float != b.is_float) bad_fold(node, "its inputs are of different types");
+  const Dims dims = joined(node, a.dims, b.dims);
+  const Dims a_steps = steps_in(a.dims, dims), b_steps = steps_in(b.dims, dims);
+  Tensor to;
+  const std::int64_t count = count_of(node, dims, std::max(a.elements(), b.elements()));
+  to.is_float = a.is_float;
+  to.dims = dims;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t x = at(walk(i, dims, a_steps)), y = at(walk(i, dims, b_steps));
+    if (a.is_float)
+      to.floats.push_back(on_floats(a.floats[x], b.floats[y]));
+    else
+      to.ints.push_back(on_ints(a.ints[x], b.ints[y]));
+  }
+  return to;
+}
+
+Tensor unary(const Node& node, FoldInputs inputs, const auto& function) {
+  Tensor to = required(node, inputs, 0);
+  for (float& v : to.floats) v = static_cast<float>(function(static_cast<double>(v)));
+  for (std::int64_t& v : to.ints) v = whole(function(static_cast<double>(v)));
+  return to;
+}
+
+// Whole numbers wrap as the machine's do, without being undefined.
+std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+}  // namespace
+
+namespace folds {
+
+Tensor cast(const Node& node, FoldInputs inputs) {
+  const Tensor& from = required(node, inputs, 0);
+  const std::int64_t type = node.integer("to", 1);
+  const bool to_float = type == 1 || type == 10 || type == 11 || type == 16;
+  if (to_float == from.is_float) return from;
+  Tensor to;
+  to.dims = from.dims;
+  to.is_float = to_float;
+  if (to_float)
+    to.floats.assign(from.ints.begin(), from.ints.end());
+  else
+    for (const float v : from.floats) to.ints.push_back(whole(static_cast<double>(v)));
+  return to;
+}
+
+Tensor expand(const Node& node, FoldInputs inputs) {
+  const Tensor& from = required(node, inputs, 0);
+  const Dims dims = joined(node, from.dims, ints(node, inputs, 1));
+  const Dims steps = steps_in(from.dims, dims);
+  return picked(node, from, dims, [&](std::int64_t i) { return walk(i, dims, steps); });
+}
+
+Tensor where(const Node& node, FoldInputs inputs) {
+  const Tensor &a = required(node, inputs, 1), &b = required(node, inputs, 2);
+  const std::vector<std::int64_t>& condition = ints(node, inputs, 0);
+  if (a.is_float != b.is_float) bad_fold(node, "its inputs are of different types");
+  const Dims& own = required(node, inputs, 0).dims;
+  const Dims dims = joined(node, own, joined(node, a.dims, b.dims));
+  const Dims steps = steps_in(own, dims), a_steps = steps_in(a.dims, dims),
+             b_steps = steps_in(b.dims, dims);
+  const auto others = std::max(b.elements(), static_cast<std::int64_t>(condition.size()));
+  Tensor to = picked(
+      node, a, dims, [&](std::int64_t i) { return walk(i, dims, a_steps); }, others);
+  for (std::int64_t i = 0; i < to.elements(); ++i) {
+    if (condition[at(walk(i, dims, steps))] != 0) continue;
+    const std::size_t other = at(walk(i, dims, b_steps));
+    if (a.is_float)
+      to.floats[at(i)] = b.floats[other];
+    else
+      to.ints[at(i)] = b.ints[other];
+  }
+  return to;
+}
+
+Tensor add(const Node& node, FoldInputs inputs) {
+  return binary(
+      node, inputs, [](float a, float b) { return a + b; },
+      [](std::int64_t a, std::int64_t b) { return wrapped(bits(a) + bits(b)); });
+}
+
+Tensor subtract(const Node& node, FoldInputs inputs) {
+  return binary(
+      node, inputs, [](float a, float b) { return a - b; },
+      [](std::int64_t a, std::int64_t b) { return wrapped(bits(a) - bits(b)); });
+}
+
+Tensor multiply(const Node& node, FoldInputs inputs) {
+  return binary(
+      node, inputs, [](float a, float b) { return a * b; },
+      [](std::int64_t a, std::int64_t b) { return wrapped(bits(a) * bits(b)); });
+}
+
+Tensor divide(const Node& node, FoldInputs inputs) {
+  return binary(
+      node, inputs, [](float a, float b) { return a / b; },
+      [&](std::int64_t a, std::int64_t b) {
+        if (b == 0) bad_fold(node, "a division by zero");
+        return b == -1 ? wrapped(0 - bits(a)) : a / b;
+      });
+}
+
+Tensor equal(const Node& node, FoldInputs inputs) {
+  Tensor to = binary(
+      node, inputs, [](float a, float b) { return a == b ? 1.0F : 0.0F; },
+      [](std::int64_t a, std::int64_t b) { return a == b ? 1 : 0; });
+  if (to.is_float) to.ints.assign(to.floats.begin(), to.floats.end());
+  to.floats.clear();
+  to.is_float = false;
+  return to;
+}
+
+Tensor ceil(const Node& node, FoldInputs inputs) {
+  return unary(node, inputs, [](double v) { return std::ceil(v); });
+}
+
+Tensor floor(const Node& node, FoldInputs inputs) {
+  return unary(node, inputs, [](double v) { return std::floor(v); });
+}
+
+Tensor negate(const Node& node, FoldInputs inputs) {
+  return unary(node, inputs, [](double v) { return -v; });
+}
+
+Tensor square_root(const Node& node, FoldInputs inputs) {
+  return unary(node, inputs, [](double v) { return std::sqrt(v); });
+}
+
+}  // namespace folds
+}  // namespace moil::onnx
