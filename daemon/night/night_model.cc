@@ -134,12 +134,23 @@ ModelDescription head_of(const ModelDescription& model, const Freeze& freeze) {
   return freeze.split.empty() ? model : realize_slice(model, freeze.split, freeze.split_dims).head;
 }
 
+// With transfers as long as they take here; as it was where no layout fits then.
+TrainerConfig with_swap_times(const NightModel& night, const NightPlanInput& input,
+                              const TrainerConfig& config) {
+  const auto* layers = &night.freeze.trainable_layers;
+  TrainerConfig timed = config;
+  timed.swap.times = measure_swap_times(night.head, layers, config, *night.trainer_kernels);
+  if (!input.spec.memory.budget_bytes) return timed;
+  return refit_swap(night.head, layers, timed, budget_for_training(night, input),
+                    *night.trainer_kernels)
+      .value_or(config);
+}
+
 void plan_trainer(NightModel& night, const NightPlanInput& input) {
   TrainerConfig config = fitted_config(night, input);
   const auto* layers = &night.freeze.trainable_layers;
   const bool measures = config.swap.mode == SwapMode::kProactive && !input.memory && !input.dry;
-  if (measures)
-    config.swap.times = measure_swap_times(night.head, layers, config, *night.trainer_kernels);
+  if (measures) config = with_swap_times(night, input, config);
   night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
   const NetworkPlan& plan = night.trainer->network().plan();

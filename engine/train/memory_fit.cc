@@ -22,6 +22,12 @@ class Fitter {
     refuse();
   }
 
+  std::optional<TrainerConfig> refit() {
+    const std::optional<MemoryFit> fit = swapped(config_, config_.swap.budget_bytes);
+    if (!fit || !fits(*fit)) return std::nullopt;
+    return fit->config;
+  }
+
  private:
   bool fits(const MemoryFit& fit) {
     if (smallest_ == 0 || fit.planned_bytes < smallest_) smallest_ = fit.planned_bytes;
@@ -55,7 +61,8 @@ class Fitter {
     for (const std::int64_t micro : micro_batches()) {
       TrainerConfig config = config_;
       config.micro_batch = micro;
-      std::optional<MemoryFit> fit = swapped(config);
+      config.swap.mode = SwapMode::kProactive;
+      std::optional<MemoryFit> fit = swapped(config, options_.budget_bytes);
       if (!fit) break;
       const std::int64_t micros = config.batch / micro;
       fit->traffic.read_bytes *= static_cast<std::size_t>(micros);
@@ -69,16 +76,15 @@ class Fitter {
     return accept(*best);
   }
 
-  // The swap's own budget is lowered until the planner's layout fits, too.
-  std::optional<MemoryFit> swapped(TrainerConfig config) {
-    config.swap.mode = SwapMode::kProactive;
+  // The swap's own budget is lowered until the planner's layout fits, too; in ever larger steps,
+  // since a layout does not shrink by what its live bytes do.
+  std::optional<MemoryFit> swapped(TrainerConfig config, std::size_t budget) {
     std::optional<MemoryFit> fit;
-    std::size_t budget = options_.budget_bytes;
-    for (int attempt = 0; attempt < 4; ++attempt) {
+    for (int attempt = 0; attempt < 8; ++attempt) {
       config.swap.budget_bytes = std::max<std::size_t>(1, budget);
       fit = plan(config);
       if (!fit || fit->planned_bytes <= options_.budget_bytes) return fit;
-      const std::size_t excess = fit->planned_bytes - options_.budget_bytes;
+      const std::size_t excess = (fit->planned_bytes - options_.budget_bytes) << attempt;
       if (excess >= budget) return fit;
       budget -= excess;
     }
@@ -142,6 +148,13 @@ MemoryFit fit_training(const ModelDescription& model, const std::set<std::string
                        const TrainerConfig& config, const FitOptions& options,
                        KernelSelector& kernels) {
   return Fitter(model, layers, config, options, kernels).run();
+}
+
+std::optional<TrainerConfig> refit_swap(const ModelDescription& model,
+                                        const std::set<std::string>* layers,
+                                        const TrainerConfig& config, std::size_t budget_bytes,
+                                        KernelSelector& kernels) {
+  return Fitter(model, layers, config, {.budget_bytes = budget_bytes}, kernels).refit();
 }
 
 void check_swap_writes(std::uint64_t bytes, std::optional<std::uint64_t> max_write_bytes) {

@@ -46,6 +46,15 @@ struct MemoryFit {
                                      const TrainerConfig& config, const FitOptions& options,
                                      KernelSelector& kernels);
 
+// A configuration that was fitted with swap, now with its transfers as they were measured
+// (config.swap.times). Other windows make another layout; the swap's budget is lowered until that
+// fits, too. Nothing where none does.
+[[nodiscard]] std::optional<TrainerConfig> refit_swap(const ModelDescription& model,
+                                                      const std::set<std::string>* trainable_layers,
+                                                      const TrainerConfig& config,
+                                                      std::size_t budget_bytes,
+                                                      KernelSelector& kernels);
+
 // Throws kInvalidArgument with both numbers where a training would write more to its swap file than
 // it may.
 void check_swap_writes(std::uint64_t bytes, std::optional<std::uint64_t> max_write_bytes);

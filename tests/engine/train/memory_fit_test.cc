@@ -105,6 +105,31 @@ TEST(MemoryFitTest, WritingMoreThanAllowedIsRefused) {
   EXPECT_THAT(text, HasSubstr("swap.max_write_bytes allows 1000"));
 }
 
+// A disk of another speed asks for other windows, and those for another layout.
+TEST(MemoryFitTest, MeasuredTransfersFitAsWell) {
+  const ModelDescription model = model_with_norm();
+  KernelSelector kernels = testing::fixed_kernels();
+  int outgrown = 0;
+  for (const double part : {0.6, 0.7, 0.8}) {
+    const auto budget = static_cast<std::size_t>(part * static_cast<double>(whole(model, 16)));
+    const TrainerConfig fitted =
+        fit(model, config(16), {.budget_bytes = budget, .may_swap = true}).config;
+    for (double speed = 1e7; speed < 1e11; speed *= 10) {
+      TrainerConfig timed = fitted;
+      timed.swap.times.order_seconds.assign(1000, 1e-4);
+      timed.swap.times.read_bytes_per_second = speed;
+      timed.swap.times.write_bytes_per_second = speed / 2;
+      outgrown += plan_training(model, nullptr, timed, kernels).planned_bytes > budget ? 1 : 0;
+      const auto refitted = refit_swap(model, nullptr, timed, budget, kernels);
+      if (!refitted) continue;
+      EXPECT_EQ(refitted->swap.times.read_bytes_per_second, speed);
+      EXPECT_LE(plan_training(model, nullptr, *refitted, kernels).planned_bytes, budget);
+      EXPECT_LE(Trainer(model, nullptr, *refitted, kernels).planned_bytes(), budget);
+    }
+  }
+  EXPECT_GT(outgrown, 0);
+}
+
 WeightMap trained(const ModelDescription& model, const TrainerConfig& config) {
   KernelSelector kernels = testing::fixed_kernels();
   Trainer trainer(model, nullptr, config, kernels);
