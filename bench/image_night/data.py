@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from night.programs import ROOT
-from night.samples import Files, files_of, hold_out
+from night.samples import Files, files_of, hold_out_last
 
 FOLDER = Path(os.environ.get("MOIL_SHARED_DATA", ROOT.parent / "shared" / "data"))
 GLOBAL = FOLDER / "imagenet-1k-sample.tar"  # D_G: one photo of each of ImageNet's classes
@@ -67,15 +67,11 @@ def judged(folder: Path, local_train: Path, local_val: Path) -> Photos:
 
 def tuning(folder: Path, local_train: Path) -> Photos:
     """To choose settings on: a part of the training photos is held out; nothing judged is touched."""
-    split = hold_out(extract(local_train, folder / "local-train"), 0.25, seed=1)
+    split = hold_out_last(extract(local_train, folder / "local-train"), 0.25)
     return Photos(GLOBAL, GLOBAL_TUNE, split.train, split.held_out)
 
 
 def keep_back(files: Files, fraction: float) -> tuple[Files, Files]:
     """As much of each class for the second night: (the first night's, the second's)."""
-    now: Files = {}
-    later: Files = {}
-    for name, members in files.items():
-        keep = len(members) - round(fraction * len(members))
-        now[name], later[name] = members[:keep], members[keep:]
-    return now, later
+    split = hold_out_last(files, fraction)
+    return split.train, split.held_out

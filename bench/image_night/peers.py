@@ -15,10 +15,11 @@ from night.night import say
 from night.programs import ROOT, build_dir, run
 
 from .data import extract
-from .rows import BATCH, DEEP_LAYERS
+from .rows import DEEP_LAYERS, NIGHT
 from .world import PACKAGES, World, predictions
 
 THREADS = 2
+BATCH = NIGHT.training.batch
 PYTHON = "/usr/bin/python3"  # Debian's, for which Debian's PyTorch is installed
 
 

@@ -10,35 +10,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from night import settings
 from night.settings import Layers
-
-BATCH = 32
 
 
 @dataclass(frozen=True)
-class Training:
-    epochs: int
-    learning_rate: float
-    distill: float = 0.0
+class Training(settings.Training):
     backbone_factor: float = 1.0
     freeze_batch_norms: bool = True
     clip_norm: float | None = None
     warmup_epochs: float = 0.0
+    views: int = 1
 
     def job_fields(self) -> dict[str, Any]:
-        return {
-            "epochs": self.epochs,
-            "batch": BATCH,
-            "distill": self.distill,
-            "optimizer": {
-                "type": "sgd",
-                "learning_rate": self.learning_rate,
-                "momentum": 0.9,
-                "backbone_factor": self.backbone_factor,
-            },
-            "schedule": {"type": "cosine", "warmup_epochs": self.warmup_epochs},
-            "clip_norm": self.clip_norm,
-        }
+        fields = super().job_fields()
+        fields["optimizer"]["backbone_factor"] = self.backbone_factor
+        fields["schedule"]["warmup_epochs"] = self.warmup_epochs
+        fields["clip_norm"] = self.clip_norm
+        return fields
 
 
 @dataclass(frozen=True)
@@ -74,6 +63,7 @@ class Row:
                 "batch_norms": training.freeze_batch_norms,
             },
             "cache": {"enabled": self.cached, "dtype": self.dtype},
+            "augment": {"views": training.views},
             "train": training.job_fields(),
             "guard": {"max_global_drop": 1.0, "min_local_accuracy": 0.0},
             "activate": activate,
@@ -87,7 +77,7 @@ PLAIN = Training(epochs=6, learning_rate=0.01, freeze_batch_norms=False)
 HEAD_HARD = Training(epochs=20, learning_rate=0.01)
 HEAD = Training(epochs=20, learning_rate=0.03, distill=1.0)
 DEEP_HARD = Training(epochs=8, learning_rate=0.01)
-DEEP = Training(epochs=8, learning_rate=0.01, distill=1.0, clip_norm=2.0, warmup_epochs=1.0)
+DEEP = Training(epochs=8, learning_rate=0.02, distill=1.0, clip_norm=2.0, warmup_epochs=1.0, views=4)
 
 NIGHT = Row("gdm_lf1_fmc", "GDM+LF(1)+FMC", 1.0, 1, True, HEAD)
 
@@ -119,9 +109,10 @@ GRID: list[Row] = [
     for rate in (0.01, 0.03)
     for distill in (0.0, 1.0)
 ] + [
-    Row("deep", f"LF({layers})", 1.0, layers, True, replace(DEEP, backbone_factor=factor, clip_norm=clip), after=after)
+    Row("deep", f"LF({layers})", 1.0, layers, True, replace(DEEP, views=views, learning_rate=rate, clip_norm=clip), after=after)
     for after in (NIGHT, None)
     for layers in (5, DEEP_LAYERS)
-    for factor in (0.5, 1.0)
+    for views in (1, 4)
+    for rate in (0.01, 0.02)
     for clip in (None, 2.0)
 ]
