@@ -3,7 +3,8 @@
 // sgemm() is OpenBLAS, cut over our own threads (OpenBLAS runs one thread a call, so there is one
 // pool). packed_gemm() is ours: the second factor is packed once (weights), the first is read where
 // it lies, bias and activation are applied on the way out, and an element of the result is the same
-// chain of multiply-adds whatever the number of rows and wherever its row stands.
+// chain of multiply-adds whatever the number of rows and wherever its row stands. few_rows_gemm()
+// and gemm_transposed_a() are ours, too: a step of a layer whose weights outweigh its batch.
 // Thread-safe; nothing allocates. Memory needs no alignment, but packed weights want 64 bytes.
 #pragma once
 
@@ -52,10 +53,20 @@ void packed_gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, const fl
                         std::int64_t lda, const std::byte* packed, float* c, std::int64_t ldc,
                         const GemmEpilogue& epilogue);
 
-// C[k x n] += transpose(A[m x k]) * B[m x n] on the calling thread: the shape of a weight gradient,
-// m being long. Sums in blocks of rows, which keeps rounding small.
+// C[m x n] = A[m x k] * transpose(B[n x k]) + bias (n values, or null) for a small m: B is read
+// once and where it lies, which is most of the work then. Parallel over n.
+void few_rows_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+                   const float* b, std::int64_t ldb, const float* bias, float* c, std::int64_t ldc);
+
+// C[k x n] += transpose(A[m x k]) * B[m x n] on the calling thread: the shape of a weight gradient.
+// Sums in blocks of rows, which keeps rounding small.
 void gemm_transposed_a_serial(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
                               std::int64_t lda, const float* b, std::int64_t ldb, float* c,
                               std::int64_t ldc);
+
+// The same, or without `accumulate` C = ..., whatever C held. Parallel over k.
+void gemm_transposed_a(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
+                       std::int64_t lda, const float* b, std::int64_t ldb, bool accumulate,
+                       float* c, std::int64_t ldc);
 
 }  // namespace moil

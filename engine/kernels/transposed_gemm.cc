@@ -12,8 +12,8 @@
 #include "engine/kernels/partial-inl.h"
 #include "hwy/highway.h"
 
-// C[k x n] += A^T B, summed over blocks of rows: the block's two vectors of columns of B are copied
-// to a strip, padded with zeros, and a register tile of C runs down it.
+// C[k x n] (+)= A^T B, summed over blocks of rows: the block's two vectors of columns of B are
+// copied to a strip, padded with zeros, and a register tile of C runs down it.
 HWY_BEFORE_NAMESPACE();
 namespace moil {
 namespace HWY_NAMESPACE {
@@ -25,6 +25,8 @@ using V = hn::Vec<D>;
 
 constexpr std::int64_t kBlockRows = 128;   // a strip of B fits into the first-level cache
 constexpr std::int64_t kBlockDepth = 768;  // columns of A at once: their block fits into the second
+// Where rows are few: C is then written row by row, as far as can be.
+constexpr std::int64_t kShortDepth = kTileRows;
 
 struct OuterTile {
   const float* a;
@@ -35,10 +37,11 @@ struct OuterTile {
   float* c;
   std::int64_t ldc;
   std::size_t columns;
+  bool accumulate;
 };
 
 template <int kRows, int kVectors>
-HWY_INLINE void add_to(const OuterTile& t, V (&sum)[kRows][kVectors]) {
+HWY_INLINE void finish_outer(const OuterTile& t, V (&sum)[kRows][kVectors]) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
 #pragma GCC unroll 2
@@ -48,10 +51,13 @@ HWY_INLINE void add_to(const OuterTile& t, V (&sum)[kRows][kVectors]) {
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
       float* to = t.c + r * t.ldc + static_cast<std::ptrdiff_t>(at);
+      V out = sum[r][v];
+      if (t.accumulate)
+        out = hn::Add(used == lanes ? hn::LoadU(d, to) : load_first(d, to, used), out);
       if (used == lanes)
-        hn::StoreU(hn::Add(hn::LoadU(d, to), sum[r][v]), d, to);
+        hn::StoreU(out, d, to);
       else
-        store_first(d, hn::Add(load_first(d, to, used), sum[r][v]), to, used);
+        store_first(d, out, to, used);
     }
   }
 }
@@ -80,7 +86,7 @@ HWY_NOINLINE void outer(const OuterTile& t) {
       for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(x, column[v], sum[r][v]);
     }
   }
-  add_to<kRows, kVectors>(t, sum);
+  finish_outer<kRows, kVectors>(t, sum);
 }
 
 template <int kVectors, int kRows = kTileRows>
@@ -127,13 +133,14 @@ void strip_block(OuterTile t, const float* a, float* c, std::int64_t k0, std::in
 }
 
 void transposed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
-                     std::int64_t lda, const float* b, std::int64_t ldb, float* c,
+                     std::int64_t lda, const float* b, std::int64_t ldb, bool accumulate, float* c,
                      std::int64_t ldc) {
+  const std::int64_t depth = m <= kBlockRows ? kShortDepth : kBlockDepth;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
   HWY_ALIGN float strip[kBlockRows * 2 * kLanes];
   const auto wide = static_cast<std::int64_t>(2 * hn::Lanes(D()));
-  for (std::int64_t k0 = 0; k0 < k; k0 += kBlockDepth) {
-    const std::int64_t k1 = std::min(k, k0 + kBlockDepth);
+  for (std::int64_t k0 = 0; k0 < k; k0 += depth) {
+    const std::int64_t k1 = std::min(k, k0 + depth);
     for (std::int64_t row = 0; row < m; row += kBlockRows) {
       const std::int64_t rows = std::min(kBlockRows, m - row);
       for (std::int64_t j = 0; j < n; j += wide) {
@@ -143,7 +150,7 @@ void transposed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float
         const float* from = b + row * ldb + j;
         if (!in_place) copy_columns(from, ldb, rows, columns, strip);
         strip_block({nullptr, lda, in_place ? from : strip, in_place ? ldb : wide, rows, nullptr,
-                     ldc, columns},
+                     ldc, columns, accumulate || row > 0},
                     a + row * lda, c + j, k0, k1);
       }
     }
@@ -163,7 +170,21 @@ HWY_EXPORT(transposed_gemm);
 void gemm_transposed_a_serial(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
                               std::int64_t lda, const float* b, std::int64_t ldb, float* c,
                               std::int64_t ldc) {
-  HWY_DYNAMIC_DISPATCH(transposed_gemm)(m, n, k, a, lda, b, ldb, c, ldc);
+  HWY_DYNAMIC_DISPATCH(transposed_gemm)(m, n, k, a, lda, b, ldb, true, c, ldc);
+}
+
+void gemm_transposed_a(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
+                       std::int64_t lda, const float* b, std::int64_t ldb, bool accumulate,
+                       float* c, std::int64_t ldc) {
+  constexpr std::int64_t kUnit = 12;  // whole tiles, whatever their size
+  const std::int64_t work = std::max<std::int64_t>(1, m * n);
+  const int parts = part_count(k, std::max<std::int64_t>(kUnit, 64 * 1024 / work));
+  const auto gemm = HWY_DYNAMIC_DISPATCH(transposed_gemm);
+  parallel_parts(parts, [&](int part) {
+    const Range r = part_of(k, part, parts, kUnit);
+    if (r.size() > 0)
+      gemm(m, n, r.size(), a + r.begin, lda, b, ldb, accumulate, c + r.begin * ldc, ldc);
+  });
 }
 
 }  // namespace moil

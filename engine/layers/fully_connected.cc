@@ -10,6 +10,9 @@
 namespace moil {
 namespace {
 
+// Up to here reading the weights costs more than multiplying them.
+constexpr std::int64_t kFewRows = 48;
+
 struct FullyConnectedProperties {
   std::int64_t units = 1;
   bool bias = true;
@@ -112,6 +115,11 @@ void FullyConnected::forward(const LayerRun& run) {
                 {bias, p_.activation});
     return;
   }
+  if (rows_ <= kFewRows) {
+    few_rows_gemm(rows_, p_.units, features_, run.inputs[0], features_, run.weights[0], features_,
+                  bias, y, p_.units);
+    return;
+  }
   if (bias)
     for (std::int64_t i = 0; i < rows_; ++i)
       std::memcpy(y + i * p_.units, bias, static_cast<std::size_t>(p_.units) * sizeof(float));
@@ -121,7 +129,10 @@ void FullyConnected::forward(const LayerRun& run) {
 
 void FullyConnected::compute_gradient(const LayerRun& run) {
   const float* dy = run.output_derivatives[0];
-  if (run.gradients[0])
+  if (run.gradients[0] && rows_ <= kFewRows)
+    gemm_transposed_a(rows_, features_, p_.units, dy, p_.units, run.inputs[0], features_,
+                      run.accumulate, run.gradients[0], features_);
+  else if (run.gradients[0])
     sgemm(Transpose::kYes, Transpose::kNo, p_.units, features_, rows_, 1.0F, dy, p_.units,
           run.inputs[0], features_, run.accumulate ? 1.0F : 0.0F, run.gradients[0], features_);
   if (p_.bias && run.gradients[1])

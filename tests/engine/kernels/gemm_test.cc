@@ -133,6 +133,57 @@ TEST(TransposedGemm, AddsTheProduct) {
   }
 }
 
+TEST(TransposedGemm, OverwritesWhereItIsNotToAdd) {
+  for (const Sizes& s : kSizes) {
+    const std::int64_t m = s.k, k = s.m, n = s.n;
+    const auto a = random_floats(m * k, 1), b = random_floats(m * n, 2);
+    auto expected = product({k, n, m}, a, true, b, false);
+    const Floats left(a), right(b), c(static_cast<std::size_t>(k * n));
+    std::fill_n(c.get(), k * n, NAN);
+    gemm_transposed_a(m, n, k, left.get(), k, right.get(), n, false, c.get(), n);
+    EXPECT_LT(difference(c.values(), expected), 1e-5) << m << "x" << n << "x" << k;
+    gemm_transposed_a(m, n, k, left.get(), k, right.get(), n, true, c.get(), n);
+    for (double& v : expected) v *= 2;
+    EXPECT_LT(difference(c.values(), expected), 1e-5) << m << "x" << n << "x" << k;
+  }
+}
+
+TEST(FewRowsGemm, IsTheProductWithBias) {
+  for (const Sizes& s : kSizes) {
+    const auto a = random_floats(s.m * s.k, 1), b = random_floats(s.k * s.n, 2);
+    const auto bias = random_floats(s.n, 3);
+    auto expected = product(s, a, false, b, true);
+    const Floats rows(a), factor(b), offset(bias), c(static_cast<std::size_t>(s.m * s.n));
+    std::fill_n(c.get(), s.m * s.n, NAN);
+    few_rows_gemm(s.m, s.n, s.k, rows.get(), s.k, factor.get(), s.k, nullptr, c.get(), s.n);
+    EXPECT_LT(difference(c.values(), expected), 1e-5) << s.m << "x" << s.n << "x" << s.k;
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += bias[i % bias.size()];
+    few_rows_gemm(s.m, s.n, s.k, rows.get(), s.k, factor.get(), s.k, offset.get(), c.get(), s.n);
+    EXPECT_LT(difference(c.values(), expected), 1e-5) << s.m << "x" << s.n << "x" << s.k;
+  }
+}
+
+// Tiles of all heights and any number of threads give the same bits.
+TEST(FewRowsGemm, AnElementDoesNotDependOnTheOthers) {
+  const int threads = thread_count();
+  for (const Sizes& s : kSizes) {
+    const Floats rows(random_floats(s.m * s.k, 1)), factor(random_floats(s.k * s.n, 2));
+    const Floats all(static_cast<std::size_t>(s.m * s.n)), one(1);
+    for (const int n : {1, 2, 3}) {
+      set_thread_count(n);
+      few_rows_gemm(s.m, s.n, s.k, rows.get(), s.k, factor.get(), s.k, nullptr, all.get(), s.n);
+      for (std::int64_t i = 0; i < s.m; i += 4) {
+        for (std::int64_t j = 0; j < s.n; j += 3) {
+          few_rows_gemm(1, 1, s.k, rows.get() + i * s.k, s.k, factor.get() + j * s.k, s.k, nullptr,
+                        one.get(), 1);
+          ASSERT_EQ(one[0], all[static_cast<std::size_t>(i * s.n + j)]);
+        }
+      }
+    }
+  }
+  set_thread_count(threads);
+}
+
 TEST(ColumnSum, SumsAndAccumulates) {
   for (const std::int64_t rows : {1, 2, 63, 64, 65, 5000}) {
     for (const std::int64_t columns : {1, 3, 16, 17, 96}) {
