@@ -12,12 +12,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from image_night import arithmetic, data, nights, peers, table  # noqa: E402
-from image_night.rows import GRID, NIGHT, Row, rows  # noqa: E402
-from image_night.world import MODEL, fetch_model, world  # noqa: E402
+from image_night.rows import DEEP_NIGHT, GRID, NIGHT, Row, rows  # noqa: E402
+from image_night.world import MODEL, World, fetch_model, world  # noqa: E402
 from night.night import say  # noqa: E402
 from night.programs import ProgramError  # noqa: E402
 from night.report import machine, write_json  # noqa: E402
 from night.results import JobFailed, Run  # noqa: E402
+from night.samples import count  # noqa: E402
+
+
+TURNS = 3  # of a night, ours and PyTorch's; medians count
 
 
 def arguments() -> argparse.Namespace:
@@ -25,17 +29,28 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--local-train", type=Path, default=data.LOCAL_TRAIN, metavar="TAR", help="CLASS/FILE")
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures")
-    parser.add_argument("--quick", action="store_true", help="slow rows for an epoch or two, everything once")
+    parser.add_argument("--quick", action="store_true", help="slow rows in part, no nights beside PyTorch's")
     parser.add_argument("--tune", action="store_true", help="try settings on a part of the training photos")
     parser.add_argument("--no-peers", action="store_true", help="without PyTorch")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     return parser.parse_args()
 
 
-def whole_run(row: Row, run: Run) -> Run:
-    """The seconds of all epochs where a part of them was run; the rest of the night is as it was."""
-    if row.is_measured_in_part:
-        run.seconds += run.train_seconds * (row.training.epochs / run.epochs - 1)
+def run_rows(chosen: list[Row], folder: Path, model: Path, photos: data.Photos, place: World) -> list[Run]:
+    """Whole rows where accuracy is judged; those in part beside them, where nothing is."""
+    runs = {row.name: place.run(row) for row in chosen if not row.in_part}
+    if any(row.in_part for row in chosen):
+        with world(folder / "parts", model, data.in_part(photos), judged=False) as part:
+            for row in chosen:
+                if row.in_part:
+                    samples = count(photos.local_train) + (runs[NIGHT.name].samples["global"] if row.alpha else 0)
+                    runs[row.name] = whole_run(row, part.run(row), samples)
+    return [runs[row.name] for row in chosen]
+
+
+def whole_run(row: Row, run: Run, samples: int) -> Run:
+    """The seconds of all epochs of so many samples; the rest of the night is as it was."""
+    run.seconds += run.train_seconds * (row.training.epochs * samples / (run.epochs * run.trained_samples) - 1)
     return run
 
 
@@ -43,10 +58,11 @@ def run_document(row: Row, run: Run) -> dict[str, Any]:
     document = run.to_json()
     document["distilled"] = row.training.distill > 0 and row.alpha > 0
     document["epochs"] = row.training.epochs
-    document["measured_epochs"] = run.epochs
+    document["in_part"] = row.in_part
     document["after"] = row.after.name if row.after else None
-    document["settings"] = row.job_spec(Path("/"), MODEL)["train"]
-    if row.is_measured_in_part:  # not trained to its end: no accuracy to speak of
+    spec = row.job_spec(Path("/"), MODEL)
+    document["settings"] = {part: spec[part] for part in ("freeze", "augment", "train")}
+    if row.in_part:  # not trained to its end: no accuracy to speak of
         document["global_after"] = document["local_after"] = None
     return document
 
@@ -64,25 +80,24 @@ def tune(options: argparse.Namespace, folder: Path, model: Path) -> None:
 
 
 def features_of(runs: dict[str, Run]) -> dict[str, Any]:
-    names = {"fp32": "gdm_lf1_fmc", "bf16": "gdm_lf1_fmc_bf16"}
+    names = {"fp32": NIGHT.name, "bf16": f"{NIGHT.name}_bf16"}
     return {
         dtype: {"bytes": runs[name].feature_bytes, "global_after": runs[name].global_after, "local_after": runs[name].local_after}
         for dtype, name in names.items()
+        if name in runs
     }
 
 
 def measure(options: argparse.Namespace, folder: Path, model: Path) -> dict[str, Any]:
     photos = data.judged(folder, options.local_train, options.local_val)
     chosen = rows(options.quick)
-    runs: list[Run] = []
     document: dict[str, Any] = {"model": MODEL, "local_classes": len(photos.local_classes), "quick": options.quick}
     with world(folder / "rows", model, photos) as place:
         if not options.no_peers:
-            archives = [data.GLOBAL_VAL] if options.quick else [data.GLOBAL_VAL, data.GLOBAL]
-            document["agreement"] = [peers.agreement(place, archive, folder) for archive in archives]
+            archives, every = ([data.GLOBAL_VAL], 4) if options.quick else ([data.GLOBAL_VAL, data.GLOBAL], 1)
+            document["agreement"] = [peers.agreement(place, archive, folder, every) for archive in archives]
             print(table.agreement_text(document["agreement"]) + "\n", flush=True)
-        for row in chosen:
-            runs.append(whole_run(row, place.run(row)))
+        runs = run_rows(chosen, folder, model, photos, place)
     print(table.runs_text(chosen, runs) + "\n", flush=True)
     document["runs"] = [run_document(row, run) for row, run in zip(chosen, runs)]
     by_name = {run.name: run for run in runs}
@@ -95,14 +110,15 @@ def measure(options: argparse.Namespace, folder: Path, model: Path) -> dict[str,
 
 
 def compare(options: argparse.Namespace, folder: Path, model: Path, photos: data.Photos, runs: dict[str, Run], document: dict[str, Any]) -> None:
-    document["forward"], document["training"] = peers.speed(model, 3 if options.quick else 7)
+    """Beside PyTorch, and from night to night; a quick run compares the speed of the network alone."""
+    document["forward"], document["training"] = peers.speed(model, runs[DEEP_NIGHT.name], 3 if options.quick else 7)
     print(table.speed_text(document["forward"], document["training"]) + "\n", flush=True)
-    turns = 1 if options.quick else 3
-    document["night"] = nights.first_night(folder, model, photos, options.local_train, turns)
-    document["second_night"] = nights.second_night(folder, model, photos, turns)
+    if options.quick:
+        return
+    document["night"] = nights.first_night(folder, model, photos, options.local_train, TURNS)
+    document["second_night"] = nights.second_night(folder, model, photos, TURNS)
     print(table.night_text(document["night"], document["second_night"]) + "\n", flush=True)
-    epochs = {row["name"]: row["measured_epochs"] for row in document["runs"]}
-    document["paper"] = arithmetic.extrapolate(arithmetic.costs(runs, epochs, document["night"]))
+    document["paper"] = arithmetic.extrapolate(arithmetic.costs(runs, document["night"]))
     print(table.paper_text(document["paper"]), flush=True)
 
 

@@ -26,15 +26,11 @@ class Costs:
     head: float  # LF(1) on cached features
 
 
-def trained_samples(run: Run, epochs: int) -> int:
-    return epochs * (run.samples["global"] + run.samples["local"])
-
-
-def costs(runs: dict[str, Run], epochs: dict[str, int], night: dict[str, Any]) -> Costs:
-    """`epochs`: that each run really trained. The caching stage is taken of a night that judges nothing."""
+def costs(runs: dict[str, Run], night: dict[str, Any]) -> Costs:
+    """The caching stage is taken of a night that judges nothing."""
 
     def per_sample(name: str) -> float:
-        return runs[name].train_seconds / trained_samples(runs[name], epochs[name])
+        return runs[name].train_seconds / (runs[name].epochs * runs[name].trained_samples)
 
     computing = min(stages["cache"] for stages in night["ours_stages"]) / night["samples"]
     return Costs(per_sample("gdm"), per_sample("gdm_lf1"), computing, per_sample("gdm_lf1_fmc"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from night.programs import ROOT
@@ -32,6 +32,14 @@ class Photos:
     @property
     def local_classes(self) -> list[str]:
         return sorted(self.local_train)
+
+
+PART = 0.125
+
+
+def in_part(photos: Photos) -> Photos:
+    """The first photos of each local class, nothing held out: to time what takes long."""
+    return replace(photos, local_train=hold_out_last(photos.local_train, 1 - PART).train, local_val={})
 
 
 def missing(*archives: Path) -> Path | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from night.night import say
 from night.programs import ROOT, build_dir, run
+from night.results import Run
 
 from .data import extract
 from .rows import DEEP_LAYERS, NIGHT
@@ -38,15 +39,15 @@ def check_installed() -> None:
         raise NoPeer("PyTorch is not installed: scripts/install-deps --tests installs it")
 
 
-def agreement(place: World, archive: Path, folder: Path) -> dict[str, Any]:
-    """Top-1 of both on every photo of a tar, and how often they say the same."""
+def agreement(place: World, archive: Path, folder: Path, every: int = 1) -> dict[str, Any]:
+    """Top-1 of both on every photo of a tar, or on every second and so on, and how often they say the same."""
     say(f"predictions of {archive.name}")
     out = folder / f"{archive.stem}.json"
-    torch = peer("image_agreement.py", "--data", archive, "--out", out)
+    torch = peer("image_agreement.py", "--data", archive, "--every", str(every), "--out", out)
     files = extract(archive, folder / archive.stem)
     names = sorted(files)
     classes = place.classes
-    members = [(label, file) for label in names for file in files[label]]
+    members = sorted(((label, file) for label in names for file in files[label]), key=lambda m: f"{m[0]}/{m[1].name}")[::every]
     ours = predictions(place.ctl, [file for _, file in members])
     theirs = {Path(name).parent.name + "/" + Path(name).name: classes[guess] for name, guess in json.loads(out.read_text()).items()}
     same = sum(guess == theirs[f"{label}/{file.name}"] for guess, (label, file) in zip(ours, members))
@@ -60,11 +61,14 @@ def agreement(place: World, archive: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def speed(model: Path, runs: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(frozen forward, training steps), in milliseconds an image. PyTorch in its fastest form."""
+def speed(model: Path, deep: Run, runs: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(frozen forward, training steps), in milliseconds an image. PyTorch in its fastest form.
+
+    Steps of the deep head are those of its night, reading feature maps included; PyTorch's lie in memory.
+    """
     say("forward pass and training steps, ours and PyTorch's")
     ours = json.loads(run([build_dir() / "bench" / "forward_bench", "--model", model, "--batch", str(BATCH), "--threads", str(THREADS), "--runs", str(runs), "--json"]))
-    torch = peer("image_forward.py", "--batch", str(BATCH), "--runs", str(runs), "--forms")
+    torch = peer("image_forward.py", "--batch", str(BATCH), "--runs", str(runs), "--forms", "--brief")
     forms = {**torch["forward_ms_per_image"], **torch["forward_forms_ms_per_image"]}
     forward = {
         "batch": BATCH,
@@ -74,19 +78,21 @@ def speed(model: Path, runs: int) -> tuple[dict[str, Any], dict[str, Any]]:
         "torch_forms": forms,
     }
     training = {
-        "all_layers": step(model, torch["training"][f"all_batch_{BATCH}_normal"], runs),
-        f"last_{DEEP_LAYERS}_layers": step(model, torch["training"][f"last_4_blocks_batch_{BATCH}_frozen"], runs, DEEP_LAYERS),
+        "all_layers": pair(all_layers_ms(model, runs), torch["training"][f"all_batch_{BATCH}_normal"]),
+        f"last_{DEEP_LAYERS}_layers": pair(
+            1000 * deep.train_seconds / (deep.epochs * deep.trained_samples), torch["training"][f"last_4_blocks_batch_{BATCH}_frozen"]
+        ),
     }
     return forward, training
 
 
-def step(model: Path, torch: dict[str, Any], runs: int, layers: int | None = None) -> dict[str, Any]:
+def pair(ours_ms: float, torch: dict[str, Any]) -> dict[str, Any]:
+    return {"ours_ms_per_image": ours_ms, "torch_ms_per_image": torch["ms_per_image"]}
+
+
+def all_layers_ms(model: Path, runs: int) -> float:
     command: list[str | Path] = [build_dir() / "bench" / "memory_bench", "--model", model / "model.json", "--batch", str(BATCH)]
-    command += ["--iterations", str(runs), "--threads", str(THREADS), "--json"]
-    if layers:
-        command += ["--trainable-layers", str(layers)]
-    ours = json.loads(run(command))
-    return {"ours_ms_per_image": ours["ms_per_iteration"] / BATCH, "torch_ms_per_image": torch["ms_per_image"]}
+    return json.loads(run([*command, "--iterations", str(runs), "--threads", str(THREADS), "--json"]))["ms_per_iteration"] / BATCH
 
 
 def torch_night(row: Any, local_train: Path, *, published: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def runs_text(rows: list[Row], runs: list[Run]) -> str:
     header = ["run", "α", "trained", "targets of D_G", "global before → after", "local", "epochs", "seconds"]
     lines = []
     for row, run in zip(rows, runs):
-        part = row.is_measured_in_part
+        part = row.in_part
         lines.append(
             [
                 row.title,
@@ -25,7 +25,7 @@ def runs_text(rows: list[Row], runs: list[Run]) -> str:
                 f"{percent(run.global_before)} → {percent(run.global_after)}" if not part else "–",
                 percent(run.local_after) if not part else "–",
                 str(row.training.epochs),
-                f"{run.seconds:,.0f}" + (f" (from {row.measured_epochs} epochs)" if part else ""),
+                f"{run.seconds:,.0f}" + (" (from a part)" if part else ""),
             ]
         )
     return table(header, lines)

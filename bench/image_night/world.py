@@ -71,7 +71,7 @@ class World:
         return active["version"]
 
     def _run(self, row: Row, *, activate: bool) -> Run:
-        say(f"{row.title}: {row.training.epochs} epochs" + (f", {row.measured_epochs} of them run" if row.is_measured_in_part else ""))
+        say(f"{row.title}: " + ("an epoch of a part" if row.in_part else f"{row.training.epochs} epochs"))
         job = self.ctl.submit(row.job_spec(self.pack, MODEL, activate=activate))
         return run_of_job(row, self.ctl.watch(job))
 

@@ -45,6 +45,11 @@ class Run:
         return asdict(self)
 
     @property
+    def trained_samples(self) -> int:
+        """Of an epoch."""
+        return self.samples["global"] + self.samples["local"]
+
+    @property
     def epoch_seconds(self) -> float:
         return self.train_seconds / max(1, self.epochs)
 

@@ -32,6 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, metavar="TAR")
     parser.add_argument("--classes", type=Path, metavar="TSV", help="ImageNet's (default: beside the data)")
     parser.add_argument("--pixels", type=Path, metavar="NPY", help="in place of Pillow's")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth photo alone")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the predictions as JSON")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
@@ -61,7 +62,7 @@ def main() -> int:
     options = arguments()
     torch.set_num_threads(options.threads)
     classes = imagenet_classes(options.classes)
-    photos = photos_of(options.data)
+    photos = photos_of(options.data)[:: options.every]
     model = network.published(options.model)
     predictions: list[int] = []
     with torch.inference_mode():

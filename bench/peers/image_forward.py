@@ -1,6 +1,6 @@
 """PyTorch's times for EfficientNet-Lite0 at 224x224: the frozen forward pass and training steps.
 
-  image_forward.py [--batch 32] [--threads 2] [--runs 7] [--forms]
+  image_forward.py [--batch 32] [--threads 2] [--runs 7] [--forms] [--brief]
 
 Medians in milliseconds, one JSON object:
 
@@ -9,7 +9,7 @@ Medians in milliseconds, one JSON object:
   training   of one image: a step of plain SGD at --batch and at 16 over all layers, with batch norms
              as in training ("normal") and with their statistics frozen ("frozen"; scale and shift
              train); and a step over the last four blocks, head and classifier on features cached
-             before them, statistics frozen.
+             before them, statistics frozen. --brief: at --batch, "normal", and the last four blocks.
 
 Every training step is timed with the image in both memory orders, and the quicker one counts
 ("channels_last" says which). There is no dropout nor drop connect. Folding frozen batch norms into
@@ -46,6 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--forms", action="store_true", help="the slower forms of the forward pass too")
+    parser.add_argument("--brief", action="store_true", help="fewer training steps")
     return parser.parse_args()
 
 
@@ -157,8 +158,8 @@ def training_times(options: argparse.Namespace) -> dict[str, dict]:
         return ordered(nn.Sequential(backbone[-1 - LAST_BLOCKS :], classifier), channels_last), features
 
     times = {}
-    for batch in (options.batch, 16):
-        for norms in ("normal", "frozen"):
+    for batch in (options.batch,) if options.brief else (options.batch, 16):
+        for norms in ("normal",) if options.brief else ("normal", "frozen"):
             say(f"all layers, batch {batch}, {norms} batch norms")
             times[f"all_batch_{batch}_{norms}"] = quicker(whole(batch), norms == "frozen", options.runs)
     say(f"the last {LAST_BLOCKS} blocks on cached features")
