@@ -95,7 +95,7 @@ def rows(quick: bool) -> list[Row]:
         *([] if quick else others),
         Row("gdm_lf1", "GDM+LF(1)", 1.0, 1, False, HEAD, in_part=quick),
         Row("gdm", "GDM, all layers", 1.0, "all", False, PLAIN, in_part=quick),
-        Row("alpha0", "α=0, all layers", 0.0, "all", False, PLAIN, in_part=quick),
+        *([] if quick else [Row("alpha0", "α=0, all layers", 0.0, "all", False, PLAIN)]),
     ]
 
 
