@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/parallel.h"
+#include "engine/kernels/gemm_parts.h"
 
 namespace moil {
 namespace {
@@ -39,11 +39,7 @@ void sgemm(Transpose a_transposed, Transpose b_transposed, std::int64_t m, std::
   constexpr std::int64_t kUnit = 16;  // cut where the library's own tiles end
   const bool by_rows = m >= n;
   const std::int64_t count = by_rows ? m : n;
-  const std::int64_t work = std::max<std::int64_t>(1, m * n * k / std::max<std::int64_t>(1, count));
-  const int parts = part_count(count, std::max<std::int64_t>(kUnit, 64 * 1024 / work));
-  parallel_parts(parts, [&](int part) {
-    const Range r = part_of(count, part, parts, kUnit);
-    if (r.size() <= 0) return;
+  parallel_gemm_parts(count, (by_rows ? n : m) * k, kUnit, [&](Range r) {
     const float* from_a = a;
     const float* from_b = b;
     if (by_rows)

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/parallel.h"
+#include "engine/kernels/gemm_parts.h"
 #include "engine/kernels/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -131,12 +131,8 @@ void few_rows_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* 
                    const float* b, std::int64_t ldb, const float* bias, float* c,
                    std::int64_t ldc) {
   constexpr std::int64_t kUnit = 12;  // whole tiles, whatever their size
-  const std::int64_t work = std::max<std::int64_t>(1, m * k);
-  const int parts = part_count(n, std::max<std::int64_t>(kUnit, 64 * 1024 / work));
   const auto part_gemm = HWY_DYNAMIC_DISPATCH(few_rows_gemm_part);
-  parallel_parts(parts, [&](int part) {
-    const Range r = part_of(n, part, parts, kUnit);
-    if (r.size() <= 0) return;
+  parallel_gemm_parts(n, m * k, kUnit, [&](Range r) {
     part_gemm(m, r.size(), k, a, lda, b + r.begin * ldb, ldb, bias ? bias + r.begin : nullptr,
               c + r.begin, ldc);
   });

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/parallel.h"
+#include "engine/kernels/gemm_parts.h"
 #include "engine/kernels/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -259,9 +259,6 @@ void pack_panel(Transpose transposed, std::int64_t k, std::int64_t columns, std:
   }
 }
 
-// Below this many multiply-adds a part, a thread costs more than it brings.
-constexpr std::int64_t kGrain = 64 * 1024;
-
 }  // namespace
 
 std::size_t packed_b_bytes(std::int64_t k, std::int64_t n) {
@@ -307,7 +304,8 @@ void packed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
   const auto gemm = HWY_DYNAMIC_DISPATCH(gemm_block);
   constexpr std::int64_t kFewRows = 48;
   if (m >= kFewRows * thread_count() || panels < 2) {
-    const std::int64_t grain = std::max(kFewRows / 2, kGrain / std::max<std::int64_t>(1, n * k));
+    const std::int64_t grain =
+        std::max(kFewRows / 2, kGemmGrain / std::max<std::int64_t>(1, n * k));
     parallel_for(m, grain, [&](std::int64_t begin, std::int64_t end) {
       GemmBlock part = block;
       part.rows = {begin, end};
@@ -315,7 +313,7 @@ void packed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
     });
   } else {
     const std::int64_t work = std::max<std::int64_t>(1, m * k * wide_panel());
-    parallel_for(panels, std::max<std::int64_t>(1, kGrain / work),
+    parallel_for(panels, std::max<std::int64_t>(1, kGemmGrain / work),
                  [&](std::int64_t begin, std::int64_t end) {
                    GemmBlock part = block;
                    part.panels = {begin, end};

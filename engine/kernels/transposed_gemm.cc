@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/parallel.h"
+#include "engine/kernels/gemm_parts.h"
 #include "engine/kernels/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -177,13 +177,9 @@ void gemm_transposed_a(std::int64_t m, std::int64_t n, std::int64_t k, const flo
                        std::int64_t lda, const float* b, std::int64_t ldb, bool accumulate,
                        float* c, std::int64_t ldc) {
   constexpr std::int64_t kUnit = 12;  // whole tiles, whatever their size
-  const std::int64_t work = std::max<std::int64_t>(1, m * n);
-  const int parts = part_count(k, std::max<std::int64_t>(kUnit, 64 * 1024 / work));
   const auto gemm = HWY_DYNAMIC_DISPATCH(transposed_gemm);
-  parallel_parts(parts, [&](int part) {
-    const Range r = part_of(k, part, parts, kUnit);
-    if (r.size() > 0)
-      gemm(m, n, r.size(), a + r.begin, lda, b, ldb, accumulate, c + r.begin * ldc, ldc);
+  parallel_gemm_parts(k, m * n, kUnit, [&](Range r) {
+    gemm(m, n, r.size(), a + r.begin, lda, b, ldb, accumulate, c + r.begin * ldc, ldc);
   });
 }
 
