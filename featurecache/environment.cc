@@ -89,7 +89,7 @@ void Environment::cover_used_pages() {
 }
 
 Environment::~Environment() {
-  for (MDB_txn* txn : idle_readers_) ::mdb_txn_abort(txn);
+  for (const Reader& reader : idle_readers_) ::mdb_txn_abort(reader.txn);
   ::mdb_env_close(env_);
 }
 
@@ -150,39 +150,52 @@ MDB_txn* Environment::begin_write() {
   }
 }
 
-MDB_txn* Environment::idle_reader() {
+Environment::Reader Environment::idle_reader() {
   const std::lock_guard lock(readers_mutex_);
-  if (idle_readers_.empty()) return nullptr;
-  MDB_txn* txn = idle_readers_.back();
+  if (idle_readers_.empty()) return {};
+  Reader reader = std::move(idle_readers_.back());
   idle_readers_.pop_back();
-  return txn;
+  return reader;
 }
 
-MDB_txn* Environment::acquire_reader() {
+Environment::Reader Environment::acquire_reader() {
   for (;;) {
     {
       const std::lock_guard gate(gate_);
       map_lock_.lock_shared();
     }
-    MDB_txn* txn = idle_reader();
-    int rc = unmapped_ ? MDB_PANIC
-             : txn     ? ::mdb_txn_renew(txn)
-                       : ::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
-    if (rc == 0) return txn;
-    ::mdb_txn_abort(txn);  // null is allowed
+    Reader reader = idle_reader();
+    const int rc = unmapped_    ? MDB_PANIC
+                   : reader.txn ? ::mdb_txn_renew(reader.txn)
+                                : ::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &reader.txn);
+    if (rc == 0) return reader;
+    ::mdb_txn_abort(reader.txn);  // null is allowed
     map_lock_.unlock_shared();
     if (rc != MDB_MAP_RESIZED) fail(rc, "read");
     adopt_growth();
   }
 }
 
-void Environment::release_reader(MDB_txn* txn) {
-  ::mdb_txn_reset(txn);
+void Environment::release_reader(Reader reader) {
+  ::mdb_txn_reset(reader.txn);
   {
     const std::lock_guard lock(readers_mutex_);
-    idle_readers_.push_back(txn);  // within what was reserved: LMDB gives out kMaxReaders at most
+    idle_readers_.push_back(
+        std::move(reader));  // within what was reserved: LMDB gives out kMaxReaders at most
   }
   map_lock_.unlock_shared();
+}
+
+std::span<const std::uint8_t> ReadTransaction::bytes_of(const MDB_val& value) {
+  const auto* mapped = static_cast<const std::uint8_t*>(value.mv_data);
+  const auto offset = env_.resident_.file_offset(mapped);
+  const bool has_pages = value.mv_size >= env_.page_bytes_ / 2;  // LMDB keeps two on a shared one
+  if (!has_pages || !offset) return {mapped, value.mv_size};
+  std::vector<std::uint8_t>& copy = reader_.value;
+  if (copy.size() < value.mv_size) copy.resize(value.mv_size);
+  const ssize_t n = ::pread(env_.data_fd(), copy.data(), value.mv_size, *offset);
+  if (n != static_cast<ssize_t>(value.mv_size)) return {};
+  return {copy.data(), value.mv_size};
 }
 
 // Any record will do. In a transaction of its own, past the locks: nobody else is at work here.

@@ -17,7 +17,9 @@
 #include <functional>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "featurecache/open_registry.h"
@@ -65,13 +67,18 @@ class Environment {
  private:
   friend class ReadTransaction;
 
+  struct Reader {
+    MDB_txn* txn = nullptr;
+    std::vector<std::uint8_t> value;  // what was read from the file last
+  };
+
   void open(std::uint64_t map_bytes);
   void cover_used_pages();
   void run(const std::function<void(MDB_txn*)>& body, bool commit);
   MDB_txn* begin_write();
-  MDB_txn* acquire_reader();
-  void release_reader(MDB_txn* txn);
-  MDB_txn* idle_reader();
+  Reader acquire_reader();
+  void release_reader(Reader reader);
+  Reader idle_reader();
   void grow();
   void adopt_growth();
   void resize(std::uint64_t bytes);
@@ -88,21 +95,27 @@ class Environment {
   std::mutex gate_;             // lets a resize in front of readers that would overlap for ever
   std::shared_mutex map_lock_;  // shared: a read transaction is open; exclusive: the map moves
   std::mutex readers_mutex_;
-  std::vector<MDB_txn*> idle_readers_;  // reset transactions, kept for renewal
+  std::vector<Reader> idle_readers_;  // reset transactions, kept for renewal
 };
 
-// A snapshot. Reuses a reset transaction: allocates nothing once as many exist as threads read.
+// A snapshot. Reuses a reset transaction: allocates nothing once as many exist as threads read and
+// have read their largest value.
 class ReadTransaction {
  public:
-  explicit ReadTransaction(Environment& env) : env_(env), txn_(env.acquire_reader()) {}
-  ~ReadTransaction() { env_.release_reader(txn_); }
+  explicit ReadTransaction(Environment& env) : env_(env), reader_(env.acquire_reader()) {}
+  ~ReadTransaction() { env_.release_reader(std::move(reader_)); }
   ReadTransaction(const ReadTransaction&) = delete;
   ReadTransaction& operator=(const ReadTransaction&) = delete;
-  MDB_txn* get() const { return txn_; }
+  MDB_txn* get() const { return reader_.txn; }
+
+  // The bytes of a value that LMDB found, good until the next call. One with pages of its own is
+  // read from the file: LMDB has not touched them, and to map them would cost more than to copy
+  // them. Empty where the file cannot be read.
+  std::span<const std::uint8_t> bytes_of(const MDB_val& value);
 
  private:
   Environment& env_;
-  MDB_txn* txn_;
+  Environment::Reader reader_;
 };
 
 }  // namespace moil::cache

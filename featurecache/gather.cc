@@ -1,4 +1,4 @@
-// Readers: one snapshot a call, values read in place in the map.
+// Readers: one snapshot a call.
 #include <string>
 
 #include "base/error.h"
@@ -25,10 +25,10 @@ void check_flags(std::size_t keys, std::size_t flags) {
 
 void FeatureCache::gather(std::span<const FeatureKey> keys, float* out,
                           std::size_t elements_per_sample) {
-  const ReadTransaction txn(state_->env);
+  ReadTransaction txn(state_->env);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     ValueView view{};
-    if (!state_->look_up(txn.get(), keys[i], view)) {
+    if (!state_->look_up(txn, keys[i], view)) {
       throw Error(ErrorCode::kNotFound, "feature cache: no feature map for " + to_string(keys[i]) +
                                             " (row " + std::to_string(i) + " of " +
                                             std::to_string(keys.size()) + ")");
@@ -41,11 +41,11 @@ void FeatureCache::gather(std::span<const FeatureKey> keys, float* out,
 std::size_t FeatureCache::find(std::span<const FeatureKey> keys, float* out,
                                std::size_t elements_per_sample, std::span<std::uint8_t> found) {
   check_flags(keys.size(), found.size());
-  const ReadTransaction txn(state_->env);
+  ReadTransaction txn(state_->env);
   std::size_t count = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     ValueView view{};
-    found[i] = state_->look_up(txn.get(), keys[i], view);
+    found[i] = state_->look_up(txn, keys[i], view);
     if (!found[i]) continue;
     check_elements(keys[i], view.elements, elements_per_sample);
     expand(view, out + i * elements_per_sample);
@@ -57,12 +57,12 @@ std::size_t FeatureCache::find(std::span<const FeatureKey> keys, float* out,
 std::size_t FeatureCache::contains(std::span<const FeatureKey> keys,
                                    std::span<std::uint8_t> present, Depth depth) {
   check_flags(keys.size(), present.size());
-  const ReadTransaction txn(state_->env);
+  ReadTransaction txn(state_->env);
   std::size_t count = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (depth == Depth::kChecksum) {
       ValueView view{};
-      present[i] = state_->look_up(txn.get(), keys[i], view);
+      present[i] = state_->look_up(txn, keys[i], view);
     } else {
       const EncodedKey encoded = encode(keys[i]);
       MDB_val name = to_val(encoded);

@@ -29,13 +29,23 @@ void ResidentPages::set_map(const void* inside) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t begin = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
+    std::uint64_t offset = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNx64, &begin, &end,
+                    &offset) != 3)
+      continue;
     if (address < begin || address >= end) continue;
     begin_ = begin;
     end_ = end;
+    offset_ = static_cast<off_t>(offset);
     break;
   }
   before_ = resident_bytes();
+}
+
+std::optional<off_t> ResidentPages::file_offset(const void* inside) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(inside);
+  if (address < begin_ || address >= end_) return std::nullopt;
+  return offset_ + static_cast<off_t>(address - begin_);
 }
 
 std::size_t ResidentPages::resident_bytes() const {

@@ -42,15 +42,15 @@ std::string FeatureCache::State::description_of(const ModelId& id) {
   return at == in_use.end() ? std::string() : at->second;
 }
 
-bool FeatureCache::State::look_up(MDB_txn* txn, const FeatureKey& key, ValueView& view) {
+bool FeatureCache::State::look_up(ReadTransaction& txn, const FeatureKey& key, ValueView& view) {
   const EncodedKey encoded = encode(key);
   MDB_val name = to_val(encoded);
   MDB_val value{};
-  const int rc = ::mdb_get(txn, tables.entries, &name, &value);
+  const int rc = ::mdb_get(txn.get(), tables.entries, &name, &value);
   if (rc == MDB_NOTFOUND) return false;
   env.check(rc, "read");
   env.touched();
-  const auto checked = check_value(encoded, to_span(value));
+  const auto checked = check_value(encoded, txn.bytes_of(value));
   if (!checked) {
     note_damaged(key);
     return false;

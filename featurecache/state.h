@@ -26,8 +26,9 @@ struct FeatureCache::State {
   // state.cc
   bool is_protected(const ModelId& id);
   std::string description_of(const ModelId& id);
-  // The value found under the key, checked; a damaged one is noted and counts as absent.
-  [[nodiscard]] bool look_up(MDB_txn* txn, const FeatureKey& key, ValueView& view);
+  // The value found under the key, checked, good until the next one is looked up; a damaged one is
+  // noted and counts as absent.
+  [[nodiscard]] bool look_up(ReadTransaction& txn, const FeatureKey& key, ValueView& view);
   void note_damaged(const FeatureKey& key);
   std::vector<FeatureKey> damaged_keys();
 
