@@ -39,18 +39,17 @@ def arguments() -> argparse.Namespace:
 def run_rows(chosen: list[Row], folder: Path, model: Path, photos: data.Photos, place: World) -> list[Run]:
     """Whole rows where accuracy is judged; those in part beside them, where nothing is."""
     runs = {row.name: place.run(row) for row in chosen if not row.in_part}
-    if any(row.in_part for row in chosen):
+    parts = [row for row in chosen if row.in_part]
+    if parts:
+        local, shared = count(photos.local_train), runs[NIGHT.name].samples["global"]
         with world(folder / "parts", model, data.in_part(photos), judged=False) as part:
-            for row in chosen:
-                if row.in_part:
-                    samples = count(photos.local_train) + (runs[NIGHT.name].samples["global"] if row.alpha else 0)
-                    runs[row.name] = whole_run(row, part.run(row), samples)
+            runs |= {row.name: whole_run(row, part.run(row), local + round(row.alpha * shared)) for row in parts}
     return [runs[row.name] for row in chosen]
 
 
 def whole_run(row: Row, run: Run, samples: int) -> Run:
     """The seconds of all epochs of so many samples; the rest of the night is as it was."""
-    run.seconds += run.train_seconds * (row.training.epochs * samples / (run.epochs * run.trained_samples) - 1)
+    run.seconds += row.training.epochs * samples * run.sample_seconds - run.train_seconds
     return run
 
 

@@ -28,12 +28,8 @@ class Costs:
 
 def costs(runs: dict[str, Run], night: dict[str, Any]) -> Costs:
     """The caching stage is taken of a night that judges nothing."""
-
-    def per_sample(name: str) -> float:
-        return runs[name].train_seconds / (runs[name].epochs * runs[name].trained_samples)
-
     computing = min(stages["cache"] for stages in night["ours_stages"]) / night["samples"]
-    return Costs(per_sample("gdm"), per_sample("gdm_lf1"), computing, per_sample("gdm_lf1_fmc"))
+    return Costs(runs["gdm"].sample_seconds, runs["gdm_lf1"].sample_seconds, computing, runs["gdm_lf1_fmc"].sample_seconds)
 
 
 def extrapolate(cost: Costs) -> dict[str, Any]:

@@ -77,9 +77,3 @@ def tuning(folder: Path, local_train: Path) -> Photos:
     """To choose settings on: a part of the training photos is held out; nothing judged is touched."""
     split = hold_out_last(extract(local_train, folder / "local-train"), 0.25)
     return Photos(GLOBAL, GLOBAL_TUNE, split.train, split.held_out)
-
-
-def keep_back(files: Files, fraction: float) -> tuple[Files, Files]:
-    """As much of each class for the second night: (the first night's, the second's)."""
-    split = hold_out_last(files, fraction)
-    return split.train, split.held_out

@@ -7,10 +7,10 @@ from statistics import median
 from typing import Any
 
 from night.night import say
-from night.samples import count
+from night.samples import count, hold_out_last
 
 from . import peers
-from .data import Photos, keep_back
+from .data import Photos
 from .rows import NIGHT
 from .world import world
 
@@ -45,7 +45,8 @@ def first_night(folder: Path, model: Path, photos: Photos, local_train: Path, tu
 
 def second_night(folder: Path, model: Path, photos: Photos, turns: int) -> dict[str, Any]:
     """A night without a tenth of the local photos, and the next one with them."""
-    now, later = keep_back(photos.local_train, NEW)
+    local = hold_out_last(photos.local_train, NEW)
+    now, later = local.train, local.held_out
     firsts, seconds = [], []
     for turn in range(turns):
         with world(folder / f"second-{turn}", model, Photos(photos.global_train, photos.global_val, now, {}), judged=False) as place:

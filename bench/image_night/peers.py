@@ -45,9 +45,9 @@ def agreement(place: World, archive: Path, folder: Path, every: int = 1) -> dict
     out = folder / f"{archive.stem}.json"
     torch = peer("image_agreement.py", "--data", archive, "--every", str(every), "--out", out)
     files = extract(archive, folder / archive.stem)
-    names = sorted(files)
     classes = place.classes
-    members = sorted(((label, file) for label in names for file in files[label]), key=lambda m: f"{m[0]}/{m[1].name}")[::every]
+    # In PyTorch's order, by the whole name: of both the same ones are left out.
+    members = sorted(((label, file) for label in files for file in files[label]), key=lambda m: f"{m[0]}/{m[1].name}")[::every]
     ours = predictions(place.ctl, [file for _, file in members])
     theirs = {Path(name).parent.name + "/" + Path(name).name: classes[guess] for name, guess in json.loads(out.read_text()).items()}
     same = sum(guess == theirs[f"{label}/{file.name}"] for guess, (label, file) in zip(ours, members))
@@ -79,9 +79,7 @@ def speed(model: Path, deep: Run, runs: int) -> tuple[dict[str, Any], dict[str, 
     }
     training = {
         "all_layers": pair(all_layers_ms(model, runs), torch["training"][f"all_batch_{BATCH}_normal"]),
-        f"last_{DEEP_LAYERS}_layers": pair(
-            1000 * deep.train_seconds / (deep.epochs * deep.trained_samples), torch["training"][f"last_4_blocks_batch_{BATCH}_frozen"]
-        ),
+        f"last_{DEEP_LAYERS}_layers": pair(1000 * deep.sample_seconds, torch["training"][f"last_4_blocks_batch_{BATCH}_frozen"]),
     }
     return forward, training
 

@@ -45,9 +45,9 @@ class Run:
         return asdict(self)
 
     @property
-    def trained_samples(self) -> int:
-        """Of an epoch."""
-        return self.samples["global"] + self.samples["local"]
+    def sample_seconds(self) -> float:
+        """Of training, a sample and epoch."""
+        return self.train_seconds / (self.epochs * (self.samples["global"] + self.samples["local"]))
 
     @property
     def epoch_seconds(self) -> float:
