@@ -90,7 +90,7 @@ struct TrainSpec {
   ScheduleSpec schedule;
   std::optional<int> micro_batch;  // samples in memory at once; empty: as the budget asks for
   // Weight of what the model before the night says of global samples, in their targets.
-  double distill = 0;
+  double distill = 1;
   std::optional<double> clip_norm;  // global norm of the gradients; empty: no clipping
   double checkpoint_seconds = 30;   // at least one checkpoint in so many seconds
   bool operator==(const TrainSpec&) const = default;

@@ -20,7 +20,7 @@ class Training:
     momentum: float = 0.9
     weight_decay: float = 0.0
     schedule: str = "cosine"
-    distill: float = 0.0  # of a night; pretraining has no teacher
+    distill: float = 0.0  # of a night, which asks for it by default; pretraining has no teacher
 
     def job_fields(self) -> dict[str, Any]:
         """As the "train" object of a job description."""
