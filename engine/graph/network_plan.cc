@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "engine/graph/backward_needs.h"
 
 namespace moil {
 namespace {
@@ -22,10 +23,14 @@ class Planner {
  public:
   Planner(const Graph& graph, const PlanOptions& options, KernelSelector& kernels,
           const WorkspaceLimits& limits, const NetworkPlan* lean = nullptr)
-      : graph_(graph), options_(options), kernels_(kernels), limits_(limits), lean_(lean) {}
+      : graph_(graph),
+        options_(options),
+        kernels_(kernels),
+        limits_(limits),
+        lean_(lean),
+        needs_(backward_needs(graph, options.trainable)) {}
 
   NetworkPlan run() {
-    find_trained();
     plan_.nodes.resize(graph_.nodes.size());
     for (int i = 0; i < nodes(); ++i) plan_layer(i);
     set_orders();
@@ -45,45 +50,16 @@ class Planner {
   const Node& node(int i) const { return graph_.nodes[at(i)]; }
   const Value& value(int v) const { return graph_.values[at(v)]; }
 
-  void find_trained() {
-    trains_.resize(graph_.nodes.size());
-    needs_derivative_.assign(graph_.values.size(), false);
-    std::size_t found = 0;
-    for (int i = 0; i < nodes(); ++i) {
-      bool any = false;
-      for (const WeightSpec& w : node(i).weights) {
-        const bool trained = w.trainable && options_.trainable.contains(weight_name(node(i), w));
-        trains_[at(i)].push_back(trained);
-        found += trained ? 1 : 0;
-        any = any || trained;
-      }
-      for (const int v : node(i).inputs) any = any || needs_derivative_[at(v)];
-      for (const int v : node(i).outputs) needs_derivative_[at(v)] = any;
-    }
-    if (found != options_.trainable.size()) {
-      for (const auto& name : options_.trainable) check_exists(name);
-    }
-  }
-
-  void check_exists(const std::string& name) const {
-    for (const Node& n : graph_.nodes) {
-      for (const WeightSpec& w : n.weights) {
-        if (w.trainable && weight_name(n, w) == name) return;
-      }
-    }
-    throw Error(ErrorCode::kInvalidArgument, "no layer has a trainable weight \"" + name + "\"");
-  }
-
   void plan_layer(int i) {
     LayerSetup setup{graph_.input_infos(node(i)),
                      graph_.output_infos(node(i)),
                      options_.training,
-                     trains_[at(i)],
+                     needs_.trained[at(i)],
                      {},
                      &kernels_,
                      limits_[at(i)]};
     for (const int v : node(i).inputs)
-      setup.input_needs_derivative.push_back(needs_derivative_[at(v)]);
+      setup.input_needs_derivative.push_back(needs_.derivative[at(v)]);
     NodeTensors& t = plan_.nodes[at(i)];
     t.plan = node(i).layer->plan(setup);
     t.plan.inputs.resize(setup.inputs.size(), Lifespan::kForward);
@@ -190,8 +166,8 @@ class Planner {
       }
       for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
         const int v = node(i).inputs[s];
-        t.input_derivatives.push_back(needs_derivative_[at(v)] ? add_derivative(i, s) : kNoTensor);
-        if (!needs_derivative_[at(v)]) continue;
+        t.input_derivatives.push_back(needs_.derivative[at(v)] ? add_derivative(i, s) : kNoTensor);
+        if (!needs_.derivative[at(v)]) continue;
         if (of_value[at(v)] != kNoTensor) {
           throw Error(ErrorCode::kInternal,
                       "value \"" + value(v).name + "\" is read twice in a training graph");
@@ -249,7 +225,7 @@ class Planner {
     t.weights.push_back(weight);
     t.gradients.push_back(kNoTensor);
     t.states.emplace_back();
-    if (!trains_[at(i)][w]) return;
+    if (!needs_.trained[at(i)][w]) return;
     use_in_steps(weight, i, Lifespan::kApplyGradient);
     t.gradients.back() = add(name + "/gradient", info, TensorKind::kGradient);
     use_in_steps(t.gradients.back(), i, Lifespan::kComputeGradient | Lifespan::kApplyGradient);
@@ -353,8 +329,7 @@ class Planner {
   const WorkspaceLimits& limits_;
   const NetworkPlan* lean_;  // the plan whose workspaces decide what is swapped; null: this one
   NetworkPlan plan_;
-  std::vector<std::vector<bool>> trains_;  // by node and weight
-  std::vector<bool> needs_derivative_;     // by value
+  const BackwardNeeds needs_;
 };
 
 }  // namespace
