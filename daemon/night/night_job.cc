@@ -224,7 +224,8 @@ class NightJob {
   void train() {
     if (!night_.trainer) return;
     const auto samples = static_cast<std::int64_t>(mix_.train.size());
-    const std::int64_t total = night_.trainer->steps_per_epoch(samples) * spec_.train.epochs;
+    const std::int64_t total =
+        steps_of_epoch(samples, night_.trainer->config()) * spec_.train.epochs;
     begin(Stage::kTrain, total);
     night_.trainer->allocate(night_.bundle.weights);
     restore();

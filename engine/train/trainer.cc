@@ -35,6 +35,23 @@ std::int64_t micro_batch_of(const TrainerConfig& config) {
   return config.micro_batch > 0 ? config.micro_batch : config.batch;
 }
 
+std::int64_t steps_of_epoch(std::int64_t samples, const TrainerConfig& config) {
+  if (samples >= config.batch) return samples / config.batch;
+  throw Error(ErrorCode::kInvalidArgument, "a batch of " + std::to_string(config.batch) +
+                                               " needs at least as many samples; there are " +
+                                               std::to_string(samples));
+}
+
+RateFactors rate_factors_of(const Graph& graph, const TrainerConfig& config) {
+  RateFactors factors;
+  for (const Node& node : graph.nodes) {
+    const auto factor = config.rate_factors.find(node.name);
+    if (factor == config.rate_factors.end()) continue;
+    for (const WeightSpec& spec : node.weights) factors[weight_name(node, spec)] = factor->second;
+  }
+  return factors;
+}
+
 TrainingPlanInput training_plan_input(const ModelDescription& model,
                                       const std::set<std::string>* trainable_layers,
                                       const TrainerConfig& config) {
@@ -45,7 +62,8 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   input.options.swap_folder = config.swap_folder;
   PlanOptions& plan = input.options.plan;
   plan.training = true;
-  plan.trainable = trainable_weights(model, trainable_layers);
+  plan.trainable =
+      config.selection.empty() ? trainable_weights(model, trainable_layers) : config.selection;
   plan.orders.clip_by_global_norm = config.clip_norm > 0;
   plan.optimizer_states =
       static_cast<int>(make_optimizer(config.optimizer)->state_tensors().size());
@@ -77,17 +95,7 @@ Trainer::Trainer(const ModelDescription& model, const TrainingPlanInput& input,
                                                  std::to_string(model.inputs.size()));
   }
   check_micro_batches();
-  take_rate_factors();
-}
-
-void Trainer::take_rate_factors() {
-  if (config_.rate_factors.empty()) return;
-  for (const Node& node : network_.graph().nodes) {
-    const auto factor = config_.rate_factors.find(node.name);
-    if (factor == config_.rate_factors.end()) continue;
-    for (const WeightSpec& spec : node.weights)
-      rate_factors_[weight_name(node, spec)] = factor->second;
-  }
+  rate_factors_ = rate_factors_of(network_.graph(), config_);
 }
 
 void Trainer::check_micro_batches() const {
@@ -119,12 +127,7 @@ void Trainer::allocate(const WeightMap& weights) {
 }
 
 bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
-  const std::int64_t per_epoch = steps_per_epoch(source.size());
-  if (per_epoch < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "a batch of " + std::to_string(config_.batch) +
-                                                 " needs at least as many samples; there are " +
-                                                 std::to_string(source.size()));
-  }
+  const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   const std::int64_t total = per_epoch * config_.epochs;
   const auto elements = [&](std::size_t i) {
     return network_.input_info(i).dims.elements_per_sample();

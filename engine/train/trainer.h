@@ -27,6 +27,8 @@ struct TrainerConfig {
   ScheduleConfig schedule;
   // Layers that learn at another rate than the schedule's: its factor, by layer.
   std::map<std::string, double> rate_factors;
+  // The weights that learn, "LAYER.WEIGHT", of the trainable layers'; empty: all of them.
+  std::set<std::string> selection;
   double clip_norm = 0;  // 0: gradients are not clipped
   std::int64_t batch = 32;
   // Samples that are in memory at once: gradients of batch / micro_batch of them are accumulated
@@ -41,6 +43,11 @@ struct TrainerConfig {
 
 // Samples that a trainer with this configuration has in memory at once.
 std::int64_t micro_batch_of(const TrainerConfig& config);
+// Steps of an epoch of so many samples. kInvalidArgument where they are fewer than a batch.
+std::int64_t steps_of_epoch(std::int64_t samples, const TrainerConfig& config);
+// What config.rate_factors make of the graph's weights: factors by "LAYER.WEIGHT", where not 1.
+using RateFactors = std::map<std::string, double, std::less<>>;
+[[nodiscard]] RateFactors rate_factors_of(const Graph& graph, const TrainerConfig& config);
 
 // The network that a trainer makes of a model: for those who plan before they train.
 struct TrainingPlanInput {
@@ -103,8 +110,6 @@ class Trainer : private WeightUpdater {
   // number.
   bool run(BatchSource& source, const Callbacks& callbacks);
 
-  std::int64_t steps_per_epoch(std::int64_t samples) const { return samples / config_.batch; }
-
  private:
   void gradient_ready(const WeightUpdate& update) override;
   void all_gradients_ready() override;
@@ -112,12 +117,11 @@ class Trainer : private WeightUpdater {
   Trainer(const ModelDescription& model, const TrainingPlanInput& input,
           const TrainerConfig& config, KernelSelector& kernels);
   void check_micro_batches() const;
-  void take_rate_factors();
   double rate_of(std::string_view weight) const;
   double step(Prefetcher& prefetcher, const std::function<void(std::int64_t)>& request_next);
 
   TrainerConfig config_;
-  std::map<std::string, double, std::less<>> rate_factors_;  // by weight
+  RateFactors rate_factors_;
   std::unique_ptr<Optimizer> optimizer_;
   Network network_;
   TrainState state_;

@@ -1,0 +1,103 @@
+// Training that chooses anew, every few epochs, what to train (ElasticTrainer, §3 to §5).
+//
+// At the beginning of each interval the importance of every tensor is probed, and those are
+// selected that matter most among what a step of speedup_ratio · (a step of full training) has time
+// for. Until the next interval only they learn: other gradients are not computed, and the inputs
+// that they would need are not kept. Each selection is a plan and a pool of its own, smaller than
+// full training's; the pool before it is given back first. The optimizer state of a tensor that is
+// not selected waits beside the pool until it comes back.
+//
+// A batch norm that is trained (not frozen) goes on normalising by its batch and following its
+// statistics while its gamma and beta are not selected: what lies behind it was selected under that
+// behaviour, and must not see another network when the interval changes.
+//
+// The profile is an input: the same profile, seed, weights and source give the same selections and
+// the same bits, also when the run is stopped, saved and resumed. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/elastic/timing_profile.h"
+#include "engine/train/trainer.h"
+
+namespace moil {
+
+struct ElasticConfig {
+  double speedup_ratio = 0.5;  // ρ: a step's time, of a full step's
+  std::int64_t interval_epochs = 3;
+  std::int64_t probe_samples = 4;
+  int resolution = 100'000;  // of the selector (T_q)
+};
+
+// What was chosen for an interval.
+struct ElasticInterval {
+  std::int64_t epoch = 0;  // its first, from 0
+  std::set<std::string> selection;
+  std::map<std::string, double> importance;  // of every tensor, when it was chosen
+  double step_seconds = 0;                   // predicted
+  std::size_t planned_bytes = 0;
+  double probe_seconds = 0, selector_seconds = 0;  // what choosing took
+};
+
+// The smallest ρ with which anything can be trained: forward, and the cheapest tensor.
+[[nodiscard]] double smallest_speedup_ratio(const TimingProfile& profile);
+
+class ElasticTrainer {
+ public:
+  // profile: of the same model, layers and configuration. Throws kInvalidArgument for a ρ below the
+  // smallest, naming it, and what Trainer throws.
+  ElasticTrainer(const ModelDescription& model, const std::set<std::string>& trainable_layers,
+                 const TrainerConfig& config, const ElasticConfig& elastic,
+                 const TimingProfile& profile, KernelSelector& kernels);
+  ~ElasticTrainer();
+
+  // Before run(). The weights are copied.
+  void start(const WeightMap& weights);
+  // After start(), to go on where a run was stopped: its intervals, and its state. What
+  // persistent() names then is to be restored.
+  void resume(std::vector<ElasticInterval> intervals, const TrainState& state);
+
+  // As Trainer::run().
+  bool run(BatchSource& source, const Trainer::Callbacks& callbacks);
+
+  const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
+  const std::vector<ElasticInterval>& intervals() const { return intervals_; }
+  // Of the trainer at work, and the states that wait; none before the first interval has begun.
+  std::vector<PersistentTensor> persistent();
+  // After persistent() was written to.
+  void weights_changed();
+  // The weights as they are now, into `weights`.
+  void save(WeightMap& weights) const;
+
+ private:
+  std::int64_t interval_of(std::int64_t epoch) const { return epoch / elastic_.interval_epochs; }
+  void choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
+  std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
+                                      std::int64_t epoch);
+  std::set<std::string> select(const std::map<std::string, double>& importance);
+  std::set<std::string> named(const std::vector<std::size_t>& entries) const;
+  std::set<std::string> without_importance() const;
+  bool fits(const std::set<std::string>& selection);
+  TrainerConfig config_of(const std::set<std::string>& selection) const;
+  void put_aside();
+  void begin(const std::set<std::string>& selection);
+
+  const ModelDescription model_;
+  const std::set<std::string> layers_;
+  const TrainerConfig config_;
+  const ElasticConfig elastic_;
+  const TimingProfile profile_;
+  KernelSelector& kernels_;
+  ElasticProblem problem_;
+  WeightMap weights_;                                  // while no trainer holds them
+  std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
+  std::unique_ptr<Trainer> trainer_;
+  TrainState state_;  // while there is no trainer
+  std::vector<ElasticInterval> intervals_;
+};
+
+}  // namespace moil

@@ -1,0 +1,262 @@
+#include "engine/elastic/timing_profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "engine/graph/backward_needs.h"
+#include "engine/train/clip.h"
+
+namespace moil {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<std::string> trainable_of(const Node& node, const std::set<std::string>& candidates) {
+  std::vector<std::string> names;
+  for (const WeightSpec& w : node.weights) {
+    std::string name = weight_name(node, w);
+    if (w.trainable && candidates.contains(name)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// Updates that change nothing, but take their time; by weight.
+class TimedUpdates final : public WeightUpdater {
+ public:
+  explicit TimedUpdates(const OptimizerConfig& config) : optimizer_(make_optimizer(config)) {}
+
+  void gradient_ready(const WeightUpdate& update) override {
+    const GradientView view{update.gradient, update.elements};
+    (void)global_norm({&view, 1});
+  }
+  void all_gradients_ready() override {}
+  void apply(const WeightUpdate& u) override {
+    const auto start = Clock::now();
+    optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/0,
+                       /*gradient_scale=*/1, /*step=*/1});
+    seconds[std::string(u.name)].push_back(seconds_since(start));
+  }
+
+  std::map<std::string, std::vector<double>> seconds;
+
+ private:
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+// Median seconds of the steps of training that trains some weights.
+class MeasuredTraining {
+ public:
+  MeasuredTraining(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
+                   const std::set<std::string>& trained, KernelSelector& kernels, int runs) {
+    input.options.plan.trainable = trained;
+    Network network(input.model, input.options, kernels);
+    network.allocate();
+    network.load(weights);
+    TimedUpdates updates(config.optimizer);
+    run_step(network, updates);  // to warm up
+    updates.seconds.clear();
+    by_order_.resize(static_cast<std::size_t>(network.plan().last_order) + 1);
+    for (int run = 0; run < runs; ++run) {
+      std::vector<double> orders(by_order_.size(), 0);
+      network.measure_orders(&orders);
+      whole_.push_back(run_step(network, updates));
+      for (std::size_t o = 0; o < orders.size(); ++o) by_order_[o].push_back(orders[o]);
+    }
+    for (const PlannedStep& step : network.plan().steps)
+      steps_[{step.node, step.kind}] = median(by_order_[static_cast<std::size_t>(step.order)]);
+    updates_ = std::move(updates.seconds);
+  }
+
+  // 0 for what is not done.
+  double seconds(int node, StepKind kind) const {
+    const auto step = steps_.find({node, kind});
+    return step == steps_.end() ? 0 : step->second;
+  }
+  double apply_seconds(const std::string& weight) const { return median(updates_.at(weight)); }
+  double step() const { return median(whole_); }
+
+ private:
+  static double run_step(Network& network, TimedUpdates& updates) {
+    for (std::size_t i = 0; i < network.inputs(); ++i)
+      std::fill_n(network.input(i), network.input_info(i).dims.elements(), 0.0F);
+    const auto start = Clock::now();
+    network.train_step(/*random_key=*/1, &updates);
+    return seconds_since(start);
+  }
+
+  std::vector<std::vector<double>> by_order_;
+  std::vector<double> whole_;
+  std::map<std::pair<int, StepKind>, double> steps_;
+  std::map<std::string, std::vector<double>> updates_;
+};
+
+class Profiler {
+ public:
+  Profiler(const ModelDescription& model, const std::set<std::string>* layers,
+           const TrainerConfig& config, const WeightMap& weights, KernelSelector& kernels, int runs)
+      : config_(config),
+        weights_(weights),
+        kernels_(kernels),
+        runs_(runs),
+        input_(training_plan_input(model, layers, config)),
+        graph_(build_graph(input_.model, input_.options.batch)) {
+    for (const Node& node : graph_.nodes) {
+      weights_of_.push_back(trainable_of(node, input_.options.plan.trainable));
+      most_ = std::max(most_, weights_of_.back().size());
+    }
+  }
+
+  TimingProfile run() {
+    const MeasuredTraining all = measured(input_.options.plan.trainable);
+    TimingProfile profile;
+    profile.step = all.step();
+    for (int i = 0; i < nodes(); ++i) {
+      LayerTiming& layer = profile.layers.emplace_back();
+      layer.layer = graph_.nodes[at(i)].name;
+      layer.forward = all.seconds(i, StepKind::kForward);
+      layer.all_gradient = all.seconds(i, StepKind::kComputeGradient);
+      layer.all_derivative = layer.derivative = all.seconds(i, StepKind::kComputeDerivative);
+      for (const std::string& name : weights_of_[at(i)])
+        layer.weights.push_back(
+            {name, layer.all_gradient, layer.all_derivative, all.apply_seconds(name)});
+      profile.forward += layer.forward;
+    }
+    const MeasuredTraining hardly = measured(with_first({}));
+    for (int i = 0; i < nodes(); ++i) {
+      if (!weights_of_[at(i)].empty() && i != first())
+        profile.layers[at(i)].derivative = hardly.seconds(i, StepKind::kComputeDerivative);
+    }
+    for (std::size_t w = 0; most_ > 1 && w < most_; ++w) measure_alone(w, profile);
+    return profile;
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  int nodes() const { return static_cast<int>(graph_.nodes.size()); }
+
+  // The layer nearest the input that may be trained.
+  int first() const {
+    int i = 0;
+    while (i + 1 < nodes() && weights_of_[at(i)].empty()) ++i;
+    return i;
+  }
+
+  // What is selected, and the first layer's weights, so that the error passes everything.
+  std::set<std::string> with_first(std::set<std::string> names) const {
+    const auto& deepest = weights_of_[at(first())];
+    names.insert(deepest.begin(), deepest.end());
+    return names;
+  }
+
+  MeasuredTraining measured(const std::set<std::string>& trained) const {
+    return MeasuredTraining(input_, config_, weights_, trained, kernels_, runs_);
+  }
+
+  // Each layer's weight number w, of layers that have several.
+  void measure_alone(std::size_t w, TimingProfile& profile) const {
+    std::set<std::string> names;
+    for (const auto& of_layer : weights_of_) {
+      if (w < of_layer.size()) names.insert(of_layer[w]);
+    }
+    const auto& deepest = weights_of_[at(first())];
+    const bool passes_all = w < deepest.size();
+    const MeasuredTraining alone = measured(passes_all ? names : with_first(names));
+    for (int i = 0; i < nodes(); ++i) {
+      if (weights_of_[at(i)].size() < 2 || w >= weights_of_[at(i)].size()) continue;
+      WeightTiming& weight = profile.layers[at(i)].weights[w];
+      weight.gradient = alone.seconds(i, StepKind::kComputeGradient);
+      weight.derivative = alone.seconds(i, StepKind::kComputeDerivative);
+    }
+  }
+
+  const TrainerConfig& config_;
+  const WeightMap& weights_;
+  KernelSelector& kernels_;
+  const int runs_;
+  const TrainingPlanInput input_;
+  const Graph graph_;
+  std::vector<std::vector<std::string>> weights_of_;  // by node
+  std::size_t most_ = 0;                              // weights of a node
+};
+
+std::vector<bool> learning(const LayerTiming& layer, const std::set<std::string>& selection) {
+  std::vector<bool> learns;
+  for (const WeightTiming& w : layer.weights) learns.push_back(selection.contains(w.name));
+  return learns;
+}
+
+}  // namespace
+
+double LayerTiming::update_seconds(const std::vector<bool>& learns) const {
+  double alone = 0, apply = 0;
+  std::size_t count = 0;
+  for (std::size_t w = 0; w < weights.size(); ++w) {
+    if (!learns[w]) continue;
+    ++count;
+    alone += weights[w].gradient;
+    apply += weights[w].apply;
+  }
+  if (count > 1) alone = count == weights.size() ? all_gradient : std::min(alone, all_gradient);
+  return alone + apply;
+}
+
+double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
+  double seconds = derivative;
+  std::size_t count = 0;
+  for (std::size_t w = 0; w < weights.size(); ++w) {
+    if (!learns[w]) continue;
+    seconds = count++ == 0 ? weights[w].derivative : std::min(seconds, weights[w].derivative);
+  }
+  return count > 0 && count == weights.size() ? all_derivative : seconds;
+}
+
+TimingProfile measure_timing(const ModelDescription& model,
+                             const std::set<std::string>* trainable_layers,
+                             const TrainerConfig& config, const WeightMap& weights,
+                             KernelSelector& kernels, int runs) {
+  return Profiler(model, trainable_layers, config, weights, kernels, runs).run();
+}
+
+double predicted_step(const TimingProfile& profile, const Graph& graph,
+                      const std::set<std::string>& selection) {
+  const BackwardNeeds needs = backward_needs(graph, selection);
+  double seconds = profile.forward;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const LayerTiming& layer = profile.layers.at(i);
+    const std::vector<bool> learns = learning(layer, selection);
+    seconds += layer.update_seconds(learns);
+    if (needs.derivative_of_inputs(graph.nodes[i])) seconds += layer.pass_seconds(learns);
+  }
+  return seconds;
+}
+
+ElasticProblem elastic_problem(const TimingProfile& profile) {
+  ElasticProblem problem;
+  for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
+    for (std::size_t w = 0; w < layer->weights.size(); ++w) {
+      std::vector<bool> alone(layer->weights.size());
+      alone[w] = true;
+      const double update = layer->update_seconds(alone);
+      // Where the error passes anyway, a batch norm's sums are needed anyway.
+      const double saved = std::clamp(layer->derivative - layer->pass_seconds(alone), 0.0, update);
+      problem.entries.push_back({.update_seconds = update - saved, .deepest_seconds = saved});
+      problem.weights.push_back(layer->weights[w].name);
+    }
+    problem.entries.push_back({.pass_seconds = layer->derivative, .selectable = false});
+    problem.weights.emplace_back();
+  }
+  return problem;
+}
+
+}  // namespace moil

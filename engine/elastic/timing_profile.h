@@ -1,0 +1,68 @@
+// What each step of training takes, by tensor: the t_w and t_g of ElasticTrainer, §4.1, measured
+// with the engine's own steps instead of read off a framework's profiler.
+//
+// A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
+// sums that its derivative needs already, a convolution's bias needs no input. So training is
+// measured with all weights, with each layer's first alone, its second alone, and with hardly any;
+// what a selection takes is put together from that.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/elastic/tensor_selector.h"
+#include "engine/train/trainer.h"
+
+namespace moil {
+
+// Seconds.
+struct WeightTiming {
+  std::string name;       // "LAYER.WEIGHT"
+  double gradient = 0;    // CG, where no other weight of the layer learns
+  double derivative = 0;  // CD meanwhile
+  double apply = 0;       // AG
+};
+struct LayerTiming {
+  std::string layer;
+  double forward = 0;
+  double derivative = 0;                        // CD where nothing of the layer learns
+  double all_gradient = 0, all_derivative = 0;  // where all of its weights do
+  std::vector<WeightTiming> weights;            // those that may be trained
+
+  // CG and AG of the weights that learn (one flag a weight), and CD.
+  double update_seconds(const std::vector<bool>& learns) const;
+  double pass_seconds(const std::vector<bool>& learns) const;
+};
+
+struct TimingProfile {
+  std::vector<LayerTiming> layers;  // in the order in which they run
+  double forward = 0;               // the whole forward pass
+  double step = 0;                  // a step in which everything learns
+
+  double backward() const { return step - forward; }
+};
+
+// Trains copies of the weights for some steps each way, on batches of zeros; the median of `runs`
+// steps counts. Needs the memory of training all of trainable_layers (null: all), and allocates it
+// while it runs. Throws what Trainer throws.
+[[nodiscard]] TimingProfile measure_timing(const ModelDescription& model,
+                                           const std::set<std::string>* trainable_layers,
+                                           const TrainerConfig& config, const WeightMap& weights,
+                                           KernelSelector& kernels, int runs = 5);
+
+// The seconds of a step that trains these weights alone, forward pass included. The graph is the
+// one that was measured (prepared, with its loss). Throws kInvalidArgument for a weight that it
+// does not have.
+[[nodiscard]] double predicted_step(const TimingProfile& profile, const Graph& graph,
+                                    const std::set<std::string>& selection);
+
+// What the selector chooses from: the weights of the profile from the output on, each layer's
+// passing on of the error behind its weights, as an entry of its own.
+struct ElasticProblem {
+  std::vector<ElasticEntry> entries;
+  std::vector<std::string> weights;  // of each entry; empty for passing
+};
+[[nodiscard]] ElasticProblem elastic_problem(const TimingProfile& profile);
+
+}  // namespace moil

@@ -1,0 +1,216 @@
+#include "engine/elastic/elastic_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "engine/train/checkpoint.h"
+#include "tests/engine/train/toy_source.h"
+
+namespace moil {
+namespace {
+
+using testing::ToySource;
+
+constexpr std::int64_t kFeatures = 12, kSamples = 50;
+constexpr std::int64_t kSteps = 6 * 6;  // of 8 samples; 6 epochs
+
+ModelDescription model() {
+  return testing::ModelBuilder({kFeatures}).fc(16).norm().relu().fc(16).norm().relu().fc(3).model();
+}
+
+// A bias before a batch norm has no gradient but rounding; here there is none.
+ModelDescription plain_model() {
+  return testing::ModelBuilder({kFeatures}).fc(16).relu().fc(16).relu().fc(3).model();
+}
+
+std::set<std::string> layers_of(const ModelDescription& m) {
+  std::set<std::string> names;
+  for (const LayerDescription& layer : m.layers) names.insert(layer.name);
+  return names;
+}
+
+TrainerConfig config() {
+  TrainerConfig c;
+  c.optimizer.learning_rate = 0.05;
+  c.optimizer.momentum = 0.9;
+  c.schedule.kind = ScheduleKind::kCosine;
+  c.batch = 8;
+  c.epochs = 6;
+  return c;
+}
+
+// Not measured: every step of every layer takes a second.
+TimingProfile profile(const ModelDescription& m = model()) {
+  const Graph graph = build_graph(training_plan_input(m, nullptr, config()).model, 8);
+  TimingProfile profile;
+  for (const Node& node : graph.nodes) {
+    LayerTiming layer{node.name, 1, 1, 0, 1, {}};
+    for (const WeightSpec& w : node.weights) {
+      if (!w.trainable) continue;
+      layer.weights.push_back({weight_name(node, w), 1, 1, 0.5});
+      layer.all_gradient += 1;
+    }
+    profile.forward += 1;
+    profile.step += 2 + layer.all_gradient + 0.5 * static_cast<double>(layer.weights.size());
+    profile.layers.push_back(std::move(layer));
+  }
+  profile.step -= 1;  // the first passes nothing on
+  return profile;
+}
+
+struct ElasticJob {
+  explicit ElasticJob(double rho, const TrainerConfig& c = config(), std::int64_t interval = 2,
+                      const ModelDescription& m = model())
+      : kernels(testing::fixed_kernels()),
+        trainer(m, layers_of(m), c, {.speedup_ratio = rho, .interval_epochs = interval}, profile(m),
+                kernels) {
+    trainer.start(initial_weights(build_graph(m, 1), c.seed));
+  }
+
+  bool go(std::int64_t stop = std::numeric_limits<std::int64_t>::max()) {
+    Trainer::Callbacks callbacks;
+    callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+    callbacks.on_step = [&](std::int64_t step, std::int64_t total, double loss) {
+      EXPECT_EQ(total, kSteps);
+      losses.push_back(loss);
+      return step < stop;
+    };
+    return trainer.run(source, callbacks);
+  }
+
+  WeightMap weights() {
+    WeightMap map;
+    trainer.save(map);
+    return map;
+  }
+
+  KernelSelector kernels;
+  ElasticTrainer trainer;
+  ToySource source{kSamples, kFeatures};
+  std::vector<double> losses;
+};
+
+void expect_same(const WeightMap& a, const WeightMap& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (const auto& [name, tensor] : a) EXPECT_EQ(tensor.data, b.at(name).data) << name;
+}
+
+TEST(ElasticTrainer, EachIntervalKeepsToItsTime) {
+  for (const double rho : {0.5, 0.6, 0.8}) {
+    ElasticJob job(rho);
+    EXPECT_TRUE(job.go());
+    EXPECT_EQ(job.losses.size(), static_cast<std::size_t>(kSteps));
+    const auto& intervals = job.trainer.intervals();
+    ASSERT_EQ(intervals.size(), 3U);
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+      EXPECT_EQ(intervals[i].epoch, static_cast<std::int64_t>(2 * i));
+      EXPECT_FALSE(intervals[i].selection.empty());
+      EXPECT_EQ(intervals[i].importance.size(), 10U);  // of those not trained, too
+      EXPECT_LE(intervals[i].step_seconds, rho * profile().step);
+    }
+    EXPECT_LT(job.losses.back(), 0.8 * job.losses.front());
+  }
+}
+
+TEST(ElasticTrainer, OnlyTheSelectedLearn) {
+  ElasticJob job(0.5);
+  EXPECT_FALSE(job.go(6));
+  const WeightMap before = initial_weights(build_graph(model(), 1), config().seed);
+  const auto& selection = job.trainer.intervals().at(0).selection;
+  EXPECT_LT(selection.size(), 10U);
+  for (const auto& [name, tensor] : job.weights()) {
+    if (name.find("running") != std::string::npos) continue;
+    EXPECT_EQ(tensor.data != before.at(name).data, selection.contains(name)) << name;
+  }
+}
+
+// With time for everything, and steps so small that every update serves.
+TEST(ElasticTrainer, EverythingSelectedIsFullTraining) {
+  TrainerConfig c = config();
+  c.optimizer.learning_rate = 1e-4;
+  const ModelDescription m = plain_model();
+  ElasticJob job(1.01, c, 2, m);  // times are rounded up
+  EXPECT_TRUE(job.go());
+  for (const auto& interval : job.trainer.intervals()) ASSERT_EQ(interval.selection.size(), 6U);
+
+  KernelSelector kernels = testing::fixed_kernels();
+  Trainer full(m, nullptr, c, kernels);
+  full.allocate(initial_weights(build_graph(m, 1), c.seed));
+  ToySource source(kSamples, kFeatures);
+  Trainer::Callbacks callbacks;
+  callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+  EXPECT_TRUE(full.run(source, callbacks));
+  WeightMap weights;
+  full.network().save(weights);
+  expect_same(job.weights(), weights);
+}
+
+TEST(ElasticTrainer, LessIsPlannedThanForFullTraining) {
+  ElasticJob job(0.5);
+  job.go(1);
+  KernelSelector kernels = testing::fixed_kernels();
+  EXPECT_LT(job.trainer.intervals().at(0).planned_bytes,
+            Trainer(model(), nullptr, config(), kernels).planned_bytes());
+}
+
+// Selections that do not fit the memory are passed over.
+TEST(ElasticTrainer, KeepsToTheMemoryBudget) {
+  ElasticJob free(0.8);
+  free.go(1);
+  TrainerConfig c = config();
+  c.memory_budget_bytes = free.trainer.intervals().at(0).planned_bytes - 1;
+  ElasticJob tight(0.8, c);
+  tight.go(1);
+  EXPECT_LE(tight.trainer.intervals().at(0).planned_bytes, c.memory_budget_bytes);
+}
+
+// Stopped after any step, saved, and gone on in objects that know the file and the intervals.
+TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
+  ElasticJob whole(0.5);
+  EXPECT_TRUE(whole.go());
+  const auto file =
+      std::filesystem::temp_directory_path() / ("moil_elastic_" + std::to_string(::getpid()));
+  for (std::int64_t stop = 1; stop < kSteps; ++stop) {
+    ElasticJob first(0.5);
+    EXPECT_FALSE(first.go(stop));
+    save_checkpoint(file, "", first.trainer.persistent());
+    ElasticJob second(0.5);
+    second.trainer.resume(first.trainer.intervals(), first.trainer.state());
+    const auto tensors = second.trainer.persistent();
+    Checkpoint::load(file)->restore(tensors);
+    second.trainer.weights_changed();
+    EXPECT_TRUE(second.go());
+    expect_same(second.weights(), whole.weights());
+    ASSERT_EQ(second.trainer.intervals().size(), whole.trainer.intervals().size());
+    for (std::size_t i = 0; i < whole.trainer.intervals().size(); ++i)
+      EXPECT_EQ(second.trainer.intervals()[i].selection, whole.trainer.intervals()[i].selection);
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(ElasticTrainer, RefusesWhatIsImpossible) {
+  const double smallest = smallest_speedup_ratio(profile());
+  EXPECT_GT(smallest, profile().forward / profile().step);
+  EXPECT_NO_THROW(ElasticJob{smallest});
+  try {
+    ElasticJob job(smallest - 0.01);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("smallest possible"));
+  }
+  EXPECT_THROW(ElasticJob(0.5, config(), 0), Error);
+  TrainerConfig c = config();
+  c.batch = 64;
+  ElasticJob large(0.5, c);
+  EXPECT_THROW(large.go(), Error);
+}
+
+}  // namespace
+}  // namespace moil

@@ -1,0 +1,118 @@
+#include "engine/elastic/importance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "engine/graph/preparation.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+constexpr std::int64_t kFeatures = 6, kClasses = 3, kSamples = 4;
+constexpr double kRate = 1e-2;
+
+struct Probed {
+  explicit Probed(const ModelDescription& m, TrainerConfig c = {})
+      : model(m), config(std::move(c)), kernels(testing::fixed_kernels()) {
+    const auto dims = build_graph(model, kSamples).values[0].info.dims;
+    inputs = testing::random_values(dims.elements(), 2);
+    targets = testing::one_hot_rows(kSamples, kClasses, 3);
+    weights = testing::random_weights(model, 1);
+  }
+  std::map<std::string, double> importance(double rate = kRate) {
+    return tensor_importance(model, nullptr, config, rate, weights, {inputs, targets, kSamples},
+                             kernels);
+  }
+
+  // The loss of these weights on the probe's batch; where `updater` is given, after a step.
+  double loss(const WeightMap& of, WeightUpdater* updater = nullptr, WeightMap* after = nullptr) {
+    TrainerConfig c = config;
+    c.batch = kSamples;
+    const TrainingPlanInput input = training_plan_input(model, nullptr, c);
+    Network network(input.model, input.options, kernels);
+    network.allocate();
+    network.load(of);
+    std::copy(inputs.begin(), inputs.end(), network.input(0));
+    std::copy(targets.begin(), targets.end(), network.input(1));
+    network.train_step(c.seed, updater);
+    if (after) network.save(*after);
+    return static_cast<double>(network.output(0)[0]);
+  }
+
+  ModelDescription model;
+  TrainerConfig config;
+  KernelSelector kernels;
+  std::vector<float> inputs, targets;
+  WeightMap weights;
+};
+
+class PlainStep : public WeightUpdater {
+ public:
+  void gradient_ready(const WeightUpdate&) override {}
+  void all_gradients_ready() override {}
+  void apply(const WeightUpdate& u) override {
+    for (std::int64_t i = 0; i < u.elements; ++i)
+      u.weight[i] -= static_cast<float>(kRate) * u.gradient[i];
+  }
+};
+
+// What the loss rises by where one tensor's update is undone.
+TEST(Importance, IsTheLossOfUndoingAnUpdate) {
+  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  const auto importance = p.importance();
+  WeightMap updated = p.weights;
+  PlainStep step;
+  (void)p.loss(p.weights, &step, &updated);
+  const double with = p.loss(updated);
+  ASSERT_EQ(importance.size(), 4U);
+  for (const auto& [name, value] : importance) {
+    WeightMap undone = updated;
+    undone.at(name) = p.weights.at(name);
+    const double rise = p.loss(undone) - with;
+    EXPECT_NEAR(value, rise, 0.1 * std::abs(rise) + 1e-6) << name;
+    EXPECT_GT(value, 0) << name;
+  }
+}
+
+TEST(Importance, AStepTooFarIsNegative) {
+  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  double sum = 0;
+  for (const auto& [name, value] : p.importance(50)) sum += value;
+  EXPECT_LT(sum, 0);
+}
+
+TEST(Importance, SameWeightsSameBitsWhateverTheOptimizer) {
+  for (const auto kind :
+       {OptimizerKind::kSgd, OptimizerKind::kSgdw, OptimizerKind::kAdam, OptimizerKind::kAdamw}) {
+    TrainerConfig config;
+    config.optimizer.kind = kind;
+    config.optimizer.momentum = kind == OptimizerKind::kSgd ? 0.9 : 0;
+    config.clip_norm = 1e-3;  // makes no difference
+    Probed p(testing::mlp_model(kFeatures, 8, kClasses), config);
+    const WeightMap before = p.weights;
+    const auto first = p.importance(1e-3), second = p.importance(1e-3);
+    EXPECT_EQ(first, second);
+    for (const auto& [name, tensor] : before) EXPECT_EQ(tensor.data, p.weights.at(name).data);
+  }
+}
+
+TEST(Importance, EveryTrainableTensorOfLayersWithStatistics) {
+  Probed p(testing::residual_model());
+  const auto importance = p.importance();
+  EXPECT_EQ(importance.size(), trainable_weights(p.model, nullptr).size());
+  for (const auto& [name, value] : importance) EXPECT_TRUE(std::isfinite(value)) << name;
+}
+
+TEST(Importance, RefusesABatchOfAnotherSize) {
+  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  p.inputs.pop_back();
+  EXPECT_THROW((void)p.importance(), Error);
+  EXPECT_THROW((void)tensor_importance(p.model, nullptr, p.config, kRate, p.weights, {}, p.kernels),
+               Error);
+}
+
+}  // namespace
+}  // namespace moil

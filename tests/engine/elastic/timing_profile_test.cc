@@ -1,0 +1,133 @@
+#include "engine/elastic/timing_profile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/error.h"
+#include "engine/graph/preparation.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+TrainerConfig config() {
+  TrainerConfig c;
+  c.optimizer.momentum = 0.9;
+  c.batch = 8;
+  return c;
+}
+
+struct Profiled {
+  explicit Profiled(const ModelDescription& m, const std::set<std::string>* layers = nullptr)
+      : kernels(testing::fixed_kernels()),
+        input(training_plan_input(m, layers, config())),
+        graph(build_graph(input.model, config().batch)),
+        profile(measure_timing(m, layers, config(), testing::random_weights(m, 1), kernels, 3)) {}
+
+  std::set<std::string> all() const { return input.options.plan.trainable; }
+  const LayerTiming& layer(const std::string& name) const {
+    for (const LayerTiming& layer : profile.layers) {
+      if (layer.layer == name) return layer;
+    }
+    throw std::out_of_range(name);
+  }
+
+  KernelSelector kernels;
+  TrainingPlanInput input;
+  Graph graph;
+  TimingProfile profile;
+};
+
+std::set<std::string> random_selection(const std::set<std::string>& all, std::mt19937& random) {
+  std::set<std::string> selection;
+  for (const auto& name : all) {
+    if (random() % 3 == 0) selection.insert(name);
+  }
+  return selection;
+}
+
+TEST(TimingProfile, NamesEveryLayerAndWeight) {
+  const Profiled p(testing::chain_model());
+  ASSERT_EQ(p.profile.layers.size(), p.graph.nodes.size());
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < p.graph.nodes.size(); ++i) {
+    const LayerTiming& layer = p.profile.layers[i];
+    EXPECT_EQ(layer.layer, p.graph.nodes[i].name);
+    for (const WeightTiming& w : layer.weights) {
+      names.insert(w.name);
+      EXPECT_GT(w.gradient, 0) << w.name;
+      EXPECT_GT(w.apply, 0) << w.name;
+    }
+  }
+  EXPECT_EQ(names, p.all());
+  EXPECT_GT(p.profile.forward, 0);
+  EXPECT_GT(p.profile.step, p.profile.forward);
+}
+
+TEST(TimingProfile, FrozenLayersCostNoUpdate) {
+  const std::set<std::string> layers = {"fully_connected0"};
+  const Profiled p(testing::chain_model(), &layers);
+  for (const LayerTiming& layer : p.profile.layers) {
+    if (layer.layer == "fully_connected0") continue;
+    EXPECT_TRUE(layer.weights.empty()) << layer.layer;
+    EXPECT_FALSE(layer.layer == "conv2d0" && layer.derivative > 0);  // nothing before it learns
+  }
+}
+
+// Put together from the steps, not measured again: the parts must be all there, and no others.
+TEST(TimingProfile, PredictsWhatTheStepsSay) {
+  const Profiled p(testing::residual_model());
+  double all = p.profile.forward;
+  for (const LayerTiming& layer : p.profile.layers) {
+    all += layer.all_gradient + layer.all_derivative;
+    for (const WeightTiming& w : layer.weights) all += w.apply;
+  }
+  EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()), all, 1e-9);
+  EXPECT_DOUBLE_EQ(predicted_step(p.profile, p.graph, {}), p.profile.forward);
+
+  EXPECT_LT(predicted_step(p.profile, p.graph, {"fully_connected1.weight"}), all);
+  EXPECT_THROW((void)predicted_step(p.profile, p.graph, {"nobody.weight"}), Error);
+}
+
+// The chain charges at least what the graph needs, but for parts that are dearer beside others.
+TEST(TimingProfile, TheProblemBoundsThePrediction) {
+  const Profiled p(testing::residual_model());
+  const ElasticProblem problem = elastic_problem(p.profile);
+  ASSERT_EQ(problem.entries.size(), problem.weights.size());
+  std::mt19937 random(1);
+  for (int round = 0; round < 100; ++round) {
+    const auto selection = random_selection(p.all(), random);
+    std::vector<std::size_t> selected;
+    double slack = 1e-9;  // what measuring twice may differ by
+    for (std::size_t e = 0; e < problem.weights.size(); ++e) {
+      if (!selection.contains(problem.weights[e])) continue;
+      EXPECT_TRUE(problem.entries[e].selectable);
+      selected.push_back(e);
+    }
+    for (const LayerTiming& layer : p.profile.layers)
+      slack += layer.all_gradient + std::max(0.0, layer.all_derivative - layer.derivative);
+    const double chain = p.profile.forward + backward_seconds(problem.entries, selected);
+    EXPECT_GE(chain + slack, predicted_step(p.profile, p.graph, selection));
+  }
+}
+
+TEST(TimingProfile, PassingIsBehindALayersOwnWeights) {
+  const Profiled p(testing::chain_model());
+  const ElasticProblem problem = elastic_problem(p.profile);
+  EXPECT_EQ(problem.weights.front(), "");  // the loss
+  const auto& names = problem.weights;
+  const auto at = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) - names.begin();
+  };
+  EXPECT_LT(at("fully_connected0.weight"), at("conv2d1.weight"));
+  EXPECT_LT(at("conv2d1.weight"), at("conv2d0.weight"));
+  const auto fc = static_cast<std::size_t>(at("fully_connected0.bias"));
+  EXPECT_EQ(problem.weights[fc + 1], "");
+  EXPECT_DOUBLE_EQ(problem.entries[fc + 1].pass_seconds, p.layer("fully_connected0").derivative);
+  EXPECT_FALSE(problem.entries[fc + 1].selectable);
+}
+
+}  // namespace
+}  // namespace moil
