@@ -180,8 +180,8 @@ void Environment::release_reader(Reader reader) {
   ::mdb_txn_reset(reader.txn);
   {
     const std::lock_guard lock(readers_mutex_);
-    idle_readers_.push_back(
-        std::move(reader));  // within what was reserved: LMDB gives out kMaxReaders at most
+    // Within what was reserved: LMDB gives out kMaxReaders at most.
+    idle_readers_.push_back(std::move(reader));
   }
   map_lock_.unlock_shared();
 }

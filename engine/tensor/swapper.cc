@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/seconds.h"
+
 namespace moil {
 namespace {
 
@@ -10,10 +12,6 @@ namespace {
 constexpr std::size_t kChunk = 1 << 20;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 

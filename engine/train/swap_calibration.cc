@@ -4,26 +4,12 @@
 #include <limits>
 
 #include "engine/tensor/swap_file.h"
+#include "engine/train/idle_step.h"
 
 namespace moil {
 namespace {
 
 constexpr int kSteps = 3;
-
-// Updates that change nothing, but take their time.
-class Idle final : public WeightUpdater {
- public:
-  explicit Idle(const OptimizerConfig& config) : optimizer_(make_optimizer(config)) {}
-  void gradient_ready(const WeightUpdate&) override {}
-  void all_gradients_ready() override {}
-  void apply(const WeightUpdate& u) override {
-    optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/0,
-                       /*gradient_scale=*/1, /*step=*/1});
-  }
-
- private:
-  std::unique_ptr<Optimizer> optimizer_;
-};
 
 }  // namespace
 
@@ -32,15 +18,12 @@ SwapTimes measure_swap_times(const ModelDescription& model, const std::set<std::
   const TrainingPlanInput input = training_plan_input(model, layers, config);
   Network network(input.model, input.options, kernels);
   network.allocate();
-  Idle idle(config.optimizer);
+  IdleUpdater idle(config.optimizer);
   SwapTimes times;
   const auto orders = static_cast<std::size_t>(network.plan().last_order) + 1;
   times.order_seconds.assign(orders, std::numeric_limits<double>::infinity());
   for (int step = 0; step < kSteps; ++step) {
-    for (std::size_t i = 0; i < network.inputs(); ++i) {
-      float* values = network.input(i);
-      std::fill(values, values + network.input_info(i).dims.elements(), 0.0F);
-    }
+    fill_inputs_with_zeros(network);
     std::vector<double> seconds(orders, 0);
     network.measure_orders(&seconds);
     network.train_step(static_cast<std::uint64_t>(step), &idle);

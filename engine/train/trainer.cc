@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "engine/graph/preparation.h"
 #include "engine/train/clip.h"
 #include "engine/train/prefetcher.h"
@@ -17,10 +18,6 @@ std::set<std::string> all_layers(const ModelDescription& model) {
   std::set<std::string> names;
   for (const auto& layer : model.layers) names.insert(layer.name);
   return names;
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 double process_cpu_seconds() {
