@@ -32,6 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="slow rows in part, no nights beside PyTorch's")
     parser.add_argument("--tune", action="store_true", help="try settings on a part of the training photos")
     parser.add_argument("--no-peers", action="store_true", help="without PyTorch")
+    parser.add_argument("--nights", action="store_true", help="the nights beside PyTorch's, and the second night, alone")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     return parser.parse_args()
 
@@ -87,38 +88,59 @@ def features_of(runs: dict[str, Run]) -> dict[str, Any]:
     }
 
 
-def measure(options: argparse.Namespace, folder: Path, model: Path) -> dict[str, Any]:
+class Figures(dict[str, Any]):
+    """What is known so far; in the file, too, so that a run that is stopped leaves what it has."""
+
+    def __init__(self, file: Path | None, **known: Any) -> None:
+        super().__init__(known, machine=machine())
+        self.file = file
+
+    def add(self, text: str, **parts: Any) -> None:
+        self.update(parts)
+        print(text + "\n", flush=True)
+        if self.file:
+            write_json(self, self.file)
+
+
+def measure(options: argparse.Namespace, folder: Path, model: Path) -> None:
     photos = data.judged(folder, options.local_train, options.local_val)
+    figures = Figures(options.json, model=MODEL, local_classes=len(photos.local_classes), quick=options.quick)
+    runs = {} if options.nights else measure_rows(options, folder, model, photos, figures)
+    if not options.no_peers:
+        if not options.nights:
+            figures["forward"], figures["training"] = peers.speed(model, runs[DEEP_NIGHT.name], 3 if options.quick else 7)
+            figures.add(table.speed_text(figures["forward"], figures["training"]))
+        if not options.quick:
+            measure_nights(options, folder, model, photos, figures)
+            if runs:
+                paper = arithmetic.extrapolate(arithmetic.costs(runs, figures["night"]))
+                figures.add(table.paper_text(paper), paper=paper)
+
+
+def measure_rows(options: argparse.Namespace, folder: Path, model: Path, photos: data.Photos, figures: Figures) -> dict[str, Run]:
     chosen = rows(options.quick)
-    document: dict[str, Any] = {"model": MODEL, "local_classes": len(photos.local_classes), "quick": options.quick}
     with world(folder / "rows", model, photos) as place:
         if not options.no_peers:
             archives, every = ([data.GLOBAL_VAL], 4) if options.quick else ([data.GLOBAL_VAL, data.GLOBAL], 1)
-            document["agreement"] = [peers.agreement(place, archive, folder, every) for archive in archives]
-            print(table.agreement_text(document["agreement"]) + "\n", flush=True)
+            agreement = [peers.agreement(place, archive, folder, every) for archive in archives]
+            figures.add(table.agreement_text(agreement), agreement=agreement)
         runs = run_rows(chosen, folder, model, photos, place)
-    print(table.runs_text(chosen, runs) + "\n", flush=True)
-    document["runs"] = [run_document(row, run) for row, run in zip(chosen, runs)]
     by_name = {run.name: run for run in runs}
-    document["features"] = features_of(by_name)
-    document["feature_bytes"] = by_name[NIGHT.name].feature_bytes
-    print("features at the split: " + table.features_text(document["features"]) + "\n", flush=True)
-    if not options.no_peers:
-        compare(options, folder, model, photos, by_name, document)
-    return document
+    figures.add(
+        table.runs_text(chosen, runs),
+        runs=[run_document(row, run) for row, run in zip(chosen, runs)],
+        feature_bytes=by_name[NIGHT.name].feature_bytes,
+    )
+    features = features_of(by_name)
+    figures.add("features at the split: " + table.features_text(features), features=features)
+    return by_name
 
 
-def compare(options: argparse.Namespace, folder: Path, model: Path, photos: data.Photos, runs: dict[str, Run], document: dict[str, Any]) -> None:
-    """Beside PyTorch, and from night to night; a quick run compares the speed of the network alone."""
-    document["forward"], document["training"] = peers.speed(model, runs[DEEP_NIGHT.name], 3 if options.quick else 7)
-    print(table.speed_text(document["forward"], document["training"]) + "\n", flush=True)
-    if options.quick:
-        return
-    document["night"] = nights.first_night(folder, model, photos, options.local_train, TURNS)
-    document["second_night"] = nights.second_night(folder, model, photos, TURNS)
-    print(table.night_text(document["night"], document["second_night"]) + "\n", flush=True)
-    document["paper"] = arithmetic.extrapolate(arithmetic.costs(runs, document["night"]))
-    print(table.paper_text(document["paper"]), flush=True)
+def measure_nights(options: argparse.Namespace, folder: Path, model: Path, photos: data.Photos, figures: Figures) -> None:
+    first = nights.first_night(folder, model, photos, options.local_train, TURNS)
+    figures.add(table.first_night_text(first), night=first)
+    second = nights.second_night(folder, model, photos, TURNS)
+    figures.add(table.second_night_text(second), second_night=second)
 
 
 def main() -> int:
@@ -137,9 +159,7 @@ def main() -> int:
         if options.tune:
             tune(options, folder, model)
             return 0
-        document = {**measure(options, folder, model), "machine": machine()}
-        if options.json:
-            write_json(document, options.json)
+        measure(options, folder, model)
     except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
         print(f"image-night: {error}", file=sys.stderr)
         return 1

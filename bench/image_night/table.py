@@ -48,11 +48,16 @@ def _speed(title: str, pair: dict[str, Any]) -> list[str]:
     return [title, f"{ours:.2f}", f"{torch:.2f}", f"{torch / ours:.2f}"]
 
 
-def night_text(first: dict[str, Any], second: dict[str, Any]) -> str:
+def first_night_text(first: dict[str, Any]) -> str:
     return (
         f"a night from nothing, {first['samples']:,} photos, {first['epochs']} epochs: ours {median(first['ours_seconds']):.1f} s, "
         f"PyTorch with features cached {median(first['torch_seconds']):.1f} s ({first['times_as_fast']:.2f} times as fast), "
-        f"in the fastest form found {median(first['torch_fastest_seconds']):.1f} s ({first['times_as_fast_as_fastest']:.2f})\n"
+        f"in the fastest form found {median(first['torch_fastest_seconds']):.1f} s ({first['times_as_fast_as_fastest']:.2f})"
+    )
+
+
+def second_night_text(second: dict[str, Any]) -> str:
+    return (
         f"second night, {second['new_photos']} new photos: {median(second['second_seconds']):.1f} s after a first of "
         f"{median(second['first_seconds']):.1f} s: {second['times_as_fast']:.2f} times as fast "
         f"({second['computed']:,} feature maps computed, {second['reused']:,} reused)"
