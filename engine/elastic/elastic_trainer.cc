@@ -2,33 +2,46 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
 #include "base/error.h"
-#include "engine/elastic/importance.h"
+#include "base/seconds.h"
 #include "engine/train/schedule.h"
 
 namespace moil {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+// A step that takes so much longer or shorter than predicted is another machine's.
+constexpr double kDrift = 0.15;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+using Clock = std::chrono::steady_clock;
 
 // Seconds of a backward pass that trains this entry alone.
 double alone(const ElasticProblem& problem, std::size_t entry) {
   return backward_seconds(problem.entries, std::span(&entry, 1));
 }
 
-double cheapest(const ElasticProblem& problem) {
-  double seconds = std::numeric_limits<double>::infinity();
+// The selectable entry that takes least alone; their number where none is.
+std::size_t cheapest(const ElasticProblem& problem) {
+  std::size_t best = problem.entries.size();
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t e = 0; e < problem.entries.size(); ++e) {
-    if (problem.entries[e].selectable) seconds = std::min(seconds, alone(problem, e));
+    if (!problem.entries[e].selectable || alone(problem, e) >= least) continue;
+    best = e;
+    least = alone(problem, e);
   }
-  return seconds;
+  return best;
+}
+
+}  // namespace
+
+double smallest_speedup_ratio(const TimingProfile& profile) {
+  const ElasticProblem problem = elastic_problem(profile);
+  const std::size_t entry = cheapest(problem);
+  if (entry == problem.entries.size()) return std::numeric_limits<double>::infinity();
+  return (profile.forward + alone(problem, entry)) / profile.step;
 }
 
 void check(const ElasticConfig& elastic, const TimingProfile& profile) {
@@ -46,24 +59,18 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile) {
   fail(text);
 }
 
-}  // namespace
-
-double smallest_speedup_ratio(const TimingProfile& profile) {
-  return (profile.forward + cheapest(elastic_problem(profile))) / profile.step;
-}
-
 ElasticTrainer::ElasticTrainer(const ModelDescription& model,
                                const std::set<std::string>& trainable_layers,
                                const TrainerConfig& config, const ElasticConfig& elastic,
-                               const TimingProfile& profile, KernelSelector& kernels)
+                               std::vector<ProfileInForce> profiles, KernelSelector& kernels)
     : model_(model),
       layers_(trainable_layers),
       config_(config),
       elastic_(elastic),
-      profile_(profile),
+      profiles_(std::move(profiles)),
       kernels_(kernels),
-      problem_(elastic_problem(profile)) {
-  check(elastic_, profile_);
+      problem_(elastic_problem(profiles_.at(0).profile)) {
+  check(elastic_, profiles_[0].profile);
 }
 
 ElasticTrainer::~ElasticTrainer() = default;
@@ -79,6 +86,7 @@ TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) 
 // The network's memory goes; what must outlive it stays.
 void ElasticTrainer::put_aside() {
   if (!trainer_) return;
+  measure_interval();
   trainer_->network().save(weights_);
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
     if (tensor.kind != TensorKind::kOptimizerState) continue;
@@ -108,19 +116,11 @@ std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
   // An epoch's order is shuffled: its beginning is a uniform sample.
   std::vector<std::int64_t> indices = callbacks.order(epoch);
   indices.resize(std::min(indices.size(), static_cast<std::size_t>(elastic_.probe_samples)));
-  const auto count = static_cast<std::int64_t>(indices.size());
-  const Graph graph = build_graph(training_plan_input(model_, &layers_, config_).model, count);
-  const auto elements = [&](std::size_t input) {
-    return static_cast<std::size_t>(
-        graph.values[static_cast<std::size_t>(graph.inputs.at(input))].info.dims.elements());
-  };
-  std::vector<float> inputs(elements(0)), targets(elements(1));
-  source.read(indices, inputs.data(), targets.data());
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   const double rate = learning_rate(config_.schedule, config_.optimizer.learning_rate, state_.step,
                                     per_epoch * config_.epochs, per_epoch);
-  return tensor_importance(model_, &layers_, config_, rate, weights_, {inputs, targets, count},
-                           kernels_);
+  return tensor_importance(model_, &layers_, config_, rate, weights_, source, indices, kernels_,
+                           elastic_.metric);
 }
 
 std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entries) const {
@@ -131,21 +131,24 @@ std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entr
 
 bool ElasticTrainer::fits(const std::set<std::string>& selection) {
   if (config_.memory_budget_bytes == 0) return true;
-  return Trainer(model_, &layers_, config_of(selection), kernels_).planned_bytes() <=
-         config_.memory_budget_bytes;
+  const Trainer planned(model_, &layers_, config_of(selection), kernels_);
+  return planned.planned_bytes() + waiting_bytes(selection) <= config_.memory_budget_bytes;
+}
+
+// States are named after their weights.
+std::size_t ElasticTrainer::waiting_bytes(const std::set<std::string>& selection) const {
+  std::size_t bytes = 0;
+  for (const auto& [name, values] : waiting_) {
+    if (!selection.contains(name.substr(0, name.rfind('/'))))
+      bytes += values.size() * sizeof(float);
+  }
+  return bytes;
 }
 
 // Where no update promises anything: as before, or the cheapest tensor.
 std::set<std::string> ElasticTrainer::without_importance() const {
   if (!intervals_.empty()) return intervals_.back().selection;
-  std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t e = 0; e < problem_.entries.size(); ++e) {
-    if (!problem_.entries[e].selectable || alone(problem_, e) >= least) continue;
-    best = e;
-    least = alone(problem_, e);
-  }
-  return {problem_.weights[best]};
+  return {problem_.weights[cheapest(problem_)]};
 }
 
 std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>& importance) {
@@ -156,37 +159,80 @@ std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>
   SelectorOptions options;
   options.resolution = elastic_.resolution;
   options.fits = [&](const ElasticSelection& s) { return fits(named(s.entries)); };
-  const double seconds = elastic_.speedup_ratio * profile_.step - profile_.forward;
+  const TimingProfile& profile = profiles_[present_].profile;
+  const double seconds = elastic_.speedup_ratio * profile.step - profile.forward;
   const auto selection = named(select_tensors(problem_.entries, seconds, options).entries);
   return selection.empty() ? without_importance() : selection;
 }
 
 void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
                             std::int64_t epoch) {
+  const auto start = Clock::now();
   put_aside();
+  follow_speed(epoch, steps_of_epoch(source.size(), config_) * config_.epochs);
+  use_profile_of(epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
-  const auto start = Clock::now();
+  interval.first_step = state_.step;
+  interval.seconds_before = state_.seconds;
+  const auto probing = Clock::now();
   interval.importance = probe(source, callbacks, epoch);
-  interval.probe_seconds = seconds_since(start);
-  const auto probed = Clock::now();
+  interval.probe_seconds = seconds_since(probing);
+  const auto selecting = Clock::now();
   interval.selection = select(interval.importance);
-  interval.selector_seconds = seconds_since(probed);
+  interval.selector_seconds = seconds_since(selecting);
   begin(interval.selection);
-  interval.planned_bytes = trainer_->planned_bytes();
-  interval.step_seconds = predicted_step(profile_, trainer_->network().graph(), interval.selection);
+  interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
+  interval.step_seconds =
+      predicted_step(profiles_[present_].profile, trainer_->network().graph(), interval.selection);
+  interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
+}
+
+void ElasticTrainer::measure_interval() {
+  if (intervals_.empty()) return;
+  ElasticInterval& interval = intervals_.back();
+  const std::int64_t steps = state().step - interval.first_step;
+  if (steps > 0)
+    interval.measured_step_seconds =
+        (state().seconds - interval.seconds_before) / static_cast<double>(steps);
+}
+
+// The pool of the last interval is free, so that there is memory for measuring.
+void ElasticTrainer::follow_speed(std::int64_t epoch, std::int64_t total_steps) {
+  if (elastic_.profiling_share <= 0 || intervals_.empty() || profiles_.back().epoch >= epoch)
+    return;
+  const ElasticInterval& last = intervals_.back();
+  const double drift = last.measured_step_seconds / last.step_seconds;
+  if (last.measured_step_seconds <= 0 || std::abs(drift - 1) < kDrift) return;
+  const TimingProfile& profile = profiles_.back().profile;
+  double allowed = elastic_.profiling_share * elastic_.speedup_ratio * profile.step *
+                   static_cast<double>(total_steps);
+  for (const ProfileInForce& p : profiles_) {
+    if (p.why == "drift") allowed -= p.seconds;
+  }
+  const auto start = Clock::now();
+  const int runs = affordable_runs(profile, allowed / drift);
+  TimingProfile now = runs > 0 ? measure_timing(model_, &layers_, config_, weights_, kernels_, runs)
+                               : scaled(profile, drift);
+  profiles_.push_back({epoch, std::move(now), seconds_since(start), "drift"});
+}
+
+void ElasticTrainer::use_profile_of(std::int64_t epoch) {
+  const std::size_t before = present_;
+  while (present_ + 1 < profiles_.size() && profiles_[present_ + 1].epoch <= epoch) ++present_;
+  if (present_ != before) problem_ = elastic_problem(profiles_[present_].profile);
 }
 
 void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainState& state) {
   state_ = state;
   intervals_ = std::move(intervals);
-  if (intervals_.empty()) return;
   // States that wait are those of what was selected once: they are as large as they were then.
   for (const ElasticInterval& interval : intervals_) {
     put_aside();
     begin(interval.selection);
   }
+  if (!intervals_.empty()) use_profile_of(intervals_.back().epoch);
 }
 
 bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callbacks) {
@@ -205,6 +251,7 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
       return goes_on && step < end;
     };
     (void)trainer_->run(source, until);
+    measure_interval();
     if (!goes_on) break;
   }
   return state().step == total;

@@ -11,8 +11,10 @@
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that
 // behaviour, and must not see another network when the interval changes.
 //
-// The profile is an input: the same profile, seed, weights and source give the same selections and
-// the same bits, also when the run is stopped, saved and resumed. Not thread-safe.
+// The profiles are an input: the same profiles, seed, weights and source give the same selections
+// and the same bits, also when the run is stopped, saved and resumed. Where the machine's speed
+// drifts, one is measured anew before an interval, and is such an input from then on: a run that is
+// given all of another's replays it. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -21,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/elastic/importance.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
 
@@ -31,6 +34,18 @@ struct ElasticConfig {
   std::int64_t interval_epochs = 3;
   std::int64_t probe_samples = 4;
   int resolution = 100'000;  // of the selector (T_q)
+  ImportanceMetric metric = ImportanceMetric::kLoss;
+  // Of the run's predicted time, for measuring anew where steps take longer or shorter than they
+  // did; 0: never.
+  double profiling_share = 0;
+};
+
+// A profile, and the epoch from which on selections are made by it.
+struct ProfileInForce {
+  std::int64_t epoch = 0;
+  TimingProfile profile;
+  double seconds = 0;            // that measuring it took
+  std::string why = "measured";  // or "stored", "drift"
 };
 
 // What was chosen for an interval.
@@ -39,20 +54,27 @@ struct ElasticInterval {
   std::set<std::string> selection;
   std::map<std::string, double> importance;  // of every tensor, when it was chosen
   double step_seconds = 0;                   // predicted
-  std::size_t planned_bytes = 0;
-  double probe_seconds = 0, selector_seconds = 0;  // what choosing took
+  double measured_step_seconds = 0;          // the mean so far, waiting for batches included
+  std::size_t planned_bytes = 0;             // states that wait included
+  // What choosing took, and of that the probe and the selector.
+  double choosing_seconds = 0, probe_seconds = 0, selector_seconds = 0;
+  std::int64_t first_step = 0;  // where the run stood when it began
+  double seconds_before = 0;
 };
 
 // The smallest ρ with which anything can be trained: forward, and the cheapest tensor.
 [[nodiscard]] double smallest_speedup_ratio(const TimingProfile& profile);
 
+// Throws kInvalidArgument for what no run can keep to: a ρ below the smallest, naming it.
+void check(const ElasticConfig& elastic, const TimingProfile& profile);
+
 class ElasticTrainer {
  public:
-  // profile: of the same model, layers and configuration. Throws kInvalidArgument for a ρ below the
-  // smallest, naming it, and what Trainer throws.
+  // profiles: by epoch, the first from 0 on, of the same model, layers and configuration. Throws
+  // what check() and Trainer throw.
   ElasticTrainer(const ModelDescription& model, const std::set<std::string>& trainable_layers,
                  const TrainerConfig& config, const ElasticConfig& elastic,
-                 const TimingProfile& profile, KernelSelector& kernels);
+                 std::vector<ProfileInForce> profiles, KernelSelector& kernels);
   ~ElasticTrainer();
 
   // Before run(). The weights are copied.
@@ -66,6 +88,7 @@ class ElasticTrainer {
 
   const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
   const std::vector<ElasticInterval>& intervals() const { return intervals_; }
+  const std::vector<ProfileInForce>& profiles() const { return profiles_; }
   // Of the trainer at work, and the states that wait; none before the first interval has begun.
   std::vector<PersistentTensor> persistent();
   // After persistent() was written to.
@@ -76,6 +99,8 @@ class ElasticTrainer {
  private:
   std::int64_t interval_of(std::int64_t epoch) const { return epoch / elastic_.interval_epochs; }
   void choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
+  void follow_speed(std::int64_t epoch, std::int64_t total_steps);
+  void use_profile_of(std::int64_t epoch);
   std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
                                       std::int64_t epoch);
   std::set<std::string> select(const std::map<std::string, double>& importance);
@@ -83,15 +108,18 @@ class ElasticTrainer {
   std::set<std::string> without_importance() const;
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
+  std::size_t waiting_bytes(const std::set<std::string>& selection) const;
   void put_aside();
   void begin(const std::set<std::string>& selection);
+  void measure_interval();
 
   const ModelDescription model_;
   const std::set<std::string> layers_;
   const TrainerConfig config_;
   const ElasticConfig elastic_;
-  const TimingProfile profile_;
+  std::vector<ProfileInForce> profiles_;
   KernelSelector& kernels_;
+  std::size_t present_ = 0;  // of profiles_
   ElasticProblem problem_;
   WeightMap weights_;                                  // while no trainer holds them
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected

@@ -1,6 +1,7 @@
 #include "engine/elastic/importance.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/error.h"
@@ -11,10 +12,12 @@ namespace {
 // The first step updates, and keeps the weights as they were; the second measures.
 class Probe final : public WeightUpdater {
  public:
-  Probe(const TrainerConfig& config, const Graph& graph, double learning_rate)
+  Probe(const TrainerConfig& config, const Graph& graph, double learning_rate,
+        ImportanceMetric metric)
       : optimizer_(make_optimizer(config.optimizer)),
         factors_(rate_factors_of(graph, config)),
-        learning_rate_(learning_rate) {}
+        learning_rate_(learning_rate),
+        metric_(metric) {}
 
   void gradient_ready(const WeightUpdate&) override {}
   void all_gradients_ready() override {}
@@ -38,58 +41,66 @@ class Probe final : public WeightUpdater {
                        /*gradient_scale=*/1, /*step=*/1});
   }
 
-  static double importance_of(const WeightUpdate& u, const std::vector<float>& old) {
+  double importance_of(const WeightUpdate& u, const std::vector<float>& old) const {
     double sum = 0;
-    for (std::size_t i = 0; i < old.size(); ++i)
-      sum -= static_cast<double>(u.gradient[i]) *
-             (static_cast<double>(u.weight[i]) - static_cast<double>(old[i]));
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      const double gradient = static_cast<double>(u.gradient[i]);
+      const double change = static_cast<double>(u.weight[i]) - static_cast<double>(old[i]);
+      switch (metric_) {
+        case ImportanceMetric::kLoss:
+          sum -= gradient * change;
+          break;
+        case ImportanceMetric::kGradient:
+          sum += std::abs(gradient);
+          break;
+        case ImportanceMetric::kUpdate:
+          sum += std::abs(change);
+          break;
+      }
+    }
     return sum;
   }
 
   std::unique_ptr<Optimizer> optimizer_;
   const RateFactors factors_;
   const double learning_rate_;
+  const ImportanceMetric metric_;
   std::map<std::string, std::vector<float>> old_;
   std::map<std::string, double> importance_;
 };
 
-void fill(Network& network, std::size_t input, std::span<const float> values, const char* what) {
-  const auto elements = static_cast<std::size_t>(network.input_info(input).dims.elements());
-  if (values.size() != elements)
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string("importance: ") + what + " of " + std::to_string(values.size()) +
-                    " numbers; the model takes " + std::to_string(elements));
-  std::copy(values.begin(), values.end(), network.input(input));
-}
+}  // namespace
 
 // Clipping is left out: it would shorten all updates alike.
-TrainerConfig probe_config(TrainerConfig config, std::int64_t samples) {
-  config.batch = samples;
-  config.micro_batch = 0;
-  config.clip_norm = 0;
-  config.swap = {};
-  config.memory_budget_bytes = 0;
-  return config;
+TrainingPlanInput probe_plan_input(const ModelDescription& model,
+                                   const std::set<std::string>* trainable_layers,
+                                   const TrainerConfig& config, std::int64_t samples) {
+  TrainerConfig probe = config;
+  probe.selection.clear();
+  probe.batch = samples;
+  probe.micro_batch = 0;
+  probe.clip_norm = 0;
+  probe.swap = {};
+  probe.memory_budget_bytes = 0;
+  return training_plan_input(model, trainable_layers, probe);
 }
-
-}  // namespace
 
 std::map<std::string, double> tensor_importance(const ModelDescription& model,
                                                 const std::set<std::string>* trainable_layers,
                                                 const TrainerConfig& config, double learning_rate,
-                                                const WeightMap& weights, const ProbeBatch& batch,
-                                                KernelSelector& kernels) {
-  if (batch.samples < 1)
+                                                const WeightMap& weights, BatchSource& source,
+                                                std::span<const std::int64_t> indices,
+                                                KernelSelector& kernels, ImportanceMetric metric) {
+  if (indices.empty())
     throw Error(ErrorCode::kInvalidArgument, "importance: the probe needs a sample");
   const TrainingPlanInput input =
-      training_plan_input(model, trainable_layers, probe_config(config, batch.samples));
+      probe_plan_input(model, trainable_layers, config, static_cast<std::int64_t>(indices.size()));
   Network network(input.model, input.options, kernels);
   network.allocate();
   network.load(weights);
-  Probe probe(config, network.graph(), learning_rate);
+  Probe probe(config, network.graph(), learning_rate, metric);
   for (int step = 0; step < 2; ++step) {
-    fill(network, 0, batch.inputs, "inputs");
-    fill(network, 1, batch.targets, "targets");
+    source.read(indices, network.input(0), network.input(1));
     network.train_step(/*random_key=*/config.seed, &probe);
   }
   return probe.take();

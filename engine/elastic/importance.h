@@ -9,6 +9,7 @@
 // optimizer state and batch norms' statistics are not touched.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -18,19 +19,22 @@
 
 namespace moil {
 
-// As many samples as are given are one batch.
-struct ProbeBatch {
-  std::span<const float> inputs;   // [samples, features...]
-  std::span<const float> targets;  // [samples, classes...], as the loss takes them
-  std::int64_t samples = 0;
-};
+// What the paper compares its importance with (§3.1), from the same probe: Σ|g| and Σ|Δw|.
+enum class ImportanceMetric : std::uint8_t { kLoss, kGradient, kUpdate };
 
 // By "LAYER.WEIGHT", of trainable_layers (null: all). Takes the memory of training a batch of that
-// size, and the weights once more; frees it. learning_rate: of the present step. Throws
-// kInvalidArgument where the batch's sizes are not the model's, and what Trainer throws.
+// size, and the weights once more; frees it. The samples that `indices` name of the source are one
+// batch. learning_rate: of the present step. Throws kInvalidArgument for no samples, and what
+// Trainer throws.
 [[nodiscard]] std::map<std::string, double> tensor_importance(
     const ModelDescription& model, const std::set<std::string>* trainable_layers,
     const TrainerConfig& config, double learning_rate, const WeightMap& weights,
-    const ProbeBatch& batch, KernelSelector& kernels);
+    BatchSource& source, std::span<const std::int64_t> indices, KernelSelector& kernels,
+    ImportanceMetric metric = ImportanceMetric::kLoss);
+
+// The network that a probe of so many samples trains, for those who plan before they train.
+[[nodiscard]] TrainingPlanInput probe_plan_input(const ModelDescription& model,
+                                                 const std::set<std::string>* trainable_layers,
+                                                 const TrainerConfig& config, std::int64_t samples);
 
 }  // namespace moil

@@ -4,17 +4,15 @@
 #include <chrono>
 #include <map>
 
+#include "base/seconds.h"
 #include "engine/graph/backward_needs.h"
 #include "engine/train/clip.h"
+#include "engine/train/idle_step.h"
 
 namespace moil {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -31,27 +29,22 @@ std::vector<std::string> trainable_of(const Node& node, const std::set<std::stri
   return names;
 }
 
-// Updates that change nothing, but take their time; by weight.
-class TimedUpdates final : public WeightUpdater {
+// By weight; and what clipping costs as each gradient is ready.
+class TimedUpdates final : public IdleUpdater {
  public:
-  explicit TimedUpdates(const OptimizerConfig& config) : optimizer_(make_optimizer(config)) {}
+  using IdleUpdater::IdleUpdater;
 
   void gradient_ready(const WeightUpdate& update) override {
     const GradientView view{update.gradient, update.elements};
     (void)global_norm({&view, 1});
   }
-  void all_gradients_ready() override {}
   void apply(const WeightUpdate& u) override {
     const auto start = Clock::now();
-    optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/0,
-                       /*gradient_scale=*/1, /*step=*/1});
+    IdleUpdater::apply(u);
     seconds[std::string(u.name)].push_back(seconds_since(start));
   }
 
   std::map<std::string, std::vector<double>> seconds;
-
- private:
-  std::unique_ptr<Optimizer> optimizer_;
 };
 
 // Median seconds of the steps of training that trains some weights.
@@ -66,15 +59,16 @@ class MeasuredTraining {
     TimedUpdates updates(config.optimizer);
     run_step(network, updates);  // to warm up
     updates.seconds.clear();
-    by_order_.resize(static_cast<std::size_t>(network.plan().last_order) + 1);
+    std::vector<std::vector<double>> by_order(static_cast<std::size_t>(network.plan().last_order) +
+                                              1);
     for (int run = 0; run < runs; ++run) {
-      std::vector<double> orders(by_order_.size(), 0);
+      std::vector<double> orders(by_order.size(), 0);
       network.measure_orders(&orders);
       whole_.push_back(run_step(network, updates));
-      for (std::size_t o = 0; o < orders.size(); ++o) by_order_[o].push_back(orders[o]);
+      for (std::size_t o = 0; o < orders.size(); ++o) by_order[o].push_back(orders[o]);
     }
     for (const PlannedStep& step : network.plan().steps)
-      steps_[{step.node, step.kind}] = median(by_order_[static_cast<std::size_t>(step.order)]);
+      steps_[{step.node, step.kind}] = median(by_order[static_cast<std::size_t>(step.order)]);
     updates_ = std::move(updates.seconds);
   }
 
@@ -85,17 +79,23 @@ class MeasuredTraining {
   }
   double apply_seconds(const std::string& weight) const { return median(updates_.at(weight)); }
   double step() const { return median(whole_); }
+  // The same work in every training: what it takes tells how fast the machine was meanwhile.
+  double forward() const {
+    double sum = 0;
+    for (const auto& [step, seconds] : steps_) {
+      if (step.second == StepKind::kForward) sum += seconds;
+    }
+    return sum;
+  }
 
  private:
   static double run_step(Network& network, TimedUpdates& updates) {
-    for (std::size_t i = 0; i < network.inputs(); ++i)
-      std::fill_n(network.input(i), network.input_info(i).dims.elements(), 0.0F);
+    fill_inputs_with_zeros(network);
     const auto start = Clock::now();
     network.train_step(/*random_key=*/1, &updates);
     return seconds_since(start);
   }
 
-  std::vector<std::vector<double>> by_order_;
   std::vector<double> whole_;
   std::map<std::pair<int, StepKind>, double> steps_;
   std::map<std::string, std::vector<double>> updates_;
@@ -119,7 +119,9 @@ class Profiler {
 
   TimingProfile run() {
     const MeasuredTraining all = measured(input_.options.plan.trainable);
+    forward_ = all.forward();
     TimingProfile profile;
+    profile.forward = forward_;
     profile.step = all.step();
     for (int i = 0; i < nodes(); ++i) {
       LayerTiming& layer = profile.layers.emplace_back();
@@ -130,12 +132,12 @@ class Profiler {
       for (const std::string& name : weights_of_[at(i)])
         layer.weights.push_back(
             {name, layer.all_gradient, layer.all_derivative, all.apply_seconds(name)});
-      profile.forward += layer.forward;
     }
     const MeasuredTraining hardly = measured(with_first({}));
     for (int i = 0; i < nodes(); ++i) {
       if (!weights_of_[at(i)].empty() && i != first())
-        profile.layers[at(i)].derivative = hardly.seconds(i, StepKind::kComputeDerivative);
+        profile.layers[at(i)].derivative =
+            slowness(hardly) * hardly.seconds(i, StepKind::kComputeDerivative);
     }
     for (std::size_t w = 0; most_ > 1 && w < most_; ++w) measure_alone(w, profile);
     return profile;
@@ -163,6 +165,12 @@ class Profiler {
     return MeasuredTraining(input_, config_, weights_, trained, kernels_, runs_);
   }
 
+  // A machine's speed changes from second to second: times of one training, as they would have been
+  // in the first.
+  double slowness(const MeasuredTraining& training) const {
+    return training.forward() > 0 ? forward_ / training.forward() : 1;
+  }
+
   // Each layer's weight number w, of layers that have several.
   void measure_alone(std::size_t w, TimingProfile& profile) const {
     std::set<std::string> names;
@@ -175,8 +183,8 @@ class Profiler {
     for (int i = 0; i < nodes(); ++i) {
       if (weights_of_[at(i)].size() < 2 || w >= weights_of_[at(i)].size()) continue;
       WeightTiming& weight = profile.layers[at(i)].weights[w];
-      weight.gradient = alone.seconds(i, StepKind::kComputeGradient);
-      weight.derivative = alone.seconds(i, StepKind::kComputeDerivative);
+      weight.gradient = slowness(alone) * alone.seconds(i, StepKind::kComputeGradient);
+      weight.derivative = slowness(alone) * alone.seconds(i, StepKind::kComputeDerivative);
     }
   }
 
@@ -188,6 +196,7 @@ class Profiler {
   const Graph graph_;
   std::vector<std::vector<std::string>> weights_of_;  // by node
   std::size_t most_ = 0;                              // weights of a node
+  double forward_ = 0;                                // seconds, where everything is trained
 };
 
 std::vector<bool> learning(const LayerTiming& layer, const std::set<std::string>& selection) {
@@ -226,6 +235,31 @@ TimingProfile measure_timing(const ModelDescription& model,
                              const TrainerConfig& config, const WeightMap& weights,
                              KernelSelector& kernels, int runs) {
   return Profiler(model, trainable_layers, config, weights, kernels, runs).run();
+}
+
+int affordable_runs(const TimingProfile& profile, double seconds) {
+  std::size_t most = 0;
+  for (const LayerTiming& layer : profile.layers) most = std::max(most, layer.weights.size());
+  // With all weights, with hardly any, and with each layer's first, second and so on; of each, one
+  // step to warm up.
+  const double trainings = static_cast<double>(most > 1 ? most + 2 : 2);
+  const double runs = seconds / (trainings * profile.step) - 1;
+  return std::clamp(static_cast<int>(std::min(runs, 1e3)), 0, kProfilingRuns);
+}
+
+TimingProfile scaled(const TimingProfile& profile, double factor) {
+  TimingProfile result = profile;
+  result.forward *= factor;
+  result.step *= factor;
+  for (LayerTiming& layer : result.layers) {
+    for (double* seconds :
+         {&layer.forward, &layer.derivative, &layer.all_gradient, &layer.all_derivative})
+      *seconds *= factor;
+    for (WeightTiming& w : layer.weights) {
+      for (double* seconds : {&w.gradient, &w.derivative, &w.apply}) *seconds *= factor;
+    }
+  }
+  return result;
 }
 
 double predicted_step(const TimingProfile& profile, const Graph& graph,

@@ -39,9 +39,9 @@ struct TimingProfile {
   std::vector<LayerTiming> layers;  // in the order in which they run
   double forward = 0;               // the whole forward pass
   double step = 0;                  // a step in which everything learns
-
-  double backward() const { return step - forward; }
 };
+
+inline constexpr int kProfilingRuns = 5;
 
 // Trains copies of the weights for some steps each way, on batches of zeros; the median of `runs`
 // steps counts. Needs the memory of training all of trainable_layers (null: all), and allocates it
@@ -49,7 +49,14 @@ struct TimingProfile {
 [[nodiscard]] TimingProfile measure_timing(const ModelDescription& model,
                                            const std::set<std::string>* trainable_layers,
                                            const TrainerConfig& config, const WeightMap& weights,
-                                           KernelSelector& kernels, int runs = 5);
+                                           KernelSelector& kernels, int runs = kProfilingRuns);
+
+// How many `runs` may be, at most the usual number, for measuring to take no longer than this; 0
+// where there is no time for one.
+[[nodiscard]] int affordable_runs(const TimingProfile& profile, double seconds);
+
+// The profile of a machine on which everything takes `factor` times as long.
+[[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);
 
 // The seconds of a step that trains these weights alone, forward pass included. The graph is the
 // one that was measured (prepared, with its loss). Throws kInvalidArgument for a weight that it

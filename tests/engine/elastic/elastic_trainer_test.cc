@@ -67,9 +67,12 @@ TimingProfile profile(const ModelDescription& m = model()) {
 struct ElasticJob {
   explicit ElasticJob(double rho, const TrainerConfig& c = config(), std::int64_t interval = 2,
                       const ModelDescription& m = model())
+      : ElasticJob({.speedup_ratio = rho, .interval_epochs = interval}, {{.profile = profile(m)}},
+                   c, m) {}
+  ElasticJob(const ElasticConfig& elastic, std::vector<ProfileInForce> profiles,
+             const TrainerConfig& c = config(), const ModelDescription& m = model())
       : kernels(testing::fixed_kernels()),
-        trainer(m, layers_of(m), c, {.speedup_ratio = rho, .interval_epochs = interval}, profile(m),
-                kernels) {
+        trainer(m, layers_of(m), c, elastic, std::move(profiles), kernels) {
     trainer.start(initial_weights(build_graph(m, 1), c.seed));
   }
 
@@ -192,6 +195,31 @@ TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
       EXPECT_EQ(second.trainer.intervals()[i].selection, whole.trainer.intervals()[i].selection);
   }
   std::filesystem::remove(file);
+}
+
+// Steps of seconds were promised, so the machine has drifted: at the next interval another profile
+// is in force, and a run that is given both does the same without measuring.
+TEST(ElasticTrainer, ADriftIsMeasuredAndItsReplayGivesTheSameBits) {
+  for (const double share : {1e-6, 1e9}) {  // no time for a run: scaled; or all of it
+    const ElasticConfig elastic{
+        .speedup_ratio = 0.8, .interval_epochs = 2, .profiling_share = share};
+    ElasticJob drifted(elastic, {{.profile = scaled(profile(), 1e-9)}});
+    EXPECT_TRUE(drifted.go());
+    const auto& profiles = drifted.trainer.profiles();
+    ASSERT_GE(profiles.size(), 2U);
+    EXPECT_EQ(profiles[1].epoch, 2);
+    EXPECT_EQ(profiles[1].why, "drift");
+    EXPECT_GT(profiles[1].profile.step, 100 * profiles[0].profile.step);
+
+    ElasticConfig never = elastic;
+    never.profiling_share = 0;
+    ElasticJob replay(never, profiles);
+    EXPECT_TRUE(replay.go());
+    expect_same(replay.weights(), drifted.weights());
+    for (std::size_t i = 0; i < drifted.trainer.intervals().size(); ++i)
+      EXPECT_EQ(replay.trainer.intervals()[i].selection, drifted.trainer.intervals()[i].selection);
+    EXPECT_EQ(replay.trainer.profiles().size(), profiles.size());
+  }
 }
 
 TEST(ElasticTrainer, RefusesWhatIsImpossible) {

@@ -14,17 +14,29 @@ namespace {
 constexpr std::int64_t kFeatures = 6, kClasses = 3, kSamples = 4;
 constexpr double kRate = 1e-2;
 
+// kSamples samples, all of them in one batch.
+struct ArraySource final : BatchSource {
+  std::int64_t size() const override { return kSamples; }
+  void read(std::span<const std::int64_t> indices, float* to, float* targets_to) override {
+    ASSERT_EQ(indices.size(), static_cast<std::size_t>(kSamples));
+    std::copy(inputs.begin(), inputs.end(), to);
+    std::copy(targets.begin(), targets.end(), targets_to);
+  }
+  std::vector<float> inputs, targets;
+};
+
 struct Probed {
   explicit Probed(const ModelDescription& m, TrainerConfig c = {})
       : model(m), config(std::move(c)), kernels(testing::fixed_kernels()) {
     const auto dims = build_graph(model, kSamples).values[0].info.dims;
-    inputs = testing::random_values(dims.elements(), 2);
-    targets = testing::one_hot_rows(kSamples, kClasses, 3);
+    source.inputs = testing::random_values(dims.elements(), 2);
+    source.targets = testing::one_hot_rows(kSamples, kClasses, 3);
     weights = testing::random_weights(model, 1);
   }
-  std::map<std::string, double> importance(double rate = kRate) {
-    return tensor_importance(model, nullptr, config, rate, weights, {inputs, targets, kSamples},
-                             kernels);
+  std::map<std::string, double> importance(double rate = kRate,
+                                           ImportanceMetric metric = ImportanceMetric::kLoss) {
+    constexpr std::int64_t kAll[kSamples] = {0, 1, 2, 3};
+    return tensor_importance(model, nullptr, config, rate, weights, source, kAll, kernels, metric);
   }
 
   // The loss of these weights on the probe's batch; where `updater` is given, after a step.
@@ -35,8 +47,8 @@ struct Probed {
     Network network(input.model, input.options, kernels);
     network.allocate();
     network.load(of);
-    std::copy(inputs.begin(), inputs.end(), network.input(0));
-    std::copy(targets.begin(), targets.end(), network.input(1));
+    std::copy(source.inputs.begin(), source.inputs.end(), network.input(0));
+    std::copy(source.targets.begin(), source.targets.end(), network.input(1));
     network.train_step(c.seed, updater);
     if (after) network.save(*after);
     return static_cast<double>(network.output(0)[0]);
@@ -45,7 +57,7 @@ struct Probed {
   ModelDescription model;
   TrainerConfig config;
   KernelSelector kernels;
-  std::vector<float> inputs, targets;
+  ArraySource source;
   WeightMap weights;
 };
 
@@ -106,11 +118,21 @@ TEST(Importance, EveryTrainableTensorOfLayersWithStatistics) {
   for (const auto& [name, value] : importance) EXPECT_TRUE(std::isfinite(value)) << name;
 }
 
-TEST(Importance, RefusesABatchOfAnotherSize) {
+// Updates of plain SGD are gradients times the rate; only the gradients are of the step after.
+TEST(Importance, SimplerMetricsAreMagnitudes) {
   Probed p(testing::mlp_model(kFeatures, 8, kClasses));
-  p.inputs.pop_back();
-  EXPECT_THROW((void)p.importance(), Error);
-  EXPECT_THROW((void)tensor_importance(p.model, nullptr, p.config, kRate, p.weights, {}, p.kernels),
+  const auto gradient = p.importance(1e-6, ImportanceMetric::kGradient);
+  const auto update = p.importance(1e-6, ImportanceMetric::kUpdate);
+  for (const auto& [name, value] : update) {
+    EXPECT_GT(value, 0) << name;
+    EXPECT_NEAR(value / 1e-6, gradient.at(name), 0.05 * gradient.at(name)) << name;
+  }
+}
+
+TEST(Importance, RefusesNoSamples) {
+  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  EXPECT_THROW((void)tensor_importance(p.model, nullptr, p.config, kRate, p.weights, p.source, {},
+                                       p.kernels),
                Error);
 }
 

@@ -1,0 +1,72 @@
+#include "engine/elastic/elastic_record.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "engine/elastic/timing_profile_json.h"
+
+namespace moil {
+namespace {
+
+template <class Read>
+auto guarded(const Read& read) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorCode::kBadData, std::string("record of elastic training: ") + e.what());
+  }
+}
+
+}  // namespace
+
+nlohmann::json to_json(const ElasticInterval& interval) {
+  return {{"epoch", interval.epoch},
+          {"selection", interval.selection},
+          {"importance", interval.importance},
+          {"step_seconds", interval.step_seconds},
+          {"measured_step_seconds", interval.measured_step_seconds},
+          {"planned_bytes", interval.planned_bytes},
+          {"choosing_seconds", interval.choosing_seconds},
+          {"probe_seconds", interval.probe_seconds},
+          {"selector_seconds", interval.selector_seconds},
+          {"first_step", interval.first_step},
+          {"seconds_before", interval.seconds_before}};
+}
+
+ElasticInterval elastic_interval_from_json(const nlohmann::json& json) {
+  return guarded([&] {
+    ElasticInterval interval;
+    json.at("epoch").get_to(interval.epoch);
+    json.at("selection").get_to(interval.selection);
+    json.at("importance").get_to(interval.importance);
+    json.at("step_seconds").get_to(interval.step_seconds);
+    json.at("measured_step_seconds").get_to(interval.measured_step_seconds);
+    json.at("planned_bytes").get_to(interval.planned_bytes);
+    json.at("choosing_seconds").get_to(interval.choosing_seconds);
+    json.at("probe_seconds").get_to(interval.probe_seconds);
+    json.at("selector_seconds").get_to(interval.selector_seconds);
+    json.at("first_step").get_to(interval.first_step);
+    json.at("seconds_before").get_to(interval.seconds_before);
+    return interval;
+  });
+}
+
+nlohmann::json to_json(const ProfileInForce& profile) {
+  return {{"epoch", profile.epoch},
+          {"profile", to_json(profile.profile)},
+          {"seconds", profile.seconds},
+          {"why", profile.why}};
+}
+
+ProfileInForce profile_in_force_from_json(const nlohmann::json& json) {
+  return guarded([&] {
+    ProfileInForce profile;
+    json.at("epoch").get_to(profile.epoch);
+    profile.profile = timing_profile_from_json(json.at("profile"));
+    json.at("seconds").get_to(profile.seconds);
+    json.at("why").get_to(profile.why);
+    return profile;
+  });
+}
+
+}  // namespace moil

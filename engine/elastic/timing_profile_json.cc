@@ -1,0 +1,63 @@
+#include "engine/elastic/timing_profile_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+double seconds_of(const nlohmann::json& json, const char* name) {
+  const double seconds = json.at(name).get<double>();
+  if (std::isfinite(seconds) && seconds >= 0) return seconds;
+  throw Error(ErrorCode::kBadData, std::string("timing profile: \"") + name + "\" is no time");
+}
+
+LayerTiming layer_from_json(const nlohmann::json& json) {
+  LayerTiming layer;
+  layer.layer = json.at("layer").get<std::string>();
+  layer.forward = seconds_of(json, "forward");
+  layer.derivative = seconds_of(json, "derivative");
+  layer.all_gradient = seconds_of(json, "all_gradient");
+  layer.all_derivative = seconds_of(json, "all_derivative");
+  for (const auto& weight : json.at("weights"))
+    layer.weights.push_back({weight.at("name").get<std::string>(), seconds_of(weight, "gradient"),
+                             seconds_of(weight, "derivative"), seconds_of(weight, "apply")});
+  return layer;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const TimingProfile& profile) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const LayerTiming& layer : profile.layers) {
+    nlohmann::json weights = nlohmann::json::array();
+    for (const WeightTiming& w : layer.weights)
+      weights.push_back({{"name", w.name},
+                         {"gradient", w.gradient},
+                         {"derivative", w.derivative},
+                         {"apply", w.apply}});
+    layers.push_back({{"layer", layer.layer},
+                      {"forward", layer.forward},
+                      {"derivative", layer.derivative},
+                      {"all_gradient", layer.all_gradient},
+                      {"all_derivative", layer.all_derivative},
+                      {"weights", std::move(weights)}});
+  }
+  return {{"forward", profile.forward}, {"step", profile.step}, {"layers", std::move(layers)}};
+}
+
+TimingProfile timing_profile_from_json(const nlohmann::json& json) {
+  try {
+    TimingProfile profile;
+    profile.forward = seconds_of(json, "forward");
+    profile.step = seconds_of(json, "step");
+    for (const auto& layer : json.at("layers")) profile.layers.push_back(layer_from_json(layer));
+    return profile;
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorCode::kBadData, std::string("timing profile: ") + e.what());
+  }
+}
+
+}  // namespace moil

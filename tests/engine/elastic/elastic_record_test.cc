@@ -1,0 +1,43 @@
+#include "engine/elastic/elastic_record.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+TEST(ElasticRecord, ReadsBackExactly) {
+  const ElasticInterval interval{3,
+                                 {"a.weight", "b.bias"},
+                                 {{"a.weight", 1.0 / 3}, {"b.bias", -2}},
+                                 0.1,
+                                 0.11,
+                                 4096,
+                                 0.5,
+                                 0.25,
+                                 0.125,
+                                 42,
+                                 7.5};
+  const auto json = nlohmann::json::parse(to_json(interval).dump());
+  const ElasticInterval read = elastic_interval_from_json(json);
+  EXPECT_EQ(to_json(read), to_json(interval));
+  EXPECT_EQ(read.selection, interval.selection);
+  EXPECT_EQ(read.importance, interval.importance);
+  EXPECT_EQ(read.first_step, 42);
+
+  const ProfileInForce profile{6, {{{"a", 1, 2, 3, 4, {}}}, 1, 8}, 0.5, "drift"};
+  const ProfileInForce again = profile_in_force_from_json(to_json(profile));
+  EXPECT_EQ(to_json(again), to_json(profile));
+  EXPECT_EQ(again.why, "drift");
+}
+
+TEST(ElasticRecord, RefusesWhatIsNoRecord) {
+  EXPECT_THROW((void)elastic_interval_from_json({{"epoch", "first"}}), Error);
+  EXPECT_THROW((void)profile_in_force_from_json({{"epoch", 1}}), Error);
+}
+
+}  // namespace
+}  // namespace moil

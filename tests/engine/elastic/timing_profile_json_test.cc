@@ -1,0 +1,40 @@
+#include "engine/elastic/timing_profile_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+TimingProfile profile() {
+  return {
+      {{"fc", 0.1, 0.2, 1.0 / 3, 0.4, {{"fc.weight", 0.3, 0.2, 1e-9}, {"fc.bias", 0, 0.1, 0.5}}},
+       {"relu", 0.01, 0.02, 0, 0.02, {}}},
+      0.11,
+      1.7};
+}
+
+TEST(TimingProfileJson, ReadsBackExactly) {
+  const auto text = to_json(profile()).dump();
+  const TimingProfile read = timing_profile_from_json(nlohmann::json::parse(text));
+  EXPECT_EQ(to_json(read), to_json(profile()));
+  EXPECT_EQ(read.layers[0].all_gradient, 1.0 / 3);
+  EXPECT_EQ(read.layers[0].weights[1].name, "fc.bias");
+  EXPECT_TRUE(read.layers[1].weights.empty());
+}
+
+TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
+  EXPECT_THROW((void)timing_profile_from_json(nullptr), Error);
+  EXPECT_THROW((void)timing_profile_from_json({{"forward", 1}, {"step", 1}}), Error);
+  auto json = to_json(profile());
+  json["layers"][0]["forward"] = -1;
+  EXPECT_THROW((void)timing_profile_from_json(json), Error);
+  json["layers"][0]["forward"] = "long";
+  EXPECT_THROW((void)timing_profile_from_json(json), Error);
+}
+
+}  // namespace
+}  // namespace moil
