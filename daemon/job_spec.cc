@@ -59,6 +59,18 @@ EnumNames<OptimizerType> enum_names(OptimizerType) {
           {OptimizerType::kAdamw, "adamw"}};
 }
 
+EnumNames<TrainingMethod> enum_names(TrainingMethod) {
+  return {{TrainingMethod::kFull, "full"},
+          {TrainingMethod::kLastLayer, "last_layer"},
+          {TrainingMethod::kBnBias, "bn_bias"}};
+}
+
+EnumNames<Importance> enum_names(Importance) {
+  return {{Importance::kLoss, "loss"},
+          {Importance::kGradient, "gradient"},
+          {Importance::kUpdate, "update"}};
+}
+
 EnumNames<ScheduleType> enum_names(ScheduleType) {
   return {{ScheduleType::kConstant, "constant"},
           {ScheduleType::kStep, "step"},
@@ -162,6 +174,7 @@ const Fields<ScheduleSpec>& fields_of(const ScheduleSpec*) {
 
 const Fields<TrainSpec>& fields_of(const TrainSpec*) {
   static const Fields<TrainSpec> table = {
+      field("method", &TrainSpec::method),
       field("epochs", &TrainSpec::epochs, Need::kOptional, between(1, 100000)),
       field("batch", &TrainSpec::batch, Need::kOptional, between(1, 65536)),
       field("optimizer", &TrainSpec::optimizer),
@@ -171,6 +184,18 @@ const Fields<TrainSpec>& fields_of(const TrainSpec*) {
       field("clip_norm", &TrainSpec::clip_norm, Need::kOptional, positive<std::optional<double>>()),
       field("checkpoint_seconds", &TrainSpec::checkpoint_seconds, Need::kOptional,
             between(0.0, 86400.0)),
+  };
+  return table;
+}
+
+const Fields<ElasticSpec>& fields_of(const ElasticSpec*) {
+  static const Fields<ElasticSpec> table = {
+      field("rho", &ElasticSpec::rho, Need::kOptional, between(0.01, 1.0)),
+      field("interval_epochs", &ElasticSpec::interval_epochs, Need::kOptional, between(1, 100000)),
+      field("probe_samples", &ElasticSpec::probe_samples, Need::kOptional, between(1, 4096)),
+      field("resolution", &ElasticSpec::resolution, Need::kOptional, between(100, 10000000)),
+      field("importance", &ElasticSpec::importance),
+      field("profiling_share", &ElasticSpec::profiling_share, Need::kOptional, between(0.0, 1.0)),
   };
   return table;
 }
@@ -211,6 +236,9 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
       field("cache", &JobSpec::cache),
       field("augment", &JobSpec::augment),
       field("train", &JobSpec::train),
+      field("elastic", &JobSpec::elastic),
+      field("deadline_seconds", &JobSpec::deadline_seconds, Need::kOptional,
+            positive<std::optional<double>>()),
       field("memory", &JobSpec::memory),
       field("swap", &JobSpec::swap),
       field("guard", &JobSpec::guard),
@@ -225,7 +253,20 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
 }
 
 JobSpec job_spec_from_json(const Json& document) {
-  return read_fields<JobSpec>(document, "the job description");
+  JobSpec spec = read_fields<JobSpec>(document, "the job description");
+  if (const auto complaint = check_job(spec))
+    throw ValidationError("the job description", {{"", *complaint}});
+  return spec;
+}
+
+std::optional<std::string> check_job(const JobSpec& spec) {
+  if (!spec.elastic && !spec.deadline_seconds) return std::nullopt;
+  const std::string name = spec.elastic ? "\"elastic\"" : "\"deadline_seconds\"";
+  if (spec.train.method != TrainingMethod::kFull)
+    return name + " chooses what to train: leave \"train.method\" out";
+  if (spec.swap.mode != SwapWhen::kAuto && spec.swap.mode != SwapWhen::kOff)
+    return name + " makes many plans, and swap is timed for one: \"swap.mode\" may be auto or off";
+  return std::nullopt;
 }
 
 Json to_json(const JobSpec& spec) { return write_fields(spec); }

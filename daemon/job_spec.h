@@ -83,7 +83,15 @@ struct ScheduleSpec {
   bool operator==(const ScheduleSpec&) const = default;
 };
 
+// Which tensors of the trained layers learn.
+enum class TrainingMethod {
+  kFull,
+  kLastLayer,  // the classifier's: traditional transfer learning
+  kBnBias      // gammas, betas and biases, and the classifier's
+};
+
 struct TrainSpec {
+  TrainingMethod method = TrainingMethod::kFull;
   int epochs = 10;
   int batch = 32;
   OptimizerSpec optimizer;
@@ -94,6 +102,19 @@ struct TrainSpec {
   std::optional<double> clip_norm;  // global norm of the gradients; empty: no clipping
   double checkpoint_seconds = 30;   // at least one checkpoint in so many seconds
   bool operator==(const TrainSpec&) const = default;
+};
+
+enum class Importance { kLoss, kGradient, kUpdate };
+
+// Elastic tensor selection (ElasticTrainer): what learns is chosen anew every few epochs.
+struct ElasticSpec {
+  double rho = 0.5;  // a step's time, of a full step's
+  int interval_epochs = 3;
+  int probe_samples = 4;
+  int resolution = 100000;  // of the selector (T_q)
+  Importance importance = Importance::kLoss;
+  double profiling_share = 0.01;  // of the run, for measuring anew; 0: never
+  bool operator==(const ElasticSpec&) const = default;
 };
 
 struct MemorySpec {
@@ -126,6 +147,9 @@ struct JobSpec {
   CacheSpec cache;
   AugmentSpec augment;
   TrainSpec train;
+  std::optional<ElasticSpec> elastic;
+  // Of the whole night, from its beginning: LF(n) and rho are chosen to end in time.
+  std::optional<double> deadline_seconds;
   MemorySpec memory;
   SwapSpec swap;
   GuardSpec guard;
@@ -143,6 +167,9 @@ JobSpec job_spec_from_json(const Json& document);
 Json to_json(const JobSpec& spec);
 
 const Fields<JobSpec>& fields_of(const JobSpec*);
+
+// Fields that are right by themselves, but not together: the complaint, or nothing.
+std::optional<std::string> check_job(const JobSpec& spec);
 
 // Names of models and job folders are file names: letters, digits, '.', '_' and '-', at most 64,
 // not starting with a '.'. The complaint, or nothing.

@@ -6,6 +6,8 @@
 //   cache/                    feature maps (LMDB); worker writes, daemon reads and collects
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
+//   profiles/                 kernels.json: what computes fastest here; timing/NAME/: how long the
+//                             steps of a model's training take (night/timing_store.h)
 //   jobs/ID/                  job.json (worker_protocol.h) and the worker's checkpoints
 //
 // Versions are decimal integers from 1, numbered by the daemon. A plain value type.
@@ -35,6 +37,10 @@ class StateLayout {
   }
   path incoming(const std::string& name, std::int64_t version) const {
     return model(name) / (kIncomingPrefix + std::to_string(version));
+  }
+  path kernel_profile() const { return root_ / "profiles" / "kernels.json"; }
+  path timing_profiles(const std::string& model) const {
+    return root_ / "profiles" / "timing" / model;
   }
   path jobs() const { return root_ / "jobs"; }
   path job(std::int64_t id) const { return jobs() / std::to_string(id); }

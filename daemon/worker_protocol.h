@@ -1,7 +1,7 @@
 // How the daemon and its worker speak. The daemon starts one of
 //
 //   moil-worker run    --job-file STATE/jobs/ID/job.json --state-dir STATE
-//   moil-worker plan   --job-file FILE --state-dir STATE [--picture]
+//   moil-worker plan   --job-file FILE --state-dir STATE [--picture] [--timing]
 //   moil-worker import --source FOLDER --model NAME --version N --state-dir STATE
 //   moil-worker predict --model-folder FOLDER --top N --image DESCRIPTOR [--image DESCRIPTOR ...]
 //
@@ -53,7 +53,7 @@ struct JobFile {
   JobSpec spec;
 };
 
-enum class Stage { kMix, kCache, kDistill, kTrain, kJudge, kPromote };
+enum class Stage { kMix, kCache, kDistill, kProfile, kTrain, kJudge, kPromote };
 
 struct Progress {
   Stage stage = Stage::kMix;

@@ -9,6 +9,7 @@ namespace {
 
 struct PlanOptions {
   std::string file, svg;
+  bool timing = false;
 };
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -57,9 +58,32 @@ void print_less(Console& console, const Json& less) {
   console.table(rows);
 }
 
+std::string milliseconds(const Json& seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f ms", 1000 * seconds.get<double>());
+  return text;
+}
+
+// A line a layer, and one for each of its tensors.
+void print_timing(Console& console, const Json& timing) {
+  console.print("\na step of all of them takes " + milliseconds(timing["step_seconds"]) + ", " +
+                percent(timing["forward_share"]) + " of it forward; rho may be " +
+                percent(timing["smallest_rho"]) + " at least");
+  Rows rows{{"LAYER, TENSOR", "FORWARD", "PASS ERROR ON (T_G)", "UPDATE (T_W)"}};
+  for (const Json& layer : timing["layers"]) {
+    rows.push_back({cell(layer["layer"]), milliseconds(layer["forward_seconds"]),
+                    milliseconds(layer["pass_seconds"]), ""});
+    for (const Json& tensor : layer["tensors"])
+      rows.push_back(
+          {"  " + cell(tensor["tensor"]), "", "", milliseconds(tensor["update_seconds"])});
+  }
+  console.table(rows);
+}
+
 int plan(Session& session, const PlanOptions& options) {
-  Json reply = session.call(
-      "job.plan", {{"job", read_job_description(options.file)}, {"picture", !options.svg.empty()}});
+  Json reply = session.call("job.plan", {{"job", read_job_description(options.file)},
+                                         {"picture", !options.svg.empty()},
+                                         {"timing", options.timing}});
   if (reply.contains("picture")) {
     write_file_atomic(options.svg, reply["picture"].get<std::string>());
     reply.erase("picture");
@@ -67,6 +91,7 @@ int plan(Session& session, const PlanOptions& options) {
   if (session.printed_json(reply)) return EX_OK;
   print_night(session.console, reply);
   if (!reply["training"].is_null()) print_training(session.console, reply["training"]);
+  if (reply.contains("timing")) print_timing(session.console, reply["timing"]);
   print_less(session.console, reply["less"]);
   if (!options.svg.empty()) session.console.print("\ndrawn to " + options.svg);
   return EX_OK;
@@ -79,6 +104,8 @@ void add_plan_command(CLI::App& app, Action& chosen) {
   CLI::App* command =
       add_command(&app, "plan", "what a job would need, without running it", chosen, options, plan);
   command->add_option("FILE", options->file, "the job description (JSON)")->required();
+  command->add_flag("--timing", options->timing,
+                    "measure what each layer and tensor takes of a training step");
   command->add_option("--svg", options->svg, "draw the training step's memory to this file");
 }
 

@@ -18,7 +18,7 @@ struct SubmitParams {
 
 const Fields<SubmitParams>& fields_of(const SubmitParams*) {
   static const Fields<SubmitParams> table = {
-      field("job", &SubmitParams::job, Need::kRequired),
+      field("job", &SubmitParams::job, Need::kRequired, check_job),
       field("now", &SubmitParams::now),
   };
   return table;
@@ -50,13 +50,14 @@ Json submit(Service& service, const Call& call) {
 
 struct PlanParams {
   JobSpec job;
-  bool picture = false;
+  bool picture = false, timing = false;
 };
 
 const Fields<PlanParams>& fields_of(const PlanParams*) {
   static const Fields<PlanParams> table = {
-      field("job", &PlanParams::job, Need::kRequired),
+      field("job", &PlanParams::job, Need::kRequired, check_job),
       field("picture", &PlanParams::picture),
+      field("timing", &PlanParams::timing),
   };
   return table;
 }
@@ -64,7 +65,10 @@ const Fields<PlanParams>& fields_of(const PlanParams*) {
 void plan(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<PlanParams>(call.params, "the job description");
   check_against_state(service, params.job);
-  service.planner.start(params.job, params.picture, responder);
+  std::vector<std::string> options;
+  if (params.picture) options.emplace_back("--picture");
+  if (params.timing) options.emplace_back("--timing");
+  service.planner.start(params.job, options, responder);
 }
 
 // --- job.list -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "daemon/night/memory_probe.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/process_memory.h"
@@ -36,7 +37,15 @@ MemoryProbe::MemoryProbe() {
   baseline_ = resident_memory().bytes;
 }
 
-std::size_t MemoryProbe::peak_bytes() const {
+void MemoryProbe::begin_part() {
+  before_part_ = peak_bytes();
+  release_idle_memory();
+  reset_peak_memory();
+}
+
+std::size_t MemoryProbe::peak_bytes() const { return std::max(before_part_, part_peak_bytes()); }
+
+std::size_t MemoryProbe::part_peak_bytes() const {
   const std::size_t peak = resident_memory().peak_bytes;
   return peak > baseline_ ? peak - baseline_ : 0;
 }

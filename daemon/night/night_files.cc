@@ -21,14 +21,25 @@ void NightFiles::save(const char* name, const nlohmann::json& json) const {
 std::optional<NightChoices> NightFiles::load_choices() const {
   const auto json = load("choices.json");
   if (!json) return std::nullopt;
-  return NightChoices{json->value("kernels", KernelChoices{}), json->value("threads", 0),
-                      json->value("training_memory", nlohmann::json())};
+  NightChoices choices{json->value("kernels", KernelChoices{}), json->value("threads", 0),
+                       json->value("training_memory", nlohmann::json())};
+  if (const auto head = json->value("head", nlohmann::json()); head.is_object()) {
+    choices.head = HeadChoice{head.at("trained_units"), head.at("rho")};
+    choices.head_is_final = head.at("final");
+  }
+  return choices;
 }
 
 void NightFiles::save_choices(const NightChoices& choices) const {
+  nlohmann::json head;
+  if (choices.head)
+    head = {{"trained_units", choices.head->trained_units},
+            {"rho", choices.head->rho},
+            {"final", choices.head_is_final}};
   save("choices.json", {{"kernels", choices.kernels},
                         {"threads", choices.threads},
-                        {"training_memory", choices.training_memory}});
+                        {"training_memory", choices.training_memory},
+                        {"head", head}});
 }
 
 std::map<std::string, double> NightFiles::load_seconds() const {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/night/deadline.h"
 #include "engine/device/kernel_selector.h"
 
 namespace moil::night {
@@ -18,6 +19,8 @@ struct NightChoices {
   KernelChoices kernels;
   int threads = 0;
   nlohmann::json training_memory = nullptr;  // night_model.h; null: not fitted yet
+  std::optional<HeadChoice> head = {};       // for a deadline
+  bool head_is_final = false;                // chosen again when training began
 };
 
 class NightFiles {

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/seconds.h"
 #include "daemon/night/head_network.h"
+#include "daemon/night/head_training.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/memory_probe.h"
@@ -15,10 +17,10 @@
 #include "daemon/night/night_files.h"
 #include "daemon/night/night_model.h"
 #include "daemon/night/pause_point.h"
+#include "daemon/night/timing_store.h"
 #include "datasets/sampling/per_class.h"
 #include "engine/kernels/parallel.h"
 #include "engine/tensor/swapper.h"
-#include "engine/train/checkpoint.h"
 
 namespace moil::night {
 namespace {
@@ -123,26 +125,19 @@ class NightJob {
 
   // --- plan: what will be computed by whom, and in how much memory -------------------------------
   void plan() {
-    const auto profile = layout_.root() / "profiles" / "kernels.json";
-    auto choices = files_.load_choices();
-    if (!choices) choices = NightChoices{{}, file_.threads, nullptr};
-    set_thread_count(choices->threads);
-    NightPlanInput input{base_,
-                         mix_,
-                         spec_,
-                         data_.known_samples(),
-                         choices->kernels,
-                         load_kernel_profile(profile),
-                         layout_.job(file_.id),
-                         {}};
-    if (!choices->training_memory.is_null())
-      input.memory = training_memory_from_json(choices->training_memory);
-    night_ = plan_night(input);
+    choices_ = files_.load_choices().value_or(NightChoices{{}, file_.threads, nullptr});
+    set_thread_count(choices_.threads);
+    if (spec_.deadline_seconds) {
+      if (!choices_.head) choices_.head = head_in_time();
+      use_head(*choices_.head);
+    }
+    night_ = plan_night(plan_input());
     check_pack();
-    choices->kernels = night_.choices();
-    choices->training_memory = to_json(night_.training_memory);
-    files_.save_choices(*choices);
-    save_kernel_profile(profile, night_.kernel_profile());
+    choices_.kernels = night_.choices();
+    choices_.training_memory = to_json(night_.training_memory);
+    files_.save_choices(choices_);
+    save_kernel_profile(layout_.kernel_profile(), night_.kernel_profile());
+    profile_if_elastic();
     forecast_ = forecast_memory(night_, spec_.cache.enabled && !night_.backbone->is_identity());
     if (spec_.memory.budget_bytes &&
         forecast_.total() > static_cast<std::size_t>(*spec_.memory.budget_bytes)) {
@@ -151,6 +146,109 @@ class NightJob {
                                             " bytes, although it was fitted to " +
                                             std::to_string(*spec_.memory.budget_bytes));
     }
+  }
+
+  // Before feature maps are computed, so that a rho that cannot be kept costs nothing. What a
+  // checkpoint was chosen by lies in it.
+  void profile_if_elastic() {
+    if (!night_.elastic || !night_.trainer || std::filesystem::exists(files_.checkpoint())) return;
+    profile_ = profile_training();
+    if (!spec_.deadline_seconds) check(*night_.elastic, profile_.profile);
+  }
+
+  NightPlanInput plan_input() const {
+    NightPlanInput input{base_,
+                         mix_,
+                         spec_,
+                         data_.known_samples(),
+                         choices_.kernels,
+                         load_kernel_profile(layout_.kernel_profile()),
+                         layout_.job(file_.id),
+                         {}};
+    if (!choices_.training_memory.is_null())
+      input.memory = training_memory_from_json(choices_.training_memory);
+    return input;
+  }
+
+  // --- deadline ---------------------------------------------------------------------------------
+  // With the job's layers as the deepest head that may be trained.
+  HeadChoice head_in_time() {
+    night_ = plan_night(plan_input());
+    if (!night_.trainer) return {0, 1};
+    const TimingProfile profile = profile_training().profile;
+    const auto heads = head_times(night_.bundle.description, night_.freeze,
+                                  spec_.freeze.batch_norms, night_.trainer->config(), profile);
+    const HeadChoice choice = choose_head(heads, costs(profile), *spec_.deadline_seconds);
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "to end within %.0f s, the last %d of %d layers are trained, in steps of %.0f %% "
+                  "of their full time",
+                  *spec_.deadline_seconds, choice.trained_units, night_.freeze.total_units,
+                  100 * choice.rho);
+    events_.note(text);
+    return choice;
+  }
+
+  void use_head(const HeadChoice& head) {
+    spec_.freeze.trainable_layers.count = head.trained_units;
+    if (!spec_.elastic) spec_.elastic.emplace();
+    spec_.elastic->rho = head.rho;
+  }
+
+  NightCosts costs(const TimingProfile& profile) {
+    const auto count = [](const auto& samples) {
+      return static_cast<std::int64_t>(samples.size());
+    };
+    const std::int64_t held_out = count(mix_.global_validation) + count(mix_.local_validation);
+    FeatureReader reader(data_.origins(), base_.preprocessing, *night_.backbone, nullptr, {},
+                         augmentation());
+    const FeatureReader::Portion trained[] = {{mix_.train, true}};
+    NightCosts costs;
+    const bool cached = spec_.cache.enabled && !night_.backbone->is_identity();
+    costs.feature_maps = cached ? reader.feature_maps(trained) + held_out
+                                : count(mix_.train) * spec_.train.epochs + 2 * held_out;
+    costs.steps = steps_of_epoch(count(mix_.train), night_.trainer->config()) * spec_.train.epochs;
+    clock_.add();
+    costs.before =
+        clock_.total() + seconds_of_a_sample(reader) * static_cast<double>(costs.feature_maps);
+    costs.after = judging_seconds(profile);
+    return costs;
+  }
+
+  // Of the models before and after the night.
+  double judging_seconds(const TimingProfile& profile) const {
+    const auto held_out =
+        static_cast<double>(mix_.global_validation.size() + mix_.local_validation.size());
+    return 2 * held_out * profile.forward /
+           static_cast<double>(micro_batch_of(night_.trainer->config()));
+  }
+
+  // Read, decoded and fed forward through the backbone; the first batch warms up.
+  double seconds_of_a_sample(FeatureReader& reader) const {
+    const auto batch = static_cast<std::size_t>(night_.backbone->batch());
+    std::vector<SampleView> views;
+    for (std::size_t i = 0; i < 3 * batch; ++i)
+      views.push_back({&mix_.train[i * mix_.train.size() / (3 * batch)]});
+    std::vector<float> maps(batch * reader.elements());
+    reader.read(std::span(views).first(batch), maps.data());
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t b = 1; b < 3; ++b)
+      reader.read(std::span(views).subspan(b * batch, batch), maps.data());
+    return seconds_since(start) / static_cast<double>(2 * batch);
+  }
+
+  // What is left when training begins is known, where it was estimated before.
+  void settle_rho() {
+    if (!spec_.deadline_seconds || choices_.head_is_final) return;
+    const TimingProfile& profile = profile_.profile;
+    clock_.add();
+    const HeadTimes head{choices_.head->trained_units, profile.step,
+                         smallest_speedup_ratio(profile) * profile.step};
+    const double left = *spec_.deadline_seconds - clock_.total() - judging_seconds(profile);
+    choices_.head->rho = rho_in_time(head, left, night_.steps);
+    choices_.head_is_final = true;
+    files_.save_choices(choices_);
+    night_.elastic->speedup_ratio = choices_.head->rho;
   }
 
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
@@ -226,9 +324,11 @@ class NightJob {
     const auto samples = static_cast<std::int64_t>(mix_.train.size());
     const std::int64_t total =
         steps_of_epoch(samples, night_.trainer->config()) * spec_.train.epochs;
+    training_ = make_training();
     begin(Stage::kTrain, total);
-    night_.trainer->allocate(night_.bundle.weights);
-    restore();
+    probe_.begin_part();
+    if (const auto saved = training_->begin(night_.bundle.weights, files_.checkpoint()))
+      curve_ = saved->at("curve");
     FeatureSource source = training_source();
     Trainer::Callbacks callbacks;
     callbacks.order = [&](std::int64_t epoch) {
@@ -240,35 +340,33 @@ class NightJob {
       return after_step(step, all, loss);
     };
     callbacks.on_epoch = [&](const EpochSummary& summary) { after_epoch(summary); };
-    if (!night_.trainer->run(source, callbacks)) throw Stopped{};
+    if (!training_->run(source, callbacks)) throw Stopped{};
+    training_peak_ = probe_.part_peak_bytes();
     save();
-    night_.trainer->network().save(night_.bundle.weights);
+    training_->save(night_.bundle.weights);
   }
 
-  void restore() {
-    const auto checkpoint = Checkpoint::load(files_.checkpoint());
-    if (!checkpoint) return;
-    const Json text = Json::parse(checkpoint->text());
-    checkpoint->restore(night_.trainer->network().persistent());
-    night_.trainer->network().weights_changed();
-    TrainState& state = night_.trainer->state();
-    state.step = text.at("step");
-    state.loss_sum = text.at("loss_sum");
-    state.loss_count = text.at("loss_count");
-    state.seconds = text.at("seconds");
-    state.cpu_seconds = text.value("cpu_seconds", 0.0);
-    curve_ = text.at("curve");
+  std::unique_ptr<HeadTraining> make_training() {
+    if (!night_.elastic) return plain_training(*night_.trainer);
+    settle_rho();
+    ElasticPlan plan{
+        night_.head, night_.freeze.trainable_layers, night_.trainer->config(), *night_.elastic,
+        profile_,    night_.trainer->planned_bytes()};
+    return elastic_training(std::move(plan), *night_.trainer_kernels);
+  }
+
+  ProfileInForce profile_training() {
+    begin(Stage::kProfile, 1);
+    const TimingStore store(layout_.timing_profiles(spec_.model), night_.head,
+                            night_.freeze.trainable_layers, night_.trainer->config(),
+                            thread_count());
+    ProfileInForce profile = timing_profile(store, night_);
+    progress(Stage::kProfile, 1, 1);
+    return profile;
   }
 
   void save() {
-    const TrainState& state = night_.trainer->state();
-    const Json text = {{"step", state.step},
-                       {"loss_sum", state.loss_sum},
-                       {"loss_count", state.loss_count},
-                       {"seconds", state.seconds},
-                       {"cpu_seconds", state.cpu_seconds},
-                       {"curve", curve_}};
-    save_checkpoint(files_.checkpoint(), text.dump(), night_.trainer->network().persistent());
+    training_->save_checkpoint(files_.checkpoint(), {{"curve", curve_}});
     clock_.add();
     last_save_ = std::chrono::steady_clock::now();
   }
@@ -294,7 +392,7 @@ class NightJob {
     p.epoch = static_cast<int>((step - 1) / per_epoch) + 1;
     p.epochs = spec_.train.epochs;
     p.loss = loss;
-    const double per_step = night_.trainer->state().seconds / static_cast<double>(step);
+    const double per_step = training_->seconds() / static_cast<double>(step);
     if (step >= 10) p.seconds_left = per_step * static_cast<double>(total - step);
     events_.progress(p);
   }
@@ -306,7 +404,7 @@ class NightJob {
     point.loss = summary.loss;
     if (spec_.evaluate_every_epoch) {
       WeightMap weights = night_.bundle.weights;
-      night_.trainer->network().save(weights);
+      training_->save(weights);
       const Judgement now = judge(night_.head, weights, mix_, *reader_, *night_.trainer_kernels);
       point.global = now.global;
       point.local = now.local;
@@ -374,22 +472,25 @@ class NightJob {
     result.local_after = after_.local;
     result.epochs = night_.trainer ? spec_.train.epochs : 0;
     result.seconds = clock_.total();
-    result.details = {
-        {"samples",
-         {{"global", count_global(mix_)},
-          {"local", mix_.train.size() - count_global(mix_)},
-          {"global_validation", mix_.global_validation.size()},
-          {"local_validation", mix_.local_validation.size()}}},
-        {"freeze",
-         {{"trained_units", night_.freeze.trained_units},
-          {"units", night_.freeze.total_units},
-          {"split", night_.freeze.split}}},
-        {"memory", memory_details()},
-        {"stages", clock_.by_stage()},
-        {"train_seconds", night_.trainer ? night_.trainer->state().seconds : 0.0},
-        {"train_cpu_seconds", night_.trainer ? night_.trainer->state().cpu_seconds : 0.0},
-        {"distilled", soft_targets_.has_value()},
-        {"curve", curve_}};
+    result.details = {{"samples",
+                       {{"global", count_global(mix_)},
+                        {"local", mix_.train.size() - count_global(mix_)},
+                        {"global_validation", mix_.global_validation.size()},
+                        {"local_validation", mix_.local_validation.size()}}},
+                      {"freeze",
+                       {{"trained_units", night_.freeze.trained_units},
+                        {"units", night_.freeze.total_units},
+                        {"split", night_.freeze.split}}},
+                      {"memory", memory_details()},
+                      {"stages", clock_.by_stage()},
+                      {"method", spec_.elastic ? Json("elastic")
+                                               : daemon::to_json(spec_).at("train").at("method")},
+                      {"train_seconds", training_ ? training_->seconds() : 0.0},
+                      {"train_cpu_seconds", training_ ? training_->state().cpu_seconds : 0.0},
+                      {"elastic", training_ ? training_->choices() : Json(nullptr)},
+                      {"deadline", deadline_details()},
+                      {"distilled", soft_targets_.has_value()},
+                      {"curve", curve_}};
     if (cache_) {
       result.details["cache"] = {
           {"computed", filled_.computed},
@@ -401,13 +502,21 @@ class NightJob {
     return result;
   }
 
+  Json deadline_details() const {
+    if (!choices_.head) return nullptr;
+    return {{"seconds", *spec_.deadline_seconds},
+            {"trained_units", choices_.head->trained_units},
+            {"rho", choices_.head->rho}};
+  }
+
   Json memory_details() const {
     Json details = {{"predicted_bytes", forecast_.total()},
                     {"measured_bytes", probe_.peak_bytes()},
                     {"baseline_bytes", probe_.baseline_bytes()}};
-    if (night_.trainer) {
+    if (training_) {
       const NetworkPlan& plan = night_.trainer->network().plan();
-      details["training_plan_bytes"] = plan.memory.total_bytes;
+      details["training_plan_bytes"] = training_->planned_bytes();
+      details["training_peak_bytes"] = training_peak_;
       details["training_lower_bound_bytes"] = plan.lower_bound_bytes;
       details["micro_batch"] = micro_batch_of(night_.trainer->config());
       details["swap"] = swap_details();
@@ -426,22 +535,26 @@ class NightJob {
 
   const daemon::StateLayout& layout_;
   const daemon::JobFile& file_;
-  const daemon::JobSpec& spec_;
+  daemon::JobSpec spec_;  // as it was submitted, and as a deadline makes it
   daemon::EventWriter& events_;
   const std::atomic<bool>& stop_;
   NightFiles files_;
+  NightChoices choices_;
   StageClock clock_;
   MemoryProbe probe_;
   NightData data_;
   ModelBundle base_;
   data::Mix mix_;
   NightModel night_;
+  ProfileInForce profile_;  // of elastic training
   MemoryForecast forecast_;
   std::unique_ptr<cache::FeatureCache> cache_;
   cache::ModelId cache_model_;
   FeatureReader::Filled filled_;
   std::unique_ptr<FeatureReader> reader_;
   std::optional<SoftTargets> soft_targets_;
+  std::unique_ptr<HeadTraining> training_;  // null where nothing trains
+  std::size_t training_peak_ = 0;
   Judgement before_, after_;
   Json curve_ = Json::array();
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now(),

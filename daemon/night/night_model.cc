@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "daemon/night/head_network.h"
-#include "engine/graph/realizers/realizers.h"
+#include "daemon/night/head_slice.h"
+#include "daemon/night/training_method.h"
 #include "engine/graph/surgery.h"
 #include "engine/train/swap_calibration.h"
 #include "featurecache/cache.h"
@@ -108,6 +109,8 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   TrainerConfig config = trainer_config(input.spec, input.mix.train.size());
   config.swap_folder = input.swap_folder;
   config.rate_factors = rate_factors(night, input.spec.train.optimizer.backbone_factor);
+  config.selection =
+      selection_of(input.spec.train.method, night.head, night.freeze.trainable_layers);
   if (input.memory) {
     config.micro_batch = input.memory->micro_batch;
     config.swap = input.memory->swap;
@@ -122,7 +125,8 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   }
   FitOptions fit;
   fit.budget_bytes = budget_for_training(night, input);
-  fit.may_swap = swap.mode == daemon::SwapWhen::kAuto;
+  // Each selection is a plan of its own: transfers measured for one would not serve another.
+  fit.may_swap = swap.mode == daemon::SwapWhen::kAuto && !night.elastic;
   fit.steps = night.steps;
   fit.max_write_bytes = most_written(input.spec);
   return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
@@ -130,8 +134,27 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
       .config;
 }
 
-ModelDescription head_of(const ModelDescription& model, const Freeze& freeze) {
-  return freeze.split.empty() ? model : realize_slice(model, freeze.split, freeze.split_dims).head;
+ElasticConfig elastic_config(const daemon::ElasticSpec& spec) {
+  static constexpr ImportanceMetric kMetrics[] = {
+      ImportanceMetric::kLoss, ImportanceMetric::kGradient, ImportanceMetric::kUpdate};
+  ElasticConfig config;
+  config.speedup_ratio = spec.rho;
+  config.interval_epochs = spec.interval_epochs;
+  config.probe_samples = spec.probe_samples;
+  config.resolution = spec.resolution;
+  config.metric = kMetrics[static_cast<int>(spec.importance)];
+  config.profiling_share = spec.profiling_share;
+  return config;
+}
+
+// The probe's network, and the weights before and after its step. Planned now, so that the kernels
+// of a batch of its size are among the choices that are recorded.
+std::size_t choosing_bytes(const NightModel& night, const TrainerConfig& config) {
+  const std::int64_t samples = std::min(night.elastic->probe_samples, config.batch);
+  const TrainingPlanInput probe =
+      probe_plan_input(night.head, &night.freeze.trainable_layers, config, samples);
+  const Network network(probe.model, probe.options, *night.trainer_kernels);
+  return network.plan().memory.total_bytes + 2 * weight_bytes(night.bundle.weights);
 }
 
 // With transfers as long as they take here; as it was where no layout fits then.
@@ -153,6 +176,7 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   if (measures) config = with_swap_times(night, input, config);
   night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
+  if (night.elastic) night.choosing_bytes = choosing_bytes(night, config);
   const NetworkPlan& plan = night.trainer->network().plan();
   const SwapTraffic pass = traffic(plan.pool, plan.stays);
   const auto passes = static_cast<std::uint64_t>(night.steps) *
@@ -179,8 +203,8 @@ NightModel plan_night(const NightPlanInput& input) {
       throw Error(ErrorCode::kInvalidArgument,
                   "the layers to train are batch norms alone, and freeze.batch_norms freezes them");
   }
-  night.head = head_of(model, night.freeze);
-  night.base_head = head_of(input.base.description, night.freeze);
+  night.head = head_slice(model, night.freeze);
+  night.base_head = head_slice(input.base.description, night.freeze);
   night.backbone_kernels = make_kernels(input);
   night.trainer_kernels = make_kernels(input);
   night.backbone = std::make_unique<Backbone>(model, night.bundle.weights, night.freeze,
@@ -193,6 +217,7 @@ NightModel plan_night(const NightPlanInput& input) {
   const auto samples = static_cast<std::int64_t>(input.mix.train.size());
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());
   night.steps = samples / std::max<std::int64_t>(1, config.batch) * config.epochs;
+  if (spec.elastic) night.elastic = elastic_config(*spec.elastic);
   if (night.freeze.trained_units > 0) plan_trainer(night, input);
   return night;
 }
@@ -254,7 +279,8 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   forecast.weights = 3 * own;  // the base, the grown, and the backbone's folded
   forecast.caching = cached ? computing + mapped + kCacheWriter : 0;
   const std::size_t source = cached ? mapped : computing;
-  forecast.training = (night.trainer ? night.trainer->planned_bytes() : 0) + source;
+  const std::size_t planned = night.trainer ? night.trainer->planned_bytes() : 0;
+  forecast.training = std::max(planned, night.choosing_bytes) + source;
   // Judging: beside training, the weights as trained, and the network that judges.
   forecast.judging = forecast.training + own + night.judging_bytes;
   return forecast;

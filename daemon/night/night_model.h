@@ -12,6 +12,7 @@
 #include "daemon/night/backbone.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/sampling/mix.h"
+#include "engine/elastic/elastic_trainer.h"
 #include "engine/train/memory_fit.h"
 
 namespace moil::night {
@@ -32,7 +33,10 @@ struct NightModel {
   ModelDescription base_head;  // the same of the model before the night
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
   std::unique_ptr<Backbone> backbone;
-  std::unique_ptr<Trainer> trainer;  // null where nothing trains (n = 0)
+  // Null where nothing trains (n = 0). Of elastic training, the plan of training everything.
+  std::unique_ptr<Trainer> trainer;
+  std::optional<ElasticConfig> elastic;
+  std::size_t choosing_bytes = 0;  // what elastic training takes while it probes
   TrainingMemory training_memory;
   std::size_t judging_bytes = 0;  // of the larger HeadNetwork
   std::size_t known_samples = 0;  // NightPlanInput's

@@ -3,6 +3,7 @@
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
+#include "daemon/night/timing_store.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
 #include "engine/kernels/parallel.h"
@@ -22,8 +23,8 @@ class JobPlan {
     mix_ = data_.draw_mix(spec_, base_.labels);
   }
 
-  Json run(bool picture) {
-    const NightModel night = plan(spec_);
+  Json run(const PlanRequest& options) {
+    const NightModel night = plan(spec_, options.timing);
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
     const MemoryForecast forecast = forecast_memory(night, cached);
     Json reply = {{"predicted_bytes", forecast.total()},
@@ -43,7 +44,8 @@ class JobPlan {
     if (!night.trainer) return reply;
     reply["training"] = training(night);
     reply["less"] = alternatives(night);
-    if (picture) {
+    if (options.timing) reply["timing"] = timing(night);
+    if (options.picture) {
       const Network& network = night.trainer->network();
       reply["picture"] =
           draw_plan(spec_.name + ": a training step", network.graph(), network.plan());
@@ -52,11 +54,40 @@ class JobPlan {
   }
 
  private:
-  NightModel plan(const daemon::JobSpec& spec) const {
-    const KernelChoices profile = load_kernel_profile(layout_.root() / "profiles" / "kernels.json");
+  // measured: with the kernels that the night will measure, and their times.
+  NightModel plan(const daemon::JobSpec& spec, bool measured = false) const {
+    const KernelChoices profile = load_kernel_profile(layout_.kernel_profile());
     NightPlanInput input{base_, mix_, spec, data_.known_samples(), {}, profile, layout_.jobs(), {}};
-    input.dry = true;
-    return plan_night(input);
+    input.dry = !measured;
+    NightModel night = plan_night(input);
+    if (measured) save_kernel_profile(layout_.kernel_profile(), night.kernel_profile());
+    return night;
+  }
+
+  Json timing(const NightModel& night) const {
+    const TrainerConfig& config = night.trainer->config();
+    const TimingStore store(layout_.timing_profiles(spec_.model), night.head,
+                            night.freeze.trainable_layers, config, thread_count());
+    const ProfileInForce found = timing_profile(store, night);
+    const TimingProfile& profile = found.profile;
+    Json layers = Json::array();
+    for (const LayerTiming& layer : profile.layers) layers.push_back(described(layer));
+    return {{"step_seconds", profile.step},
+            {"forward_seconds", profile.forward},
+            {"forward_share", profile.forward / profile.step},
+            {"smallest_rho", smallest_speedup_ratio(profile)},
+            {"measuring_seconds", found.seconds},
+            {"layers", layers}};
+  }
+
+  static Json described(const LayerTiming& layer) {
+    Json tensors = Json::array();
+    for (const WeightTiming& w : layer.weights)
+      tensors.push_back({{"tensor", w.name}, {"update_seconds", w.gradient + w.apply}});
+    return {{"layer", layer.layer},
+            {"forward_seconds", layer.forward},
+            {"pass_seconds", layer.derivative},
+            {"tensors", tensors}};
   }
 
   static Json training(const NightModel& night) {
@@ -119,8 +150,9 @@ class JobPlan {
 
 }  // namespace
 
-Json plan_job(const daemon::StateLayout& layout, const daemon::JobFile& file, bool picture) {
-  return JobPlan(layout, file).run(picture);
+Json plan_job(const daemon::StateLayout& layout, const daemon::JobFile& file,
+              const PlanRequest& options) {
+  return JobPlan(layout, file).run(options);
 }
 
 }  // namespace moil::night

@@ -32,7 +32,8 @@ JobPlanner::JobPlanner(WorkerCalls& calls, const WorkerCommand& command, const S
                        const Config& config, const ModelStore& models)
     : calls_(calls), command_(command), layout_(layout), config_(config), models_(models) {}
 
-void JobPlanner::start(const JobSpec& spec, bool picture, const Responder& responder) {
+void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& options,
+                       const Responder& responder) {
   JobFile file;
   file.base_version = models_.active(spec.model).value().version;
   file.version = file.base_version + 1;
@@ -54,7 +55,7 @@ void JobPlanner::start(const JobSpec& spec, bool picture, const Responder& respo
     document->remove();
     responder.error(rpc_error(error));
   };
-  calls_.start(command_.plan(document->path(), file.threads, picture), std::move(answer));
+  calls_.start(command_.plan(document->path(), file.threads, options), std::move(answer));
 }
 
 }  // namespace moil::daemon

@@ -15,8 +15,10 @@ class JobPlanner {
   JobPlanner(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
              const Config& config, const ModelStore& models);
 
-  // Answers with the worker's plan (docs/protocol.md, job.plan). picture: with an SVG of it.
-  void start(const JobSpec& spec, bool picture, const Responder& responder);
+  // Answers with the worker's plan (docs/protocol.md, job.plan). options: of the worker's
+  // command line.
+  void start(const JobSpec& spec, const std::vector<std::string>& options,
+             const Responder& responder);
 
  private:
   WorkerCalls& calls_;

@@ -37,11 +37,11 @@ ProcessOptions WorkerCommand::import(const std::filesystem::path& source, const 
 }
 
 ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int threads,
-                                   bool picture) const {
+                                   const std::vector<std::string>& options) const {
   std::vector<std::string> arguments{program_,          "plan",        "--job-file",
                                      job_file.string(), "--state-dir", layout_.root().string()};
-  if (picture) arguments.emplace_back("--picture");
-  return options(std::move(arguments), threads);
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return this->options(std::move(arguments), threads);
 }
 
 ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,

@@ -20,7 +20,9 @@ class WorkerCommand {
   ProcessOptions run(const JobFile& job) const;
   ProcessOptions import(const std::filesystem::path& source, const std::string& model,
                         std::int64_t version) const;
-  ProcessOptions plan(const std::filesystem::path& job_file, int threads, bool picture) const;
+  // options: further words, "--picture" or "--timing".
+  ProcessOptions plan(const std::filesystem::path& job_file, int threads,
+                      const std::vector<std::string>& options) const;
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          int top) const;

@@ -37,7 +37,7 @@ int exit_code_of(moil::ErrorCode code) {
 struct Arguments {
   std::string job_file, state_dir, source, model;
   std::int64_t version = 0;
-  bool picture = false;
+  moil::night::PlanRequest plan;
   std::vector<int> images;  // descriptors
   std::size_t top = 5;
 };
@@ -57,8 +57,7 @@ int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
 
 int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  events.result(
-      moil::night::plan_job(layout, read_job_file(arguments.job_file), arguments.picture));
+  events.result(moil::night::plan_job(layout, read_job_file(arguments.job_file), arguments.plan));
   return moil::daemon::kExitDone;
 }
 
@@ -112,7 +111,8 @@ int main(int argc, char** argv) {
   CLI::App* plan_command = app.add_subcommand("plan", "Say what a night's job would need");
   plan_command->add_option("--job-file", arguments.job_file, "The job")->required();
   plan_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
-  plan_command->add_flag("--picture", arguments.picture, "With the plan as SVG");
+  plan_command->add_flag("--picture", arguments.plan.picture, "With the plan as SVG");
+  plan_command->add_flag("--timing", arguments.plan.timing, "With what each layer takes, measured");
   CLI::App* import_command =
       app.add_subcommand("import", "Check a model folder and put it into the store");
   import_command->add_option("--source", arguments.source, "The model's folder")->required();

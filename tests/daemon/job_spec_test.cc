@@ -52,6 +52,8 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
                        {"optimizer", {{"type", "adamw"}, {"learning_rate", 0.1}}},
                        {"schedule", {{"type", "cosine"}}},
                        {"clip_norm", 1.5}};
+  document["elastic"] = {{"rho", 0.35}, {"interval_epochs", 2}, {"importance", "update"}};
+  document["deadline_seconds"] = 3600.0;
   document["memory"]["budget_bytes"] = 1 << 20;
   document["seed"] = 9007199254740991;
   const JobSpec spec = job_spec_from_json(document);
@@ -59,6 +61,9 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
   EXPECT_EQ(spec.freeze.trainable_layers.count, 3);
   EXPECT_EQ(spec.augment, (AugmentSpec{3, false}));
   EXPECT_EQ(spec.seed, 9007199254740991U);
+  ASSERT_TRUE(spec.elastic);
+  EXPECT_EQ(spec.elastic->rho, 0.35);
+  EXPECT_EQ(spec.elastic->importance, Importance::kUpdate);
   EXPECT_EQ(job_spec_from_json(to_json(spec)), spec);
 }
 
@@ -77,6 +82,19 @@ TEST(JobSpec, EveryWrongFieldIsNamedAtOnce) {
                   "/name", "/model", "/global/pack", "/global/alpha", "/train/epocs",
                   "/train/batch", "/train/optimizer/type", "/train/optimizer/learning_rate",
                   "/train/optimizer/momentum", "/freeze/trainable_layers", "/local/labels/1"));
+}
+
+TEST(JobSpec, WhatChoosesTensorsStandsAlone) {
+  for (const char* chooser : {"elastic", "deadline_seconds"}) {
+    Json document = minimal();
+    document[chooser] = std::string(chooser) == "elastic" ? Json::object() : Json(60);
+    EXPECT_NO_THROW((void)job_spec_from_json(document));
+    document["train"]["method"] = "bn_bias";
+    EXPECT_THAT(message_for(document), testing::HasSubstr("train.method"));
+    document["train"]["method"] = "full";
+    document["swap"]["mode"] = "proactive";
+    EXPECT_THAT(message_for(document), testing::HasSubstr("swap.mode"));
+  }
 }
 
 TEST(JobSpec, UnknownFieldNamesTheNearest) {

@@ -19,12 +19,16 @@ TEST(NightFiles, NothingAtFirst) {
 TEST(NightFiles, KeepsWhatWasSaved) {
   const TempFolder temp;
   const NightFiles files(temp / "");
-  files.save_choices({{{"conv a", "native/gemm"}}, 3});
+  files.save_choices({{{"conv a", "native/gemm"}}, 3, nullptr, HeadChoice{5, 0.625}, true});
   files.save_seconds({{"train", 2.5}});
   const auto choices = files.load_choices();
   ASSERT_TRUE(choices);
   EXPECT_EQ(choices->threads, 3);
   EXPECT_EQ(choices->kernels.at("conv a"), "native/gemm");
+  ASSERT_TRUE(choices->head);
+  EXPECT_EQ(choices->head->trained_units, 5);
+  EXPECT_EQ(choices->head->rho, 0.625);
+  EXPECT_TRUE(choices->head_is_final);
   EXPECT_EQ(files.load_seconds().at("train"), 2.5);
   files.remove_all();
   EXPECT_FALSE(files.load_choices());

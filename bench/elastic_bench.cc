@@ -1,0 +1,233 @@
+// How well a timing profile predicts, and how long the tensor selector takes.
+//
+//   elastic_bench --model FOLDER [--trainable-layers N|all] [--batch 32] [--selections 50]
+//                 [--freeze-batch-norms] [--threads 2] [--runs 7] [--resolution 100000] [--json]
+//
+// Profiles the training of a model's last layers, then trains random selections of their tensors
+// and holds the backward pass's measured seconds against the predicted ones. A machine's speed
+// drifts meanwhile: each selection's steps take turns with steps of full training, and both are
+// told as parts of it; "raw" errors are those of the seconds as they were.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/seconds.h"
+#include "daemon/night/head_slice.h"
+#include "daemon/night/model_folder.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/elastic/elastic_trainer.h"
+#include "engine/kernels/parallel.h"
+#include "engine/train/idle_step.h"
+
+namespace moil::night {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+struct Options {
+  std::string model, trainable_layers = "all";
+  std::int64_t batch = 32;
+  int selections = 50, threads = 2, runs = 7, resolution = 100'000;
+  bool freeze_batch_norms = false;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+struct Head {
+  ModelDescription model;
+  std::set<std::string> layers;
+  WeightMap weights;
+};
+
+Head head_of(const Options& options) {
+  const ModelBundle bundle = read_model_folder(options.model);
+  std::optional<int> n;
+  if (options.trainable_layers != "all") n = std::stoi(options.trainable_layers);
+  Freeze freeze = freeze_all_but_last(bundle.description, n);
+  if (options.freeze_batch_norms) freeze_batch_norms(bundle.description, freeze);
+  return {head_slice(bundle.description, freeze), freeze.trainable_layers, bundle.weights};
+}
+
+// Steps that train a selection, timed.
+class Steps {
+ public:
+  Steps(TrainingPlanInput input, const TrainerConfig& config, const std::set<std::string>& trained,
+        const WeightMap& weights, KernelSelector& kernels)
+      : network_(input.model, with(input.options, trained), kernels), idle_(config.optimizer) {
+    network_.allocate();
+    network_.load(weights);
+    run();
+    backward_.clear();
+  }
+
+  void run() {
+    std::vector<double> orders(static_cast<std::size_t>(network_.plan().last_order) + 1, 0);
+    network_.measure_orders(&orders);
+    fill_inputs_with_zeros(network_);
+    const auto start = Clock::now();
+    network_.train_step(/*random_key=*/1, &idle_);
+    double seconds = seconds_since(start);
+    for (const PlannedStep& step : network_.plan().steps) {
+      if (step.kind == StepKind::kForward)
+        seconds -= std::exchange(orders[static_cast<std::size_t>(step.order)], 0);
+    }
+    backward_.push_back(seconds);
+  }
+
+  double last() const { return backward_.back(); }
+  double backward() const { return median(backward_); }
+
+ private:
+  static NetworkOptions with(NetworkOptions options, const std::set<std::string>& trained) {
+    options.plan.trainable = trained;
+    return options;
+  }
+
+  Network network_;
+  IdleUpdater idle_;
+  std::vector<double> backward_;
+};
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options), head_(head_of(options)), random_(1) {
+    config_.optimizer.momentum = 0.9;
+    config_.batch = options.batch;
+    input_.emplace(training_plan_input(head_.model, &head_.layers, config_));
+    const auto start = Clock::now();
+    profile_ = measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_);
+    profile_seconds_ = seconds_since(start);
+  }
+
+  Json run() {
+    const Graph graph = build_graph(input_->model, config_.batch);
+    const auto& all = input_->options.plan.trainable;
+    Json errors = Json::array(), raw = Json::array(), shares = Json::array();
+    Steps full(*input_, config_, all, head_.weights, kernels_);
+    const double predicted_full = predicted_step(profile_, graph, all) - profile_.forward;
+    for (int i = 0; i < options_.selections; ++i) {
+      const std::set<std::string> selection = random_selection();
+      const double predicted = predicted_step(profile_, graph, selection) - profile_.forward;
+      Steps steps(*input_, config_, selection, head_.weights, kernels_);
+      std::vector<double> parts;
+      for (int run = 0; run < options_.runs; ++run) {
+        steps.run();
+        full.run();
+        parts.push_back(steps.last() / full.last());
+      }
+      const double part = median(parts);
+      shares.push_back(part);
+      errors.push_back(100 * (predicted / predicted_full / part - 1));
+      raw.push_back(100 * (predicted / steps.backward() - 1));
+    }
+    return {{"tensors", all.size()},
+            {"layers", profile_.layers.size()},
+            {"batch", config_.batch},
+            {"forward_share", profile_.forward / profile_.step},
+            {"smallest_rho", smallest_speedup_ratio(profile_)},
+            {"step_ms", 1000 * profile_.step},
+            {"profile_seconds", profile_seconds_},
+            {"predicted_full_error_percent", 100 * (predicted_full / full.backward() - 1)},
+            {"profile_error_percent", errors},
+            {"raw_error_percent", raw},
+            {"backward_shares", shares},
+            {"selector_ms", selector_milliseconds()},
+            {"resolution", options_.resolution}};
+  }
+
+ private:
+  // As deep as it happens, and each tensor up to there or not.
+  std::set<std::string> random_selection() {
+    std::vector<std::string> names;
+    for (auto layer = profile_.layers.rbegin(); layer != profile_.layers.rend(); ++layer) {
+      for (const WeightTiming& w : layer->weights) names.push_back(w.name);
+    }
+    names.resize(1 + random_() % names.size());
+    const unsigned percent = 10 + random_() % 81;
+    std::set<std::string> selection = {names.back()};
+    for (const std::string& name : names) {
+      if (random_() % 100 < percent) selection.insert(name);
+    }
+    return selection;
+  }
+
+  std::vector<double> selector_milliseconds() {
+    std::vector<double> times;
+    for (const double rho : {0.35, 0.5, 0.7, 1.0}) {
+      ElasticProblem problem = elastic_problem(profile_);
+      std::exponential_distribution<double> importance;
+      for (ElasticEntry& entry : problem.entries) {
+        if (entry.selectable) entry.importance = importance(random_);
+      }
+      const double seconds = std::max(0.0, rho * profile_.step - profile_.forward);
+      const auto start = Clock::now();
+      (void)select_tensors(problem.entries, seconds, {.resolution = options_.resolution});
+      times.push_back(1000 * seconds_since(start));
+    }
+    return times;
+  }
+
+  const Options options_;
+  const Head head_;
+  std::mt19937 random_;
+  TrainerConfig config_;
+  KernelSelector kernels_;
+  std::optional<TrainingPlanInput> input_;
+  TimingProfile profile_;
+  double profile_seconds_ = 0;
+};
+
+void print(const Json& result) {
+  std::vector<double> errors;
+  for (const double e : result["profile_error_percent"]) errors.push_back(std::abs(e));
+  const auto within = std::count_if(errors.begin(), errors.end(), [](double e) { return e <= 5; });
+  std::printf("%d tensors, %.1f ms a step of all, forward %.1f %% of it\n",
+              result["tensors"].get<int>(), result["step_ms"].get<double>(),
+              100 * result["forward_share"].get<double>());
+  std::printf(
+      "backward pass of %zu random selections: error %.1f %% in the median, %.1f %% at most, "
+      "%td within 5 %%\n",
+      errors.size(), median(errors), *std::max_element(errors.begin(), errors.end()), within);
+  std::printf("selector: %.1f ms in the median at %d parts\n",
+              median(result["selector_ms"].get<std::vector<double>>()),
+              result["resolution"].get<int>());
+}
+
+}  // namespace
+}  // namespace moil::night
+
+int main(int argc, char** argv) {
+  moil::night::Options options;
+  bool json = false;
+  CLI::App app("Timing profiles against measured steps, and the selector's time");
+  app.add_option("--model", options.model, "model folder")->required();
+  app.add_option("--trainable-layers", options.trainable_layers, "n of LF(n), or all");
+  app.add_option("--batch", options.batch)->check(CLI::PositiveNumber);
+  app.add_option("--selections", options.selections)->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
+  app.add_option("--runs", options.runs, "steps of each")->check(CLI::PositiveNumber);
+  app.add_option("--resolution", options.resolution)->check(CLI::PositiveNumber);
+  app.add_flag("--freeze-batch-norms", options.freeze_batch_norms);
+  app.add_flag("--json", json, "print one JSON object");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    moil::set_thread_count(options.threads);
+    const auto result = moil::night::Bench(options).run();
+    if (json)
+      std::printf("%s\n", result.dump().c_str());
+    else
+      moil::night::print(result);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "elastic_bench: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,213 @@
+#include "daemon/night/head_training.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "engine/elastic/elastic_record.h"
+
+namespace moil::night {
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(const TrainState& state) {
+  return {{"step", state.step},
+          {"loss_sum", state.loss_sum},
+          {"loss_count", state.loss_count},
+          {"seconds", state.seconds},
+          {"cpu_seconds", state.cpu_seconds}};
+}
+
+TrainState train_state_from_json(const Json& json) {
+  TrainState state;
+  state.step = json.at("step");
+  state.loss_sum = json.at("loss_sum");
+  state.loss_count = json.at("loss_count");
+  state.seconds = json.at("seconds");
+  state.cpu_seconds = json.at("cpu_seconds");
+  return state;
+}
+
+class PlainTraining final : public HeadTraining {
+ public:
+  explicit PlainTraining(Trainer& trainer) : trainer_(trainer) {}
+
+  std::optional<Json> begin(const WeightMap& weights,
+                            const std::filesystem::path& checkpoint) override {
+    trainer_.allocate(weights);
+    const auto saved = Checkpoint::load(checkpoint);
+    if (!saved) return std::nullopt;
+    Json text = Json::parse(saved->text());
+    saved->restore(trainer_.network().persistent());
+    trainer_.network().weights_changed();
+    trainer_.state() = train_state_from_json(text.at("state"));
+    return text.at("beside");
+  }
+
+  bool run(BatchSource& source, const Trainer::Callbacks& callbacks) override {
+    return trainer_.run(source, callbacks);
+  }
+
+  void save_checkpoint(const std::filesystem::path& checkpoint, Json beside) override {
+    const Json text = {{"beside", std::move(beside)}, {"state", to_json(trainer_.state())}};
+    moil::save_checkpoint(checkpoint, text.dump(), trainer_.network().persistent());
+  }
+
+  const TrainState& state() const override { return trainer_.state(); }
+  void save(WeightMap& weights) const override { trainer_.network().save(weights); }
+  double seconds() const override { return state().seconds; }
+  std::size_t planned_bytes() const override { return trainer_.planned_bytes(); }
+  Json choices() const override { return nullptr; }
+
+ private:
+  Trainer& trainer_;
+};
+
+std::vector<std::string> tensors_of(const TimingProfile& profile) {
+  std::vector<std::string> names;
+  for (const LayerTiming& layer : profile.layers) {
+    for (const WeightTiming& weight : layer.weights) names.push_back(weight.name);
+  }
+  return names;
+}
+
+class ElasticTraining final : public HeadTraining {
+ public:
+  ElasticTraining(ElasticPlan plan, KernelSelector& kernels)
+      : plan_(std::move(plan)), kernels_(kernels) {}
+
+  std::optional<Json> begin(const WeightMap& weights,
+                            const std::filesystem::path& checkpoint) override {
+    const auto saved = Checkpoint::load(checkpoint);
+    if (!saved) {
+      start(weights, {plan_.profile});
+      return std::nullopt;
+    }
+    const Json text = Json::parse(saved->text());
+    std::vector<ProfileInForce> profiles;
+    for (const Json& profile : text.at("profiles"))
+      profiles.push_back(profile_in_force_from_json(profile));
+    std::vector<ElasticInterval> intervals;
+    for (const Json& interval : text.at("intervals"))
+      intervals.push_back(elastic_interval_from_json(interval));
+    start(weights, std::move(profiles));
+    trainer_->resume(std::move(intervals), train_state_from_json(text.at("state")));
+    saved->restore(trainer_->persistent());
+    trainer_->weights_changed();
+    return text.at("beside");
+  }
+
+  bool run(BatchSource& source, const Trainer::Callbacks& callbacks) override {
+    return trainer_->run(source, callbacks);
+  }
+
+  void save_checkpoint(const std::filesystem::path& checkpoint, Json beside) override {
+    Json profiles = Json::array(), intervals = Json::array();
+    for (const auto& profile : trainer_->profiles()) profiles.push_back(moil::to_json(profile));
+    for (const auto& interval : trainer_->intervals()) intervals.push_back(moil::to_json(interval));
+    const Json text = {{"beside", std::move(beside)},
+                       {"state", to_json(state())},
+                       {"profiles", std::move(profiles)},
+                       {"intervals", std::move(intervals)}};
+    moil::save_checkpoint(checkpoint, text.dump(), trainer_->persistent());
+  }
+
+  const TrainState& state() const override { return trainer_->state(); }
+  void save(WeightMap& weights) const override { trainer_->save(weights); }
+
+  double seconds() const override {
+    double sum = state().seconds;
+    for (const auto& interval : trainer_->intervals()) sum += interval.choosing_seconds;
+    return sum;
+  }
+
+  std::size_t planned_bytes() const override {
+    std::size_t most = 0;
+    for (const auto& interval : trainer_->intervals())
+      most = std::max(most, interval.planned_bytes);
+    return most;
+  }
+
+  Json choices() const override {
+    const TimingProfile& profile = trainer_->profiles().front().profile;
+    const std::vector<std::string> tensors = tensors_of(profile);
+    Json intervals = Json::array();
+    for (const ElasticInterval& interval : trainer_->intervals())
+      intervals.push_back(described(interval, tensors));
+    Json profiles = Json::array();
+    for (const ProfileInForce& p : trainer_->profiles())
+      profiles.push_back({{"epoch", p.epoch},
+                          {"step_seconds", p.profile.step},
+                          {"forward_seconds", p.profile.forward},
+                          {"seconds", p.seconds},
+                          {"why", p.why}});
+    return {{"rho", plan_.elastic.speedup_ratio},
+            {"interval_epochs", plan_.elastic.interval_epochs},
+            {"forward_share", profile.forward / profile.step},
+            {"smallest_rho", smallest_speedup_ratio(profile)},
+            {"full_step_seconds", profile.step},
+            {"full_planned_bytes", plan_.full_planned_bytes},
+            {"tensors", tensors},
+            {"intervals", std::move(intervals)},
+            {"profiles", std::move(profiles)},
+            {"remark", remark()}};
+  }
+
+ private:
+  void start(const WeightMap& weights, std::vector<ProfileInForce> profiles) {
+    trainer_ = std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
+                                                plan_.elastic, std::move(profiles), kernels_);
+    trainer_->start(weights);
+  }
+
+  Json described(const ElasticInterval& interval, const std::vector<std::string>& tensors) const {
+    Json selected = Json::array(), importance = Json::array();
+    for (const std::string& tensor : tensors) {
+      if (interval.selection.contains(tensor)) selected.push_back(tensor);
+      importance.push_back(interval.importance.at(tensor));
+    }
+    const std::int64_t left = plan_.config.epochs - interval.epoch;
+    return {{"epoch", interval.epoch},
+            {"epochs", std::min(plan_.elastic.interval_epochs, left)},
+            {"selected", std::move(selected)},
+            {"importance", std::move(importance)},
+            {"predicted_step_seconds", interval.step_seconds},
+            {"measured_step_seconds", interval.measured_step_seconds},
+            {"planned_bytes", interval.planned_bytes},
+            {"probe_seconds", interval.probe_seconds},
+            {"selector_seconds", interval.selector_seconds},
+            {"choosing_seconds", interval.choosing_seconds}};
+  }
+
+  // Why the time that there was is not used up.
+  Json remark() const {
+    const auto& intervals = trainer_->intervals();
+    double used = 0;
+    for (const ElasticInterval& interval : intervals) used += interval.step_seconds;
+    const double allowed = plan_.elastic.speedup_ratio * trainer_->profiles().front().profile.step *
+                           static_cast<double>(intervals.size());
+    if (intervals.empty() || used >= 0.9 * allowed) return nullptr;
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "steps take %.0f %% of what rho allows: no update of what is not selected "
+                  "promises to lower the loss in the time that is left",
+                  100 * used / allowed);
+    return text;
+  }
+
+  const ElasticPlan plan_;
+  KernelSelector& kernels_;
+  std::unique_ptr<ElasticTrainer> trainer_;
+};
+
+}  // namespace
+
+std::unique_ptr<HeadTraining> plain_training(Trainer& trainer) {
+  return std::make_unique<PlainTraining>(trainer);
+}
+
+std::unique_ptr<HeadTraining> elastic_training(ElasticPlan plan, KernelSelector& kernels) {
+  return std::make_unique<ElasticTraining>(std::move(plan), kernels);
+}
+
+}  // namespace moil::night

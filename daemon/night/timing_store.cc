@@ -1,0 +1,63 @@
+#include "daemon/night/timing_store.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/seconds.h"
+#include "base/version.h"
+#include "engine/elastic/timing_profile_json.h"
+#include "engine/io/fingerprint.h"
+#include "featurecache/cache.h"
+
+namespace moil::night {
+namespace {
+
+std::string file_name(const ModelDescription& head, const std::set<std::string>& layers,
+                      const TrainerConfig& config, int threads) {
+  nlohmann::json key = {{"layers", layers},
+                        {"batch", micro_batch_of(config)},
+                        {"optimizer", to_string(config.optimizer.kind)},
+                        {"momentum", config.optimizer.momentum > 0},
+                        {"clips", config.clip_norm > 0},
+                        {"threads", threads}};
+  return cache::to_hex(cache::model_id(model_fingerprint(head), key.dump())) + ".json";
+}
+
+}  // namespace
+
+TimingStore::TimingStore(std::filesystem::path folder, const ModelDescription& head,
+                         const std::set<std::string>& trainable_layers, const TrainerConfig& config,
+                         int threads)
+    : file_(std::move(folder) / file_name(head, trainable_layers, config, threads)) {}
+
+std::optional<TimingProfile> TimingStore::load() const {
+  if (!std::filesystem::exists(file_)) return std::nullopt;
+  const auto json = nlohmann::json::parse(read_text(file_), nullptr, false);
+  if (!json.is_object() || json.value("version", "") != kVersion || !json.contains("profile"))
+    return std::nullopt;
+  try {
+    return timing_profile_from_json(json.at("profile"));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void TimingStore::save(const TimingProfile& profile) const {
+  std::filesystem::create_directories(file_.parent_path());
+  const nlohmann::json json = {{"version", kVersion}, {"profile", to_json(profile)}};
+  write_file_atomic(file_, json.dump(1) + "\n");
+}
+
+ProfileInForce timing_profile(const TimingStore& store, const NightModel& night) {
+  if (auto known = store.load()) return {0, std::move(*known), 0, "stored"};
+  const auto start = std::chrono::steady_clock::now();
+  TimingProfile measured =
+      measure_timing(night.head, &night.freeze.trainable_layers, night.trainer->config(),
+                     night.bundle.weights, *night.trainer_kernels);
+  store.save(measured);
+  return {0, std::move(measured), seconds_since(start), "measured"};
+}
+
+}  // namespace moil::night

@@ -1,0 +1,125 @@
+"""Nights that choose what to train by the time it takes: elastic selection, methods, deadlines."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import unittest
+from typing import Any
+
+from world import SETTINGS, Row, World, ctl_of, daemon_in, wait_for, weights_digest
+from night.moilctl import Moilctl
+from night.programs import ProgramError
+
+ROW = Row("elastic", "elastic", SETTINGS.alpha, "all", cached=True)
+HEAD = Row("head", "head", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
+ELASTIC = {"rho": 0.6, "interval_epochs": 2, "profiling_share": 0}
+
+
+class ElasticTest(unittest.TestCase):
+    """One daemon for all; its timing profile is measured by the first job."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.world = World()
+        cls.addClassCleanup(cls.world.clean)
+        cls.daemon = daemon_in(cls.world.new_folder("elastic"), {"worker": {"backoff_seconds": 0.05, "attempts": 10}})
+        cls.enterClassContext(cls.daemon)
+        cls.ctl = ctl_of(cls.daemon)
+        cls.world.furnish(cls.ctl)
+
+    def run_job(self, row: Row = ROW, **changes: Any) -> dict[str, Any]:
+        return self.ctl.wait(self.ctl.submit(self.world.spec(row, **changes)))
+
+    def test_each_interval_keeps_to_its_time_and_memory(self) -> None:
+        for row in (ROW, HEAD):
+            job = self.run_job(row, elastic=ELASTIC)
+            self.assertEqual(job["state"], "succeeded", job["message"])
+            details = job["result"]["details"]
+            self.assertEqual(details["method"], "elastic")
+            elastic = details["elastic"]
+            self.assertEqual([i["epoch"] for i in elastic["intervals"]], [0, 2])
+            for interval in elastic["intervals"]:
+                self.assertTrue(0 < len(interval["selected"]) <= len(elastic["tensors"]))
+                self.assertEqual(len(interval["importance"]), len(elastic["tensors"]))
+                self.assertLessEqual(interval["predicted_step_seconds"], 0.6 * elastic["full_step_seconds"])
+                self.assertLessEqual(interval["planned_bytes"], elastic["full_planned_bytes"])
+                self.assertGreater(interval["measured_step_seconds"], 0)
+            self.assertEqual(len(elastic["profiles"]), 1)
+            memory = details["memory"]
+            self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
+
+    def test_a_profile_is_measured_once(self) -> None:
+        spec = {"elastic": {**ELASTIC, "rho": 0.7}}
+        self.run_job(HEAD, **spec)
+        again = self.run_job(HEAD, **spec)["result"]["details"]["elastic"]
+        self.assertEqual(again["profiles"][0]["why"], "stored")
+
+    def test_methods_train_what_they_say(self) -> None:
+        spec = self.world.spec(ROW)
+        bytes_planned = {}
+        for method in ("full", "bn_bias", "last_layer"):
+            job = self.ctl.wait(self.ctl.submit({**spec, "train": {**spec["train"], "method": method}}))
+            self.assertEqual(job["state"], "succeeded", job["message"])
+            self.assertEqual(job["result"]["details"]["method"], method)
+            bytes_planned[method] = job["result"]["details"]["memory"]["training_plan_bytes"]
+        self.assertLess(bytes_planned["last_layer"], bytes_planned["bn_bias"])
+        self.assertLess(bytes_planned["bn_bias"], bytes_planned["full"])
+
+    def test_the_impossible_is_refused_with_the_smallest_possible(self) -> None:
+        job = self.run_job(ROW, elastic={**ELASTIC, "rho": 0.01})
+        self.assertEqual(job["state"], "failed")
+        self.assertRegex(job["message"], r"rho 0\.01 is below the smallest possible, 0\.\d+")
+        job = self.run_job(ROW, deadline_seconds=0.01)
+        self.assertEqual(job["state"], "failed")
+        self.assertRegex(job["message"], r"the shortest possible is about \d+")
+
+    def test_a_deadline_chooses_and_says_so(self) -> None:
+        job = self.run_job(HEAD, deadline_seconds=600)
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        chosen = job["result"]["details"]["deadline"]
+        self.assertEqual(chosen, {"seconds": 600, "trained_units": SETTINGS.trainable_layers, "rho": 1})
+        events = self.ctl.json("job", "get", str(job["id"]))["events"]
+        notes = [e["event"]["message"] for e in events if e["event"]["event"] == "note"]
+        self.assertTrue(any("to end within 600 s" in note for note in notes), notes)
+
+    def test_a_plan_tells_the_times(self) -> None:
+        file = self.daemon.state.parent / "timing.json"
+        file.write_text(json.dumps(self.world.spec(HEAD)))
+        timing = self.ctl.json("plan", file, "--timing")["timing"]
+        forward = sum(layer["forward_seconds"] for layer in timing["layers"])
+        self.assertAlmostEqual(forward, timing["forward_seconds"], delta=1e-6)
+        self.assertIn("UPDATE (T_W)", self.ctl.text("plan", file, "--timing"))
+
+    def test_wrong_together_is_refused_at_once(self) -> None:
+        spec = self.world.spec(ROW, elastic=ELASTIC)
+        spec["train"]["method"] = "last_layer"
+        with self.assertRaises(ProgramError):
+            self.ctl.submit(spec)
+
+    def test_killed_again_and_again(self) -> None:
+        """Goes on with the selections and the waiting states of before: the same weights."""
+        spec = self.world.spec(ROW, elastic={**ELASTIC, "rho": 0.8})
+        spec["train"] = {**spec["train"], "epochs": 40, "checkpoint_seconds": 0.05}
+        first = self.ctl.wait(self.ctl.submit(spec))
+        self.assertEqual(first["attempts"], 1, first["message"])
+        expected = weights_digest(self.daemon.state, first)
+        job = self.ctl.submit(spec)
+        for epoch in (7, 20, 31):
+            wait_for(f"epoch {epoch}", lambda: epochs_of(self.ctl, job) >= epoch, 120)
+            (worker,) = self.daemon.workers()
+            os.kill(worker, signal.SIGKILL)
+        ended = self.ctl.wait(job)
+        self.assertEqual(ended["state"], "succeeded", ended["message"])
+        self.assertGreaterEqual(ended["attempts"], 3)
+        self.assertEqual(weights_digest(self.daemon.state, ended), expected)
+
+
+def epochs_of(ctl: Moilctl, job: int) -> int:
+    events = ctl.json("job", "get", str(job))["events"]
+    return max((e["event"]["epoch"] for e in events if e["event"]["event"] == "curve"), default=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
