@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "engine/elastic/selection_fill.h"
 #include "engine/train/schedule.h"
 
 namespace moil {
@@ -69,6 +70,8 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       elastic_(elastic),
       profiles_(std::move(profiles)),
       kernels_(kernels),
+      graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
+                         micro_batch_of(config_))),
       problem_(elastic_problem(profiles_.at(0).profile)) {
   check(elastic_, profiles_[0].profile);
 }
@@ -162,7 +165,10 @@ std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>
   const TimingProfile& profile = profiles_[present_].profile;
   const double seconds = elastic_.speedup_ratio * profile.step - profile.forward;
   const auto selection = named(select_tensors(problem_.entries, seconds, options).entries);
-  return selection.empty() ? without_importance() : selection;
+  if (selection.empty()) return without_importance();
+  return fill_selection(profile, graph_, importance, selection,
+                        elastic_.speedup_ratio * profile.step,
+                        [&](const std::set<std::string>& s) { return fits(s); });
 }
 
 void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
@@ -183,8 +189,7 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   interval.selector_seconds = seconds_since(selecting);
   begin(interval.selection);
   interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
-  interval.step_seconds =
-      predicted_step(profiles_[present_].profile, trainer_->network().graph(), interval.selection);
+  interval.step_seconds = predicted_step(profiles_[present_].profile, graph_, interval.selection);
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
 }

@@ -119,6 +119,7 @@ class ElasticTrainer {
   const ElasticConfig elastic_;
   std::vector<ProfileInForce> profiles_;
   KernelSelector& kernels_;
+  const Graph graph_;        // of training, whatever is selected
   std::size_t present_ = 0;  // of profiles_
   ElasticProblem problem_;
   WeightMap weights_;                                  // while no trainer holds them
