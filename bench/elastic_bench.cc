@@ -6,7 +6,8 @@
 // Profiles the training of a model's last layers, then trains random selections of their tensors
 // and holds the backward pass's measured seconds against the predicted ones. A machine's speed
 // drifts meanwhile: each selection's steps take turns with steps of full training, and both are
-// told as parts of it; "raw" errors are those of the seconds as they were.
+// told as parts of it; "raw" errors are those of the seconds as they were. "rho_shares" are whole
+// steps of what the selector chooses for random importance, as parts of full steps, by rho.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -35,6 +36,8 @@ struct Options {
   int selections = 50, threads = 2, runs = 7, resolution = 100'000;
   bool freeze_batch_norms = false;
 };
+
+constexpr double kRhos[] = {0.35, 0.5, 0.7, 1.0};
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -74,15 +77,18 @@ class Steps {
     fill_inputs_with_zeros(network_);
     const auto start = Clock::now();
     network_.train_step(/*random_key=*/1, &idle_);
-    double seconds = seconds_since(start);
+    const double whole = seconds_since(start);
+    double seconds = whole;
     for (const PlannedStep& step : network_.plan().steps) {
       if (step.kind == StepKind::kForward)
         seconds -= std::exchange(orders[static_cast<std::size_t>(step.order)], 0);
     }
     backward_.push_back(seconds);
+    whole_ = whole;
   }
 
   double last() const { return backward_.back(); }
+  double last_whole() const { return whole_; }
   double backward() const { return median(backward_); }
 
  private:
@@ -94,6 +100,7 @@ class Steps {
   Network network_;
   IdleUpdater idle_;
   std::vector<double> backward_;
+  double whole_ = 0;
 };
 
 class Bench {
@@ -140,6 +147,7 @@ class Bench {
             {"raw_error_percent", raw},
             {"backward_shares", shares},
             {"selector_ms", selector_milliseconds()},
+            {"rho_shares", rho_shares(full)},
             {"resolution", options_.resolution}};
   }
 
@@ -159,20 +167,55 @@ class Bench {
     return selection;
   }
 
+  ElasticProblem random_problem() {
+    ElasticProblem problem = elastic_problem(profile_);
+    std::exponential_distribution<double> importance;
+    for (ElasticEntry& entry : problem.entries) {
+      if (entry.selectable) entry.importance = importance(random_);
+    }
+    return problem;
+  }
+
+  std::set<std::string> selected(const ElasticProblem& problem, double rho) const {
+    const double seconds = std::max(0.0, rho * profile_.step - profile_.forward);
+    std::set<std::string> names;
+    for (const std::size_t e :
+         select_tensors(problem.entries, seconds, {.resolution = options_.resolution}).entries)
+      names.insert(problem.weights[e]);
+    return names;
+  }
+
   std::vector<double> selector_milliseconds() {
     std::vector<double> times;
-    for (const double rho : {0.35, 0.5, 0.7, 1.0}) {
-      ElasticProblem problem = elastic_problem(profile_);
-      std::exponential_distribution<double> importance;
-      for (ElasticEntry& entry : problem.entries) {
-        if (entry.selectable) entry.importance = importance(random_);
-      }
-      const double seconds = std::max(0.0, rho * profile_.step - profile_.forward);
+    for (const double rho : kRhos) {
+      const ElasticProblem problem = random_problem();
       const auto start = Clock::now();
-      (void)select_tensors(problem.entries, seconds, {.resolution = options_.resolution});
+      (void)selected(problem, rho);
       times.push_back(1000 * seconds_since(start));
     }
     return times;
+  }
+
+  // Medians of three selections' steps, each beside as many of full training.
+  Json rho_shares(Steps& full) {
+    Json shares = Json::object();
+    for (const double rho : kRhos) {
+      std::vector<double> parts;
+      for (int i = 0; i < 3; ++i) {
+        const std::set<std::string> selection = selected(random_problem(), rho);
+        if (selection.empty()) continue;  // below what anything takes
+        Steps steps(*input_, config_, selection, head_.weights, kernels_);
+        for (int run = 0; run < options_.runs; ++run) {
+          steps.run();
+          full.run();
+          parts.push_back(steps.last_whole() / full.last_whole());
+        }
+      }
+      char name[16];
+      std::snprintf(name, sizeof name, "%g", rho);
+      shares[name] = parts.empty() ? Json(nullptr) : Json(median(parts));
+    }
+    return shares;
   }
 
   const Options options_;
@@ -196,6 +239,11 @@ void print(const Json& result) {
       "backward pass of %zu random selections: error %.1f %% in the median, %.1f %% at most, "
       "%td within 5 %%\n",
       errors.size(), median(errors), *std::max_element(errors.begin(), errors.end()), within);
+  for (const auto& [rho, share] : result["rho_shares"].items()) {
+    if (!share.is_null())
+      std::printf("rho %s: whole steps take %.1f %% of full ones\n", rho.c_str(),
+                  100 * share.get<double>());
+  }
   std::printf("selector: %.1f ms in the median at %d parts\n",
               median(result["selector_ms"].get<std::vector<double>>()),
               result["resolution"].get<int>());

@@ -176,7 +176,11 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   if (measures) config = with_swap_times(night, input, config);
   night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
-  if (night.elastic) night.choosing_bytes = choosing_bytes(night, config);
+  if (night.elastic) {
+    night.choosing_bytes = choosing_bytes(night, config);
+    if (input.spec.memory.budget_bytes)
+      night.elastic->memory_limit_bytes = night.trainer->planned_bytes();
+  }
   const NetworkPlan& plan = night.trainer->network().plan();
   const SwapTraffic pass = traffic(plan.pool, plan.stays);
   const auto passes = static_cast<std::uint64_t>(night.steps) *

@@ -133,9 +133,9 @@ std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entr
 }
 
 bool ElasticTrainer::fits(const std::set<std::string>& selection) {
-  if (config_.memory_budget_bytes == 0) return true;
+  if (elastic_.memory_limit_bytes == 0) return true;
   const Trainer planned(model_, &layers_, config_of(selection), kernels_);
-  return planned.planned_bytes() + waiting_bytes(selection) <= config_.memory_budget_bytes;
+  return planned.planned_bytes() + waiting_bytes(selection) <= elastic_.memory_limit_bytes;
 }
 
 // States are named after their weights.
@@ -159,16 +159,29 @@ std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>
     if (problem_.entries[e].selectable)
       problem_.entries[e].importance = importance.at(problem_.weights[e]);
   }
+  const double allowed = elastic_.speedup_ratio * profiles_[present_].profile.step;
+  const std::set<std::string> selection = select_in_time(allowed);
+  if (selection.empty()) return without_importance();
+  return fill_selection(profiles_[present_].profile, graph_, importance, selection, allowed,
+                        [&](const std::set<std::string>& s) { return fits(s); });
+}
+
+// Measured one by one, the weights of a layer may seem to take less than measured together: the
+// selector adds up, and what it chose is tried on the graph.
+std::set<std::string> ElasticTrainer::select_in_time(double step_seconds) {
+  const TimingProfile& profile = profiles_[present_].profile;
   SelectorOptions options;
   options.resolution = elastic_.resolution;
   options.fits = [&](const ElasticSelection& s) { return fits(named(s.entries)); };
-  const TimingProfile& profile = profiles_[present_].profile;
-  const double seconds = elastic_.speedup_ratio * profile.step - profile.forward;
-  const auto selection = named(select_tensors(problem_.entries, seconds, options).entries);
-  if (selection.empty()) return without_importance();
-  return fill_selection(profile, graph_, importance, selection,
-                        elastic_.speedup_ratio * profile.step,
-                        [&](const std::set<std::string>& s) { return fits(s); });
+  double seconds = step_seconds - profile.forward;
+  std::set<std::string> selection;
+  for (int tries = 0; tries < 4 && seconds >= 0; ++tries) {
+    selection = named(select_tensors(problem_.entries, seconds, options).entries);
+    const double excess = predicted_step(profile, graph_, selection) - step_seconds;
+    if (selection.empty() || excess <= 0) break;
+    seconds -= excess;
+  }
+  return selection;
 }
 
 void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,

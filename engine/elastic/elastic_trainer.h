@@ -35,6 +35,9 @@ struct ElasticConfig {
   std::int64_t probe_samples = 4;
   int resolution = 100'000;  // of the selector (T_q)
   ImportanceMetric metric = ImportanceMetric::kLoss;
+  // Of a selection's plan and the states that wait beside it; what needs more is passed over. 0: no
+  // limit.
+  std::size_t memory_limit_bytes = 0;
   // Of the run's predicted time, for measuring anew where steps take longer or shorter than they
   // did; 0: never.
   double profiling_share = 0;
@@ -104,6 +107,7 @@ class ElasticTrainer {
   std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
                                       std::int64_t epoch);
   std::set<std::string> select(const std::map<std::string, double>& importance);
+  std::set<std::string> select_in_time(double step_seconds);
   std::set<std::string> named(const std::vector<std::size_t>& entries) const;
   std::set<std::string> without_importance() const;
   bool fits(const std::set<std::string>& selection);

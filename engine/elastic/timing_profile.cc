@@ -47,7 +47,9 @@ class TimedUpdates final : public IdleUpdater {
   std::map<std::string, std::vector<double>> seconds;
 };
 
-// Median seconds of the steps of training that trains some weights.
+// What the steps take of training that trains some weights, in forward passes: the same work in
+// every training. A machine's speed changes from one second to the next; each run is told by its
+// own forward pass, and the median counts.
 class MeasuredTraining {
  public:
   MeasuredTraining(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
@@ -64,29 +66,33 @@ class MeasuredTraining {
     for (int run = 0; run < runs; ++run) {
       std::vector<double> orders(by_order.size(), 0);
       network.measure_orders(&orders);
-      whole_.push_back(run_step(network, updates));
-      for (std::size_t o = 0; o < orders.size(); ++o) by_order[o].push_back(orders[o]);
+      const double whole = run_step(network, updates);
+      double forward = 0;
+      for (const PlannedStep& step : network.plan().steps) {
+        if (step.kind == StepKind::kForward)
+          forward += orders[static_cast<std::size_t>(step.order)];
+      }
+      forward_.push_back(forward);
+      whole_.push_back(whole / forward);
+      for (std::size_t o = 0; o < orders.size(); ++o) by_order[o].push_back(orders[o] / forward);
     }
     for (const PlannedStep& step : network.plan().steps)
       steps_[{step.node, step.kind}] = median(by_order[static_cast<std::size_t>(step.order)]);
-    updates_ = std::move(updates.seconds);
+    for (const auto& [name, seconds] : updates.seconds) {
+      std::vector<double>& passes = updates_[name];
+      for (std::size_t run = 0; run < seconds.size(); ++run)
+        passes.push_back(seconds[run] / forward_[run]);
+    }
   }
 
   // 0 for what is not done.
-  double seconds(int node, StepKind kind) const {
+  double passes(int node, StepKind kind) const {
     const auto step = steps_.find({node, kind});
     return step == steps_.end() ? 0 : step->second;
   }
-  double apply_seconds(const std::string& weight) const { return median(updates_.at(weight)); }
-  double step() const { return median(whole_); }
-  // The same work in every training: what it takes tells how fast the machine was meanwhile.
-  double forward() const {
-    double sum = 0;
-    for (const auto& [step, seconds] : steps_) {
-      if (step.second == StepKind::kForward) sum += seconds;
-    }
-    return sum;
-  }
+  double apply_passes(const std::string& weight) const { return median(updates_.at(weight)); }
+  double step_passes() const { return median(whole_); }
+  double forward_seconds() const { return median(forward_); }
 
  private:
   static double run_step(Network& network, TimedUpdates& updates) {
@@ -96,7 +102,7 @@ class MeasuredTraining {
     return seconds_since(start);
   }
 
-  std::vector<double> whole_;
+  std::vector<double> forward_, whole_;
   std::map<std::pair<int, StepKind>, double> steps_;
   std::map<std::string, std::vector<double>> updates_;
 };
@@ -119,25 +125,24 @@ class Profiler {
 
   TimingProfile run() {
     const MeasuredTraining all = measured(input_.options.plan.trainable);
-    forward_ = all.forward();
+    forward_ = all.forward_seconds();
     TimingProfile profile;
-    profile.forward = forward_;
-    profile.step = all.step();
+    profile.step = forward_ * all.step_passes();
     for (int i = 0; i < nodes(); ++i) {
       LayerTiming& layer = profile.layers.emplace_back();
       layer.layer = graph_.nodes[at(i)].name;
-      layer.forward = all.seconds(i, StepKind::kForward);
-      layer.all_gradient = all.seconds(i, StepKind::kComputeGradient);
-      layer.all_derivative = layer.derivative = all.seconds(i, StepKind::kComputeDerivative);
+      layer.forward = seconds(all, i, StepKind::kForward);
+      profile.forward += layer.forward;
+      layer.all_gradient = seconds(all, i, StepKind::kComputeGradient);
+      layer.all_derivative = layer.derivative = seconds(all, i, StepKind::kComputeDerivative);
       for (const std::string& name : weights_of_[at(i)])
         layer.weights.push_back(
-            {name, layer.all_gradient, layer.all_derivative, all.apply_seconds(name)});
+            {name, layer.all_gradient, layer.all_derivative, forward_ * all.apply_passes(name)});
     }
     const MeasuredTraining hardly = measured(with_first({}));
     for (int i = 0; i < nodes(); ++i) {
       if (!weights_of_[at(i)].empty() && i != first())
-        profile.layers[at(i)].derivative =
-            slowness(hardly) * hardly.seconds(i, StepKind::kComputeDerivative);
+        profile.layers[at(i)].derivative = seconds(hardly, i, StepKind::kComputeDerivative);
     }
     for (std::size_t w = 0; most_ > 1 && w < most_; ++w) measure_alone(w, profile);
     return profile;
@@ -146,6 +151,10 @@ class Profiler {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
+
+  double seconds(const MeasuredTraining& training, int node, StepKind kind) const {
+    return forward_ * training.passes(node, kind);
+  }
 
   // The layer nearest the input that may be trained.
   int first() const {
@@ -165,12 +174,6 @@ class Profiler {
     return MeasuredTraining(input_, config_, weights_, trained, kernels_, runs_);
   }
 
-  // A machine's speed changes from second to second: times of one training, as they would have been
-  // in the first.
-  double slowness(const MeasuredTraining& training) const {
-    return training.forward() > 0 ? forward_ / training.forward() : 1;
-  }
-
   // Each layer's weight number w, of layers that have several.
   void measure_alone(std::size_t w, TimingProfile& profile) const {
     std::set<std::string> names;
@@ -183,8 +186,8 @@ class Profiler {
     for (int i = 0; i < nodes(); ++i) {
       if (weights_of_[at(i)].size() < 2 || w >= weights_of_[at(i)].size()) continue;
       WeightTiming& weight = profile.layers[at(i)].weights[w];
-      weight.gradient = slowness(alone) * alone.seconds(i, StepKind::kComputeGradient);
-      weight.derivative = slowness(alone) * alone.seconds(i, StepKind::kComputeDerivative);
+      weight.gradient = seconds(alone, i, StepKind::kComputeGradient);
+      weight.derivative = seconds(alone, i, StepKind::kComputeDerivative);
     }
   }
 
@@ -196,7 +199,7 @@ class Profiler {
   const Graph graph_;
   std::vector<std::vector<std::string>> weights_of_;  // by node
   std::size_t most_ = 0;                              // weights of a node
-  double forward_ = 0;                                // seconds, where everything is trained
+  double forward_ = 0;                                // seconds
 };
 
 std::vector<bool> learning(const LayerTiming& layer, const std::set<std::string>& selection) {

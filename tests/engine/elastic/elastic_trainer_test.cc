@@ -166,11 +166,11 @@ TEST(ElasticTrainer, LessIsPlannedThanForFullTraining) {
 TEST(ElasticTrainer, KeepsToTheMemoryBudget) {
   ElasticJob free(0.8);
   free.go(1);
-  TrainerConfig c = config();
-  c.memory_budget_bytes = free.trainer.intervals().at(0).planned_bytes - 1;
-  ElasticJob tight(0.8, c);
+  const std::size_t limit = free.trainer.intervals().at(0).planned_bytes - 1;
+  ElasticJob tight({.speedup_ratio = 0.8, .interval_epochs = 2, .memory_limit_bytes = limit},
+                   {{.profile = profile()}});
   tight.go(1);
-  EXPECT_LE(tight.trainer.intervals().at(0).planned_bytes, c.memory_budget_bytes);
+  EXPECT_LE(tight.trainer.intervals().at(0).planned_bytes, limit);
 }
 
 // Stopped after any step, saved, and gone on in objects that know the file and the intervals.

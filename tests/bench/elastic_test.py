@@ -1,0 +1,191 @@
+"""The elastic benchmark's own logic: what its tables, claims and studies make of figures."""
+
+from __future__ import annotations
+
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from elastic import studies, table  # noqa: E402
+from elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
+from elastic.claims import claims  # noqa: E402
+from elastic.jobs import Result, blank, job_spec, result_of  # noqa: E402
+from elastic.summary import find, summaries  # noqa: E402
+from night.results import JobFailed  # noqa: E402
+
+MIB = 1 << 20
+
+
+def told(rho: float, **changes: Any) -> dict[str, Any]:
+    """What a job says of elastic training."""
+    interval = {"epoch": 0, "importance": [1.0, 0.0], "probe_seconds": 0.05, "selector_seconds": 0.01}
+    return {"rho": rho, "forward_share": 0.36, "smallest_rho": 0.37, "intervals": [interval], "remark": None, **changes}
+
+
+def row(method: Method, seed: int, seconds: float, accuracy: float, size: int = 100, **elastic: Any) -> Result:
+    result = blank(GROCERY, method, seed)
+    result.seconds, result.accuracy = seconds, accuracy
+    result.planned_bytes, result.peak_bytes = size * MIB, (size + 5) * MIB
+    result.elastic = told(method.rho, **elastic) if method.rho else None
+    result.remark = result.elastic["remark"] if result.elastic else None
+    return result
+
+
+def refused(rho: float) -> Result:
+    result = blank(GROCERY, Method("elastic", rho), 1)
+    result.remark = "the smallest possible ρ is 0.37"
+    return result
+
+
+def figures() -> list[Result]:
+    """As promised: half the seconds at 0.5, and 0.35 is refused."""
+    rows = [row(FULL, seed, 100.0, 0.8 + 0.001 * seed) for seed in SEEDS]
+    rows += [row(LAST_LAYER, seed, 36.0, 0.7, 40) for seed in SEEDS] + [row(BN_BIAS, seed, 60.0, 0.75, 80) for seed in SEEDS]
+    rows += [row(HALF, seed, 51.0, 0.79 + 0.002 * seed, 70) for seed in SEEDS]
+    return [*rows, row(Method("elastic", 0.7), 1, 72.0, 0.8, 90), refused(0.35)]
+
+
+BENCH = {"case": GROCERY.name, "tensors": 120, "selector_ms": [20.0, 30.0], "profile_error_percent": [-4.0, 1.0]}
+
+
+def judged(rows: list[Result], bench: dict[str, Any] = BENCH) -> dict[str, bool | None]:
+    return {claim.text: claim.holds for claim in claims(rows, [bench])}
+
+
+def verdict(rows: list[Result], part: str) -> bool | None:
+    (found,) = [holds for text, holds in judged(rows).items() if part in text]
+    return found
+
+
+class Claims(unittest.TestCase):
+    def test_what_holds(self) -> None:
+        found = judged(figures())
+        self.assertIsNone(found.pop("at ρ = 0.35 training takes at most 1.05 ρ of full training's seconds"))
+        self.assertEqual(set(found.values()), {True})
+        self.assertEqual(len(found), 10)
+
+    def test_too_slow(self) -> None:
+        slow = [row(HALF, r.seed, 53.0, 0.8) if r.rho == 0.5 else r for r in figures()]
+        self.assertFalse(verdict(slow, "ρ = 0.5 training takes"))
+
+    def test_seconds_are_compared_with_the_same_seeds(self) -> None:
+        drifted = figures() + [row(FULL, 4, 1000.0, 0.8)]
+        self.assertTrue(verdict(drifted, "ρ = 0.7 training takes"))
+        self.assertAlmostEqual(find(summaries(drifted), "elastic", 0.7).share_of(find(summaries(drifted), "full")), 0.72)
+
+    def test_a_refusal_is_no_fault_below_the_smallest_ratio_alone(self) -> None:
+        self.assertFalse(verdict([*figures(), refused(0.6)], "ρ = 0.6 training takes"))
+
+    def test_below_the_forward_share_seconds_are_not_judged(self) -> None:
+        rows = [*figures(), row(Method("elastic", 0.36), 1, 60.0, 0.7)]
+        self.assertIsNone(verdict(rows, "ρ = 0.36 training takes"))
+
+    def test_accuracy_is_compared_beyond_the_spread(self) -> None:
+        rows = [r for r in figures() if r.method != "bn_bias"]
+        near = rows + [row(BN_BIAS, seed, 60.0, 0.797) for seed in SEEDS]  # 0.3 points above, spread 0.4
+        above = rows + [row(BN_BIAS, seed, 60.0, 0.8) for seed in SEEDS]
+        self.assertTrue(verdict(near, "bn_bias"))
+        self.assertFalse(verdict(above, "bn_bias"))
+
+    def test_one_seed_has_no_spread(self) -> None:
+        found = judged([r for r in figures() if r.seed == 1])
+        self.assertEqual({holds for text, holds in found.items() if "accuracy" in text}, {None})
+
+    def test_memory_and_choosing(self) -> None:
+        large = [row(HALF, r.seed, 51.0, 0.8, 100, intervals=[]) if r.rho == 0.5 else r for r in figures()]
+        self.assertFalse(verdict(large, "planned memory"))
+        busy = {"probe_seconds": 0.9, "selector_seconds": 0.1}
+        self.assertFalse(verdict([*figures(), row(HALF, 1, 51.0, 0.8, intervals=[busy])], "probes and selector"))
+
+    def test_benches(self) -> None:
+        found = judged([], {**BENCH, "selector_ms": [50.0], "profile_error_percent": [-5.1]})
+        self.assertEqual(list(found.values()), [False, False])
+
+    def test_nothing_to_judge(self) -> None:
+        self.assertEqual(claims([], []), [])
+        self.assertEqual(claims([row(LAST_LAYER, 1, 36.0, 0.7)], []), [])
+
+
+class Tables(unittest.TestCase):
+    def test_a_row_a_way(self) -> None:
+        lines = table.case_text("title", figures()).splitlines()[4:]
+        self.assertEqual(len(lines), 6)
+        (half,) = [line for line in lines if "| 0.5 " in line]
+        for cell in ("0.510", "1.020", "79.4% (79.2–79.6)", "70.0", "75.0"):
+            self.assertIn(cell, half)
+        (absent,) = [line for line in lines if "0.35" in line]
+        self.assertIn("smallest possible", absent)
+
+    def test_benches_and_claims(self) -> None:
+        self.assertIn("| 25.0 ", table.benches_text([BENCH]))
+        text = table.claims_text(claims(figures(), [{**BENCH, "selector_ms": [60.0]}]))
+        self.assertEqual(text.count("| NO "), 1)
+
+
+class Studies(unittest.TestCase):
+    def test_importances_between_intervals(self) -> None:
+        vectors = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+        result = row(HALF, 1, 1.0, 1.0, intervals=[{"importance": v} for v in vectors])
+        alike = studies.alike_after(result)
+        self.assertAlmostEqual(alike[1], 0.5**0.5)
+        self.assertEqual(alike[2], 0.0)
+
+    def test_time_to_accuracy(self) -> None:
+        result = row(FULL, 1, 3.0, 0.8)
+        result.curve = [{"seconds": i + 1.0, "local": local} for i, local in enumerate([None, 0.7, 0.8])]
+        self.assertEqual(studies.reached(result, 0.7), 2.0)
+        self.assertIsNone(studies.reached(result, 0.9))
+        self.assertIn("full", studies.STUDIES["accuracy"].text([result]))
+
+    def test_every_study_has_a_table(self) -> None:
+        for name, study in studies.STUDIES.items():
+            with self.subTest(name):
+                rows = [row(method, 1, 50.0, 0.8) for method in study.methods]
+                for result, method in zip(rows, study.methods):
+                    result.options = method.options
+                self.assertGreaterEqual(study.text(rows).count("\n"), len(study.methods))
+
+
+class Jobs(unittest.TestCase):
+    def spec(self, method: Method) -> dict[str, Any]:
+        return job_spec(GROCERY, method, 2, "m", Path("/pack"))
+
+    def test_a_method_is_told_once(self) -> None:
+        self.assertEqual(self.spec(BN_BIAS)["train"]["method"], "bn_bias")
+        self.assertIsNone(self.spec(BN_BIAS)["elastic"])
+        self.assertNotIn("method", self.spec(HALF)["train"])
+        self.assertEqual(self.spec(Method("elastic", 0.5, {"probe_samples": 8}))["elastic"], {"rho": 0.5, "probe_samples": 8})
+
+    def test_result(self) -> None:
+        memory = {"predicted_bytes": 4, "measured_bytes": 3, "training_peak_bytes": 2, "training_plan_bytes": 1}
+        details = {"memory": memory, "train_seconds": 3.0, "elastic": told(0.5, remark="why")}
+        accuracies = {"global_before": None, "global_after": None, "local_before": None, "local_after": 0.5}
+        ended = {**accuracies, "epochs": 1, "seconds": 4.0, "details": details}
+        result = result_of(GROCERY, HALF, 1, {"state": "succeeded", "result": ended})
+        self.assertEqual((result.seconds, result.accuracy, result.peak_bytes, result.planned_bytes), (3.0, 0.5, 2, 1))
+        self.assertEqual(result.remark, "why")
+        self.assertAlmostEqual(result.choosing_share, 0.02)
+        with self.assertRaises(JobFailed):
+            result_of(GROCERY, FULL, 1, {"state": "failed", "message": "no"})
+
+
+class Cases(unittest.TestCase):
+    def test_descriptions_ship(self) -> None:
+        for case in CASES:
+            if case.pretraining:
+                self.assertTrue((ROOT / "config" / "models" / f"{case.model}.json").is_file(), case.model)
+
+    def test_quick_is_smaller_and_says_so(self) -> None:
+        quick = cases(None, quick=True)
+        self.assertLess(len(quick), len(CASES))
+        self.assertEqual(len(reduced(quick)), 2 + len(quick))
+        self.assertEqual([case.name for case in cases(["vgg16-cifar"], quick=True)], ["vgg16-cifar"])
+        self.assertEqual(cases(None, quick=False), CASES)
+
+
+if __name__ == "__main__":
+    unittest.main()
