@@ -1,0 +1,50 @@
+"""The images of a case: what is trained on and what is held out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from image_night import data as photos
+from night import cifar
+from night.samples import Files, Split, export_images, hold_out_last
+
+from .cases import Case
+
+
+def archives(case: Case) -> list[Path]:
+    """What a case cannot do without."""
+    images = [photos.LOCAL_TRAIN, photos.LOCAL_VAL] if case.dataset == "grocery61" else _cifar_archives()
+    return images if case.pretraining else [photos.GLOBAL, *images]
+
+
+def split_of(case: Case, folder: Path, *, tuning: bool) -> Split:
+    """`tuning`: a part of the training images is held out, and nothing judged is touched."""
+    if case.pretraining:
+        return cifar.tuning_splits_of(case.size, folder)[0] if tuning else cifar.split_of(case.size, folder)
+    split = _grocery(folder) if case.dataset == "grocery61" else _cifar(case, folder)
+    train = _first(split.train, case.size.train_per_local_class)
+    if tuning:
+        return hold_out_last(train, 0.25)
+    return Split(train, _first(split.held_out, case.size.held_out_per_class))
+
+
+def _grocery(folder: Path) -> Split:
+    return Split(photos.extract(photos.LOCAL_TRAIN, folder / "train"), photos.extract(photos.LOCAL_VAL, folder / "held-out"))
+
+
+def _cifar(case: Case, folder: Path) -> Split:
+    """All ten classes: ImageNet's network knows none of them by that name."""
+    train, test = _cifar_archives()
+    classes, size = cifar.SETTINGS.classes, case.size
+    return Split(
+        export_images(train, classes, folder / "train", size.train_per_local_class),
+        export_images(test, classes, folder / "held-out", size.held_out_per_class),
+    )
+
+
+def _cifar_archives() -> list[Path]:
+    return [cifar.data_folder() / "cifar10-train.tar", cifar.data_folder() / "cifar10-test.tar"]
+
+
+def _first(files: Files, count: int | None) -> Files:
+    return {name: members[:count] for name, members in files.items()}

@@ -1,0 +1,80 @@
+"""What the seeds of one way of training come to together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import mean
+
+from .jobs import Result
+
+
+@dataclass(frozen=True)
+class Summary:
+    method: str
+    rho: float | None
+    results: list[Result]
+
+    @property
+    def done(self) -> list[Result]:
+        """Those that were not refused."""
+        return [r for r in self.results if r.seconds is not None]
+
+    @property
+    def seconds(self) -> float | None:
+        return mean(r.seconds for r in self.done) if self.done else None  # type: ignore[type-var]
+
+    @property
+    def accuracies(self) -> list[float]:
+        return [r.accuracy for r in self.done if r.accuracy is not None]
+
+    @property
+    def accuracy(self) -> float | None:
+        return mean(self.accuracies) if self.accuracies else None
+
+    @property
+    def spread(self) -> float:
+        return max(self.accuracies) - min(self.accuracies) if self.accuracies else 0.0
+
+    @property
+    def planned_bytes(self) -> int | None:
+        return max((r.planned_bytes for r in self.done if r.planned_bytes), default=None)
+
+    @property
+    def peak_bytes(self) -> int | None:
+        return max((r.peak_bytes for r in self.done if r.peak_bytes), default=None)
+
+    @property
+    def choosing_share(self) -> float | None:
+        return max((r.choosing_share for r in self.done if r.choosing_share is not None), default=None)
+
+    @property
+    def remarks(self) -> list[str]:
+        return list(dict.fromkeys(r.remark for r in self.results if r.remark))
+
+    @property
+    def forward_share(self) -> float | None:
+        return max((r.elastic["forward_share"] for r in self.done if r.elastic), default=None)
+
+    @property
+    def smallest_rho(self) -> float | None:
+        return max((r.elastic["smallest_rho"] for r in self.done if r.elastic), default=None)
+
+    def share_of(self, full: Summary) -> float | None:
+        """Of the seconds of full training, with the same seeds."""
+        seeds = {r.seed for r in self.done}
+        beside = [r.seconds for r in full.done if r.seed in seeds and r.seconds]
+        return self.seconds / mean(beside) if self.seconds and beside else None
+
+
+def summaries(results: list[Result]) -> list[Summary]:
+    """In the order in which the ways first came, elastic by ρ."""
+    keys = sorted(dict.fromkeys((r.method, r.rho) for r in results), key=lambda key: key[1] or 0.0)
+    return [Summary(method, rho, [r for r in results if (r.method, r.rho) == (method, rho)]) for method, rho in keys]
+
+
+def find(found: list[Summary], method: str, rho: float | None = None) -> Summary | None:
+    return next((s for s in found if (s.method, s.rho) == (method, rho) and s.done), None)
+
+
+def by_case(results: list[Result]) -> dict[str, list[Result]]:
+    return {case: [r for r in results if r.case == case] for case in dict.fromkeys(r.case for r in results)}
