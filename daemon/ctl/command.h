@@ -9,6 +9,7 @@
 
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/console.h"
+#include "daemon/ctl/text.h"
 
 namespace moil::daemon::ctl {
 
@@ -35,6 +36,7 @@ using Action = std::function<int(Session&)>;
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
 void add_job_commands(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
+void add_report_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
 void add_label_commands(CLI::App& app, Action& chosen);
 void add_model_commands(CLI::App& app, Action& chosen);
@@ -59,11 +61,5 @@ Json read_job_description(const std::string& file);
 // An open file of the user's, which the daemon reads through our descriptor and needs no access of
 // its own for. Throws where it cannot be opened.
 UniqueFd open_sample(const std::string& file);
-
-// Text of a value for a table: "-" for null, strings without quotes.
-std::string cell(const Json& value);
-std::string percent(const Json& fraction);  // "97.2%", "-" for null
-std::string bytes_text(double bytes);       // "12.3 MiB"
-std::string duration_text(double seconds);  // "1 h 02 min", "3 min 05 s", "8 s"
 
 }  // namespace moil::daemon::ctl

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "daemon/ctl/text.h"
+
 namespace moil::daemon::ctl {
 namespace {
 
@@ -18,17 +20,27 @@ bool colour_wanted() {
   return no == nullptr || *no == '\0';
 }
 
-std::size_t terminal_columns() {
+// No columns: not known.
+winsize size_of(int descriptor) {
   winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return {};
+  return size;
 }
 
-// Columns that the text fills: bytes of UTF-8 that begin a character.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+std::size_t terminal_columns() {
+  const winsize size = size_of(STDERR_FILENO);
+  return size.ws_col == 0 ? 80 : size.ws_col;
+}
+
+// As the environment's character set has it, the first of these that is set.
+bool utf8_wanted() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string text = value;
+    return text.find("UTF-8") != std::string::npos || text.find("utf8") != std::string::npos;
+  }
+  return false;
 }
 
 }  // namespace
@@ -49,7 +61,7 @@ void Console::note(const std::string& line) {
   std::fputs((line + "\n").c_str(), stderr);
 }
 
-void Console::table(const std::vector<std::vector<std::string>>& rows) {
+void Console::table(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -58,11 +70,19 @@ void Console::table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line += std::string(widths[i] - width(row[i]) + 2, ' ');
+      line += i + 1 < row.size() ? padded(row[i], widths[i] + 2) : row[i];
     }
     print(line);
   }
+}
+
+Screen Console::screen() {
+  if (::isatty(STDOUT_FILENO) != 1) return {};
+  const winsize size = size_of(STDOUT_FILENO);
+  Screen screen{.terminal = true, .utf8 = utf8_wanted()};
+  if (size.ws_col != 0) screen.columns = size.ws_col;
+  if (size.ws_row != 0) screen.rows = size.ws_row;
+  return screen;
 }
 
 void Console::bar(double fraction, const std::string& heading, const std::string& text) {

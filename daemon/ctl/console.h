@@ -7,6 +7,16 @@
 
 namespace moil::daemon::ctl {
 
+// A table; its first row is the heading.
+using Rows = std::vector<std::vector<std::string>>;
+
+// What stdout is shown on.
+struct Screen {
+  bool terminal = false;  // the rest is meant where it is
+  bool utf8 = false;
+  std::size_t columns = 80, rows = 24;
+};
+
 class Console {
  public:
   Console();
@@ -16,11 +26,11 @@ class Console {
 
   void print(const std::string& line);  // stdout
   void note(const std::string& line);   // stderr, above the bar
-  // Columns wide enough for their cells; the first row is the heading.
-  void table(const std::vector<std::vector<std::string>>& rows);
+  void table(const Rows& rows);         // columns wide enough for their cells
   // `text` beside a bar of `fraction` (0 to 1); without a terminal: the text, when it changed.
   void bar(double fraction, const std::string& heading, const std::string& text);
   void end_bar();
+  static Screen screen();
 
  private:
   const bool terminal_;

@@ -51,8 +51,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   for (const auto group :
-       {add_job_commands, add_plan_command, add_predict_command, add_label_commands,
-        add_model_commands, add_cache_commands, add_system_commands}) {
+       {add_job_commands, add_plan_command, add_report_command, add_predict_command,
+        add_label_commands, add_model_commands, add_cache_commands, add_system_commands}) {
     group(app, chosen);
   }
   try {

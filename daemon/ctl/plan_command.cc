@@ -12,12 +12,6 @@ struct PlanOptions {
   bool timing = false;
 };
 
-using Rows = std::vector<std::vector<std::string>>;
-
-std::string bytes_cell(const Json& bytes) {
-  return bytes.is_number() ? bytes_text(bytes.get<double>()) : "-";
-}
-
 void print_night(Console& console, const Json& plan) {
   Rows rows{{"PART OF THE NIGHT", "MEMORY"}};
   for (const char* part : {"libraries", "weights", "samples", "caching", "training", "judging"})

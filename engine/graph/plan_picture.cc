@@ -4,39 +4,18 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/svg.h"
+
 namespace moil {
 namespace {
 
 constexpr double kLeft = 70, kTop = 56, kWidth = 1100, kHeight = 600;
 constexpr double kMiB = 1024.0 * 1024.0;
 
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", x);
-  return text;
-}
-
 std::string mib(std::size_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / kMiB);
   return text;
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
 }
 
 const char* colour(TensorKind kind) {
@@ -65,16 +44,6 @@ const char* colour(TensorKind kind) {
   return "#000000";
 }
 
-std::string text_at(double x, double y, const std::string& text, const std::string& more = "") {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\"" + more + ">" + escaped(text) +
-         "</text>\n";
-}
-
-std::string line(double x1, double y1, double x2, double y2, const std::string& style) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
-         "\" y2=\"" + number(y2) + "\" " + style + "/>\n";
-}
-
 class Picture {
  public:
   Picture(const Graph& graph, const NetworkPlan& plan)
@@ -84,15 +53,12 @@ class Picture {
         per_byte_(kHeight / static_cast<double>(std::max<std::size_t>(1, report_.planned_bytes))) {}
 
   std::string draw(const std::string& title) {
-    out_ =
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 760\" "
-        "font-family=\"sans-serif\" font-size=\"11\">\n"
-        "<rect width=\"1200\" height=\"760\" fill=\"white\"/>\n";
-    out_ += text_at(kLeft, 24, title, " font-size=\"16\" font-weight=\"bold\"");
-    out_ += text_at(kLeft, 42,
-                    "planned " + mib(report_.planned_bytes) + ", lower bound " +
-                        mib(report_.lower_bound_bytes) + ", peak at order " +
-                        std::to_string(report_.peak_order) + " (" + report_.peak_step + ")");
+    out_ = svg::begin(1200, 760);
+    out_ += svg::text(kLeft, 24, title, "font-size=\"16\" font-weight=\"bold\"");
+    out_ += svg::text(kLeft, 42,
+                      "planned " + mib(report_.planned_bytes) + ", lower bound " +
+                          mib(report_.lower_bound_bytes) + ", peak at order " +
+                          std::to_string(report_.peak_order) + " (" + report_.peak_step + ")");
     axes();
     for (const PlanBox& box : boxes_) add(box);
     marks();
@@ -118,65 +84,63 @@ class Picture {
     const double step = round_step(most, 10);
     for (int i = 0; step * i <= most; ++i) {
       const double at = y(step * i * kMiB);
-      out_ += line(kLeft - 4, at, kLeft + kWidth, at, "stroke=\"#e4e4e4\"");
+      out_ += svg::line(kLeft - 4, at, kLeft + kWidth, at, "stroke=\"#e4e4e4\"");
       char label[24];
       std::snprintf(label, sizeof label, "%.4g", step * i);
-      out_ += text_at(kLeft - 8, at + 4, label, " text-anchor=\"end\"");
+      out_ += svg::text(kLeft - 8, at + 4, label, "text-anchor=\"end\"");
     }
     const int every = std::max(1, static_cast<int>(round_step(report_.orders, 14)));
     for (int order = 0; order < report_.orders; order += every) {
-      out_ += text_at(x(order + 0.5), kTop + kHeight + 16, std::to_string(order),
-                      " text-anchor=\"middle\"");
+      out_ += svg::text(x(order + 0.5), kTop + kHeight + 16, std::to_string(order),
+                        "text-anchor=\"middle\"");
     }
-    out_ += text_at(kLeft + kWidth / 2, kTop + kHeight + 34, "execution order",
-                    " text-anchor=\"middle\"");
-    out_ += text_at(
-        18, kTop + kHeight / 2, "address in MiB",
-        " text-anchor=\"middle\" transform=\"rotate(-90 18 " + number(kTop + kHeight / 2) + ")\"");
+    out_ += svg::text(kLeft + kWidth / 2, kTop + kHeight + 34, "execution order",
+                      "text-anchor=\"middle\"");
+    out_ += svg::text(18, kTop + kHeight / 2, "address in MiB",
+                      "text-anchor=\"middle\" transform=\"rotate(-90 18 " +
+                          svg::number(kTop + kHeight / 2) + ")\"");
   }
 
   void add(const PlanBox& box) {
     const double left = x(box.first), right = x(box.last + 1);
     const double top = y(static_cast<double>(box.offset + box.bytes)),
                  bottom = y(static_cast<double>(box.offset));
-    out_ += "<rect x=\"" + number(left) + "\" y=\"" + number(top) + "\" width=\"" +
-            number(right - left) + "\" height=\"" + number(bottom - top) + "\" fill=\"" +
-            colour(box.kind) +
-            "\" fill-opacity=\"0.85\" stroke=\"white\" stroke-width=\"0.6\"><title>" +
-            escaped(box.name) + ": " + to_string(box.kind) + ", " + mib(box.bytes) + ", orders " +
-            std::to_string(box.first) + " to " + std::to_string(box.last) + "</title></rect>\n";
+    out_ += svg::box(left, top, right - left, bottom - top,
+                     "fill=\"" + std::string(colour(box.kind)) +
+                         "\" fill-opacity=\"0.85\" stroke=\"white\" stroke-width=\"0.6\"",
+                     box.name + ": " + to_string(box.kind) + ", " + mib(box.bytes) + ", orders " +
+                         std::to_string(box.first) + " to " + std::to_string(box.last));
     const double letters = 5.6 * static_cast<double>(box.name.size());
     if (bottom - top >= 11 && right - left > letters) {
-      out_ += text_at(
+      out_ += svg::text(
           (left + right) / 2, (top + bottom) / 2 + 3.5, box.name,
-          " font-size=\"10\" text-anchor=\"middle\" fill=\"white\" pointer-events=\"none\"");
+          "font-size=\"10\" text-anchor=\"middle\" fill=\"white\" pointer-events=\"none\"");
     }
   }
 
   void marks() {
     const double peak = x(report_.peak_order + 0.5);
-    out_ += line(peak, kTop - 4, peak, kTop + kHeight,
-                 "stroke=\"#222222\" stroke-width=\"1.2\" stroke-dasharray=\"2 3\"");
-    out_ += text_at(peak, kTop - 7, "peak", " text-anchor=\"middle\"");
+    out_ += svg::line(peak, kTop - 4, peak, kTop + kHeight,
+                      "stroke=\"#222222\" stroke-width=\"1.2\" stroke-dasharray=\"2 3\"");
+    out_ += svg::text(peak, kTop - 7, "peak", "text-anchor=\"middle\"");
     const double bound = y(static_cast<double>(report_.lower_bound_bytes));
-    out_ += line(kLeft, bound, kLeft + kWidth, bound,
-                 "stroke=\"#c00000\" stroke-width=\"1.4\" stroke-dasharray=\"8 4\"");
+    out_ += svg::line(kLeft, bound, kLeft + kWidth, bound,
+                      "stroke=\"#c00000\" stroke-width=\"1.4\" stroke-dasharray=\"8 4\"");
     out_ +=
-        text_at(kLeft + kWidth, bound - 4, "lower bound", " text-anchor=\"end\" fill=\"#c00000\"");
+        svg::text(kLeft + kWidth, bound - 4, "lower bound", "text-anchor=\"end\" fill=\"#c00000\"");
   }
 
   void legend() {
     double at = kLeft;
     for (const auto& [kind, bytes] : report_.totals) {
-      out_ += "<rect x=\"" + number(at) + "\" y=\"712\" width=\"12\" height=\"12\" fill=\"" +
-              std::string(colour(kind)) + "\"/>\n";
+      out_ += svg::box(at, 712, 12, 12, "fill=\"" + std::string(colour(kind)) + "\"");
       const auto peak = report_.at_peak.find(kind);
       const std::string label = std::string(to_string(kind)) + " " +
                                 mib(peak == report_.at_peak.end() ? 0 : peak->second);
-      out_ += text_at(at + 16, 722, label);
+      out_ += svg::text(at + 16, 722, label);
       at += 30 + 6.2 * static_cast<double>(label.size());
     }
-    out_ += text_at(kLeft, 744, "amounts: live at the peak", " fill=\"#555555\"");
+    out_ += svg::text(kLeft, 744, "amounts: live at the peak", "fill=\"#555555\"");
   }
 
   PlanReport report_;

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/file.h"
 #include "tests/daemon/support/process.h"
 #include "tests/daemon/support/test_server.h"
 
@@ -159,6 +160,52 @@ TEST_F(Moilctl, EveryReadingCommandPrintsATableAndJson) {
     EXPECT_EQ(json.status, EX_OK) << json.err;
     EXPECT_TRUE(Json::accept(json.out)) << json.out;
   }
+}
+
+TEST_F(Moilctl, ReportTellsWhatAJobDid) {
+  import_digits();
+  ctl({"job", "submit", description("elastic"), "--now", "--watch"});
+  const Finished done = ctl({"report", "1"});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("10.0% -> 98.0%"));
+  for (const char* line : {"layers +the last 2 of 9", "train +3.00 s +75.0%",
+                           "measured peak +2.0 MiB", "feature maps reused +5"})
+    EXPECT_THAT(done.out, testing::ContainsRegex(line));
+  EXPECT_EQ(Json::parse(ctl({"report", "1", "--json"}).out)["local_after"], 0.98);
+}
+
+TEST_F(Moilctl, ReportDrawsElasticTraining) {
+  import_digits();
+  ctl({"job", "submit", description("elastic"), "--now", "--watch"});
+  const std::string svg = folder_ / "elastic.svg";
+  const Finished done = ctl({"report", "1", "--elastic", "--svg", svg});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_THAT(done.out, testing::ContainsRegex("1-2 +1 of 2 +100 ms"));
+  EXPECT_THAT(done.out, HasSubstr("classifier.kernel  #######      100.0%"));
+  EXPECT_THAT(done.out, HasSubstr("little < much"));
+  EXPECT_THAT(read_text(svg), HasSubstr("classifier.kernel, epochs 1-2: trained"));
+  EXPECT_EQ(Json::parse(ctl({"report", "1", "--elastic", "--json"}).out)["rho"], 0.5);
+  EXPECT_EQ(ctl({"report", "1", "--elastic", "--svg", "/no/such/folder/a.svg"}).status, EX_NOINPUT);
+}
+
+TEST_F(Moilctl, ReportSaysWhatIsMissing) {
+  import_digits();
+  ctl({"job", "submit", description("night"), "--now", "--watch"});
+  const Finished other = ctl({"report", "1", "--elastic"});
+  EXPECT_EQ(other.status, EX_NOINPUT);
+  EXPECT_THAT(other.err, HasSubstr("job 1 was not trained elastically"));
+  EXPECT_EQ(ctl({"report", "1", "--svg", "a.svg"}).status, EX_USAGE);
+  EXPECT_EQ(ctl({"report", "9"}).status, EX_NOINPUT);
+
+  ctl({"job", "submit", description("bad-data"), "--now", "--watch"});
+  const Finished failed = ctl({"report", "2"});
+  EXPECT_EQ(failed.status, EX_NOINPUT);
+  EXPECT_THAT(failed.err, HasSubstr("job 2 ended as failed and has no report"));
+
+  ctl({"job", "submit", description("slow"), "--now"});
+  const Finished early = ctl({"report", "3"});
+  EXPECT_EQ(early.status, EX_UNAVAILABLE);
+  EXPECT_THAT(early.err, HasSubstr("moilctl job watch 3"));
 }
 
 TEST_F(Moilctl, ErrorsAsJson) {

@@ -6,6 +6,7 @@
 //   crash-once   kills itself once      bad-data    reports an error that is final
 //   garbage      writes lines that are no events    deaf   ignores SIGTERM
 //   no-folder    reports a version it did not write
+//   elastic      tells of elastic training in its result
 #include <signal.h>
 #include <unistd.h>
 
@@ -110,6 +111,8 @@ class Night {
     if (promoted && job_.spec.name != "no-folder") {
       write_version(layout_, job_.spec.model, job_.version, to_json(job_).dump());
     }
+    Json details = {{"attempts", attempts}, {"resumed_from", resumed_from}};
+    if (job_.spec.name == "elastic") add_figures(details);
     events_.result(JobResult{
         .promoted = promoted,
         .reason = promoted ? "global accuracy kept, local accuracy gained" : "global accuracy lost",
@@ -119,8 +122,25 @@ class Night {
         .local_after = 0.98,
         .epochs = 2,
         .seconds = 1.5,
-        .details = {{"attempts", attempts}, {"resumed_from", resumed_from}}});
+        .details = std::move(details)});
     return kExitDone;
+  }
+
+  static void add_figures(Json& details) {
+    details["method"] = "elastic";
+    details["freeze"] = {{"trained_units", 2}, {"units", 9}};
+    details["stages"] = {{"train", 3}, {"mix", 1}};
+    details["memory"] = {{"predicted_bytes", 3 << 20}, {"measured_bytes", 2 << 20}};
+    details["cache"] = {{"computed", 7}, {"reused", 5}, {"feature_bytes", 4096}};
+    details["elastic"] = {{"rho", 0.5},
+                          {"tensors", {"conv.kernel", "classifier.kernel"}},
+                          {"intervals",
+                           {{{"epoch", 0},
+                             {"epochs", 2},
+                             {"selected", {"classifier.kernel"}},
+                             {"importance", {-0.5, 2}},
+                             {"predicted_step_seconds", 0.1}}}},
+                          {"remark", "little < much"}};
   }
 
   static void write_line(const char* text) {

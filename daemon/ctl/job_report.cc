@@ -1,0 +1,111 @@
+#include "daemon/ctl/job_report.h"
+
+#include <algorithm>
+
+#include "daemon/ctl/text.h"
+#include "daemon/ctl/watch.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+// null where there is none.
+Json at(const Json& details, const char* pointer) {
+  if (!details.is_object()) return nullptr;
+  return details.value(Json::json_pointer(pointer), Json());
+}
+
+// Rows under their heading, below an empty line; nothing where there are none.
+void print_part(Console& console, const std::string& heading, Rows rows) {
+  if (rows.empty()) return;
+  rows.insert(rows.begin(), {heading});
+  console.print("");
+  console.table(rows);
+}
+
+std::string method_text(const Json& method) {
+  if (method == "full") return "all tensors of the layers";
+  if (method == "last_layer") return "the last layer";
+  if (method == "bn_bias") return "batch norms and biases";
+  if (method == "elastic") return "chosen anew as it went (moilctl report JOB --elastic)";
+  return cell(method);
+}
+
+Rows trained_rows(const Json& details) {
+  Rows rows;
+  if (const Json method = at(details, "/method"); !method.is_null())
+    rows.push_back({"tensors", method_text(method)});
+  if (const Json units = at(details, "/freeze/trained_units"); !units.is_null())
+    rows.push_back(
+        {"layers", "the last " + cell(units) + " of " + cell(at(details, "/freeze/units"))});
+  if (const Json deadline = at(details, "/deadline/seconds"); deadline.is_number())
+    rows.push_back({"to end within", duration_text(deadline.get<double>())});
+  if (const Json samples = at(details, "/samples"); samples.is_object()) {
+    rows.push_back({"samples", cell(at(samples, "/global")) + " global, " +
+                                   cell(at(samples, "/local")) + " local"});
+    rows.push_back({"held out", cell(at(samples, "/global_validation")) + " global, " +
+                                    cell(at(samples, "/local_validation")) + " local"});
+  }
+  return rows;
+}
+
+// In the order in which they ran; what is not known comes last.
+Rows stage_rows(const Json& stages) {
+  if (!stages.is_object()) return {};
+  double sum = 0;
+  for (const Json& seconds : stages)
+    if (seconds.is_number()) sum += seconds.get<double>();
+  Rows rows;
+  const auto add = [&](const std::string& stage) {
+    const Json seconds = stages.value(stage, Json());
+    if (!seconds.is_number()) return;
+    rows.push_back({stage, short_time_text(seconds.get<double>()),
+                    sum > 0 ? percent(seconds.get<double>() / sum) : "-"});
+  };
+  const std::vector<std::string> known{"mix",   "profile", "cache",  "distill",
+                                       "train", "judge",   "promote"};
+  for (const std::string& stage : known) add(stage);
+  for (const auto& [stage, seconds] : stages.items())
+    if (std::find(known.begin(), known.end(), stage) == known.end()) add(stage);
+  return rows;
+}
+
+Rows memory_rows(const Json& memory) {
+  Rows rows;
+  for (const auto& [member, words] :
+       {std::pair{"predicted_bytes", "predicted peak"},
+        {"measured_bytes", "measured peak"},
+        {"baseline_bytes", "before the night"},
+        {"training_peak_bytes", "measured peak of training"},
+        {"training_plan_bytes", "training step, planned"},
+        {"training_lower_bound_bytes", "training step, lower bound"}}) {
+    if (memory.contains(member)) rows.push_back({words, bytes_cell(memory[member])});
+  }
+  if (const Json batch = at(memory, "/micro_batch"); !batch.is_null())
+    rows.push_back({"samples in memory at once", cell(batch)});
+  if (const Json swap = at(memory, "/swap"); swap.is_object()) {
+    rows.push_back({"swap " + cell(at(swap, "/mode")),
+                    bytes_cell(at(swap, "/read_bytes")) + " read, " +
+                        bytes_cell(at(swap, "/written_bytes")) + " written"});
+  }
+  return rows;
+}
+
+Rows cache_rows(const Json& cache) {
+  if (!cache.is_object()) return {};
+  return {{"feature maps computed", cell(at(cache, "/computed"))},
+          {"feature maps reused", cell(at(cache, "/reused"))},
+          {"bytes of one", bytes_cell(at(cache, "/feature_bytes"))}};
+}
+
+}  // namespace
+
+void print_job_report(Console& console, const Json& job) {
+  print_result(console, job);
+  const Json details = at(job["result"], "/details");
+  print_part(console, "TRAINED", trained_rows(details));
+  print_part(console, "STAGE", stage_rows(at(details, "/stages")));
+  print_part(console, "MEMORY", memory_rows(at(details, "/memory")));
+  print_part(console, "CACHE", cache_rows(at(details, "/cache")));
+}
+
+}  // namespace moil::daemon::ctl

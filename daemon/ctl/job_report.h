@@ -1,0 +1,12 @@
+// A finished job on the terminal: how it ended, what it trained, what that took.
+#pragma once
+
+#include "daemon/ctl/console.h"
+#include "daemon/json/fields.h"
+
+namespace moil::daemon::ctl {
+
+// job: as job.get has it, with a result. Figures that the result lacks are left out.
+void print_job_report(Console& console, const Json& job);
+
+}  // namespace moil::daemon::ctl

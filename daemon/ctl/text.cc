@@ -1,0 +1,117 @@
+#include "daemon/ctl/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace moil::daemon::ctl {
+namespace {
+
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
+// Where the character of that number begins.
+std::size_t offset_of(const std::string& text, std::size_t character) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (begins_character(text[at]) && character-- == 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string cell(const Json& value) {
+  if (value.is_null()) return "-";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string percent(const Json& fraction) {
+  if (!fraction.is_number()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", fraction.get<double>() * 100);
+  return text;
+}
+
+std::string bytes_text(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
+  return text;
+}
+
+std::string bytes_cell(const Json& bytes) {
+  return bytes.is_number() ? bytes_text(bytes.get<double>()) : "-";
+}
+
+std::string duration_text(double seconds) {
+  const long s = std::lround(seconds);
+  char text[48];
+  if (s >= 3600) {
+    std::snprintf(text, sizeof text, "%ld h %02ld min", s / 3600, s / 60 % 60);
+  } else if (s >= 60) {
+    std::snprintf(text, sizeof text, "%ld min %02ld s", s / 60, s % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%ld s", s);
+  }
+  return text;
+}
+
+std::string short_time_text(double seconds) {
+  char text[48];
+  if (seconds >= 1) {
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  } else {
+    const int digits = seconds >= 0.1 ? 0 : seconds >= 0.01 ? 1 : 2;
+    std::snprintf(text, sizeof text, "%.*f ms", digits, seconds * 1000);
+  }
+  return text;
+}
+
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string padded(const std::string& text, std::size_t columns) {
+  const std::size_t filled = width(text);
+  return filled < columns ? text + std::string(columns - filled, ' ') : text;
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  const std::size_t filled = width(text);
+  if (filled <= columns) return text;
+  if (columns <= 3) return std::string(columns, '.');
+  const std::size_t kept = columns - 3, behind = kept / 2;
+  return text.substr(0, offset_of(text, kept - behind)) + "..." +
+         text.substr(offset_of(text, filled - behind));
+}
+
+std::vector<std::string> wrapped(const std::string& text, std::size_t columns, std::size_t most) {
+  std::vector<std::string> lines;
+  std::string rest = text;
+  while (lines.size() + 1 < most && width(rest) > columns) {
+    const std::size_t end = offset_of(rest, columns);
+    std::size_t cut = rest.rfind(' ', end);
+    if (cut == std::string::npos || cut == 0) cut = end;
+    lines.push_back(rest.substr(0, cut));
+    rest.erase(0, std::min(rest.size(), rest.find_first_not_of(' ', cut)));
+  }
+  if (!rest.empty()) lines.push_back(shortened(rest, columns));
+  return lines;
+}
+
+std::string printable(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are two bytes.
+    const bool second_set =
+        c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (second_set) ++i;
+    out += second_set || c < 0x20 || c == 0x7F ? '?' : text[i];
+  }
+  return out;
+}
+
+}  // namespace moil::daemon::ctl

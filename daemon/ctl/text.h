@@ -1,0 +1,31 @@
+// Values as people read them on a terminal. Pure functions; safe from any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/json/fields.h"
+
+namespace moil::daemon::ctl {
+
+// Text of a value for a table: "-" for null, strings without quotes.
+std::string cell(const Json& value);
+std::string percent(const Json& fraction);    // "97.2%", "-" for null
+std::string bytes_text(double bytes);         // "12.3 MiB"
+std::string bytes_cell(const Json& bytes);    // the same, "-" for null
+std::string duration_text(double seconds);    // "1 h 02 min", "3 min 05 s", "8 s"
+std::string short_time_text(double seconds);  // "1.24 s", "102 ms", "15.8 ms", "0.35 ms"
+
+// Columns that the text fills: its characters of UTF-8.
+std::size_t width(const std::string& text);
+// With spaces behind it, `columns` wide; longer text stays.
+std::string padded(const std::string& text, std::size_t columns);
+// At most so many columns: what is too much is taken from its middle, with "..." in its place.
+std::string shortened(const std::string& text, std::size_t columns);
+// Lines of at most so many columns, cut between words where there are words; the last of `most`
+// lines is shortened.
+std::vector<std::string> wrapped(const std::string& text, std::size_t columns, std::size_t most);
+// Without control characters, which would steer the terminal: "?" in their place.
+std::string printable(const std::string& text);
+
+}  // namespace moil::daemon::ctl
