@@ -517,7 +517,7 @@ class NightJob {
       const NetworkPlan& plan = night_.trainer->network().plan();
       details["training_plan_bytes"] = training_->planned_bytes();
       details["training_peak_bytes"] = training_peak_;
-      details["training_lower_bound_bytes"] = plan.lower_bound_bytes;
+      if (!night_.elastic) details["training_lower_bound_bytes"] = plan.lower_bound_bytes;
       details["micro_batch"] = micro_batch_of(night_.trainer->config());
       details["swap"] = swap_details();
     }
