@@ -61,8 +61,7 @@ void Backbone::allocate() {
 
 void Backbone::release() {
   if (!network_ || !allocated_) return;
-  network_ =
-      std::make_unique<Network>(prepared_, NetworkOptions{.batch = batch_, .plan = {}}, kernels_);
+  network_->release();
   allocated_ = false;
 }
 

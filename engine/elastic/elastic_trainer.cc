@@ -122,8 +122,10 @@ std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   const double rate = learning_rate(config_.schedule, config_.optimizer.learning_rate, state_.step,
                                     per_epoch * config_.epochs, per_epoch);
-  return tensor_importance(model_, &layers_, config_, rate, weights_, source, indices, kernels_,
-                           elastic_.metric);
+  if (!probe_)
+    probe_ = std::make_unique<ImportanceProbe>(model_, &layers_, config_,
+                                               static_cast<std::int64_t>(indices.size()), kernels_);
+  return probe_->measure(weights_, rate, source, indices, elastic_.metric);
 }
 
 std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entries) const {

@@ -128,6 +128,7 @@ class ElasticTrainer {
   ElasticProblem problem_;
   WeightMap weights_;                                  // while no trainer holds them
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
+  std::unique_ptr<ImportanceProbe> probe_;             // from the first interval on
   std::unique_ptr<Trainer> trainer_;
   TrainState state_;  // while there is no trainer
   std::vector<ElasticInterval> intervals_;

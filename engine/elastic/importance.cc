@@ -85,24 +85,41 @@ TrainingPlanInput probe_plan_input(const ModelDescription& model,
   return training_plan_input(model, trainable_layers, probe);
 }
 
-std::map<std::string, double> tensor_importance(const ModelDescription& model,
-                                                const std::set<std::string>* trainable_layers,
-                                                const TrainerConfig& config, double learning_rate,
-                                                const WeightMap& weights, BatchSource& source,
-                                                std::span<const std::int64_t> indices,
-                                                KernelSelector& kernels, ImportanceMetric metric) {
-  if (indices.empty())
-    throw Error(ErrorCode::kInvalidArgument, "importance: the probe needs a sample");
-  const TrainingPlanInput input =
-      probe_plan_input(model, trainable_layers, config, static_cast<std::int64_t>(indices.size()));
-  Network network(input.model, input.options, kernels);
-  network.allocate();
-  network.load(weights);
-  Probe probe(config, network.graph(), learning_rate, metric);
+namespace {
+
+Network probe_network(const ModelDescription& model, const std::set<std::string>* trainable_layers,
+                      const TrainerConfig& config, std::int64_t samples, KernelSelector& kernels) {
+  if (samples < 1) throw Error(ErrorCode::kInvalidArgument, "importance: the probe needs a sample");
+  const TrainingPlanInput input = probe_plan_input(model, trainable_layers, config, samples);
+  return Network(input.model, input.options, kernels);
+}
+
+}  // namespace
+
+ImportanceProbe::ImportanceProbe(const ModelDescription& model,
+                                 const std::set<std::string>* trainable_layers,
+                                 const TrainerConfig& config, std::int64_t samples,
+                                 KernelSelector& kernels)
+    : config_(config),
+      samples_(samples),
+      network_(probe_network(model, trainable_layers, config, samples, kernels)) {}
+
+std::map<std::string, double> ImportanceProbe::measure(const WeightMap& weights,
+                                                       double learning_rate, BatchSource& source,
+                                                       std::span<const std::int64_t> indices,
+                                                       ImportanceMetric metric) {
+  if (static_cast<std::int64_t>(indices.size()) != samples_)
+    throw Error(ErrorCode::kInvalidArgument, "importance: " + std::to_string(indices.size()) +
+                                                 " samples for a probe of " +
+                                                 std::to_string(samples_));
+  network_.allocate();
+  network_.load(weights);
+  Probe probe(config_, network_.graph(), learning_rate, metric);
   for (int step = 0; step < 2; ++step) {
-    source.read(indices, network.input(0), network.input(1));
-    network.train_step(/*random_key=*/config.seed, &probe);
+    source.read(indices, network_.input(0), network_.input(1));
+    network_.train_step(/*random_key=*/config_.seed, &probe);
   }
+  network_.release();
   return probe.take();
 }
 

@@ -22,19 +22,30 @@ namespace moil {
 // What the paper compares its importance with (§3.1), from the same probe: Σ|g| and Σ|Δw|.
 enum class ImportanceMetric : std::uint8_t { kLoss, kGradient, kUpdate };
 
-// By "LAYER.WEIGHT", of trainable_layers (null: all). Takes the memory of training a batch of that
-// size, and the weights once more; frees it. The samples that `indices` name of the source are one
-// batch. learning_rate: of the present step. Throws kInvalidArgument for no samples, and what
-// Trainer throws.
-[[nodiscard]] std::map<std::string, double> tensor_importance(
-    const ModelDescription& model, const std::set<std::string>* trainable_layers,
-    const TrainerConfig& config, double learning_rate, const WeightMap& weights,
-    BatchSource& source, std::span<const std::int64_t> indices, KernelSelector& kernels,
-    ImportanceMetric metric = ImportanceMetric::kLoss);
-
 // The network that a probe of so many samples trains, for those who plan before they train.
 [[nodiscard]] TrainingPlanInput probe_plan_input(const ModelDescription& model,
                                                  const std::set<std::string>* trainable_layers,
                                                  const TrainerConfig& config, std::int64_t samples);
+
+// Planned once, for batches of so many samples; has memory only while it measures: that of training
+// such a batch, and the weights once more.
+class ImportanceProbe {
+ public:
+  // trainable_layers null: all. Throws kInvalidArgument for less than a sample, and what Trainer
+  // throws.
+  ImportanceProbe(const ModelDescription& model, const std::set<std::string>* trainable_layers,
+                  const TrainerConfig& config, std::int64_t samples, KernelSelector& kernels);
+
+  // Importance by "LAYER.WEIGHT". learning_rate: of the present step. indices: as many samples of
+  // the source as it was planned for (kInvalidArgument).
+  [[nodiscard]] std::map<std::string, double> measure(
+      const WeightMap& weights, double learning_rate, BatchSource& source,
+      std::span<const std::int64_t> indices, ImportanceMetric metric = ImportanceMetric::kLoss);
+
+ private:
+  TrainerConfig config_;
+  std::int64_t samples_;
+  Network network_;
+};
 
 }  // namespace moil

@@ -60,6 +60,13 @@ void Network::allocate() {
   end_iteration();
 }
 
+void Network::release() {
+  runs_.clear();
+  swapper_.reset();
+  swap_file_.reset();
+  memory_.reset();
+}
+
 void Network::place_swap_file() {
   file_offsets_.assign(plan_.pool.size(), 0);
   std::size_t bytes = 0;

@@ -96,6 +96,8 @@ class Network {
   const NetworkPlan& plan() const { return plan_; }
 
   void allocate();
+  // Gives the memory back; the plan stays, for another allocate().
+  void release();
   // Weights by name in file order; more than the network has is fine, fewer or other dims are
   // kBadData naming the weight, and leave the network as it was.
   void load(const WeightMap& weights);

@@ -36,7 +36,8 @@ struct Probed {
   std::map<std::string, double> importance(double rate = kRate,
                                            ImportanceMetric metric = ImportanceMetric::kLoss) {
     constexpr std::int64_t kAll[kSamples] = {0, 1, 2, 3};
-    return tensor_importance(model, nullptr, config, rate, weights, source, kAll, kernels, metric);
+    return ImportanceProbe(model, nullptr, config, kSamples, kernels)
+        .measure(weights, rate, source, kAll, metric);
   }
 
   // The loss of these weights on the probe's batch; where `updater` is given, after a step.
@@ -129,11 +130,21 @@ TEST(Importance, SimplerMetricsAreMagnitudes) {
   }
 }
 
-TEST(Importance, RefusesNoSamples) {
+// Its memory is given back in between.
+TEST(Importance, AProbeServesAgain) {
+  Probed p(testing::residual_model());
+  constexpr std::int64_t kAll[kSamples] = {0, 1, 2, 3};
+  ImportanceProbe probe(p.model, nullptr, p.config, kSamples, p.kernels);
+  const auto first = probe.measure(p.weights, kRate, p.source, kAll);
+  EXPECT_EQ(probe.measure(p.weights, kRate, p.source, kAll), first);
+  EXPECT_EQ(p.importance(), first);
+}
+
+TEST(Importance, RefusesAnotherNumberOfSamples) {
   Probed p(testing::mlp_model(kFeatures, 8, kClasses));
-  EXPECT_THROW((void)tensor_importance(p.model, nullptr, p.config, kRate, p.weights, p.source, {},
-                                       p.kernels),
-               Error);
+  EXPECT_THROW(ImportanceProbe(p.model, nullptr, p.config, 0, p.kernels), Error);
+  ImportanceProbe probe(p.model, nullptr, p.config, kSamples, p.kernels);
+  EXPECT_THROW((void)probe.measure(p.weights, kRate, p.source, {}), Error);
 }
 
 }  // namespace
