@@ -51,6 +51,7 @@ class Case:
     alpha: float = 0.0
     pretraining: Training | None = None  # None: comes with ImageNet's weights
     selections: int = 50  # that predictions are compared with
+    runs: int = 7  # steps of each
 
     @property
     def title(self) -> str:
@@ -93,7 +94,7 @@ def cases(names: list[str] | None, quick: bool) -> list[Case]:
 
 
 def _shorter(case: Case) -> Case:
-    shorter = replace(case, training=replace(case.training, epochs=6), selections=20)
+    shorter = replace(case, training=replace(case.training, epochs=6), selections=10, runs=3)
     if case.pretraining is None:
         return replace(shorter, size=Size(None, 16, 10))
     return replace(shorter, size=Size(60, 30, 30), pretraining=replace(case.pretraining, epochs=6, batch=32))

@@ -16,4 +16,4 @@ def selections(case: Case, model: Path) -> dict[str, Any]:
     say(f"{case.name}: the selector, and {case.selections} selections predicted and measured")
     command: list[str | Path] = [build_dir() / "bench" / "elastic_bench", "--model", model]
     command += ["--trainable-layers", str(case.trainable_layers), "--batch", str(case.training.batch)]
-    return json.loads(run([*command, "--selections", str(case.selections), "--json"]))
+    return json.loads(run([*command, "--selections", str(case.selections), "--runs", str(case.runs), "--json"]))
