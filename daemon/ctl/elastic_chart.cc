@@ -118,7 +118,8 @@ class Chart {
       const GridColumn& column = grid_.columns[i];
       const std::string words = epochs_text(column.first_epoch, column.last_epoch);
       if ((i > 0 && width(line) >= at) || at + width(words) > columns_) continue;
-      line = padded(line, at) + words;
+      line = padded(line, at);
+      line += words;
     }
     add(line);
   }

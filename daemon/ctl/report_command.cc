@@ -33,7 +33,7 @@ void require_result(const Json& job) {
 
 // Throws where the job did not train elastically.
 Json elastic_details(const Json& job) {
-  const Json elastic = job["result"].value("/details/elastic"_json_pointer, Json());
+  Json elastic = job["result"].value("/details/elastic"_json_pointer, Json());
   if (elastic.is_object()) return elastic;
   const Json method = job["result"].value("/details/method"_json_pointer, Json());
   throw Error(ErrorCode::kNotFound,
