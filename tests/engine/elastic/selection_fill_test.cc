@@ -92,20 +92,6 @@ TEST(SelectionFill, PaysForNoBranchThatIsNotEntered) {
   EXPECT_EQ(seconds(c, filled), c.step_seconds);
 }
 
-// Times that are no whole numbers.
-void scale_times(ElasticCase& c, double factor) {
-  for (LayerTiming& layer : c.profile.layers) {
-    for (double* t :
-         {&layer.forward, &layer.derivative, &layer.all_gradient, &layer.all_derivative})
-      *t *= factor;
-    for (WeightTiming& w : layer.weights)
-      w.gradient *= factor, w.derivative *= factor, w.apply *= factor;
-  }
-  c.profile.forward *= factor;
-  c.profile.step *= factor;
-  c.step_seconds *= factor;
-}
-
 TEST(SelectionFill, TiesGoToTheLayerThatRunsFirst) {
   ElasticCase c = two_branches();
   for (LayerTiming& layer : c.profile.layers) {
@@ -135,7 +121,8 @@ TEST_P(SelectionFillOnGraphs, AddsWhatFitsAndTakesNothingAway) {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     ElasticCase c = testing::random_case(GetParam(), seed);
     const Names chosen = testing::chosen(c).selection;
-    scale_times(c, 1e-4 / 3);
+    c.profile = scaled(c.profile, 1e-4 / 3);  // no whole numbers
+    c.step_seconds *= 1e-4 / 3;
     for (const Names& selection : {Names{}, chosen}) {
       const Names filled = fill(c, selection);
       EXPECT_LE(seconds(c, filled), c.step_seconds * (1 + 1e-12)) << "seed " << seed;
