@@ -154,8 +154,11 @@ void start(Network& network) {
   for (const Node& node : network.graph().nodes) {
     for (const WeightSpec& spec : node.weights) specs[weight_name(node, spec)] = &spec;
   }
-  network.load_each(
-      [&](const std::string& name) { return initial_weight(*specs.at(name), name, /*seed=*/1); });
+  NamedTensor weight;
+  network.load_each([&](const std::string& name) -> const NamedTensor& {
+    weight = {};  // not beside the next
+    return weight = initial_weight(*specs.at(name), name, /*seed=*/1);
+  });
 }
 
 void fill_inputs(Network& network, std::uint64_t step) {

@@ -101,9 +101,10 @@ class Network {
   // Weights by name in file order; more than the network has is fine, fewer or other dims are
   // kBadData naming the weight, and leave the network as it was.
   void load(const WeightMap& weights);
-  // The same, asking for one weight at a time: for weights that would not fit in memory twice. What
-  // does not fit is kBadData when its turn comes.
-  using WeightReader = std::function<NamedTensor(const std::string& name)>;
+  // The same, asking for one weight at a time: for weights that would not fit in memory twice. A
+  // weight need only last until the next is asked for. What does not fit is kBadData when its turn
+  // comes.
+  using WeightReader = std::function<const NamedTensor&(const std::string& name)>;
   void load_each(const WeightReader& read);
   // Copies the network's weights and statistics into `weights`, in file order.
   void save(WeightMap& weights) const;

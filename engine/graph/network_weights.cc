@@ -102,7 +102,8 @@ void Network::load(const WeightMap& weights) {
       check_weight(find_weight(weights, name), name, spec);
     }
   }
-  load_each([&](const std::string& name) { return find_weight(weights, name); });
+  load_each(
+      [&](const std::string& name) -> const NamedTensor& { return find_weight(weights, name); });
 }
 
 void Network::load_each(const WeightReader& read) {
@@ -118,7 +119,7 @@ void Network::load_node(int i, const WeightReader& read) {
   for (std::size_t w = 0; w < node.weights.size(); ++w) {
     const WeightSpec& spec = node.weights[w];
     const std::string name = weight_name(node, spec);
-    const NamedTensor source = read(name);
+    const NamedTensor& source = read(name);
     check_weight(source, name, spec);
     if (resting.weights[w] == nullptr) {
       staging.emplace_back(source.data.size());

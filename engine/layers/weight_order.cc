@@ -1,25 +1,29 @@
 #include "engine/layers/weight_order.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace moil {
 namespace {
 
-// Calls visit(file index, memory index) for every element of a rank-4 weight.
+// Calls visit(file index, memory index) for every element of a rank-4 weight: a few rows of the
+// file side by side, which lie beside each other in memory.
 template <class Visit>
 void visit_elements(const WeightSpec& spec, const Visit& visit) {
-  const std::int64_t groups = spec.order == WeightOrder::kDepthwise ? spec.dims[0] : spec.groups;
-  const std::int64_t group_out = spec.dims[0] / groups, in = spec.dims[1];
-  const std::int64_t area = spec.dims[2] * spec.dims[3];
-  std::int64_t file = 0;
-  for (std::int64_t o = 0; o < spec.dims[0]; ++o) {
-    const std::int64_t g = o / group_out;
-    for (std::int64_t i = 0; i < in; ++i) {
-      for (std::int64_t k = 0; k < area; ++k, ++file) {
-        if (spec.order == WeightOrder::kDepthwise)
-          visit(file, k * groups + g);
-        else
-          visit(file, ((g * area + k) * in + i) * group_out + o % group_out);
+  constexpr std::int64_t kRows = 16;
+  // A depthwise weight is one of a single group and a single input.
+  const std::int64_t groups = spec.order == WeightOrder::kDepthwise ? 1 : spec.groups;
+  const std::int64_t out = spec.dims[0] / groups, in = spec.dims[1];
+  const std::int64_t area = spec.dims[2] * spec.dims[3], row = in * area;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    for (std::int64_t first = 0; first < out; first += kRows) {
+      const std::int64_t rows = std::min(kRows, out - first);
+      for (std::int64_t i = 0; i < in; ++i) {
+        for (std::int64_t k = 0; k < area; ++k) {
+          const std::int64_t file = (g * out + first) * row + i * area + k;
+          const std::int64_t memory = ((g * area + k) * in + i) * out + first;
+          for (std::int64_t o = 0; o < rows; ++o) visit(file + o * row, memory + o);
+        }
       }
     }
   }
