@@ -2,12 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/error.h"
+#include "engine/kernels/parallel.h"
 
 namespace moil {
 namespace {
+
+// Part by part, so that threads share it and their number changes no bit.
+template <class Term>
+double sum_of(std::int64_t count, const Term& term) {
+  constexpr std::int64_t kPart = 1 << 15;
+  std::vector<double> parts(static_cast<std::size_t>((count + kPart - 1) / kPart));
+  parallel_for(static_cast<std::int64_t>(parts.size()), /*grain=*/1,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t p = begin; p < end; ++p) {
+                   double sum = 0;
+                   const std::int64_t last = std::min(count, (p + 1) * kPart);
+#pragma omp simd reduction(+ : sum)
+                   for (std::int64_t i = p * kPart; i < last; ++i) sum += term(i);
+                   parts[static_cast<std::size_t>(p)] = sum;
+                 }
+               });
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
 
 // The first step updates, and keeps the weights as they were; the second measures.
 class Probe final : public WeightUpdater {
@@ -42,23 +62,19 @@ class Probe final : public WeightUpdater {
   }
 
   double importance_of(const WeightUpdate& u, const std::vector<float>& old) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < old.size(); ++i) {
-      const double gradient = static_cast<double>(u.gradient[i]);
-      const double change = static_cast<double>(u.weight[i]) - static_cast<double>(old[i]);
-      switch (metric_) {
-        case ImportanceMetric::kLoss:
-          sum -= gradient * change;
-          break;
-        case ImportanceMetric::kGradient:
-          sum += std::abs(gradient);
-          break;
-        case ImportanceMetric::kUpdate:
-          sum += std::abs(change);
-          break;
-      }
+    const float *gradient = u.gradient, *now = u.weight, *then = old.data();
+    switch (metric_) {
+      case ImportanceMetric::kGradient:
+        return sum_of(u.elements, [=](std::int64_t i) { return std::abs(double{gradient[i]}); });
+      case ImportanceMetric::kUpdate:
+        return sum_of(u.elements,
+                      [=](std::int64_t i) { return std::abs(double{now[i]} - double{then[i]}); });
+      case ImportanceMetric::kLoss:
+        break;
     }
-    return sum;
+    return sum_of(u.elements, [=](std::int64_t i) {
+      return -double{gradient[i]} * (double{now[i]} - double{then[i]});
+    });
   }
 
   std::unique_ptr<Optimizer> optimizer_;
