@@ -73,7 +73,7 @@ PLAIN = Training(epochs=6, learning_rate=0.01, freeze_batch_norms=False)
 HEAD_HARD = Training(epochs=20, learning_rate=0.01)
 HEAD = Training(epochs=20, learning_rate=0.03, distill=1.0)
 DEEP_HARD = Training(epochs=8, learning_rate=0.01)
-DEEP = Training(epochs=8, learning_rate=0.02, distill=1.0, clip_norm=2.0, warmup_epochs=1.0, views=4)
+DEEP = Training(epochs=8, learning_rate=0.02, backbone_factor=0.5, distill=1.0, clip_norm=2.0, warmup_epochs=1.0, views=4)
 
 NIGHT = Row("gdm_lf1_fmc", "GDM+LF(1)+FMC", 1.0, 1, True, HEAD)
 DEEP_NIGHT = Row(f"gdm_lf{DEEP_LAYERS}_fmc", f"GDM+LF(1), then LF({DEEP_LAYERS}), +FMC", 1.0, DEEP_LAYERS, True, DEEP, after=NIGHT)
