@@ -39,5 +39,6 @@ if(MOIL_SANITIZE)
     target_compile_options(moil_options INTERFACE -Wno-maybe-uninitialized)
   endif()
   target_compile_options(moil_options INTERFACE -fsanitize=${MOIL_SANITIZE} -fno-sanitize-recover=all)
+  target_compile_options(moil_test_options INTERFACE -O0)  # what sanitizers weave in is dear to optimize
   target_link_options(moil_options INTERFACE -fsanitize=${MOIL_SANITIZE})
 endif()
