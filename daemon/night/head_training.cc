@@ -135,12 +135,7 @@ class ElasticTraining final : public HeadTraining {
     for (const ElasticInterval& interval : trainer_->intervals())
       intervals.push_back(described(interval, tensors));
     Json profiles = Json::array();
-    for (const ProfileInForce& p : trainer_->profiles())
-      profiles.push_back({{"epoch", p.epoch},
-                          {"step_seconds", p.profile.step},
-                          {"forward_seconds", p.profile.forward},
-                          {"seconds", p.seconds},
-                          {"why", p.why}});
+    for (const ProfileInForce& p : trainer_->profiles()) profiles.push_back(described(p));
     return {{"rho", plan_.elastic.speedup_ratio},
             {"interval_epochs", plan_.elastic.interval_epochs},
             {"forward_share", profile.forward / profile.step},
@@ -158,6 +153,17 @@ class ElasticTraining final : public HeadTraining {
     trainer_ = std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
                                                 plan_.elastic, std::move(profiles), kernels_);
     trainer_->start(weights);
+  }
+
+  static Json described(const ProfileInForce& p) {
+    const ElasticOverhead overhead = p.overhead.value_or(ElasticOverhead{});
+    return {{"epoch", p.epoch},
+            {"step_seconds", p.profile.step},
+            {"forward_seconds", p.profile.forward},
+            {"read_seconds", overhead.read},
+            {"choose_seconds", overhead.choose},
+            {"seconds", p.seconds},
+            {"why", p.why}};
   }
 
   Json described(const ElasticInterval& interval, const std::vector<std::string>& tensors) const {

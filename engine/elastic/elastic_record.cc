@@ -52,10 +52,13 @@ ElasticInterval elastic_interval_from_json(const nlohmann::json& json) {
 }
 
 nlohmann::json to_json(const ProfileInForce& profile) {
-  return {{"epoch", profile.epoch},
-          {"profile", to_json(profile.profile)},
-          {"seconds", profile.seconds},
-          {"why", profile.why}};
+  nlohmann::json json = {{"epoch", profile.epoch},
+                         {"profile", to_json(profile.profile)},
+                         {"seconds", profile.seconds},
+                         {"why", profile.why}};
+  if (profile.overhead)
+    json["overhead"] = {{"read", profile.overhead->read}, {"choose", profile.overhead->choose}};
+  return json;
 }
 
 ProfileInForce profile_in_force_from_json(const nlohmann::json& json) {
@@ -65,6 +68,10 @@ ProfileInForce profile_in_force_from_json(const nlohmann::json& json) {
     profile.profile = timing_profile_from_json(json.at("profile"));
     json.at("seconds").get_to(profile.seconds);
     json.at("why").get_to(profile.why);
+    if (json.contains("overhead")) {
+      const nlohmann::json& overhead = json["overhead"];
+      profile.overhead = {overhead.at("read").get<double>(), overhead.at("choose").get<double>()};
+    }
     return profile;
   });
 }

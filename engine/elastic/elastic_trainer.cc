@@ -156,12 +156,34 @@ std::set<std::string> ElasticTrainer::without_importance() const {
   return {problem_.weights[cheapest(problem_)]};
 }
 
-std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>& importance) {
+// The first probe plans its network, as every choice plans a selection's: it stands for a choice.
+void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
+                                      std::int64_t epoch, double probe_seconds) {
+  const std::vector<std::int64_t> order = callbacks.order(epoch);
+  const auto batch = static_cast<std::size_t>(config_.batch);
+  const auto buffer = [&](std::size_t input) {
+    const Value& value = graph_.values[static_cast<std::size_t>(graph_.inputs[input])];
+    return std::vector<float>(batch * value.info.dims.elements_per_sample());
+  };
+  std::vector<float> inputs = buffer(0), targets = buffer(1);
+  profiles_[present_].overhead = {
+      .read = read_seconds(source, std::span(order).first(batch), inputs, targets),
+      .choose = probe_seconds};
+}
+
+double ElasticTrainer::allowed_seconds(std::int64_t epoch, std::int64_t steps_per_epoch) const {
+  const ProfileInForce& present = profiles_[present_];
+  const std::int64_t epochs = std::min(elastic_.interval_epochs, config_.epochs - epoch);
+  return allowed_step_seconds(present.profile, *present.overhead, elastic_.speedup_ratio,
+                              epochs * steps_per_epoch);
+}
+
+std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>& importance,
+                                             double allowed) {
   for (std::size_t e = 0; e < problem_.entries.size(); ++e) {
     if (problem_.entries[e].selectable)
       problem_.entries[e].importance = importance.at(problem_.weights[e]);
   }
-  const double allowed = elastic_.speedup_ratio * profiles_[present_].profile.step;
   const std::set<std::string> selection = select_in_time(allowed);
   if (selection.empty()) return without_importance();
   return fill_selection(profiles_[present_].profile, graph_, importance, selection, allowed,
@@ -190,7 +212,8 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
                             std::int64_t epoch) {
   const auto start = Clock::now();
   put_aside();
-  follow_speed(epoch, steps_of_epoch(source.size(), config_) * config_.epochs);
+  const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
+  follow_speed(epoch, per_epoch * config_.epochs);
   use_profile_of(epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
@@ -199,12 +222,16 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const auto probing = Clock::now();
   interval.importance = probe(source, callbacks, epoch);
   interval.probe_seconds = seconds_since(probing);
+  if (!profiles_[present_].overhead)
+    measure_overhead(source, callbacks, epoch, interval.probe_seconds);
+  const ProfileInForce& present = profiles_[present_];
   const auto selecting = Clock::now();
-  interval.selection = select(interval.importance);
+  interval.selection = select(interval.importance, allowed_seconds(epoch, per_epoch));
   interval.selector_seconds = seconds_since(selecting);
   begin(interval.selection);
   interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
-  interval.step_seconds = predicted_step(profiles_[present_].profile, graph_, interval.selection);
+  interval.step_seconds =
+      predicted_step(present.profile, graph_, interval.selection) + present.overhead->read;
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
 }
@@ -235,7 +262,9 @@ void ElasticTrainer::follow_speed(std::int64_t epoch, std::int64_t total_steps) 
   const int runs = affordable_runs(profile, allowed / drift);
   TimingProfile now = runs > 0 ? measure_timing(model_, &layers_, config_, weights_, kernels_, runs)
                                : scaled(profile, drift);
-  profiles_.push_back({epoch, std::move(now), seconds_since(start), "drift"});
+  std::optional<ElasticOverhead> overhead = profiles_.back().overhead;
+  if (overhead) overhead = {overhead->read * drift, overhead->choose * drift};
+  profiles_.push_back({epoch, std::move(now), seconds_since(start), "drift", overhead});
 }
 
 void ElasticTrainer::use_profile_of(std::int64_t epoch) {

@@ -2,10 +2,10 @@
 //
 // At the beginning of each interval the importance of every tensor is probed, and those are
 // selected that matter most among what a step of speedup_ratio · (a step of full training) has time
-// for. Until the next interval only they learn: other gradients are not computed, and the inputs
-// that they would need are not kept. Each selection is a plan and a pool of its own, smaller than
-// full training's; the pool before it is given back first. The optimizer state of a tensor that is
-// not selected waits beside the pool until it comes back.
+// for, choosing included (elastic_overhead.h). Until the next interval only they learn: other
+// gradients are not computed, and the inputs that they would need are not kept. Each selection is a
+// plan and a pool of its own, smaller than full training's; the pool before it is given back first.
+// The optimizer state of a tensor that is not selected waits beside the pool until it comes back.
 //
 // A batch norm that is trained (not frozen) goes on normalising by its batch and following its
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that
@@ -19,10 +19,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "engine/elastic/elastic_overhead.h"
 #include "engine/elastic/importance.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
@@ -49,6 +51,8 @@ struct ProfileInForce {
   TimingProfile profile;
   double seconds = 0;            // that measuring it took
   std::string why = "measured";  // or "stored", "drift"
+  // Measured with the first choice where it is not given.
+  std::optional<ElasticOverhead> overhead = std::nullopt;
 };
 
 // What was chosen for an interval.
@@ -56,7 +60,7 @@ struct ElasticInterval {
   std::int64_t epoch = 0;  // its first, from 0
   std::set<std::string> selection;
   std::map<std::string, double> importance;  // of every tensor, when it was chosen
-  double step_seconds = 0;                   // predicted
+  double step_seconds = 0;                   // predicted, reading included
   double measured_step_seconds = 0;          // the mean so far, waiting for batches included
   std::size_t planned_bytes = 0;             // states that wait included
   // What choosing took, and of that the probe and the selector.
@@ -106,7 +110,10 @@ class ElasticTrainer {
   void use_profile_of(std::int64_t epoch);
   std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
                                       std::int64_t epoch);
-  std::set<std::string> select(const std::map<std::string, double>& importance);
+  void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
+                        std::int64_t epoch, double probe_seconds);
+  double allowed_seconds(std::int64_t epoch, std::int64_t steps_per_epoch) const;
+  std::set<std::string> select(const std::map<std::string, double>& importance, double allowed);
   std::set<std::string> select_in_time(double step_seconds);
   std::set<std::string> named(const std::vector<std::size_t>& entries) const;
   std::set<std::string> without_importance() const;

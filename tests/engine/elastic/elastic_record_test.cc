@@ -32,6 +32,16 @@ TEST(ElasticRecord, ReadsBackExactly) {
   const ProfileInForce again = profile_in_force_from_json(to_json(profile));
   EXPECT_EQ(to_json(again), to_json(profile));
   EXPECT_EQ(again.why, "drift");
+  EXPECT_FALSE(again.overhead.has_value());
+}
+
+TEST(ElasticRecord, KeepsAnOverheadThatIsKnown) {
+  ProfileInForce profile;
+  profile.overhead = {.read = 0.25, .choose = 3};
+  const ProfileInForce again = profile_in_force_from_json(to_json(profile));
+  ASSERT_TRUE(again.overhead.has_value());
+  EXPECT_EQ(again.overhead->read, 0.25);
+  EXPECT_EQ(again.overhead->choose, 3);
 }
 
 TEST(ElasticRecord, RefusesWhatIsNoRecord) {

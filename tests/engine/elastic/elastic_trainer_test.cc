@@ -45,6 +45,9 @@ TrainerConfig config() {
   return c;
 }
 
+// As made up as the profile that goes with it.
+constexpr ElasticOverhead kNoOverhead{};
+
 // Not measured: every step of every layer takes a second.
 TimingProfile profile(const ModelDescription& m = model()) {
   const Graph graph = build_graph(training_plan_input(m, nullptr, config()).model, 8);
@@ -67,8 +70,8 @@ TimingProfile profile(const ModelDescription& m = model()) {
 struct ElasticJob {
   explicit ElasticJob(double rho, const TrainerConfig& c = config(), std::int64_t interval = 2,
                       const ModelDescription& m = model())
-      : ElasticJob({.speedup_ratio = rho, .interval_epochs = interval}, {{.profile = profile(m)}},
-                   c, m) {}
+      : ElasticJob({.speedup_ratio = rho, .interval_epochs = interval},
+                   {{.profile = profile(m), .overhead = kNoOverhead}}, c, m) {}
   ElasticJob(const ElasticConfig& elastic, std::vector<ProfileInForce> profiles,
              const TrainerConfig& c = config(), const ModelDescription& m = model())
       : kernels(testing::fixed_kernels()),
@@ -168,7 +171,7 @@ TEST(ElasticTrainer, KeepsToTheMemoryBudget) {
   free.go(1);
   const std::size_t limit = free.trainer.intervals().at(0).planned_bytes - 1;
   ElasticJob tight({.speedup_ratio = 0.8, .interval_epochs = 2, .memory_limit_bytes = limit},
-                   {{.profile = profile()}});
+                   {{.profile = profile(), .overhead = kNoOverhead}});
   tight.go(1);
   EXPECT_LE(tight.trainer.intervals().at(0).planned_bytes, limit);
 }
@@ -203,7 +206,7 @@ TEST(ElasticTrainer, ADriftIsMeasuredAndItsReplayGivesTheSameBits) {
   for (const double share : {1e-6, 1e9}) {  // no time for a run: scaled; or all of it
     const ElasticConfig elastic{
         .speedup_ratio = 0.8, .interval_epochs = 2, .profiling_share = share};
-    ElasticJob drifted(elastic, {{.profile = scaled(profile(), 1e-9)}});
+    ElasticJob drifted(elastic, {{.profile = scaled(profile(), 1e-9), .overhead = kNoOverhead}});
     EXPECT_TRUE(drifted.go());
     const auto& profiles = drifted.trainer.profiles();
     ASSERT_GE(profiles.size(), 2U);
@@ -220,6 +223,38 @@ TEST(ElasticTrainer, ADriftIsMeasuredAndItsReplayGivesTheSameBits) {
       EXPECT_EQ(replay.trainer.intervals()[i].selection, drifted.trainer.intervals()[i].selection);
     EXPECT_EQ(replay.trainer.profiles().size(), profiles.size());
   }
+}
+
+// Measured with the first choice, and from then on an input as the profile is: a run that is given
+// it selects the same.
+TEST(ElasticTrainer, AnOverheadIsMeasuredOnceAndKept) {
+  const ElasticConfig elastic{.speedup_ratio = 0.6, .interval_epochs = 2};
+  ElasticJob measured(elastic, {{.profile = scaled(profile(), 1e-5)}});
+  EXPECT_TRUE(measured.go());
+  const auto& profiles = measured.trainer.profiles();
+  ASSERT_EQ(profiles.size(), 1U);
+  ASSERT_TRUE(profiles[0].overhead.has_value());
+  EXPECT_GT(profiles[0].overhead->read, 0);
+  EXPECT_GT(profiles[0].overhead->choose, 0);
+
+  ElasticJob replay(elastic, profiles);
+  EXPECT_TRUE(replay.go());
+  EXPECT_EQ(replay.trainer.profiles()[0].overhead->read, profiles[0].overhead->read);
+  expect_same(replay.weights(), measured.weights());
+}
+
+// Six steps of 8 samples an epoch; the times are the profile's seconds.
+TEST(ElasticTrainer, WhatReadingAndChoosingTakeIsNotTrainedIn) {
+  const double rho = 0.8, full = profile().step;
+  const ElasticOverhead overhead{.read = 2, .choose = 12 * 2};
+  ElasticJob job({.speedup_ratio = rho, .interval_epochs = 2},
+                 {{.profile = profile(), .overhead = overhead}});
+  EXPECT_TRUE(job.go());
+  for (const ElasticInterval& interval : job.trainer.intervals())
+    EXPECT_LE(interval.step_seconds + 2, rho * (full + 2));
+  ElasticJob free(rho);
+  EXPECT_FALSE(free.go(1));
+  EXPECT_LT(job.trainer.intervals()[0].step_seconds - 2, free.trainer.intervals()[0].step_seconds);
 }
 
 TEST(ElasticTrainer, RefusesWhatIsImpossible) {
