@@ -65,6 +65,10 @@ EnumNames<TrainingMethod> enum_names(TrainingMethod) {
           {TrainingMethod::kBnBias, "bn_bias"}};
 }
 
+EnumNames<ElasticPace> enum_names(ElasticPace) {
+  return {{ElasticPace::kFront, "front"}, {ElasticPace::kEven, "even"}};
+}
+
 EnumNames<Importance> enum_names(Importance) {
   return {{Importance::kLoss, "loss"},
           {Importance::kGradient, "gradient"},
@@ -191,6 +195,7 @@ const Fields<TrainSpec>& fields_of(const TrainSpec*) {
 const Fields<ElasticSpec>& fields_of(const ElasticSpec*) {
   static const Fields<ElasticSpec> table = {
       field("rho", &ElasticSpec::rho, Need::kOptional, between(0.01, 1.0)),
+      field("pace", &ElasticSpec::pace),
       field("interval_epochs", &ElasticSpec::interval_epochs, Need::kOptional, between(1, 100000)),
       field("probe_samples", &ElasticSpec::probe_samples, Need::kOptional, between(1, 4096)),
       field("resolution", &ElasticSpec::resolution, Need::kOptional, between(100, 10000000)),

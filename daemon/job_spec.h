@@ -105,10 +105,12 @@ struct TrainSpec {
 };
 
 enum class Importance { kLoss, kGradient, kUpdate };
+enum class ElasticPace { kFront, kEven };
 
 // Elastic tensor selection (ElasticTrainer): what learns is chosen anew every few epochs.
 struct ElasticSpec {
-  double rho = 0.5;  // a step's time, of a full step's
+  double rho = 0.5;  // a step's mean time, of a full step's
+  ElasticPace pace = ElasticPace::kFront;
   int interval_epochs = 3;
   int probe_samples = 4;
   int resolution = 100000;  // of the selector (T_q)

@@ -97,6 +97,7 @@ def _reached_cells(results: list[Result], targets: list[float]) -> Iterator[list
 
 STUDIES = {
     "importance": Study("what importance is", _varied("importance", ["loss", "gradient", "update"]), _variant_text, SEEDS),
+    "pace": Study("how rho's time is shared among the intervals", _varied("pace", ["front", "even"]), _variant_text, SEEDS),
     "interval": Study("epochs between selections", _varied("interval_epochs", [1, 2, 3, 5, 10]), _interval_text, SEEDS[:1]),
     "probe": Study("samples of a probe", _varied("probe_samples", [1, 2, 4, 8, 16, 32]), _probe_text, SEEDS[:1]),
     "resolution": Study("the selector's resolution", _varied("resolution", [100, 1_000, 10_000, 100_000, 1_000_000]), _variant_text, SEEDS[:1]),

@@ -195,8 +195,8 @@ class ElasticTraining final : public HeadTraining {
     if (intervals.empty() || used >= 0.9 * allowed) return nullptr;
     char text[200];
     std::snprintf(text, sizeof text,
-                  "steps take %.0f %% of what rho allows: no update of what is not selected "
-                  "promises to lower the loss in the time that is left",
+                  "steps take %.0f %% of what rho allows: nothing that is not selected could be "
+                  "trained in the time that is left",
                   100 * used / allowed);
     return text;
   }

@@ -139,6 +139,7 @@ ElasticConfig elastic_config(const daemon::ElasticSpec& spec) {
       ImportanceMetric::kLoss, ImportanceMetric::kGradient, ImportanceMetric::kUpdate};
   ElasticConfig config;
   config.speedup_ratio = spec.rho;
+  config.pace = spec.pace == daemon::ElasticPace::kEven ? Pace::kEven : Pace::kFront;
   config.interval_epochs = spec.interval_epochs;
   config.probe_samples = spec.probe_samples;
   config.resolution = spec.resolution;

@@ -24,6 +24,7 @@ nlohmann::json to_json(const ElasticInterval& interval) {
           {"selection", interval.selection},
           {"importance", interval.importance},
           {"step_seconds", interval.step_seconds},
+          {"share", interval.share},
           {"measured_step_seconds", interval.measured_step_seconds},
           {"planned_bytes", interval.planned_bytes},
           {"choosing_seconds", interval.choosing_seconds},
@@ -40,6 +41,7 @@ ElasticInterval elastic_interval_from_json(const nlohmann::json& json) {
     json.at("selection").get_to(interval.selection);
     json.at("importance").get_to(interval.importance);
     json.at("step_seconds").get_to(interval.step_seconds);
+    json.at("share").get_to(interval.share);
     json.at("measured_step_seconds").get_to(interval.measured_step_seconds);
     json.at("planned_bytes").get_to(interval.planned_bytes);
     json.at("choosing_seconds").get_to(interval.choosing_seconds);

@@ -150,9 +150,12 @@ std::size_t ElasticTrainer::waiting_bytes(const std::set<std::string>& selection
   return bytes;
 }
 
-// Where no update promises anything: as before, or the cheapest tensor.
-std::set<std::string> ElasticTrainer::without_importance() const {
-  if (!intervals_.empty()) return intervals_.back().selection;
+// Where no update promises anything: as before where there is time, or the cheapest tensor.
+std::set<std::string> ElasticTrainer::without_importance(double allowed) const {
+  if (!intervals_.empty()) {
+    const std::set<std::string>& before = intervals_.back().selection;
+    if (predicted_step(profiles_[present_].profile, graph_, before) <= allowed) return before;
+  }
   return {problem_.weights[cheapest(problem_)]};
 }
 
@@ -171,11 +174,19 @@ void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callba
       .choose = probe_seconds};
 }
 
-double ElasticTrainer::allowed_seconds(std::int64_t epoch, std::int64_t steps_per_epoch) const {
-  const ProfileInForce& present = profiles_[present_];
-  const std::int64_t epochs = std::min(elastic_.interval_epochs, config_.epochs - epoch);
-  return allowed_step_seconds(present.profile, *present.overhead, elastic_.speedup_ratio,
-                              epochs * steps_per_epoch);
+std::int64_t ElasticTrainer::epochs_of(const ElasticInterval& interval) const {
+  return std::min(elastic_.interval_epochs, config_.epochs - interval.epoch);
+}
+
+// By the first profile's smallest step: another profile changes no plan of the whole run.
+double ElasticTrainer::next_share(std::int64_t epoch) const {
+  PaceSoFar so_far;
+  so_far.epochs = epoch;
+  for (const ElasticInterval& i : intervals_)
+    so_far.used += i.share * static_cast<double>(epochs_of(i));
+  return share_of_interval(
+      elastic_.pace, elastic_.speedup_ratio, smallest_speedup_ratio(profiles_[0].profile), so_far,
+      std::min(elastic_.interval_epochs, config_.epochs - epoch), config_.epochs);
 }
 
 std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>& importance,
@@ -185,8 +196,8 @@ std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>
       problem_.entries[e].importance = importance.at(problem_.weights[e]);
   }
   const std::set<std::string> selection = select_in_time(allowed);
-  if (selection.empty()) return without_importance();
-  return fill_selection(profiles_[present_].profile, graph_, importance, selection, allowed,
+  return fill_selection(profiles_[present_].profile, graph_, importance,
+                        selection.empty() ? without_importance(allowed) : selection, allowed,
                         [&](const std::set<std::string>& s) { return fits(s); });
 }
 
@@ -226,12 +237,16 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
   const ProfileInForce& present = profiles_[present_];
   const auto selecting = Clock::now();
-  interval.selection = select(interval.importance, allowed_seconds(epoch, per_epoch));
+  const double share = next_share(epoch);
+  const double allowed = allowed_step_seconds(present.profile, *present.overhead, share,
+                                              epochs_of(interval) * per_epoch);
+  interval.selection = select(interval.importance, allowed);
   interval.selector_seconds = seconds_since(selecting);
   begin(interval.selection);
   interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
-  interval.step_seconds =
-      predicted_step(present.profile, graph_, interval.selection) + present.overhead->read;
+  const double network = predicted_step(present.profile, graph_, interval.selection);
+  interval.step_seconds = network + present.overhead->read;
+  interval.share = share - (allowed - network) / (present.profile.step + present.overhead->read);
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
 }

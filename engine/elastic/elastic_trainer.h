@@ -2,10 +2,11 @@
 //
 // At the beginning of each interval the importance of every tensor is probed, and those are
 // selected that matter most among what a step of speedup_ratio · (a step of full training) has time
-// for, choosing included (elastic_overhead.h). Until the next interval only they learn: other
-// gradients are not computed, and the inputs that they would need are not kept. Each selection is a
-// plan and a pool of its own, smaller than full training's; the pool before it is given back first.
-// The optimizer state of a tensor that is not selected waits beside the pool until it comes back.
+// for, choosing included (elastic_overhead.h), on the mean of all intervals (pace.h). Until the
+// next interval only they learn: other gradients are not computed, and the inputs that they would
+// need are not kept. Each selection is a plan and a pool of its own, smaller than full training's;
+// the pool before it is given back first. The optimizer state of a tensor that is not selected
+// waits beside the pool until it comes back.
 //
 // A batch norm that is trained (not frozen) goes on normalising by its batch and following its
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that
@@ -26,13 +27,15 @@
 
 #include "engine/elastic/elastic_overhead.h"
 #include "engine/elastic/importance.h"
+#include "engine/elastic/pace.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
 
 namespace moil {
 
 struct ElasticConfig {
-  double speedup_ratio = 0.5;  // ρ: a step's time, of a full step's
+  double speedup_ratio = 0.5;  // ρ: a step's mean time, of a full step's
+  Pace pace = Pace::kFront;
   std::int64_t interval_epochs = 3;
   std::int64_t probe_samples = 4;
   int resolution = 100'000;  // of the selector (T_q)
@@ -61,8 +64,9 @@ struct ElasticInterval {
   std::set<std::string> selection;
   std::map<std::string, double> importance;  // of every tensor, when it was chosen
   double step_seconds = 0;                   // predicted, reading included
-  double measured_step_seconds = 0;          // the mean so far, waiting for batches included
-  std::size_t planned_bytes = 0;             // states that wait included
+  double share = 0;  // of a full step's time: what a step takes, and its part of choosing
+  double measured_step_seconds = 0;  // the mean so far, waiting for batches included
+  std::size_t planned_bytes = 0;     // states that wait included
   // What choosing took, and of that the probe and the selector.
   double choosing_seconds = 0, probe_seconds = 0, selector_seconds = 0;
   std::int64_t first_step = 0;  // where the run stood when it began
@@ -112,11 +116,12 @@ class ElasticTrainer {
                                       std::int64_t epoch);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
-  double allowed_seconds(std::int64_t epoch, std::int64_t steps_per_epoch) const;
+  double next_share(std::int64_t epoch) const;
+  std::int64_t epochs_of(const ElasticInterval& interval) const;
   std::set<std::string> select(const std::map<std::string, double>& importance, double allowed);
   std::set<std::string> select_in_time(double step_seconds);
   std::set<std::string> named(const std::vector<std::size_t>& entries) const;
-  std::set<std::string> without_importance() const;
+  std::set<std::string> without_importance(double allowed) const;
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
   std::size_t waiting_bytes(const std::set<std::string>& selection) const;

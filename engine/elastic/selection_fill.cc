@@ -119,7 +119,7 @@ class Fill {
         const auto found = importance.find(name({i, w}));
         if (found == importance.end() || step_.learns({i, w})) continue;
         if (std::isnan(found->second)) fail("the importance of " + found->first + " is no number");
-        if (found->second > 0) candidates_.push_back({{i, w}, found->second});
+        candidates_.push_back({{i, w}, found->second});
       }
     }
   }
@@ -161,9 +161,10 @@ class Fill {
     return !candidates_.empty();
   }
 
-  // Most importance per second first.
+  // Most importance per second first, then what has none to divide.
   Tensor take_best() {
     const auto rate = [](const Candidate& c) {
+      if (c.importance <= 0) return c.importance;
       return c.seconds > 0 ? c.importance / c.seconds : HUGE_VAL;
     };
     const auto best =

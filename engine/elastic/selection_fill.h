@@ -6,6 +6,10 @@
 // per second that it adds to the step, the way that the error has to take anew included. Greedy:
 // nothing that is selected is given up for something better.
 //
+// Time that is left then goes to tensors whose importance is not above 0, the largest first: a
+// probe is small, a full-sized step overshoots on it, and over an interval their updates serve,
+// too.
+//
 // A pure function; safe from any thread.
 #pragma once
 
@@ -20,8 +24,8 @@ namespace moil {
 
 // The selection and what was added to it, "LAYER.WEIGHT"; it is never made smaller. With an
 // addition a step takes step_seconds at most, to rounding (forward pass included, as
-// predicted_step(), of the same graph). Weights of the profile are added whose importance is above
-// 0; what `importance` does not name is not. Ties go to the layer that runs first.
+// predicted_step(), of the same graph). Weights of the profile are added that `importance` names.
+// Ties go to the layer that runs first.
 //
 // fits: refuses selections for what does not add up, as peak memory. It is asked for everything
 // that time allows; only where it refuses that, for each addition. Empty: all fit.

@@ -52,7 +52,8 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
                        {"optimizer", {{"type", "adamw"}, {"learning_rate", 0.1}}},
                        {"schedule", {{"type", "cosine"}}},
                        {"clip_norm", 1.5}};
-  document["elastic"] = {{"rho", 0.35}, {"interval_epochs", 2}, {"importance", "update"}};
+  document["elastic"] = {
+      {"rho", 0.35}, {"interval_epochs", 2}, {"importance", "update"}, {"pace", "even"}};
   document["deadline_seconds"] = 3600.0;
   document["memory"]["budget_bytes"] = 1 << 20;
   document["seed"] = 9007199254740991;
@@ -64,6 +65,7 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
   ASSERT_TRUE(spec.elastic);
   EXPECT_EQ(spec.elastic->rho, 0.35);
   EXPECT_EQ(spec.elastic->importance, Importance::kUpdate);
+  EXPECT_EQ(spec.elastic->pace, ElasticPace::kEven);
   EXPECT_EQ(job_spec_from_json(to_json(spec)), spec);
 }
 

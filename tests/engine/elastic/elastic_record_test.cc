@@ -14,6 +14,7 @@ TEST(ElasticRecord, ReadsBackExactly) {
                                  {"a.weight", "b.bias"},
                                  {{"a.weight", 1.0 / 3}, {"b.bias", -2}},
                                  0.1,
+                                 0.6,
                                  0.11,
                                  4096,
                                  0.5,
@@ -26,6 +27,7 @@ TEST(ElasticRecord, ReadsBackExactly) {
   EXPECT_EQ(to_json(read), to_json(interval));
   EXPECT_EQ(read.selection, interval.selection);
   EXPECT_EQ(read.importance, interval.importance);
+  EXPECT_EQ(read.share, 0.6);
   EXPECT_EQ(read.first_step, 42);
 
   const ProfileInForce profile{6, {{{"a", 1, 2, 3, 4, {}}}, 1, 8}, 0.5, "drift"};

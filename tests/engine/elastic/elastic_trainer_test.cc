@@ -109,7 +109,8 @@ void expect_same(const WeightMap& a, const WeightMap& b) {
 
 TEST(ElasticTrainer, EachIntervalKeepsToItsTime) {
   for (const double rho : {0.5, 0.6, 0.8}) {
-    ElasticJob job(rho);
+    ElasticJob job({.speedup_ratio = rho, .pace = Pace::kEven, .interval_epochs = 2},
+                   {{.profile = profile(), .overhead = kNoOverhead}});
     EXPECT_TRUE(job.go());
     EXPECT_EQ(job.losses.size(), static_cast<std::size_t>(kSteps));
     const auto& intervals = job.trainer.intervals();
@@ -121,6 +122,22 @@ TEST(ElasticTrainer, EachIntervalKeepsToItsTime) {
       EXPECT_LE(intervals[i].step_seconds, rho * profile().step);
     }
     EXPECT_LT(job.losses.back(), 0.8 * job.losses.front());
+  }
+}
+
+// The first intervals have more time than the last, and all together what rho gives.
+TEST(ElasticTrainer, TheRunKeepsToItsTime) {
+  for (const double rho : {0.5, 0.6, 0.8}) {
+    ElasticJob job(rho);
+    EXPECT_TRUE(job.go());
+    const auto& intervals = job.trainer.intervals();
+    double sum = 0;
+    for (const ElasticInterval& interval : intervals) {
+      EXPECT_NEAR(interval.share, interval.step_seconds / profile().step, 1e-9);
+      sum += interval.share;
+    }
+    EXPECT_LE(sum, 3 * rho + 1e-9);
+    EXPECT_GT(intervals.front().selection.size(), intervals.back().selection.size());
   }
 }
 
@@ -247,12 +264,12 @@ TEST(ElasticTrainer, AnOverheadIsMeasuredOnceAndKept) {
 TEST(ElasticTrainer, WhatReadingAndChoosingTakeIsNotTrainedIn) {
   const double rho = 0.8, full = profile().step;
   const ElasticOverhead overhead{.read = 2, .choose = 12 * 2};
-  ElasticJob job({.speedup_ratio = rho, .interval_epochs = 2},
-                 {{.profile = profile(), .overhead = overhead}});
+  const ElasticConfig even{.speedup_ratio = rho, .pace = Pace::kEven, .interval_epochs = 2};
+  ElasticJob job(even, {{.profile = profile(), .overhead = overhead}});
   EXPECT_TRUE(job.go());
   for (const ElasticInterval& interval : job.trainer.intervals())
     EXPECT_LE(interval.step_seconds + 2, rho * (full + 2));
-  ElasticJob free(rho);
+  ElasticJob free(even, {{.profile = profile(), .overhead = kNoOverhead}});
   EXPECT_FALSE(free.go(1));
   EXPECT_LT(job.trainer.intervals()[0].step_seconds - 2, free.trainer.intervals()[0].step_seconds);
 }

@@ -1,0 +1,28 @@
+// How the time of a run is shared among its intervals. ElasticTrainer gives each the same; but
+// updates are worth most at the beginning, when the loss falls fast and the learning rate is high,
+// and only a long step reaches the layers near the input.
+//
+// Pure functions; safe from any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace moil {
+
+// kFront: as much as possible to the first intervals, a little to the others. kEven: the paper's.
+enum class Pace : std::uint8_t { kFront, kEven };
+
+// What was trained so far.
+struct PaceSoFar {
+  std::int64_t epochs = 0;
+  double used = 0;  // the share of a full step that each epoch's steps took, summed over epochs
+};
+
+// The share of a full step for the next interval, of so many epochs. All together take
+// speedup_ratio · total_epochs where each takes what it is given. smallest: with which anything can
+// be trained.
+[[nodiscard]] double share_of_interval(Pace pace, double speedup_ratio, double smallest,
+                                       const PaceSoFar& so_far, std::int64_t epochs,
+                                       std::int64_t total_epochs);
+
+}  // namespace moil
