@@ -57,6 +57,7 @@ class PlainTraining final : public HeadTraining {
   void save(WeightMap& weights) const override { trainer_.network().save(weights); }
   double seconds() const override { return state().seconds; }
   std::size_t planned_bytes() const override { return trainer_.planned_bytes(); }
+  const ProfileInForce* first_profile() const override { return nullptr; }
   Json choices() const override { return nullptr; }
 
  private:
@@ -127,6 +128,8 @@ class ElasticTraining final : public HeadTraining {
       most = std::max(most, interval.planned_bytes);
     return most;
   }
+
+  const ProfileInForce* first_profile() const override { return &trainer_->profiles().front(); }
 
   Json choices() const override {
     const TimingProfile& profile = trainer_->profiles().front().profile;

@@ -344,6 +344,13 @@ class NightJob {
     training_peak_ = probe_.part_peak_bytes();
     save();
     training_->save(night_.bundle.weights);
+    keep_overhead();
+  }
+
+  // The next night is to select by what this one measured with its first choice.
+  void keep_overhead() const {
+    const ProfileInForce* profile = training_->first_profile();
+    if (profile && !profile_.overhead) timing_store().save(*profile);
   }
 
   std::unique_ptr<HeadTraining> make_training() {
@@ -357,12 +364,14 @@ class NightJob {
 
   ProfileInForce profile_training() {
     begin(Stage::kProfile, 1);
-    const TimingStore store(layout_.timing_profiles(spec_.model), night_.head,
-                            night_.freeze.trainable_layers, night_.trainer->config(),
-                            thread_count());
-    ProfileInForce profile = timing_profile(store, night_);
+    ProfileInForce profile = timing_profile(timing_store(), night_);
     progress(Stage::kProfile, 1, 1);
     return profile;
+  }
+
+  TimingStore timing_store() const {
+    return {layout_.timing_profiles(spec_.model), night_.head, night_.freeze.trainable_layers,
+            night_.trainer->config(), thread_count()};
   }
 
   void save() {

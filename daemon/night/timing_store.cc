@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/seconds.h"
 #include "base/version.h"
-#include "engine/elastic/timing_profile_json.h"
+#include "engine/elastic/elastic_record.h"
 #include "engine/io/fingerprint.h"
 #include "featurecache/cache.h"
 
@@ -32,32 +32,35 @@ TimingStore::TimingStore(std::filesystem::path folder, const ModelDescription& h
                          int threads)
     : file_(std::move(folder) / file_name(head, trainable_layers, config, threads)) {}
 
-std::optional<TimingProfile> TimingStore::load() const {
+std::optional<ProfileInForce> TimingStore::load() const {
   if (!std::filesystem::exists(file_)) return std::nullopt;
   const auto json = nlohmann::json::parse(read_text(file_), nullptr, false);
   if (!json.is_object() || json.value("version", "") != kVersion || !json.contains("profile"))
     return std::nullopt;
   try {
-    return timing_profile_from_json(json.at("profile"));
+    const ProfileInForce kept = profile_in_force_from_json(json.at("profile"));
+    return ProfileInForce{0, kept.profile, 0, "stored", kept.overhead};
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-void TimingStore::save(const TimingProfile& profile) const {
+void TimingStore::save(const ProfileInForce& profile) const {
   std::filesystem::create_directories(file_.parent_path());
   const nlohmann::json json = {{"version", kVersion}, {"profile", to_json(profile)}};
   write_file_atomic(file_, json.dump(1) + "\n");
 }
 
 ProfileInForce timing_profile(const TimingStore& store, const NightModel& night) {
-  if (auto known = store.load()) return {0, std::move(*known), 0, "stored"};
+  if (auto known = store.load()) return std::move(*known);
   const auto start = std::chrono::steady_clock::now();
-  TimingProfile measured =
+  ProfileInForce measured;
+  measured.profile =
       measure_timing(night.head, &night.freeze.trainable_layers, night.trainer->config(),
                      night.bundle.weights, *night.trainer_kernels);
+  measured.seconds = seconds_since(start);
   store.save(measured);
-  return {0, std::move(measured), seconds_since(start), "measured"};
+  return measured;
 }
 
 }  // namespace moil::night

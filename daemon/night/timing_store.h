@@ -1,5 +1,6 @@
-// Timing profiles that were measured on this device, kept by model: a night that trains the same
-// layers in the same way need not measure again.
+// Timing profiles that were measured on this device, and what elastic training takes beside its
+// steps, kept by model: a night that trains the same layers in the same way need not measure again,
+// and selects the same.
 //
 // What it is asked for decides the file's name, so that another head, batch, optimizer or number of
 // threads finds nothing. A file of another build, or one that is damaged, is as if it were not
@@ -22,8 +23,8 @@ class TimingStore {
               const std::set<std::string>& trainable_layers, const TrainerConfig& config,
               int threads);
 
-  [[nodiscard]] std::optional<TimingProfile> load() const;
-  void save(const TimingProfile& profile) const;
+  [[nodiscard]] std::optional<ProfileInForce> load() const;  // from epoch 0 on
+  void save(const ProfileInForce& profile) const;
 
  private:
   std::filesystem::path file_;

@@ -29,4 +29,8 @@ struct ElasticOverhead {
                                           const ElasticOverhead& overhead, double speedup_ratio,
                                           std::int64_t steps);
 
+// The share of a full step from which on that leaves a step of smallest_ratio (of profile.step).
+[[nodiscard]] double smallest_share(const TimingProfile& profile, const ElasticOverhead& overhead,
+                                    double smallest_ratio, std::int64_t steps);
+
 }  // namespace moil

@@ -116,7 +116,7 @@ class ElasticTrainer {
                                       std::int64_t epoch);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
-  double next_share(std::int64_t epoch) const;
+  double next_share(std::int64_t epoch, std::int64_t steps) const;
   std::int64_t epochs_of(const ElasticInterval& interval) const;
   std::set<std::string> select(const std::map<std::string, double>& importance, double allowed);
   std::set<std::string> select_in_time(double step_seconds);

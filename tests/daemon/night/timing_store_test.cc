@@ -23,7 +23,7 @@ struct Stores {
   TempFolder temp;
 };
 
-TimingProfile profile() { return {{{"fc", 1, 2, 3, 4, {}}}, 1, 8}; }
+ProfileInForce profile() { return {3, {{{"fc", 1, 2, 3, 4, {}}}, 1, 8}, 0.5, "drift"}; }
 
 TEST(TimingStore, KeepsAProfileForWhatItWasMeasuredWith) {
   const Stores stores;
@@ -31,7 +31,10 @@ TEST(TimingStore, KeepsAProfileForWhatItWasMeasuredWith) {
   stores.store().save(profile());
   const auto found = stores.store().load();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->step, 8);
+  EXPECT_EQ(found->profile.step, 8);
+  EXPECT_EQ(found->epoch, 0);
+  EXPECT_EQ(found->why, "stored");
+  EXPECT_FALSE(found->overhead.has_value());
 
   TrainerConfig config;
   config.batch = 16;
@@ -41,6 +44,16 @@ TEST(TimingStore, KeepsAProfileForWhatItWasMeasuredWith) {
   EXPECT_FALSE(stores.store({"fc"}, config).load());
   EXPECT_FALSE(stores.store({}, {}).load());
   EXPECT_FALSE(stores.store({"fc"}, {}, 1).load());
+}
+
+TEST(TimingStore, KeepsAnOverheadThatIsKnown) {
+  const Stores stores;
+  ProfileInForce known = profile();
+  known.overhead = ElasticOverhead{0.25, 3};
+  stores.store().save(known);
+  const auto found = stores.store().load();
+  ASSERT_TRUE(found && found->overhead);
+  EXPECT_EQ(found->overhead->choose, 3);
 }
 
 TEST(TimingStore, WhatCannotBeReadIsMeasuredAgain) {

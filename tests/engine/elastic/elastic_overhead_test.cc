@@ -43,6 +43,15 @@ TEST(ElasticOverhead, StepsGetWhatIsLeftOfRho) {
   EXPECT_DOUBLE_EQ(allowed_step_seconds(profile, {.read = 0.5, .choose = 5}, 0.5, 50), 4.65);
 }
 
+TEST(ElasticOverhead, TheSmallestShareLeavesTheSmallestStep) {
+  const TimingProfile profile{{}, 2, 10};
+  for (const ElasticOverhead overhead : {ElasticOverhead{}, {.read = 0.5}, {1, 5}, {.choose = 99}})
+    EXPECT_GE(
+        allowed_step_seconds(profile, overhead, smallest_share(profile, overhead, 0.3, 20), 20),
+        3 - 1e-9);
+  EXPECT_DOUBLE_EQ(smallest_share(profile, {}, 0.3, 20), 0.3);
+}
+
 TEST(ElasticOverhead, ShortRunsTrainNevertheless) {
   const TimingProfile profile{{}, 2, 10};
   EXPECT_DOUBLE_EQ(allowed_step_seconds(profile, {.choose = 100}, 0.5, 2), 4.5);
