@@ -174,8 +174,8 @@ void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callba
       .choose = probe_seconds};
 }
 
-std::int64_t ElasticTrainer::epochs_of(const ElasticInterval& interval) const {
-  return std::min(elastic_.interval_epochs, config_.epochs - interval.epoch);
+std::int64_t ElasticTrainer::epochs_of_interval(std::int64_t first_epoch) const {
+  return std::min(elastic_.interval_epochs, config_.epochs - first_epoch);
 }
 
 // By the first profile's smallest step: another profile changes no plan of the whole run.
@@ -184,13 +184,12 @@ double ElasticTrainer::next_share(std::int64_t epoch, std::int64_t steps) const 
   PaceSoFar so_far;
   so_far.epochs = epoch;
   for (const ElasticInterval& i : intervals_)
-    so_far.used += i.share * static_cast<double>(epochs_of(i));
+    so_far.used += i.share * static_cast<double>(epochs_of_interval(i.epoch));
   const ProfileInForce& first = profiles_[0];
   const double smallest = smallest_share(first.profile, first.overhead.value_or(ElasticOverhead{}),
                                          smallest_speedup_ratio(first.profile), steps);
   return share_of_interval(elastic_.pace, elastic_.speedup_ratio, smallest, so_far,
-                           std::min(elastic_.interval_epochs, config_.epochs - epoch),
-                           config_.epochs);
+                           epochs_of_interval(epoch), config_.epochs);
 }
 
 std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>& importance,
@@ -241,7 +240,7 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
   const ProfileInForce& present = profiles_[present_];
   const auto selecting = Clock::now();
-  const std::int64_t steps = epochs_of(interval) * per_epoch;
+  const std::int64_t steps = epochs_of_interval(epoch) * per_epoch;
   const double share = next_share(epoch, steps);
   const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
   interval.selection = select(interval.importance, allowed);

@@ -117,7 +117,7 @@ class ElasticTrainer {
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
   double next_share(std::int64_t epoch, std::int64_t steps) const;
-  std::int64_t epochs_of(const ElasticInterval& interval) const;
+  std::int64_t epochs_of_interval(std::int64_t first_epoch) const;
   std::set<std::string> select(const std::map<std::string, double>& importance, double allowed);
   std::set<std::string> select_in_time(double step_seconds);
   std::set<std::string> named(const std::vector<std::size_t>& entries) const;
