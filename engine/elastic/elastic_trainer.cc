@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "base/seconds.h"
 #include "engine/elastic/selection_fill.h"
 #include "engine/train/schedule.h"
@@ -16,6 +17,8 @@ namespace {
 
 // A step that takes so much longer or shorter than predicted is another machine's.
 constexpr double kDrift = 0.15;
+// Of the time that is trained: what probing may take.
+constexpr double kMostProbing = 0.01;
 
 using Clock = std::chrono::steady_clock;
 
@@ -128,6 +131,23 @@ std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
   return probe_->measure(weights_, rate, source, indices, elastic_.metric);
 }
 
+// By the profile and what choosing took at first, so that the same profile decides the same.
+bool ElasticTrainer::is_time_to_probe(std::int64_t epoch, std::int64_t per_epoch) const {
+  if (intervals_.empty()) return true;
+  const ProfileInForce& present = profiles_[present_];
+  if (!present.overhead) return true;
+  const auto steps_of = [&](std::int64_t first_epoch) {
+    return static_cast<double>(epochs_of_interval(first_epoch) * per_epoch);
+  };
+  double trained = smallest_speedup_ratio(present.profile) * present.profile.step * steps_of(epoch);
+  double probing = present.overhead->choose;
+  for (const ElasticInterval& i : intervals_) {
+    trained += i.step_seconds * steps_of(i.epoch);
+    if (i.probe_seconds > 0) probing += present.overhead->choose;
+  }
+  return probing <= kMostProbing * trained;
+}
+
 std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entries) const {
   std::set<std::string> names;
   for (const std::size_t e : entries) names.insert(problem_.weights[e]);
@@ -233,9 +253,13 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   interval.epoch = epoch;
   interval.first_step = state_.step;
   interval.seconds_before = state_.seconds;
-  const auto probing = Clock::now();
-  interval.importance = probe(source, callbacks, epoch);
-  interval.probe_seconds = seconds_since(probing);
+  if (is_time_to_probe(epoch, per_epoch)) {
+    const auto probing = Clock::now();
+    interval.importance = probe(source, callbacks, epoch);
+    interval.probe_seconds = seconds_since(probing);
+  } else {
+    interval.importance = intervals_.back().importance;
+  }
   if (!profiles_[present_].overhead)
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
   const ProfileInForce& present = profiles_[present_];
@@ -246,6 +270,7 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   interval.selection = select(interval.importance, allowed);
   interval.selector_seconds = seconds_since(selecting);
   begin(interval.selection);
+  release_idle_memory();  // that probing and planning took
   interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
   const double network = predicted_step(present.profile, graph_, interval.selection);
   interval.step_seconds = network + present.overhead->read;

@@ -1,12 +1,13 @@
 // Training that chooses anew, every few epochs, what to train (ElasticTrainer, §3 to §5).
 //
-// At the beginning of each interval the importance of every tensor is probed, and those are
-// selected that matter most among what a step of speedup_ratio · (a step of full training) has time
-// for, choosing included (elastic_overhead.h), on the mean of all intervals (pace.h). Until the
-// next interval only they learn: other gradients are not computed, and the inputs that they would
-// need are not kept. Each selection is a plan and a pool of its own, smaller than full training's;
-// the pool before it is given back first. The optimizer state of a tensor that is not selected
-// waits beside the pool until it comes back.
+// At the beginning of each interval the importance of every tensor is probed, where that takes less
+// than a hundredth of the time that is trained, and those are selected that matter most among what
+// a step of speedup_ratio · (a step of full training) has time for, choosing included
+// (elastic_overhead.h), on the mean of all intervals (pace.h). Until the next interval only they
+// learn: other gradients are not computed, and the inputs that they would need are not kept. Each
+// selection is a plan and a pool of its own, smaller than full training's; the pool before it is
+// given back first. The optimizer state of a tensor that is not selected waits beside the pool
+// until it comes back.
 //
 // A batch norm that is trained (not frozen) goes on normalising by its batch and following its
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that
@@ -62,12 +63,12 @@ struct ProfileInForce {
 struct ElasticInterval {
   std::int64_t epoch = 0;  // its first, from 0
   std::set<std::string> selection;
-  std::map<std::string, double> importance;  // of every tensor, when it was chosen
+  std::map<std::string, double> importance;  // of every tensor, as last probed
   double step_seconds = 0;                   // predicted, reading included
   double share = 0;  // of a full step's time: what a step takes, and its part of choosing
   double measured_step_seconds = 0;  // the mean so far, waiting for batches included
   std::size_t planned_bytes = 0;     // states that wait included
-  // What choosing took, and of that the probe and the selector.
+  // What choosing took, and of that the probe (0: none) and the selector.
   double choosing_seconds = 0, probe_seconds = 0, selector_seconds = 0;
   std::int64_t first_step = 0;  // where the run stood when it began
   double seconds_before = 0;
@@ -116,6 +117,7 @@ class ElasticTrainer {
                                       std::int64_t epoch);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
+  bool is_time_to_probe(std::int64_t epoch, std::int64_t per_epoch) const;
   double next_share(std::int64_t epoch, std::int64_t steps) const;
   std::int64_t epochs_of_interval(std::int64_t first_epoch) const;
   std::set<std::string> select(const std::map<std::string, double>& importance, double allowed);

@@ -89,12 +89,9 @@ class Probe final : public WeightUpdater {
   std::map<std::string, double> importance_;
 };
 
-}  // namespace
-
-// Clipping is left out: it would shorten all updates alike.
-TrainingPlanInput probe_plan_input(const ModelDescription& model,
-                                   const std::set<std::string>* trainable_layers,
-                                   const TrainerConfig& config, std::int64_t samples) {
+// Clipping is left out: it would shorten all updates alike. So is momentum, which has no part in a
+// first step (Nesterov's has) and would want states.
+TrainerConfig probe_config(const TrainerConfig& config, std::int64_t samples) {
   TrainerConfig probe = config;
   probe.selection.clear();
   probe.batch = samples;
@@ -102,7 +99,16 @@ TrainingPlanInput probe_plan_input(const ModelDescription& model,
   probe.clip_norm = 0;
   probe.swap = {};
   probe.memory_budget_bytes = 0;
-  return training_plan_input(model, trainable_layers, probe);
+  if (!probe.optimizer.nesterov) probe.optimizer.momentum = 0;
+  return probe;
+}
+
+}  // namespace
+
+TrainingPlanInput probe_plan_input(const ModelDescription& model,
+                                   const std::set<std::string>* trainable_layers,
+                                   const TrainerConfig& config, std::int64_t samples) {
+  return training_plan_input(model, trainable_layers, probe_config(config, samples));
 }
 
 namespace {
@@ -120,7 +126,7 @@ ImportanceProbe::ImportanceProbe(const ModelDescription& model,
                                  const std::set<std::string>* trainable_layers,
                                  const TrainerConfig& config, std::int64_t samples,
                                  KernelSelector& kernels)
-    : config_(config),
+    : config_(probe_config(config, samples)),
       samples_(samples),
       network_(probe_network(model, trainable_layers, config, samples, kernels)) {}
 

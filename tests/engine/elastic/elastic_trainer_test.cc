@@ -274,6 +274,28 @@ TEST(ElasticTrainer, WhatReadingAndChoosingTakeIsNotTrainedIn) {
   EXPECT_LT(job.trainer.intervals()[0].step_seconds - 2, free.trainer.intervals()[0].step_seconds);
 }
 
+// A choice that takes a hundredth of the run is not made by a new probe every time.
+TEST(ElasticTrainer, ProbesWhereThatTakesLessThanAHundredthOfWhatIsTrained) {
+  const double run = 0.6 * profile().step * kSteps;
+  const ElasticConfig elastic{.speedup_ratio = 0.6, .interval_epochs = 2};
+  ElasticJob dear(elastic,
+                  {{.profile = profile(), .overhead = ElasticOverhead{.choose = 0.008 * run}}});
+  EXPECT_TRUE(dear.go());
+  const auto& intervals = dear.trainer.intervals();
+  ASSERT_EQ(intervals.size(), 3U);
+  EXPECT_GT(intervals[0].probe_seconds, 0);
+  for (const std::size_t i : {1, 2}) {
+    EXPECT_EQ(intervals[i].probe_seconds, 0);
+    EXPECT_EQ(intervals[i].importance, intervals[0].importance);
+    EXPECT_FALSE(intervals[i].selection.empty());
+  }
+  ElasticJob cheap(elastic,
+                   {{.profile = profile(), .overhead = ElasticOverhead{.choose = 0.001 * run}}});
+  EXPECT_TRUE(cheap.go());
+  for (const ElasticInterval& interval : cheap.trainer.intervals())
+    EXPECT_GT(interval.probe_seconds, 0);
+}
+
 TEST(ElasticTrainer, RefusesWhatIsImpossible) {
   const double smallest = smallest_speedup_ratio(profile());
   EXPECT_GT(smallest, profile().forward / profile().step);
