@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from elastic import table  # noqa: E402
-from elastic.cases import CASES, GROCERY, ONCE, RATES, REPEATED, Case, cases, reduced, seeds  # noqa: E402
+from elastic.cases import CASES, GROCERY, ONCE, REPEATED, TRIED, Case, cases, reduced, seeds  # noqa: E402
 from elastic.claims import claims  # noqa: E402
 from elastic.data import archives  # noqa: E402
 from elastic.jobs import Result  # noqa: E402
@@ -37,7 +37,7 @@ def arguments() -> argparse.Namespace:
     names = [case.name for case in CASES]
     parser.add_argument("--case", action="append", choices=names, help="this case alone; may be repeated")
     parser.add_argument("--study", choices=STUDIES, help=f"one of the paper's studies instead ({GROCERY.name} unless --case is given)")
-    parser.add_argument("--tune", action="store_true", help="try learning rates on a part of the training images")
+    parser.add_argument("--tune", action="store_true", help="try batches and learning rates on a part of the training images")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     options = parser.parse_args()
     if options.study and not options.case:
@@ -114,11 +114,11 @@ def run_study(study: Study, chosen: list[Case], folder: Path, options: argparse.
 
 def tune(chosen: list[Case], folder: Path) -> None:
     def work(place: Place) -> None:
-        for rate in RATES:
-            training = replace(place.case.training, learning_rate=rate)
+        for batch, rate in TRIED:
+            training = replace(place.case.training, batch=batch, learning_rate=rate)
             tried = replace(place, case=replace(place.case, training=training))
             found = {method.title: tried.run(method, 1).accuracy for method in REPEATED}
-            print(f"{place.case.name}, learning rate {rate:g}: " + "; ".join(f"{title} {percent(a)}" for title, a in found.items()), flush=True)
+            print(f"{place.case.name}, batch {batch}, learning rate {rate:g}: " + "; ".join(f"{title} {percent(a)}" for title, a in found.items()), flush=True)
 
     for case in chosen:
         with_place(case, folder / case.name, work, tuning=True)

@@ -61,7 +61,7 @@ class Case:
 # All but the stem and the first three blocks: their feature maps are cached, so that no epoch decodes
 # photos, which every way would have to pay for alike.
 LITE0_LAYERS = 41
-_LITE0 = Training(epochs=12, learning_rate=0.03)
+_LITE0 = Training(epochs=8, batch=8, learning_rate=0.01)
 _CIFAR = Training(epochs=8, learning_rate=0.01)
 
 GROCERY = Case("lite0-grocery", "efficientnet-lite0", "grocery61", Size(None, None, None), _LITE0, LITE0_LAYERS)
@@ -84,8 +84,8 @@ CASES = [
     replace(RESNET, name="vgg16-cifar", model="vgg16-cifar", pretraining=Training(epochs=16, batch=64, learning_rate=0.01, weight_decay=5e-4)),
 ]
 
-# What --tune tries, every way with each.
-RATES = [0.003, 0.01, 0.03]
+# What --tune tries, every way with each: batch and learning rate.
+TRIED = [(32, 0.01), (32, 0.03), (8, 0.003), (8, 0.01)]
 
 
 def cases(names: list[str] | None, quick: bool) -> list[Case]:

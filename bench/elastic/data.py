@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from image_night import data as photos
@@ -9,6 +10,8 @@ from night import cifar
 from night.samples import Files, Split, export_images, hold_out_last
 
 from .cases import Case
+
+ALIKE = Path(__file__).with_name("grocery_alike.json")  # alike.py made it
 
 
 def archives(case: Case) -> list[Path]:
@@ -24,8 +27,18 @@ def split_of(case: Case, folder: Path, *, tuning: bool) -> Split:
     split = _grocery(folder) if case.dataset == "grocery61" else _cifar(case, folder)
     train = _first(split.train, case.size.train_per_local_class)
     if tuning:
-        return hold_out_last(train, 0.25)
+        return hold_out_alike(train) if case.dataset == "grocery61" else hold_out_last(train, 0.25)
     return Split(train, _first(split.held_out, case.size.held_out_per_class))
+
+
+def hold_out_alike(files: Files) -> Split:
+    """Of each class the photos that look alike: probably of one visit to a shop."""
+    alike: dict[str, list[str]] = json.loads(ALIKE.read_text())
+
+    def part(held_out: bool) -> Files:
+        return {name: [f for f in members if (f.name in alike[name]) == held_out] for name, members in files.items()}
+
+    return Split(part(False), part(True))
 
 
 def _grocery(folder: Path) -> Split:

@@ -49,7 +49,7 @@ def hold_out(files: Files, fraction: float, seed: int) -> Split:
 
 def hold_out_last(files: Files, fraction: float) -> Split:
     """Splits every class by itself: the last of its files by name. Photos taken together, which are all
-    but the same, mostly stay on one side."""
+    but the same, more often stay on one side than in a random part."""
     train: Files = {}
     held_out: Files = {}
     for name, members in files.items():

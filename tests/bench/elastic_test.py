@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import unittest
 from pathlib import Path
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
 from elastic import studies, table  # noqa: E402
+from elastic.data import ALIKE, hold_out_alike  # noqa: E402
 from elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
 from elastic.claims import claims  # noqa: E402
 from elastic.jobs import Result, blank, job_spec, result_of  # noqa: E402
@@ -185,6 +187,16 @@ class Cases(unittest.TestCase):
         self.assertEqual(len(reduced(quick)), 2 + len(quick))
         self.assertEqual([case.name for case in cases(["vgg16-cifar"], quick=True)], ["vgg16-cifar"])
         self.assertEqual(cases(None, quick=False), CASES)
+
+
+class Tuning(unittest.TestCase):
+    def test_of_each_class_some_photos_are_held_out(self) -> None:
+        alike = json.loads(ALIKE.read_text())
+        self.assertEqual(len(alike), 61)
+        files = {name: [Path(file) for file in [*held_out, f"another_{name}.jpg"]] for name, held_out in alike.items()}
+        split = hold_out_alike(files)
+        self.assertEqual(split.train, {name: [Path(f"another_{name}.jpg")] for name in alike})
+        self.assertEqual({name: [f.name for f in held_out] for name, held_out in split.held_out.items()}, alike)
 
 
 if __name__ == "__main__":
