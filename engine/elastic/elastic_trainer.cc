@@ -93,6 +93,7 @@ TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) 
 void ElasticTrainer::put_aside() {
   if (!trainer_) return;
   measure_interval();
+  trainer_->network().discard_transient();  // what is copied takes its place
   trainer_->network().save(weights_);
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
     if (tensor.kind != TensorKind::kOptimizerState) continue;

@@ -67,6 +67,25 @@ void Network::release() {
   memory_.reset();
 }
 
+void Network::discard_transient() {
+  require_memory();
+  if (swapper_) return;
+  std::vector<std::pair<std::size_t, std::size_t>> kept;  // from, to
+  const auto requests = memory_requests(plan_.pool, plan_.stays);
+  for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
+    const std::size_t from = plan_.memory.offsets[s];
+    if (plan_.pool.is_always(plan_.stays[s].owner))
+      kept.emplace_back(from, from + requests[s].bytes);
+  }
+  std::sort(kept.begin(), kept.end());
+  std::size_t done = 0;
+  for (const auto& [from, to] : kept) {
+    if (from > done) memory_->discard(done, from - done);
+    done = std::max(done, to);
+  }
+  memory_->discard(done, memory_->bytes() - done);
+}
+
 void Network::place_swap_file() {
   file_offsets_.assign(plan_.pool.size(), 0);
   std::size_t bytes = 0;

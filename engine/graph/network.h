@@ -98,6 +98,9 @@ class Network {
   void allocate();
   // Gives the memory back; the plan stays, for another allocate().
   void release();
+  // Between steps: gives back what does not outlive one; the next step takes it again. Inputs are
+  // lost. Nothing where tensors are swapped.
+  void discard_transient();
   // Weights by name in file order; more than the network has is fine, fewer or other dims are
   // kBadData naming the weight, and leave the network as it was.
   void load(const WeightMap& weights);

@@ -54,6 +54,13 @@ MemoryPool::~MemoryPool() {
   ::munmap(base_, mapped_);
 }
 
+void MemoryPool::discard(std::size_t offset, std::size_t bytes) const {
+  check_range(offset, bytes);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+  if (begin < end) (void)::madvise(base_ + begin, end - begin, MADV_DONTNEED);
+}
+
 void MemoryPool::poison(std::size_t offset, std::size_t bytes) const {
   check_range(offset, bytes);
 #if defined(__SANITIZE_ADDRESS__)

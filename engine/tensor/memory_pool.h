@@ -41,6 +41,10 @@ class MemoryPool {
   }
   std::size_t bytes() const { return bytes_; }
 
+  // Gives back the whole pages within these bytes; they are zero, and not resident until touched
+  // again. Throws kInternal for a range outside the pool.
+  void discard(std::size_t offset, std::size_t bytes) const;
+
   // Under AddressSanitizer, reports whoever touches these bytes until unpoison; for tensors whose
   // lifetime is over. Nothing in other builds. Throws kInternal for a range outside the pool.
   void poison(std::size_t offset, std::size_t bytes) const;

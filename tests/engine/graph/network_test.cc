@@ -335,6 +335,23 @@ TEST(NetworkTest, AStepRunAgainGivesTheSameBits) {
   EXPECT_EQ(t.gradients(3), first);
 }
 
+TEST(NetworkTest, WhatOutlivesAStepOutlivesDiscarding) {
+  const ModelDescription model = ModelBuilder({4096}).fc(512).norm().relu().fc(3).model();
+  Training kept(model, 4, 2), discarded(model, 4, 2);
+  for (const std::uint64_t key : {1, 2, 3}) {
+    EXPECT_EQ(discarded.gradients(key), kept.gradients(key));
+    discarded.network().discard_transient();
+  }
+  const auto of_kept = kept.network().persistent();
+  const auto of_discarded = discarded.network().persistent();
+  ASSERT_EQ(of_kept.size(), of_discarded.size());
+  for (std::size_t i = 0; i < of_kept.size(); ++i) {
+    const auto a = of_kept[i].data(), b = of_discarded[i].data();
+    EXPECT_TRUE(std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end()))
+        << of_kept[i].name;
+  }
+}
+
 TEST(NetworkTest, DropoutFollowsTheKey) {
   Training t(ModelBuilder({64}).layer("dropout").fc(3).model());
   const auto loss = [&](std::uint64_t key) {

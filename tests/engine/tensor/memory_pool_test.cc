@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -43,6 +44,21 @@ TEST(MemoryPoolTest, GivesItsMemoryBack) {
     EXPECT_GE(mapped_bytes(), before + 256 * kMiB);
   }
   EXPECT_LT(mapped_bytes(), before + 16 * kMiB);
+}
+
+TEST(MemoryPoolTest, WhatIsDiscardedIsZeroAndNothingElse) {
+  for (const bool huge : {false, true}) {
+    const MemoryPool pool(5 * kMiB, {.huge_pages = huge});
+    std::fill_n(pool.data(), pool.bytes(), std::byte{7});
+    pool.discard(kMiB + 1, kMiB);
+    for (const std::size_t at : {kMiB, kMiB + 1, 2 * kMiB, 2 * kMiB + 1, 5 * kMiB - 1})
+      EXPECT_EQ(pool.data()[at], std::byte{7}) << at;
+    for (const std::size_t at : {kMiB + 4096, kMiB + kMiB / 2, 2 * kMiB - 1})
+      EXPECT_EQ(pool.data()[at], std::byte{0}) << at;
+    pool.discard(3 * kMiB, 5);
+    EXPECT_EQ(pool.data()[3 * kMiB], std::byte{7});
+    EXPECT_THROW(pool.discard(5 * kMiB, 1), Error);
+  }
 }
 
 TEST(MemoryPoolTest, EmptyPool) {
