@@ -61,7 +61,7 @@ class Case:
 # All but the stem and the first three blocks: their feature maps are cached, so that no epoch decodes
 # photos, which every way would have to pay for alike.
 LITE0_LAYERS = 41
-_LITE0 = Training(epochs=8, batch=8, learning_rate=0.01)
+_LITE0 = Training(epochs=12, batch=8, learning_rate=0.01)
 _CIFAR = Training(epochs=8, learning_rate=0.01)
 
 GROCERY = Case("lite0-grocery", "efficientnet-lite0", "grocery61", Size(None, None, None), _LITE0, LITE0_LAYERS)
