@@ -44,14 +44,6 @@ std::set<std::string> weights_of(const TimingProfile& profile,
   return names;
 }
 
-double cheapest_step(const TimingProfile& profile, const Graph& graph,
-                     const std::set<std::string>& weights) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::string& weight : weights)
-    least = std::min(least, predicted_step(profile, graph, {weight}));
-  return least;
-}
-
 std::string whole_seconds(double seconds) {
   return std::to_string(static_cast<std::int64_t>(std::ceil(seconds)));
 }
@@ -76,7 +68,7 @@ std::vector<HeadTimes> head_times(const ModelDescription& model, const Freeze& d
         backbone_seconds(profile, deepest_layers, layer_names(head_slice(model, freeze)));
     heads.push_back(
         {n, predicted_step(profile, graph, weights_of(profile, freeze.trainable_layers)) - saved,
-         cheapest_step(profile, graph, classifier) - saved,
+         predicted_step(profile, graph, classifier) - saved,
          saved / static_cast<double>(micro_batch_of(config))});
   }
   return heads;

@@ -22,7 +22,7 @@ namespace moil::night {
 struct HeadTimes {
   int trained_units = 0;
   double full = 0;      // everything learns
-  double smallest = 0;  // the cheapest tensor of the classifier alone
+  double smallest = 0;  // of training the classifier alone
   double backbone = 0;  // that a sample takes longer in the backbone than with the deepest head
 };
 

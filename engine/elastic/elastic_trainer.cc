@@ -22,30 +22,28 @@ constexpr double kMostProbing = 0.01;
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds of a backward pass that trains this entry alone.
-double alone(const ElasticProblem& problem, std::size_t entry) {
-  return backward_seconds(problem.entries, std::span(&entry, 1));
-}
+struct CheapestLayer {
+  const LayerTiming* layer = nullptr;                        // none has weights
+  double seconds = std::numeric_limits<double>::infinity();  // of a backward pass that trains it
+};
 
-// The selectable entry that takes least alone; their number where none is.
-std::size_t cheapest(const ElasticProblem& problem) {
-  std::size_t best = problem.entries.size();
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t e = 0; e < problem.entries.size(); ++e) {
-    if (!problem.entries[e].selectable || alone(problem, e) >= least) continue;
-    best = e;
-    least = alone(problem, e);
+// All weights of a layer: a classifier's bias alone takes least, but teaches it nothing.
+CheapestLayer cheapest_layer(const TimingProfile& profile) {
+  CheapestLayer cheapest;
+  double way = 0;  // from the loss
+  for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
+    const std::vector<bool> all(layer->weights.size(), true);
+    const double seconds = way + layer->update_seconds(all);
+    if (!all.empty() && seconds < cheapest.seconds) cheapest = {&*layer, seconds};
+    way += layer->derivative;
   }
-  return best;
+  return cheapest;
 }
 
 }  // namespace
 
 double smallest_speedup_ratio(const TimingProfile& profile) {
-  const ElasticProblem problem = elastic_problem(profile);
-  const std::size_t entry = cheapest(problem);
-  if (entry == problem.entries.size()) return std::numeric_limits<double>::infinity();
-  return (profile.forward + alone(problem, entry)) / profile.step;
+  return (profile.forward + cheapest_layer(profile).seconds) / profile.step;
 }
 
 void check(const ElasticConfig& elastic, const TimingProfile& profile) {
@@ -171,13 +169,16 @@ std::size_t ElasticTrainer::waiting_bytes(const std::set<std::string>& selection
   return bytes;
 }
 
-// Where no update promises anything: as before where there is time, or the cheapest tensor.
+// Where no update promises anything: as before where there is time, or the cheapest layer.
 std::set<std::string> ElasticTrainer::without_importance(double allowed) const {
   if (!intervals_.empty()) {
     const std::set<std::string>& before = intervals_.back().selection;
     if (predicted_step(profiles_[present_].profile, graph_, before) <= allowed) return before;
   }
-  return {problem_.weights[cheapest(problem_)]};
+  std::set<std::string> names;
+  for (const WeightTiming& w : cheapest_layer(profiles_[present_].profile).layer->weights)
+    names.insert(w.name);
+  return names;
 }
 
 // The first probe plans its network, as every choice plans a selection's: it stands for a choice.
@@ -268,7 +269,8 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const std::int64_t steps = epochs_of_interval(epoch) * per_epoch;
   const double share = next_share(epoch, steps);
   const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
-  interval.selection = select(interval.importance, allowed);
+  const double smallest = smallest_speedup_ratio(present.profile) * present.profile.step;
+  interval.selection = select(interval.importance, std::max(allowed, smallest));
   interval.selector_seconds = seconds_since(selecting);
   begin(interval.selection);
   release_idle_memory();  // that probing and planning took

@@ -74,7 +74,7 @@ struct ElasticInterval {
   double seconds_before = 0;
 };
 
-// The smallest ρ with which anything can be trained: forward, and the cheapest tensor.
+// The smallest ρ with which anything can be trained: forward, and the cheapest layer.
 [[nodiscard]] double smallest_speedup_ratio(const TimingProfile& profile);
 
 // Throws kInvalidArgument for what no run can keep to: a ρ below the smallest, naming it.

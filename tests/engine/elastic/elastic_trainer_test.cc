@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <ranges>
 
 #include "base/error.h"
 #include "engine/train/checkpoint.h"
@@ -139,6 +140,23 @@ TEST(ElasticTrainer, TheRunKeepsToItsTime) {
     EXPECT_LE(sum, 3 * rho + 1e-9);
     EXPECT_GT(intervals.front().selection.size(), intervals.back().selection.size());
   }
+}
+
+// A classifier whose bias alone learns would come to nothing; also where choosing takes all the
+// time.
+TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
+  const ElasticConfig elastic{.speedup_ratio = smallest_speedup_ratio(profile()),
+                              .interval_epochs = 2};
+  ElasticJob job(elastic, {{.profile = profile(), .overhead = ElasticOverhead{.choose = 1e3}}});
+  EXPECT_TRUE(job.go());
+  const TimingProfile timing = profile();
+  const auto classifier = std::ranges::find_if(std::views::reverse(timing.layers),
+                                               [](const auto& l) { return !l.weights.empty(); });
+  std::set<std::string> names;
+  for (const WeightTiming& w : classifier->weights) names.insert(w.name);
+  EXPECT_EQ(names.size(), 2U);
+  for (const ElasticInterval& interval : job.trainer.intervals())
+    EXPECT_EQ(interval.selection, names);
 }
 
 TEST(ElasticTrainer, OnlyTheSelectedLearn) {
