@@ -14,6 +14,12 @@ bool is_row(const Ints& sample, const Value& x) {
   return std::equal(sample.rbegin(), sample.rend(), dims.rbegin());
 }
 
+// One number for each of a row's last `size` places, whatever axes of one are before them.
+bool is_one_a_feature(const Constant& c, std::int64_t size) {
+  return c.kind == Constant::Kind::kRow && c.dims.back() == size &&
+         static_cast<std::int64_t>(c.values.size()) == size;
+}
+
 }  // namespace
 
 Constant constant_of(ImportState& state, const Node& node, std::size_t input, const Value& x) {
@@ -58,7 +64,7 @@ bool add_bias(ImportState& state, const Node& node, std::size_t input, const Con
     return false;
   const Value x = state.data(node, input);
   const std::int64_t channels = x.is_image() ? x.info.dims[1] : x.info.dims.back();
-  if (bias.kind == Constant::Kind::kRow && (x.is_image() || bias.dims != Ints{channels}))
+  if (bias.kind == Constant::Kind::kRow && (x.is_image() || !is_one_a_feature(bias, channels)))
     return false;
   state.spend(node, channels);
   before->properties["bias"] = true;
@@ -93,21 +99,19 @@ void add_row(ImportState& state, const Node& node, const std::string& type, cons
 bool shift_normalised(ImportState& state, const Node& node, std::size_t input, const Constant& c) {
   Value x = state.unfinished_data(node, input);
   const std::int64_t size = x.info.dims.back();
-  if (x.form != Form::kNormalised || c.kind != Constant::Kind::kRow || c.dims != Ints{size})
-    return false;
+  if (x.form != Form::kNormalised || !is_one_a_feature(c, size)) return false;
   std::vector<float> gamma(static_cast<std::size_t>(size), 1.0F);
   if (x.gamma) gamma = x.gamma->floats;
   x.form = Form::kPlain;
   state.add_layer(node, "layer_norm", {&x}, {{"epsilon", x.epsilon}},
-                  {{"gamma", {{size}, std::move(gamma)}}, {"beta", c.weight()}},
+                  {{"gamma", {{size}, std::move(gamma)}}, {"beta", {{size}, c.values}}},
                   owner_of(x.gamma_source));
   return true;
 }
 
 bool scale_normalised(ImportState& state, const Node& node, std::size_t input, const Constant& c) {
   Value x = state.unfinished_data(node, input);
-  if (x.form != Form::kNormalised || x.gamma || c.kind != Constant::Kind::kRow ||
-      c.dims != Ints{x.info.dims.back()})
+  if (x.form != Form::kNormalised || x.gamma || !is_one_a_feature(c, x.info.dims.back()))
     return false;
   x.gamma = std::make_shared<Tensor>(Tensor::of(c.dims, c.values));
   x.gamma_source = c.name;

@@ -62,10 +62,8 @@ std::string parameter_of(const std::string& source) {
 
 ImportState::ImportState(const Graph& graph)
     : graph_(graph), may_make_(kMaxGrownElements + kMostTimes * elements_in(graph)) {
-  for (const Node& node : graph.nodes) {
-    for (const std::string& input : node.inputs) ++readers_[input];
+  for (const Node& node : graph.nodes)
     for (const std::string& output : node.outputs) producers_[output] = &node;
-  }
   for (const GraphValue& output : graph.outputs) ++readers_[output.name];
   for (const GraphValue& input : graph.inputs) producers_.erase(input.name);
   for (const auto& [name, tensor] : graph.constants) {
@@ -226,6 +224,10 @@ void ImportState::transpose_input(const Node& node, const Value& value,
   layers_[value.layer] = result;
   result.shared = true;  // with the input as the file has it
   set(node.outputs[0], std::move(result));
+}
+
+void ImportState::add_reader(const Node& node) {
+  for (const std::string& input : node.inputs) ++readers_[input];
 }
 
 bool ImportState::is_only_reader(const Node& node, std::size_t input) {

@@ -71,6 +71,9 @@ class ImportState {
  public:
   explicit ImportState(const Graph& graph);
 
+  // Says that this node will be imported. Nodes that no output depends on read nothing.
+  void add_reader(const Node& node);
+
   // Values by their name in the file.
   const Value* find(const std::string& name) const;
   void set(const std::string& name, Value value);

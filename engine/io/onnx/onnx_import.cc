@@ -32,7 +32,9 @@ class Importer {
                                                  "; supported are " + std::to_string(kOldestOpset) +
                                                  " to " + std::to_string(kNewestOpset));
     for (const GraphValue& input : graph_.inputs) add_input(input);
-    for (const std::size_t i : needed_in_order()) import_node(graph_.nodes[i]);
+    const std::vector<std::size_t> needed = needed_in_order();
+    for (const std::size_t i : needed) state_.add_reader(graph_.nodes[i]);
+    for (const std::size_t i : needed) import_node(graph_.nodes[i]);
     if (!problems_.empty()) refuse();
     set_outputs();
     return finish();

@@ -163,6 +163,27 @@ TEST(SequenceImport, ProductsOfRowsHaveTheirBias) {
   expect_fixed(model);
 }
 
+// Rows of one place: their bias could be taken for a parameter of the whole row.
+TEST(SequenceImport, ProductsOfSingleRowsHaveTheirBias) {
+  Rows b;
+  b.add("Reshape", {b.ints("one", {0, 1, 48})});
+  b.add("MatMul", {b.floats("fc.weight", {48, 5})});
+  b.add_of("Add", {b.floats("fc.bias", {5}), b.last});
+  const ImportedModel model = b.import();
+  EXPECT_EQ(types_of(model), (Types{"reshape", "fully_connected"}));
+  EXPECT_EQ(model.weights.at("fc.bias").dims, Ints{5});
+  expect_fixed(model);
+}
+
+TEST(SequenceImport, NodesThatNoOutputNeedsReadNothing) {
+  Rows b;
+  b.add("MatMul", {b.floats("fc.weight", {8, 5})});
+  const std::string product = b.last;
+  b.add("Tanh");
+  b.add_of("Add", {b.floats("fc.bias", {5}), product});
+  EXPECT_EQ(types_of(b.import()), Types{"fully_connected"});
+}
+
 TEST(SequenceImport, ClassTokenAndPositions) {
   Rows b;
   b.add("Shape");
