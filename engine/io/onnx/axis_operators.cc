@@ -13,30 +13,40 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+// Which axis comes where, counted from the first; the default is back to front.
+std::vector<std::size_t> permutation(const Node& node, std::size_t rank) {
+  Ints given(rank);
+  std::iota(given.rbegin(), given.rend(), 0);
+  given = node.integers("perm", given);
+  if (given.size() != rank) throw Unsupported("perm does not fit its input");
+  std::vector<std::size_t> order;
+  std::vector<bool> seen(rank, false);
+  for (const std::int64_t k : given) {
+    const std::size_t axis = axis_of(node, k, rank);
+    if (seen[axis]) throw Unsupported("perm names an axis twice");
+    seen[axis] = true;
+    order.push_back(axis);
+  }
+  return order;
+}
+
 void import_transpose(ImportState& state, const Node& node) {
   const Value x = state.data(node, 0);
   const Ints before = file_dims(x);
-  Ints order(before.size());
-  std::iota(order.rbegin(), order.rend(), 0);
-  order = node.integers("perm", order);
-  if (order.size() != before.size()) throw Unsupported("perm does not fit its input");
+  const std::vector<std::size_t> order = permutation(node, before.size());
   // Images come in channels-last from other tools; in memory ours lie so in any case.
-  if (state.is_input(x) && x.batch_axis == 0 && order == Ints{0, 3, 1, 2}) {
+  if (state.is_input(x) && x.batch_axis == 0 && order == std::vector<std::size_t>{0, 3, 1, 2}) {
     if (!state.is_only_reader(node, 0))
       throw Unsupported("transposing is supported where nothing else reads the input");
     return state.transpose_input(node, x, {before[0], before[3], before[1], before[2]});
   }
   Ints own = {0};
   int batch_axis = -1;
-  std::vector<bool> seen(order.size(), false);
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::size_t axis = axis_of(node, order[k], before.size());
-    if (seen[axis]) throw Unsupported("perm names an axis twice");
-    seen[axis] = true;
-    if (static_cast<int>(axis) == x.batch_axis)
+    if (static_cast<int>(order[k]) == x.batch_axis)
       batch_axis = static_cast<int>(k);
     else
-      own.push_back(static_cast<std::int64_t>(engine_axis(x, axis)));
+      own.push_back(static_cast<std::int64_t>(engine_axis(x, order[k])));
   }
   Value result = x;
   if (!std::is_sorted(own.begin(), own.end()))
