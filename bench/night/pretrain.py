@@ -30,7 +30,6 @@ def pretrain(
     *,
     groups: dict[str, list[str]] | None = None,
     threads: int | None = None,
-    show: bool = False,
 ) -> Pretrained:
     """Trains a network from scratch and measures it on the held-out folder."""
     figures = out.parent / f"{out.name}.json"
@@ -42,5 +41,5 @@ def pretrain(
         command += ["--eval-groups", ";".join(f"{name}={','.join(names)}" for name, names in groups.items())]
     if threads:
         command += ["--threads", str(threads)]
-    run(command, show_stderr=show)
+    run(command, show_stderr=True)  # an epoch a line, with the time left
     return Pretrained(out / "model", out / "pack", json.loads(figures.read_text()))
