@@ -8,24 +8,23 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from elastic import table  # noqa: E402
-from elastic.cases import CASES, GROCERY, ONCE, REPEATED, TRIED, Case, cases, reduced, seeds  # noqa: E402
+from elastic.cases import CASES, GROCERY, ONCE, REPEATED, TRIED, Case, Method, cases, reduced, usual_seeds  # noqa: E402
 from elastic.claims import claims  # noqa: E402
 from elastic.data import archives  # noqa: E402
-from elastic.jobs import Result  # noqa: E402
 from elastic.native import selections  # noqa: E402
 from elastic.place import Place, with_place  # noqa: E402
+from elastic.record import Record, new_record, resumed_record  # noqa: E402
 from elastic.studies import STUDIES, Study  # noqa: E402
 from image_night.data import missing  # noqa: E402
 from night.night import say  # noqa: E402
 from night.programs import ProgramError  # noqa: E402
-from night.report import machine, write_json  # noqa: E402
 from night.results import JobFailed  # noqa: E402
 from night.table import percent  # noqa: E402
 
@@ -38,55 +37,43 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--case", action="append", choices=names, help="this case alone; may be repeated")
     parser.add_argument("--study", choices=STUDIES, help=f"one of the paper's studies instead ({GROCERY.name} unless --case is given)")
     parser.add_argument("--tune", action="store_true", help="try batches and learning rates on a part of the training images")
+    parser.add_argument("--seeds", type=int, metavar="N", help="of the ways that are compared (3; with --quick 1)")
+    parser.add_argument("--resume", action="store_true", help="do not measure again what FILE of --json has")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     options = parser.parse_args()
+    if options.resume and not options.json:
+        parser.error("--resume goes on with the FILE of --json: name it")
+    if options.seeds is None:
+        options.seeds = usual_seeds(options.quick)
+    if options.seeds < 1:
+        parser.error("--seeds must be 1 or more")
     if options.study and not options.case:
         options.case = [GROCERY.name]
     return options
 
 
-@dataclass
-class Record:
-    """The figures so far, in the file as soon as they are there: an interrupted run leaves its rows."""
-
-    file: Path | None
-    document: dict[str, Any]
-    results: list[Result]
-
-    def add(self, result: Result) -> None:
-        self.results.append(result)
-        self.document["rows"].append(result.to_json())
-        self.write()
-
-    def add_bench(self, case: Case, figures: dict[str, Any]) -> None:
-        benches = self.document["benches"]
-        benches.append({"case": case.name, **figures})
-        self.document["selector_ms"] = max(ms for bench in benches for ms in bench["selector_ms"])
-        self.document["profile_error_percent"] = [error for bench in benches for error in bench["profile_error_percent"]]
-        self.write()
-
-    def write(self) -> None:
-        if self.file:
-            write_json(self.document, self.file)
-
-
 def record_of(options: argparse.Namespace) -> Record:
-    document = {"quick": options.quick, "study": options.study, "machine": machine(), "rows": [], "benches": []}
-    return Record(options.json, document, [])
+    if options.resume and options.json.exists():
+        return resumed_record(options.json, quick=options.quick, study=options.study)
+    return new_record(options.json, quick=options.quick, study=options.study)
+
+
+def row(record: Record, place: Place, method: Method, seed: int, *, every_epoch: bool = False) -> None:
+    if not record.find(place.case, method, seed):
+        record.add(place.run(method, seed, every_epoch=every_epoch))
 
 
 def measure(chosen: list[Case], folder: Path, options: argparse.Namespace) -> None:
     record = record_of(options)
-    benched: set[tuple[Any, ...]] = set()
+    benched = {_network(case) for case in CASES if any(b["case"] == case.name for b in record.document["benches"])}
 
     def work(place: Place) -> None:
-        for seed in seeds(options.quick):
-            for method in REPEATED + (ONCE if seed == seeds(options.quick)[0] else []):
-                record.add(place.run(method, seed))
+        for seed in range(1, options.seeds + 1):
+            for method in REPEATED + (ONCE if seed == 1 else []):
+                row(record, place, method, seed)
         case = place.case
-        alike = (case.model, case.trainable_layers, case.training.batch)
-        if alike not in benched:  # two cases may have one network
-            benched.add(alike)
+        if _network(case) not in benched:  # two cases may have one
+            benched.add(_network(case))
             record.add_bench(case, selections(case, place.model))
         print(table.case_text(case.title, [r for r in record.results if r.case == case.name]) + "\n", flush=True)
 
@@ -98,15 +85,18 @@ def measure(chosen: list[Case], folder: Path, options: argparse.Namespace) -> No
     record.write()
 
 
+def _network(case: Case) -> tuple[Any, ...]:
+    return case.model, case.trainable_layers, case.training.batch
+
+
 def run_study(study: Study, chosen: list[Case], folder: Path, options: argparse.Namespace) -> None:
     record = record_of(options)
 
     def work(place: Place) -> None:
-        began = len(record.results)
         for seed in study.seeds[:1] if options.quick else study.seeds:
             for method in study.methods:
-                record.add(place.run(method, seed, every_epoch=study.every_epoch))
-        print(f"{study.title}: {place.case.title}\n\n{study.text(record.results[began:])}\n", flush=True)
+                row(record, place, method, seed, every_epoch=study.every_epoch)
+        print(f"{study.title}: {place.case.title}\n\n{study.text([r for r in record.results if r.case == place.case.name])}\n", flush=True)
 
     for case in chosen:
         with_place(case, folder / case.name, work)
@@ -133,7 +123,7 @@ def run(chosen: list[Case], folder: Path, options: argparse.Namespace) -> None:
     else:
         measure(chosen, folder, options)
     print(f"\nall together: {time.monotonic() - began:.0f} s")
-    for line in reduced(chosen) if options.quick else []:
+    for line in reduced(chosen, options.seeds) if options.quick else []:
         print(f"reduced: {line}")
 
 

@@ -101,14 +101,14 @@ def _shorter(case: Case) -> Case:
     return replace(shorter, size=Size(150, 40, 30), pretraining=replace(case.pretraining, epochs=5, batch=32))
 
 
-def seeds(quick: bool) -> list[int]:
-    return SEEDS[:1] if quick else SEEDS
+def usual_seeds(quick: bool) -> int:
+    return 1 if quick else len(SEEDS)
 
 
-def reduced(chosen: list[Case]) -> list[str]:
+def reduced(chosen: list[Case], seeds: int) -> list[str]:
     """What a quick run leaves out, one line each."""
     left_out = [case.name for case in CASES if case.name not in {c.name for c in chosen}]
-    lines = [f"one seed (usually {len(SEEDS)})"] + ([f"without {', '.join(left_out)}"] if left_out else [])
+    lines = [f"{seeds} seed{'s' if seeds > 1 else ''} (usually {len(SEEDS)})"] + ([f"without {', '.join(left_out)}"] if left_out else [])
     for case in chosen:
         (whole,) = [c for c in CASES if c.name == case.name]
         usual = _extent(whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from elastic.data import ALIKE, hold_out_alike  # noqa: E402
 from elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
 from elastic.claims import claims  # noqa: E402
 from elastic.jobs import Result, blank, job_spec, result_of  # noqa: E402
+from elastic.record import new_record, resumed_record  # noqa: E402
 from elastic.summary import find, summaries  # noqa: E402
 from night.results import JobFailed  # noqa: E402
 
@@ -61,6 +63,39 @@ def judged(rows: list[Result], bench: dict[str, Any] = BENCH) -> dict[str, bool 
 def verdict(rows: list[Result], part: str) -> bool | None:
     (found,) = [holds for text, holds in judged(rows).items() if part in text]
     return found
+
+
+class Records(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name) / "figures.json"
+
+    def test_an_interrupted_run_goes_on(self) -> None:
+        record = new_record(self.file, quick=False, study=None)
+        for result in figures()[:2]:
+            record.add(result)
+        record.add_bench(GROCERY, BENCH)
+        resumed = resumed_record(self.file, quick=False, study=None)
+        self.assertEqual(resumed.results, figures()[:2])
+        self.assertEqual(resumed.find(GROCERY, FULL, 2), figures()[1])
+        self.assertIsNone(resumed.find(GROCERY, FULL, 3))
+        self.assertIsNone(resumed.find(GROCERY, HALF, 1))
+        resumed.add(figures()[2])
+        self.assertEqual(json.loads(self.file.read_text())["rows"], [r.to_json() for r in figures()[:3]])
+        self.assertEqual(json.loads(self.file.read_text())["selector_ms"], 30.0)
+
+    def test_a_run_of_another_kind_is_left_alone(self) -> None:
+        new_record(self.file, quick=True, study=None).write()
+        for quick, study in [(False, None), (True, "pace")]:
+            with self.assertRaisesRegex(RuntimeError, "of another run"):
+                resumed_record(self.file, quick=quick, study=study)
+
+    def test_what_has_no_figures_is_refused(self) -> None:
+        for text in ["", "[]", "{", '{"rows": [{"seed": 1}], "quick": true, "study": null}']:
+            self.file.write_text(text)
+            with self.assertRaisesRegex(RuntimeError, "no figures"):
+                resumed_record(self.file, quick=True, study=None)
 
 
 class Claims(unittest.TestCase):
@@ -184,7 +219,7 @@ class Cases(unittest.TestCase):
     def test_quick_is_smaller_and_says_so(self) -> None:
         quick = cases(None, quick=True)
         self.assertLess(len(quick), len(CASES))
-        self.assertEqual(len(reduced(quick)), 2 + len(quick))
+        self.assertEqual(len(reduced(quick, 1)), 2 + len(quick))
         self.assertEqual([case.name for case in cases(["vgg16-cifar"], quick=True)], ["vgg16-cifar"])
         self.assertEqual(cases(None, quick=False), CASES)
 
