@@ -1,12 +1,15 @@
 // How well a timing profile predicts, and how long the tensor selector takes.
 //
 //   elastic_bench --model FOLDER [--trainable-layers N|all] [--batch 32] [--selections 50]
-//                 [--freeze-batch-norms] [--threads 2] [--runs 7] [--resolution 100000] [--json]
+//                 [--freeze-batch-norms] [--threads 2] [--rounds 3] [--runs 3]
+//                 [--resolution 100000] [--json]
 //
 // Profiles the training of a model's last layers, then trains random selections of their tensors
 // and holds the backward pass's measured seconds against the predicted ones. A machine's speed
 // drifts meanwhile: each selection's steps take turns with steps of full training, and both are
-// told as parts of it; "raw" errors are those of the seconds as they were. "rho_shares" are whole
+// told as parts of it. And it is disturbed for a second now and then: every selection is visited
+// once a round, and the median of all its steps counts. "raw" errors are those of the seconds as
+// they were. "rho_shares" are whole
 // steps of what the selector chooses for random importance, as parts of full steps, by rho.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -33,7 +36,7 @@ using Json = nlohmann::json;
 struct Options {
   std::string model, trainable_layers = "all";
   std::int64_t batch = 32;
-  int selections = 50, threads = 2, runs = 7, resolution = 100'000;
+  int selections = 50, threads = 2, rounds = 3, runs = 3, resolution = 100'000;
   bool freeze_batch_norms = false;
 };
 
@@ -89,7 +92,8 @@ class Steps {
 
   double last() const { return backward_.back(); }
   double last_whole() const { return whole_; }
-  double backward() const { return median(backward_); }
+  // Of every run.
+  const std::vector<double>& backward() const { return backward_; }
 
  private:
   static NetworkOptions with(NetworkOptions options, const std::set<std::string>& trained) {
@@ -115,43 +119,66 @@ class Bench {
   }
 
   Json run() {
-    const Graph graph = build_graph(input_->model, config_.batch);
     const auto& all = input_->options.plan.trainable;
-    Json errors = Json::array(), raw = Json::array(), shares = Json::array();
     Steps full(*input_, config_, all, head_.weights, kernels_);
-    const double predicted_full = predicted_step(profile_, graph, all) - profile_.forward;
-    for (int i = 0; i < options_.selections; ++i) {
-      const std::set<std::string> selection = random_selection();
-      const double predicted = predicted_step(profile_, graph, selection) - profile_.forward;
-      Steps steps(*input_, config_, selection, head_.weights, kernels_);
-      std::vector<double> parts;
-      for (int run = 0; run < options_.runs; ++run) {
-        steps.run();
-        full.run();
-        parts.push_back(steps.last() / full.last());
-      }
-      const double part = median(parts);
-      shares.push_back(part);
-      errors.push_back(100 * (predicted / predicted_full / part - 1));
-      raw.push_back(100 * (predicted / steps.backward() - 1));
-    }
-    return {{"tensors", all.size()},
-            {"layers", profile_.layers.size()},
-            {"batch", config_.batch},
-            {"forward_share", profile_.forward / profile_.step},
-            {"smallest_rho", smallest_speedup_ratio(profile_)},
-            {"step_ms", 1000 * profile_.step},
-            {"profile_seconds", profile_seconds_},
-            {"predicted_full_error_percent", 100 * (predicted_full / full.backward() - 1)},
-            {"profile_error_percent", errors},
-            {"raw_error_percent", raw},
-            {"backward_shares", shares},
-            {"selector_ms", selector_milliseconds()},
-            {"rho_shares", rho_shares(full)},
-            {"resolution", options_.resolution}};
+    Json result = predictions(full);
+    result.update({{"tensors", all.size()},
+                   {"layers", profile_.layers.size()},
+                   {"batch", config_.batch},
+                   {"forward_share", profile_.forward / profile_.step},
+                   {"smallest_rho", smallest_speedup_ratio(profile_)},
+                   {"step_ms", 1000 * profile_.step},
+                   {"profile_seconds", profile_seconds_},
+                   {"selector_ms", selector_milliseconds()},
+                   {"rho_shares", rho_shares(full)},
+                   {"resolution", options_.resolution}});
+    return result;
   }
 
  private:
+  // A random selection, and what its visits measured.
+  struct Visited {
+    std::set<std::string> selection;
+    std::vector<double> shares;    // backward passes, as parts of the full one beside each
+    std::vector<double> backward;  // seconds
+  };
+
+  std::vector<Visited> visited(Steps& full) {
+    std::vector<Visited> all(static_cast<std::size_t>(options_.selections));
+    for (Visited& v : all) v.selection = random_selection();
+    for (int round = 0; round < options_.rounds; ++round) {
+      for (Visited& v : all) {
+        Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
+        for (int run = 0; run < options_.runs; ++run) {
+          steps.run();
+          full.run();
+          v.shares.push_back(steps.last() / full.last());
+        }
+        v.backward.insert(v.backward.end(), steps.backward().begin(), steps.backward().end());
+      }
+    }
+    return all;
+  }
+
+  Json predictions(Steps& full) {
+    const Graph graph = build_graph(input_->model, config_.batch);
+    const auto predicted = [&](const std::set<std::string>& selection) {
+      return predicted_step(profile_, graph, selection) - profile_.forward;
+    };
+    const double predicted_full = predicted(input_->options.plan.trainable);
+    Json errors = Json::array(), raw = Json::array(), shares = Json::array();
+    for (const Visited& v : visited(full)) {
+      const double seconds = predicted(v.selection), share = median(v.shares);
+      shares.push_back(share);
+      errors.push_back(100 * (seconds / predicted_full / share - 1));
+      raw.push_back(100 * (seconds / median(v.backward) - 1));
+    }
+    return {{"predicted_full_error_percent", 100 * (predicted_full / median(full.backward()) - 1)},
+            {"profile_error_percent", errors},
+            {"raw_error_percent", raw},
+            {"backward_shares", shares}};
+  }
+
   // As deep as it happens, and each tensor up to there or not.
   std::set<std::string> random_selection() {
     std::vector<std::string> names;
@@ -205,7 +232,7 @@ class Bench {
         const std::set<std::string> selection = selected(random_problem(), rho);
         if (selection.empty()) continue;  // below what anything takes
         Steps steps(*input_, config_, selection, head_.weights, kernels_);
-        for (int run = 0; run < options_.runs; ++run) {
+        for (int run = 0; run < options_.rounds * options_.runs; ++run) {
           steps.run();
           full.run();
           parts.push_back(steps.last_whole() / full.last_whole());
@@ -261,7 +288,8 @@ int main(int argc, char** argv) {
   app.add_option("--batch", options.batch)->check(CLI::PositiveNumber);
   app.add_option("--selections", options.selections)->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
-  app.add_option("--runs", options.runs, "steps of each")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", options.rounds, "visits of each")->check(CLI::PositiveNumber);
+  app.add_option("--runs", options.runs, "steps a visit")->check(CLI::PositiveNumber);
   app.add_option("--resolution", options.resolution)->check(CLI::PositiveNumber);
   app.add_flag("--freeze-batch-norms", options.freeze_batch_norms);
   app.add_flag("--json", json, "print one JSON object");

@@ -3,8 +3,8 @@
 //
 // A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
 // sums that its derivative needs already, a convolution's bias needs no input. So training is
-// measured with all weights, with each layer's first alone, its second alone, and with hardly any;
-// what a selection takes is put together from that.
+// measured with all weights, with each layer's first alone, its second alone, with the last
+// layer's, and with hardly any; what a selection takes is put together from that.
 #pragma once
 
 #include <set>
