@@ -20,6 +20,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+// Apart in time: a disturbance spoils one.
+int profiling_rounds(int runs) { return std::clamp(runs / 2, 1, 3); }
+
 std::vector<std::string> trainable_of(const Node& node, const std::set<std::string>& candidates) {
   std::vector<std::string> names;
   for (const WeightSpec& w : node.weights) {
@@ -52,43 +55,31 @@ class TimedUpdates final : public IdleUpdater {
 // own forward pass, and the median counts.
 class MeasuredTraining {
  public:
-  MeasuredTraining(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
-                   const std::set<std::string>& trained, KernelSelector& kernels, int runs) {
-    input.options.plan.trainable = trained;
+  explicit MeasuredTraining(std::set<std::string> trained) : trained_(std::move(trained)) {}
+
+  // Some runs more.
+  void measure(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
+               KernelSelector& kernels, int runs) {
+    input.options.plan.trainable = trained_;
     Network network(input.model, input.options, kernels);
     network.allocate();
     network.load(weights);
     TimedUpdates updates(config.optimizer);
     run_step(network, updates);  // to warm up
     updates.seconds.clear();
-    std::vector<std::vector<double>> by_order(static_cast<std::size_t>(network.plan().last_order) +
-                                              1);
-    for (int run = 0; run < runs; ++run) {
-      std::vector<double> orders(by_order.size(), 0);
-      network.measure_orders(&orders);
-      const double whole = run_step(network, updates);
-      double forward = 0;
-      for (const PlannedStep& step : network.plan().steps) {
-        if (step.kind == StepKind::kForward)
-          forward += orders[static_cast<std::size_t>(step.order)];
-      }
-      forward_.push_back(forward);
-      whole_.push_back(whole / forward);
-      for (std::size_t o = 0; o < orders.size(); ++o) by_order[o].push_back(orders[o] / forward);
-    }
-    for (const PlannedStep& step : network.plan().steps)
-      steps_[{step.node, step.kind}] = median(by_order[static_cast<std::size_t>(step.order)]);
+    std::vector<double> forward;
+    for (int run = 0; run < runs; ++run) forward.push_back(measure_step(network, updates));
     for (const auto& [name, seconds] : updates.seconds) {
-      std::vector<double>& passes = updates_[name];
       for (std::size_t run = 0; run < seconds.size(); ++run)
-        passes.push_back(seconds[run] / forward_[run]);
+        updates_[name].push_back(seconds[run] / forward[run]);
     }
+    forward_.insert(forward_.end(), forward.begin(), forward.end());
   }
 
   // 0 for what is not done.
   double passes(int node, StepKind kind) const {
     const auto step = steps_.find({node, kind});
-    return step == steps_.end() ? 0 : step->second;
+    return step == steps_.end() ? 0 : median(step->second);
   }
   double apply_passes(const std::string& weight) const { return median(updates_.at(weight)); }
   double step_passes() const { return median(whole_); }
@@ -102,8 +93,25 @@ class MeasuredTraining {
     return seconds_since(start);
   }
 
-  std::vector<double> forward_, whole_;
-  std::map<std::pair<int, StepKind>, double> steps_;
+  // Seconds of the forward pass.
+  double measure_step(Network& network, TimedUpdates& updates) {
+    std::vector<double> orders(static_cast<std::size_t>(network.plan().last_order) + 1, 0);
+    network.measure_orders(&orders);
+    const double whole = run_step(network, updates);
+    double forward = 0;
+    for (const PlannedStep& step : network.plan().steps) {
+      if (step.kind == StepKind::kForward) forward += orders[static_cast<std::size_t>(step.order)];
+    }
+    for (const PlannedStep& step : network.plan().steps)
+      steps_[{step.node, step.kind}].push_back(orders[static_cast<std::size_t>(step.order)] /
+                                               forward);
+    whole_.push_back(whole / forward);
+    return forward;
+  }
+
+  const std::set<std::string> trained_;
+  std::vector<double> forward_, whole_;  // of each run
+  std::map<std::pair<int, StepKind>, std::vector<double>> steps_;
   std::map<std::string, std::vector<double>> updates_;
 };
 
@@ -124,28 +132,23 @@ class Profiler {
   }
 
   TimingProfile run() {
-    const MeasuredTraining all = measured(input_.options.plan.trainable);
-    forward_ = all.forward_seconds();
-    TimingProfile profile;
-    profile.step = forward_ * all.step_passes();
-    for (int i = 0; i < nodes(); ++i) {
-      LayerTiming& layer = profile.layers.emplace_back();
-      layer.layer = graph_.nodes[at(i)].name;
-      layer.forward = seconds(all, i, StepKind::kForward);
-      profile.forward += layer.forward;
-      layer.all_gradient = seconds(all, i, StepKind::kComputeGradient);
-      layer.all_derivative = layer.derivative = seconds(all, i, StepKind::kComputeDerivative);
-      for (const std::string& name : weights_of_[at(i)])
-        layer.weights.push_back(
-            {name, layer.all_gradient, layer.all_derivative, forward_ * all.apply_passes(name)});
+    const auto& of_last = weights_of_[at(last())];
+    MeasuredTraining all(input_.options.plan.trainable), hardly(with_first({})),
+        last_alone({of_last.begin(), of_last.end()});
+    std::vector<MeasuredTraining> alone;  // each layer's weight number so much
+    for (std::size_t w = 0; most_ > 1 && w < most_; ++w) alone.emplace_back(trained_alone(w));
+    std::vector<MeasuredTraining*> trainings = {&all, &hardly, &last_alone};
+    for (MeasuredTraining& training : alone) trainings.push_back(&training);
+    const int rounds = profiling_rounds(runs_);
+    for (int round = 0; round < rounds; ++round) {
+      const int runs = runs_ * (round + 1) / rounds - runs_ * round / rounds;
+      for (MeasuredTraining* training : trainings)
+        training->measure(input_, config_, weights_, kernels_, runs);
     }
-    const MeasuredTraining hardly = measured(with_first({}));
-    for (int i = 0; i < nodes(); ++i) {
-      if (!weights_of_[at(i)].empty() && i != first())
-        profile.layers[at(i)].derivative = seconds(hardly, i, StepKind::kComputeDerivative);
-    }
-    for (std::size_t w = 0; most_ > 1 && w < most_; ++w) measure_alone(w, profile);
-    measure_last(profile);
+    TimingProfile profile = profile_of(all);
+    take_derivatives(hardly, profile);
+    for (std::size_t w = 0; w < alone.size(); ++w) take_alone(alone[w], w, profile);
+    take_last(last_alone, profile);
     return profile;
   }
 
@@ -178,19 +181,41 @@ class Profiler {
     return names;
   }
 
-  MeasuredTraining measured(const std::set<std::string>& trained) const {
-    return MeasuredTraining(input_, config_, weights_, trained, kernels_, runs_);
-  }
-
   // Each layer's weight number w, of layers that have several.
-  void measure_alone(std::size_t w, TimingProfile& profile) const {
+  std::set<std::string> trained_alone(std::size_t w) const {
     std::set<std::string> names;
     for (const auto& of_layer : weights_of_) {
       if (w < of_layer.size()) names.insert(of_layer[w]);
     }
-    const auto& deepest = weights_of_[at(first())];
-    const bool passes_all = w < deepest.size();
-    const MeasuredTraining alone = measured(passes_all ? names : with_first(names));
+    return w < weights_of_[at(first())].size() ? names : with_first(names);
+  }
+
+  TimingProfile profile_of(const MeasuredTraining& all) {
+    forward_ = all.forward_seconds();
+    TimingProfile profile;
+    profile.step = forward_ * all.step_passes();
+    for (int i = 0; i < nodes(); ++i) {
+      LayerTiming& layer = profile.layers.emplace_back();
+      layer.layer = graph_.nodes[at(i)].name;
+      layer.forward = seconds(all, i, StepKind::kForward);
+      profile.forward += layer.forward;
+      layer.all_gradient = seconds(all, i, StepKind::kComputeGradient);
+      layer.all_derivative = layer.derivative = seconds(all, i, StepKind::kComputeDerivative);
+      for (const std::string& name : weights_of_[at(i)])
+        layer.weights.push_back(
+            {name, layer.all_gradient, layer.all_derivative, forward_ * all.apply_passes(name)});
+    }
+    return profile;
+  }
+
+  void take_derivatives(const MeasuredTraining& hardly, TimingProfile& profile) const {
+    for (int i = 0; i < nodes(); ++i) {
+      if (!weights_of_[at(i)].empty() && i != first())
+        profile.layers[at(i)].derivative = seconds(hardly, i, StepKind::kComputeDerivative);
+    }
+  }
+
+  void take_alone(const MeasuredTraining& alone, std::size_t w, TimingProfile& profile) const {
     for (int i = 0; i < nodes(); ++i) {
       if (weights_of_[at(i)].size() < 2 || w >= weights_of_[at(i)].size()) continue;
       WeightTiming& weight = profile.layers[at(i)].weights[w];
@@ -199,20 +224,19 @@ class Profiler {
     }
   }
 
-  // The last layer's gradients again, where nothing else learns: in the memory that the forward
-  // pass has just used, maybe on another core. That took up to three times as long as in the
-  // training of everything, where the same memory has rested since the step before. What it takes
-  // more is the largest gradient's.
-  void measure_last(TimingProfile& profile) const {
-    if (last() == first()) return;
-    const auto& names = weights_of_[at(last())];
-    const MeasuredTraining alone = measured({names.begin(), names.end()});
+  // The last layer's gradients where nothing else learns: in the memory that the forward pass has
+  // just used, maybe on another core. That took up to three times as long as in the training of
+  // everything, where the same memory has rested since the step before. What it takes more is the
+  // largest gradient's.
+  void take_last(const MeasuredTraining& alone, TimingProfile& profile) const {
     LayerTiming& layer = profile.layers[at(last())];
+    if (last() == first() || layer.all_gradient <= 0) return;
     const double gradient = seconds(alone, last(), StepKind::kComputeGradient);
-    WeightTiming& largest = *std::max_element(
-        layer.weights.begin(), layer.weights.end(),
-        [](const WeightTiming& a, const WeightTiming& b) { return a.gradient < b.gradient; });
-    if (layer.all_gradient > 0) largest.gradient *= gradient / layer.all_gradient;
+    const auto less = [](const WeightTiming& a, const WeightTiming& b) {
+      return a.gradient < b.gradient;
+    };
+    std::max_element(layer.weights.begin(), layer.weights.end(), less)->gradient *=
+        gradient / layer.all_gradient;
     layer.all_gradient = gradient;
   }
 
@@ -269,10 +293,11 @@ int affordable_runs(const TimingProfile& profile, double seconds) {
   std::size_t most = 0;
   for (const LayerTiming& layer : profile.layers) most = std::max(most, layer.weights.size());
   // With all weights, with hardly any, with the last layer's, and with each layer's first, second
-  // and so on; of each, one step to warm up.
+  // and so on; of each, a step a round to warm up.
   const double trainings = static_cast<double>(most > 1 ? most + 3 : 3);
-  const double runs = seconds / (trainings * profile.step) - 1;
-  return std::clamp(static_cast<int>(std::min(runs, 1e3)), 0, kProfilingRuns);
+  int runs = kProfilingRuns;
+  while (runs > 0 && (runs + profiling_rounds(runs)) * trainings * profile.step > seconds) --runs;
+  return runs;
 }
 
 TimingProfile scaled(const TimingProfile& profile, double factor) {

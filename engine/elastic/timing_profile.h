@@ -41,11 +41,11 @@ struct TimingProfile {
   double step = 0;                  // a step in which everything learns
 };
 
-inline constexpr int kProfilingRuns = 5;
+inline constexpr int kProfilingRuns = 6;
 
 // Trains copies of the weights for some steps each way, on batches of zeros; the median of `runs`
-// steps counts. Needs the memory of training all of trainable_layers (null: all), and allocates it
-// while it runs. Throws what Trainer throws.
+// steps counts, which come in up to three rounds of all the ways. Needs the memory of training all
+// of trainable_layers (null: all), and allocates it while it runs. Throws what Trainer throws.
 [[nodiscard]] TimingProfile measure_timing(const ModelDescription& model,
                                            const std::set<std::string>* trainable_layers,
                                            const TrainerConfig& config, const WeightMap& weights,
