@@ -162,8 +162,10 @@ class Bench {
 
   Json predictions(Steps& full) {
     const Graph graph = build_graph(input_->model, config_.batch);
+    double forward = 0;
+    for (const LayerTiming& layer : profile_.layers) forward += layer.forward;
     const auto predicted = [&](const std::set<std::string>& selection) {
-      return predicted_step(profile_, graph, selection) - profile_.forward;
+      return predicted_step(profile_, graph, selection) - forward;
     };
     const double predicted_full = predicted(input_->options.plan.trainable);
     Json errors = Json::array(), raw = Json::array(), shares = Json::array();

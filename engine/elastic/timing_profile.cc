@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 
 #include "base/seconds.h"
 #include "engine/graph/backward_needs.h"
@@ -84,6 +85,8 @@ class MeasuredTraining {
   double apply_passes(const std::string& weight) const { return median(updates_.at(weight)); }
   double step_passes() const { return median(whole_); }
   double forward_seconds() const { return median(forward_); }
+  // Of a step, outside of its layers.
+  double besides_passes() const { return median(besides_); }
 
  private:
   static double run_step(Network& network, TimedUpdates& updates) {
@@ -106,11 +109,13 @@ class MeasuredTraining {
       steps_[{step.node, step.kind}].push_back(orders[static_cast<std::size_t>(step.order)] /
                                                forward);
     whole_.push_back(whole / forward);
+    const double layers = std::accumulate(orders.begin(), orders.end(), 0.0);
+    besides_.push_back(std::max(0.0, whole - layers) / forward);
     return forward;
   }
 
   const std::set<std::string> trained_;
-  std::vector<double> forward_, whole_;  // of each run
+  std::vector<double> forward_, whole_, besides_;  // of each run
   std::map<std::pair<int, StepKind>, std::vector<double>> steps_;
   std::map<std::string, std::vector<double>> updates_;
 };
@@ -146,6 +151,7 @@ class Profiler {
         training->measure(input_, config_, weights_, kernels_, runs);
     }
     TimingProfile profile = profile_of(all);
+    profile.forward += forward_ * last_alone.besides_passes();
     take_derivatives(hardly, profile);
     for (std::size_t w = 0; w < alone.size(); ++w) take_alone(alone[w], w, profile);
     take_last(last_alone, profile);
@@ -227,7 +233,7 @@ class Profiler {
   // The last layer's gradients where nothing else learns: in the memory that the forward pass has
   // just used, maybe on another core. That took up to three times as long as in the training of
   // everything, where the same memory has rested since the step before. What it takes more is the
-  // largest gradient's.
+  // largest gradient's. Its weights and states are at hand, though, for nothing else used them up.
   void take_last(const MeasuredTraining& alone, TimingProfile& profile) const {
     LayerTiming& layer = profile.layers[at(last())];
     if (last() == first() || layer.all_gradient <= 0) return;
@@ -238,6 +244,8 @@ class Profiler {
     std::max_element(layer.weights.begin(), layer.weights.end(), less)->gradient *=
         gradient / layer.all_gradient;
     layer.all_gradient = gradient;
+    for (WeightTiming& w : layer.weights)
+      w.less_alone = std::max(0.0, w.apply - forward_ * alone.apply_passes(w.name));
   }
 
   const TrainerConfig& config_;
@@ -270,6 +278,14 @@ double LayerTiming::update_seconds(const std::vector<bool>& learns) const {
   }
   if (count > 1) alone = count == weights.size() ? all_gradient : std::min(alone, all_gradient);
   return alone + apply;
+}
+
+double LayerTiming::less_alone(const std::vector<bool>& learns) const {
+  double seconds = 0;
+  for (std::size_t w = 0; w < weights.size(); ++w) {
+    if (learns[w]) seconds += weights[w].less_alone;
+  }
+  return seconds;
 }
 
 double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
@@ -309,7 +325,8 @@ TimingProfile scaled(const TimingProfile& profile, double factor) {
          {&layer.forward, &layer.derivative, &layer.all_gradient, &layer.all_derivative})
       *seconds *= factor;
     for (WeightTiming& w : layer.weights) {
-      for (double* seconds : {&w.gradient, &w.derivative, &w.apply}) *seconds *= factor;
+      for (double* seconds : {&w.gradient, &w.derivative, &w.apply, &w.less_alone})
+        *seconds *= factor;
     }
   }
   return result;
@@ -318,14 +335,18 @@ TimingProfile scaled(const TimingProfile& profile, double factor) {
 double predicted_step(const TimingProfile& profile, const Graph& graph,
                       const std::set<std::string>& selection) {
   const BackwardNeeds needs = backward_needs(graph, selection);
-  double seconds = profile.forward;
+  double seconds = profile.forward, less_alone = 0;
+  int learning_layers = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const LayerTiming& layer = profile.layers.at(i);
     const std::vector<bool> learns = learning(layer, selection);
     seconds += layer.update_seconds(learns);
     if (needs.derivative_of_inputs(graph.nodes[i])) seconds += layer.pass_seconds(learns);
+    if (std::find(learns.begin(), learns.end(), true) == learns.end()) continue;
+    ++learning_layers;
+    less_alone = layer.less_alone(learns);
   }
-  return seconds;
+  return learning_layers == 1 ? seconds - less_alone : seconds;
 }
 
 ElasticProblem elastic_problem(const TimingProfile& profile) {

@@ -22,6 +22,7 @@ struct WeightTiming {
   double gradient = 0;    // CG, where no other weight of the layer learns
   double derivative = 0;  // CD meanwhile
   double apply = 0;       // AG
+  double less_alone = 0;  // that AG takes where no other layer learns: measured for the last layer
 };
 struct LayerTiming {
   std::string layer;
@@ -33,12 +34,14 @@ struct LayerTiming {
   // CG and AG of the weights that learn (one flag a weight), and CD.
   double update_seconds(const std::vector<bool>& learns) const;
   double pass_seconds(const std::vector<bool>& learns) const;
+  // What the update takes less where no other layer learns.
+  double less_alone(const std::vector<bool>& learns) const;
 };
 
 struct TimingProfile {
   std::vector<LayerTiming> layers;  // in the order in which they run
-  double forward = 0;               // the whole forward pass
-  double step = 0;                  // a step in which everything learns
+  double forward = 0;  // the whole forward pass, and what a step takes outside of its layers
+  double step = 0;     // a step in which everything learns
 };
 
 inline constexpr int kProfilingRuns = 6;

@@ -23,7 +23,8 @@ LayerTiming layer_from_json(const nlohmann::json& json) {
   layer.all_derivative = seconds_of(json, "all_derivative");
   for (const auto& weight : json.at("weights"))
     layer.weights.push_back({weight.at("name").get<std::string>(), seconds_of(weight, "gradient"),
-                             seconds_of(weight, "derivative"), seconds_of(weight, "apply")});
+                             seconds_of(weight, "derivative"), seconds_of(weight, "apply"),
+                             weight.contains("less_alone") ? seconds_of(weight, "less_alone") : 0});
   return layer;
 }
 
@@ -37,7 +38,8 @@ nlohmann::json to_json(const TimingProfile& profile) {
       weights.push_back({{"name", w.name},
                          {"gradient", w.gradient},
                          {"derivative", w.derivative},
-                         {"apply", w.apply}});
+                         {"apply", w.apply},
+                         {"less_alone", w.less_alone}});
     layers.push_back({{"layer", layer.layer},
                       {"forward", layer.forward},
                       {"derivative", layer.derivative},

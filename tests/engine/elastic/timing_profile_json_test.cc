@@ -10,11 +10,15 @@ namespace moil {
 namespace {
 
 TimingProfile profile() {
-  return {
-      {{"fc", 0.1, 0.2, 1.0 / 3, 0.4, {{"fc.weight", 0.3, 0.2, 1e-9}, {"fc.bias", 0, 0.1, 0.5}}},
-       {"relu", 0.01, 0.02, 0, 0.02, {}}},
-      0.11,
-      1.7};
+  return {{{"fc",
+            0.1,
+            0.2,
+            1.0 / 3,
+            0.4,
+            {{"fc.weight", 0.3, 0.2, 1e-9, 1e-10}, {"fc.bias", 0, 0.1, 0.5}}},
+           {"relu", 0.01, 0.02, 0, 0.02, {}}},
+          0.11,
+          1.7};
 }
 
 TEST(TimingProfileJson, ReadsBackExactly) {

@@ -91,6 +91,24 @@ TEST(TimingProfile, PredictsWhatTheStepsSay) {
   EXPECT_THROW((void)predicted_step(p.profile, p.graph, {"nobody.weight"}), Error);
 }
 
+// The last layer's update, where there is no other.
+TEST(TimingProfile, ALayerThatLearnsAloneMayTakeLess) {
+  Profiled p(testing::residual_model());
+  const auto layer =
+      std::find_if(p.profile.layers.rbegin(), p.profile.layers.rend(),
+                   [](const LayerTiming& timing) { return !timing.weights.empty(); });
+  WeightTiming& last = layer->weights.at(0);
+  const std::set<std::string> alone = {last.name};
+  std::set<std::string> two = alone;
+  two.insert("conv2d0.weight");
+  last.less_alone = 0;
+  const double before = predicted_step(p.profile, p.graph, alone);
+  const double before_two = predicted_step(p.profile, p.graph, two);
+  last.less_alone = 1;
+  EXPECT_DOUBLE_EQ(predicted_step(p.profile, p.graph, alone), before - 1);
+  EXPECT_DOUBLE_EQ(predicted_step(p.profile, p.graph, two), before_two);
+}
+
 // Made-up times, for measured ones may contradict each other: what learns together is no dearer
 // than what learns alone, and saves the derivative something.
 void make_up_times(TimingProfile& profile, std::mt19937& random) {
