@@ -65,17 +65,15 @@ def row(record: Record, place: Place, method: Method, seed: int, *, every_epoch:
 
 def measure(chosen: list[Case], folder: Path, options: argparse.Namespace) -> None:
     record = record_of(options)
-    benched = {_network(case) for case in CASES if any(b["case"] == case.name for b in record.document["benches"])}
 
     def work(place: Place) -> None:
         for seed in range(1, options.seeds + 1):
             for method in REPEATED + (ONCE if seed == 1 else []):
                 row(record, place, method, seed)
         case = place.case
-        if _network(case) not in benched:  # two cases may have one
-            benched.add(_network(case))
+        if not _is_benched(record, case):
             record.add_bench(case, selections(case, place.model))
-        print(table.case_text(case.title, [r for r in record.results if r.case == case.name]) + "\n", flush=True)
+        print(table.case_text(case.title, record.of(case)) + "\n", flush=True)
 
     for case in chosen:
         with_place(case, folder / case.name, work)
@@ -83,6 +81,12 @@ def measure(chosen: list[Case], folder: Path, options: argparse.Namespace) -> No
     print(table.benches_text(record.document["benches"]) + "\n\n" + table.claims_text(judged))
     record.document["claims"] = [claim.to_json() for claim in judged]
     record.write()
+
+
+def _is_benched(record: Record, case: Case) -> bool:
+    """Or another case that has the same network."""
+    alike = {other.name for other in CASES if _network(other) == _network(case)}
+    return any(bench["case"] in alike for bench in record.document["benches"])
 
 
 def _network(case: Case) -> tuple[Any, ...]:
@@ -96,7 +100,7 @@ def run_study(study: Study, chosen: list[Case], folder: Path, options: argparse.
         for seed in study.seeds[:1] if options.quick else study.seeds:
             for method in study.methods:
                 row(record, place, method, seed, every_epoch=study.every_epoch)
-        print(f"{study.title}: {place.case.title}\n\n{study.text([r for r in record.results if r.case == place.case.name])}\n", flush=True)
+        print(f"{study.title}: {place.case.title}\n\n{study.text(record.of(place.case))}\n", flush=True)
 
     for case in chosen:
         with_place(case, folder / case.name, work)

@@ -35,6 +35,9 @@ class Record:
         wanted = (case.name, method.name, method.rho, method.options, seed)
         return next((r for r in self.results if (r.case, r.method, r.rho, r.options, r.seed) == wanted), None)
 
+    def of(self, case: Case) -> list[Result]:
+        return [result for result in self.results if result.case == case.name]
+
     def write(self) -> None:
         if self.file:
             write_json(self.document, self.file)
