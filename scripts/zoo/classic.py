@@ -37,14 +37,16 @@ def alexnet():
     return b
 
 
-def vgg16():
+def vgg16(name, batch_norms=False):
     """Simonyan and Zisserman, 2014, ending in 256 units with batch norm: 56.6 MiB of weights."""
-    b = Builder("vgg16-cifar", (3, 32, 32))
+    b = Builder(name, (3, 32, 32))
     for stage, (channels, count) in enumerate(
         [(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)], start=1
     ):
         for i in range(1, count + 1):
-            b.conv(f"stage{stage}.conv{i}", channels, 3, bias=True)
+            b.conv(f"stage{stage}.conv{i}", channels, 3, bias=not batch_norms)
+            if batch_norms:
+                b.batch_norm(f"stage{stage}.bn{i}")
             b.activation(f"stage{stage}.relu{i}", "relu")
         b.pool(f"stage{stage}.pool", "max_pool", 2)
     b.flatten()
@@ -58,4 +60,5 @@ def vgg16():
 def models():
     yield lenet5()
     yield alexnet()
-    yield vgg16()
+    yield vgg16("vgg16-cifar")
+    yield vgg16("vgg16-bn-cifar", batch_norms=True)
