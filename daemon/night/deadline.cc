@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "daemon/night/head_slice.h"
+#include "engine/elastic/predicted_step.h"
 #include "engine/graph/surgery.h"
 
 namespace moil::night {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
+#include "engine/elastic/predicted_step.h"
 #include "engine/elastic/selection_fill.h"
 #include "engine/train/schedule.h"
 
@@ -45,7 +46,7 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
 double smallest_speedup_ratio(const TimingProfile& profile) {
   // A step of so much is summed in another order: the last digits must not leave a weight out.
   constexpr double kRounding = 1 + 1e-9;
-  return kRounding * (profile.forward + cheapest_layer(profile).seconds) / profile.step;
+  return kRounding * (profile.fixed_seconds() + cheapest_layer(profile).seconds) / profile.step;
 }
 
 void check(const ElasticConfig& elastic, const TimingProfile& profile) {
@@ -235,7 +236,7 @@ std::set<std::string> ElasticTrainer::select_in_time(double step_seconds) {
   SelectorOptions options;
   options.resolution = elastic_.resolution;
   options.fits = [&](const ElasticSelection& s) { return fits(named(s.entries)); };
-  double seconds = step_seconds - profile.forward;
+  double seconds = step_seconds - profile.fixed_seconds();
   std::set<std::string> selection;
   for (int tries = 0; tries < 4 && seconds >= 0; ++tries) {
     selection = named(select_tensors(problem_.entries, seconds, options).entries);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/graph/backward_needs.h"
+#include "engine/elastic/predicted_step.h"
 
 namespace moil {
 namespace {
@@ -16,94 +16,7 @@ using Fits = std::function<bool(const std::set<std::string>&)>;
   throw Error(ErrorCode::kInvalidArgument, "selection fill: " + what);
 }
 
-// A weight of the profile.
-struct Tensor {
-  std::size_t layer = 0, weight = 0;
-};
-
-// predicted_step() of a selection that grows: what a weight would add costs a look at the layers
-// where it changes something, not at the graph.
-class GrowingStep {
- public:
-  GrowingStep(const TimingProfile& profile, const Graph& graph,
-              const std::set<std::string>& selection)
-      : profile_(profile), readers_(graph.nodes.size()) {
-    const BackwardNeeds needs = backward_needs(graph, selection);
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const int v : graph.nodes[i].outputs) {
-        for (const Consumer& c : graph.values[static_cast<std::size_t>(v)].consumers)
-          readers_[i].push_back(static_cast<std::size_t>(c.node));
-      }
-      passes_.push_back(needs.derivative_of_inputs(graph.nodes[i]));
-      learns_.emplace_back();
-      for (const WeightTiming& w : profile.layers.at(i).weights) {
-        learns_[i].push_back(selection.contains(w.name));
-        found += learns_[i].back() ? 1 : 0;
-      }
-      pass_seconds_.push_back(profile.layers[i].pass_seconds(learns_[i]));
-    }
-    if (found != selection.size()) fail("a selected weight is not in the timing profile");
-  }
-
-  bool learns(Tensor t) const { return learns_[t.layer][t.weight]; }
-
-  double seconds() const {
-    double seconds = profile_.forward;
-    for (std::size_t i = 0; i < learns_.size(); ++i) {
-      seconds += profile_.layers[i].update_seconds(learns_[i]);
-      if (passes_[i]) seconds += pass_seconds_[i];
-    }
-    return seconds;
-  }
-
-  // What passing the error takes more where this layer is to learn.
-  double way_seconds(std::size_t layer) const {
-    double seconds = 0;
-    for (const std::size_t i : way_to(layer)) seconds += pass_seconds_[i];
-    return seconds;
-  }
-
-  // What the layer itself takes more where the weight learns.
-  double own_seconds(Tensor t) const {
-    const LayerTiming& layer = profile_.layers[t.layer];
-    std::vector<bool> learns = learns_[t.layer];
-    double seconds = -layer.update_seconds(learns);
-    learns[t.weight] = true;
-    seconds += layer.update_seconds(learns);
-    if (passes_[t.layer]) seconds += layer.pass_seconds(learns) - pass_seconds_[t.layer];
-    return seconds;
-  }
-
-  void add(Tensor t) {
-    for (const std::size_t i : way_to(t.layer)) passes_[i] = true;
-    learns_[t.layer][t.weight] = true;
-    pass_seconds_[t.layer] = profile_.layers[t.layer].pass_seconds(learns_[t.layer]);
-  }
-
- private:
-  // The layers that the error does not pass, and would have to for this one to learn.
-  std::vector<std::size_t> way_to(std::size_t layer) const {
-    std::vector<std::size_t> way;
-    std::vector<bool> passed = passes_;
-    const auto leave = [&](std::size_t i) {
-      for (const std::size_t reader : readers_[i]) {
-        if (!passed[reader]) way.push_back(reader);
-        passed[reader] = true;
-      }
-    };
-    leave(layer);
-    for (std::size_t i = 0; i < way.size(); ++i) leave(way[i]);
-    return way;
-  }
-
-  const TimingProfile& profile_;
-  // By layer:
-  std::vector<std::vector<std::size_t>> readers_;
-  std::vector<std::vector<bool>> learns_;  // and weight of the profile
-  std::vector<double> pass_seconds_;       // where the error passes it
-  std::vector<bool> passes_;               // the error passes it
-};
+using Tensor = PredictedStep::Tensor;
 
 class Fill {
  public:
@@ -178,7 +91,7 @@ class Fill {
   const TimingProfile& profile_;
   const double most_;
   std::set<std::string> selection_;
-  GrowingStep step_;
+  PredictedStep step_;
   std::vector<Candidate> candidates_;  // in the layers' order
 };
 

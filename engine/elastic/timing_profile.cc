@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/seconds.h"
-#include "engine/graph/backward_needs.h"
 #include "engine/train/clip.h"
 #include "engine/train/idle_step.h"
 
@@ -138,22 +137,17 @@ class Profiler {
 
   TimingProfile run() {
     const auto& of_last = weights_of_[at(last())];
-    MeasuredTraining all(input_.options.plan.trainable), hardly(with_first({})),
-        last_alone({of_last.begin(), of_last.end()});
-    std::vector<MeasuredTraining> alone;  // each layer's weight number so much
-    for (std::size_t w = 0; most_ > 1 && w < most_; ++w) alone.emplace_back(trained_alone(w));
-    std::vector<MeasuredTraining*> trainings = {&all, &hardly, &last_alone};
-    for (MeasuredTraining& training : alone) trainings.push_back(&training);
-    const int rounds = profiling_rounds(runs_);
-    for (int round = 0; round < rounds; ++round) {
-      const int runs = runs_ * (round + 1) / rounds - runs_ * round / rounds;
-      for (MeasuredTraining* training : trainings)
-        training->measure(input_, config_, weights_, kernels_, runs);
-    }
+    MeasuredTraining& all = training_of(input_.options.plan.trainable);
+    MeasuredTraining& hardly = training_of(with_first({}));
+    MeasuredTraining& last_alone = training_of({of_last.begin(), of_last.end()});
+    std::vector<MeasuredTraining*> alone;  // each layer's weight number so much
+    for (std::size_t w = 0; most_ > 1 && w < most_; ++w)
+      alone.push_back(&training_of(trained_alone(w)));
+    measure();
     TimingProfile profile = profile_of(all);
-    profile.forward += forward_ * last_alone.besides_passes();
+    profile.besides = forward_ * last_alone.besides_passes();
     take_derivatives(hardly, profile);
-    for (std::size_t w = 0; w < alone.size(); ++w) take_alone(alone[w], w, profile);
+    for (std::size_t w = 0; w < alone.size(); ++w) take_alone(*alone[w], w, profile);
     take_last(last_alone, profile);
     return profile;
   }
@@ -161,6 +155,20 @@ class Profiler {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
+
+  // Of a small network several trainings may be the same: it is measured once.
+  MeasuredTraining& training_of(const std::set<std::string>& trained) {
+    return trainings_.try_emplace(trained, trained).first->second;
+  }
+
+  void measure() {
+    const int rounds = profiling_rounds(runs_);
+    for (int round = 0; round < rounds; ++round) {
+      const int runs = runs_ * (round + 1) / rounds - runs_ * round / rounds;
+      for (auto& [trained, training] : trainings_)
+        training.measure(input_, config_, weights_, kernels_, runs);
+    }
+  }
 
   double seconds(const MeasuredTraining& training, int node, StepKind kind) const {
     return forward_ * training.passes(node, kind);
@@ -233,7 +241,7 @@ class Profiler {
   // The last layer's gradients where nothing else learns: in the memory that the forward pass has
   // just used, maybe on another core. That took up to three times as long as in the training of
   // everything, where the same memory has rested since the step before. What it takes more is the
-  // largest gradient's. Its weights and states are at hand, though, for nothing else used them up.
+  // largest gradient's.
   void take_last(const MeasuredTraining& alone, TimingProfile& profile) const {
     LayerTiming& layer = profile.layers[at(last())];
     if (last() == first() || layer.all_gradient <= 0) return;
@@ -244,8 +252,6 @@ class Profiler {
     std::max_element(layer.weights.begin(), layer.weights.end(), less)->gradient *=
         gradient / layer.all_gradient;
     layer.all_gradient = gradient;
-    for (WeightTiming& w : layer.weights)
-      w.less_alone = std::max(0.0, w.apply - forward_ * alone.apply_passes(w.name));
   }
 
   const TrainerConfig& config_;
@@ -254,16 +260,11 @@ class Profiler {
   const int runs_;
   const TrainingPlanInput input_;
   const Graph graph_;
-  std::vector<std::vector<std::string>> weights_of_;  // by node
-  std::size_t most_ = 0;                              // weights of a node
-  double forward_ = 0;                                // seconds
+  std::vector<std::vector<std::string>> weights_of_;             // by node
+  std::size_t most_ = 0;                                         // weights of a node
+  std::map<std::set<std::string>, MeasuredTraining> trainings_;  // by what learns
+  double forward_ = 0;                                           // seconds
 };
-
-std::vector<bool> learning(const LayerTiming& layer, const std::set<std::string>& selection) {
-  std::vector<bool> learns;
-  for (const WeightTiming& w : layer.weights) learns.push_back(selection.contains(w.name));
-  return learns;
-}
 
 }  // namespace
 
@@ -278,14 +279,6 @@ double LayerTiming::update_seconds(const std::vector<bool>& learns) const {
   }
   if (count > 1) alone = count == weights.size() ? all_gradient : std::min(alone, all_gradient);
   return alone + apply;
-}
-
-double LayerTiming::less_alone(const std::vector<bool>& learns) const {
-  double seconds = 0;
-  for (std::size_t w = 0; w < weights.size(); ++w) {
-    if (learns[w]) seconds += weights[w].less_alone;
-  }
-  return seconds;
 }
 
 double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
@@ -309,7 +302,7 @@ int affordable_runs(const TimingProfile& profile, double seconds) {
   std::size_t most = 0;
   for (const LayerTiming& layer : profile.layers) most = std::max(most, layer.weights.size());
   // With all weights, with hardly any, with the last layer's, and with each layer's first, second
-  // and so on; of each, a step a round to warm up.
+  // and so on (fewer where these are the same); of each, a step a round to warm up.
   const double trainings = static_cast<double>(most > 1 ? most + 3 : 3);
   int runs = kProfilingRuns;
   while (runs > 0 && (runs + profiling_rounds(runs)) * trainings * profile.step > seconds) --runs;
@@ -318,35 +311,16 @@ int affordable_runs(const TimingProfile& profile, double seconds) {
 
 TimingProfile scaled(const TimingProfile& profile, double factor) {
   TimingProfile result = profile;
-  result.forward *= factor;
-  result.step *= factor;
+  for (double* seconds : {&result.forward, &result.step, &result.besides}) *seconds *= factor;
   for (LayerTiming& layer : result.layers) {
     for (double* seconds :
          {&layer.forward, &layer.derivative, &layer.all_gradient, &layer.all_derivative})
       *seconds *= factor;
     for (WeightTiming& w : layer.weights) {
-      for (double* seconds : {&w.gradient, &w.derivative, &w.apply, &w.less_alone})
-        *seconds *= factor;
+      for (double* seconds : {&w.gradient, &w.derivative, &w.apply}) *seconds *= factor;
     }
   }
   return result;
-}
-
-double predicted_step(const TimingProfile& profile, const Graph& graph,
-                      const std::set<std::string>& selection) {
-  const BackwardNeeds needs = backward_needs(graph, selection);
-  double seconds = profile.forward, less_alone = 0;
-  int learning_layers = 0;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const LayerTiming& layer = profile.layers.at(i);
-    const std::vector<bool> learns = learning(layer, selection);
-    seconds += layer.update_seconds(learns);
-    if (needs.derivative_of_inputs(graph.nodes[i])) seconds += layer.pass_seconds(learns);
-    if (std::find(learns.begin(), learns.end(), true) == learns.end()) continue;
-    ++learning_layers;
-    less_alone = layer.less_alone(learns);
-  }
-  return learning_layers == 1 ? seconds - less_alone : seconds;
 }
 
 ElasticProblem elastic_problem(const TimingProfile& profile) {

@@ -4,7 +4,8 @@
 // A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
 // sums that its derivative needs already, a convolution's bias needs no input. So training is
 // measured with all weights, with each layer's first alone, its second alone, with the last
-// layer's, and with hardly any; what a selection takes is put together from that.
+// layer's, and with hardly any; what a selection takes is put together from that
+// (predicted_step.h).
 #pragma once
 
 #include <set>
@@ -22,7 +23,6 @@ struct WeightTiming {
   double gradient = 0;    // CG, where no other weight of the layer learns
   double derivative = 0;  // CD meanwhile
   double apply = 0;       // AG
-  double less_alone = 0;  // that AG takes where no other layer learns: measured for the last layer
 };
 struct LayerTiming {
   std::string layer;
@@ -34,14 +34,16 @@ struct LayerTiming {
   // CG and AG of the weights that learn (one flag a weight), and CD.
   double update_seconds(const std::vector<bool>& learns) const;
   double pass_seconds(const std::vector<bool>& learns) const;
-  // What the update takes less where no other layer learns.
-  double less_alone(const std::vector<bool>& learns) const;
 };
 
 struct TimingProfile {
   std::vector<LayerTiming> layers;  // in the order in which they run
-  double forward = 0;  // the whole forward pass, and what a step takes outside of its layers
-  double step = 0;     // a step in which everything learns
+  double forward = 0;               // the whole forward pass
+  double step = 0;                  // a step in which everything learns
+  double besides = 0;               // what every step takes outside of its layers
+
+  // Of a step, whatever learns.
+  double fixed_seconds() const { return forward + besides; }
 };
 
 inline constexpr int kProfilingRuns = 6;
@@ -60,12 +62,6 @@ inline constexpr int kProfilingRuns = 6;
 
 // The profile of a machine on which everything takes `factor` times as long.
 [[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);
-
-// The seconds of a step that trains these weights alone, forward pass included. The graph is the
-// one that was measured (prepared, with its loss). Throws kInvalidArgument for a weight that it
-// does not have.
-[[nodiscard]] double predicted_step(const TimingProfile& profile, const Graph& graph,
-                                    const std::set<std::string>& selection);
 
 // What the selector chooses from: the weights of the profile from the output on, each layer's
 // passing on of the error behind its weights, as an entry of its own.

@@ -23,8 +23,7 @@ LayerTiming layer_from_json(const nlohmann::json& json) {
   layer.all_derivative = seconds_of(json, "all_derivative");
   for (const auto& weight : json.at("weights"))
     layer.weights.push_back({weight.at("name").get<std::string>(), seconds_of(weight, "gradient"),
-                             seconds_of(weight, "derivative"), seconds_of(weight, "apply"),
-                             weight.contains("less_alone") ? seconds_of(weight, "less_alone") : 0});
+                             seconds_of(weight, "derivative"), seconds_of(weight, "apply")});
   return layer;
 }
 
@@ -38,8 +37,7 @@ nlohmann::json to_json(const TimingProfile& profile) {
       weights.push_back({{"name", w.name},
                          {"gradient", w.gradient},
                          {"derivative", w.derivative},
-                         {"apply", w.apply},
-                         {"less_alone", w.less_alone}});
+                         {"apply", w.apply}});
     layers.push_back({{"layer", layer.layer},
                       {"forward", layer.forward},
                       {"derivative", layer.derivative},
@@ -47,7 +45,10 @@ nlohmann::json to_json(const TimingProfile& profile) {
                       {"all_derivative", layer.all_derivative},
                       {"weights", std::move(weights)}});
   }
-  return {{"forward", profile.forward}, {"step", profile.step}, {"layers", std::move(layers)}};
+  return {{"forward", profile.forward},
+          {"step", profile.step},
+          {"besides", profile.besides},
+          {"layers", std::move(layers)}};
 }
 
 TimingProfile timing_profile_from_json(const nlohmann::json& json) {
@@ -55,6 +56,7 @@ TimingProfile timing_profile_from_json(const nlohmann::json& json) {
     TimingProfile profile;
     profile.forward = seconds_of(json, "forward");
     profile.step = seconds_of(json, "step");
+    profile.besides = seconds_of(json, "besides");
     for (const auto& layer : json.at("layers")) profile.layers.push_back(layer_from_json(layer));
     return profile;
   } catch (const nlohmann::json::exception& e) {

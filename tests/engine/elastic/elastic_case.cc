@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/elastic/predicted_step.h"
 #include "engine/graph/backward_needs.h"
 #include "tests/engine/graph/models.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/elastic_case.h"
 #include "tests/engine/graph/models.h"
 

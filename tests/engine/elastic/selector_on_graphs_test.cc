@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/elastic_case.h"
 
 namespace moil {

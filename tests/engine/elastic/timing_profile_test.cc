@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "base/error.h"
+#include "engine/elastic/predicted_step.h"
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 
@@ -76,37 +76,23 @@ TEST(TimingProfile, FrozenLayersCostNoUpdate) {
   }
 }
 
-// Put together from the steps, not measured again: the parts must be all there, and no others.
-TEST(TimingProfile, PredictsWhatTheStepsSay) {
-  const Profiled p(testing::residual_model());
-  double all = p.profile.forward;
-  for (const LayerTiming& layer : p.profile.layers) {
-    all += layer.all_gradient + layer.all_derivative;
-    for (const WeightTiming& w : layer.weights) all += w.apply;
-  }
-  EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()), all, 1e-9);
-  EXPECT_DOUBLE_EQ(predicted_step(p.profile, p.graph, {}), p.profile.forward);
-
-  EXPECT_LT(predicted_step(p.profile, p.graph, {"fully_connected1.weight"}), all);
-  EXPECT_THROW((void)predicted_step(p.profile, p.graph, {"nobody.weight"}), Error);
+// One layer that learns is the first and the last, with all weights and with one.
+TEST(TimingProfile, OfOneLayerTakesPartsOfAStepOfEverything) {
+  const std::set<std::string> layers = {"fully_connected0"};
+  const Profiled p(testing::chain_model(), &layers);
+  EXPECT_GT(p.profile.step, p.profile.forward);
+  EXPECT_GT(p.profile.besides, 0);
+  EXPECT_LT(p.profile.besides, p.profile.step);
+  EXPECT_DOUBLE_EQ(p.profile.fixed_seconds(), p.profile.forward + p.profile.besides);
 }
 
-// The last layer's update, where there is no other.
-TEST(TimingProfile, ALayerThatLearnsAloneMayTakeLess) {
-  Profiled p(testing::residual_model());
-  const auto layer =
-      std::find_if(p.profile.layers.rbegin(), p.profile.layers.rend(),
-                   [](const LayerTiming& timing) { return !timing.weights.empty(); });
-  WeightTiming& last = layer->weights.at(0);
-  const std::set<std::string> alone = {last.name};
-  std::set<std::string> two = alone;
-  two.insert("conv2d0.weight");
-  last.less_alone = 0;
-  const double before = predicted_step(p.profile, p.graph, alone);
-  const double before_two = predicted_step(p.profile, p.graph, two);
-  last.less_alone = 1;
-  EXPECT_DOUBLE_EQ(predicted_step(p.profile, p.graph, alone), before - 1);
-  EXPECT_DOUBLE_EQ(predicted_step(p.profile, p.graph, two), before_two);
+TEST(TimingProfile, ScalesEverything) {
+  const Profiled p(testing::residual_model());
+  const TimingProfile twice = scaled(p.profile, 2);
+  EXPECT_DOUBLE_EQ(twice.step, 2 * p.profile.step);
+  EXPECT_DOUBLE_EQ(twice.fixed_seconds(), 2 * p.profile.fixed_seconds());
+  EXPECT_DOUBLE_EQ(predicted_step(twice, p.graph, p.all()),
+                   2 * predicted_step(p.profile, p.graph, p.all()));
 }
 
 // Made-up times, for measured ones may contradict each other: what learns together is no dearer
@@ -151,7 +137,7 @@ TEST(TimingProfile, TheProblemBoundsThePrediction) {
       }
       if (learning > 1) saved_twice += saved;
     }
-    const double chain = p.profile.forward + backward_seconds(problem.entries, selected);
+    const double chain = p.profile.fixed_seconds() + backward_seconds(problem.entries, selected);
     EXPECT_GE(chain + saved_twice, predicted_step(p.profile, p.graph, selection));
   }
 }

@@ -1,0 +1,57 @@
+// What a step that trains some weights will take, put together from a timing profile on the graph
+// that was measured (prepared, with its loss): forward, the updates, and passing the error on
+// through every layer that it has to pass (ElasticTrainer, §4.1; on parallel branches only those
+// that are entered).
+//
+// Not thread-safe; the functions are pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/elastic/timing_profile.h"
+#include "engine/graph/graph.h"
+
+namespace moil {
+
+// Of a selection that grows: what a weight would add costs a look at the layers where it changes
+// something, not at the graph. Layers are numbered as in the profile. Profile and graph must
+// outlive it.
+class PredictedStep {
+ public:
+  // A weight of the profile.
+  struct Tensor {
+    std::size_t layer = 0, weight = 0;
+  };
+
+  // Throws kInvalidArgument for a weight ("LAYER.WEIGHT") that the profile or the graph does not
+  // have.
+  PredictedStep(const TimingProfile& profile, const Graph& graph,
+                const std::set<std::string>& selection);
+
+  bool learns(Tensor t) const { return learns_[t.layer][t.weight]; }
+  double seconds() const;
+  // What passing the error takes more where this layer is to learn.
+  double way_seconds(std::size_t layer) const;
+  // What the layer itself takes more where the weight learns.
+  double own_seconds(Tensor t) const;
+  void add(Tensor t);
+
+ private:
+  // The layers that the error does not pass, and would have to for this one to learn.
+  std::vector<std::size_t> way_to(std::size_t layer) const;
+
+  const TimingProfile& profile_;
+  // By layer:
+  std::vector<std::vector<std::size_t>> readers_;
+  std::vector<std::vector<bool>> learns_;  // and weight of the profile
+  std::vector<double> pass_seconds_;       // where the error passes it
+  std::vector<bool> passes_;               // the error passes it
+};
+
+// Seconds; throws as PredictedStep.
+[[nodiscard]] double predicted_step(const TimingProfile& profile, const Graph& graph,
+                                    const std::set<std::string>& selection);
+
+}  // namespace moil
