@@ -18,6 +18,11 @@ namespace {
 
 // A step that takes so much longer or shorter than predicted is another machine's.
 constexpr double kDrift = 0.15;
+// Of full training's plan: what a selection should need at most, and of its importance what may be
+// given up for that. All memory may be used where all time may.
+double memory_share(double speedup_ratio) { return (4 + speedup_ratio) / 5; }
+constexpr double kDispensable = 0.05;
+
 // Of the time that is trained: what probing may take.
 constexpr double kMostProbing = 0.01;
 
@@ -39,6 +44,13 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
     way += layer->derivative;
   }
   return cheapest;
+}
+
+double importance_of(const std::set<std::string>& selection,
+                     const std::map<std::string, double>& importance) {
+  double sum = 0;
+  for (const std::string& name : selection) sum += std::max(0.0, importance.at(name));
+  return sum;
 }
 
 }  // namespace
@@ -105,8 +117,8 @@ void ElasticTrainer::put_aside() {
   trainer_.reset();
 }
 
-void ElasticTrainer::begin(const std::set<std::string>& selection) {
-  trainer_ = std::make_unique<Trainer>(model_, &layers_, config_of(selection), kernels_);
+void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
+  trainer_ = std::move(trainer);
   trainer_->allocate(weights_);
   weights_.clear();
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
@@ -158,8 +170,41 @@ std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entr
 
 bool ElasticTrainer::fits(const std::set<std::string>& selection) {
   if (elastic_.memory_limit_bytes == 0) return true;
-  const Trainer planned(model_, &layers_, config_of(selection), kernels_);
-  return planned.planned_bytes() + waiting_bytes(selection) <= elastic_.memory_limit_bytes;
+  return planned(selection)->planned_bytes() + waiting_bytes(selection) <=
+         elastic_.memory_limit_bytes;
+}
+
+std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& selection) const {
+  return std::make_unique<Trainer>(model_, &layers_, config_of(selection), kernels_);
+}
+
+std::unique_ptr<Trainer> ElasticTrainer::planned_lighter(
+    std::set<std::string>& selection, const std::map<std::string, double>& importance) {
+  if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({})->planned_bytes();
+  const double most =
+      memory_share(elastic_.speedup_ratio) * static_cast<double>(full_planned_bytes_);
+  double dispensable = kDispensable * importance_of(selection, importance);
+  for (;;) {
+    std::unique_ptr<Trainer> trainer = planned(selection);
+    if (static_cast<double>(trainer->planned_bytes() + waiting_bytes(selection)) <= most)
+      return trainer;
+    const std::set<std::string> deepest = deepest_layer_of(selection);
+    dispensable -= importance_of(deepest, importance);
+    if (dispensable <= 0 || deepest.size() == selection.size()) return trainer;
+    for (const std::string& name : deepest) selection.erase(name);
+  }
+}
+
+std::set<std::string> ElasticTrainer::deepest_layer_of(
+    const std::set<std::string>& selection) const {
+  std::set<std::string> names;
+  for (const LayerTiming& layer : profiles_[present_].profile.layers) {
+    for (const WeightTiming& w : layer.weights) {
+      if (selection.contains(w.name)) names.insert(w.name);
+    }
+    if (!names.empty()) break;
+  }
+  return names;
 }
 
 // States are named after their weights.
@@ -274,8 +319,9 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
   const double smallest = smallest_speedup_ratio(present.profile) * present.profile.step;
   interval.selection = select(interval.importance, std::max(allowed, smallest));
+  std::unique_ptr<Trainer> trainer = planned_lighter(interval.selection, interval.importance);
   interval.selector_seconds = seconds_since(selecting);
-  begin(interval.selection);
+  begin(std::move(trainer));
   release_idle_memory();  // that probing and planning took
   interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
   const double network = predicted_step(present.profile, graph_, interval.selection);
@@ -328,7 +374,7 @@ void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainS
   // States that wait are those of what was selected once: they are as large as they were then.
   for (const ElasticInterval& interval : intervals_) {
     put_aside();
-    begin(interval.selection);
+    begin(planned(interval.selection));
   }
   if (!intervals_.empty()) use_profile_of(intervals_.back().epoch);
 }

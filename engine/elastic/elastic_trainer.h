@@ -7,7 +7,9 @@
 // learn: other gradients are not computed, and the inputs that they would need are not kept. Each
 // selection is a plan and a pool of its own, smaller than full training's; the pool before it is
 // given back first. The optimizer state of a tensor that is not selected waits beside the pool
-// until it comes back.
+// until it comes back. Where both together would come near full training's plan, to more than
+// (4 + ρ) / 5 of it, the layers nearest the input are left out, as many as hold a twentieth of what
+// was selected matters: their maps are the largest.
 //
 // A batch norm that is trained (not frozen) goes on normalising by its batch and following its
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that
@@ -127,8 +129,12 @@ class ElasticTrainer {
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
   std::size_t waiting_bytes(const std::set<std::string>& selection) const;
+  std::unique_ptr<Trainer> planned(const std::set<std::string>& selection) const;
+  std::unique_ptr<Trainer> planned_lighter(std::set<std::string>& selection,
+                                           const std::map<std::string, double>& importance);
+  std::set<std::string> deepest_layer_of(const std::set<std::string>& selection) const;
   void put_aside();
-  void begin(const std::set<std::string>& selection);
+  void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
 
   const ModelDescription model_;
@@ -143,6 +149,7 @@ class ElasticTrainer {
   WeightMap weights_;                                  // while no trainer holds them
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
   std::unique_ptr<ImportanceProbe> probe_;             // from the first interval on
+  std::size_t full_planned_bytes_ = 0;                 // likewise: the plan of training everything
   std::unique_ptr<Trainer> trainer_;
   TrainState state_;  // while there is no trainer
   std::vector<ElasticInterval> intervals_;

@@ -10,6 +10,7 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "engine/elastic/predicted_step.h"
 #include "engine/train/checkpoint.h"
 #include "tests/engine/train/toy_source.h"
 
@@ -66,6 +67,14 @@ TimingProfile profile(const ModelDescription& m = model()) {
   }
   profile.step -= 1;  // the first passes nothing on
   return profile;
+}
+
+std::set<std::string> all_weights(const TimingProfile& profile) {
+  std::set<std::string> names;
+  for (const LayerTiming& layer : profile.layers) {
+    for (const WeightTiming& w : layer.weights) names.insert(w.name);
+  }
+  return names;
 }
 
 struct ElasticJob {
@@ -212,6 +221,37 @@ TEST(ElasticTrainer, KeepsToTheMemoryBudget) {
                    {{.profile = profile(), .overhead = kNoOverhead}});
   tight.go(1);
   EXPECT_LE(tight.trainer.intervals().at(0).planned_bytes, limit);
+}
+
+// There is time for all but one bias, which is as good as full training's memory: the first layer
+// is left out where it hardly matters, as one that learns slowly.
+TEST(ElasticTrainer, LeavesOutFirstLayersForMemory) {
+  const ModelDescription plain =
+      testing::ModelBuilder({kFeatures}).fc(64).relu().fc(64).relu().fc(3).model();
+  TimingProfile timing = profile(plain);
+  timing.forward += 300;
+  for (LayerTiming& layer : timing.layers) {
+    for (WeightTiming& w : layer.weights) {
+      if (w.name == "fully_connected1.bias") w.apply = 20;
+    }
+  }
+  timing.step =
+      predicted_step(timing, build_graph(training_plan_input(plain, nullptr, config()).model, 8),
+                     all_weights(timing));
+  const auto selection = [&](double rate_factor) {
+    TrainerConfig c = config();
+    c.rate_factors["fully_connected0"] = rate_factor;
+    ElasticJob job({.speedup_ratio = 0.95, .pace = Pace::kEven, .interval_epochs = 2},
+                   {{.profile = timing, .overhead = kNoOverhead}}, c, plain);
+    job.go(1);
+    return job.trainer.intervals().at(0).selection;
+  };
+  std::set<std::string> all = all_weights(timing);
+  all.erase("fully_connected1.bias");
+  EXPECT_EQ(selection(1), all);
+  all.erase("fully_connected0.weight");
+  all.erase("fully_connected0.bias");
+  EXPECT_EQ(selection(1e-3), all);
 }
 
 // Stopped after any step, saved, and gone on in objects that know the file and the intervals.
