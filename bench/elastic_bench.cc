@@ -4,13 +4,14 @@
 //                 [--freeze-batch-norms] [--threads 2] [--rounds 3] [--runs 3]
 //                 [--resolution 100000] [--json]
 //
-// Profiles the training of a model's last layers, then trains random selections of their tensors
-// and holds the backward pass's measured seconds against the predicted ones. A machine's speed
-// drifts meanwhile: each selection's steps take turns with steps of full training, and both are
-// told as parts of it. And it is disturbed for a second now and then: every selection is visited
-// once a round, and the median of all its steps counts. "raw" errors are those of the seconds as
-// they were. "rho_shares" are whole
-// steps of what the selector chooses for random importance, as parts of full steps, by rho.
+// Profiles the training of a model's last layers, then trains what the selector chooses for random
+// importance at a random rho, and holds the backward pass's measured seconds against the predicted
+// ones. A machine's speed drifts meanwhile, and not for all layers alike: each selection's steps
+// take turns with steps of full training, and both are told as parts of it; every selection is
+// visited once a round, and each round has a profile of its own. The median of all visits counts.
+// "first_profile" errors are those of the profile from the beginning alone, "raw" ones those of
+// seconds as they were. "rho_shares" are whole steps of what the selector chooses for random
+// importance, as parts of full steps, by rho.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -24,6 +25,7 @@
 #include "daemon/night/model_folder.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/elastic/elastic_trainer.h"
+#include "engine/elastic/predicted_step.h"
 #include "engine/kernels/parallel.h"
 #include "engine/train/idle_step.h"
 
@@ -71,7 +73,6 @@ class Steps {
     network_.allocate();
     network_.load(weights);
     run();
-    backward_.clear();
   }
 
   void run() {
@@ -86,14 +87,13 @@ class Steps {
       if (step.kind == StepKind::kForward)
         seconds -= std::exchange(orders[static_cast<std::size_t>(step.order)], 0);
     }
-    backward_.push_back(seconds);
+    backward_ = seconds;
     whole_ = whole;
   }
 
-  double last() const { return backward_.back(); }
+  // Of the last run: the backward pass, and everything.
+  double last() const { return backward_; }
   double last_whole() const { return whole_; }
-  // Of every run.
-  const std::vector<double>& backward() const { return backward_; }
 
  private:
   static NetworkOptions with(NetworkOptions options, const std::set<std::string>& trained) {
@@ -103,8 +103,7 @@ class Steps {
 
   Network network_;
   IdleUpdater idle_;
-  std::vector<double> backward_;
-  double whole_ = 0;
+  double backward_ = 0, whole_ = 0;
 };
 
 class Bench {
@@ -113,6 +112,7 @@ class Bench {
     config_.optimizer.momentum = 0.9;
     config_.batch = options.batch;
     input_.emplace(training_plan_input(head_.model, &head_.layers, config_));
+    graph_ = build_graph(input_->model, config_.batch);
     const auto start = Clock::now();
     profile_ = measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_);
     profile_seconds_ = seconds_since(start);
@@ -139,60 +139,71 @@ class Bench {
   // A random selection, and what its visits measured.
   struct Visited {
     std::set<std::string> selection;
-    std::vector<double> shares;    // backward passes, as parts of the full one beside each
-    std::vector<double> backward;  // seconds
+    std::vector<double> shares;  // backward passes, as parts of the full one beside each
+    // Predictions as parts of what was measured: by the round's profile and the first one; "raw"
+    // as seconds.
+    std::vector<double> by_round, by_first, raw;
+  };
+
+  // Of backward passes, seconds.
+  struct Predicted {
+    double selection = 0, full = 0;
+    double share() const { return selection / full; }
   };
 
   std::vector<Visited> visited(Steps& full) {
     std::vector<Visited> all(static_cast<std::size_t>(options_.selections));
     for (Visited& v : all) v.selection = random_selection();
     for (int round = 0; round < options_.rounds; ++round) {
-      for (Visited& v : all) {
-        Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
-        for (int run = 0; run < options_.runs; ++run) {
-          steps.run();
-          full.run();
-          v.shares.push_back(steps.last() / full.last());
-        }
-        v.backward.insert(v.backward.end(), steps.backward().begin(), steps.backward().end());
-      }
+      const TimingProfile profile =
+          round == 0 ? profile_
+                     : measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_,
+                                      kProfilingRuns / 3);
+      for (Visited& v : all) visit(v, profile, full);
     }
     return all;
   }
 
-  Json predictions(Steps& full) {
-    const Graph graph = build_graph(input_->model, config_.batch);
-    double forward = 0;
-    for (const LayerTiming& layer : profile_.layers) forward += layer.forward;
-    const auto predicted = [&](const std::set<std::string>& selection) {
-      return predicted_step(profile_, graph, selection) - forward;
-    };
-    const double predicted_full = predicted(input_->options.plan.trainable);
-    Json errors = Json::array(), raw = Json::array(), shares = Json::array();
-    for (const Visited& v : visited(full)) {
-      const double seconds = predicted(v.selection), share = median(v.shares);
-      shares.push_back(share);
-      errors.push_back(100 * (seconds / predicted_full / share - 1));
-      raw.push_back(100 * (seconds / median(v.backward) - 1));
+  void visit(Visited& v, const TimingProfile& profile, Steps& full) {
+    const Predicted by_round = predicted(profile, v.selection);
+    const Predicted by_first = predicted(profile_, v.selection);
+    Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
+    for (int run = 0; run < options_.runs; ++run) {
+      steps.run();
+      full.run();
+      const double share = steps.last() / full.last();
+      v.shares.push_back(share);
+      v.by_round.push_back(by_round.share() / share);
+      v.by_first.push_back(by_first.share() / share);
+      v.raw.push_back(by_round.selection / steps.last());
     }
-    return {{"predicted_full_error_percent", 100 * (predicted_full / median(full.backward()) - 1)},
-            {"profile_error_percent", errors},
+  }
+
+  Predicted predicted(const TimingProfile& profile, const std::set<std::string>& selection) const {
+    const auto backward = [&](const std::set<std::string>& names) {
+      return predicted_step(profile, graph_, names) - profile.forward;
+    };
+    return {backward(selection), backward(input_->options.plan.trainable)};
+  }
+
+  Json predictions(Steps& full) {
+    Json errors = Json::array(), first = Json::array(), raw = Json::array(), shares = Json::array();
+    for (const Visited& v : visited(full)) {
+      shares.push_back(median(v.shares));
+      errors.push_back(100 * (median(v.by_round) - 1));
+      first.push_back(100 * (median(v.by_first) - 1));
+      raw.push_back(100 * (median(v.raw) - 1));
+    }
+    return {{"profile_error_percent", errors},
+            {"first_profile_error_percent", first},
             {"raw_error_percent", raw},
             {"backward_shares", shares}};
   }
 
-  // As deep as it happens, and each tensor up to there or not.
   std::set<std::string> random_selection() {
-    std::vector<std::string> names;
-    for (auto layer = profile_.layers.rbegin(); layer != profile_.layers.rend(); ++layer) {
-      for (const WeightTiming& w : layer->weights) names.push_back(w.name);
-    }
-    names.resize(1 + random_() % names.size());
-    const unsigned percent = 10 + random_() % 81;
-    std::set<std::string> selection = {names.back()};
-    for (const std::string& name : names) {
-      if (random_() % 100 < percent) selection.insert(name);
-    }
+    std::uniform_real_distribution<double> rho(smallest_speedup_ratio(profile_), 1);
+    std::set<std::string> selection;
+    while (selection.empty()) selection = selected(random_problem(), rho(random_));
     return selection;
   }
 
@@ -206,7 +217,7 @@ class Bench {
   }
 
   std::set<std::string> selected(const ElasticProblem& problem, double rho) const {
-    const double seconds = std::max(0.0, rho * profile_.step - profile_.forward);
+    const double seconds = std::max(0.0, rho * profile_.step - profile_.fixed_seconds());
     std::set<std::string> names;
     for (const std::size_t e :
          select_tensors(problem.entries, seconds, {.resolution = options_.resolution}).entries)
@@ -253,6 +264,7 @@ class Bench {
   TrainerConfig config_;
   KernelSelector kernels_;
   std::optional<TrainingPlanInput> input_;
+  Graph graph_;
   TimingProfile profile_;
   double profile_seconds_ = 0;
 };

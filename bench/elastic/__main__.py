@@ -43,6 +43,10 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     if options.resume and not options.json:
         parser.error("--resume goes on with the FILE of --json: name it")
+    if options.tune and (options.study or options.json):
+        parser.error("--tune only prints what it finds: it goes without --study and --json")
+    if options.seeds is not None and (options.tune or options.study):
+        parser.error("--seeds is for the ways that are compared: studies have their own, --tune one")
     if options.seeds is None:
         options.seeds = usual_seeds(options.quick)
     if options.seeds < 1:

@@ -123,6 +123,8 @@ def _predictions(bench: dict[str, Any]) -> _Judged:
     errors = [abs(error) for error in bench["profile_error_percent"]]
     within = sum(error <= PROFILE_PERCENT for error in errors)
     figures = f"{within} of {len(errors)}, {median(errors):.1f} % in the median, {max(errors):.1f} % at most"
+    if first := bench.get("first_profile_error_percent"):
+        figures += f"; by the first profile {sum(abs(error) <= PROFILE_PERCENT for error in first)}"
     if shares := bench.get("backward_shares"):
         parts = [error * share for error, share in zip(errors, shares, strict=True)]
         figures += f"; of a full backward pass {max(parts):.1f} %"

@@ -106,10 +106,10 @@ class Claims(unittest.TestCase):
         self.assertEqual(len(found), 10)
 
     def test_a_prediction_too_far_off(self) -> None:
-        bench = BENCH | {"profile_error_percent": [-4.0, 1.0, 20.0], "backward_shares": [0.5, 0.9, 0.01]}
+        bench = BENCH | {"profile_error_percent": [-4.0, 1.0, 20.0], "backward_shares": [0.5, 0.9, 0.01], "first_profile_error_percent": [-6.0, 1.0, 20.0]}
         (claim,) = [c for c in claims(figures(), [bench]) if "predictions" in c.text]
         self.assertFalse(claim.holds)
-        self.assertEqual(claim.figures, "2 of 3, 4.0 % in the median, 20.0 % at most; of a full backward pass 2.0 %")
+        self.assertEqual(claim.figures, "2 of 3, 4.0 % in the median, 20.0 % at most; by the first profile 1; of a full backward pass 2.0 %")
 
     def test_too_slow(self) -> None:
         slow = [row(HALF, r.seed, 53.0, 0.8) if r.rho == 0.5 else r for r in figures()]
