@@ -319,9 +319,8 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
   const double smallest = smallest_speedup_ratio(present.profile) * present.profile.step;
   interval.selection = select(interval.importance, std::max(allowed, smallest));
-  std::unique_ptr<Trainer> trainer = planned_lighter(interval.selection, interval.importance);
   interval.selector_seconds = seconds_since(selecting);
-  begin(std::move(trainer));
+  begin(planned_lighter(interval.selection, interval.importance));
   release_idle_memory();  // that probing and planning took
   interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
   const double network = predicted_step(present.profile, graph_, interval.selection);
