@@ -40,10 +40,16 @@ def importances(result: Result) -> list[list[float]]:
 
 
 def alike_after(result: Result) -> dict[int, float]:
-    """How alike importances are so many intervals apart, on average."""
-    vectors = importances(result)
-    pairs = list(combinations(range(len(vectors)), 2))
-    return {d: mean(cosine(vectors[i], vectors[j]) for i, j in pairs if j - i == d) for d in range(1, len(vectors))}
+    """How alike importances are so many epochs apart, on average.
+
+    Of intervals that were probed: others go on with the importances before them.
+    """
+    probed = [i for i in result.elastic["intervals"] if i["probe_seconds"] > 0] if result.elastic else []
+    alike: dict[int, list[float]] = {}
+    for earlier, later in combinations(probed, 2):
+        apart = later["epoch"] - earlier["epoch"]
+        alike.setdefault(apart, []).append(cosine(earlier["importance"], later["importance"]))
+    return {apart: mean(alike[apart]) for apart in sorted(alike)}
 
 
 # --- tables -------------------------------------------------------------------------------------

@@ -171,11 +171,14 @@ class Tables(unittest.TestCase):
 
 class Studies(unittest.TestCase):
     def test_importances_between_intervals(self) -> None:
-        vectors = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
-        result = row(HALF, 1, 1.0, 1.0, intervals=[{"importance": v} for v in vectors])
-        alike = studies.alike_after(result)
+        """Apart in epochs, and of those that were probed."""
+        found = [(0, 0.1, [1.0, 0.0]), (1, 0.1, [1.0, 1.0]), (2, 0.0, [1.0, 1.0]), (4, 0.1, [0.0, 1.0])]
+        intervals = [{"epoch": epoch, "probe_seconds": seconds, "importance": vector} for epoch, seconds, vector in found]
+        alike = studies.alike_after(row(HALF, 1, 1.0, 1.0, intervals=intervals))
+        self.assertEqual(sorted(alike), [1, 3, 4])
         self.assertAlmostEqual(alike[1], 0.5**0.5)
-        self.assertEqual(alike[2], 0.0)
+        self.assertAlmostEqual(alike[3], 0.5**0.5)
+        self.assertEqual(alike[4], 0.0)
 
     def test_time_to_accuracy(self) -> None:
         result = row(FULL, 1, 3.0, 0.8)
