@@ -8,7 +8,7 @@
 // importance at a random rho, and holds the backward pass's measured seconds against the predicted
 // ones. A machine's speed drifts meanwhile, and not for all layers alike: each selection's steps
 // take turns with steps of full training, and both are told as parts of it; every selection is
-// visited once a round, and each round has a profile of its own. The median of all visits counts.
+// visited once a round, and each round has a profile of its own; medians count.
 // "first_profile" errors are those of the profile from the beginning alone, "raw" ones those of
 // seconds as they were. "rho_shares" are whole steps of what the selector chooses for random
 // importance, as parts of full steps, by rho.
@@ -42,6 +42,9 @@ struct Options {
   bool freeze_batch_norms = false;
 };
 
+// Of the profiles after the first.
+constexpr int kRoundRuns = 2;
+constexpr double kRoundSeconds = 8;
 constexpr double kRhos[] = {0.35, 0.5, 0.7, 1.0};
 
 double median(std::vector<double> values) {
@@ -114,7 +117,7 @@ class Bench {
     input_.emplace(training_plan_input(head_.model, &head_.layers, config_));
     graph_ = build_graph(input_->model, config_.batch);
     const auto start = Clock::now();
-    profile_ = measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_);
+    profile_ = profile(kProfilingRuns, kProfilingSeconds);
     profile_seconds_ = seconds_since(start);
   }
 
@@ -136,63 +139,66 @@ class Bench {
   }
 
  private:
+  TimingProfile profile(int runs, double seconds) {
+    return measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_, runs,
+                          seconds);
+  }
+
   // A random selection, and what its visits measured.
   struct Visited {
     std::set<std::string> selection;
-    std::vector<double> shares;  // backward passes, as parts of the full one beside each
-    // Predictions as parts of what was measured: by the round's profile and the first one; "raw"
-    // as seconds.
-    std::vector<double> by_round, by_first, raw;
+    std::vector<double> shares;   // backward passes, as parts of the full one beside each
+    std::vector<double> seconds;  // that they took
   };
 
-  // Of backward passes, seconds.
-  struct Predicted {
-    double selection = 0, full = 0;
-    double share() const { return selection / full; }
-  };
-
-  std::vector<Visited> visited(Steps& full) {
+  std::vector<Visited> visited(Steps& full, std::vector<TimingProfile>& profiles) {
     std::vector<Visited> all(static_cast<std::size_t>(options_.selections));
     for (Visited& v : all) v.selection = random_selection();
     for (int round = 0; round < options_.rounds; ++round) {
-      const TimingProfile profile =
-          round == 0 ? profile_
-                     : measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_,
-                                      kProfilingRuns / 3);
-      for (Visited& v : all) visit(v, profile, full);
+      if (round > 0) profiles.push_back(profile(kRoundRuns, kRoundSeconds));
+      for (Visited& v : all) visit(v, full);
     }
     return all;
   }
 
-  void visit(Visited& v, const TimingProfile& profile, Steps& full) {
-    const Predicted by_round = predicted(profile, v.selection);
-    const Predicted by_first = predicted(profile_, v.selection);
+  void visit(Visited& v, Steps& full) {
     Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
     for (int run = 0; run < options_.runs; ++run) {
       steps.run();
       full.run();
-      const double share = steps.last() / full.last();
-      v.shares.push_back(share);
-      v.by_round.push_back(by_round.share() / share);
-      v.by_first.push_back(by_first.share() / share);
-      v.raw.push_back(by_round.selection / steps.last());
+      v.shares.push_back(steps.last() / full.last());
+      v.seconds.push_back(steps.last());
     }
   }
 
+  // Of backward passes.
+  struct Predicted {
+    double share = 0;  // of the full one
+    double seconds = 0;
+  };
   Predicted predicted(const TimingProfile& profile, const std::set<std::string>& selection) const {
     const auto backward = [&](const std::set<std::string>& names) {
       return predicted_step(profile, graph_, names) - profile.forward;
     };
-    return {backward(selection), backward(input_->options.plan.trainable)};
+    const double seconds = backward(selection);
+    return {seconds / backward(input_->options.plan.trainable), seconds};
   }
 
   Json predictions(Steps& full) {
+    std::vector<TimingProfile> profiles = {profile_};
     Json errors = Json::array(), first = Json::array(), raw = Json::array(), shares = Json::array();
-    for (const Visited& v : visited(full)) {
-      shares.push_back(median(v.shares));
-      errors.push_back(100 * (median(v.by_round) - 1));
-      first.push_back(100 * (median(v.by_first) - 1));
-      raw.push_back(100 * (median(v.raw) - 1));
+    for (const Visited& v : visited(full, profiles)) {
+      std::vector<double> predicted_shares, predicted_seconds;
+      for (const TimingProfile& profile : profiles) {
+        const Predicted p = predicted(profile, v.selection);
+        predicted_shares.push_back(p.share);
+        predicted_seconds.push_back(p.seconds);
+      }
+      const double share = median(v.shares);
+      shares.push_back(share);
+      errors.push_back(100 * (median(predicted_shares) / share - 1));
+      first.push_back(100 * (predicted_shares[0] / share - 1));
+      raw.push_back(100 * (median(predicted_seconds) / median(v.seconds) - 1));
     }
     return {{"profile_error_percent", errors},
             {"first_profile_error_percent", first},

@@ -20,6 +20,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+// Where there is time for more: enough for a median, and so many of a round.
+constexpr int kFurtherRounds = 12, kFurtherRuns = 2;
+
 // Apart in time: a disturbance spoils one.
 int profiling_rounds(int runs) { return std::clamp(runs / 2, 1, 3); }
 
@@ -122,11 +125,13 @@ class MeasuredTraining {
 class Profiler {
  public:
   Profiler(const ModelDescription& model, const std::set<std::string>* layers,
-           const TrainerConfig& config, const WeightMap& weights, KernelSelector& kernels, int runs)
+           const TrainerConfig& config, const WeightMap& weights, KernelSelector& kernels, int runs,
+           double seconds)
       : config_(config),
         weights_(weights),
         kernels_(kernels),
         runs_(runs),
+        seconds_(seconds),
         input_(training_plan_input(model, layers, config)),
         graph_(build_graph(input_.model, input_.options.batch)) {
     for (const Node& node : graph_.nodes) {
@@ -162,12 +167,17 @@ class Profiler {
   }
 
   void measure() {
+    const auto start = Clock::now();
     const int rounds = profiling_rounds(runs_);
-    for (int round = 0; round < rounds; ++round) {
-      const int runs = runs_ * (round + 1) / rounds - runs_ * round / rounds;
-      for (auto& [trained, training] : trainings_)
-        training.measure(input_, config_, weights_, kernels_, runs);
-    }
+    for (int round = 0; round < rounds; ++round)
+      measure_round(runs_ * (round + 1) / rounds - runs_ * round / rounds);
+    for (int more = 0; more < kFurtherRounds && seconds_since(start) < seconds_; ++more)
+      measure_round(kFurtherRuns);
+  }
+
+  void measure_round(int runs) {
+    for (auto& [trained, training] : trainings_)
+      training.measure(input_, config_, weights_, kernels_, runs);
   }
 
   double seconds(const MeasuredTraining& training, int node, StepKind kind) const {
@@ -258,6 +268,7 @@ class Profiler {
   const WeightMap& weights_;
   KernelSelector& kernels_;
   const int runs_;
+  const double seconds_;
   const TrainingPlanInput input_;
   const Graph graph_;
   std::vector<std::vector<std::string>> weights_of_;             // by node
@@ -294,8 +305,8 @@ double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
 TimingProfile measure_timing(const ModelDescription& model,
                              const std::set<std::string>* trainable_layers,
                              const TrainerConfig& config, const WeightMap& weights,
-                             KernelSelector& kernels, int runs) {
-  return Profiler(model, trainable_layers, config, weights, kernels, runs).run();
+                             KernelSelector& kernels, int runs, double seconds) {
+  return Profiler(model, trainable_layers, config, weights, kernels, runs, seconds).run();
 }
 
 int affordable_runs(const TimingProfile& profile, double seconds) {
