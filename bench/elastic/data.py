@@ -11,6 +11,7 @@ from night.samples import Files, Split, export_images, hold_out_last
 
 from .cases import Case
 
+LEFT_OVER_PER_CLASS = 300  # to tune on
 ALIKE = Path(__file__).with_name("grocery_alike.json")  # alike.py made it
 
 
@@ -21,9 +22,10 @@ def archives(case: Case) -> list[Path]:
 
 
 def split_of(case: Case, folder: Path, *, tuning: bool) -> Split:
-    """`tuning`: a part of the training images is held out, and nothing judged is touched."""
+    """`tuning`: training images are held out, and nothing that judges local accuracy is touched."""
     if case.pretraining:
-        return cifar.tuning_splits_of(case.size, folder)[0] if tuning else cifar.split_of(case.size, folder)
+        split = cifar.split_of(case.size, folder)
+        return Split(split.train, split.held_out | _left_over(case, folder)) if tuning else split
     split = _grocery(folder) if case.dataset == "grocery61" else _cifar(case, folder)
     train = _first(split.train, case.size.train_per_local_class)
     if tuning:
@@ -39,6 +41,15 @@ def hold_out_alike(files: Files) -> Split:
         return {name: [f for f in members if (f.name in alike[name]) == held_out] for name, members in files.items()}
 
     return Split(part(False), part(True))
+
+
+def _left_over(case: Case, folder: Path) -> Files:
+    """Training images of the local classes that no run trains on: the network is the one to be tuned."""
+    used = case.size.train_per_local_class
+    assert used is not None
+    train, _ = _cifar_archives()
+    files = export_images(train, cifar.SETTINGS.local_classes, folder / "left-over", used + LEFT_OVER_PER_CLASS)
+    return {name: members[used:] for name, members in files.items()}
 
 
 def _grocery(folder: Path) -> Split:

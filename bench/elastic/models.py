@@ -46,10 +46,10 @@ def settings_of(case: Case) -> Settings:
     return replace(cifar.SETTINGS, model=model, pretraining=case.pretraining, night=case.training, alpha=case.alpha, kept_back=0)
 
 
-def pretrained(case: Case, place: Workplace, *, tuning: bool) -> Pretrained:
+def pretrained(case: Case, place: Workplace) -> Pretrained:
     """Kept below build/data, for it takes longer than all that follows."""
     settings = settings_of(case)
-    what = json.dumps([settings.model.read_text(), asdict(settings.pretraining), asdict(case.size), tuning])
+    what = json.dumps([settings.model.read_text(), asdict(settings.pretraining), asdict(case.size)])
     kept = KEPT / f"{case.model}-{hashlib.sha256(what.encode()).hexdigest()[:12]}"
     if not kept.is_dir():
         made = pretrain_global(settings, place)

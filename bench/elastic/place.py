@@ -59,7 +59,7 @@ def _with_imported(case: Case, folder: Path, work: Callable[[Place], None], tuni
 def _with_pretrained(case: Case, folder: Path, work: Callable[[Place], None], tuning: bool) -> None:
     settings = settings_of(case)
     laid_out = lay_out(folder, settings, split_of(case, folder, tuning=tuning))
-    found = pretrained(case, laid_out, tuning=tuning)
+    found = pretrained(case, laid_out)
     night.with_daemon(settings, laid_out, found, lambda n: work(Place(case, n.ctl, found.pack, night.MODEL, found.model)))
 
 
