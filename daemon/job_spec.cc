@@ -200,7 +200,7 @@ const Fields<ElasticSpec>& fields_of(const ElasticSpec*) {
       field("probe_samples", &ElasticSpec::probe_samples, Need::kOptional, between(1, 4096)),
       field("resolution", &ElasticSpec::resolution, Need::kOptional, between(100, 10000000)),
       field("importance", &ElasticSpec::importance),
-      field("profiling_share", &ElasticSpec::profiling_share, Need::kOptional, between(0.0, 1.0)),
+      field("follow_speed", &ElasticSpec::follow_speed),
   };
   return table;
 }

@@ -115,7 +115,7 @@ struct ElasticSpec {
   int probe_samples = 4;
   int resolution = 100000;  // of the selector (T_q)
   Importance importance = Importance::kLoss;
-  double profiling_share = 0.01;  // of the run, for measuring anew; 0: never
+  bool follow_speed = true;  // of a machine that is throttled or busy
   bool operator==(const ElasticSpec&) const = default;
 };
 

@@ -144,7 +144,7 @@ ElasticConfig elastic_config(const daemon::ElasticSpec& spec) {
   config.probe_samples = spec.probe_samples;
   config.resolution = spec.resolution;
   config.metric = kMetrics[static_cast<int>(spec.importance)];
-  config.profiling_share = spec.profiling_share;
+  config.follow_speed = spec.follow_speed;
   return config;
 }
 

@@ -106,6 +106,7 @@ TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) 
 void ElasticTrainer::put_aside() {
   if (!trainer_) return;
   measure_interval();
+  take_step_seconds();
   trainer_->network().discard_transient();  // what is copied takes its place
   trainer_->network().save(weights_);
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
@@ -128,6 +129,9 @@ void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
     waiting_.erase(state);
   }
   trainer_->state() = state_;
+  begun_at_ = state_.step;
+  order_seconds_.assign(static_cast<std::size_t>(trainer_->network().plan().last_order) + 1, 0);
+  trainer_->network().measure_orders(&order_seconds_);
 }
 
 std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
@@ -297,7 +301,7 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const auto start = Clock::now();
   put_aside();
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
-  follow_speed(epoch, per_epoch * config_.epochs);
+  follow_speed(epoch);
   use_profile_of(epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
@@ -330,6 +334,13 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   intervals_.push_back(std::move(interval));
 }
 
+void ElasticTrainer::take_step_seconds() {
+  const auto steps = static_cast<double>(trainer_->state().step - begun_at_);
+  const auto passes = steps * static_cast<double>(config_.batch / micro_batch_of(config_));
+  trained_.clear();
+  if (passes > 0) trained_ = mean_seconds(trainer_->network().plan(), order_seconds_, passes);
+}
+
 void ElasticTrainer::measure_interval() {
   if (intervals_.empty()) return;
   ElasticInterval& interval = intervals_.back();
@@ -339,26 +350,20 @@ void ElasticTrainer::measure_interval() {
         (state().seconds - interval.seconds_before) / static_cast<double>(steps);
 }
 
-// The pool of the last interval is free, so that there is memory for measuring.
-void ElasticTrainer::follow_speed(std::int64_t epoch, std::int64_t total_steps) {
-  if (elastic_.profiling_share <= 0 || intervals_.empty() || profiles_.back().epoch >= epoch)
-    return;
+// By the interval that has ended. Where no step of it was trained here, everything takes as much
+// longer as a step.
+void ElasticTrainer::follow_speed(std::int64_t epoch) {
+  if (!elastic_.follow_speed || intervals_.empty() || profiles_.back().epoch >= epoch) return;
   const ElasticInterval& last = intervals_.back();
-  const double drift = last.measured_step_seconds / last.step_seconds;
+  const double passes = static_cast<double>(config_.batch / micro_batch_of(config_));
+  const double drift = last.measured_step_seconds / (passes * last.step_seconds);
   if (last.measured_step_seconds <= 0 || std::abs(drift - 1) < kDrift) return;
   const TimingProfile& profile = profiles_.back().profile;
-  double allowed = elastic_.profiling_share * elastic_.speedup_ratio * profile.step *
-                   static_cast<double>(total_steps);
-  for (const ProfileInForce& p : profiles_) {
-    if (p.why == "drift") allowed -= p.seconds;
-  }
-  const auto start = Clock::now();
-  const int runs = affordable_runs(profile, allowed / drift);
-  TimingProfile now = runs > 0 ? measure_timing(model_, &layers_, config_, weights_, kernels_, runs)
-                               : scaled(profile, drift);
+  TimingProfile now = trained_.empty() ? scaled(profile, drift)
+                                       : updated_profile(profile, trained_, last.selection);
   std::optional<ElasticOverhead> overhead = profiles_.back().overhead;
   if (overhead) overhead = {overhead->read * drift, overhead->choose * drift};
-  profiles_.push_back({epoch, std::move(now), seconds_since(start), "drift", overhead});
+  profiles_.push_back({epoch, std::move(now), 0, "drift", overhead});
 }
 
 void ElasticTrainer::use_profile_of(std::int64_t epoch) {

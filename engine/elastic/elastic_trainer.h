@@ -17,8 +17,8 @@
 //
 // The profiles are an input: the same profiles, seed, weights and source give the same selections
 // and the same bits, also when the run is stopped, saved and resumed. Where the machine's speed
-// drifts, one is measured anew before an interval, and is such an input from then on: a run that is
-// given all of another's replays it. Not thread-safe.
+// drifts, what the last interval's steps took makes another, which is such an input from then on: a
+// run that is given all of another's replays it. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -31,6 +31,7 @@
 #include "engine/elastic/elastic_overhead.h"
 #include "engine/elastic/importance.h"
 #include "engine/elastic/pace.h"
+#include "engine/elastic/profile_update.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
 
@@ -46,9 +47,8 @@ struct ElasticConfig {
   // Of a selection's plan and the states that wait beside it; what needs more is passed over. 0: no
   // limit.
   std::size_t memory_limit_bytes = 0;
-  // Of the run's predicted time, for measuring anew where steps take longer or shorter than they
-  // did; 0: never.
-  double profiling_share = 0;
+  // Where steps take longer or shorter than predicted, the profile is brought up to date.
+  bool follow_speed = false;
 };
 
 // A profile, and the epoch from which on selections are made by it.
@@ -113,7 +113,7 @@ class ElasticTrainer {
  private:
   std::int64_t interval_of(std::int64_t epoch) const { return epoch / elastic_.interval_epochs; }
   void choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
-  void follow_speed(std::int64_t epoch, std::int64_t total_steps);
+  void follow_speed(std::int64_t epoch);
   void use_profile_of(std::int64_t epoch);
   std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
                                       std::int64_t epoch);
@@ -136,6 +136,7 @@ class ElasticTrainer {
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
+  void take_step_seconds();
 
   const ModelDescription model_;
   const std::set<std::string> layers_;
@@ -151,7 +152,10 @@ class ElasticTrainer {
   std::unique_ptr<ImportanceProbe> probe_;             // from the first interval on
   std::size_t full_planned_bytes_ = 0;                 // likewise: the plan of training everything
   std::unique_ptr<Trainer> trainer_;
-  TrainState state_;  // while there is no trainer
+  TrainState state_;                   // while there is no trainer
+  std::int64_t begun_at_ = 0;          // the step at which the trainer began
+  std::vector<double> order_seconds_;  // of its steps since, added up by execution order
+  StepSeconds trained_;                // of the trainer before
   std::vector<ElasticInterval> intervals_;
 };
 

@@ -3,28 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <numeric>
 
 #include "base/seconds.h"
-#include "engine/train/clip.h"
-#include "engine/train/idle_step.h"
+#include "engine/elastic/measured_training.h"
 
 namespace moil {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Where there is time for more: enough for a median, and so many of a round.
 constexpr int kFurtherRounds = 12, kFurtherRuns = 2;
-
-// Apart in time: a disturbance spoils one.
-int profiling_rounds(int runs) { return std::clamp(runs / 2, 1, 3); }
 
 std::vector<std::string> trainable_of(const Node& node, const std::set<std::string>& candidates) {
   std::vector<std::string> names;
@@ -34,93 +23,6 @@ std::vector<std::string> trainable_of(const Node& node, const std::set<std::stri
   }
   return names;
 }
-
-// By weight; and what clipping costs as each gradient is ready.
-class TimedUpdates final : public IdleUpdater {
- public:
-  using IdleUpdater::IdleUpdater;
-
-  void gradient_ready(const WeightUpdate& update) override {
-    const GradientView view{update.gradient, update.elements};
-    (void)global_norm({&view, 1});
-  }
-  void apply(const WeightUpdate& u) override {
-    const auto start = Clock::now();
-    IdleUpdater::apply(u);
-    seconds[std::string(u.name)].push_back(seconds_since(start));
-  }
-
-  std::map<std::string, std::vector<double>> seconds;
-};
-
-// What the steps take of training that trains some weights, in forward passes: the same work in
-// every training. A machine's speed changes from one second to the next; each run is told by its
-// own forward pass, and the median counts.
-class MeasuredTraining {
- public:
-  explicit MeasuredTraining(std::set<std::string> trained) : trained_(std::move(trained)) {}
-
-  // Some runs more.
-  void measure(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
-               KernelSelector& kernels, int runs) {
-    input.options.plan.trainable = trained_;
-    Network network(input.model, input.options, kernels);
-    network.allocate();
-    network.load(weights);
-    TimedUpdates updates(config.optimizer);
-    run_step(network, updates);  // to warm up
-    updates.seconds.clear();
-    std::vector<double> forward;
-    for (int run = 0; run < runs; ++run) forward.push_back(measure_step(network, updates));
-    for (const auto& [name, seconds] : updates.seconds) {
-      for (std::size_t run = 0; run < seconds.size(); ++run)
-        updates_[name].push_back(seconds[run] / forward[run]);
-    }
-    forward_.insert(forward_.end(), forward.begin(), forward.end());
-  }
-
-  // 0 for what is not done.
-  double passes(int node, StepKind kind) const {
-    const auto step = steps_.find({node, kind});
-    return step == steps_.end() ? 0 : median(step->second);
-  }
-  double apply_passes(const std::string& weight) const { return median(updates_.at(weight)); }
-  double step_passes() const { return median(whole_); }
-  double forward_seconds() const { return median(forward_); }
-  // Of a step, outside of its layers.
-  double besides_passes() const { return median(besides_); }
-
- private:
-  static double run_step(Network& network, TimedUpdates& updates) {
-    fill_inputs_with_zeros(network);
-    const auto start = Clock::now();
-    network.train_step(/*random_key=*/1, &updates);
-    return seconds_since(start);
-  }
-
-  // Seconds of the forward pass.
-  double measure_step(Network& network, TimedUpdates& updates) {
-    std::vector<double> orders(static_cast<std::size_t>(network.plan().last_order) + 1, 0);
-    network.measure_orders(&orders);
-    const double whole = run_step(network, updates);
-    double forward = 0;
-    for (const PlannedStep& step : network.plan().steps) {
-      if (step.kind == StepKind::kForward) forward += orders[static_cast<std::size_t>(step.order)];
-    }
-    for (const PlannedStep& step : network.plan().steps)
-      steps_[{step.node, step.kind}].push_back(orders[static_cast<std::size_t>(step.order)] /
-                                               forward);
-    whole_.push_back(whole / forward);
-    const double layers = std::accumulate(orders.begin(), orders.end(), 0.0);
-    besides_.push_back(std::max(0.0, whole - layers) / forward);
-    return forward;
-  }
-
-  const std::set<std::string> trained_;
-  std::vector<double> forward_, whole_, besides_;  // of each run
-  std::map<std::pair<int, StepKind>, std::vector<double>> steps_;
-  std::map<std::string, std::vector<double>> updates_;
-};
 
 class Profiler {
  public:
@@ -168,9 +70,8 @@ class Profiler {
 
   void measure() {
     const auto start = Clock::now();
-    const int rounds = profiling_rounds(runs_);
-    for (int round = 0; round < rounds; ++round)
-      measure_round(runs_ * (round + 1) / rounds - runs_ * round / rounds);
+    for (int round = 0; round < measuring_rounds(runs_); ++round)
+      measure_round(runs_of_round(runs_, round));
     for (int more = 0; more < kFurtherRounds && seconds_since(start) < seconds_; ++more)
       measure_round(kFurtherRuns);
   }
@@ -307,17 +208,6 @@ TimingProfile measure_timing(const ModelDescription& model,
                              const TrainerConfig& config, const WeightMap& weights,
                              KernelSelector& kernels, int runs, double seconds) {
   return Profiler(model, trainable_layers, config, weights, kernels, runs, seconds).run();
-}
-
-int affordable_runs(const TimingProfile& profile, double seconds) {
-  std::size_t most = 0;
-  for (const LayerTiming& layer : profile.layers) most = std::max(most, layer.weights.size());
-  // With all weights, with hardly any, with the last layer's, and with each layer's first, second
-  // and so on (fewer where these are the same); of each, a step a round to warm up.
-  const double trainings = static_cast<double>(most > 1 ? most + 3 : 3);
-  int runs = kProfilingRuns;
-  while (runs > 0 && (runs + profiling_rounds(runs)) * trainings * profile.step > seconds) --runs;
-  return runs;
 }
 
 TimingProfile scaled(const TimingProfile& profile, double factor) {

@@ -61,10 +61,6 @@ inline constexpr double kProfilingSeconds = 15;
                                            KernelSelector& kernels, int runs = kProfilingRuns,
                                            double seconds = 0);
 
-// How many `runs` may be, at most the usual number, for measuring to take no longer than this; 0
-// where there is no time for one.
-[[nodiscard]] int affordable_runs(const TimingProfile& profile, double seconds);
-
 // The profile of a machine on which everything takes `factor` times as long.
 [[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);
 

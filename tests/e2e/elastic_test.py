@@ -14,7 +14,7 @@ from night.programs import ProgramError
 
 ROW = Row("elastic", "elastic", SETTINGS.alpha, "all", cached=True)
 HEAD = Row("head", "head", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
-ELASTIC = {"rho": 0.6, "interval_epochs": 2, "profiling_share": 0}
+ELASTIC = {"rho": 0.6, "interval_epochs": 2, "follow_speed": False}
 
 
 class ElasticTest(unittest.TestCase):

@@ -1,0 +1,106 @@
+#include "engine/elastic/measured_training.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "base/seconds.h"
+#include "engine/train/clip.h"
+
+namespace moil {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+int measuring_rounds(int runs) { return std::clamp(runs / 2, 1, 3); }
+
+int runs_of_round(int runs, int round) {
+  const int rounds = measuring_rounds(runs);
+  return runs * (round + 1) / rounds - runs * round / rounds;
+}
+
+// By weight; and what clipping costs as each gradient is ready.
+class MeasuredTraining::TimedUpdates final : public IdleUpdater {
+ public:
+  using IdleUpdater::IdleUpdater;
+
+  void gradient_ready(const WeightUpdate& update) override {
+    const GradientView view{update.gradient, update.elements};
+    (void)global_norm({&view, 1});
+  }
+  void apply(const WeightUpdate& u) override {
+    const auto start = Clock::now();
+    IdleUpdater::apply(u);
+    seconds[std::string(u.name)].push_back(seconds_since(start));
+  }
+
+  std::map<std::string, std::vector<double>> seconds;
+};
+
+void MeasuredTraining::measure(TrainingPlanInput input, const TrainerConfig& config,
+                               const WeightMap& weights, KernelSelector& kernels, int runs) {
+  input.options.plan.trainable = trained_;
+  Network network(input.model, input.options, kernels);
+  network.allocate();
+  network.load(weights);
+  TimedUpdates updates(config.optimizer);
+  run_step(network, updates);  // to warm up
+  updates.seconds.clear();
+  std::vector<double> forward;
+  for (int run = 0; run < runs; ++run) forward.push_back(measure_step(network, updates));
+  for (const auto& [name, seconds] : updates.seconds) {
+    for (std::size_t run = 0; run < seconds.size(); ++run)
+      updates_[name].push_back(seconds[run] / forward[run]);
+  }
+  forward_.insert(forward_.end(), forward.begin(), forward.end());
+}
+
+double MeasuredTraining::passes(int node, StepKind kind) const {
+  const auto step = steps_.find({node, kind});
+  return step == steps_.end() ? 0 : median(step->second);
+}
+
+double MeasuredTraining::apply_passes(const std::string& weight) const {
+  return median(updates_.at(weight));
+}
+
+double MeasuredTraining::step_passes() const { return median(whole_); }
+
+double MeasuredTraining::besides_passes() const { return median(besides_); }
+
+double MeasuredTraining::forward_seconds() const { return median(forward_); }
+
+double MeasuredTraining::run_step(Network& network, IdleUpdater& updates) {
+  fill_inputs_with_zeros(network);
+  const auto start = Clock::now();
+  network.train_step(/*random_key=*/1, &updates);
+  return seconds_since(start);
+}
+
+// Seconds of the forward pass.
+double MeasuredTraining::measure_step(Network& network, IdleUpdater& updates) {
+  std::vector<double> orders(static_cast<std::size_t>(network.plan().last_order) + 1, 0);
+  network.measure_orders(&orders);
+  const double whole = run_step(network, updates);
+  double forward = 0;
+  for (const PlannedStep& step : network.plan().steps) {
+    if (step.kind == StepKind::kForward) forward += orders[static_cast<std::size_t>(step.order)];
+  }
+  for (const PlannedStep& step : network.plan().steps)
+    steps_[{step.node, step.kind}].push_back(orders[static_cast<std::size_t>(step.order)] /
+                                             forward);
+  whole_.push_back(whole / forward);
+  const double layers = std::accumulate(orders.begin(), orders.end(), 0.0);
+  besides_.push_back(std::max(0.0, whole - layers) / forward);
+  return forward;
+}
+
+}  // namespace moil

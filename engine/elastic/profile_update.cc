@@ -1,0 +1,100 @@
+#include "engine/elastic/profile_update.h"
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+double seconds_of_everything(const TimingProfile& profile) {
+  double seconds = profile.fixed_seconds();
+  for (const LayerTiming& layer : profile.layers) {
+    seconds += layer.all_gradient + layer.all_derivative;
+    for (const WeightTiming& w : layer.weights) seconds += w.apply;
+  }
+  return seconds;
+}
+
+class ProfileUpdate {
+ public:
+  ProfileUpdate(const TimingProfile& profile, const StepSeconds& measured,
+                const std::set<std::string>& selection)
+      : before_(profile), measured_(measured), selection_(selection) {}
+
+  TimingProfile run() const {
+    TimingProfile now = scaled(before_, forward_change());
+    now.forward = 0;
+    for (std::size_t i = 0; i < now.layers.size(); ++i) {
+      now.layers[i] = updated(static_cast<int>(i));
+      now.forward += now.layers[i].forward;
+    }
+    // A whole step and the sum of its parts differ a little, now as before.
+    now.step = before_.step * seconds_of_everything(now) / seconds_of_everything(before_);
+    return now;
+  }
+
+ private:
+  double seconds(int node, StepKind kind) const {
+    const auto found = measured_.find({node, kind});
+    return found == measured_.end() ? 0 : found->second;
+  }
+
+  double forward_change() const {
+    double forward = 0;
+    for (std::size_t i = 0; i < before_.layers.size(); ++i)
+      forward += seconds(static_cast<int>(i), StepKind::kForward);
+    if (forward > 0 && before_.forward > 0) return forward / before_.forward;
+    throw Error(ErrorCode::kInvalidArgument, "profile update: no forward pass was measured");
+  }
+
+  // As a part of what it took before; what was not measured as the forward pass.
+  double change(int node, StepKind kind, double before) const {
+    const double now = seconds(node, kind);
+    return now > 0 && before > 0 ? now / before : forward_change();
+  }
+
+  LayerTiming updated(int node) const {
+    LayerTiming layer = before_.layers[static_cast<std::size_t>(node)];
+    std::vector<bool> learns;
+    double apply = 0;  // of what is selected
+    for (const WeightTiming& w : layer.weights) {
+      learns.push_back(selection_.contains(w.name));
+      if (learns.back()) apply += w.apply;
+    }
+    const double gradient = layer.update_seconds(learns) - apply;
+    const double gradients = change(node, StepKind::kComputeGradient, gradient);
+    const double derivatives =
+        change(node, StepKind::kComputeDerivative, layer.pass_seconds(learns));
+    const double applies = change(node, StepKind::kApplyGradient, apply);
+    layer.forward *= change(node, StepKind::kForward, layer.forward);
+    layer.derivative *= derivatives;
+    layer.all_derivative *= derivatives;
+    layer.all_gradient *= gradients;
+    for (WeightTiming& w : layer.weights) {
+      w.gradient *= gradients;
+      w.derivative *= derivatives;
+      w.apply *= applies;
+    }
+    return layer;
+  }
+
+  const TimingProfile& before_;
+  const StepSeconds& measured_;
+  const std::set<std::string>& selection_;
+};
+
+}  // namespace
+
+StepSeconds mean_seconds(const NetworkPlan& plan, const std::vector<double>& orders,
+                         double passes) {
+  StepSeconds seconds;
+  for (const PlannedStep& step : plan.steps)
+    seconds[{step.node, step.kind}] = orders[static_cast<std::size_t>(step.order)] / passes;
+  return seconds;
+}
+
+TimingProfile updated_profile(const TimingProfile& profile, const StepSeconds& measured,
+                              const std::set<std::string>& selection) {
+  return ProfileUpdate(profile, measured, selection).run();
+}
+
+}  // namespace moil
