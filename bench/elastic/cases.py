@@ -51,6 +51,7 @@ class Case:
     alpha: float = 0.0
     pretraining: Training | None = None  # None: comes with ImageNet's weights
     selections: int = 50  # that predictions are compared with
+    rounds: int = 5  # visits of each, apart in time
     runs: int = 3  # steps of each a visit
 
     @property
@@ -95,7 +96,7 @@ def cases(names: list[str] | None, quick: bool) -> list[Case]:
 
 
 def _shorter(case: Case) -> Case:
-    shorter = replace(case, training=replace(case.training, epochs=6), selections=10, runs=1)
+    shorter = replace(case, training=replace(case.training, epochs=6), selections=10, rounds=2, runs=1)
     if case.pretraining is None:
         return replace(shorter, size=Size(None, 16, 10))
     return replace(shorter, size=Size(150, 40, 30), pretraining=replace(case.pretraining, epochs=5, batch=32))

@@ -11,12 +11,10 @@ from night.programs import build_dir, run
 
 from .cases import Case
 
-ROUNDS = 5  # visits of each selection, apart in time
-
 
 def selections(case: Case, model: Path) -> dict[str, Any]:
     say(f"{case.name}: the selector, and {case.selections} selections predicted and measured")
     command: list[str | Path] = [build_dir() / "bench" / "elastic_bench", "--model", model]
     command += ["--trainable-layers", str(case.trainable_layers), "--batch", str(case.training.batch)]
-    command += ["--selections", str(case.selections), "--rounds", str(ROUNDS), "--runs", str(case.runs)]
+    command += ["--selections", str(case.selections), "--rounds", str(case.rounds), "--runs", str(case.runs)]
     return json.loads(run([*command, "--json"]))
