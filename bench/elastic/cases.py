@@ -82,7 +82,7 @@ CASES = [
     Case("lite0-cifar", "efficientnet-lite0", "cifar10", Size(None, 200, 100), _LITE0, LITE0_LAYERS),
     RESNET,
     # With batch norms: without them a network so deep hardly learns in so few epochs.
-    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar"),
+    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8)),
 ]
 
 # What --tune tries, every way with each: batch and learning rate.
