@@ -20,7 +20,7 @@ namespace {
 constexpr double kDrift = 0.15;
 // Of full training's plan: what a selection should need at most, and of its importance what may be
 // given up for that. All memory may be used where all time may.
-double memory_share(double speedup_ratio) { return (4 + speedup_ratio) / 5; }
+double memory_share(double speedup_ratio) { return (15 + speedup_ratio) / 16; }
 constexpr double kDispensable = 0.05;
 
 // Of the time that is trained: what probing may take.
