@@ -8,8 +8,8 @@
 // selection is a plan and a pool of its own, smaller than full training's; the pool before it is
 // given back first. The optimizer state of a tensor that is not selected waits beside the pool
 // until it comes back. Where both together would come near full training's plan, to more than
-// (15 + ρ) / 16 of it, the layers nearest the input are left out, as many as hold a twentieth of what
-// was selected matters: their maps are the largest.
+// (15 + ρ) / 16 of it, the layers nearest the input are left out, as many as hold a twentieth of
+// what was selected matters: their maps are the largest.
 //
 // A batch norm that is trained (not frozen) goes on normalising by its batch and following its
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that

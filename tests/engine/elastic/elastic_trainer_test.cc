@@ -232,7 +232,7 @@ TEST(ElasticTrainer, LeavesOutFirstLayersForMemory) {
   timing.forward += 300;
   for (LayerTiming& layer : timing.layers) {
     for (WeightTiming& w : layer.weights) {
-      if (w.name == "fully_connected1.bias") w.apply = 20;
+      if (w.name == "fully_connected2.bias") w.apply = 20;
     }
   }
   timing.step =
@@ -247,7 +247,7 @@ TEST(ElasticTrainer, LeavesOutFirstLayersForMemory) {
     return job.trainer.intervals().at(0).selection;
   };
   std::set<std::string> all = all_weights(timing);
-  all.erase("fully_connected1.bias");
+  all.erase("fully_connected2.bias");
   EXPECT_EQ(selection(1), all);
   all.erase("fully_connected0.weight");
   all.erase("fully_connected0.bias");
