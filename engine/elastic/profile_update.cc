@@ -18,10 +18,14 @@ class ProfileUpdate {
  public:
   ProfileUpdate(const TimingProfile& profile, const StepSeconds& measured,
                 const std::set<std::string>& selection)
-      : before_(profile), measured_(measured), selection_(selection) {}
+      : before_(profile),
+        measured_(measured),
+        selection_(selection),
+        forward_change_(forward_change()) {}
 
   TimingProfile run() const {
-    TimingProfile now = scaled(before_, forward_change());
+    TimingProfile now = before_;
+    now.besides *= forward_change_;
     now.forward = 0;
     for (std::size_t i = 0; i < now.layers.size(); ++i) {
       now.layers[i] = updated(static_cast<int>(i));
@@ -49,7 +53,7 @@ class ProfileUpdate {
   // As a part of what it took before; what was not measured as the forward pass.
   double change(int node, StepKind kind, double before) const {
     const double now = seconds(node, kind);
-    return now > 0 && before > 0 ? now / before : forward_change();
+    return now > 0 && before > 0 ? now / before : forward_change_;
   }
 
   LayerTiming updated(int node) const {
@@ -80,6 +84,7 @@ class ProfileUpdate {
   const TimingProfile& before_;
   const StepSeconds& measured_;
   const std::set<std::string>& selection_;
+  const double forward_change_;
 };
 
 }  // namespace
