@@ -1,5 +1,7 @@
 #include "engine/elastic/predicted_step.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/graph/backward_needs.h"
 
@@ -16,11 +18,8 @@ PredictedStep::PredictedStep(const TimingProfile& profile, const Graph& graph,
         readers_[i].push_back(static_cast<std::size_t>(c.node));
     }
     passes_.push_back(needs.derivative_of_inputs(graph.nodes[i]));
-    learns_.emplace_back();
-    for (const WeightTiming& w : profile.layers.at(i).weights) {
-      learns_[i].push_back(selection.contains(w.name));
-      found += learns_[i].back() ? 1 : 0;
-    }
+    learns_.push_back(profile.layers.at(i).learning(selection));
+    found += static_cast<std::size_t>(std::ranges::count(learns_[i], true));
     pass_seconds_.push_back(profile.layers[i].pass_seconds(learns_[i]));
   }
   if (found != selection.size())

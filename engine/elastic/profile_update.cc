@@ -58,17 +58,12 @@ class ProfileUpdate {
 
   LayerTiming updated(int node) const {
     LayerTiming layer = before_.layers[static_cast<std::size_t>(node)];
-    std::vector<bool> learns;
-    double apply = 0;  // of what is selected
-    for (const WeightTiming& w : layer.weights) {
-      learns.push_back(selection_.contains(w.name));
-      if (learns.back()) apply += w.apply;
-    }
-    const double gradient = layer.update_seconds(learns) - apply;
-    const double gradients = change(node, StepKind::kComputeGradient, gradient);
+    const std::vector<bool> learns = layer.learning(selection_);
+    const double gradients =
+        change(node, StepKind::kComputeGradient, layer.gradient_seconds(learns));
     const double derivatives =
         change(node, StepKind::kComputeDerivative, layer.pass_seconds(learns));
-    const double applies = change(node, StepKind::kApplyGradient, apply);
+    const double applies = change(node, StepKind::kApplyGradient, layer.apply_seconds(learns));
     layer.forward *= change(node, StepKind::kForward, layer.forward);
     layer.derivative *= derivatives;
     layer.all_derivative *= derivatives;

@@ -180,17 +180,34 @@ class Profiler {
 
 }  // namespace
 
-double LayerTiming::update_seconds(const std::vector<bool>& learns) const {
-  double alone = 0, apply = 0;
+std::vector<bool> LayerTiming::learning(const std::set<std::string>& selection) const {
+  std::vector<bool> learns;
+  for (const WeightTiming& w : weights) learns.push_back(selection.contains(w.name));
+  return learns;
+}
+
+double LayerTiming::gradient_seconds(const std::vector<bool>& learns) const {
+  double alone = 0;
   std::size_t count = 0;
   for (std::size_t w = 0; w < weights.size(); ++w) {
     if (!learns[w]) continue;
     ++count;
     alone += weights[w].gradient;
-    apply += weights[w].apply;
   }
-  if (count > 1) alone = count == weights.size() ? all_gradient : std::min(alone, all_gradient);
-  return alone + apply;
+  if (count < 2) return alone;
+  return count == weights.size() ? all_gradient : std::min(alone, all_gradient);
+}
+
+double LayerTiming::apply_seconds(const std::vector<bool>& learns) const {
+  double seconds = 0;
+  for (std::size_t w = 0; w < weights.size(); ++w) {
+    if (learns[w]) seconds += weights[w].apply;
+  }
+  return seconds;
+}
+
+double LayerTiming::update_seconds(const std::vector<bool>& learns) const {
+  return gradient_seconds(learns) + apply_seconds(learns);
 }
 
 double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {

@@ -31,7 +31,11 @@ struct LayerTiming {
   double all_gradient = 0, all_derivative = 0;  // where all of its weights do
   std::vector<WeightTiming> weights;            // those that may be trained
 
-  // CG and AG of the weights that learn (one flag a weight), and CD.
+  // Which weights learn, one flag each.
+  std::vector<bool> learning(const std::set<std::string>& selection) const;
+  // CG and AG of the weights that learn, both, and CD.
+  double gradient_seconds(const std::vector<bool>& learns) const;
+  double apply_seconds(const std::vector<bool>& learns) const;
   double update_seconds(const std::vector<bool>& learns) const;
   double pass_seconds(const std::vector<bool>& learns) const;
 };
