@@ -11,6 +11,7 @@
 #include "base/seconds.h"
 #include "engine/elastic/predicted_step.h"
 #include "engine/elastic/selection_fill.h"
+#include "engine/elastic/selection_memory.h"
 #include "engine/train/schedule.h"
 
 namespace moil {
@@ -18,11 +19,6 @@ namespace {
 
 // A step that takes so much longer or shorter than predicted is another machine's.
 constexpr double kDrift = 0.15;
-// Of full training's plan: what a selection should need at most, and of its importance what may be
-// given up for that. All memory may be used where all time may.
-double memory_share(double speedup_ratio) { return (15 + speedup_ratio) / 16; }
-constexpr double kDispensable = 0.05;
-
 // Of the time that is trained: what probing may take.
 constexpr double kMostProbing = 0.01;
 
@@ -44,13 +40,6 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
     way += layer->derivative;
   }
   return cheapest;
-}
-
-double importance_of(const std::set<std::string>& selection,
-                     const std::map<std::string, double>& importance) {
-  double sum = 0;
-  for (const std::string& name : selection) sum += std::max(0.0, importance.at(name));
-  return sum;
 }
 
 }  // namespace
@@ -185,30 +174,14 @@ std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& se
 std::unique_ptr<Trainer> ElasticTrainer::planned_lighter(
     std::set<std::string>& selection, const std::map<std::string, double>& importance) {
   if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({})->planned_bytes();
-  const double most =
-      memory_share(elastic_.speedup_ratio) * static_cast<double>(full_planned_bytes_);
-  double dispensable = kDispensable * importance_of(selection, importance);
-  for (;;) {
-    std::unique_ptr<Trainer> trainer = planned(selection);
-    if (static_cast<double>(trainer->planned_bytes() + waiting_bytes(selection)) <= most)
-      return trainer;
-    const std::set<std::string> deepest = deepest_layer_of(selection);
-    dispensable -= importance_of(deepest, importance);
-    if (dispensable <= 0 || deepest.size() == selection.size()) return trainer;
-    for (const std::string& name : deepest) selection.erase(name);
-  }
-}
-
-std::set<std::string> ElasticTrainer::deepest_layer_of(
-    const std::set<std::string>& selection) const {
-  std::set<std::string> names;
-  for (const LayerTiming& layer : profiles_[present_].profile.layers) {
-    for (const WeightTiming& w : layer.weights) {
-      if (selection.contains(w.name)) names.insert(w.name);
-    }
-    if (!names.empty()) break;
-  }
-  return names;
+  std::unique_ptr<Trainer> trainer;
+  selection = lightened(std::move(selection), profiles_[present_].profile, importance,
+                        most_selection_bytes(elastic_.speedup_ratio, full_planned_bytes_),
+                        [&](const std::set<std::string>& s) {
+                          trainer = planned(s);
+                          return trainer->planned_bytes() + waiting_bytes(s);
+                        });
+  return trainer;
 }
 
 // States are named after their weights.

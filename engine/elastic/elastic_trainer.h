@@ -7,9 +7,8 @@
 // learn: other gradients are not computed, and the inputs that they would need are not kept. Each
 // selection is a plan and a pool of its own, smaller than full training's; the pool before it is
 // given back first. The optimizer state of a tensor that is not selected waits beside the pool
-// until it comes back. Where both together would come near full training's plan, to more than
-// (15 + ρ) / 16 of it, the layers nearest the input are left out, as many as hold a twentieth of
-// what was selected matters: their maps are the largest.
+// until it comes back. Where both together would come near full training's plan, layers nearest the
+// input are left out (selection_memory.h).
 //
 // A batch norm that is trained (not frozen) goes on normalising by its batch and following its
 // statistics while its gamma and beta are not selected: what lies behind it was selected under that
@@ -132,7 +131,6 @@ class ElasticTrainer {
   std::unique_ptr<Trainer> planned(const std::set<std::string>& selection) const;
   std::unique_ptr<Trainer> planned_lighter(std::set<std::string>& selection,
                                            const std::map<std::string, double>& importance);
-  std::set<std::string> deepest_layer_of(const std::set<std::string>& selection) const;
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
