@@ -8,6 +8,7 @@
 #include "base/seconds.h"
 #include "base/version.h"
 #include "engine/elastic/elastic_record.h"
+#include "engine/elastic/timing_profiler.h"
 #include "engine/io/fingerprint.h"
 #include "featurecache/cache.h"
 

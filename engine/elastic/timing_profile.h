@@ -50,21 +50,6 @@ struct TimingProfile {
   double fixed_seconds() const { return forward + besides; }
 };
 
-// Of a profile that is kept. A single run's part of a step is off by some percent; steps that take
-// a second come to `kProfilingRuns` of them only.
-inline constexpr int kProfilingRuns = 6;
-inline constexpr double kProfilingSeconds = 15;
-
-// Trains copies of the weights for some steps each way, on batches of zeros; the median of `runs`
-// steps counts, which come in up to three rounds of all the ways, and of those of further rounds, a
-// dozen at most, until so many seconds have passed. Needs the memory of training all of
-// trainable_layers (null: all), and allocates it while it runs. Throws what Trainer throws.
-[[nodiscard]] TimingProfile measure_timing(const ModelDescription& model,
-                                           const std::set<std::string>* trainable_layers,
-                                           const TrainerConfig& config, const WeightMap& weights,
-                                           KernelSelector& kernels, int runs = kProfilingRuns,
-                                           double seconds = 0);
-
 // The profile of a machine on which everything takes `factor` times as long.
 [[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);
 

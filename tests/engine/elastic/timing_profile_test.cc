@@ -6,39 +6,12 @@
 #include <random>
 
 #include "engine/elastic/predicted_step.h"
-#include "engine/graph/preparation.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/elastic/profiled.h"
 
 namespace moil {
 namespace {
 
-TrainerConfig config() {
-  TrainerConfig c;
-  c.optimizer.momentum = 0.9;
-  c.batch = 8;
-  return c;
-}
-
-struct Profiled {
-  explicit Profiled(const ModelDescription& m, const std::set<std::string>* layers = nullptr)
-      : kernels(testing::fixed_kernels()),
-        input(training_plan_input(m, layers, config())),
-        graph(build_graph(input.model, config().batch)),
-        profile(measure_timing(m, layers, config(), testing::random_weights(m, 1), kernels, 3)) {}
-
-  std::set<std::string> all() const { return input.options.plan.trainable; }
-  const LayerTiming& layer(const std::string& name) const {
-    for (const LayerTiming& layer : profile.layers) {
-      if (layer.layer == name) return layer;
-    }
-    throw std::out_of_range(name);
-  }
-
-  KernelSelector kernels;
-  TrainingPlanInput input;
-  Graph graph;
-  TimingProfile profile;
-};
+using testing::Profiled;
 
 std::set<std::string> random_selection(const std::set<std::string>& all, std::mt19937& random) {
   std::set<std::string> selection;
@@ -46,44 +19,6 @@ std::set<std::string> random_selection(const std::set<std::string>& all, std::mt
     if (random() % 3 == 0) selection.insert(name);
   }
   return selection;
-}
-
-TEST(TimingProfile, NamesEveryLayerAndWeight) {
-  const Profiled p(testing::chain_model());
-  ASSERT_EQ(p.profile.layers.size(), p.graph.nodes.size());
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < p.graph.nodes.size(); ++i) {
-    const LayerTiming& layer = p.profile.layers[i];
-    EXPECT_EQ(layer.layer, p.graph.nodes[i].name);
-    for (const WeightTiming& w : layer.weights) {
-      names.insert(w.name);
-      EXPECT_GT(w.gradient, 0) << w.name;
-      EXPECT_GT(w.apply, 0) << w.name;
-    }
-  }
-  EXPECT_EQ(names, p.all());
-  EXPECT_GT(p.profile.forward, 0);
-  EXPECT_GT(p.profile.step, p.profile.forward);
-}
-
-TEST(TimingProfile, FrozenLayersCostNoUpdate) {
-  const std::set<std::string> layers = {"fully_connected0"};
-  const Profiled p(testing::chain_model(), &layers);
-  for (const LayerTiming& layer : p.profile.layers) {
-    if (layer.layer == "fully_connected0") continue;
-    EXPECT_TRUE(layer.weights.empty()) << layer.layer;
-    EXPECT_FALSE(layer.layer == "conv2d0" && layer.derivative > 0);  // nothing before it learns
-  }
-}
-
-// One layer that learns is the first and the last, with all weights and with one.
-TEST(TimingProfile, OfOneLayerTakesPartsOfAStepOfEverything) {
-  const std::set<std::string> layers = {"fully_connected0"};
-  const Profiled p(testing::chain_model(), &layers);
-  EXPECT_GT(p.profile.step, p.profile.forward);
-  EXPECT_GT(p.profile.besides, 0);
-  EXPECT_LT(p.profile.besides, p.profile.step);
-  EXPECT_DOUBLE_EQ(p.profile.fixed_seconds(), p.profile.forward + p.profile.besides);
 }
 
 TEST(TimingProfile, ScalesEverything) {

@@ -1,0 +1,171 @@
+#include "engine/elastic/timing_profiler.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/seconds.h"
+
+namespace moil {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where there is time for more: enough for a median, and so many of a round.
+constexpr int kFurtherRounds = 12, kFurtherRuns = 2;
+
+std::vector<std::string> trainable_of(const Node& node, const std::set<std::string>& candidates) {
+  std::vector<std::string> names;
+  for (const WeightSpec& w : node.weights) {
+    std::string name = weight_name(node, w);
+    if (w.trainable && candidates.contains(name)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+TimingProfiler::TimingProfiler(const ModelDescription& model,
+                               const std::set<std::string>* trainable_layers,
+                               const TrainerConfig& config, const WeightMap& weights,
+                               KernelSelector& kernels)
+    : config_(config),
+      weights_(weights),
+      kernels_(kernels),
+      input_(training_plan_input(model, trainable_layers, config)),
+      graph_(build_graph(input_.model, input_.options.batch)) {
+  std::size_t most = 0;  // weights of a node
+  for (const Node& node : graph_.nodes) {
+    weights_of_.push_back(trainable_of(node, input_.options.plan.trainable));
+    most = std::max(most, weights_of_.back().size());
+  }
+  const auto& of_last = weights_of_[at(last())];
+  all_ = &training_of(input_.options.plan.trainable);
+  hardly_ = &training_of(with_first({}));
+  last_alone_ = &training_of({of_last.begin(), of_last.end()});
+  for (std::size_t w = 0; most > 1 && w < most; ++w)
+    alone_.push_back(&training_of(trained_alone(w)));
+}
+
+void TimingProfiler::measure_round(int runs) {
+  for (auto& [trained, training] : trainings_)
+    training.measure(input_, config_, weights_, kernels_, runs);
+}
+
+TimingProfile TimingProfiler::profile() {
+  TimingProfile profile = profile_of_all();
+  profile.besides = forward_ * last_alone_->besides_passes();
+  take_derivatives(profile);
+  for (std::size_t w = 0; w < alone_.size(); ++w) take_alone(w, profile);
+  take_last(profile);
+  return profile;
+}
+
+// Of a small network several trainings may be the same: it is measured once.
+MeasuredTraining& TimingProfiler::training_of(const std::set<std::string>& trained) {
+  return trainings_.try_emplace(trained, trained).first->second;
+}
+
+double TimingProfiler::seconds(const MeasuredTraining& training, int node, StepKind kind) const {
+  return forward_ * training.passes(node, kind);
+}
+
+// The layer nearest the input that may be trained.
+int TimingProfiler::first() const {
+  int i = 0;
+  while (i + 1 < nodes() && weights_of_[at(i)].empty()) ++i;
+  return i;
+}
+
+// And the one nearest the output.
+int TimingProfiler::last() const {
+  int i = nodes() - 1;
+  while (i > 0 && weights_of_[at(i)].empty()) --i;
+  return i;
+}
+
+// What is selected, and the first layer's weights, so that the error passes everything.
+std::set<std::string> TimingProfiler::with_first(std::set<std::string> names) const {
+  const auto& deepest = weights_of_[at(first())];
+  names.insert(deepest.begin(), deepest.end());
+  return names;
+}
+
+// Each layer's weight number w, of layers that have several.
+std::set<std::string> TimingProfiler::trained_alone(std::size_t w) const {
+  std::set<std::string> names;
+  for (const auto& of_layer : weights_of_) {
+    if (w < of_layer.size()) names.insert(of_layer[w]);
+  }
+  return w < weights_of_[at(first())].size() ? names : with_first(names);
+}
+
+TimingProfile TimingProfiler::profile_of_all() {
+  forward_ = all_->forward_seconds();
+  TimingProfile profile;
+  profile.step = forward_ * all_->step_passes();
+  for (int i = 0; i < nodes(); ++i) {
+    LayerTiming& layer = profile.layers.emplace_back();
+    layer.layer = graph_.nodes[at(i)].name;
+    layer.forward = seconds(*all_, i, StepKind::kForward);
+    profile.forward += layer.forward;
+    layer.all_gradient = seconds(*all_, i, StepKind::kComputeGradient);
+    layer.all_derivative = layer.derivative = seconds(*all_, i, StepKind::kComputeDerivative);
+    for (const std::string& name : weights_of_[at(i)])
+      layer.weights.push_back(
+          {name, layer.all_gradient, layer.all_derivative, forward_ * all_->apply_passes(name)});
+  }
+  return profile;
+}
+
+void TimingProfiler::take_derivatives(TimingProfile& profile) const {
+  for (int i = 0; i < nodes(); ++i) {
+    if (!weights_of_[at(i)].empty() && i != first())
+      profile.layers[at(i)].derivative = seconds(*hardly_, i, StepKind::kComputeDerivative);
+  }
+}
+
+void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
+  for (int i = 0; i < nodes(); ++i) {
+    if (weights_of_[at(i)].size() < 2 || w >= weights_of_[at(i)].size()) continue;
+    WeightTiming& weight = profile.layers[at(i)].weights[w];
+    weight.gradient = seconds(*alone_[w], i, StepKind::kComputeGradient);
+    weight.derivative = seconds(*alone_[w], i, StepKind::kComputeDerivative);
+  }
+}
+
+// The last layer's gradients where nothing else learns: in the memory that the forward pass has
+// just used, maybe on another core. That took up to three times as long as in the training of
+// everything, where the same memory has rested since the step before. What it takes more is the
+// largest gradient's.
+void TimingProfiler::take_last(TimingProfile& profile) const {
+  LayerTiming& layer = profile.layers[at(last())];
+  if (last() == first() || layer.all_gradient <= 0) return;
+  const double gradient = seconds(*last_alone_, last(), StepKind::kComputeGradient);
+  const auto less = [](const WeightTiming& a, const WeightTiming& b) {
+    return a.gradient < b.gradient;
+  };
+  std::max_element(layer.weights.begin(), layer.weights.end(), less)->gradient *=
+      gradient / layer.all_gradient;
+  layer.all_gradient = gradient;
+}
+
+void measure_timing(TimingProfiler& profiler, int runs, double seconds) {
+  const auto start = Clock::now();
+  for (int round = 0; round < measuring_rounds(runs); ++round)
+    profiler.measure_round(runs_of_round(runs, round));
+  for (int more = 0; more < kFurtherRounds && seconds_since(start) < seconds; ++more)
+    profiler.measure_round(kFurtherRuns);
+}
+
+TimingProfile measure_timing(const ModelDescription& model,
+                             const std::set<std::string>* trainable_layers,
+                             const TrainerConfig& config, const WeightMap& weights,
+                             KernelSelector& kernels, int runs, double seconds) {
+  TimingProfiler profiler(model, trainable_layers, config, weights, kernels);
+  measure_timing(profiler, runs, seconds);
+  return profiler.profile();
+}
+
+}  // namespace moil

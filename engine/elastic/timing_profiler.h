@@ -1,0 +1,73 @@
+// Measures a timing profile with the engine's own steps (ElasticTrainer, §4.1).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/elastic/measured_training.h"
+#include "engine/elastic/timing_profile.h"
+
+namespace moil {
+
+// In as many rounds as one likes, apart in time: what is measured in all of them counts. Not
+// thread-safe.
+class TimingProfiler {
+ public:
+  // trainable_layers: null is all. What it refers to must outlive it. Throws what Trainer throws.
+  TimingProfiler(const ModelDescription& model, const std::set<std::string>* trainable_layers,
+                 const TrainerConfig& config, const WeightMap& weights, KernelSelector& kernels);
+  TimingProfiler(const TimingProfiler&) = delete;
+  TimingProfiler& operator=(const TimingProfiler&) = delete;
+
+  // So many steps of each training, on copies of the weights and batches of zeros. Needs the memory
+  // of training all of trainable_layers, and allocates it meanwhile. Throws what Network throws.
+  void measure_round(int runs);
+
+  // Medians of all steps so far; after measure_round().
+  TimingProfile profile();
+
+ private:
+  MeasuredTraining& training_of(const std::set<std::string>& trained);
+  int nodes() const { return static_cast<int>(graph_.nodes.size()); }
+  int first() const;
+  int last() const;
+  std::set<std::string> with_first(std::set<std::string> names) const;
+  std::set<std::string> trained_alone(std::size_t w) const;
+  double seconds(const MeasuredTraining& training, int node, StepKind kind) const;
+  TimingProfile profile_of_all();
+  void take_derivatives(TimingProfile& profile) const;
+  void take_alone(std::size_t w, TimingProfile& profile) const;
+  void take_last(TimingProfile& profile) const;
+
+  const TrainerConfig& config_;
+  const WeightMap& weights_;
+  KernelSelector& kernels_;
+  const TrainingPlanInput input_;
+  const Graph graph_;
+  std::vector<std::vector<std::string>> weights_of_;             // by node
+  std::map<std::set<std::string>, MeasuredTraining> trainings_;  // by what learns
+  MeasuredTraining* all_ = nullptr;
+  MeasuredTraining* hardly_ = nullptr;      // the first layer alone: the error passes everything
+  MeasuredTraining* last_alone_ = nullptr;  // the last layer
+  std::vector<MeasuredTraining*> alone_;    // each layer's weight number so much
+  double forward_ = 0;                      // seconds of it in all_
+};
+
+// Of a profile that is kept. A single run's part of a step is off by some percent; steps that take
+// a second come to `kProfilingRuns` of them only.
+inline constexpr int kProfilingRuns = 6;
+inline constexpr double kProfilingSeconds = 15;
+
+// `runs` steps each way, in up to three rounds, and further rounds, a dozen at most, until so many
+// seconds have passed. Throws what TimingProfiler throws.
+[[nodiscard]] TimingProfile measure_timing(const ModelDescription& model,
+                                           const std::set<std::string>* trainable_layers,
+                                           const TrainerConfig& config, const WeightMap& weights,
+                                           KernelSelector& kernels, int runs = kProfilingRuns,
+                                           double seconds = 0);
+// The same, by a profiler that may go on.
+void measure_timing(TimingProfiler& profiler, int runs, double seconds);
+
+}  // namespace moil
