@@ -1,17 +1,18 @@
 // How well a timing profile predicts, and how long the tensor selector takes.
 //
 //   elastic_bench --model FOLDER [--trainable-layers N|all] [--batch 32] [--selections 50]
-//                 [--freeze-batch-norms] [--threads 2] [--rounds 3] [--runs 3]
+//                 [--freeze-batch-norms] [--threads 2] [--rounds 15] [--runs 1]
 //                 [--resolution 100000] [--json]
 //
 // Profiles the training of a model's last layers, then trains what the selector chooses for random
 // importance at a random rho, and holds the backward pass's measured seconds against the predicted
 // ones. A machine's speed drifts meanwhile, and not for all layers alike: each selection's steps
 // take turns with steps of full training, and both are told as parts of it; every selection is
-// visited once a round, and each round has a profile of its own; medians count.
+// visited once a round, and so are the trainings that a profile is made of; medians count.
 // "first_profile" errors are those of the profile from the beginning alone, "raw" ones those of
-// seconds as they were. "rho_shares" are whole steps of what the selector chooses for random
-// importance, as parts of full steps, by rho.
+// seconds as they were. "measured_spread" is how far a selection's own measurements are apart, of
+// every other round and of the others. "rho_shares" are whole steps of what the selector chooses
+// for random importance, as parts of full steps, by rho.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -26,6 +27,7 @@
 #include "engine/device/kernel_selector.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/elastic/predicted_step.h"
+#include "engine/elastic/timing_profiler.h"
 #include "engine/kernels/parallel.h"
 #include "engine/train/idle_step.h"
 
@@ -38,18 +40,25 @@ using Json = nlohmann::json;
 struct Options {
   std::string model, trainable_layers = "all";
   std::int64_t batch = 32;
-  int selections = 50, threads = 2, rounds = 3, runs = 3, resolution = 100'000;
+  int selections = 50, threads = 2, rounds = 15, runs = 1, resolution = 100'000;
   bool freeze_batch_norms = false;
 };
 
-// Of the profiles after the first.
+// Steps of each training of the profile, a round.
 constexpr int kRoundRuns = 2;
-constexpr double kRoundSeconds = 8;
 constexpr double kRhos[] = {0.35, 0.5, 0.7, 1.0};
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+// Of every other value, from `begin` on.
+double half_median(const std::vector<double>& values, std::size_t begin) {
+  std::vector<double> half;
+  for (std::size_t i = std::min(begin, values.size() - 1); i < values.size(); i += 2)
+    half.push_back(values[i]);
+  return median(half);
 }
 
 struct Head {
@@ -75,6 +84,11 @@ class Steps {
       : network_(input.model, with(input.options, trained), kernels), idle_(config.optimizer) {
     network_.allocate();
     network_.load(weights);
+  }
+
+  // In a training a step comes after another of the same network: it is the second that counts.
+  void run_warm() {
+    run();
     run();
   }
 
@@ -117,7 +131,9 @@ class Bench {
     input_.emplace(training_plan_input(head_.model, &head_.layers, config_));
     graph_ = build_graph(input_->model, config_.batch);
     const auto start = Clock::now();
-    profile_ = profile(kProfilingRuns, kProfilingSeconds);
+    TimingProfiler first = profiler();
+    measure_timing(first, kProfilingRuns, kProfilingSeconds);
+    profile_ = first.profile();
     profile_seconds_ = seconds_since(start);
   }
 
@@ -139,9 +155,8 @@ class Bench {
   }
 
  private:
-  TimingProfile profile(int runs, double seconds) {
-    return measure_timing(head_.model, &head_.layers, config_, head_.weights, kernels_, runs,
-                          seconds);
+  TimingProfiler profiler() {
+    return {head_.model, &head_.layers, config_, head_.weights, kernels_};
   }
 
   // A random selection, and what its visits measured.
@@ -151,11 +166,11 @@ class Bench {
     std::vector<double> seconds;  // that they took
   };
 
-  std::vector<Visited> visited(Steps& full, std::vector<TimingProfile>& profiles) {
+  std::vector<Visited> visited(Steps& full, TimingProfiler& meanwhile) {
     std::vector<Visited> all(static_cast<std::size_t>(options_.selections));
     for (Visited& v : all) v.selection = random_selection();
     for (int round = 0; round < options_.rounds; ++round) {
-      if (round > 0) profiles.push_back(profile(kRoundRuns, kRoundSeconds));
+      meanwhile.measure_round(kRoundRuns);
       for (Visited& v : all) visit(v, full);
     }
     return all;
@@ -164,8 +179,8 @@ class Bench {
   void visit(Visited& v, Steps& full) {
     Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
     for (int run = 0; run < options_.runs; ++run) {
-      steps.run();
-      full.run();
+      steps.run_warm();
+      full.run_warm();
       v.shares.push_back(steps.last() / full.last());
       v.seconds.push_back(steps.last());
     }
@@ -185,24 +200,24 @@ class Bench {
   }
 
   Json predictions(Steps& full) {
-    std::vector<TimingProfile> profiles = {profile_};
+    TimingProfiler meanwhile = profiler();
+    const std::vector<Visited> all = visited(full, meanwhile);
+    const TimingProfile profile = meanwhile.profile();
     Json errors = Json::array(), first = Json::array(), raw = Json::array(), shares = Json::array();
-    for (const Visited& v : visited(full, profiles)) {
-      std::vector<double> predicted_shares, predicted_seconds;
-      for (const TimingProfile& profile : profiles) {
-        const Predicted p = predicted(profile, v.selection);
-        predicted_shares.push_back(p.share);
-        predicted_seconds.push_back(p.seconds);
-      }
+    Json spread = Json::array();
+    for (const Visited& v : all) {
+      const Predicted p = predicted(profile, v.selection);
       const double share = median(v.shares);
       shares.push_back(share);
-      errors.push_back(100 * (median(predicted_shares) / share - 1));
-      first.push_back(100 * (predicted_shares[0] / share - 1));
-      raw.push_back(100 * (median(predicted_seconds) / median(v.seconds) - 1));
+      spread.push_back(100 * std::abs(half_median(v.shares, 0) / half_median(v.shares, 1) - 1));
+      errors.push_back(100 * (p.share / share - 1));
+      first.push_back(100 * (predicted(profile_, v.selection).share / share - 1));
+      raw.push_back(100 * (p.seconds / median(v.seconds) - 1));
     }
     return {{"profile_error_percent", errors},
             {"first_profile_error_percent", first},
             {"raw_error_percent", raw},
+            {"measured_spread_percent", spread},
             {"backward_shares", shares}};
   }
 
@@ -252,8 +267,8 @@ class Bench {
         if (selection.empty()) continue;  // below what anything takes
         Steps steps(*input_, config_, selection, head_.weights, kernels_);
         for (int run = 0; run < options_.rounds * options_.runs; ++run) {
-          steps.run();
-          full.run();
+          steps.run_warm();
+          full.run_warm();
           parts.push_back(steps.last_whole() / full.last_whole());
         }
       }

@@ -51,8 +51,7 @@ class Case:
     alpha: float = 0.0
     pretraining: Training | None = None  # None: comes with ImageNet's weights
     selections: int = 50  # that predictions are compared with
-    rounds: int = 5  # visits of each, apart in time
-    runs: int = 3  # steps of each a visit
+    rounds: int = 15  # visits of each, apart in time
 
     @property
     def title(self) -> str:
@@ -75,14 +74,14 @@ RESNET = Case(
     "all",
     alpha=0.05,
     pretraining=Training(epochs=12, batch=64, learning_rate=0.1, weight_decay=5e-4),
-    runs=1,  # of a second and more each
+    rounds=5,  # of steps of a second and more
 )
 CASES = [
     GROCERY,
     Case("lite0-cifar", "efficientnet-lite0", "cifar10", Size(None, 200, 100), _LITE0, LITE0_LAYERS),
     RESNET,
     # With batch norms: without them a network so deep hardly learns in so few epochs.
-    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8)),
+    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8), rounds=15),
 ]
 
 # What --tune tries, every way with each: batch and learning rate.
@@ -96,7 +95,7 @@ def cases(names: list[str] | None, quick: bool) -> list[Case]:
 
 
 def _shorter(case: Case) -> Case:
-    shorter = replace(case, training=replace(case.training, epochs=6), selections=10, rounds=2, runs=1)
+    shorter = replace(case, training=replace(case.training, epochs=6), selections=10, rounds=2)
     if case.pretraining is None:
         return replace(shorter, size=Size(None, 16, 10))
     return replace(shorter, size=Size(150, 40, 30), pretraining=replace(case.pretraining, epochs=5, batch=32))

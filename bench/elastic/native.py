@@ -16,5 +16,5 @@ def selections(case: Case, model: Path) -> dict[str, Any]:
     say(f"{case.name}: the selector, and {case.selections} selections predicted and measured")
     command: list[str | Path] = [build_dir() / "bench" / "elastic_bench", "--model", model]
     command += ["--trainable-layers", str(case.trainable_layers), "--batch", str(case.training.batch)]
-    command += ["--selections", str(case.selections), "--rounds", str(case.rounds), "--runs", str(case.runs)]
+    command += ["--selections", str(case.selections), "--rounds", str(case.rounds)]
     return json.loads(run([*command, "--json"]))
