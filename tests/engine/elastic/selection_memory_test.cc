@@ -22,13 +22,18 @@ TimingProfile profile_of_four() {
   return profile;
 }
 
-const std::set<std::string> kAll = {"a.bias",   "a.weight", "b.bias",   "b.weight",
+const std::set<std::string> kAll = {"a.bias",   "a.weight", "b.bias",  "b.weight",
                                     "c.weight", "d.bias",   "d.weight"};
 
 // Of a hundred in all of kAll, so much each of layers a and b.
 std::map<std::string, double> importance(double of_a, double of_b) {
-  return {{"a.bias", of_a},   {"a.weight", 0},   {"b.bias", -1}, {"b.weight", of_b},
-          {"c.weight", 30.0}, {"d.bias", 20.0},  {"d.weight", 50.0 - of_a - of_b}};
+  return {{"a.bias", of_a},
+          {"a.weight", 0},
+          {"b.bias", -1},
+          {"b.weight", of_b},
+          {"c.weight", 30.0},
+          {"d.bias", 20.0},
+          {"d.weight", 50.0 - of_a - of_b}};
 }
 
 std::size_t count_of(const std::set<std::string>& selection) { return selection.size(); }
