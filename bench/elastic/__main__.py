@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from elastic import table  # noqa: E402
-from elastic.cases import CASES, GROCERY, ONCE, REPEATED, TRIED, Case, Method, cases, reduced, usual_seeds  # noqa: E402
+from elastic.cases import CASES, COMPARED, GROCERY, METHODS, TRIED, Case, Method, cases, reduced, usual_seeds  # noqa: E402
 from elastic.claims import claims  # noqa: E402
 from elastic.data import archives  # noqa: E402
 from elastic.native import selections  # noqa: E402
@@ -72,7 +72,7 @@ def measure(chosen: list[Case], folder: Path, options: argparse.Namespace) -> No
 
     def work(place: Place) -> None:
         for seed in range(1, options.seeds + 1):
-            for method in REPEATED + (ONCE if seed == 1 else []):
+            for method in METHODS:
                 row(record, place, method, seed)
         case = place.case
         if not _is_benched(record, case):
@@ -115,7 +115,7 @@ def tune(chosen: list[Case], folder: Path) -> None:
         for batch, rate in TRIED:
             training = replace(place.case.training, batch=batch, learning_rate=rate)
             tried = replace(place, case=replace(place.case, training=training))
-            found = {method.title: tried.run(method, 1).accuracy for method in REPEATED}
+            found = {method.title: tried.run(method, 1).accuracy for method in COMPARED}
             print(f"{place.case.name}, batch {batch}, learning rate {rate:g}: " + "; ".join(f"{title} {percent(a)}" for title, a in found.items()), flush=True)
 
     for case in chosen:

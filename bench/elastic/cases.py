@@ -35,8 +35,8 @@ class Method:
 
 FULL, LAST_LAYER, BN_BIAS = Method("full"), Method("last_layer"), Method("bn_bias")
 HALF = Method("elastic", 0.5)
-REPEATED = [FULL, LAST_LAYER, BN_BIAS, HALF]  # once a seed: their accuracies are compared
-ONCE = [Method("elastic", 0.7), Method("elastic", 0.35)]
+COMPARED = [FULL, LAST_LAYER, BN_BIAS, HALF]  # their accuracies
+METHODS = [*COMPARED, Method("elastic", 0.7), Method("elastic", 0.35)]
 SEEDS = [1, 2, 3]
 
 
