@@ -1,7 +1,7 @@
 // How well a timing profile predicts, and how long the tensor selector takes.
 //
 //   elastic_bench --model FOLDER [--trainable-layers N|all] [--batch 32] [--selections 50]
-//                 [--freeze-batch-norms] [--threads 2] [--rounds 15] [--runs 1]
+//                 [--freeze-batch-norms] [--threads 2] [--rounds 15]
 //                 [--resolution 100000] [--json]
 //
 // Profiles the training of a model's last layers, then trains what the selector chooses for random
@@ -40,7 +40,7 @@ using Json = nlohmann::json;
 struct Options {
   std::string model, trainable_layers = "all";
   std::int64_t batch = 32;
-  int selections = 50, threads = 2, rounds = 15, runs = 1, resolution = 100'000;
+  int selections = 50, threads = 2, rounds = 15, resolution = 100'000;
   bool freeze_batch_norms = false;
 };
 
@@ -178,12 +178,10 @@ class Bench {
 
   void visit(Visited& v, Steps& full) {
     Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
-    for (int run = 0; run < options_.runs; ++run) {
-      steps.run_warm();
-      full.run_warm();
-      v.shares.push_back(steps.last() / full.last());
-      v.seconds.push_back(steps.last());
-    }
+    steps.run_warm();
+    full.run_warm();
+    v.shares.push_back(steps.last() / full.last());
+    v.seconds.push_back(steps.last());
   }
 
   // Of backward passes.
@@ -266,7 +264,7 @@ class Bench {
         const std::set<std::string> selection = selected(random_problem(), rho);
         if (selection.empty()) continue;  // below what anything takes
         Steps steps(*input_, config_, selection, head_.weights, kernels_);
-        for (int run = 0; run < options_.rounds * options_.runs; ++run) {
+        for (int round = 0; round < options_.rounds; ++round) {
           steps.run_warm();
           full.run_warm();
           parts.push_back(steps.last_whole() / full.last_whole());
@@ -324,7 +322,6 @@ int main(int argc, char** argv) {
   app.add_option("--selections", options.selections)->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
   app.add_option("--rounds", options.rounds, "visits of each")->check(CLI::PositiveNumber);
-  app.add_option("--runs", options.runs, "steps a visit")->check(CLI::PositiveNumber);
   app.add_option("--resolution", options.resolution)->check(CLI::PositiveNumber);
   app.add_flag("--freeze-batch-norms", options.freeze_batch_norms);
   app.add_flag("--json", json, "print one JSON object");

@@ -74,7 +74,7 @@ RESNET = Case(
     "all",
     alpha=0.05,
     pretraining=Training(epochs=12, batch=64, learning_rate=0.1, weight_decay=5e-4),
-    rounds=5,  # of steps of a second and more
+    rounds=5,  # of steps many times as long as the others'
 )
 CASES = [
     GROCERY,
