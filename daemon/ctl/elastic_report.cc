@@ -87,6 +87,8 @@ ElasticInterval read_interval(const Json& interval, const IndexByName& tensors,
   out.probe_seconds = number(interval, "probe_seconds");
   out.selector_seconds = number(interval, "selector_seconds");
   out.choosing_seconds = number(interval, "choosing_seconds");
+  out.caching_seconds = number(interval, "caching_seconds");
+  out.begins_behind = text(interval, "begins_behind");
   return out;
 }
 

@@ -18,7 +18,9 @@ struct ElasticInterval {
   // Empty where it was not recorded.
   std::vector<double> shares;
   std::optional<double> predicted_step_seconds, measured_step_seconds;
-  std::optional<double> planned_bytes, probe_seconds, selector_seconds, choosing_seconds;
+  std::optional<double> planned_bytes, probe_seconds, selector_seconds, choosing_seconds,
+      caching_seconds;
+  std::string begins_behind;  // a layer; empty: the input
 };
 
 // A measurement of the times that selections are predicted from.

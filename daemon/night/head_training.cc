@@ -118,7 +118,8 @@ class ElasticTraining final : public HeadTraining {
 
   double seconds() const override {
     double sum = state().seconds;
-    for (const auto& interval : trainer_->intervals()) sum += interval.choosing_seconds;
+    for (const auto& interval : trainer_->intervals())
+      sum += interval.choosing_seconds + interval.caching_seconds;
     return sum;
   }
 
@@ -175,9 +176,8 @@ class ElasticTraining final : public HeadTraining {
       if (interval.selection.contains(tensor)) selected.push_back(tensor);
       importance.push_back(interval.importance.at(tensor));
     }
-    const std::int64_t left = plan_.config.epochs - interval.epoch;
     return {{"epoch", interval.epoch},
-            {"epochs", std::min(plan_.elastic.interval_epochs, left)},
+            {"epochs", epochs_of(interval)},
             {"selected", std::move(selected)},
             {"importance", std::move(importance)},
             {"predicted_step_seconds", interval.step_seconds},
@@ -185,17 +185,24 @@ class ElasticTraining final : public HeadTraining {
             {"planned_bytes", interval.planned_bytes},
             {"probe_seconds", interval.probe_seconds},
             {"selector_seconds", interval.selector_seconds},
-            {"choosing_seconds", interval.choosing_seconds}};
+            {"choosing_seconds", interval.choosing_seconds},
+            {"caching_seconds", interval.caching_seconds},
+            {"begins_behind", interval.cut}};
+  }
+
+  std::int64_t epochs_of(const ElasticInterval& interval) const {
+    return std::min(plan_.elastic.interval_epochs, plan_.config.epochs - interval.epoch);
   }
 
   // Why the time that there was is not used up.
   Json remark() const {
-    const auto& intervals = trainer_->intervals();
-    double used = 0;
-    for (const ElasticInterval& interval : intervals) used += interval.step_seconds;
-    const double allowed = plan_.elastic.speedup_ratio * trainer_->profiles().front().profile.step *
-                           static_cast<double>(intervals.size());
-    if (intervals.empty() || used >= 0.9 * allowed) return nullptr;
+    double used = 0, trained = 0;
+    for (const ElasticInterval& interval : trainer_->intervals()) {
+      used += interval.share * static_cast<double>(epochs_of(interval));
+      trained += static_cast<double>(epochs_of(interval));
+    }
+    const double allowed = plan_.elastic.speedup_ratio * trained;
+    if (trained == 0 || used >= 0.9 * allowed) return nullptr;
     char text[200];
     std::snprintf(text, sizeof text,
                   "steps take %.0f %% of what rho allows: nothing that is not selected could be "

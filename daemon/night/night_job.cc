@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -340,6 +341,7 @@ class NightJob {
       return after_step(step, all, loss);
     };
     callbacks.on_epoch = [&](const EpochSummary& summary) { after_epoch(summary); };
+    callbacks.may_go_on = [&] { return !stop_.load(); };
     if (!training_->run(source, callbacks)) throw Stopped{};
     training_peak_ = probe_.part_peak_bytes();
     save();
@@ -356,6 +358,11 @@ class NightJob {
   std::unique_ptr<HeadTraining> make_training() {
     if (!night_.elastic) return plain_training(*night_.trainer);
     settle_rho();
+    if (spec_.cache.enabled) {
+      const auto quota = static_cast<std::uint64_t>(file_.cache_quota_bytes);
+      night_.elastic->maps = {layout_.job(file_.id),
+                              quota > 0 ? quota : std::numeric_limits<std::uint64_t>::max()};
+    }
     ElasticPlan plan{
         night_.head, night_.freeze.trainable_layers, night_.trainer->config(), *night_.elastic,
         profile_,    night_.trainer->planned_bytes()};

@@ -23,13 +23,16 @@ nlohmann::json to_json(const ElasticInterval& interval) {
   return {{"epoch", interval.epoch},
           {"selection", interval.selection},
           {"importance", interval.importance},
+          {"cut", interval.cut},
           {"step_seconds", interval.step_seconds},
           {"share", interval.share},
+          {"schedule_end", interval.schedule_end},
           {"measured_step_seconds", interval.measured_step_seconds},
           {"planned_bytes", interval.planned_bytes},
           {"choosing_seconds", interval.choosing_seconds},
           {"probe_seconds", interval.probe_seconds},
           {"selector_seconds", interval.selector_seconds},
+          {"caching_seconds", interval.caching_seconds},
           {"first_step", interval.first_step},
           {"seconds_before", interval.seconds_before}};
 }
@@ -40,13 +43,16 @@ ElasticInterval elastic_interval_from_json(const nlohmann::json& json) {
     json.at("epoch").get_to(interval.epoch);
     json.at("selection").get_to(interval.selection);
     json.at("importance").get_to(interval.importance);
+    json.at("cut").get_to(interval.cut);
     json.at("step_seconds").get_to(interval.step_seconds);
     json.at("share").get_to(interval.share);
+    json.at("schedule_end").get_to(interval.schedule_end);
     json.at("measured_step_seconds").get_to(interval.measured_step_seconds);
     json.at("planned_bytes").get_to(interval.planned_bytes);
     json.at("choosing_seconds").get_to(interval.choosing_seconds);
     json.at("probe_seconds").get_to(interval.probe_seconds);
     json.at("selector_seconds").get_to(interval.selector_seconds);
+    json.at("caching_seconds").get_to(interval.caching_seconds);
     json.at("first_step").get_to(interval.first_step);
     json.at("seconds_before").get_to(interval.seconds_before);
     return interval;

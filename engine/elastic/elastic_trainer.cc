@@ -4,14 +4,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "base/error.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
+#include "engine/elastic/interval_selection.h"
 #include "engine/elastic/predicted_step.h"
-#include "engine/elastic/selection_fill.h"
 #include "engine/elastic/selection_memory.h"
+#include "engine/graph/preparation.h"
+#include "engine/graph/realizers/realizers.h"
 #include "engine/train/schedule.h"
 
 namespace moil {
@@ -19,35 +20,34 @@ namespace {
 
 // A step that takes so much longer or shorter than predicted is another machine's.
 constexpr double kDrift = 0.15;
+// Of a full step: shorter ones, behind maps, tell little of the machine.
+constexpr double kTellingStep = 0.1;
 // Of the time that is trained: what probing may take.
 constexpr double kMostProbing = 0.01;
 
 using Clock = std::chrono::steady_clock;
 
-struct CheapestLayer {
-  const LayerTiming* layer = nullptr;                        // none has weights
-  double seconds = std::numeric_limits<double>::infinity();  // of a backward pass that trains it
-};
+// A step of so much is summed in another order: the last digits must not leave a weight out.
+constexpr double kRounding = 1 + 1e-9;
 
-// All weights of a layer: a classifier's bias alone takes least, but teaches it nothing.
-CheapestLayer cheapest_layer(const TimingProfile& profile) {
-  CheapestLayer cheapest;
-  double way = 0;  // from the loss
-  for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
-    const std::vector<bool> all(layer->weights.size(), true);
-    const double seconds = way + layer->update_seconds(all);
-    if (!all.empty() && seconds < cheapest.seconds) cheapest = {&*layer, seconds};
-    way += layer->derivative;
-  }
-  return cheapest;
+std::vector<std::string> weight_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes)
+    for (const WeightSpec& w : node.weights) names.push_back(weight_name(node, w));
+  return names;
+}
+
+// What the least step takes in an interval.
+double smallest_step(const IntervalStep& step) {
+  const double whole = smallest_speedup_ratio(step.profile()) * step.profile().step;
+  return std::min(whole, kRounding * step.seconds(cheapest_layer(step.profile()).weights));
 }
 
 }  // namespace
 
 double smallest_speedup_ratio(const TimingProfile& profile) {
-  // A step of so much is summed in another order: the last digits must not leave a weight out.
-  constexpr double kRounding = 1 + 1e-9;
-  return kRounding * (profile.fixed_seconds() + cheapest_layer(profile).seconds) / profile.step;
+  return kRounding * (profile.fixed_seconds() + cheapest_layer(profile).backward_seconds) /
+         profile.step;
 }
 
 void check(const ElasticConfig& elastic, const TimingProfile& profile) {
@@ -69,7 +69,7 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
                                const std::set<std::string>& trainable_layers,
                                const TrainerConfig& config, const ElasticConfig& elastic,
                                std::vector<ProfileInForce> profiles, KernelSelector& kernels)
-    : model_(model),
+    : model_(complete_model(realize_pruning(model))),
       layers_(trainable_layers),
       config_(config),
       elastic_(elastic),
@@ -77,13 +77,17 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       kernels_(kernels),
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
-      problem_(elastic_problem(profiles_.at(0).profile)) {
-  check(elastic_, profiles_[0].profile);
+      maps_(model_, graph_, elastic_.maps) {
+  check(elastic_, profiles_.at(0).profile);
 }
 
 ElasticTrainer::~ElasticTrainer() = default;
 
-void ElasticTrainer::start(const WeightMap& weights) { weights_ = weights; }
+void ElasticTrainer::start(const WeightMap& weights) {
+  weights_.clear();
+  for (const std::string& name : weight_names(graph_))
+    if (const auto found = weights.find(name); found != weights.end()) weights_.insert(*found);
+}
 
 TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) const {
   TrainerConfig config = config_;
@@ -110,7 +114,7 @@ void ElasticTrainer::put_aside() {
 void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
   trainer_ = std::move(trainer);
   trainer_->allocate(weights_);
-  weights_.clear();
+  for (const std::string& name : weight_names(trainer_->network().graph())) weights_.erase(name);
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
     const auto state = waiting_.find(tensor.name);
     if (state == waiting_.end()) continue;
@@ -128,82 +132,81 @@ std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
                                                     std::int64_t epoch) {
   // An epoch's order is shuffled: its beginning is a uniform sample.
   std::vector<std::int64_t> indices = callbacks.order(epoch);
-  indices.resize(std::min(indices.size(), static_cast<std::size_t>(elastic_.probe_samples)));
-  const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
-  const double rate = learning_rate(config_.schedule, config_.optimizer.learning_rate, state_.step,
-                                    per_epoch * config_.epochs, per_epoch);
+  indices.resize(static_cast<std::size_t>(probe_samples(source)));
+  const std::int64_t per_epoch = steps_of_epoch(source.size(), config_),
+                     total = per_epoch * config_.epochs;
+  const double begun = intervals_.empty() ? 0 : intervals_.back().schedule_end;
+  const double rate =
+      learning_rate(config_.schedule, config_.optimizer.learning_rate,
+                    scheduled_step({begun, begun, 0, 1}, 0, total), total, per_epoch);
   if (!probe_)
     probe_ = std::make_unique<ImportanceProbe>(model_, &layers_, config_,
                                                static_cast<std::int64_t>(indices.size()), kernels_);
   return probe_->measure(weights_, rate, source, indices, elastic_.metric);
 }
 
-// By the profile and what choosing took at first, so that the same profile decides the same.
-bool ElasticTrainer::is_time_to_probe(std::int64_t epoch, std::int64_t per_epoch) const {
-  if (intervals_.empty()) return true;
-  const ProfileInForce& present = profiles_[present_];
-  if (!present.overhead) return true;
-  const auto steps_of = [&](std::int64_t first_epoch) {
-    return static_cast<double>(epochs_of_interval(first_epoch) * per_epoch);
-  };
-  double trained = smallest_speedup_ratio(present.profile) * present.profile.step * steps_of(epoch);
-  double probing = present.overhead->choose;
-  for (const ElasticInterval& i : intervals_) {
-    trained += i.step_seconds * steps_of(i.epoch);
-    if (i.probe_seconds > 0) probing += present.overhead->choose;
-  }
-  return probing <= kMostProbing * trained;
+std::int64_t ElasticTrainer::probe_samples(BatchSource& source) const {
+  return std::min(source.size(), elastic_.probe_samples);
 }
 
-std::set<std::string> ElasticTrainer::named(const std::vector<std::size_t>& entries) const {
-  std::set<std::string> names;
-  for (const std::size_t e : entries) names.insert(problem_.weights[e]);
-  return names;
+// By the profile and what choosing took at first, so that the same profile decides the same.
+// share: of this interval.
+bool ElasticTrainer::is_time_to_probe(double share, std::int64_t epoch,
+                                      std::int64_t per_epoch) const {
+  const ProfileInForce& present = profiles_[present_];
+  if (intervals_.empty() || !present.overhead) return true;
+  const double steps = used_share() + share * static_cast<double>(epochs_of_interval(epoch));
+  const auto probed = std::ranges::count_if(
+      intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
+  const double probing = static_cast<double>(probed + 1) * present.overhead->choose;
+  return probing <= kMostProbing * steps * static_cast<double>(per_epoch) * present.profile.step;
 }
 
 bool ElasticTrainer::fits(const std::set<std::string>& selection) {
   if (elastic_.memory_limit_bytes == 0) return true;
-  return planned(selection)->planned_bytes() + waiting_bytes(selection) <=
+  return planned(selection, nullptr)->planned_bytes() + beside_bytes(selection, nullptr) <=
          elastic_.memory_limit_bytes;
 }
 
-std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& selection) const {
-  return std::make_unique<Trainer>(model_, &layers_, config_of(selection), kernels_);
+std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& selection,
+                                                 const TailCut* cut) const {
+  const TrainerConfig config = config_of(selection);
+  if (!cut) return std::make_unique<Trainer>(model_, &layers_, config, kernels_);
+  const ModelDescription tail = realize_slice(model_, cut->cut.value, cut->cut.dims).head;
+  return std::make_unique<Trainer>(tail, &layers_, config, kernels_);
 }
 
 std::unique_ptr<Trainer> ElasticTrainer::planned_lighter(
-    std::set<std::string>& selection, const std::map<std::string, double>& importance) {
-  if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({})->planned_bytes();
+    std::set<std::string>& selection, const std::map<std::string, double>& importance,
+    const TailTerms& tail) {
+  if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
+  const TimingProfile& profile = profiles_[present_].profile;
   std::unique_ptr<Trainer> trainer;
-  selection = lightened(std::move(selection), profiles_[present_].profile, importance,
+  selection = lightened(std::move(selection), profile, importance,
                         most_selection_bytes(elastic_.speedup_ratio, full_planned_bytes_),
                         [&](const std::set<std::string>& s) {
-                          trainer = planned(s);
-                          return trainer->planned_bytes() + waiting_bytes(s);
+                          const TailCut* cut = best_cut(tail, profile, s).cut;
+                          trainer = planned(s, cut);
+                          return trainer->planned_bytes() + beside_bytes(s, cut);
                         });
   return trainer;
 }
 
-// States are named after their weights.
-std::size_t ElasticTrainer::waiting_bytes(const std::set<std::string>& selection) const {
+// States that wait, named after their weights, and the weights that no trainer holds.
+std::size_t ElasticTrainer::beside_bytes(const std::set<std::string>& selection,
+                                         const TailCut* cut) const {
   std::size_t bytes = 0;
   for (const auto& [name, values] : waiting_) {
     if (!selection.contains(name.substr(0, name.rfind('/'))))
       bytes += values.size() * sizeof(float);
   }
-  return bytes;
-}
-
-// Where no update promises anything: as before where there is time, or the cheapest layer.
-std::set<std::string> ElasticTrainer::without_importance(double allowed) const {
-  if (!intervals_.empty()) {
-    const std::set<std::string>& before = intervals_.back().selection;
-    if (predicted_step(profiles_[present_].profile, graph_, before) <= allowed) return before;
+  if (!cut) return bytes;
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    if (!cut->before[i]) continue;
+    for (const WeightSpec& w : graph_.nodes[i].weights)
+      bytes += static_cast<std::size_t>(w.dims.elements()) * sizeof(float);
   }
-  std::set<std::string> names;
-  for (const WeightTiming& w : cheapest_layer(profiles_[present_].profile).layer->weights)
-    names.insert(w.name);
-  return names;
+  return bytes;
 }
 
 // The first probe plans its network, as every choice plans a selection's: it stands for a choice.
@@ -225,48 +228,91 @@ std::int64_t ElasticTrainer::epochs_of_interval(std::int64_t first_epoch) const 
   return std::min(elastic_.interval_epochs, config_.epochs - first_epoch);
 }
 
-// By the first profile's smallest step: another profile changes no plan of the whole run.
-// steps: of the interval.
-double ElasticTrainer::next_share(std::int64_t epoch, std::int64_t steps) const {
-  PaceSoFar so_far;
-  so_far.epochs = epoch;
+// Of a full step's time, summed over the epochs so far.
+double ElasticTrainer::used_share() const {
+  double used = 0;
   for (const ElasticInterval& i : intervals_)
-    so_far.used += i.share * static_cast<double>(epochs_of_interval(i.epoch));
+    used += i.share * static_cast<double>(epochs_of_interval(i.epoch));
+  return used;
+}
+
+// By the first profile's smallest step: another profile changes no plan of the whole run. Maps for
+// the last intervals are computed once. steps: of the interval.
+double ElasticTrainer::next_share(std::int64_t epoch, std::int64_t steps,
+                                  const TailTerms& tail) const {
   const ProfileInForce& first = profiles_[0];
-  const double smallest = smallest_share(first.profile, first.overhead.value_or(ElasticOverhead{}),
-                                         smallest_speedup_ratio(first.profile), steps);
-  return share_of_interval(elastic_.pace, elastic_.speedup_ratio, smallest, so_far,
-                           epochs_of_interval(epoch), config_.epochs);
+  const double full = first.profile.step;
+  TailTerms ready = tail;
+  ready.computed = ready.kept_computed = 0;
+  const IntervalStep step(first.profile, graph_, ready);
+  double maps = best_cut(ready, first.profile, cheapest_layer(first.profile).weights).seconds;
+  if (const TailCut* kept = maps_.cut_named(tail.kept))
+    maps -= forward_before(*kept, first.profile);
+  const std::int64_t epochs = epochs_of_interval(epoch);
+  PaceLeast least;
+  least.share = smallest_share(first.profile, first.overhead.value_or(ElasticOverhead{}),
+                               smallest_step(step) / full, steps);
+  least.once = std::max(0.0, maps) / full * tail.computed * static_cast<double>(epochs);
+  return share_of_interval(elastic_.pace, elastic_.speedup_ratio, least, {epoch, used_share()},
+                           epochs, config_.epochs);
 }
 
-std::set<std::string> ElasticTrainer::select(const std::map<std::string, double>& importance,
-                                             double allowed) {
-  for (std::size_t e = 0; e < problem_.entries.size(); ++e) {
-    if (problem_.entries[e].selectable)
-      problem_.entries[e].importance = importance.at(problem_.weights[e]);
-  }
-  const std::set<std::string> selection = select_in_time(allowed);
-  return fill_selection(profiles_[present_].profile, graph_, importance,
-                        selection.empty() ? without_importance(allowed) : selection, allowed,
-                        [&](const std::set<std::string>& s) { return fits(s); });
+// As far on in the rest of the schedule as the interval is in the rest of the time.
+double ElasticTrainer::schedule_end(const ElasticInterval& next) const {
+  const double begun = intervals_.empty() ? 0 : intervals_.back().schedule_end;
+  const std::int64_t epochs = epochs_of_interval(next.epoch);
+  if (next.epoch + epochs >= config_.epochs) return 1;
+  const double left = elastic_.speedup_ratio * static_cast<double>(config_.epochs) - used_share();
+  const double used = next.share * static_cast<double>(epochs);
+  return used < left ? begun + (1 - begun) * used / left : 1;
 }
 
-// Measured one by one, the weights of a layer may seem to take less than measured together: the
-// selector adds up, and what it chose is tried on the graph.
-std::set<std::string> ElasticTrainer::select_in_time(double step_seconds) {
-  const TimingProfile& profile = profiles_[present_].profile;
-  SelectorOptions options;
-  options.resolution = elastic_.resolution;
-  options.fits = [&](const ElasticSelection& s) { return fits(named(s.entries)); };
-  double seconds = step_seconds - profile.fixed_seconds();
-  std::set<std::string> selection;
-  for (int tries = 0; tries < 4 && seconds >= 0; ++tries) {
-    selection = named(select_tensors(problem_.entries, seconds, options).entries);
-    const double excess = predicted_step(profile, graph_, selection) - step_seconds;
-    if (selection.empty() || excess <= 0) break;
-    seconds -= excess;
+// Of the interval that has begun.
+void ElasticTrainer::follow_schedule(std::int64_t per_epoch) {
+  const std::size_t last = intervals_.size() - 1;
+  const ElasticInterval& interval = intervals_[last];
+  trainer_->follow({.begin = last == 0 ? 0 : intervals_[last - 1].schedule_end,
+                    .end = interval.schedule_end,
+                    .first_step = interval.first_step,
+                    .steps = epochs_of_interval(interval.epoch) * per_epoch});
+}
+
+std::vector<std::int64_t> ElasticTrainer::samples_of(const Trainer::Callbacks& callbacks,
+                                                     std::int64_t first_epoch) const {
+  std::vector<std::int64_t> samples;
+  for (std::int64_t e = 0; e < epochs_of_interval(first_epoch); ++e) {
+    const std::vector<std::int64_t> order = callbacks.order(first_epoch + e);
+    samples.insert(samples.end(), order.begin(), order.end());
   }
-  return selection;
+  return samples;
+}
+
+// What is kept is told by the intervals, not by what is on disk: a run that is resumed chooses as
+// one that was not stopped.
+TailTerms ElasticTrainer::tail_terms(const Trainer::Callbacks& callbacks,
+                                     std::int64_t epoch) const {
+  if (elastic_.maps.folder.empty()) return {};
+  const std::string kept = intervals_.empty() ? "" : intervals_.back().cut;
+  std::vector<std::int64_t> kept_samples;
+  for (auto i = intervals_.rbegin(); !kept.empty() && i != intervals_.rend() && i->cut == kept;
+       ++i) {
+    const std::vector<std::int64_t> some = samples_of(callbacks, i->epoch);
+    kept_samples.insert(kept_samples.end(), some.begin(), some.end());
+  }
+  return maps_.terms(samples_of(callbacks, epoch), kept, std::move(kept_samples));
+}
+
+// Of the present interval, where it begins behind a cut; false where that was stopped.
+bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks) {
+  ElasticInterval& interval = intervals_.back();
+  const TailCut* cut = maps_.cut_named(interval.cut);
+  const auto start = Clock::now();
+  std::vector<std::int64_t> samples;
+  if (cut) samples = samples_of(callbacks, interval.epoch);
+  const IntervalMaps::Filled filled = maps_.fill(
+      cut, source, samples, {weights_, probe_samples(source), kernels_, callbacks.may_go_on});
+  if (filled.computed) interval.caching_seconds += seconds_since(start);
+  return filled.done;
 }
 
 void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
@@ -276,11 +322,13 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   follow_speed(epoch);
   use_profile_of(epoch);
+  const std::int64_t steps = epochs_of_interval(epoch) * per_epoch;
+  const TailTerms tail = tail_terms(callbacks, epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
   interval.first_step = state_.step;
   interval.seconds_before = state_.seconds;
-  if (is_time_to_probe(epoch, per_epoch)) {
+  if (is_time_to_probe(next_share(epoch, steps, tail), epoch, per_epoch)) {
     const auto probing = Clock::now();
     interval.importance = probe(source, callbacks, epoch);
     interval.probe_seconds = seconds_since(probing);
@@ -289,29 +337,57 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   }
   if (!profiles_[present_].overhead)
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
-  const ProfileInForce& present = profiles_[present_];
-  const auto selecting = Clock::now();
-  const std::int64_t steps = epochs_of_interval(epoch) * per_epoch;
-  const double share = next_share(epoch, steps);
-  const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
-  const double smallest = smallest_speedup_ratio(present.profile) * present.profile.step;
-  interval.selection = select(interval.importance, std::max(allowed, smallest));
-  interval.selector_seconds = seconds_since(selecting);
-  begin(planned_lighter(interval.selection, interval.importance));
-  release_idle_memory();  // that probing and planning took
-  interval.planned_bytes = trainer_->planned_bytes() + waiting_bytes(interval.selection);
-  const double network = predicted_step(present.profile, graph_, interval.selection);
-  interval.step_seconds = network + present.overhead->read;
-  interval.share = share - (allowed - network) / (present.profile.step + present.overhead->read);
+  std::unique_ptr<Trainer> trainer = select(interval, tail, steps);
+  interval.schedule_end = schedule_end(interval);
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
+  (void)fill_maps(source, callbacks);  // before the network has its memory
+  const auto beginning = Clock::now();
+  begin(std::move(trainer));
+  release_idle_memory();  // that probing, planning and maps took
+  intervals_.back().choosing_seconds += seconds_since(beginning);
+}
+
+// What the interval trains, and how; the trainer is planned.
+std::unique_ptr<Trainer> ElasticTrainer::select(ElasticInterval& interval, const TailTerms& tail,
+                                                std::int64_t steps) {
+  const auto start = Clock::now();
+  const ProfileInForce& present = profiles_[present_];
+  const double share = next_share(interval.epoch, steps, tail);
+  const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
+  const IntervalStep step(present.profile, graph_, tail);
+  interval.selection = select_for_interval(
+      step, {.importance = interval.importance,
+             .step_seconds = std::max(allowed, smallest_step(step)),
+             .before = intervals_.empty() ? nullptr : &intervals_.back().selection,
+             .resolution = elastic_.resolution,
+             .fits = [&](const std::set<std::string>& s) { return fits(s); }});
+  interval.selector_seconds = seconds_since(start);
+  std::unique_ptr<Trainer> trainer = planned_lighter(interval.selection, interval.importance, tail);
+  const TailSaving saving = best_cut(tail, present.profile, interval.selection);
+  if (saving.cut) interval.cut = saving.cut->cut.value;
+  interval.planned_bytes = trainer->planned_bytes() + beside_bytes(interval.selection, saving.cut);
+  const double whole = predicted_step(present.profile, graph_, interval.selection);
+  interval.step_seconds = whole - saving.step_seconds + present.overhead->read;
+  interval.share = share - (allowed - (whole - saving.seconds)) /
+                               (present.profile.step + present.overhead->read);
+  return trainer;
 }
 
 void ElasticTrainer::take_step_seconds() {
   const auto steps = static_cast<double>(trainer_->state().step - begun_at_);
   const auto passes = steps * static_cast<double>(config_.batch / micro_batch_of(config_));
   trained_.clear();
-  if (passes > 0) trained_ = mean_seconds(trainer_->network().plan(), order_seconds_, passes);
+  if (passes <= 0) return;
+  const StepSeconds seconds = mean_seconds(trainer_->network().plan(), order_seconds_, passes);
+  std::map<std::string, int> nodes;  // of the whole graph, where a cut's has some of them
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+    nodes[graph_.nodes[i].name] = static_cast<int>(i);
+  for (const auto& [step, mean] : seconds) {
+    const Node& node = trainer_->network().graph().nodes[static_cast<std::size_t>(step.first)];
+    if (const auto found = nodes.find(node.name); found != nodes.end())
+      trained_[{found->second, step.second}] = mean;
+  }
 }
 
 void ElasticTrainer::measure_interval() {
@@ -330,8 +406,10 @@ void ElasticTrainer::follow_speed(std::int64_t epoch) {
   const ElasticInterval& last = intervals_.back();
   const double passes = static_cast<double>(config_.batch / micro_batch_of(config_));
   const double drift = last.measured_step_seconds / (passes * last.step_seconds);
-  if (last.measured_step_seconds <= 0 || std::abs(drift - 1) < kDrift) return;
   const TimingProfile& profile = profiles_.back().profile;
+  if (last.measured_step_seconds <= 0 || std::abs(drift - 1) < kDrift ||
+      last.step_seconds < kTellingStep * profile.step)
+    return;
   TimingProfile now = trained_.empty() ? scaled(profile, drift)
                                        : updated_profile(profile, trained_, last.selection);
   std::optional<ElasticOverhead> overhead = profiles_.back().overhead;
@@ -340,18 +418,17 @@ void ElasticTrainer::follow_speed(std::int64_t epoch) {
 }
 
 void ElasticTrainer::use_profile_of(std::int64_t epoch) {
-  const std::size_t before = present_;
   while (present_ + 1 < profiles_.size() && profiles_[present_ + 1].epoch <= epoch) ++present_;
-  if (present_ != before) problem_ = elastic_problem(profiles_[present_].profile);
 }
 
 void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainState& state) {
   state_ = state;
-  intervals_ = std::move(intervals);
   // States that wait are those of what was selected once: they are as large as they were then.
-  for (const ElasticInterval& interval : intervals_) {
+  for (ElasticInterval& interval : intervals) {
     put_aside();
-    begin(planned(interval.selection));
+    auto trainer = planned(interval.selection, maps_.cut_named(interval.cut));
+    intervals_.push_back(std::move(interval));
+    begin(std::move(trainer));
   }
   if (!intervals_.empty()) use_profile_of(intervals_.back().epoch);
 }
@@ -363,6 +440,7 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
     const std::int64_t epoch = state().step / per_epoch;
     if (intervals_.empty() || interval_of(epoch) != interval_of(intervals_.back().epoch))
       choose(source, callbacks, epoch);
+    if (!fill_maps(source, callbacks)) break;
     const std::int64_t end =
         std::min(total, (interval_of(epoch) + 1) * elastic_.interval_epochs * per_epoch);
     bool goes_on = true;
@@ -371,7 +449,8 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
       if (callbacks.on_step) goes_on = callbacks.on_step(step, all, loss);
       return goes_on && step < end;
     };
-    (void)trainer_->run(source, until);
+    follow_schedule(per_epoch);
+    (void)trainer_->run(maps_.source(source), until);
     measure_interval();
     if (!goes_on) break;
   }
@@ -383,6 +462,8 @@ std::vector<PersistentTensor> ElasticTrainer::persistent() {
   std::vector<PersistentTensor> tensors = trainer_->network().persistent();
   for (auto& [name, values] : waiting_)
     tensors.emplace_back(name, TensorKind::kOptimizerState, values);
+  for (auto& [name, tensor] : weights_)
+    tensors.emplace_back(name, TensorKind::kWeight, tensor.data);
   return tensors;
 }
 
@@ -391,10 +472,8 @@ void ElasticTrainer::weights_changed() {
 }
 
 void ElasticTrainer::save(WeightMap& weights) const {
-  if (trainer_)
-    trainer_->network().save(weights);
-  else
-    for (const auto& [name, tensor] : weights_) weights[name] = tensor;
+  for (const auto& [name, tensor] : weights_) weights[name] = tensor;
+  if (trainer_) trainer_->network().save(weights);
 }
 
 }  // namespace moil

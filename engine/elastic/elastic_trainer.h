@@ -10,9 +10,13 @@
 // until it comes back. Where both together would come near full training's plan, layers nearest the
 // input are left out (selection_memory.h).
 //
-// A batch norm that is trained (not frozen) goes on normalising by its batch and following its
-// statistics while its gamma and beta are not selected: what lies behind it was selected under that
-// behaviour, and must not see another network when the interval changes.
+// Where it saves time, an interval's steps begin behind the layers that do not learn in it: what
+// these make of a sample is computed once and kept on disk (interval_maps.h). Batch norms
+// there normalise by their statistics meanwhile; behind the cut one goes on normalising by its
+// batch and following its statistics, also while its gamma and beta are not selected.
+//
+// The learning rate follows the time that is used: so the layers that learn in the long steps of
+// the beginning have their schedule's end, too.
 //
 // The profiles are an input: the same profiles, seed, weights and source give the same selections
 // and the same bits, also when the run is stopped, saved and resumed. Where the machine's speed
@@ -29,8 +33,10 @@
 
 #include "engine/elastic/elastic_overhead.h"
 #include "engine/elastic/importance.h"
+#include "engine/elastic/interval_maps.h"
 #include "engine/elastic/pace.h"
 #include "engine/elastic/profile_update.h"
+#include "engine/elastic/tail_cut.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
 
@@ -48,6 +54,7 @@ struct ElasticConfig {
   std::size_t memory_limit_bytes = 0;
   // Where steps take longer or shorter than predicted, the profile is brought up to date.
   bool follow_speed = false;
+  IntervalMaps::Place maps = {};
 };
 
 // A profile, and the epoch from which on selections are made by it.
@@ -65,12 +72,16 @@ struct ElasticInterval {
   std::int64_t epoch = 0;  // its first, from 0
   std::set<std::string> selection;
   std::map<std::string, double> importance;  // of every tensor, as last probed
+  std::string cut;                           // the value that steps begin with; empty: the input
   double step_seconds = 0;                   // predicted, reading included
-  double share = 0;  // of a full step's time: what a step takes, and its part of choosing
+  // Of a full step's time: what a step takes, and its part of choosing and of computing maps.
+  double share = 0;
+  double schedule_end = 1;           // how far the learning rate's schedule is at its end
   double measured_step_seconds = 0;  // the mean so far, waiting for batches included
-  std::size_t planned_bytes = 0;     // states that wait included
+  std::size_t planned_bytes = 0;     // states that wait and weights before the cut included
   // What choosing took, and of that the probe (0: none) and the selector.
   double choosing_seconds = 0, probe_seconds = 0, selector_seconds = 0;
+  double caching_seconds = 0;   // and computing maps
   std::int64_t first_step = 0;  // where the run stood when it began
   double seconds_before = 0;
 };
@@ -118,19 +129,27 @@ class ElasticTrainer {
                                       std::int64_t epoch);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
-  bool is_time_to_probe(std::int64_t epoch, std::int64_t per_epoch) const;
-  double next_share(std::int64_t epoch, std::int64_t steps) const;
+  std::int64_t probe_samples(BatchSource& source) const;
+  bool is_time_to_probe(double share, std::int64_t epoch, std::int64_t per_epoch) const;
+  std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail,
+                                  std::int64_t steps);
+  double used_share() const;
+  double next_share(std::int64_t epoch, std::int64_t steps, const TailTerms& tail) const;
+  double schedule_end(const ElasticInterval& next) const;
+  void follow_schedule(std::int64_t per_epoch);
   std::int64_t epochs_of_interval(std::int64_t first_epoch) const;
-  std::set<std::string> select(const std::map<std::string, double>& importance, double allowed);
-  std::set<std::string> select_in_time(double step_seconds);
-  std::set<std::string> named(const std::vector<std::size_t>& entries) const;
-  std::set<std::string> without_importance(double allowed) const;
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
-  std::size_t waiting_bytes(const std::set<std::string>& selection) const;
-  std::unique_ptr<Trainer> planned(const std::set<std::string>& selection) const;
+  std::size_t beside_bytes(const std::set<std::string>& selection, const TailCut* cut) const;
+  std::unique_ptr<Trainer> planned(const std::set<std::string>& selection,
+                                   const TailCut* cut) const;
   std::unique_ptr<Trainer> planned_lighter(std::set<std::string>& selection,
-                                           const std::map<std::string, double>& importance);
+                                           const std::map<std::string, double>& importance,
+                                           const TailTerms& tail);
+  TailTerms tail_terms(const Trainer::Callbacks& callbacks, std::int64_t epoch) const;
+  std::vector<std::int64_t> samples_of(const Trainer::Callbacks& callbacks,
+                                       std::int64_t first_epoch) const;
+  bool fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks);
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
@@ -144,8 +163,8 @@ class ElasticTrainer {
   KernelSelector& kernels_;
   const Graph graph_;        // of training, whatever is selected
   std::size_t present_ = 0;  // of profiles_
-  ElasticProblem problem_;
-  WeightMap weights_;                                  // while no trainer holds them
+  WeightMap weights_;        // those that no trainer holds
+  IntervalMaps maps_;
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
   std::unique_ptr<ImportanceProbe> probe_;             // from the first interval on
   std::size_t full_planned_bytes_ = 0;                 // likewise: the plan of training everything

@@ -18,10 +18,15 @@ struct PaceSoFar {
   double used = 0;  // the share of a full step that each epoch's steps took, summed over epochs
 };
 
+// What the last intervals cannot do without.
+struct PaceLeast {
+  double share = 0;  // with which anything can be trained
+  double once = 0;   // that all of them together need besides, as a share of an epoch
+};
+
 // The share of a full step for the next interval, of so many epochs. All together take
-// speedup_ratio · total_epochs where each takes what it is given. smallest: with which anything can
-// be trained.
-[[nodiscard]] double share_of_interval(Pace pace, double speedup_ratio, double smallest,
+// speedup_ratio · total_epochs where each takes what it is given.
+[[nodiscard]] double share_of_interval(Pace pace, double speedup_ratio, const PaceLeast& least,
                                        const PaceSoFar& so_far, std::int64_t epochs,
                                        std::int64_t total_epochs);
 

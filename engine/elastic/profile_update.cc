@@ -43,10 +43,13 @@ class ProfileUpdate {
   }
 
   double forward_change() const {
-    double forward = 0;
-    for (std::size_t i = 0; i < before_.layers.size(); ++i)
-      forward += seconds(static_cast<int>(i), StepKind::kForward);
-    if (forward > 0 && before_.forward > 0) return forward / before_.forward;
+    double forward = 0, before = 0;
+    for (std::size_t i = 0; i < before_.layers.size(); ++i) {
+      const double measured = seconds(static_cast<int>(i), StepKind::kForward);
+      forward += measured;
+      if (measured > 0) before += before_.layers[i].forward;
+    }
+    if (forward > 0 && before > 0) return forward / before;
     throw Error(ErrorCode::kInvalidArgument, "profile update: no forward pass was measured");
   }
 

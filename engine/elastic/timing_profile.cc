@@ -58,19 +58,21 @@ TimingProfile scaled(const TimingProfile& profile, double factor) {
   return result;
 }
 
-ElasticProblem elastic_problem(const TimingProfile& profile) {
+ElasticProblem elastic_problem(const TimingProfile& profile, double forward_share) {
   ElasticProblem problem;
   for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
+    const double forward = forward_share * layer->forward;
     for (std::size_t w = 0; w < layer->weights.size(); ++w) {
       std::vector<bool> alone(layer->weights.size());
       alone[w] = true;
       const double update = layer->update_seconds(alone);
       // Where the error passes anyway, a batch norm's sums are needed anyway.
       const double saved = std::clamp(layer->derivative - layer->pass_seconds(alone), 0.0, update);
-      problem.entries.push_back({.update_seconds = update - saved, .deepest_seconds = saved});
+      problem.entries.push_back(
+          {.update_seconds = update - saved, .deepest_seconds = saved + forward});
       problem.weights.push_back(layer->weights[w].name);
     }
-    problem.entries.push_back({.pass_seconds = layer->derivative, .selectable = false});
+    problem.entries.push_back({.pass_seconds = layer->derivative + forward, .selectable = false});
     problem.weights.emplace_back();
   }
   return problem;

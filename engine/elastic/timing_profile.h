@@ -54,11 +54,13 @@ struct TimingProfile {
 [[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);
 
 // What the selector chooses from: the weights of the profile from the output on, each layer's
-// passing on of the error behind its weights, as an entry of its own.
+// passing on of the error behind its weights, as an entry of its own. forward_share: what of a
+// layer's forward pass is paid only where it or a layer before it learns (tail_cut.h).
 struct ElasticProblem {
   std::vector<ElasticEntry> entries;
   std::vector<std::string> weights;  // of each entry; empty for passing
 };
-[[nodiscard]] ElasticProblem elastic_problem(const TimingProfile& profile);
+[[nodiscard]] ElasticProblem elastic_problem(const TimingProfile& profile,
+                                             double forward_share = 0);
 
 }  // namespace moil

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/graph/cut.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
 
@@ -34,35 +35,6 @@ std::vector<std::vector<int>> units_of(const Graph& graph) {
     }
   }
   return units;
-}
-
-// An input of rank 4 is an image: what lies otherwise cannot be one, and so no cut.
-bool can_be_input(const TensorInfo& info) {
-  return info.dims.rank() >= 2 && (info.dims.rank() != 4 || info.layout == Layout::kChannelsLast);
-}
-
-// The last value v such that every edge from nodes up to its producer to later nodes is v, with its
-// producer before `limit`. -1 where there is none.
-int last_cut_before(const Graph& graph, int limit) {
-  int best = -1;
-  for (int p = 0; p < limit; ++p) {
-    int crossing = -1;
-    bool single = true;
-    for (int v = 0; v < static_cast<int>(graph.values.size()) && single; ++v) {
-      const Value& value = graph.values[static_cast<std::size_t>(v)];
-      if (value.producer > p) continue;
-      bool crosses =
-          std::find(graph.outputs.begin(), graph.outputs.end(), v) != graph.outputs.end();
-      for (const Consumer& c : value.consumers) crosses = crosses || c.node > p;
-      if (!crosses) continue;
-      single = crossing == -1;
-      crossing = v;
-    }
-    if (!single || crossing == -1) continue;
-    const Value& value = graph.values[static_cast<std::size_t>(crossing)];
-    if (value.producer != -1 && can_be_input(value.info)) best = crossing;
-  }
-  return best;
 }
 
 // Cutting behind a dropout that follows the last frozen weights would freeze its one draw.
@@ -106,12 +78,11 @@ Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) 
       if (i < first_trained) last_frozen = std::max(last_frozen, i);
     }
   }
-  const int cut = last_cut_before(graph, first_dropout_after(graph, last_frozen, first_trained));
-  if (cut >= 0) {
-    const Value& value = graph.values[static_cast<std::size_t>(cut)];
-    freeze.split = value.name;
-    const auto dims = value.info.dims.values();
-    freeze.split_dims.assign(dims.begin() + 1, dims.end());
+  const int limit = first_dropout_after(graph, last_frozen, first_trained);
+  for (const Cut& cut : cuts_of(graph)) {
+    if (cut.last_node >= limit) break;
+    freeze.split = cut.value;
+    freeze.split_dims = cut.dims;
   }
   return freeze;
 }

@@ -11,30 +11,17 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/unnamed_file.h"
 #include "engine/tensor/residency.h"
 
 namespace moil {
-namespace {
-
-// A new file without a name; -1 where the file system has none of this kind.
-int open_unnamed(const std::string& folder, int extra) {
-  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | extra, 0600);
-  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return fd;
-  std::string name = folder + "/swap-XXXXXX";
-  const int named = ::mkostemp(name.data(), O_CLOEXEC | extra);
-  if (named >= 0) ::unlink(name.c_str());
-  return named;
-}
-
-}  // namespace
-
 SwapFile::SwapFile(const std::filesystem::path& folder, std::size_t bytes) : bytes_(bytes) {
   const std::string what =
       "cannot make a swap file of " + std::to_string(bytes) + " bytes in " + folder.string();
-  fd_ = UniqueFd(open_unnamed(folder.string(), O_DIRECT));
+  fd_ = open_unnamed_file(folder, O_DIRECT);
   if (!fd_ && errno == EINVAL) {
     direct_ = false;
-    fd_ = UniqueFd(open_unnamed(folder.string(), 0));
+    fd_ = open_unnamed_file(folder);
   }
   if (!fd_) throw system_error(what, errno);
   if (bytes == 0) return;
@@ -43,13 +30,7 @@ SwapFile::SwapFile(const std::filesystem::path& folder, std::size_t bytes) : byt
 }
 
 void SwapFile::read(std::size_t offset, std::span<std::byte> to) const {
-  for (std::size_t done = 0; done < to.size();) {
-    const ssize_t n =
-        ::pread(fd_.get(), to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw system_error("cannot read the swap file", n == 0 ? EIO : errno);
-    done += static_cast<std::size_t>(n);
-  }
+  read_at(fd_, offset, to, "cannot read the swap file");
   if (!direct_) {
     (void)::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(to.size()),
                           POSIX_FADV_DONTNEED);
@@ -57,13 +38,7 @@ void SwapFile::read(std::size_t offset, std::span<std::byte> to) const {
 }
 
 void SwapFile::write(std::size_t offset, std::span<const std::byte> from) const {
-  for (std::size_t done = 0; done < from.size();) {
-    const ssize_t n = ::pwrite(fd_.get(), from.data() + done, from.size() - done,
-                               static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw system_error("cannot write the swap file", n == 0 ? EIO : errno);
-    done += static_cast<std::size_t>(n);
-  }
+  write_at(fd_, offset, from, "cannot write the swap file");
   if (direct_) return;
   // Only clean pages can be dropped.
   (void)::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(from.size()),

@@ -1,5 +1,6 @@
 #include "engine/train/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -73,6 +74,16 @@ double learning_rate(const ScheduleConfig& config, double base, std::int64_t ste
     }
   }
   return base;
+}
+
+std::int64_t scheduled_step(const ScheduleSpan& span, std::int64_t step, std::int64_t total_steps) {
+  const double share =
+      static_cast<double>(step - span.first_step) / static_cast<double>(span.steps);
+  const double at = span.begin + (span.end - span.begin) * share;
+  constexpr double kRounding = 1e-6;  // of a step: a whole one must not end just below
+  const auto scheduled =
+      static_cast<std::int64_t>(at * static_cast<double>(total_steps) + kRounding);
+  return std::clamp<std::int64_t>(scheduled, 0, total_steps - 1);
 }
 
 }  // namespace moil

@@ -29,4 +29,16 @@ void check(const ScheduleConfig& config);
 [[nodiscard]] double learning_rate(const ScheduleConfig& config, double base, std::int64_t step,
                                    std::int64_t total_steps, std::int64_t steps_per_epoch);
 
+// A part of the schedule, from begin to end of it (0 to 1), that some steps of a run go through:
+// where what the steps take changes, the rate may follow the time instead of their number.
+struct ScheduleSpan {
+  double begin = 0, end = 1;
+  std::int64_t first_step = 0, steps = 0;
+};
+
+// The step of the schedule (learning_rate()'s) for a step of the run. Expects first_step <= step
+// <= first_step + steps, and at least one of them.
+[[nodiscard]] std::int64_t scheduled_step(const ScheduleSpan& span, std::int64_t step,
+                                          std::int64_t total_steps);
+
 }  // namespace moil

@@ -152,7 +152,8 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
     while (state_.step < end) {
       const auto start = std::chrono::steady_clock::now();
       const double cpu_start = process_cpu_seconds();
-      rate_ = learning_rate(config_.schedule, config_.optimizer.learning_rate, state_.step, total,
+      rate_ = learning_rate(config_.schedule, config_.optimizer.learning_rate,
+                            span_ ? scheduled_step(*span_, state_.step, total) : state_.step, total,
                             per_epoch);
       const std::int64_t first = (state_.step - begin) * micros;
       const double loss = step(prefetcher, [&](std::int64_t m) { request(first + m + 1); });

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -96,6 +97,9 @@ class Trainer : private WeightUpdater {
 
   TrainState& state() { return state_; }
 
+  // From now on the steps go through this part of the schedule; it is of the run, not of the state.
+  void follow(const ScheduleSpan& span) { span_ = span; }
+
   struct Callbacks {
     // The indices of an epoch (from 0), as many as the source has samples: each of these once, in
     // any form that the source knows (batch_source.h).
@@ -103,6 +107,8 @@ class Trainer : private WeightUpdater {
     // After every step; false stops the run between steps.
     std::function<bool(std::int64_t step, std::int64_t total, double loss)> on_step;
     std::function<void(const EpochSummary&)> on_epoch;
+    // Asked in long work between steps, where there is any; false stops the run. Empty: yes.
+    std::function<bool()> may_go_on;
   };
   // Trains from state() to the end; false where on_step stopped it. Only full batches are trained:
   // what an epoch's order leaves over at its end is left out, another rest each epoch. A source
@@ -125,6 +131,7 @@ class Trainer : private WeightUpdater {
   std::unique_ptr<Optimizer> optimizer_;
   Network network_;
   TrainState state_;
+  std::optional<ScheduleSpan> span_;              // none: the schedule is of the steps
   double rate_ = 0, clip_scale_ = 1, share_ = 1;  // of a micro-batch in its batch
   double square_sum_ = 0;                         // of the gradients that are ready
 };

@@ -39,7 +39,9 @@ inline Json elastic_result(const std::vector<std::string>& names, std::size_t in
                    {"planned_bytes", 1 << 20},
                    {"probe_seconds", 0.031},
                    {"selector_seconds", 0.024},
-                   {"choosing_seconds", 0.5}});
+                   {"choosing_seconds", 0.5},
+                   {"caching_seconds", i == 1 ? 0.25 : 0.0},
+                   {"begins_behind", i == 1 ? "block0.relu" : ""}});
   }
   return {{"rho", 0.5},
           {"interval_epochs", 3},

@@ -13,13 +13,16 @@ TEST(ElasticRecord, ReadsBackExactly) {
   const ElasticInterval interval{3,
                                  {"a.weight", "b.bias"},
                                  {{"a.weight", 1.0 / 3}, {"b.bias", -2}},
+                                 "relu3",
                                  0.1,
                                  0.6,
+                                 0.7,
                                  0.11,
                                  4096,
                                  0.5,
                                  0.25,
                                  0.125,
+                                 1.5,
                                  42,
                                  7.5};
   const auto json = nlohmann::json::parse(to_json(interval).dump());
@@ -27,7 +30,10 @@ TEST(ElasticRecord, ReadsBackExactly) {
   EXPECT_EQ(to_json(read), to_json(interval));
   EXPECT_EQ(read.selection, interval.selection);
   EXPECT_EQ(read.importance, interval.importance);
+  EXPECT_EQ(read.cut, "relu3");
   EXPECT_EQ(read.share, 0.6);
+  EXPECT_EQ(read.schedule_end, 0.7);
+  EXPECT_EQ(read.caching_seconds, 1.5);
   EXPECT_EQ(read.first_step, 42);
 
   const ProfileInForce profile{6, {{{"a", 1, 2, 3, 4, {}}}, 1, 8}, 0.5, "drift"};

@@ -97,6 +97,7 @@ struct ElasticJob {
       losses.push_back(loss);
       return step < stop;
     };
+    callbacks.may_go_on = may_go_on;
     return trainer.run(source, callbacks);
   }
 
@@ -110,6 +111,7 @@ struct ElasticJob {
   ElasticTrainer trainer;
   ToySource source{kSamples, kFeatures};
   std::vector<double> losses;
+  std::function<bool()> may_go_on;
 };
 
 void expect_same(const WeightMap& a, const WeightMap& b) {
@@ -183,9 +185,11 @@ TEST(ElasticTrainer, OnlyTheSelectedLearn) {
   }
 }
 
-// With time for everything, and steps so small that every update serves.
+// With time for everything, and steps so small that every update serves. (A schedule would follow
+// the time, of which a little is left over.)
 TEST(ElasticTrainer, EverythingSelectedIsFullTraining) {
   TrainerConfig c = config();
+  c.schedule.kind = ScheduleKind::kConstant;
   c.optimizer.learning_rate = 1e-4;
   const ModelDescription m = plain_model();
   ElasticJob job(1.01, c, 2, m);  // times are rounded up
@@ -254,17 +258,28 @@ TEST(ElasticTrainer, LeavesOutFirstLayersForMemory) {
   EXPECT_EQ(selection(1e-3), all);
 }
 
+// What a run of this rho may keep on disk: everything.
+ElasticConfig with_maps(double rho) {
+  ElasticConfig elastic;
+  elastic.speedup_ratio = rho;
+  elastic.interval_epochs = 2;
+  elastic.maps = {std::filesystem::temp_directory_path(), 1 << 20};
+  return elastic;
+}
+
+std::vector<ProfileInForce> as_told() { return {{.profile = profile(), .overhead = kNoOverhead}}; }
+
 // Stopped after any step, saved, and gone on in objects that know the file and the intervals.
-TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
-  ElasticJob whole(0.5);
+void expect_same_bits_when_resumed(const ElasticConfig& elastic) {
+  ElasticJob whole(elastic, as_told());
   EXPECT_TRUE(whole.go());
   const auto file =
       std::filesystem::temp_directory_path() / ("moil_elastic_" + std::to_string(::getpid()));
   for (std::int64_t stop = 1; stop < kSteps; ++stop) {
-    ElasticJob first(0.5);
+    ElasticJob first(elastic, as_told());
     EXPECT_FALSE(first.go(stop));
     save_checkpoint(file, "", first.trainer.persistent());
-    ElasticJob second(0.5);
+    ElasticJob second(elastic, as_told());
     second.trainer.resume(first.trainer.intervals(), first.trainer.state());
     const auto tensors = second.trainer.persistent();
     Checkpoint::load(file)->restore(tensors);
@@ -272,10 +287,83 @@ TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
     EXPECT_TRUE(second.go());
     expect_same(second.weights(), whole.weights());
     ASSERT_EQ(second.trainer.intervals().size(), whole.trainer.intervals().size());
-    for (std::size_t i = 0; i < whole.trainer.intervals().size(); ++i)
+    for (std::size_t i = 0; i < whole.trainer.intervals().size(); ++i) {
       EXPECT_EQ(second.trainer.intervals()[i].selection, whole.trainer.intervals()[i].selection);
+      EXPECT_EQ(second.trainer.intervals()[i].cut, whole.trainer.intervals()[i].cut);
+    }
   }
   std::filesystem::remove(file);
+}
+
+TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
+  expect_same_bits_when_resumed({.speedup_ratio = 0.5, .interval_epochs = 2});
+}
+
+TEST(ElasticTrainer, AResumedRunMakesTheSameMapsAgain) {
+  expect_same_bits_when_resumed(with_maps(0.5));
+}
+
+// Which takes less time, so that the beginning has more.
+TEST(ElasticTrainer, TheEndOfARunBeginsBehindWhatDoesNotLearn) {
+  const double rho = 0.5;
+  ElasticJob job(with_maps(rho), as_told()), without(rho);
+  EXPECT_FALSE(job.go(kSteps - 1));
+  const WeightMap before = job.weights();
+  EXPECT_TRUE(job.go());
+  EXPECT_TRUE(without.go());
+  const auto &intervals = job.trainer.intervals(), &others = without.trainer.intervals();
+  ASSERT_EQ(intervals.size(), 3U);
+  EXPECT_EQ(intervals[0].cut, "");
+  EXPECT_EQ(intervals[1].cut, "relu1");
+  EXPECT_GT(intervals[1].caching_seconds, 0);
+  EXPECT_EQ(intervals[2].cut, "relu1");
+  EXPECT_EQ(intervals[2].caching_seconds, 0);  // they are there
+  EXPECT_LT(intervals[2].step_seconds, profile().forward);
+  const WeightMap after = job.weights();
+  for (const auto& [name, tensor] : after)  // statistics, too: they lie before the cut
+    EXPECT_EQ(tensor.data == before.at(name).data, !name.starts_with("fully_connected2")) << name;
+  for (const auto* run : {&intervals, &others}) {
+    double sum = 0;
+    for (const ElasticInterval& interval : *run) sum += interval.share;
+    EXPECT_LE(sum, 3 * rho + 1e-9);
+  }
+  EXPECT_GT(intervals[0].selection.size(), others[0].selection.size());
+}
+
+TEST(ElasticTrainer, TheScheduleFollowsTheTime) {
+  ElasticJob job(with_maps(0.6), as_told());
+  EXPECT_TRUE(job.go());
+  double used = 0;
+  for (const ElasticInterval& interval : job.trainer.intervals()) {
+    used += interval.share / (3 * 0.6);
+    // What an interval leaves is the next one's.
+    EXPECT_GE(interval.schedule_end, used - 1e-9);
+  }
+  EXPECT_GT(job.trainer.intervals()[0].schedule_end, 0.4);  // of a third of the steps
+  EXPECT_EQ(job.trainer.intervals().back().schedule_end, 1);
+}
+
+// Maps are long work: it is stopped as a step would be, and nothing is lost.
+TEST(ElasticTrainer, StopsWhileMapsAreMade) {
+  ElasticJob whole(with_maps(0.5), as_told()), stopped(with_maps(0.5), as_told());
+  EXPECT_TRUE(whole.go());
+  int left = 3;
+  stopped.may_go_on = [&] { return --left > 0; };
+  EXPECT_FALSE(stopped.go());
+  EXPECT_LT(stopped.trainer.state().step, kSteps);
+  EXPECT_FALSE(stopped.trainer.intervals().back().cut.empty());
+  EXPECT_FALSE(stopped.trainer.persistent().empty());
+  stopped.may_go_on = {};
+  EXPECT_TRUE(stopped.go());
+  expect_same(stopped.weights(), whole.weights());
+}
+
+TEST(ElasticTrainer, MapsWithoutRoomAreNotMade) {
+  ElasticConfig elastic = with_maps(0.5);
+  elastic.maps.limit_bytes = 64;
+  ElasticJob job(elastic, as_told());
+  EXPECT_TRUE(job.go());
+  for (const ElasticInterval& interval : job.trainer.intervals()) EXPECT_EQ(interval.cut, "");
 }
 
 // Steps of seconds were promised, so the machine has drifted: at the next interval another profile

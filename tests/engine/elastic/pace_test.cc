@@ -17,7 +17,7 @@ std::vector<double> shares(Pace pace, double rho, std::int64_t epochs, std::int6
   PaceSoFar so_far;
   while (so_far.epochs < epochs) {
     const std::int64_t next = std::min(interval, epochs - so_far.epochs);
-    found.push_back(share_of_interval(pace, rho, kSmallest, so_far, next, epochs));
+    found.push_back(share_of_interval(pace, rho, {kSmallest, 0}, so_far, next, epochs));
     so_far.epochs += next;
     so_far.used += of_it * found.back() * static_cast<double>(next);
   }
@@ -48,9 +48,22 @@ TEST(Pace, TheFirstGetAsMuchAsPossible) {
   const std::vector<double> found = shares(Pace::kFront, 0.5, 12, 3);
   ASSERT_EQ(found.size(), 4U);
   EXPECT_DOUBLE_EQ(found[0], 0.9);
-  EXPECT_NEAR(found[1], 2 - 0.9 - 2 * 0.34, 1e-9);
-  EXPECT_NEAR(found[2], 0.34, 1e-9);
-  EXPECT_NEAR(found[3], 0.34, 1e-9);
+  EXPECT_NEAR(found[1], 2 - 0.9 - 2 * 0.32, 1e-9);
+  EXPECT_NEAR(found[2], 0.32, 1e-9);
+  EXPECT_NEAR(found[3], 0.32, 1e-9);
+}
+
+// Reserved while there is more than the least, then spent.
+TEST(Pace, WhatTheLastNeedOnceIsThere) {
+  const PaceLeast least{kSmallest, 0.3};
+  const auto share = [&](std::int64_t epochs, double used) {
+    return share_of_interval(Pace::kFront, 0.6, least, {epochs, used}, 3, 12);
+  };
+  const double second = 4 * 0.6 - 0.9 - 2 * 0.33 - 0.1;
+  EXPECT_NEAR(share(0, 0), 0.9, 1e-9);
+  EXPECT_NEAR(share(3, 3 * 0.9), second, 1e-9);
+  EXPECT_NEAR(share(6, 3 * (0.9 + second)), 0.33 + 0.1, 1e-9);
+  EXPECT_NEAR(share(9, 3 * (0.9 + second + 0.43)), 0.33, 1e-9);
 }
 
 TEST(Pace, WhatAnIntervalLeavesTheNextMayUse) {

@@ -63,6 +63,16 @@ TEST(Schedule, WarmupLongerThanTheRun) {
   }
 }
 
+TEST(Schedule, APartOfItIsGoneThroughInAsManyStepsAsThereAre) {
+  const ScheduleSpan whole{0, 1, 0, 70};
+  for (std::int64_t step = 0; step < 70; ++step) EXPECT_EQ(scheduled_step(whole, step, 70), step);
+  const ScheduleSpan fast{0.2, 0.8, 100, 10};  // six tenths in a tenth of the steps
+  EXPECT_EQ(scheduled_step(fast, 100, 100), 20);
+  EXPECT_EQ(scheduled_step(fast, 105, 100), 50);
+  EXPECT_EQ(scheduled_step(fast, 110, 100), 80);
+  EXPECT_EQ(scheduled_step({1, 1, 0, 1}, 0, 100), 99);  // the end is the last step
+}
+
 TEST(Schedule, NamesAreStableAndUnknownOnesRefused) {
   for (const char* name : {"constant", "step", "cosine", "exponential"})
     EXPECT_EQ(to_string(schedule_kind(name)), name);

@@ -1,0 +1,106 @@
+#include "engine/elastic/tail_cut.h"
+
+#include <algorithm>
+
+#include "engine/graph/preparation.h"
+#include "engine/graph/realizers/realizers.h"
+
+namespace moil {
+namespace {
+
+// Of a full step: what saves less is not worth the disk.
+constexpr double kLeastSaving = 0.01;
+
+// Inference folds or fuses these into what they read (graph/preparation.h).
+bool joins_its_source(const std::string& type) {
+  return type == "batch_norm" || type == "relu" || type == "relu6";
+}
+
+bool is_read_by_what_joins(const Graph& graph, const std::string& value) {
+  for (const Value& v : graph.values) {
+    if (v.name != value) continue;
+    for (const Consumer& c : v.consumers)
+      if (joins_its_source(graph.nodes[static_cast<std::size_t>(c.node)].type)) return true;
+  }
+  return false;
+}
+
+std::size_t elements_of(const Cut& cut) {
+  std::size_t elements = 1;
+  for (const std::int64_t d : cut.dims) elements *= static_cast<std::size_t>(d);
+  return elements;
+}
+
+// A layer that training adds (a fan-out) is behind the cut where what it feeds is; the loss is.
+std::vector<bool> layers_before(const std::set<std::string>& backbone, const Graph& training) {
+  std::vector<bool> before(training.nodes.size());
+  for (std::size_t i = training.nodes.size(); i-- > 0;) {
+    const Node& node = training.nodes[i];
+    before[i] = backbone.contains(node.name);
+    if (before[i] || node.type != "multi_out") continue;
+    before[i] = true;
+    for (const int v : node.outputs)
+      for (const Consumer& c : training.values[static_cast<std::size_t>(v)].consumers)
+        before[i] = before[i] && before[static_cast<std::size_t>(c.node)];
+  }
+  return before;
+}
+
+bool lies_behind(const TailCut& cut, const TimingProfile& profile,
+                 const std::set<std::string>& selection) {
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    if (cut.before[i] && std::ranges::count(profile.layers[i].learning(selection), true) > 0)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& training) {
+  const ModelDescription complete = complete_model(realize_pruning(model));
+  const Graph graph = build_graph(complete, 1);
+  const auto dropout = std::ranges::find(graph.nodes, "dropout", &Node::type);
+  std::vector<TailCut> cuts;
+  for (const Cut& cut : cuts_of(graph)) {
+    if (cut.last_node >= dropout - graph.nodes.begin()) break;
+    if (is_read_by_what_joins(graph, cut.value)) continue;
+    std::set<std::string> backbone;
+    for (const auto& layer : realize_slice(complete, cut.value, cut.dims).backbone.layers)
+      backbone.insert(layer.name);
+    cuts.push_back({cut, elements_of(cut), layers_before(backbone, training)});
+  }
+  return cuts;
+}
+
+double forward_before(const TailCut& cut, const TimingProfile& profile) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < profile.layers.size(); ++i)
+    if (cut.before[i]) seconds += profile.layers[i].forward;
+  return seconds;
+}
+
+TailSaving best_cut(const TailTerms& terms, const TimingProfile& profile,
+                    const std::set<std::string>& selection) {
+  TailSaving best;
+  for (const TailCut& cut : terms.cuts) {
+    if (!lies_behind(cut, profile, selection)) break;
+    const bool kept = cut.cut.value == terms.kept;
+    if (!kept && cut.elements > terms.most_elements) continue;
+    const double forward = forward_before(cut, profile);
+    const double saved = forward * (1 - (kept ? terms.kept_computed : terms.computed));
+    if (saved > best.seconds && saved > kLeastSaving * profile.step) best = {&cut, saved, forward};
+  }
+  return best;
+}
+
+std::set<std::string> weights_behind(const TailCut& cut, const TimingProfile& profile) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    if (cut.before[i]) continue;
+    for (const WeightTiming& w : profile.layers[i].weights) names.insert(w.name);
+  }
+  return names;
+}
+
+}  // namespace moil

@@ -1,0 +1,33 @@
+#include "base/unnamed_file.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/error.h"
+
+namespace moil {
+namespace {
+
+TEST(UnnamedFile, KeepsWhatIsWrittenAndHasNoName) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("moil_unnamed_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const UniqueFd file = open_unnamed_file(folder);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  const std::array<int, 3> written{1, 2, 3};
+  std::array<int, 2> read{};
+  write_at(file, 8, std::as_bytes(std::span(written)), "write");
+  read_at(file, 12, std::as_writable_bytes(std::span(read)), "read");
+  EXPECT_EQ(read, (std::array<int, 2>{2, 3}));
+  EXPECT_THROW(read_at(file, 16, std::as_writable_bytes(std::span(read)), "read"), Error);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(UnnamedFile, IsNoneInAFolderThatIsNotThere) {
+  EXPECT_FALSE(open_unnamed_file("/no/such/folder"));
+}
+
+}  // namespace
+}  // namespace moil

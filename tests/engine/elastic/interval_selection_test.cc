@@ -1,0 +1,123 @@
+#include "engine/elastic/interval_selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/elastic/predicted_step.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using ::testing::IsSubsetOf;
+using ::testing::UnorderedElementsAre;
+
+const std::string kFirst = "fully_connected0.weight", kSecond = "fully_connected1.weight",
+                  kLast = "fully_connected2.weight";
+
+// Three layers with a weight each, biasless; forward, gradient and derivative of each layer take a
+// second, applying nothing.
+struct Case {
+  Case()
+      : model(testing::ModelBuilder({4})
+                  .layer("fully_connected", {{"units", 5}, {"bias", false}})
+                  .relu()
+                  .layer("fully_connected", {{"units", 6}, {"bias", false}})
+                  .relu()
+                  .layer("fully_connected", {{"units", 3}, {"bias", false}})
+                  .model()),
+        graph(build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4)),
+        cuts(tail_cuts(model, graph)) {
+    for (const Node& node : graph.nodes) {
+      LayerTiming layer{node.name, 1, 1, 0, 1, {}};
+      if (!node.weights.empty()) {
+        layer.weights.push_back({weight_name(node, node.weights[0]), 1, 1, 0});
+        layer.all_gradient = 1;
+      }
+      profile.layers.push_back(layer);
+      profile.forward += 1;
+    }
+    profile.step = predicted_step(profile, graph, {kFirst, kSecond, kLast});
+  }
+
+  std::set<std::string> select(double seconds, const TailTerms& tail,
+                               const std::map<std::string, double>& importance,
+                               const std::set<std::string>* before = nullptr) const {
+    return select_for_interval(
+        IntervalStep(profile, graph, tail),
+        {.importance = importance, .step_seconds = seconds, .before = before, .fits = {}});
+  }
+  TailTerms terms(double computed) const { return {cuts, 1000, computed, "", 1}; }
+
+  ModelDescription model;
+  Graph graph;
+  std::vector<TailCut> cuts;
+  TimingProfile profile;
+};
+
+const std::map<std::string, double> kAlike = {{kFirst, 1}, {kSecond, 1}, {kLast, 1}};
+
+// Six layers with the loss: forward takes 6.
+TEST(IntervalSelection, AStepTakesLessBehindMaps) {
+  const Case c;
+  const TailTerms none, tail = c.terms(0.25);
+  const IntervalStep whole(c.profile, c.graph, none), cut(c.profile, c.graph, tail);
+  EXPECT_EQ(whole.seconds({kLast}), 6 + 1 + 1);  // and the loss's derivative
+  EXPECT_EQ(cut.seconds({kLast}), 8 - 0.75 * 4);
+  EXPECT_EQ(cut.seconds({kFirst}), whole.seconds({kFirst}));
+}
+
+TEST(IntervalSelection, WhatMapsSaveIsTrainedIn) {
+  const Case c;
+  EXPECT_THAT(c.select(9, {}, kAlike), UnorderedElementsAre(kLast));
+  // The first two layers saved: 10 + 1 - 0.75 * 2
+  EXPECT_THAT(c.select(9.6, c.terms(0.25), kAlike), UnorderedElementsAre(kLast, kSecond));
+}
+
+TEST(IntervalSelection, WhatMattersMoreThanTheMapsIsTrainedBeforeThem) {
+  const Case c;
+  const std::map<std::string, double> first = {{kFirst, 9}, {kSecond, 1}, {kLast, 1}};
+  EXPECT_TRUE(c.select(12, c.terms(0.25), first).contains(kFirst));
+}
+
+// With maps that are there, less time does.
+TEST(IntervalSelection, MapsThatAreThereAreUsed) {
+  const Case c;
+  TailTerms tail = c.terms(1);
+  tail.kept = "relu1";
+  tail.kept_computed = 0;
+  EXPECT_THAT(c.select(4, tail, kAlike), UnorderedElementsAre(kLast));
+  const IntervalStep step(c.profile, c.graph, tail);
+  EXPECT_EQ(step.seconds({kLast}), 4);
+}
+
+TEST(IntervalSelection, WhereNothingIsOfUseWhatWasTrainedOrTheCheapest) {
+  const Case c;
+  const std::map<std::string, double> useless = {{kFirst, 0}, {kSecond, 0}, {kLast, 0}};
+  EXPECT_THAT(c.select(8, {}, useless), UnorderedElementsAre(kLast));
+  EXPECT_THAT(c.select(1, {}, useless), UnorderedElementsAre(kLast));  // longer than allowed
+  const std::set<std::string> before = {kSecond};
+  EXPECT_TRUE(c.select(11, {}, useless, &before).contains(kSecond));
+}
+
+TEST(IntervalSelection, NeverTakesLongerThanAllowed) {
+  const Case c;
+  for (double seconds = 5; seconds < 14; seconds += 0.3) {
+    for (const double computed : {0.0, 0.3, 0.9}) {
+      const TailTerms tail = c.terms(computed);
+      const IntervalStep step(c.profile, c.graph, tail);
+      const double took = step.seconds(c.select(seconds, tail, kAlike));
+      EXPECT_LE(took, std::max(seconds, step.seconds({kLast})) + 1e-9) << seconds << computed;
+    }
+  }
+}
+
+TEST(IntervalSelection, TheCheapestLayerIsOneWithAllItsWeights) {
+  Case c;
+  EXPECT_THAT(cheapest_layer(c.profile).weights, UnorderedElementsAre(kLast));
+  EXPECT_EQ(cheapest_layer(c.profile).backward_seconds, 2);
+  EXPECT_TRUE(cheapest_layer({}).weights.empty());
+}
+
+}  // namespace
+}  // namespace moil

@@ -1,0 +1,88 @@
+#include "engine/elastic/map_maker.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <numeric>
+
+#include "engine/graph/realizers/realizers.h"
+#include "tests/engine/train/toy_source.h"
+
+namespace moil {
+namespace {
+
+using testing::ToySource;
+
+constexpr std::int64_t kFeatures = 12, kSamples = 11;
+
+// Statistics and gammas that are not those of a fresh batch norm.
+struct Made {
+  explicit Made(std::int64_t batch)
+      : model(testing::ModelBuilder({kFeatures}).fc(6).norm().relu().fc(3).model()),
+        graph(build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4)),
+        cuts(tail_cuts(model, graph)),
+        weights(testing::random_weights(model, 3)),
+        kernels(testing::fixed_kernels()),
+        source(kSamples, kFeatures),
+        maps(std::filesystem::temp_directory_path(), "relu0", {kSamples, 6, 3}),
+        maker(model, cuts.at(0), weights, batch, kernels) {
+    std::iota(all.begin(), all.end(), 0);
+  }
+  std::vector<float> read(std::span<const std::int64_t> indices, bool targets) {
+    std::vector<float> map(6 * indices.size()), target(3 * indices.size());
+    maps.read(indices, map.data(), target.data());
+    return targets ? target : map;
+  }
+
+  ModelDescription model;
+  Graph graph;
+  std::vector<TailCut> cuts;
+  WeightMap weights;
+  KernelSelector kernels;
+  ToySource source;
+  CachedMaps maps;
+  MapMaker maker;
+  std::vector<std::int64_t> all = std::vector<std::int64_t>(kSamples);
+};
+
+// What the frozen network gives, which is what a step would compute.
+TEST(MapMaker, MapsAreTheNetworksWithItsStatistics) {
+  Made made(4);
+  ASSERT_TRUE(made.maker.make(made.source, made.all, made.maps, {}));
+  const ModelDescription before =
+      realize_frozen(realize_slice(made.model, "relu0", {6}).backbone, {});
+  KernelSelector kernels = testing::fixed_kernels();
+  Network network(before, {.batch = kSamples, .plan = {}}, kernels);
+  network.allocate();
+  network.load(made.weights);
+  std::vector<float> targets(3 * kSamples);
+  made.source.read(made.all, network.input(0), targets.data());
+  network.forward();
+  const std::vector<float> maps = made.read(made.all, false);
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    EXPECT_NEAR(maps[i], network.output(0)[i], 1e-5F * (1 + std::abs(maps[i])));
+  EXPECT_EQ(made.read(made.all, true), targets);
+}
+
+// A run that is resumed makes them in other batches.
+TEST(MapMaker, AMapIsTheSameInEveryBatch) {
+  Made whole(4), parts(3);
+  ASSERT_TRUE(whole.maker.make(whole.source, whole.all, whole.maps, {}));
+  const std::vector<std::int64_t> some = {9, 2, 3, 5};
+  ASSERT_TRUE(parts.maker.make(parts.source, some, parts.maps, {}));
+  EXPECT_EQ(whole.read(some, false), parts.read(some, false));
+  const auto missing = parts.maps.missing(parts.all);
+  EXPECT_EQ(missing, (std::vector<std::int64_t>{0, 1, 4, 6, 7, 8, 10}));
+  ASSERT_TRUE(parts.maker.make(parts.source, missing, parts.maps, {}));
+  EXPECT_EQ(whole.read(whole.all, false), parts.read(parts.all, false));
+}
+
+TEST(MapMaker, StopsBetweenBatches) {
+  Made made(4);
+  int asked = 0;
+  EXPECT_FALSE(made.maker.make(made.source, made.all, made.maps, [&] { return ++asked < 3; }));
+  EXPECT_EQ(made.maps.missing(made.all).size(), static_cast<std::size_t>(kSamples - 2 * 4));
+}
+
+}  // namespace
+}  // namespace moil
