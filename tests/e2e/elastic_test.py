@@ -100,11 +100,13 @@ class ElasticTest(unittest.TestCase):
             self.ctl.submit(spec)
 
     def test_killed_again_and_again(self) -> None:
-        """Goes on with the selections and the waiting states of before: the same weights."""
+        """Goes on with the selections and the waiting states of before, and with the same maps: the same weights."""
         spec = self.world.spec(ROW, elastic={**ELASTIC, "rho": 0.8})
         spec["train"] = {**spec["train"], "epochs": 40, "checkpoint_seconds": 0.05}
         first = self.ctl.wait(self.ctl.submit(spec))
         self.assertEqual(first["attempts"], 1, first["message"])
+        intervals = first["result"]["details"]["elastic"]["intervals"]
+        self.assertTrue(intervals[-1]["begins_behind"], "what does not learn at the end is left out")
         expected = weights_digest(self.daemon.state, first)
         job = self.ctl.submit(spec)
         for epoch in (7, 20, 31):
