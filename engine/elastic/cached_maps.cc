@@ -40,8 +40,7 @@ void CachedMaps::read(std::span<const std::int64_t> indices, float* inputs, floa
 std::vector<std::int64_t> CachedMaps::missing(std::span<const std::int64_t> indices) const {
   std::vector<std::int64_t> wanted(indices.begin(), indices.end());
   std::ranges::sort(wanted);
-  const auto again = std::ranges::unique(wanted);
-  wanted.erase(again.begin(), again.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   std::erase_if(wanted, [&](std::int64_t index) { return has(index); });
   return wanted;
 }

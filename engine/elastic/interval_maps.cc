@@ -10,7 +10,7 @@ namespace {
 
 std::int64_t distinct(std::vector<std::int64_t> indices) {
   std::ranges::sort(indices);
-  return std::ranges::unique(indices).begin() - indices.begin();
+  return std::unique(indices.begin(), indices.end()) - indices.begin();
 }
 
 // Half of what is free: others write, too.
