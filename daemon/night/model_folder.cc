@@ -88,16 +88,6 @@ void write_model_folder(const std::filesystem::path& folder, const ModelBundle& 
   sync_folder(folder);
 }
 
-WeightMap weights_of(const ModelDescription& part, const WeightMap& all) {
-  WeightMap own;
-  for (const Node& node : build_graph(part, 1).nodes) {
-    for (const WeightSpec& w : node.weights) {
-      if (const auto it = all.find(weight_name(node, w)); it != all.end()) own.insert(*it);
-    }
-  }
-  return own;
-}
-
 std::size_t weight_bytes(const WeightMap& weights) {
   std::size_t bytes = 0;
   for (const auto& [name, tensor] : weights) bytes += tensor.data.size() * sizeof(float);

@@ -29,9 +29,6 @@ struct ModelBundle {
 // Writes the folder, which must not exist, and makes it durable; the caller renames it into place.
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle);
 
-// Those of `all` that a part of the model owns, as a slice of it does.
-[[nodiscard]] WeightMap weights_of(const ModelDescription& part, const WeightMap& all);
-
 // Of the weights, in memory.
 [[nodiscard]] std::size_t weight_bytes(const WeightMap& weights);
 

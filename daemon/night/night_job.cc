@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -358,11 +357,9 @@ class NightJob {
   std::unique_ptr<HeadTraining> make_training() {
     if (!night_.elastic) return plain_training(*night_.trainer);
     settle_rho();
-    if (spec_.cache.enabled) {
-      const auto quota = static_cast<std::uint64_t>(file_.cache_quota_bytes);
+    if (spec_.cache.enabled)
       night_.elastic->maps = {layout_.job(file_.id),
-                              quota > 0 ? quota : std::numeric_limits<std::uint64_t>::max()};
-    }
+                              static_cast<std::uint64_t>(file_.cache_quota_bytes)};
     ElasticPlan plan{
         night_.head, night_.freeze.trainable_layers, night_.trainer->config(), *night_.elastic,
         profile_,    night_.trainer->planned_bytes()};

@@ -30,13 +30,6 @@ using Clock = std::chrono::steady_clock;
 // A step of so much is summed in another order: the last digits must not leave a weight out.
 constexpr double kRounding = 1 + 1e-9;
 
-std::vector<std::string> weight_names(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const Node& node : graph.nodes)
-    for (const WeightSpec& w : node.weights) names.push_back(weight_name(node, w));
-  return names;
-}
-
 // What the least step takes in an interval.
 double smallest_step(const IntervalStep& step) {
   const double whole = smallest_speedup_ratio(step.profile()) * step.profile().step;
@@ -83,11 +76,7 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
 
 ElasticTrainer::~ElasticTrainer() = default;
 
-void ElasticTrainer::start(const WeightMap& weights) {
-  weights_.clear();
-  for (const std::string& name : weight_names(graph_))
-    if (const auto found = weights.find(name); found != weights.end()) weights_.insert(*found);
-}
+void ElasticTrainer::start(const WeightMap& weights) { weights_ = weights_of(model_, weights); }
 
 TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) const {
   TrainerConfig config = config_;
@@ -114,7 +103,8 @@ void ElasticTrainer::put_aside() {
 void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
   trainer_ = std::move(trainer);
   trainer_->allocate(weights_);
-  for (const std::string& name : weight_names(trainer_->network().graph())) weights_.erase(name);
+  for (const Node& node : trainer_->network().graph().nodes)
+    for (const WeightSpec& w : node.weights) weights_.erase(weight_name(node, w));
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
     const auto state = waiting_.find(tensor.name);
     if (state == waiting_.end()) continue;
@@ -315,7 +305,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   return filled.done;
 }
 
-void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
+bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
                             std::int64_t epoch) {
   const auto start = Clock::now();
   put_aside();
@@ -341,11 +331,12 @@ void ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   interval.schedule_end = schedule_end(interval);
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
-  (void)fill_maps(source, callbacks);  // before the network has its memory
+  const bool goes_on = fill_maps(source, callbacks);  // before the network has its memory
   const auto beginning = Clock::now();
   begin(std::move(trainer));
   release_idle_memory();  // that probing, planning and maps took
   intervals_.back().choosing_seconds += seconds_since(beginning);
+  return goes_on;
 }
 
 // What the interval trains, and how; the trainer is planned.
@@ -438,9 +429,9 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
   const std::int64_t total = per_epoch * config_.epochs;
   while (state().step < total) {
     const std::int64_t epoch = state().step / per_epoch;
-    if (intervals_.empty() || interval_of(epoch) != interval_of(intervals_.back().epoch))
-      choose(source, callbacks, epoch);
-    if (!fill_maps(source, callbacks)) break;
+    const bool begins =
+        intervals_.empty() || interval_of(epoch) != interval_of(intervals_.back().epoch);
+    if (!(begins ? choose(source, callbacks, epoch) : fill_maps(source, callbacks))) break;
     const std::int64_t end =
         std::min(total, (interval_of(epoch) + 1) * elastic_.interval_epochs * per_epoch);
     bool goes_on = true;

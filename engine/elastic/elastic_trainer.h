@@ -122,7 +122,8 @@ class ElasticTrainer {
 
  private:
   std::int64_t interval_of(std::int64_t epoch) const { return epoch / elastic_.interval_epochs; }
-  void choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
+  // False where making its maps was stopped: the interval has begun all the same.
+  bool choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
   void follow_speed(std::int64_t epoch);
   void use_profile_of(std::int64_t epoch);
   std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,

@@ -13,11 +13,12 @@ std::int64_t distinct(std::vector<std::int64_t> indices) {
   return std::unique(indices.begin(), indices.end()) - indices.begin();
 }
 
-// Half of what is free: others write, too.
-std::uint64_t room_in(const std::filesystem::path& folder) {
+// Half of what is free, within the limit: others write, too.
+std::uint64_t room_in(const IntervalMaps::Place& place) {
   std::error_code error;
-  const auto space = std::filesystem::space(folder, error);
-  return error ? 0 : space.available / 2;
+  const auto space = std::filesystem::space(place.folder, error);
+  const std::uint64_t room = error ? 0 : space.available / 2;
+  return place.limit_bytes > 0 ? std::min(place.limit_bytes, room) : room;
 }
 
 std::size_t elements_of_input(const Graph& graph, std::size_t input) {
@@ -41,8 +42,7 @@ TailTerms IntervalMaps::terms(std::span<const std::int64_t> samples, std::string
   const std::int64_t maps = distinct({samples.begin(), samples.end()});
   tail.cuts = cuts_;
   tail.computed = static_cast<double>(maps) / trained;
-  const std::uint64_t record = std::min(place_.limit_bytes, room_in(place_.folder)) /
-                               (static_cast<std::uint64_t>(maps) * sizeof(float));
+  const std::uint64_t record = room_in(place_) / (static_cast<std::uint64_t>(maps) * sizeof(float));
   tail.most_elements = record > target_elements_ ? record - target_elements_ : 0;
   if (kept.empty()) return tail;
   tail.kept = std::move(kept);

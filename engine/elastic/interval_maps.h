@@ -22,7 +22,7 @@ class IntervalMaps {
   // Where maps are kept, and how much of them at most. No folder: none are.
   struct Place {
     std::filesystem::path folder;
-    std::uint64_t limit_bytes = 0;
+    std::uint64_t limit_bytes = 0;  // 0: no limit but the disk's
   };
   // model: complete (graph/preparation.h). training: the graph of training it.
   IntervalMaps(const ModelDescription& model, const Graph& training, Place place);

@@ -7,32 +7,17 @@
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
-namespace {
-
-WeightMap weights_before(const ModelDescription& backbone, const WeightMap& all) {
-  WeightMap own;
-  for (const Node& node : build_graph(backbone, 1).nodes) {
-    for (const WeightSpec& w : node.weights) {
-      const std::string name = weight_name(node, w);
-      own[name] = all.at(name);
-    }
-  }
-  return own;
-}
-
-ModelDescription before(const ModelDescription& model, const TailCut& cut) {
-  return realize_slice(complete_model(realize_pruning(model)), cut.cut.value, cut.cut.dims)
-      .backbone;
-}
-
-}  // namespace
-
 MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
                    std::int64_t batch, KernelSelector& kernels)
+    : MapMaker(realize_slice(model, cut.cut.value, cut.cut.dims).backbone, weights, batch,
+               kernels) {}
+
+MapMaker::MapMaker(const ModelDescription& backbone, const WeightMap& weights, std::int64_t batch,
+                   KernelSelector& kernels)
     : batch_(batch),
-      weights_(weights_before(before(model, cut), weights)),
-      network_(prepare_inference(before(model, cut), weights_),
-               NetworkOptions{.batch = batch, .plan = {}}, kernels) {
+      weights_(weights_of(backbone, weights)),
+      network_(prepare_inference(backbone, weights_), NetworkOptions{.batch = batch, .plan = {}},
+               kernels) {
   network_.allocate();
   network_.load(weights_);
   weights_.clear();

@@ -15,7 +15,8 @@ namespace moil {
 // One thread.
 class MapMaker {
  public:
-  // weights: of the whole model, at least. Has memory from here on.
+  // model: complete (graph/preparation.h). weights: of all of it, at least. Has memory from here
+  // on.
   MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
            std::int64_t batch, KernelSelector& kernels);
 
@@ -25,6 +26,9 @@ class MapMaker {
             const std::function<bool()>& may_go_on);
 
  private:
+  MapMaker(const ModelDescription& backbone, const WeightMap& weights, std::int64_t batch,
+           KernelSelector& kernels);
+
   const std::int64_t batch_;
   WeightMap weights_;
   Network network_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
@@ -46,27 +45,32 @@ std::vector<bool> layers_before(const std::set<std::string>& backbone, const Gra
   return before;
 }
 
-bool lies_behind(const TailCut& cut, const TimingProfile& profile,
-                 const std::set<std::string>& selection) {
-  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
-    if (cut.before[i] && std::ranges::count(profile.layers[i].learning(selection), true) > 0)
-      return false;
-  }
+// By layer.
+std::vector<bool> layers_that_learn(const TimingProfile& profile,
+                                    const std::set<std::string>& selection) {
+  std::vector<bool> learn;
+  for (const LayerTiming& layer : profile.layers)
+    learn.push_back(std::ranges::count(layer.learning(selection), true) > 0);
+  return learn;
+}
+
+bool all_behind(const TailCut& cut, const std::vector<bool>& learn) {
+  for (std::size_t i = 0; i < learn.size(); ++i)
+    if (cut.before[i] && learn[i]) return false;
   return true;
 }
 
 }  // namespace
 
 std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& training) {
-  const ModelDescription complete = complete_model(realize_pruning(model));
-  const Graph graph = build_graph(complete, 1);
+  const Graph graph = build_graph(model, 1);
   const auto dropout = std::ranges::find(graph.nodes, "dropout", &Node::type);
   std::vector<TailCut> cuts;
   for (const Cut& cut : cuts_of(graph)) {
     if (cut.last_node >= dropout - graph.nodes.begin()) break;
     if (is_read_by_what_joins(graph, cut.value)) continue;
     std::set<std::string> backbone;
-    for (const auto& layer : realize_slice(complete, cut.value, cut.dims).backbone.layers)
+    for (const auto& layer : realize_slice(model, cut.value, cut.dims).backbone.layers)
       backbone.insert(layer.name);
     cuts.push_back({cut, elements_of(cut), layers_before(backbone, training)});
   }
@@ -82,9 +86,10 @@ double forward_before(const TailCut& cut, const TimingProfile& profile) {
 
 TailSaving best_cut(const TailTerms& terms, const TimingProfile& profile,
                     const std::set<std::string>& selection) {
+  const std::vector<bool> learn = layers_that_learn(profile, selection);
   TailSaving best;
   for (const TailCut& cut : terms.cuts) {
-    if (!lies_behind(cut, profile, selection)) break;
+    if (!all_behind(cut, learn)) break;
     const bool kept = cut.cut.value == terms.kept;
     if (!kept && cut.elements > terms.most_elements) continue;
     const double forward = forward_before(cut, profile);

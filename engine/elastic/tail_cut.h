@@ -22,7 +22,8 @@ struct TailCut {
   std::vector<bool> before;  // by layer of the training graph: what a step then leaves out
 };
 
-// In the order in which they are computed. training: the graph of training the model. Left out are
+// In the order in which they are computed. model: complete (graph/preparation.h). training: the
+// graph of training it. Left out are
 // values behind a dropout, which would freeze one draw of it, and those that inference computes in
 // one with what follows: there the kernels would be others than a whole network's.
 [[nodiscard]] std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& training);

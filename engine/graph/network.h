@@ -179,6 +179,9 @@ class Network {
 [[nodiscard]] NamedTensor initial_weight(const WeightSpec& spec, const std::string& name,
                                          std::uint64_t seed);
 
+// Those of `all` that a part of a model owns, as a slice of it does.
+[[nodiscard]] WeightMap weights_of(const ModelDescription& part, const WeightMap& all);
+
 // kBadData listing what is missing, unknown or of other dims.
 void check_weights(const Graph& graph, const WeightMap& weights);
 

@@ -167,4 +167,14 @@ std::vector<PersistentTensor> Network::persistent() const {
   return tensors;
 }
 
+WeightMap weights_of(const ModelDescription& part, const WeightMap& all) {
+  WeightMap own;
+  for (const Node& node : build_graph(part, 1).nodes) {
+    for (const WeightSpec& w : node.weights) {
+      if (const auto it = all.find(weight_name(node, w)); it != all.end()) own.insert(*it);
+    }
+  }
+  return own;
+}
+
 }  // namespace moil

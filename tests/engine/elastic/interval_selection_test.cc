@@ -9,7 +9,6 @@
 namespace moil {
 namespace {
 
-using ::testing::IsSubsetOf;
 using ::testing::UnorderedElementsAre;
 
 const std::string kFirst = "fully_connected0.weight", kSecond = "fully_connected1.weight",
