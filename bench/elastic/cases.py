@@ -70,7 +70,7 @@ RESNET = Case(
     "resnet18-cifar",
     "cifar10-3",
     Size(1000, 150, 200),
-    _CIFAR,
+    replace(_CIFAR, batch=16),
     "all",
     alpha=0.05,
     pretraining=Training(epochs=12, batch=64, learning_rate=0.1, weight_decay=5e-4),
@@ -85,7 +85,7 @@ CASES = [
 ]
 
 # What --tune tries, every way with each: batch and learning rate.
-TRIED = [(32, 0.01), (32, 0.03), (8, 0.003), (8, 0.01)]
+TRIED = [(32, 0.01), (32, 0.03), (16, 0.01), (8, 0.003), (8, 0.01)]
 
 
 def cases(names: list[str] | None, quick: bool) -> list[Case]:

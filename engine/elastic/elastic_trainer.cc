@@ -300,7 +300,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   std::vector<std::int64_t> samples;
   if (cut) samples = samples_of(callbacks, interval.epoch);
   const IntervalMaps::Filled filled = maps_.fill(
-      cut, source, samples, {weights_, probe_samples(source), kernels_, callbacks.may_go_on});
+      cut, source, samples, {weights_, micro_batch_of(config_), kernels_, callbacks.may_go_on});
   if (filled.computed) interval.caching_seconds += seconds_since(start);
   return filled.done;
 }
