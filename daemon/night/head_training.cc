@@ -177,7 +177,7 @@ class ElasticTraining final : public HeadTraining {
       importance.push_back(interval.importance.at(tensor));
     }
     return {{"epoch", interval.epoch},
-            {"epochs", epochs_of(interval)},
+            {"epochs", trainer_->schedule().epochs_from(interval.epoch)},
             {"selected", std::move(selected)},
             {"importance", std::move(importance)},
             {"predicted_step_seconds", interval.step_seconds},
@@ -190,19 +190,14 @@ class ElasticTraining final : public HeadTraining {
             {"begins_behind", interval.cut}};
   }
 
-  std::int64_t epochs_of(const ElasticInterval& interval) const {
-    return std::min(plan_.elastic.interval_epochs, plan_.config.epochs - interval.epoch);
-  }
-
   // Why the time that there was is not used up.
   Json remark() const {
-    double used = 0, trained = 0;
-    for (const ElasticInterval& interval : trainer_->intervals()) {
-      used += interval.share * static_cast<double>(epochs_of(interval));
-      trained += static_cast<double>(epochs_of(interval));
-    }
+    const std::vector<ElasticInterval>& intervals = trainer_->intervals();
+    if (intervals.empty()) return nullptr;
+    const auto trained = static_cast<double>(trainer_->schedule().end_of(intervals.back().epoch));
+    const double used = trainer_->schedule().used(intervals);
     const double allowed = plan_.elastic.speedup_ratio * trained;
-    if (trained == 0 || used >= 0.9 * allowed) return nullptr;
+    if (used >= 0.9 * allowed) return nullptr;
     char text[200];
     std::snprintf(text, sizeof text,
                   "steps take %.0f %% of what rho allows: nothing that is not selected could be "

@@ -6,7 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/elastic/elastic_trainer.h"
+#include "engine/elastic/elastic_interval.h"
+#include "engine/elastic/profiles_in_force.h"
 
 namespace moil {
 

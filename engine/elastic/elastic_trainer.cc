@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 
 #include "base/error.h"
@@ -13,15 +12,10 @@
 #include "engine/elastic/selection_memory.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
-#include "engine/train/schedule.h"
 
 namespace moil {
 namespace {
 
-// A step that takes so much longer or shorter than predicted is another machine's.
-constexpr double kDrift = 0.15;
-// Of a full step: shorter ones, behind maps, tell little of the machine.
-constexpr double kTellingStep = 0.1;
 // Of the time that is trained: what probing may take.
 constexpr double kMostProbing = 0.01;
 
@@ -66,12 +60,13 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       layers_(trainable_layers),
       config_(config),
       elastic_(elastic),
+      schedule_(elastic_.interval_epochs, config_.epochs, elastic_.speedup_ratio),
       profiles_(std::move(profiles)),
       kernels_(kernels),
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
       maps_(model_, graph_, elastic_.maps) {
-  check(elastic_, profiles_.at(0).profile);
+  check(elastic_, profiles_.first().profile);
 }
 
 ElasticTrainer::~ElasticTrainer() = default;
@@ -143,9 +138,10 @@ std::int64_t ElasticTrainer::probe_samples(BatchSource& source) const {
 // share: of this interval.
 bool ElasticTrainer::is_time_to_probe(double share, std::int64_t epoch,
                                       std::int64_t per_epoch) const {
-  const ProfileInForce& present = profiles_[present_];
+  const ProfileInForce& present = profiles_.present();
   if (intervals_.empty() || !present.overhead) return true;
-  const double steps = used_share() + share * static_cast<double>(epochs_of_interval(epoch));
+  const double steps =
+      schedule_.used(intervals_) + share * static_cast<double>(schedule_.epochs_from(epoch));
   const auto probed = std::ranges::count_if(
       intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
   const double probing = static_cast<double>(probed + 1) * present.overhead->choose;
@@ -170,7 +166,7 @@ std::unique_ptr<Trainer> ElasticTrainer::planned_lighter(
     std::set<std::string>& selection, const std::map<std::string, double>& importance,
     const TailTerms& tail) {
   if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
-  const TimingProfile& profile = profiles_[present_].profile;
+  const TimingProfile& profile = profiles_.present().profile;
   std::unique_ptr<Trainer> trainer;
   selection = lightened(std::move(selection), profile, importance,
                         most_selection_bytes(elastic_.speedup_ratio, full_planned_bytes_),
@@ -209,28 +205,16 @@ void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callba
     return std::vector<float>(batch * value.info.dims.elements_per_sample());
   };
   std::vector<float> inputs = buffer(0), targets = buffer(1);
-  profiles_[present_].overhead = {
-      .read = read_seconds(source, std::span(order).first(batch), inputs, targets),
-      .choose = probe_seconds};
-}
-
-std::int64_t ElasticTrainer::epochs_of_interval(std::int64_t first_epoch) const {
-  return std::min(elastic_.interval_epochs, config_.epochs - first_epoch);
-}
-
-// Of a full step's time, summed over the epochs so far.
-double ElasticTrainer::used_share() const {
-  double used = 0;
-  for (const ElasticInterval& i : intervals_)
-    used += i.share * static_cast<double>(epochs_of_interval(i.epoch));
-  return used;
+  profiles_.set_overhead(
+      {.read = read_seconds(source, std::span(order).first(batch), inputs, targets),
+       .choose = probe_seconds});
 }
 
 // By the first profile's smallest step: another profile changes no plan of the whole run. Maps for
 // the last intervals are computed once. steps: of the interval.
 double ElasticTrainer::next_share(std::int64_t epoch, std::int64_t steps,
                                   const TailTerms& tail) const {
-  const ProfileInForce& first = profiles_[0];
+  const ProfileInForce& first = profiles_.first();
   const double full = first.profile.step;
   TailTerms ready = tail;
   ready.computed = ready.kept_computed = 0;
@@ -238,39 +222,19 @@ double ElasticTrainer::next_share(std::int64_t epoch, std::int64_t steps,
   double maps = best_cut(ready, first.profile, cheapest_layer(first.profile).weights).seconds;
   if (const TailCut* kept = maps_.cut_named(tail.kept))
     maps -= forward_before(*kept, first.profile);
-  const std::int64_t epochs = epochs_of_interval(epoch);
+  const std::int64_t epochs = schedule_.epochs_from(epoch);
   PaceLeast least;
   least.share = smallest_share(first.profile, first.overhead.value_or(ElasticOverhead{}),
                                smallest_step(step) / full, steps);
   least.once = std::max(0.0, maps) / full * tail.computed * static_cast<double>(epochs);
-  return share_of_interval(elastic_.pace, elastic_.speedup_ratio, least, {epoch, used_share()},
-                           epochs, config_.epochs);
-}
-
-// As far on in the rest of the schedule as the interval is in the rest of the time.
-double ElasticTrainer::schedule_end(const ElasticInterval& next) const {
-  const double begun = intervals_.empty() ? 0 : intervals_.back().schedule_end;
-  const std::int64_t epochs = epochs_of_interval(next.epoch);
-  if (next.epoch + epochs >= config_.epochs) return 1;
-  const double left = elastic_.speedup_ratio * static_cast<double>(config_.epochs) - used_share();
-  const double used = next.share * static_cast<double>(epochs);
-  return used < left ? begun + (1 - begun) * used / left : 1;
-}
-
-// Of the interval that has begun.
-void ElasticTrainer::follow_schedule(std::int64_t per_epoch) {
-  const std::size_t last = intervals_.size() - 1;
-  const ElasticInterval& interval = intervals_[last];
-  trainer_->follow({.begin = last == 0 ? 0 : intervals_[last - 1].schedule_end,
-                    .end = interval.schedule_end,
-                    .first_step = interval.first_step,
-                    .steps = epochs_of_interval(interval.epoch) * per_epoch});
+  return share_of_interval(elastic_.pace, elastic_.speedup_ratio, least,
+                           {epoch, schedule_.used(intervals_)}, epochs, config_.epochs);
 }
 
 std::vector<std::int64_t> ElasticTrainer::samples_of(const Trainer::Callbacks& callbacks,
                                                      std::int64_t first_epoch) const {
   std::vector<std::int64_t> samples;
-  for (std::int64_t e = 0; e < epochs_of_interval(first_epoch); ++e) {
+  for (std::int64_t e = 0; e < schedule_.epochs_from(first_epoch); ++e) {
     const std::vector<std::int64_t> order = callbacks.order(first_epoch + e);
     samples.insert(samples.end(), order.begin(), order.end());
   }
@@ -310,9 +274,10 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   const auto start = Clock::now();
   put_aside();
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
-  follow_speed(epoch);
-  use_profile_of(epoch);
-  const std::int64_t steps = epochs_of_interval(epoch) * per_epoch;
+  if (elastic_.follow_speed && !intervals_.empty())
+    profiles_.follow_speed(epoch, intervals_.back(), passes_of_step(), trained_);
+  profiles_.use_of(epoch);
+  const std::int64_t steps = schedule_.epochs_from(epoch) * per_epoch;
   const TailTerms tail = tail_terms(callbacks, epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
@@ -325,10 +290,10 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   } else {
     interval.importance = intervals_.back().importance;
   }
-  if (!profiles_[present_].overhead)
+  if (!profiles_.present().overhead)
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
   std::unique_ptr<Trainer> trainer = select(interval, tail, steps);
-  interval.schedule_end = schedule_end(interval);
+  interval.schedule_end = schedule_.schedule_end(intervals_, interval);
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
   const bool goes_on = fill_maps(source, callbacks);  // before the network has its memory
@@ -343,7 +308,7 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
 std::unique_ptr<Trainer> ElasticTrainer::select(ElasticInterval& interval, const TailTerms& tail,
                                                 std::int64_t steps) {
   const auto start = Clock::now();
-  const ProfileInForce& present = profiles_[present_];
+  const ProfileInForce& present = profiles_.present();
   const double share = next_share(interval.epoch, steps, tail);
   const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
   const IntervalStep step(present.profile, graph_, tail);
@@ -365,9 +330,12 @@ std::unique_ptr<Trainer> ElasticTrainer::select(ElasticInterval& interval, const
   return trainer;
 }
 
+double ElasticTrainer::passes_of_step() const {
+  return static_cast<double>(config_.batch / micro_batch_of(config_));
+}
+
 void ElasticTrainer::take_step_seconds() {
-  const auto steps = static_cast<double>(trainer_->state().step - begun_at_);
-  const auto passes = steps * static_cast<double>(config_.batch / micro_batch_of(config_));
+  const double passes = static_cast<double>(trainer_->state().step - begun_at_) * passes_of_step();
   trained_.clear();
   if (passes <= 0) return;
   const StepSeconds seconds = mean_seconds(trainer_->network().plan(), order_seconds_, passes);
@@ -390,28 +358,6 @@ void ElasticTrainer::measure_interval() {
         (state().seconds - interval.seconds_before) / static_cast<double>(steps);
 }
 
-// By the interval that has ended. Where no step of it was trained here, everything takes as much
-// longer as a step.
-void ElasticTrainer::follow_speed(std::int64_t epoch) {
-  if (!elastic_.follow_speed || intervals_.empty() || profiles_.back().epoch >= epoch) return;
-  const ElasticInterval& last = intervals_.back();
-  const double passes = static_cast<double>(config_.batch / micro_batch_of(config_));
-  const double drift = last.measured_step_seconds / (passes * last.step_seconds);
-  const TimingProfile& profile = profiles_.back().profile;
-  if (last.measured_step_seconds <= 0 || std::abs(drift - 1) < kDrift ||
-      last.step_seconds < kTellingStep * profile.step)
-    return;
-  TimingProfile now = trained_.empty() ? scaled(profile, drift)
-                                       : updated_profile(profile, trained_, last.selection);
-  std::optional<ElasticOverhead> overhead = profiles_.back().overhead;
-  if (overhead) overhead = {overhead->read * drift, overhead->choose * drift};
-  profiles_.push_back({epoch, std::move(now), 0, "drift", overhead});
-}
-
-void ElasticTrainer::use_profile_of(std::int64_t epoch) {
-  while (present_ + 1 < profiles_.size() && profiles_[present_ + 1].epoch <= epoch) ++present_;
-}
-
 void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainState& state) {
   state_ = state;
   // States that wait are those of what was selected once: they are as large as they were then.
@@ -421,7 +367,7 @@ void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainS
     intervals_.push_back(std::move(interval));
     begin(std::move(trainer));
   }
-  if (!intervals_.empty()) use_profile_of(intervals_.back().epoch);
+  if (!intervals_.empty()) profiles_.use_of(intervals_.back().epoch);
 }
 
 bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callbacks) {
@@ -429,18 +375,16 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
   const std::int64_t total = per_epoch * config_.epochs;
   while (state().step < total) {
     const std::int64_t epoch = state().step / per_epoch;
-    const bool begins =
-        intervals_.empty() || interval_of(epoch) != interval_of(intervals_.back().epoch);
+    const bool begins = schedule_.begins_at(epoch, intervals_);
     if (!(begins ? choose(source, callbacks, epoch) : fill_maps(source, callbacks))) break;
-    const std::int64_t end =
-        std::min(total, (interval_of(epoch) + 1) * elastic_.interval_epochs * per_epoch);
+    const std::int64_t end = schedule_.end_of(epoch) * per_epoch;
     bool goes_on = true;
     Trainer::Callbacks until = callbacks;
     until.on_step = [&](std::int64_t step, std::int64_t all, double loss) {
       if (callbacks.on_step) goes_on = callbacks.on_step(step, all, loss);
       return goes_on && step < end;
     };
-    follow_schedule(per_epoch);
+    trainer_->follow(schedule_.span_of_last(intervals_, per_epoch));
     (void)trainer_->run(maps_.source(source), until);
     measure_interval();
     if (!goes_on) break;

@@ -26,16 +26,17 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "engine/elastic/elastic_overhead.h"
+#include "engine/elastic/elastic_interval.h"
 #include "engine/elastic/importance.h"
 #include "engine/elastic/interval_maps.h"
+#include "engine/elastic/interval_schedule.h"
 #include "engine/elastic/pace.h"
 #include "engine/elastic/profile_update.h"
+#include "engine/elastic/profiles_in_force.h"
 #include "engine/elastic/tail_cut.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
@@ -55,35 +56,6 @@ struct ElasticConfig {
   // Where steps take longer or shorter than predicted, the profile is brought up to date.
   bool follow_speed = false;
   IntervalMaps::Place maps = {};
-};
-
-// A profile, and the epoch from which on selections are made by it.
-struct ProfileInForce {
-  std::int64_t epoch = 0;
-  TimingProfile profile;
-  double seconds = 0;            // that measuring it took
-  std::string why = "measured";  // or "stored", "drift"
-  // Measured with the first choice where it is not given.
-  std::optional<ElasticOverhead> overhead = std::nullopt;
-};
-
-// What was chosen for an interval.
-struct ElasticInterval {
-  std::int64_t epoch = 0;  // its first, from 0
-  std::set<std::string> selection;
-  std::map<std::string, double> importance;  // of every tensor, as last probed
-  std::string cut;                           // the value that steps begin with; empty: the input
-  double step_seconds = 0;                   // predicted, reading included
-  // Of a full step's time: what a step takes, and its part of choosing and of computing maps.
-  double share = 0;
-  double schedule_end = 1;           // how far the learning rate's schedule is at its end
-  double measured_step_seconds = 0;  // the mean so far, waiting for batches included
-  std::size_t planned_bytes = 0;     // states that wait and weights before the cut included
-  // What choosing took, and of that the probe (0: none) and the selector.
-  double choosing_seconds = 0, probe_seconds = 0, selector_seconds = 0;
-  double caching_seconds = 0;   // and computing maps
-  std::int64_t first_step = 0;  // where the run stood when it began
-  double seconds_before = 0;
 };
 
 // The smallest ρ with which anything can be trained: forward, and the cheapest layer.
@@ -112,7 +84,8 @@ class ElasticTrainer {
 
   const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
   const std::vector<ElasticInterval>& intervals() const { return intervals_; }
-  const std::vector<ProfileInForce>& profiles() const { return profiles_; }
+  const std::vector<ProfileInForce>& profiles() const { return profiles_.all(); }
+  const IntervalSchedule& schedule() const { return schedule_; }
   // Of the trainer at work, and the states that wait; none before the first interval has begun.
   std::vector<PersistentTensor> persistent();
   // After persistent() was written to.
@@ -121,11 +94,8 @@ class ElasticTrainer {
   void save(WeightMap& weights) const;
 
  private:
-  std::int64_t interval_of(std::int64_t epoch) const { return epoch / elastic_.interval_epochs; }
   // False where making its maps was stopped: the interval has begun all the same.
   bool choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
-  void follow_speed(std::int64_t epoch);
-  void use_profile_of(std::int64_t epoch);
   std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
                                       std::int64_t epoch);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
@@ -134,11 +104,7 @@ class ElasticTrainer {
   bool is_time_to_probe(double share, std::int64_t epoch, std::int64_t per_epoch) const;
   std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail,
                                   std::int64_t steps);
-  double used_share() const;
   double next_share(std::int64_t epoch, std::int64_t steps, const TailTerms& tail) const;
-  double schedule_end(const ElasticInterval& next) const;
-  void follow_schedule(std::int64_t per_epoch);
-  std::int64_t epochs_of_interval(std::int64_t first_epoch) const;
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
   std::size_t beside_bytes(const std::set<std::string>& selection, const TailCut* cut) const;
@@ -154,17 +120,18 @@ class ElasticTrainer {
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
+  double passes_of_step() const;  // through the network
   void take_step_seconds();
 
   const ModelDescription model_;
   const std::set<std::string> layers_;
   const TrainerConfig config_;
   const ElasticConfig elastic_;
-  std::vector<ProfileInForce> profiles_;
+  const IntervalSchedule schedule_;
+  ProfilesInForce profiles_;
   KernelSelector& kernels_;
-  const Graph graph_;        // of training, whatever is selected
-  std::size_t present_ = 0;  // of profiles_
-  WeightMap weights_;        // those that no trainer holds
+  const Graph graph_;  // of training, whatever is selected
+  WeightMap weights_;  // those that no trainer holds
   IntervalMaps maps_;
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
   std::unique_ptr<ImportanceProbe> probe_;             // from the first interval on
