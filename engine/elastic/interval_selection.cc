@@ -96,17 +96,46 @@ std::set<std::string> without_importance(const IntervalStep& step,
 }
 
 // Behind the cut alone: the time is what it is because layers before it do not learn.
-std::set<std::string> filled(const IntervalStep& step, const IntervalQuestion& question,
-                             const std::set<std::string>& selection) {
-  const TailSaving saving = best_cut(step.tail(), step.profile(), selection);
+std::set<std::string> filled_behind(const TailCut& cut, double saved, const IntervalStep& step,
+                                    const IntervalQuestion& question,
+                                    const std::set<std::string>& selection) {
+  const std::set<std::string> behind = weights_behind(cut, step.profile());
   std::map<std::string, double> importance = question.importance;
-  if (saving.cut) {
-    const std::set<std::string> behind = weights_behind(*saving.cut, step.profile());
-    std::erase_if(importance, [&](const auto& entry) { return !behind.contains(entry.first); });
-  }
+  std::erase_if(importance, [&](const auto& entry) { return !behind.contains(entry.first); });
   return fill_selection(step.profile(), step.graph(), importance, selection,
-                        question.step_seconds + saving.seconds, question.fits);
+                        question.step_seconds + saved, question.fits);
 }
+
+// The best of what was offered: what has more importance, and of the same what has more time. Time
+// that could train something is not left.
+class Choice {
+ public:
+  Choice(const IntervalStep& step, const IntervalQuestion& question)
+      : step_(step), question_(question) {}
+
+  // And what is left of the time.
+  void offer_filled(const std::set<std::string>& selection) {
+    const TailSaving saving = best_cut(step_.tail(), step_.profile(), selection);
+    if (saving.cut) offer(filled_behind(*saving.cut, saving.seconds, step_, question_, selection));
+    offer(fill_selection(step_.profile(), step_.graph(), question_.importance, selection,
+                         question_.step_seconds, question_.fits));
+  }
+  bool any() const { return !best_.empty(); }
+  std::set<std::string> take() { return std::move(best_); }
+
+ private:
+  void offer(std::set<std::string> selection) {
+    const std::pair worth(importance_of(selection, question_), step_.seconds(selection));
+    if (any() && worth <= worth_) return;
+    best_ = std::move(selection);
+    worth_ = worth;
+  }
+
+  const IntervalStep& step_;
+  const IntervalQuestion& question_;
+  std::set<std::string> best_;
+  std::pair<double, double> worth_;
+};
 
 }  // namespace
 
@@ -131,18 +160,13 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
 
 std::set<std::string> select_for_interval(const IntervalStep& step,
                                           const IntervalQuestion& question) {
-  std::set<std::string> best;
-  double most = 0;
+  Choice choice(step, question);
   for (Way& way : ways(step)) {
-    std::set<std::string> selection = select_in_time(step, question, way);
-    if (selection.empty()) continue;
-    selection = filled(step, question, selection);
-    const double importance = importance_of(selection, question);
-    if (!best.empty() && importance <= most) continue;
-    best = std::move(selection);
-    most = importance;
+    const std::set<std::string> selection = select_in_time(step, question, way);
+    if (!selection.empty()) choice.offer_filled(selection);
   }
-  return best.empty() ? filled(step, question, without_importance(step, question)) : best;
+  if (!choice.any()) choice.offer_filled(without_importance(step, question));
+  return choice.take();
 }
 
 }  // namespace moil

@@ -79,6 +79,15 @@ TEST(IntervalSelection, WhatMattersMoreThanTheMapsIsTrainedBeforeThem) {
   EXPECT_TRUE(c.select(12, c.terms(0.25), first).contains(kFirst));
 }
 
+// Behind maps the last layer would take all the importance there is in half of the time.
+TEST(IntervalSelection, TimeThatMapsWouldLeaveIsTrainedIn) {
+  const Case c;
+  const std::map<std::string, double> last = {{kFirst, -1}, {kSecond, -1}, {kLast, 1}};
+  EXPECT_THAT(c.select(8, c.terms(0.25), last), UnorderedElementsAre(kLast));
+  EXPECT_THAT(c.select(c.profile.step, c.terms(0.25), last),
+              UnorderedElementsAre(kFirst, kSecond, kLast));
+}
+
 // With maps that are there, less time does.
 TEST(IntervalSelection, MapsThatAreThereAreUsed) {
   const Case c;
