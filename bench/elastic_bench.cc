@@ -1,7 +1,7 @@
 // How well a timing profile predicts, and how long the tensor selector takes.
 //
 //   elastic_bench --model FOLDER [--trainable-layers N|all] [--batch 32] [--selections 50]
-//                 [--freeze-batch-norms] [--threads 2] [--rounds 15]
+//                 [--freeze-batch-norms] [--threads 2] [--rounds 9]
 //                 [--resolution 100000] [--json]
 //
 // Profiles the training of a model's last layers, then trains what the selector chooses for random
@@ -40,12 +40,14 @@ using Json = nlohmann::json;
 struct Options {
   std::string model, trainable_layers = "all";
   std::int64_t batch = 32;
-  int selections = 50, threads = 2, rounds = 15, resolution = 100'000;
+  int selections = 50, threads = 2, rounds = 9, resolution = 100'000;
   bool freeze_batch_norms = false;
 };
 
 // Steps of each training of the profile, a round.
-constexpr int kRoundRuns = 2;
+constexpr int kRoundRuns = 3;
+// Steps that count of a visit to a selection, beside as many of full training.
+constexpr int kVisitRuns = 3;
 constexpr double kRhos[] = {0.35, 0.5, 0.7, 1.0};
 
 double median(std::vector<double> values) {
@@ -86,31 +88,23 @@ class Steps {
     network_.load(weights);
   }
 
-  // In a training a step comes after another of the same network: it is the second that counts.
-  void run_warm() {
-    run();
-    run();
-  }
+  // Seconds of a step, and of its backward pass.
+  struct Seconds {
+    double backward = 0, whole = 0;
+  };
 
-  void run() {
-    std::vector<double> orders(static_cast<std::size_t>(network_.plan().last_order) + 1, 0);
-    network_.measure_orders(&orders);
-    fill_inputs_with_zeros(network_);
-    const auto start = Clock::now();
-    network_.train_step(/*random_key=*/1, &idle_);
-    const double whole = seconds_since(start);
-    double seconds = whole;
-    for (const PlannedStep& step : network_.plan().steps) {
-      if (step.kind == StepKind::kForward)
-        seconds -= std::exchange(orders[static_cast<std::size_t>(step.order)], 0);
+  // Medians of some runs. In a training a step comes after another of the same network: the first
+  // does not count.
+  Seconds measured() {
+    (void)run();
+    std::vector<double> backward, whole;
+    for (int i = 0; i < kVisitRuns; ++i) {
+      const Seconds seconds = run();
+      backward.push_back(seconds.backward);
+      whole.push_back(seconds.whole);
     }
-    backward_ = seconds;
-    whole_ = whole;
+    return {median(backward), median(whole)};
   }
-
-  // Of the last run: the backward pass, and everything.
-  double last() const { return backward_; }
-  double last_whole() const { return whole_; }
 
  private:
   static NetworkOptions with(NetworkOptions options, const std::set<std::string>& trained) {
@@ -118,9 +112,23 @@ class Steps {
     return options;
   }
 
+  Seconds run() {
+    std::vector<double> orders(static_cast<std::size_t>(network_.plan().last_order) + 1, 0);
+    network_.measure_orders(&orders);
+    fill_inputs_with_zeros(network_);
+    const auto start = Clock::now();
+    network_.train_step(/*random_key=*/1, &idle_);
+    Seconds seconds;
+    seconds.backward = seconds.whole = seconds_since(start);
+    for (const PlannedStep& step : network_.plan().steps) {
+      if (step.kind == StepKind::kForward)
+        seconds.backward -= std::exchange(orders[static_cast<std::size_t>(step.order)], 0);
+    }
+    return seconds;
+  }
+
   Network network_;
   IdleUpdater idle_;
-  double backward_ = 0, whole_ = 0;
 };
 
 class Bench {
@@ -178,10 +186,9 @@ class Bench {
 
   void visit(Visited& v, Steps& full) {
     Steps steps(*input_, config_, v.selection, head_.weights, kernels_);
-    steps.run_warm();
-    full.run_warm();
-    v.shares.push_back(steps.last() / full.last());
-    v.seconds.push_back(steps.last());
+    const double seconds = steps.measured().backward;
+    v.shares.push_back(seconds / full.measured().backward);
+    v.seconds.push_back(seconds);
   }
 
   // Of backward passes.
@@ -265,9 +272,8 @@ class Bench {
         if (selection.empty()) continue;  // below what anything takes
         Steps steps(*input_, config_, selection, head_.weights, kernels_);
         for (int round = 0; round < options_.rounds; ++round) {
-          steps.run_warm();
-          full.run_warm();
-          parts.push_back(steps.last_whole() / full.last_whole());
+          const double whole = steps.measured().whole;
+          parts.push_back(whole / full.measured().whole);
         }
       }
       char name[16];
