@@ -49,7 +49,8 @@ def settings_of(case: Case) -> Settings:
 def pretrained(case: Case, place: Workplace) -> Pretrained:
     """Kept below build/data, for it takes longer than all that follows."""
     settings = settings_of(case)
-    what = json.dumps([settings.model.read_text(), asdict(settings.pretraining), asdict(case.size)])
+    seen = replace(case.size, held_out_per_class=None)  # what is held out decides nothing of the network
+    what = json.dumps([settings.model.read_text(), asdict(settings.pretraining), asdict(seen)])
     kept = KEPT / f"{case.model}-{hashlib.sha256(what.encode()).hexdigest()[:12]}"
     if not kept.is_dir():
         made = pretrain_global(settings, place)
