@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/ioprio.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,12 +38,16 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
   return out;
 }
 
+// ioprio_set(2). Of our own: the kernel's header of Linux 6.1.192 is no C++.
+constexpr int kOfProcess = 1, kBestEffortClass = 2, kIdleClass = 3, kClassShift = 13;
+constexpr int kLeastOfClass = 7;
+
 int io_priority(IoClass io_class) {
   switch (io_class) {
     case IoClass::kIdle:
-      return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0);
+      return kIdleClass << kClassShift;
     case IoClass::kBestEffort:
-      return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7);
+      return kBestEffortClass << kClassShift | kLeastOfClass;
     case IoClass::kNone:
       return 0;
   }
@@ -71,7 +74,7 @@ struct Prepared {
   ::signal(SIGPIPE, SIG_DFL);
   ::setpriority(PRIO_PROCESS, 0, p.options.nice);
   if (p.options.io_class != IoClass::kNone) {
-    ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, io_priority(p.options.io_class));
+    ::syscall(SYS_ioprio_set, kOfProcess, 0, io_priority(p.options.io_class));
   }
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(null, STDIN_FILENO);
