@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,9 +73,10 @@ class Processor {
   // All ways this processor has for the step, best guess first; none where it has no sound one.
   // With `exact`, only direct sums of products: no Winograd, no reduced precision. With
   // fusion.constant_weights only algorithms whose result for a sample is the same, to the bit, in
-  // any batch and at any place in it.
+  // any batch and at any place in it. only: the one of this name, for making some compiles code.
   [[nodiscard]] virtual std::vector<std::unique_ptr<ConvKernel>> candidates(
-      const ConvShape& shape, ConvStep step, const ConvFusion& fusion, bool exact) const = 0;
+      const ConvShape& shape, ConvStep step, const ConvFusion& fusion, bool exact,
+      std::optional<std::string_view> only) const = 0;
 };
 
 // The processors of this build, in order of preference where nothing is measured.

@@ -67,13 +67,6 @@ std::size_t least_workspace(const Kernels& kernels) {
                                   kernels.begin());
 }
 
-// Takes the kernel of this name out of the list; null where there is none.
-std::unique_ptr<ConvKernel> take(Kernels& kernels, std::string_view name) {
-  for (auto& kernel : kernels)
-    if (kernel->name() == name) return std::move(kernel);
-  return nullptr;
-}
-
 [[noreturn]] void refuse_recorded(const std::string& key, const std::string& choice) {
   throw Error(ErrorCode::kFailedPrecondition,
               "the recorded kernel \"" + choice + "\" for \"" + key +
@@ -106,10 +99,16 @@ KernelSelector::KernelSelector(Options options, KernelChoices recorded, KernelCh
 
 std::vector<std::unique_ptr<ConvKernel>> KernelSelector::candidates(
     const ConvShape& shape, ConvStep step, const ConvFusion& fusion) const {
+  return made(shape, step, fusion, /*only=*/std::nullopt);
+}
+
+KernelSelector::Kernels KernelSelector::made(const ConvShape& shape, ConvStep step,
+                                             const ConvFusion& fusion,
+                                             std::optional<std::string_view> only) const {
   check(shape);
   Kernels kernels;
   for (const Processor* processor : processors_)
-    for (auto& kernel : processor->candidates(shape, step, fusion, options_.exact_arithmetic))
+    for (auto& kernel : processor->candidates(shape, step, fusion, options_.exact_arithmetic, only))
       kernels.push_back(std::move(kernel));
   return kernels;
 }
@@ -121,18 +120,17 @@ std::unique_ptr<ConvKernel> KernelSelector::sliced(std::string_view kernel, std:
   if (shape.batch % slices != 0) return nullptr;
   ConvShape part = shape;
   part.batch /= slices;
-  Kernels parts = candidates(part, step, fusion);
-  auto found = take(parts, kernel);
-  return found ? make_sliced_conv(std::move(found), shape, step, slices) : nullptr;
+  Kernels parts = made(part, step, fusion, kernel);
+  return parts.empty() ? nullptr : make_sliced_conv(std::move(parts[0]), shape, step, slices);
 }
 
-// The kernel of a recorded name, out of those for the whole batch where it is one; null where there
-// is none.
-std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, Kernels& whole,
-                                                  const ConvShape& shape, ConvStep step,
-                                                  const ConvFusion& fusion) const {
+// The kernel of a recorded name; null where there is none.
+std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, const ConvShape& shape,
+                                                  ConvStep step, const ConvFusion& fusion) const {
   const auto [kernel, slices] = split_sliced_name(name);
-  return slices == 1 ? take(whole, kernel) : sliced(kernel, slices, shape, step, fusion);
+  if (slices > 1) return sliced(kernel, slices, shape, step, fusion);
+  Kernels found = made(shape, step, fusion, kernel);
+  return found.empty() ? nullptr : std::move(found[0]);
 }
 
 // Those within the limit, as they are or in slices; the leanest alone where none is.
@@ -178,24 +176,24 @@ std::size_t KernelSelector::choose(const Kernels& kernels, const ConvShape& shap
 std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvStep step,
                                                  const ConvFusion& fusion,
                                                  std::size_t max_workspace) {
-  Kernels kernels = candidates(shape, step, fusion);
   const std::string key = key_of(shape, step, fusion, options_.exact_arithmetic);
-  if (kernels.empty())
-    throw Error(ErrorCode::kFailedPrecondition,
-                "none of the allowed processors computes \"" + key + "\"");
-  if (max_workspace == 0) return std::move(kernels[least_workspace(kernels)]);
-  if (const auto it = choices_.find(key); it != choices_.end()) {
-    auto kernel = named(it->second, kernels, shape, step, fusion);
+  if (const auto it = choices_.find(key); it != choices_.end() && max_workspace != 0) {
+    auto kernel = named(it->second, shape, step, fusion);
     if (!kernel) refuse_recorded(key, it->second);
     used_[key] = it->second;
     return kernel;
   }
+  Kernels kernels = candidates(shape, step, fusion);
+  if (kernels.empty())
+    throw Error(ErrorCode::kFailedPrecondition,
+                "none of the allowed processors computes \"" + key + "\"");
+  if (max_workspace == 0) return std::move(kernels[least_workspace(kernels)]);
   const std::size_t limit = std::min(rounded_limit(max_workspace), options_.max_workspace_bytes);
   const bool limited = !all_within(kernels, limit);
   const std::string measured = limited ? key + " within " + std::to_string(limit) : key;
   std::unique_ptr<ConvKernel> kernel;
   if (const auto it = profile_.find(measured); it != profile_.end())
-    kernel = named(it->second, kernels, shape, step, fusion);
+    kernel = named(it->second, shape, step, fusion);
   if (!kernel) {
     if (limited) kernels = within(std::move(kernels), limit, shape, step, fusion);
     kernel = std::move(kernels[choose(kernels, shape, step, fusion)]);

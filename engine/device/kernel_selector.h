@@ -10,7 +10,9 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/device/conv_kernel.h"
@@ -67,8 +69,10 @@ class KernelSelector {
   std::unique_ptr<ConvKernel> sliced(std::string_view kernel, std::int64_t slices,
                                      const ConvShape& shape, ConvStep step,
                                      const ConvFusion& fusion) const;
-  std::unique_ptr<ConvKernel> named(const std::string& name, Kernels& whole, const ConvShape& shape,
-                                    ConvStep step, const ConvFusion& fusion) const;
+  std::unique_ptr<ConvKernel> named(const std::string& name, const ConvShape& shape, ConvStep step,
+                                    const ConvFusion& fusion) const;
+  Kernels made(const ConvShape& shape, ConvStep step, const ConvFusion& fusion,
+               std::optional<std::string_view> only) const;
   Kernels within(Kernels kernels, std::size_t limit, const ConvShape& shape, ConvStep step,
                  const ConvFusion& fusion) const;
   std::size_t choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,

@@ -7,12 +7,14 @@
 namespace moil {
 namespace {
 
+constexpr const char *kDepthwise = "native/depthwise", *kGemm = "native/gemm";
+
 class DepthwiseKernel final : public ConvKernel {
  public:
   DepthwiseKernel(const ConvShape& shape, ConvStep step, const ConvFusion& fusion)
       : shape_(shape), step_(step), fusion_(fusion) {}
 
-  std::string_view name() const override { return "native/depthwise"; }
+  std::string_view name() const override { return kDepthwise; }
   std::size_t workspace_bytes() const override {
     if (step_ != ConvStep::kGradient) return 0;
     return std::max(depthwise_gradient_workspace(shape_),
@@ -52,14 +54,15 @@ class DepthwiseKernel final : public ConvKernel {
 class NativeProcessor final : public Processor {
  public:
   std::string_view name() const override { return "native"; }
-  std::vector<std::unique_ptr<ConvKernel>> candidates(const ConvShape& shape, ConvStep step,
-                                                      const ConvFusion& fusion,
-                                                      bool) const override {
+  std::vector<std::unique_ptr<ConvKernel>> candidates(
+      const ConvShape& shape, ConvStep step, const ConvFusion& fusion, bool,
+      std::optional<std::string_view> only) const override {
     std::vector<std::unique_ptr<ConvKernel>> list;
+    if (only && *only != (shape.depthwise() ? kDepthwise : kGemm)) return list;
     if (shape.depthwise())
       list.push_back(std::make_unique<DepthwiseKernel>(shape, step, fusion));
     else
-      list.push_back(make_gemm_conv_kernel("native/gemm", shape, step, fusion, kPackedProduct));
+      list.push_back(make_gemm_conv_kernel(kGemm, shape, step, fusion, kPackedProduct));
     return list;
   }
 };

@@ -7,11 +7,12 @@ namespace {
 class OnednnProcessor final : public Processor {
  public:
   std::string_view name() const override { return "onednn"; }
-  std::vector<std::unique_ptr<ConvKernel>> candidates(const ConvShape& shape, ConvStep step,
-                                                      const ConvFusion& fusion,
-                                                      bool exact) const override {
+  std::vector<std::unique_ptr<ConvKernel>> candidates(
+      const ConvShape& shape, ConvStep step, const ConvFusion& fusion, bool exact,
+      std::optional<std::string_view> only) const override {
     std::vector<std::unique_ptr<ConvKernel>> list;
     const auto offer = [&](const char* kernel, OnednnAlgorithm algorithm) {
+      if (only && *only != kernel) return;
       if (auto made = make_onednn_conv_kernel(kernel, shape, step, fusion, algorithm))
         list.push_back(std::move(made));
     };

@@ -58,6 +58,23 @@ TEST(KernelSelector, ReplaysWhatWasRecorded) {
   }
 }
 
+// So that what is recorded costs no making of what is not used.
+TEST(KernelSelector, AProcessorMakesTheNamedOneAlone) {
+  for (const ConvShape& s : {kShape, shape(2, 16, 9, 9, 16, 3, 1, 1, 16)}) {
+    for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative}) {
+      for (const Processor* processor : processors()) {
+        for (const auto& kernel : processor->candidates(s, step, {}, false, std::nullopt)) {
+          const auto alone = processor->candidates(s, step, {}, false, kernel->name());
+          ASSERT_EQ(alone.size(), 1U) << kernel->name();
+          EXPECT_EQ(alone[0]->name(), kernel->name());
+        }
+        for (const char* name : {"", "native", "nobody/nothing"})
+          EXPECT_TRUE(processor->candidates(s, step, {}, false, name).empty()) << name;
+      }
+    }
+  }
+}
+
 TEST(KernelSelector, StepsFusionsAndExactnessAreChosenApart) {
   KernelSelector selector(unmeasured());
   for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative})
