@@ -154,8 +154,9 @@ class ElasticTraining final : public HeadTraining {
 
  private:
   void start(const WeightMap& weights, std::vector<ProfileInForce> profiles) {
-    trainer_ = std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
-                                                plan_.elastic, std::move(profiles), kernels_);
+    trainer_ =
+        std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
+                                         plan_.elastic, std::move(profiles), plan_.probe, kernels_);
     trainer_->start(weights);
   }
 

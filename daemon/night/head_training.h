@@ -47,9 +47,10 @@ struct ElasticPlan {
   TrainerConfig config;
   ElasticConfig elastic;
   ProfileInForce profile;  // where there is no checkpoint yet
+  ImportanceProbe& probe;
   std::size_t full_planned_bytes = 0;
 };
-// head, layers and kernels outlive it.
+// head, layers, probe and kernels outlive it.
 [[nodiscard]] std::unique_ptr<HeadTraining> elastic_training(ElasticPlan plan,
                                                              KernelSelector& kernels);
 

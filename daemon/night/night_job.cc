@@ -360,9 +360,13 @@ class NightJob {
     if (spec_.cache.enabled)
       night_.elastic->maps = {layout_.job(file_.id),
                               static_cast<std::uint64_t>(file_.cache_quota_bytes)};
-    ElasticPlan plan{
-        night_.head, night_.freeze.trainable_layers, night_.trainer->config(), *night_.elastic,
-        profile_,    night_.trainer->planned_bytes()};
+    ElasticPlan plan{night_.head,
+                     night_.freeze.trainable_layers,
+                     night_.trainer->config(),
+                     *night_.elastic,
+                     profile_,
+                     *night_.probe,
+                     night_.trainer->planned_bytes()};
     return elastic_training(std::move(plan), *night_.trainer_kernels);
   }
 

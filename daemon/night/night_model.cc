@@ -141,21 +141,19 @@ ElasticConfig elastic_config(const daemon::ElasticSpec& spec) {
   config.speedup_ratio = spec.rho;
   config.pace = spec.pace == daemon::ElasticPace::kEven ? Pace::kEven : Pace::kFront;
   config.interval_epochs = spec.interval_epochs;
-  config.probe_samples = spec.probe_samples;
   config.resolution = spec.resolution;
   config.metric = kMetrics[static_cast<int>(spec.importance)];
   config.follow_speed = spec.follow_speed;
   return config;
 }
 
-// The probe's network, and the weights before and after its step. Planned now, so that the kernels
-// of a batch of its size are among the choices that are recorded.
-std::size_t choosing_bytes(const NightModel& night, const TrainerConfig& config) {
-  const std::int64_t samples = std::min(night.elastic->probe_samples, config.batch);
-  const TrainingPlanInput probe =
-      probe_plan_input(night.head, &night.freeze.trainable_layers, config, samples);
-  const Network network(probe.model, probe.options, *night.trainer_kernels);
-  return network.plan().memory.total_bytes + 2 * weight_bytes(night.bundle.weights);
+void plan_probe(NightModel& night, const NightPlanInput& input, const TrainerConfig& config) {
+  const auto samples = std::min(static_cast<std::int64_t>(input.mix.train.size()),
+                                std::int64_t{input.spec.elastic->probe_samples});
+  night.probe = std::make_unique<ImportanceProbe>(night.head, &night.freeze.trainable_layers,
+                                                  config, samples, *night.trainer_kernels);
+  // The weights before and after its step.
+  night.choosing_bytes = night.probe->planned_bytes() + 2 * weight_bytes(night.bundle.weights);
 }
 
 // With transfers as long as they take here; as it was where no layout fits then.
@@ -178,7 +176,7 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
   if (night.elastic) {
-    night.choosing_bytes = choosing_bytes(night, config);
+    plan_probe(night, input, config);
     if (input.spec.memory.budget_bytes)
       night.elastic->memory_limit_bytes = night.trainer->planned_bytes();
   }

@@ -36,6 +36,8 @@ struct NightModel {
   // Null where nothing trains (n = 0). Of elastic training, the plan of training everything.
   std::unique_ptr<Trainer> trainer;
   std::optional<ElasticConfig> elastic;
+  // Of elastic training; planned now, so that its kernels are among the choices that are recorded.
+  std::unique_ptr<ImportanceProbe> probe;
   std::size_t choosing_bytes = 0;  // what elastic training takes while it probes
   TrainingMemory training_memory;
   std::size_t judging_bytes = 0;  // of the larger HeadNetwork

@@ -42,7 +42,6 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile) {
     throw Error(ErrorCode::kInvalidArgument, "elastic training: " + what);
   };
   if (elastic.interval_epochs < 1) fail("an interval is at least an epoch");
-  if (elastic.probe_samples < 1) fail("the probe needs a sample");
   const double smallest = smallest_speedup_ratio(profile);
   if (elastic.speedup_ratio >= smallest) return;
   char text[128];
@@ -55,13 +54,15 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile) {
 ElasticTrainer::ElasticTrainer(const ModelDescription& model,
                                const std::set<std::string>& trainable_layers,
                                const TrainerConfig& config, const ElasticConfig& elastic,
-                               std::vector<ProfileInForce> profiles, KernelSelector& kernels)
+                               std::vector<ProfileInForce> profiles, ImportanceProbe& probe,
+                               KernelSelector& kernels)
     : model_(complete_model(realize_pruning(model))),
       layers_(trainable_layers),
       config_(config),
       elastic_(elastic),
       schedule_(elastic_.interval_epochs, config_.epochs, elastic_.speedup_ratio),
       profiles_(std::move(profiles)),
+      probe_(probe),
       kernels_(kernels),
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
@@ -117,21 +118,14 @@ std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
                                                     std::int64_t epoch) {
   // An epoch's order is shuffled: its beginning is a uniform sample.
   std::vector<std::int64_t> indices = callbacks.order(epoch);
-  indices.resize(static_cast<std::size_t>(probe_samples(source)));
+  indices.resize(std::min(indices.size(), static_cast<std::size_t>(probe_.samples())));
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_),
                      total = per_epoch * config_.epochs;
   const double begun = intervals_.empty() ? 0 : intervals_.back().schedule_end;
   const double rate =
       learning_rate(config_.schedule, config_.optimizer.learning_rate,
                     scheduled_step({begun, begun, 0, 1}, 0, total), total, per_epoch);
-  if (!probe_)
-    probe_ = std::make_unique<ImportanceProbe>(model_, &layers_, config_,
-                                               static_cast<std::int64_t>(indices.size()), kernels_);
-  return probe_->measure(weights_, rate, source, indices, elastic_.metric);
-}
-
-std::int64_t ElasticTrainer::probe_samples(BatchSource& source) const {
-  return std::min(source.size(), elastic_.probe_samples);
+  return probe_.measure(weights_, rate, source, indices, elastic_.metric);
 }
 
 // By the profile and what choosing took at first, so that the same profile decides the same.
@@ -195,7 +189,7 @@ std::size_t ElasticTrainer::beside_bytes(const std::set<std::string>& selection,
   return bytes;
 }
 
-// The first probe plans its network, as every choice plans a selection's: it stands for a choice.
+// Every choice plans what it selects: training everything stands for that.
 void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                                       std::int64_t epoch, double probe_seconds) {
   const std::vector<std::int64_t> order = callbacks.order(epoch);
@@ -205,9 +199,10 @@ void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callba
     return std::vector<float>(batch * value.info.dims.elements_per_sample());
   };
   std::vector<float> inputs = buffer(0), targets = buffer(1);
-  profiles_.set_overhead(
-      {.read = read_seconds(source, std::span(order).first(batch), inputs, targets),
-       .choose = probe_seconds});
+  const double read = read_seconds(source, std::span(order).first(batch), inputs, targets);
+  const auto planning = Clock::now();
+  full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
+  profiles_.set_overhead({.read = read, .choose = probe_seconds + seconds_since(planning)});
 }
 
 // By the first profile's smallest step: another profile changes no plan of the whole run. Maps for

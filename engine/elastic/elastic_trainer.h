@@ -47,7 +47,6 @@ struct ElasticConfig {
   double speedup_ratio = 0.5;  // ρ: a step's mean time, of a full step's
   Pace pace = Pace::kFront;
   std::int64_t interval_epochs = 3;
-  std::int64_t probe_samples = 4;
   int resolution = 100'000;  // of the selector (T_q)
   ImportanceMetric metric = ImportanceMetric::kLoss;
   // Of a selection's plan and the states that wait beside it; what needs more is passed over. 0: no
@@ -66,11 +65,12 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile);
 
 class ElasticTrainer {
  public:
-  // profiles: by epoch, the first from 0 on, of the same model, layers and configuration. Throws
-  // what check() and Trainer throw.
+  // profiles: by epoch, the first from 0 on, and probe: of the same model, layers and
+  // configuration. probe and kernels outlive it. Throws what check() and Trainer throw.
   ElasticTrainer(const ModelDescription& model, const std::set<std::string>& trainable_layers,
                  const TrainerConfig& config, const ElasticConfig& elastic,
-                 std::vector<ProfileInForce> profiles, KernelSelector& kernels);
+                 std::vector<ProfileInForce> profiles, ImportanceProbe& probe,
+                 KernelSelector& kernels);
   ~ElasticTrainer();
 
   // Before run(). The weights are copied.
@@ -79,7 +79,7 @@ class ElasticTrainer {
   // persistent() names then is to be restored.
   void resume(std::vector<ElasticInterval> intervals, const TrainState& state);
 
-  // As Trainer::run().
+  // As Trainer::run(). The source has as many samples as the probe, or more.
   bool run(BatchSource& source, const Trainer::Callbacks& callbacks);
 
   const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
@@ -100,7 +100,6 @@ class ElasticTrainer {
                                       std::int64_t epoch);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
-  std::int64_t probe_samples(BatchSource& source) const;
   bool is_time_to_probe(double share, std::int64_t epoch, std::int64_t per_epoch) const;
   std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail,
                                   std::int64_t steps);
@@ -129,13 +128,13 @@ class ElasticTrainer {
   const ElasticConfig elastic_;
   const IntervalSchedule schedule_;
   ProfilesInForce profiles_;
+  ImportanceProbe& probe_;
   KernelSelector& kernels_;
   const Graph graph_;  // of training, whatever is selected
   WeightMap weights_;  // those that no trainer holds
   IntervalMaps maps_;
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
-  std::unique_ptr<ImportanceProbe> probe_;             // from the first interval on
-  std::size_t full_planned_bytes_ = 0;                 // likewise: the plan of training everything
+  std::size_t full_planned_bytes_ = 0;  // from the first interval on: of training everything
   std::unique_ptr<Trainer> trainer_;
   TrainState state_;                   // while there is no trainer
   std::int64_t begun_at_ = 0;          // the step at which the trainer began

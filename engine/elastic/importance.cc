@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
+#include "engine/tensor/memory_pool.h"
 
 namespace moil {
 namespace {
@@ -33,12 +34,21 @@ double sum_of(std::int64_t count, const Term& term) {
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
+std::size_t weight_bytes_of(const Graph& graph) {
+  std::size_t elements = 0;
+  for (const Node& node : graph.nodes)
+    for (const WeightSpec& w : node.weights)
+      elements += static_cast<std::size_t>(w.dims.elements());
+  return elements * sizeof(float);
+}
+
 // The first step updates, and keeps the weights as they were; the second measures.
 class Probe final : public WeightUpdater {
  public:
   Probe(const TrainerConfig& config, const Graph& graph, double learning_rate,
         ImportanceMetric metric)
-      : optimizer_(make_optimizer(config.optimizer)),
+      : kept_(weight_bytes_of(graph), {.huge_pages = true}),
+        optimizer_(make_optimizer(config.optimizer)),
         factors_(rate_factors_of(graph, config)),
         learning_rate_(learning_rate),
         metric_(metric) {}
@@ -47,26 +57,34 @@ class Probe final : public WeightUpdater {
   void all_gradients_ready() override {}
   void apply(const WeightUpdate& update) override {
     const std::string name(update.name);
-    const auto old = old_.find(name);
-    if (old == old_.end())
-      change(update, old_[name]);
-    else
+    const auto [old, is_first] = old_.try_emplace(name, nullptr);
+    if (is_first) {
+      old->second = keep(update);
+      change(update);
+    } else {
       importance_[name] = importance_of(update, old->second);
+    }
   }
 
   std::map<std::string, double> take() { return std::move(importance_); }
 
  private:
-  void change(const WeightUpdate& u, std::vector<float>& old) const {
-    old.assign(u.weight, u.weight + u.elements);
+  const float* keep(const WeightUpdate& u) {
+    auto* const copy = kept_.as<float>(kept_bytes_);
+    std::copy(u.weight, u.weight + u.elements, copy);
+    kept_bytes_ += static_cast<std::size_t>(u.elements) * sizeof(float);
+    return copy;
+  }
+
+  void change(const WeightUpdate& u) const {
     const auto factor = factors_.find(u.name);
     const double rate = factor == factors_.end() ? learning_rate_ : learning_rate_ * factor->second;
     optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, rate,
                        /*gradient_scale=*/1, /*step=*/1});
   }
 
-  double importance_of(const WeightUpdate& u, const std::vector<float>& old) const {
-    const float *gradient = u.gradient, *now = u.weight, *then = old.data();
+  double importance_of(const WeightUpdate& u, const float* then) const {
+    const float *gradient = u.gradient, *now = u.weight;
     switch (metric_) {
       case ImportanceMetric::kGradient:
         return sum_of(u.elements, [=](std::int64_t i) { return std::abs(double{gradient[i]}); });
@@ -81,11 +99,13 @@ class Probe final : public WeightUpdater {
     });
   }
 
+  const MemoryPool kept_;  // weights as they were: in huge pages, which cost fewer faults
+  std::size_t kept_bytes_ = 0;
   std::unique_ptr<Optimizer> optimizer_;
   const RateFactors factors_;
   const double learning_rate_;
   const ImportanceMetric metric_;
-  std::map<std::string, std::vector<float>> old_;
+  std::map<std::string, const float*> old_;
   std::map<std::string, double> importance_;
 };
 
@@ -103,20 +123,11 @@ TrainerConfig probe_config(const TrainerConfig& config, std::int64_t samples) {
   return probe;
 }
 
-}  // namespace
-
-TrainingPlanInput probe_plan_input(const ModelDescription& model,
-                                   const std::set<std::string>* trainable_layers,
-                                   const TrainerConfig& config, std::int64_t samples) {
-  return training_plan_input(model, trainable_layers, probe_config(config, samples));
-}
-
-namespace {
-
 Network probe_network(const ModelDescription& model, const std::set<std::string>* trainable_layers,
                       const TrainerConfig& config, std::int64_t samples, KernelSelector& kernels) {
   if (samples < 1) throw Error(ErrorCode::kInvalidArgument, "importance: the probe needs a sample");
-  const TrainingPlanInput input = probe_plan_input(model, trainable_layers, config, samples);
+  const TrainingPlanInput input =
+      training_plan_input(model, trainable_layers, probe_config(config, samples));
   return Network(input.model, input.options, kernels);
 }
 

@@ -22,11 +22,6 @@ namespace moil {
 // What the paper compares its importance with (§3.1), from the same probe: Σ|g| and Σ|Δw|.
 enum class ImportanceMetric : std::uint8_t { kLoss, kGradient, kUpdate };
 
-// The network that a probe of so many samples trains, for those who plan before they train.
-[[nodiscard]] TrainingPlanInput probe_plan_input(const ModelDescription& model,
-                                                 const std::set<std::string>* trainable_layers,
-                                                 const TrainerConfig& config, std::int64_t samples);
-
 // Planned once, for batches of so many samples; has memory only while it measures: that of training
 // such a batch, and the weights once more.
 class ImportanceProbe {
@@ -41,6 +36,10 @@ class ImportanceProbe {
   [[nodiscard]] std::map<std::string, double> measure(
       const WeightMap& weights, double learning_rate, BatchSource& source,
       std::span<const std::int64_t> indices, ImportanceMetric metric = ImportanceMetric::kLoss);
+
+  std::int64_t samples() const { return samples_; }
+  // Of its network; the weights once more come beside it.
+  std::size_t planned_bytes() const { return network_.plan().memory.total_bytes; }
 
  private:
   TrainerConfig config_;

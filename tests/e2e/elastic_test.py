@@ -107,8 +107,10 @@ class ElasticTest(unittest.TestCase):
         self.assertTrue(elastic["intervals"][-1]["begins_behind"])
 
     def killed_again_and_again(self, rho: float) -> dict[str, Any]:
-        spec = self.world.spec(ROW, elastic={**ELASTIC, "rho": rho})
+        spec = self.world.spec(ROW)
         spec["train"] = {**spec["train"], "epochs": 40, "checkpoint_seconds": 0.05}
+        # Its probe's kernels are others than those of any step.
+        spec["elastic"] = {**ELASTIC, "rho": rho, "probe_samples": 2 * spec["train"]["batch"]}
         first = self.ctl.wait(self.ctl.submit(spec))
         self.assertEqual(first["attempts"], 1, first["message"])
         expected = weights_digest(self.daemon.state, first)

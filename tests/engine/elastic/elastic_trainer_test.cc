@@ -85,7 +85,9 @@ struct ElasticJob {
   ElasticJob(const ElasticConfig& elastic, std::vector<ProfileInForce> profiles,
              const TrainerConfig& c = config(), const ModelDescription& m = model())
       : kernels(testing::fixed_kernels()),
-        trainer(m, layers_of(m), c, elastic, std::move(profiles), kernels) {
+        layers(layers_of(m)),
+        probe(m, &layers, c, /*samples=*/4, kernels),
+        trainer(m, layers, c, elastic, std::move(profiles), probe, kernels) {
     trainer.start(initial_weights(build_graph(m, 1), c.seed));
   }
 
@@ -108,6 +110,8 @@ struct ElasticJob {
   }
 
   KernelSelector kernels;
+  const std::set<std::string> layers;
+  ImportanceProbe probe;
   ElasticTrainer trainer;
   ToySource source{kSamples, kFeatures};
   std::vector<double> losses;
