@@ -71,7 +71,9 @@ class Probe final : public WeightUpdater {
  private:
   const float* keep(const WeightUpdate& u) {
     auto* const copy = kept_.as<float>(kept_bytes_);
-    std::copy(u.weight, u.weight + u.elements, copy);
+    parallel_for(u.elements, /*grain=*/1 << 16, [&](std::int64_t begin, std::int64_t end) {
+      std::copy(u.weight + begin, u.weight + end, copy + begin);
+    });
     kept_bytes_ += static_cast<std::size_t>(u.elements) * sizeof(float);
     return copy;
   }
