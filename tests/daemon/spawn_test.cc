@@ -32,14 +32,21 @@ std::string printed(const ProcessOptions& options) {
 }
 
 TEST(SpawnProcess, GivesTheChildItsPriorities) {
-  EXPECT_EQ(printed({.arguments = {"/usr/bin/ionice"}, .io_class = IoClass::kIdle}), "idle\n");
-  EXPECT_EQ(printed({.arguments = {"/usr/bin/ionice"}, .io_class = IoClass::kBestEffort}),
-            "best-effort: prio 7\n");
-  EXPECT_EQ(printed({.arguments = {"/usr/bin/nice"}, .nice = 7}), "7\n");
+  ProcessOptions options;
+  options.nice = 7;
+  options.arguments = {"/usr/bin/nice"};
+  EXPECT_EQ(printed(options), "7\n");
+  options.arguments = {"/usr/bin/ionice"};
+  options.io_class = IoClass::kIdle;
+  EXPECT_EQ(printed(options), "idle\n");
+  options.io_class = IoClass::kBestEffort;
+  EXPECT_EQ(printed(options), "best-effort: prio 7\n");
 }
 
 TEST(SpawnProcess, SaysWhatCannotBeStarted) {
-  EXPECT_THROW(printed({.arguments = {"/nowhere/program"}}), Error);
+  ProcessOptions options;
+  options.arguments = {"/nowhere/program"};
+  EXPECT_THROW(printed(options), Error);
 }
 
 }  // namespace
