@@ -16,6 +16,7 @@ bool is_row(const Ints& sample, const Value& x) {
 
 // One number for each of a row's last `size` places, whatever axes of one are before them.
 bool is_one_a_feature(const Constant& c, std::int64_t size) {
+  if (c.kind == Constant::Kind::kNumber) return size == 1;
   return c.kind == Constant::Kind::kRow && c.dims.back() == size &&
          static_cast<std::int64_t>(c.values.size()) == size;
 }

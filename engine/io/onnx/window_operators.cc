@@ -77,13 +77,39 @@ Property padding_property(const Ints& p) {
   return pair_property({p[0], p[1]});
 }
 
+// Zeros at the sides of images, as a layer that there is already.
+bool is_side_padding(const LayerDescription& layer) {
+  return layer.type == "pad" && !layer.properties.contains("value") &&
+         std::get<Ints>(layer.properties.at("begin")).at(0) == 0 &&
+         std::get<Ints>(layer.properties.at("end")).at(0) == 0;
+}
+
+// With zeros around it that the reader can take in; what another reader, or another name, made a
+// layer of is taken in all the same, so that the order of nodes says nothing.
+Value side_padded(ImportState& state, Value x) {
+  while (x.is_image() && x.batch_axis == 0) {
+    const LayerDescription* layer = state.layer_of(x);
+    if (layer == nullptr || !is_side_padding(*layer)) break;
+    const Value* source = state.value_of(layer->inputs[0]);
+    if (source == nullptr || !source->is_image()) break;
+    const Ints& begin = std::get<Ints>(layer->properties.at("begin"));
+    const Ints& end = std::get<Ints>(layer->properties.at("end"));
+    x.padding[0] += begin[1], x.padding[1] += begin[2];
+    x.padding[2] += end[1], x.padding[3] += end[2];
+    x.layer = source->layer;
+  }
+  return x;
+}
+
 void import_conv(ImportState& state, const Node& node) {
   Value x = state.unfinished_data(node, 0);
   if (!x.is_padded()) x = state.image(node, 0);
+  x = side_padded(state, x);
   const Tensor& weight = state.constant(node, 1);
   if (weight.dims.size() != 4) throw Unsupported("its weight is not of rank 4");
   Window w = window_of(node, x, {weight.dims[2], weight.dims[3]});
   for (std::size_t i = 0; i < 4; ++i) w.padding[i] += x.padding[i];
+  if (!are_pads(w.padding, 4)) throw Unsupported("its padding is larger than images can be");
   Properties properties = {
       {"out_channels", weight.dims[0]},        {"kernel", pair_property(w.kernel)},
       {"stride", pair_property(w.stride)},     {"padding", padding_property(w.padding)},
@@ -190,6 +216,7 @@ void import_pad(ImportState& state, const Node& node) {
   if (!are_pads(pads.begin, rank) || !are_pads(pads.end, rank))
     throw Unsupported("only padding that adds elements, and as many as fit, is supported");
   if (!x.is_padded()) x = state.data(node, 0);
+  x = side_padded(state, x);
   const bool sides = rank == 4 && x.is_image() && x.batch_axis == 0 && pads.begin[0] == 0 &&
                      pads.end[0] == 0 && pads.begin[1] == 0 && pads.end[1] == 0;
   if (sides && pads.value == 0) return widen(state, node, x, pads);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/io/model_json.h"
@@ -91,6 +92,32 @@ TEST(OddOperators, PaddingThatNoConvolutionTakes) {
   EXPECT_THAT(less.refusal(), HasSubstr("adds elements"));
 }
 
+// Whoever else reads it, and under whatever name.
+TEST(OddOperators, PaddingThatConvolutionsTakeThoughItIsALayer) {
+  Builder renamed;
+  renamed.add("Pad", {renamed.ints("p", {0, 0, 1, 1, 0, 0, 1, 1})});
+  renamed.add("Reshape", {renamed.ints("shape", {0, 0, 0, 0})});
+  renamed.add("Conv", {renamed.floats("c.weight", {4, 3, 3, 3})});
+  EXPECT_EQ(types_of(renamed), Types{"conv2d"});
+  for (const bool pool_first : {true, false}) {
+    Builder shared;
+    shared.add("Pad", {shared.ints("p", {0, 0, 1, 0, 0, 0, 1, 0})});
+    const std::string once = shared.last;
+    shared.add("Pad", {shared.ints("q", {0, 0, 0, 1, 0, 0, 0, 1})});
+    const std::string twice = shared.last;
+    shared.add_of("MaxPool", {once}, {{"kernel_shape", Ints{1, 1}}, {"pads", Ints{0, 0, 0, 0}}});
+    shared.add("Conv", {shared.floats("a.weight", {4, 3, 1, 3})}, {{"pads", Ints{0, 1, 0, 1}}});
+    const std::string pooled = shared.last;
+    shared.add_of("Conv", {twice, shared.floats("b.weight", {4, 3, 1, 3})});
+    const std::string convolved = shared.last;
+    shared.add_of("Add", pool_first ? std::vector<std::string>{pooled, convolved}
+                                    : std::vector<std::string>{convolved, pooled});
+    Types types = types_of(shared);
+    std::sort(types.begin(), types.end());
+    EXPECT_EQ(types, (Types{"add", "conv2d", "conv2d", "max_pool", "pad"}));
+  }
+}
+
 TEST(OddOperators, NumbersThatCannotBe) {
   Builder division;
   division.add("Div", {division.floats("zero", {}, 0)});
@@ -107,6 +134,11 @@ TEST(OddOperators, NumbersThatCannotBe) {
   Builder pads;
   pads.add("Pad", {pads.ints("p", {0, 0, kMost, 0, 0, 0, kMost, 0})});
   EXPECT_THAT(pads.refusal(), HasSubstr("adds elements"));
+  Builder sums;
+  sums.add("Pad", {sums.ints("p", {0, 0, 1 << 23, 0, 0, 0, 0, 0})});
+  sums.add("Pad", {sums.ints("q", {0, 0, 1 << 23, 0, 0, 0, 0, 0})});
+  sums.add("Conv", {sums.floats("c.weight", {4, 3, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
+  EXPECT_THAT(sums.refusal(), HasSubstr("larger than images can be"));
 }
 
 // A node that computes what an initializer is already would be part of a chain that is none.

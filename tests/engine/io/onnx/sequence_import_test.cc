@@ -120,6 +120,17 @@ TEST(SequenceImport, LayerNormInItsParts) {
   EXPECT_EQ(whole.types(), Types{"layer_norm"});
 }
 
+// A gain of one number is a weight all the same where a row has one place.
+TEST(SequenceImport, LayerNormOfSinglePlaces) {
+  Builder b;
+  b.graph.inputs = {{"image", {-1, 6, 1}, true}};
+  b.graph.opset = 17;
+  b.add("LayerNormalization", {b.floats("norm.weight", {1}, 3), b.floats("norm.bias", {1}, 4)});
+  const ImportedModel model = b.import();
+  EXPECT_EQ(types_of(model), Types{"layer_norm"});
+  expect_fixed(model);
+}
+
 TEST(SequenceImport, GeluOfWhatIsHalved) {
   for (const bool half_first : {false, true}) {
     Rows twice;
