@@ -1,11 +1,17 @@
 #include "engine/train/checkpoint.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <memory>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/unnamed_file.h"
 
 namespace moil {
 namespace {
@@ -15,36 +21,88 @@ namespace {
 constexpr char kMagic[8] = {'M', 'O', 'I', 'L', 'C', 'K', 'P', 'T'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = sizeof kMagic + sizeof kVersion;
+constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;
+constexpr std::size_t kPieceBytes = 1 << 20;  // read at once to be hashed
+constexpr const char* kCannotRead = "cannot read the checkpoint";
 
-template <typename T>
-void put(std::vector<std::uint8_t>& bytes, T value) {
-  const auto* p = reinterpret_cast<const std::uint8_t*>(&value);
-  bytes.insert(bytes.end(), p, p + sizeof value);
-}
+class Hash {
+ public:
+  Hash() : state_(XXH3_createState()) {
+    if (!state_) throw Error(ErrorCode::kResourceExhausted, "no memory for a checksum");
+    XXH3_64bits_reset(state_.get());
+  }
+  void add(std::span<const std::uint8_t> bytes) {
+    XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+  }
+  std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
 
-void put_bytes(std::vector<std::uint8_t>& bytes, const void* data, std::size_t size) {
-  const auto* p = static_cast<const std::uint8_t*>(data);
-  bytes.insert(bytes.end(), p, p + size);
-}
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
 
+// Small fields are collected, elements go straight from where they are.
+class Writer {
+ public:
+  explicit Writer(const std::filesystem::path& path) : file_(path) {}
+  template <typename T>
+  void put(T value) {
+    put_bytes(&value, sizeof value);
+  }
+  void put_bytes(const void* data, std::size_t size) {
+    const auto* p = static_cast<const std::uint8_t*>(data);
+    fields_.insert(fields_.end(), p, p + size);
+  }
+  void put_elements(std::span<const float> values) {
+    flush();
+    write({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
+  }
+  void commit() {
+    flush();
+    put(hash_.value());
+    file_.write(fields_);
+    file_.commit();
+  }
+
+ private:
+  void flush() {
+    write(fields_);
+    fields_.clear();
+  }
+  void write(std::span<const std::uint8_t> bytes) {
+    hash_.add(bytes);
+    file_.write(bytes);
+  }
+
+  AtomicFile file_;
+  Hash hash_;
+  std::vector<std::uint8_t> fields_;
+};
+
+// Of a part of a file that ends at `end`.
 class Reader {
  public:
-  Reader(std::span<const std::uint8_t> bytes, std::string file)
-      : bytes_(bytes), file_(std::move(file)) {}
+  Reader(const UniqueFd& fd, std::size_t end, std::string file)
+      : fd_(fd), end_(end), file_(std::move(file)) {}
   template <typename T>
   T get() {
     T value;
-    std::memcpy(&value, bytes_.data() + take(sizeof value), sizeof value);
+    const std::size_t from = take(sizeof value);
+    read_at(fd_, from, std::as_writable_bytes(std::span(&value, 1)), kCannotRead);
     return value;
   }
   std::string text(std::uint64_t length) {
     const std::size_t from = take(length);
-    return {reinterpret_cast<const char*>(bytes_.data()) + from, static_cast<std::size_t>(length)};
+    std::string text(static_cast<std::size_t>(length), '\0');
+    read_at(fd_, from, std::as_writable_bytes(std::span(text)), kCannotRead);
+    return text;
   }
-  bool at_end() const { return at_ == bytes_.size(); }
+  bool at_end() const { return at_ == end_; }
   std::size_t take(std::uint64_t size) {
-    if (size > bytes_.size() - at_)
+    if (size > end_ - at_)
       throw Error(ErrorCode::kBadData, file_ + " is damaged: it ends too early");
     const std::size_t from = at_;
     at_ += static_cast<std::size_t>(size);
@@ -52,65 +110,88 @@ class Reader {
   }
 
  private:
-  std::span<const std::uint8_t> bytes_;
-  std::string file_;
+  const UniqueFd& fd_;
+  const std::size_t end_;
   std::size_t at_ = 0;
+  const std::string file_;
 };
 
+// The file, and its size; none where there is no file.
+UniqueFd open_to_read(const std::filesystem::path& path, std::size_t& size) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    if (errno == ENOENT) return fd;
+    throw system_error("cannot open " + path.string(), errno);
+  }
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) throw system_error("cannot stat " + path.string(), errno);
+  if (!S_ISREG(info.st_mode))
+    throw Error(ErrorCode::kInvalidArgument, path.string() + " is not a regular file");
+  size = static_cast<std::size_t>(info.st_size);
+  if (size > kMaxBytes)
+    throw Error(ErrorCode::kResourceExhausted, path.string() + " is larger than a checkpoint");
+  return fd;
+}
+
 // The version before the checksum: another version may be checked in another way.
-void check_header(std::span<const std::uint8_t> bytes, const std::string& file) {
-  if (bytes.size() < sizeof kMagic || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+void check_header(const UniqueFd& fd, std::size_t size, const std::string& file) {
+  char magic[sizeof kMagic] = {};
+  if (size >= sizeof kMagic) read_at(fd, 0, std::as_writable_bytes(std::span(magic)), kCannotRead);
+  if (std::memcmp(magic, kMagic, sizeof kMagic) != 0)
     throw Error(ErrorCode::kBadData, file + " is not a checkpoint");
-  if (bytes.size() < kHeaderBytes + sizeof(std::uint64_t))
+  if (size < kHeaderBytes + kHashBytes)
     throw Error(ErrorCode::kBadData, file + " is damaged: it ends too early");
   std::uint32_t version = 0;
-  std::memcpy(&version, bytes.data() + sizeof kMagic, sizeof version);
+  read_at(fd, sizeof kMagic, std::as_writable_bytes(std::span(&version, 1)), kCannotRead);
   if (version != kVersion) {
     throw Error(ErrorCode::kBadData, file + " has checkpoint version " + std::to_string(version) +
                                          "; this build reads " + std::to_string(kVersion));
   }
 }
 
+void check_hash(const UniqueFd& fd, std::size_t body, const std::string& file) {
+  Hash hash;
+  std::vector<std::uint8_t> piece(std::min(body, kPieceBytes));
+  for (std::size_t at = 0; at < body; at += piece.size()) {
+    const auto part = std::span(piece).first(std::min(piece.size(), body - at));
+    read_at(fd, at, std::as_writable_bytes(part), kCannotRead);
+    hash.add(part);
+  }
+  std::uint64_t expected = 0;
+  read_at(fd, body, std::as_writable_bytes(std::span(&expected, 1)), kCannotRead);
+  if (hash.value() != expected)
+    throw Error(ErrorCode::kBadData, file + " is damaged: its checksum differs");
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const std::string& text,
                      std::span<const PersistentTensor> tensors) {
-  std::vector<std::uint8_t> bytes;
-  std::size_t total = 64 + text.size();
-  for (const auto& t : tensors) total += 16 + t.name.size() + t.elements * sizeof(float);
-  bytes.reserve(total);
-  put_bytes(bytes, kMagic, sizeof kMagic);
-  put(bytes, kVersion);
-  put(bytes, static_cast<std::uint32_t>(tensors.size()));
-  put(bytes, static_cast<std::uint64_t>(text.size()));
-  put_bytes(bytes, text.data(), text.size());
+  Writer writer(path);
+  writer.put_bytes(kMagic, sizeof kMagic);
+  writer.put(kVersion);
+  writer.put(static_cast<std::uint32_t>(tensors.size()));
+  writer.put(static_cast<std::uint64_t>(text.size()));
+  writer.put_bytes(text.data(), text.size());
   for (const auto& t : tensors) {
-    put(bytes, static_cast<std::uint32_t>(t.name.size()));
-    put_bytes(bytes, t.name.data(), t.name.size());
-    put(bytes, static_cast<std::uint64_t>(t.elements));
-    const auto data = t.data();
-    put_bytes(bytes, data.values.data(), data.values.size_bytes());
+    writer.put(static_cast<std::uint32_t>(t.name.size()));
+    writer.put_bytes(t.name.data(), t.name.size());
+    writer.put(static_cast<std::uint64_t>(t.elements));
+    writer.put_elements(t.data().values);
   }
-  put(bytes, static_cast<std::uint64_t>(XXH3_64bits(bytes.data(), bytes.size())));
-  write_file_atomic(path, bytes);
+  writer.commit();
 }
 
 std::optional<Checkpoint> Checkpoint::load(const std::filesystem::path& path) {
   Checkpoint c;
-  try {
-    c.bytes_ = read_file(path, kMaxBytes);
-  } catch (const Error& e) {
-    if (e.code() == ErrorCode::kNotFound) return std::nullopt;
-    throw;
-  }
+  std::size_t size = 0;
+  c.fd_ = open_to_read(path, size);
+  if (!c.fd_) return std::nullopt;
   const std::string file = path.string();
-  check_header(c.bytes_, file);
-  const std::size_t body = c.bytes_.size() - 8;
-  std::uint64_t hash = 0;
-  std::memcpy(&hash, c.bytes_.data() + body, sizeof hash);
-  if (hash != XXH3_64bits(c.bytes_.data(), body))
-    throw Error(ErrorCode::kBadData, file + " is damaged: its checksum differs");
-  Reader reader(std::span(c.bytes_).first(body), file);
+  check_header(c.fd_, size, file);
+  const std::size_t body = size - kHashBytes;
+  check_hash(c.fd_, body, file);
+  Reader reader(c.fd_, body, file);
   reader.take(kHeaderBytes);
   const auto count = reader.get<std::uint32_t>();
   c.text_ = reader.text(reader.get<std::uint64_t>());
@@ -143,7 +224,7 @@ void Checkpoint::restore(std::span<const PersistentTensor> tensors) const {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Saved& saved = tensors_[i];
     const auto data = tensors[i].data();
-    std::memcpy(data.values.data(), bytes_.data() + saved.offset, data.values.size_bytes());
+    read_at(fd_, saved.offset, std::as_writable_bytes(data.values), kCannotRead);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/process_memory.h"
 
 namespace moil {
 namespace {
@@ -185,11 +186,25 @@ TEST_F(CheckpointTest, ReplacesTheOldOneWholeAndLeavesNothingBeside) {
   const auto old = Checkpoint::load(file_);
   save("new");
   EXPECT_EQ(Checkpoint::load(file_)->text(), "new");
-  EXPECT_EQ(old->text(), "old");  // what was loaded is a copy
+  EXPECT_EQ(old->text(), "old");  // what was loaded is the file as it was
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
   struct stat info {};
   ASSERT_EQ(::stat(file_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(CheckpointTest, TakesNoSecondCopyIntoMemory) {
+  constexpr std::size_t kBytes = 32 << 20;
+  std::vector<float> large(kBytes / sizeof(float), 1.5F);
+  const PersistentTensor tensor{"large", TensorKind::kWeight, large};
+  reset_peak_memory();
+  const std::size_t before = resident_memory().bytes;
+  if (before == 0) GTEST_SKIP() << "this system does not say what is resident";
+  save_checkpoint(file_, "", {&tensor, 1});
+  std::fill(large.begin(), large.end(), 0.0F);
+  Checkpoint::load(file_)->restore({&tensor, 1});
+  EXPECT_LT(resident_memory().peak_bytes, before + kBytes / 2);
+  EXPECT_EQ(large, std::vector<float>(large.size(), 1.5F));
 }
 
 // Something in the way of the new file leaves the old one as it was.
