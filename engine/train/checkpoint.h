@@ -1,8 +1,9 @@
 // Checkpoints: everything a killed run needs to go on as if nothing had happened.
 //
-// One file, written and read tensor by tensor without a second copy: a text of the caller's (JSON: the job, the choices, the state of the loop), then the
-// persistent tensors by name. Replaced atomically and checked by a hash, so a reader finds the last
-// whole one or none. docs/checkpoint-format.md gives the bytes.
+// One file, written and read tensor by tensor without a second copy: a text of the caller's (JSON:
+// the job, the choices, the state of the loop), then the persistent tensors by name. Replaced
+// atomically and checked by a hash, so a reader finds the last whole one or none.
+// docs/checkpoint-format.md gives the bytes.
 #pragma once
 
 #include <filesystem>

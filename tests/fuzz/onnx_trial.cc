@@ -45,8 +45,9 @@ void check_json(const ModelDescription& model) {
   require(format_model(parse_model(text)) == text, "a description is read as it was written");
 }
 
-// Layers that compute nothing: they rearrange elements, or stand zeros beside them. How many of them
-// a wiring takes follows from where the others find their elements in memory, which no file says.
+// Layers that compute nothing: they rearrange elements, or stand zeros beside them. How many of
+// them a wiring takes follows from where the others find their elements in memory, which no file
+// says.
 bool only_moves(const LayerDescription& layer) {
   static const std::set<std::string> kMoves = {"flatten", "pad", "permute", "reshape"};
   return kMoves.contains(layer.type) && layer.inputs.size() == 1 &&
@@ -63,8 +64,8 @@ class Computations {
     for (const InputDescription& input : model.description.inputs)
       values[input.name] = number_of("input " + input.name);
     for (const LayerDescription& layer : model.description.layers)
-      values[layer.name] = only_moves(layer) ? values.at(layer.inputs[0])
-                                             : number_of(key_of(model, layer, values));
+      values[layer.name] =
+          only_moves(layer) ? values.at(layer.inputs[0]) : number_of(key_of(model, layer, values));
     std::vector<int> outputs;
     for (const std::string& name : model.description.outputs) outputs.push_back(values.at(name));
     return outputs;
