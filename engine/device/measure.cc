@@ -9,6 +9,11 @@
 namespace moil {
 namespace {
 
+// Runs after the one that warms up; short ones are run on, up to so often, until they took so long.
+constexpr int kRuns = 3, kMostRuns = 12;
+constexpr double kEnoughSeconds = 0.005;
+constexpr double kHopeless = 3;  // times the best
+
 Scratch floats(std::int64_t count) {
   return Scratch(static_cast<std::size_t>(count) * sizeof(float));
 }
@@ -57,19 +62,21 @@ double seconds_of_run(const ConvKernel& kernel, const ConvArgs& args) {
 }  // namespace
 
 std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kernels,
-                            const ConvShape& shape, ConvStep step, const ConvFusion& fusion,
-                            int runs) {
+                            const ConvShape& shape, ConvStep step, const ConvFusion& fusion) {
   const Tensors tensors(kernels, shape, step, fusion);
-  std::vector<double> fastest;
-  double best = std::numeric_limits<double>::infinity();
-  for (const auto& kernel : kernels) {
-    if (kernel->packed_weight_bytes() > 0)
-      kernel->pack(tensors.args.weights, tensors.packed.bytes());
-    double time = seconds_of_run(*kernel, tensors.args);
-    for (int i = 0; i < runs && time < 3 * best; ++i)
-      time = std::min(time, seconds_of_run(*kernel, tensors.args));
-    best = std::min(best, time);
-    fastest.push_back(time);
+  constexpr double kUntried = std::numeric_limits<double>::infinity();
+  std::vector<double> fastest(kernels.size(), kUntried);
+  double best = kUntried, spent = 0;
+  for (int round = 0; round <= kRuns || (round <= kMostRuns && spent < kEnoughSeconds); ++round) {
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      if (round > 0 && fastest[k] > kHopeless * best) continue;
+      if (kernels[k]->packed_weight_bytes() > 0)
+        kernels[k]->pack(tensors.args.weights, tensors.packed.bytes());
+      const double time = seconds_of_run(*kernels[k], tensors.args);
+      spent += time;
+      fastest[k] = std::min(fastest[k], time);
+      best = std::min(best, time);
+    }
   }
   return fastest;
 }

@@ -182,9 +182,7 @@ std::size_t ElasticTrainer::beside_bytes(const std::set<std::string>& selection,
   }
   if (!cut) return bytes;
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    if (!cut->before[i]) continue;
-    for (const WeightSpec& w : graph_.nodes[i].weights)
-      bytes += static_cast<std::size_t>(w.dims.elements()) * sizeof(float);
+    if (cut->before[i]) bytes += weight_bytes(graph_.nodes[i]);
   }
   return bytes;
 }

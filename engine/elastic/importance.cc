@@ -35,11 +35,9 @@ double sum_of(std::int64_t count, const Term& term) {
 }
 
 std::size_t weight_bytes_of(const Graph& graph) {
-  std::size_t elements = 0;
-  for (const Node& node : graph.nodes)
-    for (const WeightSpec& w : node.weights)
-      elements += static_cast<std::size_t>(w.dims.elements());
-  return elements * sizeof(float);
+  std::size_t bytes = 0;
+  for (const Node& node : graph.nodes) bytes += weight_bytes(node);
+  return bytes;
 }
 
 // The first step updates, and keeps the weights as they were; the second measures.

@@ -115,6 +115,12 @@ std::string weight_name(const Node& node, const WeightSpec& weight) {
   return node.name + "." + weight.name;
 }
 
+std::size_t weight_bytes(const Node& node) {
+  std::size_t elements = 0;
+  for (const WeightSpec& w : node.weights) elements += static_cast<std::size_t>(w.dims.elements());
+  return elements * sizeof(float);
+}
+
 std::pair<std::string, int> split_value_name(const std::string& name) {
   const auto colon = name.rfind(':');
   if (colon == std::string::npos || colon + 1 == name.size() || name.size() - colon > 4 ||

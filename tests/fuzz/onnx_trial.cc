@@ -88,8 +88,13 @@ class Computations {
   std::map<std::string, int> numbers_;
 };
 
-// Layers of a user's own, and a few of ours, have no ONNX operator.
+// Layers of a user's own, and a few of ours, have no ONNX operator. An output that is an input's
+// elements in another order is refused when it is imported.
 void check_export(const onnx::ImportedModel& model) {
+  Computations computations;
+  const std::vector<int> before = computations.outputs_of(model);
+  const auto inputs = static_cast<int>(model.description.inputs.size());  // counted first
+  if (std::any_of(before.begin(), before.end(), [&](int v) { return v < inputs; })) return;
   std::string bytes;
   try {
     bytes = format_onnx(onnx::export_onnx(model.description, model.weights));
@@ -98,8 +103,7 @@ void check_export(const onnx::ImportedModel& model) {
     return;
   }
   const onnx::ImportedModel again = onnx::import_onnx(onnx::parse_onnx(bytes));
-  Computations computations;
-  const bool same = computations.outputs_of(model) == computations.outputs_of(again);
+  const bool same = before == computations.outputs_of(again);
   if (!same)
     std::fprintf(stderr, "%s\nbecame\n%s\n", format_model(model.description).c_str(),
                  format_model(again.description).c_str());

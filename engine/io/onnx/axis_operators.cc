@@ -35,11 +35,9 @@ void import_transpose(ImportState& state, const Node& node) {
   const Ints before = file_dims(x);
   const std::vector<std::size_t> order = permutation(node, before.size());
   // Images come in channels-last from other tools; in memory ours lie so in any case.
-  if (state.is_input(x) && x.batch_axis == 0 && order == std::vector<std::size_t>{0, 3, 1, 2}) {
-    if (!state.is_only_reader(node, 0))
-      throw Unsupported("transposing is supported where nothing else reads the input");
+  if (state.is_input(x) && x.batch_axis == 0 && order == std::vector<std::size_t>{0, 3, 1, 2} &&
+      state.is_only_reader(node, 0))
     return state.transpose_input(node, x, {before[0], before[3], before[1], before[2]});
-  }
   Ints own = {0};
   int batch_axis = -1;
   for (std::size_t k = 0; k < order.size(); ++k) {

@@ -85,6 +85,19 @@ TEST(OnnxImport, ChannelsLastInputsAreTurned) {
   EXPECT_EQ(model.description.inputs.at(0).dims, (Ints{3, 8, 8}));
 }
 
+TEST(OnnxImport, InputsThatOthersReadStayAsTheyAre) {
+  Builder b;
+  b.graph.inputs = {{"image", {-1, 8, 8, 3}, true}};
+  b.add("Transpose", {}, {{"perm", Ints{0, 3, 1, 2}}});
+  const std::string turned = b.last;
+  b.add_of("Relu", {"image"});
+  b.add("Transpose", {}, {{"perm", Ints{0, 3, 1, 2}}});
+  b.add_of("Add", {b.last, turned});
+  const auto model = b.import();
+  EXPECT_EQ(model.description.inputs.at(0).dims, (Ints{8, 8, 3}));
+  EXPECT_EQ(b.types(), (Types{"relu", "permute", "permute", "add"}));
+}
+
 TEST(OnnxImport, TellsOfEveryNodeThatIsNotSupported) {
   Builder b;
   b.add("Fancy");
