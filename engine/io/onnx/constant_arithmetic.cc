@@ -65,8 +65,9 @@ bool add_bias(ImportState& state, const Node& node, std::size_t input, const Con
     return false;
   const Value x = state.data(node, input);
   const std::int64_t channels = x.is_image() ? x.info.dims[1] : x.info.dims.back();
-  if (bias.kind == Constant::Kind::kRow && (x.is_image() || !is_one_a_feature(bias, channels)))
-    return false;
+  const bool row = !x.is_image() && is_one_a_feature(bias, channels);
+  if (bias.kind == Constant::Kind::kRow && !row) return false;
+  if (bias.kind == Constant::Kind::kChannels && !x.is_image()) return false;
   state.spend(node, channels);
   before->properties["bias"] = true;
   state.add_weight(before->name, "bias", {{channels}, spread(bias.values, channels)});

@@ -175,6 +175,16 @@ TEST(SequenceImport, ProductsOfRowsHaveTheirBias) {
 }
 
 // Rows of one place: their bias could be taken for a parameter of the whole row.
+// One number a channel of an image is none of a product over its columns.
+TEST(SequenceImport, ChannelsAreNoBiasOfAProduct) {
+  Builder b;
+  b.add("MatMul", {b.floats("fc.weight", {8, 5})});
+  b.add("Add", {b.floats("c", {1, 3, 1, 1})});
+  const ImportedModel model = b.import();
+  EXPECT_EQ(types_of(model), (Types{"reshape", "fully_connected", "reshape", "conv2d"}));
+  EXPECT_FALSE(std::get<bool>(layer_of(model, "fully_connected").properties.at("bias")));
+}
+
 TEST(SequenceImport, ProductsOfSingleRowsHaveTheirBias) {
   Rows b;
   b.add("Reshape", {b.ints("one", {0, 1, 48})});
