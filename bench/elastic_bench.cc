@@ -136,6 +136,7 @@ class Bench {
   explicit Bench(const Options& options) : options_(options), head_(head_of(options)), random_(1) {
     config_.optimizer.momentum = 0.9;
     config_.batch = options.batch;
+    config_.memory_budget_bytes = kNoMemoryBudget;  // as a job that names none
     input_.emplace(training_plan_input(head_.model, &head_.layers, config_));
     graph_ = build_graph(input_->model, config_.batch);
     const auto start = Clock::now();

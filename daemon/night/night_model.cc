@@ -1,7 +1,6 @@
 #include "daemon/night/night_model.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.h"
 #include "daemon/night/head_network.h"
@@ -120,7 +119,7 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   const auto& swap = input.spec.swap;
   config.swap.mode = swap_mode_of(swap.mode);
   if (!input.spec.memory.budget_bytes) {  // nothing to fit into: the fastest kernels
-    config.memory_budget_bytes = std::numeric_limits<std::size_t>::max() / 4;
+    config.memory_budget_bytes = kNoMemoryBudget;
     return config;
   }
   FitOptions fit;

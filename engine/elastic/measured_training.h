@@ -17,9 +17,9 @@ namespace moil {
 // Of this round, from 0, as many as add up to `runs`.
 [[nodiscard]] int runs_of_round(int runs, int round);
 
-// Training of some weights, in forward passes: the same work in every training. A machine's speed
-// changes from one second to the next; each run is told by its own forward pass, and the median
-// counts. Not thread-safe.
+// Training of some weights, in forward passes of that training (where less learns, they take less,
+// too). A machine's speed changes from one second to the next; each run is told by its own forward
+// pass, and the median counts. Not thread-safe.
 class MeasuredTraining {
  public:
   explicit MeasuredTraining(std::set<std::string> trained) : trained_(std::move(trained)) {}

@@ -55,7 +55,7 @@ void TimingProfiler::measure_round(int runs) {
 
 TimingProfile TimingProfiler::profile() {
   TimingProfile profile = profile_of_all();
-  profile.besides = forward_ * last_alone_->besides_passes();
+  profile.besides = last_alone_->forward_seconds() * last_alone_->besides_passes();
   take_derivatives(profile);
   for (std::size_t w = 0; w < alone_.size(); ++w) take_alone(w, profile);
   take_last(profile);
@@ -67,8 +67,9 @@ MeasuredTraining& TimingProfiler::training_of(const std::set<std::string>& train
   return trainings_.try_emplace(trained, trained).first->second;
 }
 
-double TimingProfiler::seconds(const MeasuredTraining& training, int node, StepKind kind) const {
-  return forward_ * training.passes(node, kind);
+// By its own forward passes: where less learns they keep less and take less, too.
+double TimingProfiler::seconds(const MeasuredTraining& training, int node, StepKind kind) {
+  return training.forward_seconds() * training.passes(node, kind);
 }
 
 // The layer nearest the input that may be trained.
@@ -102,9 +103,9 @@ std::set<std::string> TimingProfiler::trained_alone(std::size_t w) const {
 }
 
 TimingProfile TimingProfiler::profile_of_all() {
-  forward_ = all_->forward_seconds();
+  const double forward = all_->forward_seconds();
   TimingProfile profile;
-  profile.step = forward_ * all_->step_passes();
+  profile.step = forward * all_->step_passes();
   for (int i = 0; i < nodes(); ++i) {
     LayerTiming& layer = profile.layers.emplace_back();
     layer.layer = graph_.nodes[at(i)].name;
@@ -114,7 +115,7 @@ TimingProfile TimingProfiler::profile_of_all() {
     layer.all_derivative = layer.derivative = seconds(*all_, i, StepKind::kComputeDerivative);
     for (const std::string& name : weights_of_[at(i)])
       layer.weights.push_back(
-          {name, layer.all_gradient, layer.all_derivative, forward_ * all_->apply_passes(name)});
+          {name, layer.all_gradient, layer.all_derivative, forward * all_->apply_passes(name)});
   }
   return profile;
 }

@@ -35,7 +35,7 @@ class TimingProfiler {
   int last() const;
   std::set<std::string> with_first(std::set<std::string> names) const;
   std::set<std::string> trained_alone(std::size_t w) const;
-  double seconds(const MeasuredTraining& training, int node, StepKind kind) const;
+  static double seconds(const MeasuredTraining& training, int node, StepKind kind);
   TimingProfile profile_of_all();
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
@@ -52,7 +52,6 @@ class TimingProfiler {
   MeasuredTraining* hardly_ = nullptr;      // the first layer alone: the error passes everything
   MeasuredTraining* last_alone_ = nullptr;  // the last layer
   std::vector<MeasuredTraining*> alone_;    // each layer's weight number so much
-  double forward_ = 0;                      // seconds of it in all_
 };
 
 // Of a profile that is kept. A single run's part of a step is off by some percent; steps that take

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,9 @@ struct TrainerConfig {
   std::filesystem::path swap_folder;
   std::size_t memory_budget_bytes = 0;  // PlanOptions::memory_budget_bytes
 };
+
+// A budget for the fastest kernels, whatever memory they take.
+inline constexpr std::size_t kNoMemoryBudget = std::numeric_limits<std::size_t>::max() / 4;
 
 // Samples that a trainer with this configuration has in memory at once.
 std::int64_t micro_batch_of(const TrainerConfig& config);
