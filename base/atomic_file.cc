@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,10 +15,12 @@
 namespace moil {
 namespace {
 
+constexpr const char* kMark = ".tmp.";
+
 // Differs between the files of a process and, by the process id, between processes.
 std::filesystem::path name_beside(std::filesystem::path path) {
   static std::atomic<unsigned> count{0};
-  path += ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
+  path += kMark + std::to_string(::getpid()) + "." + std::to_string(count++);
   return path;
 }
 
@@ -49,6 +52,19 @@ void AtomicFile::commit() {
   if (::close(fd) != 0) throw system_error("cannot close " + aside_.string(), errno);
   rename_durable(aside_, path_);
   committed_ = true;
+}
+
+void remove_unfinished(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> found;
+  const std::string beginning = path.filename().string() + kMark;
+  try {
+    for (const auto& entry : std::filesystem::directory_iterator(path.parent_path())) {
+      if (entry.path().filename().string().starts_with(beginning)) found.push_back(entry.path());
+    }
+    for (const auto& file : found) std::filesystem::remove(file);
+  } catch (const std::filesystem::filesystem_error& e) {
+    throw system_error("cannot clear up beside " + path.string(), e.code().value());
+  }
 }
 
 }  // namespace moil

@@ -29,4 +29,7 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+// Removes what writers of `path` left beside it that were killed. Only where none is at work.
+void remove_unfinished(const std::filesystem::path& path);
+
 }  // namespace moil

@@ -1,5 +1,6 @@
 #include "daemon/night/night_files.h"
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -45,6 +46,10 @@ void NightFiles::save_choices(const NightChoices& choices) const {
 std::map<std::string, double> NightFiles::load_seconds() const {
   const auto json = load("seconds.json");
   return json ? json->get<std::map<std::string, double>>() : std::map<std::string, double>{};
+}
+
+void NightFiles::remove_unfinished() const {
+  for (const auto& path : {checkpoint(), soft_targets()}) moil::remove_unfinished(path);
 }
 
 void NightFiles::remove_all() const {

@@ -44,6 +44,8 @@ class NightFiles {
     save("seconds.json", seconds);
   }
 
+  // What attempts that were killed while they saved left aside; as large as what was saved.
+  void remove_unfinished() const;
   // Everything but job.json: the job begins anew.
   void remove_all() const;
 

@@ -73,6 +73,7 @@ class NightJob {
         data_(layout, file.spec) {}
 
   daemon::JobResult run() {
+    files_.remove_unfinished();
     mix();
     plan();
     if (spec_.cache.enabled && !night_.backbone->is_identity()) fill_cache();

@@ -52,6 +52,18 @@ TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
   EXPECT_EQ(files(), 0u);
 }
 
+TEST_F(AtomicFileTest, WhatKilledWritersLeftIsRemoved) {
+  write_file_atomic(folder_ / "f", "content");
+  write_file_atomic(folder_ / "f.tmp.17.0", "half");
+  write_file_atomic(folder_ / "f.tmp.18", "half");
+  write_file_atomic(folder_ / "other.tmp.17.0", "another's");
+  remove_unfinished(folder_ / "f");
+  EXPECT_EQ(read_text(folder_ / "f"), "content");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "other.tmp.17.0"));
+  EXPECT_EQ(files(), 2u);
+  EXPECT_THROW(remove_unfinished(folder_ / "missing" / "f"), Error);
+}
+
 TEST_F(AtomicFileTest, TwoWritersOfOneFileDoNotMix) {
   AtomicFile first(folder_ / "f"), second(folder_ / "f");
   first.write(bytes("first"));

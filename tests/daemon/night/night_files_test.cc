@@ -34,6 +34,20 @@ TEST(NightFiles, KeepsWhatWasSaved) {
   EXPECT_FALSE(files.load_choices());
 }
 
+TEST(NightFiles, ForgetsWhatKilledAttemptsDidNotFinish) {
+  const TempFolder temp;
+  const NightFiles files(temp / "");
+  for (const auto& path : {files.checkpoint(), files.soft_targets()}) {
+    write_file_atomic(path, std::string_view("whole"));
+    write_file_atomic(path.string() + ".tmp.17.0", std::string_view("half"));
+  }
+  files.remove_unfinished();
+  for (const auto& path : {files.checkpoint(), files.soft_targets()}) {
+    EXPECT_EQ(read_text(path), "whole");
+    EXPECT_FALSE(std::filesystem::exists(path.string() + ".tmp.17.0"));
+  }
+}
+
 TEST(NightFiles, DamageIsAnError) {
   const TempFolder temp;
   write_file_atomic(temp / "mix.json", std::string_view("{\"classes\": ["));
