@@ -9,8 +9,8 @@
 namespace moil {
 namespace {
 
-// Runs after the one that warms up; short ones are run on, up to so often, until they took so long.
-constexpr int kRuns = 3, kMostRuns = 12;
+// Short runs go on, up to so often, until all of them took so long.
+constexpr int kMostRuns = 12;
 constexpr double kEnoughSeconds = 0.005;
 constexpr double kHopeless = 3;  // times the best
 
@@ -62,12 +62,13 @@ double seconds_of_run(const ConvKernel& kernel, const ConvArgs& args) {
 }  // namespace
 
 std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kernels,
-                            const ConvShape& shape, ConvStep step, const ConvFusion& fusion) {
+                            const ConvShape& shape, ConvStep step, const ConvFusion& fusion,
+                            int runs) {
   const Tensors tensors(kernels, shape, step, fusion);
   constexpr double kUntried = std::numeric_limits<double>::infinity();
   std::vector<double> fastest(kernels.size(), kUntried);
   double best = kUntried, spent = 0;
-  for (int round = 0; round <= kRuns || (round <= kMostRuns && spent < kEnoughSeconds); ++round) {
+  for (int round = 0; round <= runs || (round <= kMostRuns && spent < kEnoughSeconds); ++round) {
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       if (round > 0 && fastest[k] > kHopeless * best) continue;
       if (kernels[k]->packed_weight_bytes() > 0)
