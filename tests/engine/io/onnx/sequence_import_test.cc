@@ -174,7 +174,6 @@ TEST(SequenceImport, ProductsOfRowsHaveTheirBias) {
   expect_fixed(model);
 }
 
-// Rows of one place: their bias could be taken for a parameter of the whole row.
 // One number a channel of an image is none of a product over its columns.
 TEST(SequenceImport, ChannelsAreNoBiasOfAProduct) {
   Builder b;
@@ -185,6 +184,7 @@ TEST(SequenceImport, ChannelsAreNoBiasOfAProduct) {
   EXPECT_FALSE(std::get<bool>(layer_of(model, "fully_connected").properties.at("bias")));
 }
 
+// Rows of one place: their bias could be taken for a parameter of the whole row.
 TEST(SequenceImport, ProductsOfSingleRowsHaveTheirBias) {
   Rows b;
   b.add("Reshape", {b.ints("one", {0, 1, 48})});
