@@ -9,8 +9,8 @@
 // ones. A machine's speed drifts meanwhile, and not for all layers alike: each selection's steps
 // take turns with steps of full training, and both are told as parts of it; every selection is
 // visited once a round, and so are the trainings that a profile is made of; medians count.
-// "first_profile" errors are those of the profile from the beginning alone, "raw" ones those of
-// seconds as they were. "measured_spread" is how far a selection's own measurements are apart, of
+// "first_profile" errors are those of the profile from the beginning alone, "parts" ones those of the
+// profile's parts merely added up, "raw" ones those of seconds as they were. "measured_spread" is how far a selection's own measurements are apart, of
 // every other round and of the others. "rho_shares" are whole steps of what the selector chooses
 // for random importance, as parts of full steps, by rho.
 #include <CLI/CLI.hpp>
@@ -25,6 +25,7 @@
 #include "daemon/night/head_slice.h"
 #include "daemon/night/model_folder.h"
 #include "engine/device/kernel_selector.h"
+#include "engine/elastic/backward_time.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/elastic/predicted_step.h"
 #include "engine/elastic/timing_profiler.h"
@@ -210,18 +211,22 @@ class Bench {
     const std::vector<Visited> all = visited(full, meanwhile);
     const TimingProfile profile = meanwhile.profile();
     Json errors = Json::array(), first = Json::array(), raw = Json::array(), shares = Json::array();
-    Json spread = Json::array();
+    Json spread = Json::array(), parts = Json::array();
+    TimingProfile without_tails = profile;
+    without_tails.tails.clear();
     for (const Visited& v : all) {
       const Predicted p = predicted(profile, v.selection);
       const double share = median(v.shares);
       shares.push_back(share);
       spread.push_back(100 * std::abs(half_median(v.shares, 0) / half_median(v.shares, 1) - 1));
       errors.push_back(100 * (p.share / share - 1));
+      parts.push_back(100 * (predicted(without_tails, v.selection).share / share - 1));
       first.push_back(100 * (predicted(profile_, v.selection).share / share - 1));
       raw.push_back(100 * (p.seconds / median(v.seconds) - 1));
     }
     return {{"profile_error_percent", errors},
             {"first_profile_error_percent", first},
+            {"parts_error_percent", parts},
             {"raw_error_percent", raw},
             {"measured_spread_percent", spread},
             {"backward_shares", shares}};
@@ -244,7 +249,8 @@ class Bench {
   }
 
   std::set<std::string> selected(const ElasticProblem& problem, double rho) const {
-    const double seconds = std::max(0.0, rho * profile_.step - profile_.fixed_seconds());
+    const double seconds = std::max(
+        0.0, BackwardTime(profile_).parts(rho * profile_.step - profile_.fixed_seconds()));
     std::set<std::string> names;
     for (const std::size_t e :
          select_tensors(problem.entries, seconds, {.resolution = options_.resolution}).entries)

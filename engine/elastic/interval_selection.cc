@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "engine/elastic/backward_time.h"
 #include "engine/elastic/predicted_step.h"
 #include "engine/elastic/selection_fill.h"
 #include "engine/elastic/tensor_selector.h"
@@ -77,7 +78,8 @@ std::set<std::string> select_in_time(const IntervalStep& step, const IntervalQue
       return question.fits(named(way.problem, s.entries));
     };
   constexpr double kRounding = 1e-9, kLeastStep = 1e-3;  // of the step's time
-  double seconds = question.step_seconds - way.fixed_seconds;
+  double seconds =
+      BackwardTime(step.profile()).parts(question.step_seconds - way.fixed_seconds);
   for (double given_up = 1; seconds >= 0; given_up *= 2) {
     std::set<std::string> selection =
         named(way.problem, select_tensors(way.problem.entries, seconds, options).entries);
@@ -155,6 +157,7 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
     }
     way += layer->derivative;
   }
+  cheapest.backward_seconds = BackwardTime(profile).seconds(cheapest.backward_seconds);
   return cheapest;
 }
 

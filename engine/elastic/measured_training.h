@@ -29,6 +29,8 @@ class MeasuredTraining {
   void measure(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
                KernelSelector& kernels, int runs);
 
+  bool measured() const { return !forward_.empty(); }
+
   // After measure(). 0 for what is not done.
   double passes(int node, StepKind kind) const;
   double apply_passes(const std::string& weight) const;  // throws for what is not trained

@@ -9,7 +9,7 @@ namespace moil {
 
 PredictedStep::PredictedStep(const TimingProfile& profile, const Graph& graph,
                              const std::set<std::string>& selection)
-    : profile_(profile), readers_(graph.nodes.size()) {
+    : profile_(profile), time_(profile), readers_(graph.nodes.size()) {
   const BackwardNeeds needs = backward_needs(graph, selection);
   std::size_t found = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -26,8 +26,8 @@ PredictedStep::PredictedStep(const TimingProfile& profile, const Graph& graph,
     throw Error(ErrorCode::kInvalidArgument, "a selected weight is not in the timing profile");
 }
 
-double PredictedStep::seconds() const {
-  double seconds = profile_.fixed_seconds();
+double PredictedStep::parts() const {
+  double seconds = 0;
   for (std::size_t i = 0; i < learns_.size(); ++i) {
     seconds += profile_.layers[i].update_seconds(learns_[i]);
     if (passes_[i]) seconds += pass_seconds_[i];
@@ -35,13 +35,13 @@ double PredictedStep::seconds() const {
   return seconds;
 }
 
-double PredictedStep::way_seconds(std::size_t layer) const {
+double PredictedStep::way_parts(std::size_t layer) const {
   double seconds = 0;
   for (const std::size_t i : way_to(layer)) seconds += pass_seconds_[i];
   return seconds;
 }
 
-double PredictedStep::own_seconds(Tensor t) const {
+double PredictedStep::own_parts(Tensor t) const {
   const LayerTiming& layer = profile_.layers[t.layer];
   std::vector<bool> learns = learns_[t.layer];
   double seconds = -layer.update_seconds(learns);

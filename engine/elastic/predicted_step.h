@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/elastic/backward_time.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/graph/graph.h"
 
@@ -31,11 +32,15 @@ class PredictedStep {
                 const std::set<std::string>& selection);
 
   bool learns(Tensor t) const { return learns_[t.layer][t.weight]; }
-  double seconds() const;
-  // What passing the error takes more where this layer is to learn.
-  double way_seconds(std::size_t layer) const;
-  // What the layer itself takes more where the weight learns.
-  double own_seconds(Tensor t) const;
+  double seconds() const { return seconds(parts()); }
+  // What the layers' parts of its backward pass add up to, and what a step of so many takes
+  // (backward_time.h).
+  double parts() const;
+  double seconds(double parts) const { return profile_.fixed_seconds() + time_.seconds(parts); }
+  // What passing the error adds where this layer is to learn.
+  double way_parts(std::size_t layer) const;
+  // What the layer itself adds where the weight learns.
+  double own_parts(Tensor t) const;
   void add(Tensor t);
 
  private:
@@ -43,6 +48,7 @@ class PredictedStep {
   std::vector<std::size_t> way_to(std::size_t layer) const;
 
   const TimingProfile& profile_;
+  const BackwardTime time_;
   // By layer:
   std::vector<std::vector<std::size_t>> readers_;
   std::vector<std::vector<bool>> learns_;  // and weight of the profile

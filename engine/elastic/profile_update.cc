@@ -1,17 +1,13 @@
 #include "engine/elastic/profile_update.h"
 
 #include "base/error.h"
+#include "engine/elastic/backward_time.h"
 
 namespace moil {
 namespace {
 
 double seconds_of_everything(const TimingProfile& profile) {
-  double seconds = profile.fixed_seconds();
-  for (const LayerTiming& layer : profile.layers) {
-    seconds += layer.all_gradient + layer.all_derivative;
-    for (const WeightTiming& w : layer.weights) seconds += w.apply;
-  }
-  return seconds;
+  return profile.fixed_seconds() + BackwardTime(profile).seconds(backward_parts(profile));
 }
 
 class ProfileUpdate {
@@ -21,7 +17,8 @@ class ProfileUpdate {
       : before_(profile),
         measured_(measured),
         selection_(selection),
-        forward_change_(forward_change()) {}
+        forward_change_(forward_change()),
+        factor_(factor()) {}
 
   TimingProfile run() const {
     TimingProfile now = before_;
@@ -53,9 +50,22 @@ class ProfileUpdate {
     throw Error(ErrorCode::kInvalidArgument, "profile update: no forward pass was measured");
   }
 
+  // What the steps took of their layers' parts, before.
+  double factor() const {
+    double parts = 0;
+    for (std::size_t i = 0; i < before_.layers.size(); ++i) {
+      const LayerTiming& layer = before_.layers[i];
+      const std::vector<bool> learns = layer.learning(selection_);
+      parts += layer.update_seconds(learns);
+      if (seconds(static_cast<int>(i), StepKind::kComputeDerivative) > 0)
+        parts += layer.pass_seconds(learns);
+    }
+    return parts > 0 ? BackwardTime(before_).seconds(parts) / parts : 1;
+  }
+
   // As a part of what it took before; what was not measured as the forward pass.
   double change(int node, StepKind kind, double before) const {
-    const double now = seconds(node, kind);
+    const double now = seconds(node, kind) / (kind == StepKind::kForward ? 1 : factor_);
     return now > 0 && before > 0 ? now / before : forward_change_;
   }
 
@@ -82,7 +92,7 @@ class ProfileUpdate {
   const TimingProfile& before_;
   const StepSeconds& measured_;
   const std::set<std::string>& selection_;
-  const double forward_change_;
+  const double forward_change_, factor_;
 };
 
 }  // namespace

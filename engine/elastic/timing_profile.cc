@@ -44,6 +44,15 @@ double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
   return count > 0 && count == weights.size() ? all_derivative : seconds;
 }
 
+double backward_parts(const TimingProfile& profile) {
+  double seconds = 0;
+  for (const LayerTiming& layer : profile.layers) {
+    seconds += layer.all_gradient + layer.all_derivative;
+    for (const WeightTiming& w : layer.weights) seconds += w.apply;
+  }
+  return seconds;
+}
+
 TimingProfile scaled(const TimingProfile& profile, double factor) {
   TimingProfile result = profile;
   for (double* seconds : {&result.forward, &result.step, &result.besides}) *seconds *= factor;

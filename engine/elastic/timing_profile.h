@@ -4,7 +4,7 @@
 // A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
 // sums that its derivative needs already, a convolution's bias needs no input. So training is
 // measured with all weights, with each layer's first alone, its second alone, with the last
-// layer's, and with hardly any; what a selection takes is put together from that
+// layers', and with hardly any; what a selection takes is put together from that
 // (predicted_step.h).
 #pragma once
 
@@ -40,15 +40,25 @@ struct LayerTiming {
   double pass_seconds(const std::vector<bool>& learns) const;
 };
 
+// A backward pass that trains the last layers, measured as a whole (backward_time.h).
+struct TailTiming {
+  double share = 0;   // its layers' parts, of those of training everything
+  double factor = 1;  // what it takes, of its layers' parts
+};
+
 struct TimingProfile {
   std::vector<LayerTiming> layers;  // in the order in which they run
   double forward = 0;               // the whole forward pass
   double step = 0;                  // a step in which everything learns
   double besides = 0;               // what every step takes outside of its layers
+  std::vector<TailTiming> tails = {};  // shares rise
 
   // Of a step, whatever learns.
   double fixed_seconds() const { return forward + besides; }
 };
+
+// Seconds that the layers' parts of a backward pass add up to where everything learns.
+[[nodiscard]] double backward_parts(const TimingProfile& profile);
 
 // The profile of a machine on which everything takes `factor` times as long.
 [[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);

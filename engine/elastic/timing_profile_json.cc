@@ -27,6 +27,16 @@ LayerTiming layer_from_json(const nlohmann::json& json) {
   return layer;
 }
 
+std::vector<TailTiming> tails_from_json(const nlohmann::json& json) {
+  std::vector<TailTiming> tails;
+  for (const auto& tail : json) {
+    tails.push_back({seconds_of(tail, "share"), seconds_of(tail, "factor")});
+    if (tails.size() > 1 && tails[tails.size() - 2].share >= tails.back().share)
+      throw Error(ErrorCode::kBadData, "timing profile: the shares of its tails do not rise");
+  }
+  return tails;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const TimingProfile& profile) {
@@ -45,9 +55,13 @@ nlohmann::json to_json(const TimingProfile& profile) {
                       {"all_derivative", layer.all_derivative},
                       {"weights", std::move(weights)}});
   }
+  nlohmann::json tails = nlohmann::json::array();
+  for (const TailTiming& tail : profile.tails)
+    tails.push_back({{"share", tail.share}, {"factor", tail.factor}});
   return {{"forward", profile.forward},
           {"step", profile.step},
           {"besides", profile.besides},
+          {"tails", std::move(tails)},
           {"layers", std::move(layers)}};
 }
 
@@ -57,6 +71,7 @@ TimingProfile timing_profile_from_json(const nlohmann::json& json) {
     profile.forward = seconds_of(json, "forward");
     profile.step = seconds_of(json, "step");
     profile.besides = seconds_of(json, "besides");
+    if (json.contains("tails")) profile.tails = tails_from_json(json.at("tails"));
     for (const auto& layer : json.at("layers")) profile.layers.push_back(layer_from_json(layer));
     return profile;
   } catch (const nlohmann::json::exception& e) {

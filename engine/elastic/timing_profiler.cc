@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/seconds.h"
+#include "engine/elastic/predicted_step.h"
 
 namespace moil {
 namespace {
@@ -12,6 +13,10 @@ using Clock = std::chrono::steady_clock;
 
 // Where there is time for more: enough for a median, and so many of a round.
 constexpr int kFurtherRounds = 12, kFurtherRuns = 2;
+
+// Of a backward pass that trains everything: where it takes another time than its layers' parts
+// varies most among the shortest ones.
+constexpr double kTailShares[] = {0.1, 0.25, 0.5};
 
 std::vector<std::string> trainable_of(const Node& node, const std::set<std::string>& candidates) {
   std::vector<std::string> names;
@@ -51,14 +56,25 @@ TimingProfiler::TimingProfiler(const ModelDescription& model,
 void TimingProfiler::measure_round(int runs) {
   for (auto& [trained, training] : trainings_)
     training.measure(input_, config_, weights_, kernels_, runs);
+  if (!tails_.empty()) return;
+  choose_tails();
+  for (const std::set<std::string>& tail : tails_) {
+    MeasuredTraining& training = training_of(tail);
+    if (!training.measured()) training.measure(input_, config_, weights_, kernels_, runs);
+  }
 }
 
 TimingProfile TimingProfiler::profile() {
+  TimingProfile profile = parts_profile();
+  take_tails(profile);
+  return profile;
+}
+
+TimingProfile TimingProfiler::parts_profile() {
   TimingProfile profile = profile_of_all();
   profile.besides = last_alone_->forward_seconds() * last_alone_->besides_passes();
   take_derivatives(profile);
   for (std::size_t w = 0; w < alone_.size(); ++w) take_alone(w, profile);
-  take_last(profile);
   return profile;
 }
 
@@ -136,20 +152,41 @@ void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
   }
 }
 
-// The last layer's gradients where nothing else learns: in the memory that the forward pass has
-// just used, maybe on another core. That took up to three times as long as in the training of
-// everything, where the same memory has rested since the step before. What it takes more is the
-// largest gradient's.
-void TimingProfiler::take_last(TimingProfile& profile) const {
-  LayerTiming& layer = profile.layers[at(last())];
-  if (last() == first() || layer.all_gradient <= 0) return;
-  const double gradient = seconds(*last_alone_, last(), StepKind::kComputeGradient);
-  const auto less = [](const WeightTiming& a, const WeightTiming& b) {
-    return a.gradient < b.gradient;
-  };
-  std::max_element(layer.weights.begin(), layer.weights.end(), less)->gradient *=
-      gradient / layer.all_gradient;
-  layer.all_gradient = gradient;
+// The last layer, more and more of those before it, and all.
+void TimingProfiler::choose_tails() {
+  const TimingProfile profile = parts_profile();
+  const auto& of_last = weights_of_[at(last())];
+  std::set<std::string> tail(of_last.begin(), of_last.end());
+  tails_.push_back(tail);
+  const double whole = backward_parts(profile);
+  std::size_t next = 0;
+  for (int i = last() - 1; i > first() && next < std::size(kTailShares); --i) {
+    const auto& of_layer = weights_of_[at(i)];
+    tail.insert(of_layer.begin(), of_layer.end());
+    if (of_layer.empty() || parts_of(profile, tail) < kTailShares[next] * whole) continue;
+    tails_.push_back(tail);
+    while (next < std::size(kTailShares) && parts_of(profile, tail) >= kTailShares[next] * whole)
+      ++next;
+  }
+  tails_.push_back(input_.options.plan.trainable);
+}
+
+double TimingProfiler::parts_of(const TimingProfile& profile,
+                                const std::set<std::string>& trained) const {
+  return PredictedStep(profile, graph_, trained).parts();
+}
+
+void TimingProfiler::take_tails(TimingProfile& profile) const {
+  const double whole = backward_parts(profile);
+  for (const std::set<std::string>& tail : tails_) {
+    const MeasuredTraining& training = trainings_.at(tail);
+    const double parts = parts_of(profile, tail);
+    const double seconds =
+        training.forward_seconds() * (training.step_passes() - 1) - profile.besides;
+    if (seconds <= 0 || parts <= 0) continue;
+    if (!profile.tails.empty() && parts <= profile.tails.back().share * whole) continue;
+    profile.tails.push_back({parts / whole, seconds / parts});
+  }
 }
 
 void measure_timing(TimingProfiler& profiler, int runs, double seconds) {

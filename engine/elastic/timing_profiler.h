@@ -29,6 +29,8 @@ class TimingProfiler {
   TimingProfile profile();
 
  private:
+  void choose_tails();
+  double parts_of(const TimingProfile& profile, const std::set<std::string>& trained) const;
   MeasuredTraining& training_of(const std::set<std::string>& trained);
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
   int first() const;
@@ -36,10 +38,11 @@ class TimingProfiler {
   std::set<std::string> with_first(std::set<std::string> names) const;
   std::set<std::string> trained_alone(std::size_t w) const;
   static double seconds(const MeasuredTraining& training, int node, StepKind kind);
+  TimingProfile parts_profile();
   TimingProfile profile_of_all();
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
-  void take_last(TimingProfile& profile) const;
+  void take_tails(TimingProfile& profile) const;
 
   const TrainerConfig& config_;
   const WeightMap& weights_;
@@ -51,6 +54,7 @@ class TimingProfiler {
   MeasuredTraining* all_ = nullptr;
   MeasuredTraining* hardly_ = nullptr;      // the first layer alone: the error passes everything
   MeasuredTraining* last_alone_ = nullptr;  // the last layer
+  std::vector<std::set<std::string>> tails_;  // after a round: what TailTiming is of
   std::vector<MeasuredTraining*> alone_;    // each layer's weight number so much
 };
 

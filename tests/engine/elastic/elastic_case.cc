@@ -134,6 +134,8 @@ ElasticCase random_case(Shape shape, unsigned seed) {
   return random_times(RandomModel(shape, seed).build(), seed);
 }
 
+std::vector<TailTiming> tails() { return {{0.1, 1.5}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}}; }
+
 Chosen chosen(const ElasticCase& c) {
   ElasticProblem problem = elastic_problem(c.profile);
   for (std::size_t e = 0; e < problem.entries.size(); ++e) {

@@ -30,6 +30,9 @@ ElasticCase random_times(const ModelDescription& model, unsigned seed);
 enum class Shape { kLine, kBranches };
 ElasticCase random_case(Shape shape, unsigned seed);
 
+// For a profile: short tails that take longer than their parts, and longer ones that take less.
+std::vector<TailTiming> tails();
+
 // What select_tensors() chooses.
 struct Chosen {
   std::set<std::string> selection;

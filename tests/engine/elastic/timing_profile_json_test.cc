@@ -15,7 +15,8 @@ TimingProfile profile() {
        {"relu", 0.01, 0.02, 0, 0.02, {}}},
       0.11,
       1.7,
-      1e-4};
+      1e-4,
+      {{0.25, 1.2}, {1, 0.97}}};
 }
 
 TEST(TimingProfileJson, ReadsBackExactly) {
@@ -25,6 +26,16 @@ TEST(TimingProfileJson, ReadsBackExactly) {
   EXPECT_EQ(read.layers[0].all_gradient, 1.0 / 3);
   EXPECT_EQ(read.layers[0].weights[1].name, "fc.bias");
   EXPECT_TRUE(read.layers[1].weights.empty());
+  ASSERT_EQ(read.tails.size(), 2U);
+  EXPECT_EQ(read.tails[0].share, 0.25);
+  EXPECT_EQ(read.tails[0].factor, 1.2);
+}
+
+// As they were kept before tails were measured.
+TEST(TimingProfileJson, ReadsAProfileWithoutTails) {
+  auto json = to_json(profile());
+  json.erase("tails");
+  EXPECT_TRUE(timing_profile_from_json(json).tails.empty());
 }
 
 TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
@@ -35,6 +46,9 @@ TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
   json["layers"][0]["forward"] = -1;
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
   json["layers"][0]["forward"] = "long";
+  EXPECT_THROW((void)timing_profile_from_json(json), Error);
+  json = to_json(profile());
+  json["tails"][0]["share"] = 1;  // as the next
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/profiled.h"
 
 namespace moil {
@@ -35,6 +36,20 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
     EXPECT_TRUE(layer.weights.empty()) << layer.layer;
     EXPECT_FALSE(layer.layer == "conv2d0" && layer.derivative > 0);  // nothing before it learns
   }
+}
+
+// Each made of more layers than the one before, the last of all: it takes what was measured.
+TEST(TimingProfiler, TailsEndWithEverything) {
+  const Profiled p(testing::residual_model());
+  ASSERT_GE(p.profile.tails.size(), 2U);
+  for (std::size_t i = 0; i < p.profile.tails.size(); ++i) {
+    EXPECT_GT(p.profile.tails[i].factor, 0);
+    const double before = i == 0 ? 0 : p.profile.tails[i - 1].share;
+    EXPECT_GT(p.profile.tails[i].share, before);
+  }
+  EXPECT_NEAR(p.profile.tails.back().share, 1, 1e-9);
+  // Forward apart, whose layers are told by their own medians.
+  EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()) / p.profile.step, 1, 0.2);
 }
 
 // One layer that learns is the first and the last, with all weights and with one.
