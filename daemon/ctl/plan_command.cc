@@ -58,6 +58,15 @@ std::string milliseconds(const Json& seconds) {
   return text;
 }
 
+// What the layers' times of a backward pass do not tell.
+void print_tails(Console& console, const Json& tails) {
+  Rows rows{{"BACKWARD PASS OF THE LAST LAYERS", "TAKES, OF THEIR TIMES TOGETHER"}};
+  for (const Json& tail : tails)
+    rows.push_back({percent(tail["share"]) + " of all", percent(tail["factor"])});
+  console.print("");
+  console.table(rows);
+}
+
 // A line a layer, and one for each of its tensors.
 void print_timing(Console& console, const Json& timing) {
   console.print("\na step of all of them takes " + milliseconds(timing["step_seconds"]) + ", " +
@@ -72,6 +81,7 @@ void print_timing(Console& console, const Json& timing) {
           {"  " + cell(tensor["tensor"]), "", "", milliseconds(tensor["update_seconds"])});
   }
   console.table(rows);
+  print_tails(console, timing["tails"]);
 }
 
 int plan(Session& session, const PlanOptions& options) {

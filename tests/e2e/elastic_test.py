@@ -91,7 +91,10 @@ class ElasticTest(unittest.TestCase):
         timing = self.ctl.json("plan", file, "--timing")["timing"]
         forward = sum(layer["forward_seconds"] for layer in timing["layers"])
         self.assertAlmostEqual(forward, timing["forward_seconds"], delta=1e-6)
-        self.assertIn("UPDATE (T_W)", self.ctl.text("plan", file, "--timing"))
+        self.assertAlmostEqual(timing["tails"][-1]["share"], 1, delta=1e-6)
+        text = self.ctl.text("plan", file, "--timing")
+        self.assertIn("UPDATE (T_W)", text)
+        self.assertIn("100.0% of all", text)
 
     def test_wrong_together_is_refused_at_once(self) -> None:
         spec = self.world.spec(ROW, elastic=ELASTIC)

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "engine/elastic/backward_time.h"
 #include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/elastic_case.h"
 

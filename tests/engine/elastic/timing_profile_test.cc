@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "engine/elastic/backward_time.h"
 #include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/profiled.h"
 
