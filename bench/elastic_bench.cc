@@ -9,10 +9,11 @@
 // ones. A machine's speed drifts meanwhile, and not for all layers alike: each selection's steps
 // take turns with steps of full training, and both are told as parts of it; every selection is
 // visited once a round, and so are the trainings that a profile is made of; medians count.
-// "first_profile" errors are those of the profile from the beginning alone, "parts" ones those of the
-// profile's parts merely added up, "raw" ones those of seconds as they were. "measured_spread" is how far a selection's own measurements are apart, of
-// every other round and of the others. "rho_shares" are whole steps of what the selector chooses
-// for random importance, as parts of full steps, by rho.
+// "first_profile" errors are those of the profile from the beginning alone, "parts" ones those of
+// the profile's parts merely added up, "raw" ones those of seconds as they were. "measured_spread"
+// is how far a selection's own measurements are apart, of every other round and of the others.
+// "rho_shares" are whole steps of what the selector chooses for random importance, as parts of full
+// steps, by rho.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -21,6 +22,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/median.h"
 #include "base/seconds.h"
 #include "daemon/night/head_slice.h"
 #include "daemon/night/model_folder.h"
@@ -50,11 +52,6 @@ constexpr int kRoundRuns = 3;
 // Steps that count of a visit to a selection, beside as many of full training.
 constexpr int kVisitRuns = 3;
 constexpr double kRhos[] = {0.35, 0.5, 0.7, 1.0};
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // Of every other value, from `begin` on.
 double half_median(const std::vector<double>& values, std::size_t begin) {
@@ -224,12 +221,9 @@ class Bench {
       first.push_back(100 * (predicted(profile_, v.selection).share / share - 1));
       raw.push_back(100 * (p.seconds / median(v.seconds) - 1));
     }
-    return {{"profile_error_percent", errors},
-            {"first_profile_error_percent", first},
-            {"parts_error_percent", parts},
-            {"raw_error_percent", raw},
-            {"measured_spread_percent", spread},
-            {"backward_shares", shares}};
+    return {{"profile_error_percent", errors},   {"first_profile_error_percent", first},
+            {"parts_error_percent", parts},      {"raw_error_percent", raw},
+            {"measured_spread_percent", spread}, {"backward_shares", shares}};
   }
 
   std::set<std::string> random_selection() {
@@ -249,8 +243,8 @@ class Bench {
   }
 
   std::set<std::string> selected(const ElasticProblem& problem, double rho) const {
-    const double seconds = std::max(
-        0.0, BackwardTime(profile_).parts(rho * profile_.step - profile_.fixed_seconds()));
+    const double seconds =
+        std::max(0.0, BackwardTime(profile_).parts(rho * profile_.step - profile_.fixed_seconds()));
     std::set<std::string> names;
     for (const std::size_t e :
          select_tensors(problem.entries, seconds, {.resolution = options_.resolution}).entries)

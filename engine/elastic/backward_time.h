@@ -4,8 +4,8 @@
 // only the last layers learn, the same layer takes more or less: up to a fifth more on one machine
 // (what the forward pass has just written lies in the other core's cache), a tenth less on another
 // (of less, the caches hold more). So backward passes that train the last layers, some and all of
-// them, are measured as a whole (TailTiming), and what lies between is interpolated. (ElasticTrainer
-// corrects its profiler's times by one factor for all, §4.1.)
+// them, are measured as a whole (TailTiming), and what lies between is interpolated.
+// (ElasticTrainer corrects its profiler's times by one factor for all, §4.1.)
 #pragma once
 
 #include <vector>

@@ -78,8 +78,7 @@ std::set<std::string> select_in_time(const IntervalStep& step, const IntervalQue
       return question.fits(named(way.problem, s.entries));
     };
   constexpr double kRounding = 1e-9, kLeastStep = 1e-3;  // of the step's time
-  double seconds =
-      BackwardTime(step.profile()).parts(question.step_seconds - way.fixed_seconds);
+  double seconds = BackwardTime(step.profile()).parts(question.step_seconds - way.fixed_seconds);
   for (double given_up = 1; seconds >= 0; given_up *= 2) {
     std::set<std::string> selection =
         named(way.problem, select_tensors(way.problem.entries, seconds, options).entries);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/median.h"
 #include "base/seconds.h"
 #include "engine/train/clip.h"
 
@@ -11,12 +12,6 @@ namespace moil {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -45,8 +40,10 @@ class MeasuredTraining::TimedUpdates final : public IdleUpdater {
   std::map<std::string, std::vector<double>> seconds;
 };
 
-void MeasuredTraining::measure(TrainingPlanInput input, const TrainerConfig& config,
-                               const WeightMap& weights, KernelSelector& kernels, int runs) {
+MeasuredTraining::Seconds MeasuredTraining::measure(TrainingPlanInput input,
+                                                    const TrainerConfig& config,
+                                                    const WeightMap& weights,
+                                                    KernelSelector& kernels, int runs) {
   input.options.plan.trainable = trained_;
   Network network(input.model, input.options, kernels);
   network.allocate();
@@ -54,13 +51,18 @@ void MeasuredTraining::measure(TrainingPlanInput input, const TrainerConfig& con
   TimedUpdates updates(config.optimizer);
   run_step(network, updates);  // to warm up
   updates.seconds.clear();
-  std::vector<double> forward;
-  for (int run = 0; run < runs; ++run) forward.push_back(measure_step(network, updates));
+  std::vector<double> forward, backward;
+  for (int run = 0; run < runs; ++run) {
+    const Seconds seconds = measure_step(network, updates);
+    forward.push_back(seconds.forward);
+    backward.push_back(seconds.backward);
+  }
   for (const auto& [name, seconds] : updates.seconds) {
     for (std::size_t run = 0; run < seconds.size(); ++run)
       updates_[name].push_back(seconds[run] / forward[run]);
   }
   forward_.insert(forward_.end(), forward.begin(), forward.end());
+  return {median(forward), median(backward)};
 }
 
 double MeasuredTraining::passes(int node, StepKind kind) const {
@@ -85,8 +87,7 @@ double MeasuredTraining::run_step(Network& network, IdleUpdater& updates) {
   return seconds_since(start);
 }
 
-// Seconds of the forward pass.
-double MeasuredTraining::measure_step(Network& network, IdleUpdater& updates) {
+MeasuredTraining::Seconds MeasuredTraining::measure_step(Network& network, IdleUpdater& updates) {
   std::vector<double> orders(static_cast<std::size_t>(network.plan().last_order) + 1, 0);
   network.measure_orders(&orders);
   const double whole = run_step(network, updates);
@@ -100,7 +101,7 @@ double MeasuredTraining::measure_step(Network& network, IdleUpdater& updates) {
   whole_.push_back(whole / forward);
   const double layers = std::accumulate(orders.begin(), orders.end(), 0.0);
   besides_.push_back(std::max(0.0, whole - layers) / forward);
-  return forward;
+  return {forward, whole - forward};
 }
 
 }  // namespace moil

@@ -24,12 +24,17 @@ class MeasuredTraining {
  public:
   explicit MeasuredTraining(std::set<std::string> trained) : trained_(std::move(trained)) {}
 
-  // Some runs more, on copies of the weights and batches of zeros. Has the memory of this training
-  // meanwhile. Throws what Network throws.
-  void measure(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
-               KernelSelector& kernels, int runs);
+  // Of a step; backward is everything after the forward pass.
+  struct Seconds {
+    double forward = 0, backward = 0;
+  };
 
-  bool measured() const { return !forward_.empty(); }
+  // Some runs more, on copies of the weights and batches of zeros. Has the memory of this training
+  // meanwhile. Returns their medians. Throws what Network throws.
+  Seconds measure(TrainingPlanInput input, const TrainerConfig& config, const WeightMap& weights,
+                  KernelSelector& kernels, int runs);
+
+  const std::set<std::string>& trained() const { return trained_; }
 
   // After measure(). 0 for what is not done.
   double passes(int node, StepKind kind) const;
@@ -41,7 +46,7 @@ class MeasuredTraining {
  private:
   class TimedUpdates;
   static double run_step(Network& network, IdleUpdater& updates);
-  double measure_step(Network& network, IdleUpdater& updates);
+  Seconds measure_step(Network& network, IdleUpdater& updates);
 
   const std::set<std::string> trained_;
   std::vector<double> forward_, whole_, besides_;  // of each run

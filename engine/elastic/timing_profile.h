@@ -47,10 +47,10 @@ struct TailTiming {
 };
 
 struct TimingProfile {
-  std::vector<LayerTiming> layers;  // in the order in which they run
-  double forward = 0;               // the whole forward pass
-  double step = 0;                  // a step in which everything learns
-  double besides = 0;               // what every step takes outside of its layers
+  std::vector<LayerTiming> layers;     // in the order in which they run
+  double forward = 0;                  // the whole forward pass
+  double step = 0;                     // a step in which everything learns
+  double besides = 0;                  // what every step takes outside of its layers
   std::vector<TailTiming> tails = {};  // shares rise
 
   // Of a step, whatever learns.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/median.h"
 #include "base/seconds.h"
 #include "engine/elastic/predicted_step.h"
 
@@ -39,14 +40,14 @@ TimingProfiler::TimingProfiler(const ModelDescription& model,
       weights_(weights),
       kernels_(kernels),
       input_(training_plan_input(model, trainable_layers, config)),
-      graph_(build_graph(input_.model, input_.options.batch)) {
+      graph_(build_graph(input_.model, input_.options.batch)),
+      all_(input_.options.plan.trainable) {
   std::size_t most = 0;  // weights of a node
   for (const Node& node : graph_.nodes) {
     weights_of_.push_back(trainable_of(node, input_.options.plan.trainable));
     most = std::max(most, weights_of_.back().size());
   }
   const auto& of_last = weights_of_[at(last())];
-  all_ = &training_of(input_.options.plan.trainable);
   hardly_ = &training_of(with_first({}));
   last_alone_ = &training_of({of_last.begin(), of_last.end()});
   for (std::size_t w = 0; most > 1 && w < most; ++w)
@@ -54,38 +55,61 @@ TimingProfiler::TimingProfiler(const ModelDescription& model,
 }
 
 void TimingProfiler::measure_round(int runs) {
-  for (auto& [trained, training] : trainings_)
-    training.measure(input_, config_, weights_, kernels_, runs);
+  measure_in_turns(trainings(Which::kAll), runs);
   if (!tails_.empty()) return;
   choose_tails();
-  for (const std::set<std::string>& tail : tails_) {
-    MeasuredTraining& training = training_of(tail);
-    if (!training.measured()) training.measure(input_, config_, weights_, kernels_, runs);
+  measure_in_turns(trainings(Which::kUnmeasured), runs);
+}
+
+// Full training has a turn between two others.
+void TimingProfiler::measure_in_turns(const std::vector<Compared*>& trainings, int runs) {
+  MeasuredTraining::Seconds full;
+  for (std::size_t i = 0; i < trainings.size(); ++i) {
+    const MeasuredTraining::Seconds own = measure(trainings[i]->training, runs);
+    if (i % 2 == 0) full = measure(all_, runs);
+    trainings[i]->forward.push_back(own.forward / full.forward);
+    trainings[i]->backward.push_back(own.backward / full.backward);
   }
 }
 
-TimingProfile TimingProfiler::profile() {
+MeasuredTraining::Seconds TimingProfiler::measure(MeasuredTraining& training, int runs) {
+  return training.measure(input_, config_, weights_, kernels_, runs);
+}
+
+std::vector<TimingProfiler::Compared*> TimingProfiler::trainings(Which which) {
+  std::vector<Compared*> found;
+  for (auto& [trained, compared] : trainings_) {
+    if (which == Which::kAll || compared.forward.empty()) found.push_back(&compared);
+  }
+  return found;
+}
+
+TimingProfile TimingProfiler::profile() const {
   TimingProfile profile = parts_profile();
   take_tails(profile);
   return profile;
 }
 
-TimingProfile TimingProfiler::parts_profile() {
+TimingProfile TimingProfiler::parts_profile() const {
   TimingProfile profile = profile_of_all();
-  profile.besides = last_alone_->forward_seconds() * last_alone_->besides_passes();
+  profile.besides = forward_seconds(*last_alone_) * last_alone_->training.besides_passes();
   take_derivatives(profile);
   for (std::size_t w = 0; w < alone_.size(); ++w) take_alone(w, profile);
   return profile;
 }
 
 // Of a small network several trainings may be the same: it is measured once.
-MeasuredTraining& TimingProfiler::training_of(const std::set<std::string>& trained) {
-  return trainings_.try_emplace(trained, trained).first->second;
+TimingProfiler::Compared& TimingProfiler::training_of(const std::set<std::string>& trained) {
+  return trainings_.try_emplace(trained, Compared{MeasuredTraining(trained)}).first->second;
+}
+
+double TimingProfiler::forward_seconds(const Compared& compared) const {
+  return all_.forward_seconds() * median(compared.forward);
 }
 
 // By its own forward passes: where less learns they keep less and take less, too.
-double TimingProfiler::seconds(const MeasuredTraining& training, int node, StepKind kind) {
-  return training.forward_seconds() * training.passes(node, kind);
+double TimingProfiler::seconds(const Compared& compared, int node, StepKind kind) const {
+  return forward_seconds(compared) * compared.training.passes(node, kind);
 }
 
 // The layer nearest the input that may be trained.
@@ -118,20 +142,21 @@ std::set<std::string> TimingProfiler::trained_alone(std::size_t w) const {
   return w < weights_of_[at(first())].size() ? names : with_first(names);
 }
 
-TimingProfile TimingProfiler::profile_of_all() {
-  const double forward = all_->forward_seconds();
+TimingProfile TimingProfiler::profile_of_all() const {
+  const double forward = all_.forward_seconds();
+  const auto seconds = [&](int node, StepKind kind) { return forward * all_.passes(node, kind); };
   TimingProfile profile;
-  profile.step = forward * all_->step_passes();
+  profile.step = forward * all_.step_passes();
   for (int i = 0; i < nodes(); ++i) {
     LayerTiming& layer = profile.layers.emplace_back();
     layer.layer = graph_.nodes[at(i)].name;
-    layer.forward = seconds(*all_, i, StepKind::kForward);
+    layer.forward = seconds(i, StepKind::kForward);
     profile.forward += layer.forward;
-    layer.all_gradient = seconds(*all_, i, StepKind::kComputeGradient);
-    layer.all_derivative = layer.derivative = seconds(*all_, i, StepKind::kComputeDerivative);
+    layer.all_gradient = seconds(i, StepKind::kComputeGradient);
+    layer.all_derivative = layer.derivative = seconds(i, StepKind::kComputeDerivative);
     for (const std::string& name : weights_of_[at(i)])
       layer.weights.push_back(
-          {name, layer.all_gradient, layer.all_derivative, forward * all_->apply_passes(name)});
+          {name, layer.all_gradient, layer.all_derivative, forward * all_.apply_passes(name)});
   }
   return profile;
 }
@@ -152,23 +177,30 @@ void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
   }
 }
 
-// The last layer, more and more of those before it, and all.
+// The least of the last layer, all of it, and more and more of those before it.
 void TimingProfiler::choose_tails() {
   const TimingProfile profile = parts_profile();
   const auto& of_last = weights_of_[at(last())];
-  std::set<std::string> tail(of_last.begin(), of_last.end());
-  tails_.push_back(tail);
+  if (of_last.empty()) return;
+  const auto parts_alone = [&](const std::string& w) { return parts_of(profile, {w}); };
+  std::set<std::string> tail = {*std::ranges::min_element(of_last, {}, parts_alone)};
+  if (of_last.size() > 1) add_tail(tail);
+  tail.insert(of_last.begin(), of_last.end());
+  add_tail(tail);
   const double whole = backward_parts(profile);
   std::size_t next = 0;
   for (int i = last() - 1; i > first() && next < std::size(kTailShares); --i) {
     const auto& of_layer = weights_of_[at(i)];
     tail.insert(of_layer.begin(), of_layer.end());
     if (of_layer.empty() || parts_of(profile, tail) < kTailShares[next] * whole) continue;
-    tails_.push_back(tail);
+    add_tail(tail);
     while (next < std::size(kTailShares) && parts_of(profile, tail) >= kTailShares[next] * whole)
       ++next;
   }
-  tails_.push_back(input_.options.plan.trainable);
+}
+
+void TimingProfiler::add_tail(const std::set<std::string>& trained) {
+  if (trained != input_.options.plan.trainable) tails_.push_back(&training_of(trained));
 }
 
 double TimingProfiler::parts_of(const TimingProfile& profile,
@@ -178,15 +210,16 @@ double TimingProfiler::parts_of(const TimingProfile& profile,
 
 void TimingProfiler::take_tails(TimingProfile& profile) const {
   const double whole = backward_parts(profile);
-  for (const std::set<std::string>& tail : tails_) {
-    const MeasuredTraining& training = trainings_.at(tail);
-    const double parts = parts_of(profile, tail);
-    const double seconds =
-        training.forward_seconds() * (training.step_passes() - 1) - profile.besides;
-    if (seconds <= 0 || parts <= 0) continue;
-    if (!profile.tails.empty() && parts <= profile.tails.back().share * whole) continue;
+  const double full = all_.forward_seconds() * (all_.step_passes() - 1);
+  const auto take = [&](const std::set<std::string>& trained, double share) {
+    const double parts = parts_of(profile, trained);
+    const double seconds = share * full - profile.besides;
+    if (seconds <= 0 || parts <= 0) return;
+    if (!profile.tails.empty() && parts <= profile.tails.back().share * whole) return;
     profile.tails.push_back({parts / whole, seconds / parts});
-  }
+  };
+  for (const Compared* tail : tails_) take(tail->training.trained(), median(tail->backward));
+  take(input_.options.plan.trainable, 1);
 }
 
 void measure_timing(TimingProfiler& profiler, int runs, double seconds) {

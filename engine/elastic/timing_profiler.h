@@ -26,20 +26,33 @@ class TimingProfiler {
   void measure_round(int runs);
 
   // Medians of all steps so far; after measure_round().
-  TimingProfile profile();
+  TimingProfile profile() const;
 
  private:
+  // A training of some weights, measured in turns with that of all: a machine's speed changes from
+  // one second to the next.
+  struct Compared {
+    MeasuredTraining training;
+    std::vector<double> forward = {}, backward = {};  // of each turn, as parts of the full one's
+  };
+
+  MeasuredTraining::Seconds measure(MeasuredTraining& training, int runs);
+  void measure_in_turns(const std::vector<Compared*>& trainings, int runs);
+  enum class Which { kAll, kUnmeasured };
+  std::vector<Compared*> trainings(Which which);
   void choose_tails();
+  void add_tail(const std::set<std::string>& trained);
   double parts_of(const TimingProfile& profile, const std::set<std::string>& trained) const;
-  MeasuredTraining& training_of(const std::set<std::string>& trained);
+  Compared& training_of(const std::set<std::string>& trained);
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
   int first() const;
   int last() const;
   std::set<std::string> with_first(std::set<std::string> names) const;
   std::set<std::string> trained_alone(std::size_t w) const;
-  static double seconds(const MeasuredTraining& training, int node, StepKind kind);
-  TimingProfile parts_profile();
-  TimingProfile profile_of_all();
+  double forward_seconds(const Compared& compared) const;
+  double seconds(const Compared& compared, int node, StepKind kind) const;
+  TimingProfile parts_profile() const;
+  TimingProfile profile_of_all() const;
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
   void take_tails(TimingProfile& profile) const;
@@ -49,13 +62,13 @@ class TimingProfiler {
   KernelSelector& kernels_;
   const TrainingPlanInput input_;
   const Graph graph_;
-  std::vector<std::vector<std::string>> weights_of_;             // by node
-  std::map<std::set<std::string>, MeasuredTraining> trainings_;  // by what learns
-  MeasuredTraining* all_ = nullptr;
-  MeasuredTraining* hardly_ = nullptr;      // the first layer alone: the error passes everything
-  MeasuredTraining* last_alone_ = nullptr;  // the last layer
-  std::vector<std::set<std::string>> tails_;  // after a round: what TailTiming is of
-  std::vector<MeasuredTraining*> alone_;    // each layer's weight number so much
+  std::vector<std::vector<std::string>> weights_of_;     // by node
+  MeasuredTraining all_;                                 // of everything
+  std::map<std::set<std::string>, Compared> trainings_;  // the others, by what learns
+  const Compared* hardly_ = nullptr;      // the first layer alone: the error passes everything
+  const Compared* last_alone_ = nullptr;  // the last layer
+  std::vector<const Compared*> alone_;    // each layer's weight number so much
+  std::vector<const Compared*> tails_;    // after a round; without training everything
 };
 
 // Of a profile that is kept. A single run's part of a step is off by some percent; steps that take

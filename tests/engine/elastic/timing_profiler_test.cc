@@ -38,18 +38,22 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
   }
 }
 
-// Each made of more layers than the one before, the last of all: it takes what was measured.
+// The least of the last layer, all of it, and so on; the last of everything: it takes what was
+// measured.
 TEST(TimingProfiler, TailsEndWithEverything) {
   const Profiled p(testing::residual_model());
-  ASSERT_GE(p.profile.tails.size(), 2U);
+  ASSERT_GE(p.profile.tails.size(), 3U);
   for (std::size_t i = 0; i < p.profile.tails.size(); ++i) {
     EXPECT_GT(p.profile.tails[i].factor, 0);
     const double before = i == 0 ? 0 : p.profile.tails[i - 1].share;
     EXPECT_GT(p.profile.tails[i].share, before);
   }
   EXPECT_NEAR(p.profile.tails.back().share, 1, 1e-9);
-  // Forward apart, whose layers are told by their own medians.
-  EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()) / p.profile.step, 1, 0.2);
+  // But for the forward pass, whose layers are told by their own medians: of steps that take
+  // microseconds these may be far from what it takes.
+  const double predicted = predicted_step(p.profile, p.graph, p.all());
+  EXPECT_LT(predicted - p.profile.forward, p.profile.step);
+  EXPECT_NEAR(predicted, p.profile.step, p.profile.forward);
 }
 
 // One layer that learns is the first and the last, with all weights and with one.
