@@ -211,6 +211,7 @@ class Bench {
     Json spread = Json::array(), parts = Json::array();
     TimingProfile without_tails = profile;
     without_tails.tails.clear();
+    without_tails.kernelless_tails.clear();
     for (const Visited& v : all) {
       const Predicted p = predicted(profile, v.selection);
       const double share = median(v.shares);

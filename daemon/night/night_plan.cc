@@ -72,16 +72,21 @@ class JobPlan {
     const TimingProfile& profile = found.profile;
     Json layers = Json::array();
     for (const LayerTiming& layer : profile.layers) layers.push_back(described(layer));
-    Json tails = Json::array();
-    for (const TailTiming& tail : profile.tails)
-      tails.push_back({{"share", tail.share}, {"factor", tail.factor}});
     return {{"step_seconds", profile.step},
             {"forward_seconds", profile.forward},
             {"forward_share", profile.forward / profile.step},
             {"smallest_rho", smallest_speedup_ratio(profile)},
             {"measuring_seconds", found.seconds},
             {"layers", layers},
-            {"tails", tails}};
+            {"tails", described(profile.tails)},
+            {"kernelless_tails", described(profile.kernelless_tails)}};
+  }
+
+  static Json described(const std::vector<TailTiming>& tails) {
+    Json json = Json::array();
+    for (const TailTiming& tail : tails)
+      json.push_back({{"share", tail.share}, {"factor", tail.factor}});
+    return json;
   }
 
   static Json described(const LayerTiming& layer) {

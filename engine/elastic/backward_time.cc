@@ -3,39 +3,65 @@
 #include <algorithm>
 
 namespace moil {
+namespace {
 
-BackwardTime::BackwardTime(const TimingProfile& profile) : points_{{}} {
-  const double whole = backward_parts(profile);
-  for (const TailTiming& tail : profile.tails) {
-    const Point point{tail.share * whole, tail.share * whole * tail.factor};
-    // A shorter tail that was measured to take longer is a disturbance.
-    if (point.parts > points_.back().parts && point.seconds > points_.back().seconds)
-      points_.push_back(point);
-  }
-  if (points_.size() == 1) points_.push_back({1, 1});
+double between(double x, double x0, double x1, double y0, double y1) {
+  return y0 + (x - x0) * ((y1 - y0) / (x1 - x0));
 }
 
-double BackwardTime::seconds(double parts) const {
-  if (parts <= 0) return parts;
-  std::size_t i = 1;
-  while (i + 1 < points_.size() && points_[i].parts < parts) ++i;
-  // What is beyond the longest tail takes as much as it does.
-  if (points_[i].parts < parts) return parts * (points_[i].seconds / points_[i].parts);
-  return between(parts, points_[i - 1].parts, points_[i].parts, points_[i - 1].seconds,
-                 points_[i].seconds);
+}  // namespace
+
+BackwardTime::BackwardTime(const TimingProfile& profile) : with_{{}}, without_{{}} {
+  const double whole = backward_parts(profile);
+  const auto point = [&](const TailTiming& tail) {
+    return Point{tail.share * whole, tail.share * whole * tail.factor};
+  };
+  for (const TailTiming& tail : profile.tails) extend(with_, point(tail));
+  for (const TailTiming& tail : profile.kernelless_tails) extend(without_, point(tail));
+  // Among much else the kernel takes what it takes among everything.
+  const WeightTiming* last = last_kernel(profile);
+  const double kernel = last ? last->gradient + last->apply : 0;
+  constexpr double kRounding = 1e-6;
+  const double known = without_.back().parts * (1 + kRounding);
+  for (std::size_t i = 1; i < with_.size(); ++i) {
+    const Point rest{with_[i].parts - kernel, with_[i].seconds - kernel};
+    if (rest.parts > known) extend(without_, rest);
+  }
+  for (Curve* curve : {&with_, &without_}) {
+    if (curve->size() == 1) curve->push_back({1, 1});
+  }
+}
+
+// A shorter tail that was measured to take longer is a disturbance.
+void BackwardTime::extend(Curve& curve, Point point) {
+  if (point.parts > curve.back().parts && point.seconds > curve.back().seconds)
+    curve.push_back(point);
+}
+
+double BackwardTime::seconds(double parts, bool kernel) const {
+  return seconds(kernel ? with_ : without_, parts);
 }
 
 double BackwardTime::parts(double seconds) const {
-  if (seconds <= 0) return seconds;
-  std::size_t i = 1;
-  while (i + 1 < points_.size() && points_[i].seconds < seconds) ++i;
-  if (points_[i].seconds < seconds) return seconds * (points_[i].parts / points_[i].seconds);
-  return between(seconds, points_[i - 1].seconds, points_[i].seconds, points_[i - 1].parts,
-                 points_[i].parts);
+  return std::min(parts(with_, seconds), parts(without_, seconds));
 }
 
-double BackwardTime::between(double x, double x0, double x1, double y0, double y1) {
-  return y0 + (x - x0) * ((y1 - y0) / (x1 - x0));
+double BackwardTime::seconds(const Curve& curve, double parts) {
+  if (parts <= 0) return parts;
+  std::size_t i = 1;
+  while (i + 1 < curve.size() && curve[i].parts < parts) ++i;
+  // What is beyond the longest tail takes as much as it does.
+  if (curve[i].parts < parts) return parts * (curve[i].seconds / curve[i].parts);
+  return between(parts, curve[i - 1].parts, curve[i].parts, curve[i - 1].seconds, curve[i].seconds);
+}
+
+double BackwardTime::parts(const Curve& curve, double seconds) {
+  if (seconds <= 0) return seconds;
+  std::size_t i = 1;
+  while (i + 1 < curve.size() && curve[i].seconds < seconds) ++i;
+  if (curve[i].seconds < seconds) return seconds * (curve[i].parts / curve[i].seconds);
+  return between(seconds, curve[i - 1].seconds, curve[i].seconds, curve[i - 1].parts,
+                 curve[i].parts);
 }
 
 }  // namespace moil

@@ -3,9 +3,10 @@
 // The parts of a timing profile are those of trainings in which the error passes everything. Where
 // only the last layers learn, the same layer takes more or less: up to a fifth more on one machine
 // (what the forward pass has just written lies in the other core's cache), a tenth less on another
-// (of less, the caches hold more). So backward passes that train the last layers, some and all of
-// them, are measured as a whole (TailTiming), and what lies between is interpolated.
-// (ElasticTrainer corrects its profiler's times by one factor for all, §4.1.)
+// (of less, the caches hold more), and a classifier's kernel alone half or thrice as long. So
+// backward passes that train the last layers, some and all of them, are measured as a whole
+// (TailTiming), the shorter ones with the last kernel and without, and what lies between is
+// interpolated. (ElasticTrainer corrects its profiler's times by one factor for all, §4.1.)
 #pragma once
 
 #include <vector>
@@ -19,17 +20,21 @@ class BackwardTime {
  public:
   explicit BackwardTime(const TimingProfile& profile);
 
-  double seconds(double parts) const;
-  // The parts that take so long.
+  // kernel: the last kernel learns (last_kernel()).
+  double seconds(double parts, bool kernel) const;
+  // As many parts as take no longer, whether the last kernel is among them or not.
   double parts(double seconds) const;
 
  private:
   struct Point {
     double parts = 0, seconds = 0;
   };
-  static double between(double x, double x0, double x1, double y0, double y1);
+  using Curve = std::vector<Point>;  // from nothing on; at least two
+  static void extend(Curve& curve, Point point);
+  static double seconds(const Curve& curve, double parts);
+  static double parts(const Curve& curve, double seconds);
 
-  std::vector<Point> points_;  // from nothing on; at least two
+  Curve with_, without_;  // the last kernel
 };
 
 }  // namespace moil

@@ -156,7 +156,9 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
     }
     way += layer->derivative;
   }
-  cheapest.backward_seconds = BackwardTime(profile).seconds(cheapest.backward_seconds);
+  const WeightTiming* kernel = last_kernel(profile);
+  cheapest.backward_seconds = BackwardTime(profile).seconds(
+      cheapest.backward_seconds, kernel && cheapest.weights.contains(kernel->name));
   return cheapest;
 }
 

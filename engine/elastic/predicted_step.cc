@@ -9,7 +9,11 @@ namespace moil {
 
 PredictedStep::PredictedStep(const TimingProfile& profile, const Graph& graph,
                              const std::set<std::string>& selection)
-    : profile_(profile), time_(profile), readers_(graph.nodes.size()) {
+    : profile_(profile),
+      time_(profile),
+      kernel_(last_kernel(profile)),
+      kernel_learns_(kernel_ && selection.contains(kernel_->name)),
+      readers_(graph.nodes.size()) {
   const BackwardNeeds needs = backward_needs(graph, selection);
   std::size_t found = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -54,6 +58,7 @@ double PredictedStep::own_parts(Tensor t) const {
 void PredictedStep::add(Tensor t) {
   for (const std::size_t i : way_to(t.layer)) passes_[i] = true;
   learns_[t.layer][t.weight] = true;
+  kernel_learns_ = kernel_learns_ || is_kernel(t);
   pass_seconds_[t.layer] = profile_.layers[t.layer].pass_seconds(learns_[t.layer]);
 }
 

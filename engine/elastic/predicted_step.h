@@ -32,11 +32,13 @@ class PredictedStep {
                 const std::set<std::string>& selection);
 
   bool learns(Tensor t) const { return learns_[t.layer][t.weight]; }
-  double seconds() const { return seconds(parts()); }
-  // What the layers' parts of its backward pass add up to, and what a step of so many takes
-  // (backward_time.h).
+  double seconds() const { return seconds(parts(), kernel_learns_); }
+  // What the layers' parts of its backward pass add up to (backward_time.h).
   double parts() const;
-  double seconds(double parts) const { return profile_.fixed_seconds() + time_.seconds(parts); }
+  // What a step takes that trains the weight, too, if its parts are so many then.
+  double seconds_with(Tensor t, double parts) const {
+    return seconds(parts, kernel_learns_ || is_kernel(t));
+  }
   // What passing the error adds where this layer is to learn.
   double way_parts(std::size_t layer) const;
   // What the layer itself adds where the weight learns.
@@ -44,11 +46,17 @@ class PredictedStep {
   void add(Tensor t);
 
  private:
+  double seconds(double parts, bool kernel) const {
+    return profile_.fixed_seconds() + time_.seconds(parts, kernel);
+  }
+  bool is_kernel(Tensor t) const { return &profile_.layers[t.layer].weights[t.weight] == kernel_; }
   // The layers that the error does not pass, and would have to for this one to learn.
   std::vector<std::size_t> way_to(std::size_t layer) const;
 
   const TimingProfile& profile_;
   const BackwardTime time_;
+  const WeightTiming* const kernel_;  // the last one
+  bool kernel_learns_;
   // By layer:
   std::vector<std::vector<std::size_t>> readers_;
   std::vector<std::vector<bool>> learns_;  // and weight of the profile

@@ -7,7 +7,7 @@ namespace moil {
 namespace {
 
 double seconds_of_everything(const TimingProfile& profile) {
-  return profile.fixed_seconds() + BackwardTime(profile).seconds(backward_parts(profile));
+  return profile.fixed_seconds() + BackwardTime(profile).seconds(backward_parts(profile), true);
 }
 
 class ProfileUpdate {
@@ -60,7 +60,10 @@ class ProfileUpdate {
       if (seconds(static_cast<int>(i), StepKind::kComputeDerivative) > 0)
         parts += layer.pass_seconds(learns);
     }
-    return parts > 0 ? BackwardTime(before_).seconds(parts) / parts : 1;
+    if (parts <= 0) return 1;
+    const WeightTiming* kernel = last_kernel(before_);
+    const bool learns = kernel && selection_.contains(kernel->name);
+    return BackwardTime(before_).seconds(parts, learns) / parts;
   }
 
   // As a part of what it took before; what was not measured as the forward pass.

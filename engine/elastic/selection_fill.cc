@@ -62,12 +62,12 @@ class Fill {
 
   // Drops what takes too long: it will not fit beside more either.
   bool any_left() {
-    const double parts = step_.parts(), now = step_.seconds(parts), left = most_ - now;
+    const double parts = step_.parts(), now = step_.seconds(), left = most_ - now;
     const Candidate* last = nullptr;
     double way = 0;
     for (Candidate& c : candidates_) {
       if (!last || last->tensor.layer != c.tensor.layer) way = step_.way_parts(c.tensor.layer);
-      c.seconds = step_.seconds(parts + way + step_.own_parts(c.tensor)) - now;
+      c.seconds = step_.seconds_with(c.tensor, parts + way + step_.own_parts(c.tensor)) - now;
       last = &c;
     }
     std::erase_if(candidates_, [&](const Candidate& c) { return c.seconds > left; });

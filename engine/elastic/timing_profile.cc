@@ -44,6 +44,15 @@ double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
   return count > 0 && count == weights.size() ? all_derivative : seconds;
 }
 
+const WeightTiming* last_kernel(const TimingProfile& profile) {
+  for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
+    if (layer->weights.empty()) continue;
+    const auto update = [](const WeightTiming& w) { return w.gradient + w.apply; };
+    return &*std::ranges::max_element(layer->weights, {}, update);
+  }
+  return nullptr;
+}
+
 double backward_parts(const TimingProfile& profile) {
   double seconds = 0;
   for (const LayerTiming& layer : profile.layers) {

@@ -40,22 +40,27 @@ struct LayerTiming {
   double pass_seconds(const std::vector<bool>& learns) const;
 };
 
-// A backward pass that trains the last layers, measured as a whole (backward_time.h).
+// A backward pass that trains the last layers, measured as a whole (backward_time.h). `tails` train
+// the last kernel, too; kernelless ones do not.
 struct TailTiming {
   double share = 0;   // its layers' parts, of those of training everything
   double factor = 1;  // what it takes, of its layers' parts
 };
 
 struct TimingProfile {
-  std::vector<LayerTiming> layers;     // in the order in which they run
-  double forward = 0;                  // the whole forward pass
-  double step = 0;                     // a step in which everything learns
-  double besides = 0;                  // what every step takes outside of its layers
-  std::vector<TailTiming> tails = {};  // shares rise
+  std::vector<LayerTiming> layers;  // in the order in which they run
+  double forward = 0;               // the whole forward pass
+  double step = 0;                  // a step in which everything learns
+  double besides = 0;               // what every step takes outside of its layers
+  std::vector<TailTiming> tails = {}, kernelless_tails = {};  // shares rise
 
   // Of a step, whatever learns.
   double fixed_seconds() const { return forward + besides; }
 };
+
+// The tensor of the last layer that takes longest to update: of a classifier its kernel. Null where
+// nothing learns.
+[[nodiscard]] const WeightTiming* last_kernel(const TimingProfile& profile);
 
 // Seconds that the layers' parts of a backward pass add up to where everything learns.
 [[nodiscard]] double backward_parts(const TimingProfile& profile);

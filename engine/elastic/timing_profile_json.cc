@@ -27,14 +27,22 @@ LayerTiming layer_from_json(const nlohmann::json& json) {
   return layer;
 }
 
-std::vector<TailTiming> tails_from_json(const nlohmann::json& json) {
+// Of a profile that was kept before they were measured: none.
+std::vector<TailTiming> tails_from_json(const nlohmann::json& profile, const char* name) {
   std::vector<TailTiming> tails;
-  for (const auto& tail : json) {
+  for (const auto& tail : profile.value(name, nlohmann::json::array())) {
     tails.push_back({seconds_of(tail, "share"), seconds_of(tail, "factor")});
     if (tails.size() > 1 && tails[tails.size() - 2].share >= tails.back().share)
       throw Error(ErrorCode::kBadData, "timing profile: the shares of its tails do not rise");
   }
   return tails;
+}
+
+nlohmann::json to_json(const std::vector<TailTiming>& tails) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const TailTiming& tail : tails)
+    json.push_back({{"share", tail.share}, {"factor", tail.factor}});
+  return json;
 }
 
 }  // namespace
@@ -55,13 +63,11 @@ nlohmann::json to_json(const TimingProfile& profile) {
                       {"all_derivative", layer.all_derivative},
                       {"weights", std::move(weights)}});
   }
-  nlohmann::json tails = nlohmann::json::array();
-  for (const TailTiming& tail : profile.tails)
-    tails.push_back({{"share", tail.share}, {"factor", tail.factor}});
   return {{"forward", profile.forward},
           {"step", profile.step},
           {"besides", profile.besides},
-          {"tails", std::move(tails)},
+          {"tails", to_json(profile.tails)},
+          {"kernelless_tails", to_json(profile.kernelless_tails)},
           {"layers", std::move(layers)}};
 }
 
@@ -71,7 +77,8 @@ TimingProfile timing_profile_from_json(const nlohmann::json& json) {
     profile.forward = seconds_of(json, "forward");
     profile.step = seconds_of(json, "step");
     profile.besides = seconds_of(json, "besides");
-    if (json.contains("tails")) profile.tails = tails_from_json(json.at("tails"));
+    profile.tails = tails_from_json(json, "tails");
+    profile.kernelless_tails = tails_from_json(json, "kernelless_tails");
     for (const auto& layer : json.at("layers")) profile.layers.push_back(layer_from_json(layer));
     return profile;
   } catch (const nlohmann::json::exception& e) {

@@ -177,30 +177,27 @@ void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
   }
 }
 
-// The least of the last layer, all of it, and more and more of those before it.
+// The last layer, the last two, and more and more of those before them.
 void TimingProfiler::choose_tails() {
   const TimingProfile profile = parts_profile();
-  const auto& of_last = weights_of_[at(last())];
-  if (of_last.empty()) return;
-  const auto parts_alone = [&](const std::string& w) { return parts_of(profile, {w}); };
-  std::set<std::string> tail = {*std::ranges::min_element(of_last, {}, parts_alone)};
-  if (of_last.size() > 1) add_tail(tail);
-  tail.insert(of_last.begin(), of_last.end());
-  add_tail(tail);
   const double whole = backward_parts(profile);
-  std::size_t next = 0;
-  for (int i = last() - 1; i > first() && next < std::size(kTailShares); --i) {
+  std::set<std::string> tail;
+  std::size_t layers = 0, next = 0;
+  for (int i = last(); i > first() && next < std::size(kTailShares); --i) {
     const auto& of_layer = weights_of_[at(i)];
+    if (of_layer.empty()) continue;
     tail.insert(of_layer.begin(), of_layer.end());
-    if (of_layer.empty() || parts_of(profile, tail) < kTailShares[next] * whole) continue;
-    add_tail(tail);
-    while (next < std::size(kTailShares) && parts_of(profile, tail) >= kTailShares[next] * whole)
-      ++next;
+    const double share = parts_of(profile, tail) / whole;
+    if (++layers <= 2 || share >= kTailShares[next]) add_tail(tail, layers <= 2 || next == 0);
+    while (next < std::size(kTailShares) && share >= kTailShares[next]) ++next;
   }
 }
 
-void TimingProfiler::add_tail(const std::set<std::string>& trained) {
-  if (trained != input_.options.plan.trainable) tails_.push_back(&training_of(trained));
+void TimingProfiler::add_tail(std::set<std::string> trained, bool without_kernel) {
+  tails_.push_back(&training_of(trained));
+  if (!without_kernel) return;
+  trained.erase(last_kernel(parts_profile())->name);
+  if (!trained.empty()) tails_.push_back(&training_of(trained));
 }
 
 double TimingProfiler::parts_of(const TimingProfile& profile,
@@ -209,17 +206,21 @@ double TimingProfiler::parts_of(const TimingProfile& profile,
 }
 
 void TimingProfiler::take_tails(TimingProfile& profile) const {
-  const double whole = backward_parts(profile);
+  for (const Compared* tail : tails_)
+    take_tail(tail->training.trained(), median(tail->backward), profile);
+  take_tail(input_.options.plan.trainable, 1, profile);
+}
+
+// share: of a full backward pass.
+void TimingProfiler::take_tail(const std::set<std::string>& trained, double share,
+                               TimingProfile& profile) const {
   const double full = all_.forward_seconds() * (all_.step_passes() - 1);
-  const auto take = [&](const std::set<std::string>& trained, double share) {
-    const double parts = parts_of(profile, trained);
-    const double seconds = share * full - profile.besides;
-    if (seconds <= 0 || parts <= 0) return;
-    if (!profile.tails.empty() && parts <= profile.tails.back().share * whole) return;
-    profile.tails.push_back({parts / whole, seconds / parts});
-  };
-  for (const Compared* tail : tails_) take(tail->training.trained(), median(tail->backward));
-  take(input_.options.plan.trainable, 1);
+  const double seconds = share * full - profile.besides, parts = parts_of(profile, trained);
+  if (seconds <= 0 || parts <= 0) return;
+  const TailTiming tail{parts / backward_parts(profile), seconds / parts};
+  const WeightTiming* kernel = last_kernel(profile);
+  auto& tails = kernel && trained.contains(kernel->name) ? profile.tails : profile.kernelless_tails;
+  if (tails.empty() || tails.back().share < tail.share) tails.push_back(tail);
 }
 
 void measure_timing(TimingProfiler& profiler, int runs, double seconds) {

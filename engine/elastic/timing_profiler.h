@@ -41,7 +41,7 @@ class TimingProfiler {
   enum class Which { kAll, kUnmeasured };
   std::vector<Compared*> trainings(Which which);
   void choose_tails();
-  void add_tail(const std::set<std::string>& trained);
+  void add_tail(std::set<std::string> trained, bool without_kernel);
   double parts_of(const TimingProfile& profile, const std::set<std::string>& trained) const;
   Compared& training_of(const std::set<std::string>& trained);
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
@@ -56,6 +56,7 @@ class TimingProfiler {
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
   void take_tails(TimingProfile& profile) const;
+  void take_tail(const std::set<std::string>& trained, double share, TimingProfile& profile) const;
 
   const TrainerConfig& config_;
   const WeightMap& weights_;

@@ -2,48 +2,78 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace moil {
 namespace {
 
-// Its parts add up to 10 s.
-TimingProfile profile(std::vector<TailTiming> tails) {
+// Its parts add up to 10 s, and the kernel's update to 2.
+TimingProfile profile(std::vector<TailTiming> tails, std::vector<TailTiming> kernelless = {}) {
   TimingProfile profile;
-  profile.layers.push_back({"fc", 1, 3, 5, 4, {{"fc.weight", 5, 3, 1}}});
+  profile.layers.push_back({"conv", 1, 0, 5, 0, {{"conv.weight", 4, 0, 1}}});
+  profile.layers.push_back({"fc", 1, 1, 2, 1, {{"fc.bias", 0.5, 1, 0}, {"fc.weight", 1, 1, 1}}});
   profile.tails = std::move(tails);
+  profile.kernelless_tails = std::move(kernelless);
   return profile;
 }
 
 TEST(BackwardTime, WithoutTailsIsTheParts) {
   const BackwardTime time(profile({}));
   for (const double parts : {-1.0, 0.0, 0.3, 7.0, 12.0}) {
-    EXPECT_EQ(time.seconds(parts), parts);
+    EXPECT_EQ(time.seconds(parts, true), parts);
+    EXPECT_EQ(time.seconds(parts, false), parts);
     EXPECT_EQ(time.parts(parts), parts);
   }
 }
 
 TEST(BackwardTime, OfATailIsAsMeasured) {
-  const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {1, 1}}));
-  EXPECT_DOUBLE_EQ(time.seconds(1), 1.5);
-  EXPECT_DOUBLE_EQ(time.seconds(5), 5.5);
-  EXPECT_DOUBLE_EQ(time.seconds(10), 10);
+  const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {1, 1}}, {{0.1, 0.5}, {0.3, 0.9}}));
+  EXPECT_DOUBLE_EQ(time.seconds(1, true), 1.5);
+  EXPECT_DOUBLE_EQ(time.seconds(5, true), 5.5);
+  EXPECT_DOUBLE_EQ(time.seconds(10, true), 10);
+  EXPECT_DOUBLE_EQ(time.seconds(1, false), 0.5);
+  EXPECT_DOUBLE_EQ(time.seconds(3, false), 2.7);
 }
 
 TEST(BackwardTime, BetweenTailsIsInterpolated) {
-  const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {0.8, 0.9}}));
-  EXPECT_DOUBLE_EQ(time.seconds(0.5), 0.75);  // less than any
-  EXPECT_DOUBLE_EQ(time.seconds(3), 3.5);
-  EXPECT_DOUBLE_EQ(time.seconds(10), 9);  // more than any
+  const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {0.8, 0.9}}, {{0.2, 0.5}}));
+  EXPECT_DOUBLE_EQ(time.seconds(0.5, true), 0.75);  // less than any
+  EXPECT_DOUBLE_EQ(time.seconds(3, true), 3.5);
+  EXPECT_DOUBLE_EQ(time.seconds(10, true), 9);  // more than any
+  EXPECT_DOUBLE_EQ(time.seconds(1, false), 0.5);
+}
+
+// There the kernel takes its own time more.
+TEST(BackwardTime, OfMuchIsTheSameButForTheKernel) {
+  const BackwardTime time(profile({{0.2, 2}, {0.5, 1.1}, {1, 1.2}}, {{0.1, 0.5}}));
+  EXPECT_DOUBLE_EQ(time.seconds(1, false), 0.5);
+  EXPECT_DOUBLE_EQ(time.seconds(3, false), 3.5);
+  EXPECT_DOUBLE_EQ(time.seconds(8, false), 10);
+  EXPECT_DOUBLE_EQ(time.seconds(2, false), 2);
 }
 
 TEST(BackwardTime, RisesWhateverWasMeasured) {
-  const BackwardTime time(profile({{0.1, 9}, {0.5, 1}, {0.7, 0}, {1, 1}}));
-  EXPECT_DOUBLE_EQ(time.seconds(1), 9);
-  double before = 0;
-  for (double parts = 0.1; parts < 12; parts += 0.1) {
-    const double seconds = time.seconds(parts);
-    EXPECT_GT(seconds, before);
-    EXPECT_NEAR(time.parts(seconds), parts, 1e-9);
-    before = seconds;
+  const BackwardTime time(
+      profile({{0.1, 9}, {0.5, 1}, {0.7, 0}, {1, 1}}, {{0.05, 2}, {0.3, 0.1}, {0.4, 1}}));
+  EXPECT_DOUBLE_EQ(time.seconds(1, true), 9);
+  for (const bool kernel : {true, false}) {
+    double before = 0;
+    for (double parts = 0.1; parts < 12; parts += 0.1) {
+      const double seconds = time.seconds(parts, kernel);
+      EXPECT_GT(seconds, before);
+      before = seconds;
+    }
+  }
+}
+
+TEST(BackwardTime, PartsTakeNoLongerWithAndWithoutTheKernel) {
+  using Tails = std::vector<TailTiming>;
+  for (const Tails& kernelless : {Tails{{0.1, 0.5}, {0.3, 0.9}}, Tails{{0.1, 3}}, Tails{}}) {
+    const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {1, 1}}, kernelless));
+    for (double seconds = 0.1; seconds < 12; seconds += 0.1) {
+      const double parts = time.parts(seconds);
+      EXPECT_NEAR(std::max(time.seconds(parts, true), time.seconds(parts, false)), seconds, 1e-9);
+    }
   }
 }
 

@@ -134,7 +134,10 @@ ElasticCase random_case(Shape shape, unsigned seed) {
   return random_times(RandomModel(shape, seed).build(), seed);
 }
 
-std::vector<TailTiming> tails() { return {{0.1, 1.5}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}}; }
+void give_tails(TimingProfile& profile) {
+  profile.tails = {{0.1, 2}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}};
+  profile.kernelless_tails = {{0.05, 1.5}, {0.2, 1.2}};
+}
 
 Chosen chosen(const ElasticCase& c) {
   ElasticProblem problem = elastic_problem(c.profile);

@@ -30,8 +30,9 @@ ElasticCase random_times(const ModelDescription& model, unsigned seed);
 enum class Shape { kLine, kBranches };
 ElasticCase random_case(Shape shape, unsigned seed);
 
-// For a profile: short tails that take longer than their parts, and longer ones that take less.
-std::vector<TailTiming> tails();
+// Short tails that take longer than their parts, with the last kernel twice as long, and longer
+// ones that take less.
+void give_tails(TimingProfile& profile);
 
 // What select_tensors() chooses.
 struct Chosen {

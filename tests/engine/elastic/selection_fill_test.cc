@@ -116,7 +116,7 @@ TEST_P(SelectionFillOnGraphs, FollowsItsRule) {
     const Names chosen = testing::chosen(c).selection;
     EXPECT_EQ(fill(c, chosen), filled_by_the_rule(c, chosen)) << "seed " << seed;
     EXPECT_EQ(fill(c, {}), filled_by_the_rule(c, {})) << "seed " << seed;
-    c.profile.tails = testing::tails();
+    testing::give_tails(c.profile);
     c.step_seconds += 1e-3;  // a sum of fractions is never a bound
     EXPECT_EQ(fill(c, {}), filled_by_the_rule(c, {})) << "seed " << seed << ", with tails";
   }

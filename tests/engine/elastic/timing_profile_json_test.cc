@@ -16,7 +16,8 @@ TimingProfile profile() {
       0.11,
       1.7,
       1e-4,
-      {{0.25, 1.2}, {1, 0.97}}};
+      {{0.25, 1.2}, {1, 0.97}},
+      {{0.125, 0.5}}};
 }
 
 TEST(TimingProfileJson, ReadsBackExactly) {
@@ -29,13 +30,17 @@ TEST(TimingProfileJson, ReadsBackExactly) {
   ASSERT_EQ(read.tails.size(), 2U);
   EXPECT_EQ(read.tails[0].share, 0.25);
   EXPECT_EQ(read.tails[0].factor, 1.2);
+  ASSERT_EQ(read.kernelless_tails.size(), 1U);
+  EXPECT_EQ(read.kernelless_tails[0].share, 0.125);
 }
 
 // As they were kept before tails were measured.
 TEST(TimingProfileJson, ReadsAProfileWithoutTails) {
   auto json = to_json(profile());
   json.erase("tails");
+  json.erase("kernelless_tails");
   EXPECT_TRUE(timing_profile_from_json(json).tails.empty());
+  EXPECT_TRUE(timing_profile_from_json(json).kernelless_tails.empty());
 }
 
 TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
@@ -49,6 +54,9 @@ TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
   json = to_json(profile());
   json["tails"][0]["share"] = 1;  // as the next
+  EXPECT_THROW((void)timing_profile_from_json(json), Error);
+  json = to_json(profile());
+  json["kernelless_tails"] = "none";
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
 }
 
