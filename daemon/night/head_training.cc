@@ -32,9 +32,10 @@ class PlainTraining final : public HeadTraining {
  public:
   explicit PlainTraining(Trainer& trainer) : trainer_(trainer) {}
 
-  std::optional<Json> begin(const WeightMap& weights,
-                            const std::filesystem::path& checkpoint) override {
+  std::optional<Json> begin(WeightMap& weights, const std::filesystem::path& checkpoint) override {
     trainer_.allocate(weights);
+    for (const PersistentTensor& tensor : trainer_.network().persistent())
+      weights.erase(tensor.name);
     const auto saved = Checkpoint::load(checkpoint);
     if (!saved) return std::nullopt;
     Json text = Json::parse(saved->text());
@@ -77,8 +78,7 @@ class ElasticTraining final : public HeadTraining {
   ElasticTraining(ElasticPlan plan, KernelSelector& kernels)
       : plan_(std::move(plan)), kernels_(kernels) {}
 
-  std::optional<Json> begin(const WeightMap& weights,
-                            const std::filesystem::path& checkpoint) override {
+  std::optional<Json> begin(WeightMap& weights, const std::filesystem::path& checkpoint) override {
     const auto saved = Checkpoint::load(checkpoint);
     if (!saved) {
       start(weights, {plan_.profile});
@@ -153,11 +153,11 @@ class ElasticTraining final : public HeadTraining {
   }
 
  private:
-  void start(const WeightMap& weights, std::vector<ProfileInForce> profiles) {
+  void start(WeightMap& weights, std::vector<ProfileInForce> profiles) {
     trainer_ =
         std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
                                          plan_.elastic, std::move(profiles), plan_.probe, kernels_);
-    trainer_->start(weights);
+    trainer_->start(take_weights_of(plan_.head, weights));
   }
 
   static Json described(const ProfileInForce& p) {

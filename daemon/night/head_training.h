@@ -18,8 +18,8 @@ class HeadTraining {
   virtual ~HeadTraining() = default;
 
   // Takes memory and weights, and goes on from the checkpoint where there is one: gives what was
-  // saved beside it.
-  virtual std::optional<nlohmann::json> begin(const WeightMap& weights,
+  // saved beside it. What it trains is taken out of `weights` until save().
+  virtual std::optional<nlohmann::json> begin(WeightMap& weights,
                                               const std::filesystem::path& checkpoint) = 0;
   // As Trainer::run().
   virtual bool run(BatchSource& source, const Trainer::Callbacks& callbacks) = 0;

@@ -72,7 +72,7 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
 
 ElasticTrainer::~ElasticTrainer() = default;
 
-void ElasticTrainer::start(const WeightMap& weights) { weights_ = weights_of(model_, weights); }
+void ElasticTrainer::start(WeightMap weights) { weights_ = take_weights_of(model_, weights); }
 
 TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) const {
   TrainerConfig config = config_;

@@ -74,7 +74,7 @@ class ElasticTrainer {
   ~ElasticTrainer();
 
   // Before run(). The weights are copied.
-  void start(const WeightMap& weights);
+  void start(WeightMap weights);
   // After start(), to go on where a run was stopped: its intervals, and its state. What
   // persistent() names then is to be restored.
   void resume(std::vector<ElasticInterval> intervals, const TrainState& state);

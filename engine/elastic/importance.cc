@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
-#include "engine/tensor/memory_pool.h"
+#include "engine/layers/weight_order.h"
 
 namespace moil {
 namespace {
@@ -34,18 +34,41 @@ double sum_of(std::int64_t count, const Term& term) {
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
-std::size_t weight_bytes_of(const Graph& graph) {
-  std::size_t bytes = 0;
-  for (const Node& node : graph.nodes) bytes += weight_bytes(node);
-  return bytes;
-}
+// The caller's weights, one at a time as the network holds them. They must outlive it.
+class OldWeights {
+ public:
+  OldWeights(const WeightMap& weights, const Graph& graph) : weights_(weights) {
+    std::size_t most = 0;
+    for (const Node& node : graph.nodes) {
+      for (const WeightSpec& spec : node.weights) {
+        specs_[weight_name(node, spec)] = &spec;
+        most = std::max(most, static_cast<std::size_t>(spec.dims.elements()));
+      }
+    }
+    ordered_.resize(most);
+  }
 
-// The first step updates, and keeps the weights as they were; the second measures.
+  // Until the next is asked for.
+  const float* in_memory_order(const std::string& name) {
+    const float* const data = weights_.at(name).data.data();
+    const WeightSpec& spec = *specs_.at(name);
+    if (spec.order == WeightOrder::kPlain) return data;
+    to_memory_order(spec, data, ordered_.data());
+    return ordered_.data();
+  }
+
+ private:
+  const WeightMap& weights_;
+  std::map<std::string, const WeightSpec*> specs_;
+  std::vector<float> ordered_;
+};
+
+// The first step updates, the second measures.
 class Probe final : public WeightUpdater {
  public:
-  Probe(const TrainerConfig& config, const Graph& graph, double learning_rate,
-        ImportanceMetric metric)
-      : kept_(weight_bytes_of(graph), {.huge_pages = true}),
+  Probe(const TrainerConfig& config, const Graph& graph, const WeightMap& weights,
+        double learning_rate, ImportanceMetric metric)
+      : old_(weights, graph),
         optimizer_(make_optimizer(config.optimizer)),
         factors_(rate_factors_of(graph, config)),
         learning_rate_(learning_rate),
@@ -54,28 +77,15 @@ class Probe final : public WeightUpdater {
   void gradient_ready(const WeightUpdate&) override {}
   void all_gradients_ready() override {}
   void apply(const WeightUpdate& update) override {
+    if (!updated_) return change(update);
     const std::string name(update.name);
-    const auto [old, is_first] = old_.try_emplace(name, nullptr);
-    if (is_first) {
-      old->second = keep(update);
-      change(update);
-    } else {
-      importance_[name] = importance_of(update, old->second);
-    }
+    importance_[name] = importance_of(update, old_.in_memory_order(name));
   }
 
+  void all_updated() { updated_ = true; }
   std::map<std::string, double> take() { return std::move(importance_); }
 
  private:
-  const float* keep(const WeightUpdate& u) {
-    auto* const copy = kept_.as<float>(kept_bytes_);
-    parallel_for(u.elements, /*grain=*/1 << 16, [&](std::int64_t begin, std::int64_t end) {
-      std::copy(u.weight + begin, u.weight + end, copy + begin);
-    });
-    kept_bytes_ += static_cast<std::size_t>(u.elements) * sizeof(float);
-    return copy;
-  }
-
   void change(const WeightUpdate& u) const {
     const auto factor = factors_.find(u.name);
     const double rate = factor == factors_.end() ? learning_rate_ : learning_rate_ * factor->second;
@@ -99,13 +109,12 @@ class Probe final : public WeightUpdater {
     });
   }
 
-  const MemoryPool kept_;  // weights as they were: in huge pages, which cost fewer faults
-  std::size_t kept_bytes_ = 0;
+  OldWeights old_;
+  bool updated_ = false;
   std::unique_ptr<Optimizer> optimizer_;
   const RateFactors factors_;
   const double learning_rate_;
   const ImportanceMetric metric_;
-  std::map<std::string, const float*> old_;
   std::map<std::string, double> importance_;
 };
 
@@ -151,11 +160,14 @@ std::map<std::string, double> ImportanceProbe::measure(const WeightMap& weights,
                                                  std::to_string(samples_));
   network_.allocate();
   network_.load(weights);
-  Probe probe(config_, network_.graph(), learning_rate, metric);
-  for (int step = 0; step < 2; ++step) {
+  Probe probe(config_, network_.graph(), weights, learning_rate, metric);
+  const auto step = [&] {
     source.read(indices, network_.input(0), network_.input(1));
     network_.train_step(/*random_key=*/config_.seed, &probe);
-  }
+  };
+  step();
+  probe.all_updated();
+  step();
   network_.release();
   return probe.take();
 }

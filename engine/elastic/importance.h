@@ -23,7 +23,7 @@ namespace moil {
 enum class ImportanceMetric : std::uint8_t { kLoss, kGradient, kUpdate };
 
 // Planned once, for batches of so many samples; has memory only while it measures: that of training
-// such a batch, and the weights once more.
+// such a batch, and the largest weight once more.
 class ImportanceProbe {
  public:
   // trainable_layers null: all. Throws kInvalidArgument for less than a sample, and what Trainer
@@ -38,7 +38,7 @@ class ImportanceProbe {
       std::span<const std::int64_t> indices, ImportanceMetric metric = ImportanceMetric::kLoss);
 
   std::int64_t samples() const { return samples_; }
-  // Of its network; the weights once more come beside it.
+  // Of its network.
   std::size_t planned_bytes() const { return network_.plan().memory.total_bytes; }
 
  private:

@@ -181,6 +181,8 @@ class Network {
 
 // Those of `all` that a part of a model owns, as a slice of it does.
 [[nodiscard]] WeightMap weights_of(const ModelDescription& part, const WeightMap& all);
+// The same, which `all` has no longer.
+[[nodiscard]] WeightMap take_weights_of(const ModelDescription& part, WeightMap& all);
 
 // kBadData listing what is missing, unknown or of other dims.
 void check_weights(const Graph& graph, const WeightMap& weights);

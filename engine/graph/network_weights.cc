@@ -177,4 +177,11 @@ WeightMap weights_of(const ModelDescription& part, const WeightMap& all) {
   return own;
 }
 
+WeightMap take_weights_of(const ModelDescription& part, WeightMap& all) {
+  WeightMap own;
+  for (const Node& node : build_graph(part, 1).nodes)
+    for (const WeightSpec& w : node.weights) own.insert(all.extract(weight_name(node, w)));
+  return own;
+}
+
 }  // namespace moil
