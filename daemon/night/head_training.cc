@@ -33,9 +33,8 @@ class PlainTraining final : public HeadTraining {
   explicit PlainTraining(Trainer& trainer) : trainer_(trainer) {}
 
   std::optional<Json> begin(WeightMap& weights, const std::filesystem::path& checkpoint) override {
-    trainer_.allocate(weights);
-    for (const PersistentTensor& tensor : trainer_.network().persistent())
-      weights.erase(tensor.name);
+    trainer_.network().allocate();
+    trainer_.network().move_in(weights);
     const auto saved = Checkpoint::load(checkpoint);
     if (!saved) return std::nullopt;
     Json text = Json::parse(saved->text());

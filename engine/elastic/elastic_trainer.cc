@@ -85,22 +85,15 @@ void ElasticTrainer::put_aside() {
   if (!trainer_) return;
   measure_interval();
   take_step_seconds();
-  trainer_->network().discard_transient();  // what is copied takes its place
-  trainer_->network().save(weights_);
-  for (const PersistentTensor& tensor : trainer_->network().persistent()) {
-    if (tensor.kind != TensorKind::kOptimizerState) continue;
-    const auto data = tensor.data();
-    waiting_[tensor.name].assign(data.values.begin(), data.values.end());
-  }
+  trainer_->network().move_out(weights_, waiting_);
   state_ = trainer_->state();
   trainer_.reset();
 }
 
 void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
   trainer_ = std::move(trainer);
-  trainer_->allocate(weights_);
-  for (const Node& node : trainer_->network().graph().nodes)
-    for (const WeightSpec& w : node.weights) weights_.erase(weight_name(node, w));
+  trainer_->network().allocate();
+  trainer_->network().move_in(weights_);
   for (const PersistentTensor& tensor : trainer_->network().persistent()) {
     const auto state = waiting_.find(tensor.name);
     if (state == waiting_.end()) continue;

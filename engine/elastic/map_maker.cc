@@ -19,8 +19,7 @@ MapMaker::MapMaker(const ModelDescription& backbone, const WeightMap& weights, s
       network_(prepare_inference(backbone, weights_), NetworkOptions{.batch = batch, .plan = {}},
                kernels) {
   network_.allocate();
-  network_.load(weights_);
-  weights_.clear();
+  network_.move_in(weights_);
 }
 
 bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, CachedMaps& maps,

@@ -109,8 +109,14 @@ class Network {
   // comes.
   using WeightReader = std::function<const NamedTensor&(const std::string& name)>;
   void load_each(const WeightReader& read);
+  // The same, out of a map that loses each as it is loaded: no more than one is in memory twice.
+  void move_in(WeightMap& weights);
   // Copies the network's weights and statistics into `weights`, in file order.
   void save(WeightMap& weights) const;
+  // The same, and the optimizer's states by their names, in memory order; each one's memory is
+  // given back before the next is copied, and the rest at the end, as by release().
+  using OptimizerStates = std::map<std::string, std::vector<float>>;
+  void move_out(WeightMap& weights, OptimizerStates& states);
 
   std::size_t inputs() const { return graph_.inputs.size(); }
   const TensorInfo& input_info(std::size_t i) const;
@@ -150,6 +156,8 @@ class Network {
 
   PersistentTensor persistent_tensor(TensorId id) const;
   Resting rest(int node) const;
+  void save_node(int i, WeightMap& weights) const;
+  void give_back(const PersistentTensor::Data& data) const;
   void load_node(int node, const WeightReader& read);
 
   template <class Which>

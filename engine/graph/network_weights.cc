@@ -49,6 +49,15 @@ void check_weight(const NamedTensor& weight, const std::string& name, const Weig
   }
 }
 
+void check_weights_of(const Graph& graph, const WeightMap& weights) {
+  for (const Node& node : graph.nodes) {
+    for (const WeightSpec& spec : node.weights) {
+      const std::string name = weight_name(node, spec);
+      check_weight(find_weight(weights, name), name, spec);
+    }
+  }
+}
+
 }  // namespace
 
 PersistentTensor::Data PersistentTensor::data() const {
@@ -95,15 +104,20 @@ Network::Resting Network::rest(int node) const {
 }
 
 void Network::load(const WeightMap& weights) {
-  require_memory();
-  for (const Node& node : graph_.nodes) {  // all of them before the first is written
-    for (const WeightSpec& spec : node.weights) {
-      const std::string name = weight_name(node, spec);
-      check_weight(find_weight(weights, name), name, spec);
-    }
-  }
+  check_weights_of(graph_, weights);  // all of them before the first is written
   load_each(
       [&](const std::string& name) -> const NamedTensor& { return find_weight(weights, name); });
+}
+
+void Network::move_in(WeightMap& weights) {
+  check_weights_of(graph_, weights);
+  std::string before;
+  load_each([&](const std::string& name) -> const NamedTensor& {
+    weights.erase(before);
+    before = name;
+    return find_weight(weights, name);
+  });
+  weights.erase(before);
 }
 
 void Network::load_each(const WeightReader& read) {
@@ -140,19 +154,42 @@ void Network::weights_changed() {
 
 void Network::save(WeightMap& weights) const {
   require_memory();
-  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
-    const Node& node = graph_.nodes[at(i)];
-    const Resting resting = rest(i);
-    for (std::size_t w = 0; w < node.weights.size(); ++w) {
-      const WeightSpec& spec = node.weights[w];
-      if (resting.weights[w] == nullptr) continue;
-      const auto dims = spec.dims.values();
-      NamedTensor& target = weights[weight_name(node, spec)];
-      target.dims.assign(dims.begin(), dims.end());
-      target.data.resize(at(spec.dims.elements()));
-      to_file_order(spec, resting.weights[w], target.data.data());
-    }
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) save_node(i, weights);
+}
+
+void Network::save_node(int i, WeightMap& weights) const {
+  const Node& node = graph_.nodes[at(i)];
+  const Resting resting = rest(i);
+  for (std::size_t w = 0; w < node.weights.size(); ++w) {
+    const WeightSpec& spec = node.weights[w];
+    if (resting.weights[w] == nullptr) continue;
+    const auto dims = spec.dims.values();
+    NamedTensor& target = weights[weight_name(node, spec)];
+    target.dims.assign(dims.begin(), dims.end());
+    target.data.resize(at(spec.dims.elements()));
+    to_file_order(spec, resting.weights[w], target.data.data());
   }
+}
+
+void Network::move_out(WeightMap& weights, OptimizerStates& states) {
+  discard_transient();
+  for (const PersistentTensor& tensor : persistent()) {
+    if (tensor.kind != TensorKind::kOptimizerState) continue;
+    const auto data = tensor.data();
+    states[tensor.name].assign(data.values.begin(), data.values.end());
+    give_back(data);
+  }
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    save_node(i, weights);
+    for (const auto& data : rest(i).held) give_back(data);
+  }
+  release();
+}
+
+void Network::give_back(const PersistentTensor::Data& data) const {
+  if (data.mapping) return;  // of the swap file
+  const auto* const begin = reinterpret_cast<const std::byte*>(data.values.data());
+  memory_->discard(static_cast<std::size_t>(begin - memory_->data()), data.values.size_bytes());
 }
 
 std::vector<PersistentTensor> Network::persistent() const {

@@ -352,6 +352,35 @@ TEST(NetworkTest, WhatOutlivesAStepOutlivesDiscarding) {
   }
 }
 
+TEST(NetworkTest, MovedOutAndInGoesOn) {
+  const ModelDescription model = ModelBuilder({4096}).fc(512).norm().relu().fc(3).model();
+  Training kept(model, 4, 2), moved(model, 4, 2);
+  EXPECT_EQ(moved.gradients(1), kept.gradients(1));  // statistics change
+  WeightMap weights;
+  Network::OptimizerStates states;
+  moved.network().move_out(weights, states);
+  EXPECT_FALSE(states.empty());
+  WeightMap saved;
+  kept.network().save(saved);
+  ASSERT_EQ(weights.size(), saved.size());
+  for (const auto& [name, tensor] : saved) EXPECT_EQ(weights.at(name).data, tensor.data) << name;
+  moved.network().allocate();
+  weights["another.weight"];
+  moved.network().move_in(weights);
+  EXPECT_EQ(weights.size(), 1U);
+  EXPECT_EQ(moved.gradients(2), kept.gradients(2));
+}
+
+TEST(NetworkTest, WhatDoesNotFitIsNotMovedIn) {
+  Training t(testing::chain_model());
+  WeightMap weights;
+  t.network().save(weights);
+  const std::size_t all = weights.size();
+  weights.begin()->second.data.pop_back();
+  EXPECT_THROW(t.network().move_in(weights), Error);
+  EXPECT_EQ(weights.size(), all);
+}
+
 TEST(NetworkTest, DropoutFollowsTheKey) {
   Training t(ModelBuilder({64}).layer("dropout").fc(3).model());
   const auto loss = [&](std::uint64_t key) {
