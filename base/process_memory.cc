@@ -39,6 +39,8 @@ ResidentMemory resident_memory() {
 
 void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
+void return_freed_memory() { ::mallopt(M_MMAP_THRESHOLD, 1 << 20); }
+
 void release_idle_memory() {
   ::malloc_trim(0);
   ::dl_iterate_phdr(drop_clean_segments, nullptr);

@@ -15,6 +15,10 @@ struct ResidentMemory {
 ResidentMemory resident_memory();
 void reset_peak_memory();
 
+// From here on, what is freed of more than a MiB goes back to the system at once, whatever was
+// allocated before (glibc keeps more and more of it for itself).
+void return_freed_memory();
+
 // Gives back the heap's free pages, and the code of libraries that is not running at the moment:
 // planning and compiling kernels touch many pages of it that steps never do. What is needed again
 // comes back from the system's page cache.

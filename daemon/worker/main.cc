@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/process_memory.h"
 #include "daemon/night/import.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
@@ -128,6 +129,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : moil::daemon::kExitUsage;
   }
+  moil::return_freed_memory();
   struct sigaction action {};
   action.sa_handler = on_terminate;
   ::sigaction(SIGTERM, &action, nullptr);

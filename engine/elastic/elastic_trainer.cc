@@ -152,11 +152,10 @@ std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& se
 std::unique_ptr<Trainer> ElasticTrainer::planned_lighter(
     std::set<std::string>& selection, const std::map<std::string, double>& importance,
     const TailTerms& tail) {
-  if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
   const TimingProfile& profile = profiles_.present().profile;
   std::unique_ptr<Trainer> trainer;
   selection = lightened(std::move(selection), profile, importance,
-                        most_selection_bytes(elastic_.speedup_ratio, full_planned_bytes_),
+                        most_selection_bytes(elastic_.speedup_ratio, full_planned_bytes()),
                         [&](const std::set<std::string>& s) {
                           const TailCut* cut = best_cut(tail, profile, s).cut;
                           trainer = planned(s, cut);
@@ -249,10 +248,27 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   const auto start = Clock::now();
   std::vector<std::int64_t> samples;
   if (cut) samples = samples_of(callbacks, interval.epoch);
-  const IntervalMaps::Filled filled = maps_.fill(
-      cut, source, samples, {weights_, micro_batch_of(config_), kernels_, callbacks.may_go_on});
+  const IntervalMaps::Filled filled =
+      maps_.fill(cut, source, samples,
+                 {weights_,
+                  {micro_batch_of(config_), cut ? bytes_for_maps() : 0},
+                  kernels_,
+                  callbacks.may_go_on});
   if (filled.computed) interval.caching_seconds += seconds_since(start);
   return filled.done;
+}
+
+// Beside the weights and the states that wait: with them no more than training everything takes.
+std::size_t ElasticTrainer::bytes_for_maps() {
+  std::size_t waiting = 0;
+  for (const auto& [name, tensor] : weights_) waiting += tensor.data.size() * sizeof(float);
+  for (const auto& [name, values] : waiting_) waiting += values.size() * sizeof(float);
+  return std::max(full_planned_bytes(), waiting) - waiting;
+}
+
+std::size_t ElasticTrainer::full_planned_bytes() {
+  if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
+  return full_planned_bytes_;
 }
 
 bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,

@@ -115,6 +115,8 @@ class ElasticTrainer {
   TailTerms tail_terms(const Trainer::Callbacks& callbacks, std::int64_t epoch) const;
   std::vector<std::int64_t> samples_of(const Trainer::Callbacks& callbacks,
                                        std::int64_t first_epoch) const;
+  std::size_t full_planned_bytes();  // of training everything
+  std::size_t bytes_for_maps();
   bool fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks);
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);
@@ -134,7 +136,7 @@ class ElasticTrainer {
   WeightMap weights_;  // those that no trainer holds
   IntervalMaps maps_;
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
-  std::size_t full_planned_bytes_ = 0;  // from the first interval on: of training everything
+  std::size_t full_planned_bytes_ = 0;                 // once asked for
   std::unique_ptr<Trainer> trainer_;
   TrainState state_;                   // while there is no trainer
   std::int64_t begun_at_ = 0;          // the step at which the trainer began

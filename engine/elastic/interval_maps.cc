@@ -70,7 +70,7 @@ IntervalMaps::Filled IntervalMaps::fill(const TailCut* cut, BatchSource& source,
         CachedMaps::Shape{source.size(), cut->elements, target_elements_});
   const std::vector<std::int64_t> missing = maps_->missing(samples);
   if (missing.empty()) return {};
-  MapMaker network(model_, *cut, maker.weights, maker.batch, maker.kernels);
+  MapMaker network(model_, *cut, maker.weights, maker.options, maker.kernels);
   return {network.make(source, missing, *maps_, maker.may_go_on), true};
 }
 

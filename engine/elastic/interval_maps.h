@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/elastic/cached_maps.h"
+#include "engine/elastic/map_maker.h"
 #include "engine/elastic/tail_cut.h"
 #include "engine/graph/network.h"
 
@@ -35,10 +36,10 @@ class IntervalMaps {
   // Null for an empty name. kBadData where the model cannot be cut there.
   const TailCut* cut_named(const std::string& value) const;
 
-  // Who makes maps: weights of the whole model, at least, and the batch to make them in.
+  // Who makes maps: weights of the whole model, at least, and how.
   struct Maker {
     const WeightMap& weights;
-    std::int64_t batch = 1;
+    MapMaker::Options options;
     KernelSelector& kernels;
     const std::function<bool()>& may_go_on;
   };

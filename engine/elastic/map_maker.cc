@@ -7,20 +7,53 @@
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
-MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
-                   std::int64_t batch, KernelSelector& kernels)
-    : MapMaker(realize_slice(model, cut.cut.value, cut.cut.dims).backbone, weights, batch,
-               kernels) {}
+namespace {
 
-MapMaker::MapMaker(const ModelDescription& backbone, const WeightMap& weights, std::int64_t batch,
-                   KernelSelector& kernels)
-    : batch_(batch),
-      weights_(weights_of(backbone, weights)),
-      network_(prepare_inference(backbone, weights_), NetworkOptions{.batch = batch, .plan = {}},
-               kernels) {
-  network_.allocate();
-  network_.move_in(weights_);
+// What a Winograd kernel packs of a 3x3 weight, at most.
+constexpr std::size_t kMostPacked = 4;
+
+std::size_t weight_bytes_of(const ModelDescription& model) {
+  std::size_t bytes = 0;
+  for (const Node& node : build_graph(model, 1).nodes) bytes += weight_bytes(node);
+  return bytes;
 }
+
+// Batch norms folded, and weights packed.
+std::unique_ptr<Network> fast_network(const ModelDescription& backbone, const WeightMap& weights,
+                                      const NetworkOptions& options, KernelSelector& kernels) {
+  WeightMap folded = weights_of(backbone, weights);
+  auto network = std::make_unique<Network>(prepare_inference(backbone, folded), options, kernels);
+  network->allocate();
+  network->move_in(folded);
+  return network;
+}
+
+// As in training, by the kernels that were chosen there: measuring others would take memory, too.
+std::unique_ptr<Network> lean_network(const ModelDescription& backbone, const WeightMap& weights,
+                                      NetworkOptions options, KernelSelector& kernels) {
+  options.plan.pack_convolutions = false;
+  auto network = std::make_unique<Network>(realize_inference(backbone), options, kernels);
+  network->allocate();
+  network->load(weights);
+  return network;
+}
+
+std::unique_ptr<Network> network_of(const ModelDescription& backbone, const WeightMap& weights,
+                                    const MapMaker::Options& options, KernelSelector& kernels) {
+  NetworkOptions network;
+  network.batch = options.batch;
+  const bool fits = kMostPacked * weight_bytes_of(backbone) <= options.memory_bytes;
+  return fits ? fast_network(backbone, weights, network, kernels)
+              : lean_network(backbone, weights, network, kernels);
+}
+
+}  // namespace
+
+MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
+                   const Options& options, KernelSelector& kernels)
+    : batch_(options.batch),
+      network_(network_of(realize_slice(model, cut.cut.value, cut.cut.dims).backbone, weights,
+                          options, kernels)) {}
 
 bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, CachedMaps& maps,
                     const std::function<bool()>& may_go_on) {
@@ -35,10 +68,10 @@ bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, 
     const std::size_t count = std::min(batch, indices.size() - begin);
     // The last ones are filled up: a map is the same in every batch.
     for (std::size_t i = 0; i < batch; ++i) some[i] = indices[begin + std::min(i, count - 1)];
-    source.read(some, network_.input(0), targets.data());
-    network_.forward();
+    source.read(some, network_->input(0), targets.data());
+    network_->forward();
     for (std::size_t i = 0; i < count; ++i) {
-      maps.add(some[i], {network_.output(0) + i * elements, elements},
+      maps.add(some[i], {network_->output(0) + i * elements, elements},
                std::span<const float>(targets).subspan(i * target_elements, target_elements));
     }
   }

@@ -1,9 +1,11 @@
-// What stands before a cut, as inference has it: batch norms folded, by their statistics. A map is
-// the same bits in every batch (device/kernel_selector.h).
+// What stands before a cut, as inference has it: batch norms go by their statistics. A map is the
+// same bits in every batch of a size (device/kernel_selector.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <span>
 
 #include "engine/elastic/cached_maps.h"
@@ -15,10 +17,16 @@ namespace moil {
 // One thread.
 class MapMaker {
  public:
+  struct Options {
+    std::int64_t batch = 1;
+    // Where the fastest network may take more, it computes as in training: batch norms are layers,
+    // and weights are not packed once for all passes.
+    std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
+  };
   // model: complete (graph/preparation.h). weights: of all of it, at least. Has memory from here
   // on.
   MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
-           std::int64_t batch, KernelSelector& kernels);
+           const Options& options, KernelSelector& kernels);
 
   // Adds the maps of these indices of the source. may_go_on is asked before each batch; false where
   // it ended the work.
@@ -26,12 +34,8 @@ class MapMaker {
             const std::function<bool()>& may_go_on);
 
  private:
-  MapMaker(const ModelDescription& backbone, const WeightMap& weights, std::int64_t batch,
-           KernelSelector& kernels);
-
   const std::int64_t batch_;
-  WeightMap weights_;
-  Network network_;
+  const std::unique_ptr<Network> network_;
 };
 
 }  // namespace moil

@@ -57,7 +57,8 @@ class Planner {
                      needs_.trained[at(i)],
                      {},
                      &kernels_,
-                     limits_[at(i)]};
+                     limits_[at(i)],
+                     options_.pack_convolutions};
     for (const int v : node(i).inputs)
       setup.input_needs_derivative.push_back(needs_.derivative[at(v)]);
     NodeTensors& t = plan_.nodes[at(i)];

@@ -32,6 +32,9 @@ struct PlanOptions {
   // False: every tensor has memory of its own (the reference that sharing is tested against).
   bool share_memory = true;
   SwapOptions swap;  // training only
+  // Inference: convolutions keep their weights packed as their kernels want them: up to four times
+  // as large (Winograd). False: they pack in every pass.
+  bool pack_convolutions = true;
   // Training: workspaces may grow the plan to this, for faster kernels; never above what the
   // leanest ones need otherwise.
   std::size_t memory_budget_bytes = 0;

@@ -121,7 +121,7 @@ LayerPlan Conv2d::plan(const LayerSetup& setup) {
   if (p_.activation != FusedActivation::kNone && backward)
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + name_ + "\": a fused activation is for inference only");
-  const bool constant = !setup.training && !backward;
+  const bool constant = !setup.training && !backward && setup.pack_convolutions;
   forward_ = setup.kernels->conv(shape_, ConvStep::kForward, {p_.bias, p_.activation, constant},
                                  setup.workspace_limits.forward);
   LayerPlan plan;

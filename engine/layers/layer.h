@@ -65,6 +65,7 @@ struct LayerSetup {
   struct {
     std::size_t forward = kNoLimit, gradient = kNoLimit, derivative = kNoLimit;
   } workspace_limits;
+  bool pack_convolutions = true;  // inference (PlanOptions)
   static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
   bool computes_gradient() const {

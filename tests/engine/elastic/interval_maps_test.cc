@@ -22,7 +22,7 @@ struct Case {
     std::iota(all.begin(), all.end(), 0);
   }
   IntervalMaps::Filled fill(const std::string& cut, std::span<const std::int64_t> samples) {
-    return maps.fill(maps.cut_named(cut), source, samples, {weights, 4, kernels, may_go_on});
+    return maps.fill(maps.cut_named(cut), source, samples, {weights, {4}, kernels, may_go_on});
   }
 
   ModelDescription model;

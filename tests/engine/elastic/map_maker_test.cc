@@ -25,7 +25,7 @@ struct Made {
         kernels(testing::fixed_kernels()),
         source(kSamples, kFeatures),
         maps(std::filesystem::temp_directory_path(), "relu0", {kSamples, 6, 3}),
-        maker(model, cuts.at(0), weights, batch, kernels) {
+        maker(model, cuts.at(0), weights, {batch}, kernels) {
     std::iota(all.begin(), all.end(), 0);
   }
   std::vector<float> read(std::span<const std::int64_t> indices, bool targets) {
@@ -75,6 +75,40 @@ TEST(MapMaker, AMapIsTheSameInEveryBatch) {
   EXPECT_EQ(missing, (std::vector<std::int64_t>{0, 1, 4, 6, 7, 8, 10}));
   ASSERT_TRUE(parts.maker.make(parts.source, missing, parts.maps, {}));
   EXPECT_EQ(whole.read(whole.all, false), parts.read(parts.all, false));
+}
+
+// Its convolutions are not packed then, and the maps are the same but for rounding.
+TEST(MapMaker, KeepsToItsMemory) {
+  const ModelDescription model = testing::ModelBuilder({3, 8, 8})
+                                     .conv(64, 3)
+                                     .norm()
+                                     .relu()
+                                     .conv(64, 3)
+                                     .relu()
+                                     .layer("flatten")
+                                     .fc(3)
+                                     .model();
+  const Graph graph = build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4);
+  const std::vector<TailCut> cuts = tail_cuts(model, graph);
+  const auto cut = std::ranges::find(cuts, "relu1", [](const TailCut& c) { return c.cut.value; });
+  ASSERT_NE(cut, cuts.end());
+  const WeightMap weights = testing::random_weights(model, 3);
+  std::vector<std::int64_t> all(kSamples);
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::vector<float>> made;
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1} << 30}) {
+    KernelSelector kernels = testing::fixed_kernels();
+    ToySource source(kSamples, 3 * 8 * 8);
+    CachedMaps maps(std::filesystem::temp_directory_path(), "relu1",
+                    {kSamples, static_cast<std::size_t>(cut->elements), 3});
+    MapMaker maker(model, *cut, weights, {4, bytes}, kernels);
+    ASSERT_TRUE(maker.make(source, all, maps, {}));
+    std::vector<float> map(cut->elements * all.size()), target(3 * all.size());
+    maps.read(all, map.data(), target.data());
+    made.push_back(std::move(map));
+  }
+  for (std::size_t i = 0; i < made[0].size(); ++i)
+    EXPECT_NEAR(made[0][i], made[1][i], 1e-4F * (1 + std::abs(made[1][i])));
 }
 
 TEST(MapMaker, StopsBetweenBatches) {
