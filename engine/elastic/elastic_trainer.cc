@@ -258,11 +258,13 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   return filled.done;
 }
 
-// Beside the weights and the states that wait: with them no more than training everything takes.
+// Beside all weights and states: with them no more than training everything takes. The same for a
+// run that is resumed, where some of them lie elsewhere: other networks would make other bits.
 std::size_t ElasticTrainer::bytes_for_maps() {
-  std::size_t waiting = 0;
-  for (const auto& [name, tensor] : weights_) waiting += tensor.data.size() * sizeof(float);
-  for (const auto& [name, values] : waiting_) waiting += values.size() * sizeof(float);
+  std::size_t weights = 0;
+  for (const Node& node : graph_.nodes) weights += weight_bytes(node);
+  const std::size_t states = make_optimizer(config_.optimizer)->state_tensors().size();
+  const std::size_t waiting = (1 + states) * weights;
   return std::max(full_planned_bytes(), waiting) - waiting;
 }
 
