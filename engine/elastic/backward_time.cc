@@ -11,31 +11,39 @@ double between(double x, double x0, double x1, double y0, double y1) {
 
 }  // namespace
 
-BackwardTime::BackwardTime(const TimingProfile& profile) : with_{{}}, without_{{}} {
+BackwardTime::BackwardTime(const TimingProfile& profile) {
   const double whole = backward_parts(profile);
   const auto point = [&](const TailTiming& tail) {
     return Point{tail.share * whole, tail.share * whole * tail.factor};
   };
-  for (const TailTiming& tail : profile.tails) extend(with_, point(tail));
-  for (const TailTiming& tail : profile.kernelless_tails) extend(without_, point(tail));
+  Curve with, without;
+  for (const TailTiming& tail : profile.tails) with.push_back(point(tail));
+  for (const TailTiming& tail : profile.kernelless_tails) without.push_back(point(tail));
   // Among much else the kernel takes what it takes among everything.
   const WeightTiming* last = last_kernel(profile);
   const double kernel = last ? last->gradient + last->apply : 0;
   constexpr double kRounding = 1e-6;
-  const double known = without_.back().parts * (1 + kRounding);
-  for (std::size_t i = 1; i < with_.size(); ++i) {
-    const Point rest{with_[i].parts - kernel, with_[i].seconds - kernel};
-    if (rest.parts > known) extend(without_, rest);
+  const double known = without.empty() ? 0 : without.back().parts * (1 + kRounding);
+  for (const Point& p : with) {
+    if (p.parts - kernel > known) without.push_back({p.parts - kernel, p.seconds - kernel});
   }
-  for (Curve* curve : {&with_, &without_}) {
-    if (curve->size() == 1) curve->push_back({1, 1});
-  }
+  with_ = rising(with);
+  without_ = rising(without);
 }
 
-// A shorter tail that was measured to take longer is a disturbance.
-void BackwardTime::extend(Curve& curve, Point point) {
-  if (point.parts > curve.back().parts && point.seconds > curve.back().seconds)
-    curve.push_back(point);
+// From nothing on. A shorter tail that was measured to take longer was disturbed: of training
+// everything, the longest, there are most measurements.
+BackwardTime::Curve BackwardTime::rising(const Curve& measured) {
+  Curve curve;
+  for (auto p = measured.rbegin(); p != measured.rend(); ++p) {
+    if (p->parts <= 0 || p->seconds <= 0) continue;
+    if (curve.empty() || (p->parts < curve.back().parts && p->seconds < curve.back().seconds))
+      curve.push_back(*p);
+  }
+  if (curve.empty()) curve.push_back({1, 1});
+  curve.push_back({});
+  std::reverse(curve.begin(), curve.end());
+  return curve;
 }
 
 double BackwardTime::seconds(double parts, bool kernel) const {

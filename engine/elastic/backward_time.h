@@ -30,7 +30,7 @@ class BackwardTime {
     double parts = 0, seconds = 0;
   };
   using Curve = std::vector<Point>;  // from nothing on; at least two
-  static void extend(Curve& curve, Point point);
+  static Curve rising(const Curve& measured);
   static double seconds(const Curve& curve, double parts);
   static double parts(const Curve& curve, double seconds);
 
