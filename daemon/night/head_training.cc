@@ -156,7 +156,7 @@ class ElasticTraining final : public HeadTraining {
     trainer_ =
         std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
                                          plan_.elastic, std::move(profiles), plan_.probe, kernels_);
-    trainer_->start(take_weights_of(plan_.head, weights));
+    trainer_->start(weights);
   }
 
   static Json described(const ProfileInForce& p) {

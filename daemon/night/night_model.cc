@@ -152,9 +152,8 @@ void plan_probe(NightModel& night, const NightPlanInput& input, const TrainerCon
   night.probe = std::make_unique<ImportanceProbe>(night.head, &night.freeze.trainable_layers,
                                                   config, samples, *night.trainer_kernels);
   // The weights as they are wait beside it, and the optimizer's states.
-  const std::size_t states = make_optimizer(config.optimizer)->state_tensors().size();
-  night.choosing_bytes =
-      night.probe->planned_bytes() + (1 + states) * weight_bytes(night.bundle.weights);
+  night.choosing_bytes = night.probe->planned_bytes() + (1 + states_of_weight(config.optimizer)) *
+                                                            weight_bytes(night.bundle.weights);
 }
 
 // With transfers as long as they take here; as it was where no layout fits then.

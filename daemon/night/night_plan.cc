@@ -4,6 +4,7 @@
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
 #include "daemon/night/timing_store.h"
+#include "engine/elastic/timing_profile_json.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
 #include "engine/kernels/parallel.h"
@@ -78,15 +79,8 @@ class JobPlan {
             {"smallest_rho", smallest_speedup_ratio(profile)},
             {"measuring_seconds", found.seconds},
             {"layers", layers},
-            {"tails", described(profile.tails)},
-            {"kernelless_tails", described(profile.kernelless_tails)}};
-  }
-
-  static Json described(const std::vector<TailTiming>& tails) {
-    Json json = Json::array();
-    for (const TailTiming& tail : tails)
-      json.push_back({{"share", tail.share}, {"factor", tail.factor}});
-    return json;
+            {"tails", to_json(profile.tails)},
+            {"kernelless_tails", to_json(profile.kernelless_tails)}};
   }
 
   static Json described(const LayerTiming& layer) {

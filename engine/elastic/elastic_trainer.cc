@@ -72,7 +72,7 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
 
 ElasticTrainer::~ElasticTrainer() = default;
 
-void ElasticTrainer::start(WeightMap weights) { weights_ = take_weights_of(model_, weights); }
+void ElasticTrainer::start(WeightMap& weights) { weights_ = take_weights_of(model_, weights); }
 
 TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) const {
   TrainerConfig config = config_;
@@ -261,10 +261,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
 // Beside all weights and states: with them no more than training everything takes. The same for a
 // run that is resumed, where some of them lie elsewhere: other networks would make other bits.
 std::size_t ElasticTrainer::bytes_for_maps() {
-  std::size_t weights = 0;
-  for (const Node& node : graph_.nodes) weights += weight_bytes(node);
-  const std::size_t states = make_optimizer(config_.optimizer)->state_tensors().size();
-  const std::size_t waiting = (1 + states) * weights;
+  const std::size_t waiting = (1 + states_of_weight(config_.optimizer)) * weight_bytes(graph_);
   return std::max(full_planned_bytes(), waiting) - waiting;
 }
 

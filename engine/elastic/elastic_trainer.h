@@ -73,8 +73,8 @@ class ElasticTrainer {
                  KernelSelector& kernels);
   ~ElasticTrainer();
 
-  // Before run(). The weights are copied.
-  void start(WeightMap weights);
+  // Before run(). Takes the model's weights out of `weights`.
+  void start(WeightMap& weights);
   // After start(), to go on where a run was stopped: its intervals, and its state. What
   // persistent() names then is to be restored.
   void resume(std::vector<ElasticInterval> intervals, const TrainState& state);

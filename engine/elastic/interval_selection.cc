@@ -156,9 +156,8 @@ CheapestLayer cheapest_layer(const TimingProfile& profile) {
     }
     way += layer->derivative;
   }
-  const WeightTiming* kernel = last_kernel(profile);
   cheapest.backward_seconds = BackwardTime(profile).seconds(
-      cheapest.backward_seconds, kernel && cheapest.weights.contains(kernel->name));
+      cheapest.backward_seconds, has_last_kernel(cheapest.weights, profile));
   return cheapest;
 }
 

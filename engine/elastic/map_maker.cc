@@ -12,12 +12,6 @@ namespace {
 // What a Winograd kernel packs of a 3x3 weight, at most.
 constexpr std::size_t kMostPacked = 4;
 
-std::size_t weight_bytes_of(const ModelDescription& model) {
-  std::size_t bytes = 0;
-  for (const Node& node : build_graph(model, 1).nodes) bytes += weight_bytes(node);
-  return bytes;
-}
-
 // Batch norms folded, and weights packed.
 std::unique_ptr<Network> fast_network(const ModelDescription& backbone, const WeightMap& weights,
                                       const NetworkOptions& options, KernelSelector& kernels) {
@@ -42,7 +36,7 @@ std::unique_ptr<Network> network_of(const ModelDescription& backbone, const Weig
                                     const MapMaker::Options& options, KernelSelector& kernels) {
   NetworkOptions network;
   network.batch = options.batch;
-  const bool fits = kMostPacked * weight_bytes_of(backbone) <= options.memory_bytes;
+  const bool fits = kMostPacked * weight_bytes(build_graph(backbone, 1)) <= options.memory_bytes;
   return fits ? fast_network(backbone, weights, network, kernels)
               : lean_network(backbone, weights, network, kernels);
 }

@@ -12,7 +12,7 @@ PredictedStep::PredictedStep(const TimingProfile& profile, const Graph& graph,
     : profile_(profile),
       time_(profile),
       kernel_(last_kernel(profile)),
-      kernel_learns_(kernel_ && selection.contains(kernel_->name)),
+      kernel_learns_(has_last_kernel(selection, profile)),
       readers_(graph.nodes.size()) {
   const BackwardNeeds needs = backward_needs(graph, selection);
   std::size_t found = 0;

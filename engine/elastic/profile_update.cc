@@ -61,9 +61,7 @@ class ProfileUpdate {
         parts += layer.pass_seconds(learns);
     }
     if (parts <= 0) return 1;
-    const WeightTiming* kernel = last_kernel(before_);
-    const bool learns = kernel && selection_.contains(kernel->name);
-    return BackwardTime(before_).seconds(parts, learns) / parts;
+    return BackwardTime(before_).seconds(parts, has_last_kernel(selection_, before_)) / parts;
   }
 
   // As a part of what it took before; what was not measured as the forward pass.

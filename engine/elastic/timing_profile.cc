@@ -53,6 +53,11 @@ const WeightTiming* last_kernel(const TimingProfile& profile) {
   return nullptr;
 }
 
+bool has_last_kernel(const std::set<std::string>& selection, const TimingProfile& profile) {
+  const WeightTiming* kernel = last_kernel(profile);
+  return kernel && selection.contains(kernel->name);
+}
+
 double backward_parts(const TimingProfile& profile) {
   double seconds = 0;
   for (const LayerTiming& layer : profile.layers) {

@@ -61,6 +61,8 @@ struct TimingProfile {
 // The tensor of the last layer that takes longest to update: of a classifier its kernel. Null where
 // nothing learns.
 [[nodiscard]] const WeightTiming* last_kernel(const TimingProfile& profile);
+[[nodiscard]] bool has_last_kernel(const std::set<std::string>& selection,
+                                   const TimingProfile& profile);
 
 // Seconds that the layers' parts of a backward pass add up to where everything learns.
 [[nodiscard]] double backward_parts(const TimingProfile& profile);

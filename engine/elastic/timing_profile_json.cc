@@ -38,14 +38,14 @@ std::vector<TailTiming> tails_from_json(const nlohmann::json& profile, const cha
   return tails;
 }
 
+}  // namespace
+
 nlohmann::json to_json(const std::vector<TailTiming>& tails) {
   nlohmann::json json = nlohmann::json::array();
   for (const TailTiming& tail : tails)
     json.push_back({{"share", tail.share}, {"factor", tail.factor}});
   return json;
 }
-
-}  // namespace
 
 nlohmann::json to_json(const TimingProfile& profile) {
   nlohmann::json layers = nlohmann::json::array();

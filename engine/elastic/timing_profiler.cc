@@ -188,15 +188,15 @@ void TimingProfiler::choose_tails() {
     if (of_layer.empty()) continue;
     tail.insert(of_layer.begin(), of_layer.end());
     const double share = parts_of(profile, tail) / whole;
-    if (++layers <= 2 || share >= kTailShares[next]) add_tail(tail, layers <= 2 || next == 0);
+    const bool among_last = ++layers <= 2;
+    if (among_last || share >= kTailShares[next]) tails_.push_back(&training_of(tail));
+    if (among_last || (next == 0 && share >= kTailShares[0])) add_kernelless(tail, profile);
     while (next < std::size(kTailShares) && share >= kTailShares[next]) ++next;
   }
 }
 
-void TimingProfiler::add_tail(std::set<std::string> trained, bool without_kernel) {
-  tails_.push_back(&training_of(trained));
-  if (!without_kernel) return;
-  trained.erase(last_kernel(parts_profile())->name);
+void TimingProfiler::add_kernelless(std::set<std::string> trained, const TimingProfile& profile) {
+  trained.erase(last_kernel(profile)->name);
   if (!trained.empty()) tails_.push_back(&training_of(trained));
 }
 
@@ -218,8 +218,7 @@ void TimingProfiler::take_tail(const std::set<std::string>& trained, double shar
   const double seconds = share * full - profile.besides, parts = parts_of(profile, trained);
   if (seconds <= 0 || parts <= 0) return;
   const TailTiming tail{parts / backward_parts(profile), seconds / parts};
-  const WeightTiming* kernel = last_kernel(profile);
-  auto& tails = kernel && trained.contains(kernel->name) ? profile.tails : profile.kernelless_tails;
+  auto& tails = has_last_kernel(trained, profile) ? profile.tails : profile.kernelless_tails;
   if (tails.empty() || tails.back().share < tail.share) tails.push_back(tail);
 }
 

@@ -41,7 +41,7 @@ class TimingProfiler {
   enum class Which { kAll, kUnmeasured };
   std::vector<Compared*> trainings(Which which);
   void choose_tails();
-  void add_tail(std::set<std::string> trained, bool without_kernel);
+  void add_kernelless(std::set<std::string> trained, const TimingProfile& profile);
   double parts_of(const TimingProfile& profile, const std::set<std::string>& trained) const;
   Compared& training_of(const std::set<std::string>& trained);
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }

@@ -121,6 +121,12 @@ std::size_t weight_bytes(const Node& node) {
   return elements * sizeof(float);
 }
 
+std::size_t weight_bytes(const Graph& graph) {
+  std::size_t bytes = 0;
+  for (const Node& node : graph.nodes) bytes += weight_bytes(node);
+  return bytes;
+}
+
 std::pair<std::string, int> split_value_name(const std::string& name) {
   const auto colon = name.rfind(':');
   if (colon == std::string::npos || colon + 1 == name.size() || name.size() - colon > 4 ||

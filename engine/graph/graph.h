@@ -61,6 +61,7 @@ struct Graph {
 std::string weight_name(const Node& node, const WeightSpec& weight);
 // Of all its weights and statistics, trained or not.
 [[nodiscard]] std::size_t weight_bytes(const Node& node);
+[[nodiscard]] std::size_t weight_bytes(const Graph& graph);
 
 // The layers of a description in an order in which every layer follows what feeds it; stable.
 // Inputs are named as value_name() does. Throws kInvalidArgument: duplicate names, unknown inputs,

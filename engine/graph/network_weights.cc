@@ -104,12 +104,14 @@ Network::Resting Network::rest(int node) const {
 }
 
 void Network::load(const WeightMap& weights) {
+  require_memory();
   check_weights_of(graph_, weights);  // all of them before the first is written
   load_each(
       [&](const std::string& name) -> const NamedTensor& { return find_weight(weights, name); });
 }
 
 void Network::move_in(WeightMap& weights) {
+  require_memory();
   check_weights_of(graph_, weights);
   std::string before;
   load_each([&](const std::string& name) -> const NamedTensor& {

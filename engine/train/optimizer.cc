@@ -153,6 +153,10 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config) {
   return std::make_unique<Adam>(config);
 }
 
+std::size_t states_of_weight(const OptimizerConfig& config) {
+  return make_optimizer(config)->state_tensors().size();
+}
+
 void register_optimizer(const std::string& type, OptimizerMaker maker) {
   for (const auto kind : kBuiltIn) {
     if (to_string(kind) == type)

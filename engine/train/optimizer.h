@@ -63,6 +63,8 @@ class Optimizer {
 // Throws kInvalidArgument naming the number that is out of its range, or an unknown custom type
 // with the registered ones.
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config);
+// Tensors of state that it keeps of a weight, each as large. Throws as make_optimizer().
+[[nodiscard]] std::size_t states_of_weight(const OptimizerConfig& config);
 
 // Reads config.parameters (PropertyReader, done() at the end) and builds the optimizer.
 // Throws kInvalidArgument.

@@ -62,8 +62,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.trainable =
       config.selection.empty() ? trainable_weights(model, trainable_layers) : config.selection;
   plan.orders.clip_by_global_norm = config.clip_norm > 0;
-  plan.optimizer_states =
-      static_cast<int>(make_optimizer(config.optimizer)->state_tensors().size());
+  plan.optimizer_states = static_cast<int>(states_of_weight(config.optimizer));
   plan.accumulate_gradients = micro_batch_of(config) < config.batch;
   plan.swap = config.swap;
   plan.memory_budget_bytes = config.memory_budget_bytes;

@@ -88,7 +88,8 @@ struct ElasticJob {
         layers(layers_of(m)),
         probe(m, &layers, c, /*samples=*/4, kernels),
         trainer(m, layers, c, elastic, std::move(profiles), probe, kernels) {
-    trainer.start(initial_weights(build_graph(m, 1), c.seed));
+    WeightMap weights = initial_weights(build_graph(m, 1), c.seed);
+    trainer.start(weights);
   }
 
   bool go(std::int64_t stop = std::numeric_limits<std::int64_t>::max()) {
