@@ -146,12 +146,14 @@ TimingProfile TimingProfiler::profile_of_all() const {
   const double forward = all_.forward_seconds();
   const auto seconds = [&](int node, StepKind kind) { return forward * all_.passes(node, kind); };
   TimingProfile profile;
+  profile.forward = forward;
   profile.step = forward * all_.step_passes();
+  double layers = 0;  // their medians do not add up to a pass
+  for (int i = 0; i < nodes(); ++i) layers += all_.passes(i, StepKind::kForward);
   for (int i = 0; i < nodes(); ++i) {
     LayerTiming& layer = profile.layers.emplace_back();
     layer.layer = graph_.nodes[at(i)].name;
-    layer.forward = seconds(i, StepKind::kForward);
-    profile.forward += layer.forward;
+    layer.forward = seconds(i, StepKind::kForward) / layers;
     layer.all_gradient = seconds(i, StepKind::kComputeGradient);
     layer.all_derivative = layer.derivative = seconds(i, StepKind::kComputeDerivative);
     for (const std::string& name : weights_of_[at(i)])
