@@ -74,14 +74,13 @@ RESNET = Case(
     "all",
     alpha=0.05,
     pretraining=Training(epochs=12, batch=64, learning_rate=0.1, weight_decay=5e-4),
-    rounds=4,  # of steps many times as long as the others'
 )
 CASES = [
     GROCERY,
     Case("lite0-cifar", "efficientnet-lite0", "cifar10", Size(None, 200, 100), _LITE0, LITE0_LAYERS),
     RESNET,
     # With batch norms: without them a network so deep hardly learns in so few epochs.
-    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8), rounds=9),
+    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8)),
 ]
 
 # What --tune tries, every way with each: batch and learning rate.
