@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "engine/elastic/elastic_record.h"
+#include "engine/elastic/interval_schedule.h"
 
 namespace moil::night {
 namespace {
@@ -144,6 +145,8 @@ class ElasticTraining final : public HeadTraining {
             {"forward_share", profile.forward / profile.step},
             {"smallest_rho", smallest_speedup_ratio(profile)},
             {"full_step_seconds", profile.step},
+            {"steps", state().step},
+            {"used_of_rho", used_of_rho()},
             {"full_planned_bytes", plan_.full_planned_bytes},
             {"tensors", tensors},
             {"intervals", std::move(intervals)},
@@ -170,14 +173,14 @@ class ElasticTraining final : public HeadTraining {
             {"why", p.why}};
   }
 
-  Json described(const ElasticInterval& interval, const std::vector<std::string>& tensors) const {
+  static Json described(const ElasticInterval& interval, const std::vector<std::string>& tensors) {
     Json selected = Json::array(), importance = Json::array();
     for (const std::string& tensor : tensors) {
       if (interval.selection.contains(tensor)) selected.push_back(tensor);
       importance.push_back(interval.importance.at(tensor));
     }
     return {{"epoch", interval.epoch},
-            {"epochs", trainer_->schedule().epochs_from(interval.epoch)},
+            {"epochs", interval.epochs},
             {"selected", std::move(selected)},
             {"importance", std::move(importance)},
             {"predicted_step_seconds", interval.step_seconds},
@@ -190,19 +193,23 @@ class ElasticTraining final : public HeadTraining {
             {"begins_behind", interval.cut}};
   }
 
+  // What the intervals take of the time that rho allows, by the profiles.
+  double used_of_rho() const {
+    const std::vector<ElasticInterval>& intervals = trainer_->intervals();
+    if (intervals.empty()) return 0;
+    const auto trained = static_cast<double>(end_epoch(intervals));
+    return used_epochs(intervals) / (plan_.elastic.speedup_ratio * trained);
+  }
+
   // Why the time that there was is not used up.
   Json remark() const {
-    const std::vector<ElasticInterval>& intervals = trainer_->intervals();
-    if (intervals.empty()) return nullptr;
-    const auto trained = static_cast<double>(trainer_->schedule().end_of(intervals.back().epoch));
-    const double used = trainer_->schedule().used(intervals);
-    const double allowed = plan_.elastic.speedup_ratio * trained;
-    if (used >= 0.9 * allowed) return nullptr;
+    const double used = used_of_rho();
+    if (used >= 0.9 || trainer_->intervals().empty()) return nullptr;
     char text[200];
     std::snprintf(text, sizeof text,
                   "steps take %.0f %% of what rho allows: nothing that is not selected could be "
                   "trained in the time that is left",
-                  100 * used / allowed);
+                  100 * used);
     return text;
   }
 

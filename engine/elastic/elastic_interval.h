@@ -10,7 +10,8 @@
 namespace moil {
 
 struct ElasticInterval {
-  std::int64_t epoch = 0;  // its first, from 0
+  std::int64_t epoch = 0;   // its first, from 0
+  std::int64_t epochs = 0;  // that it has
   std::set<std::string> selection;
   std::map<std::string, double> importance;  // of every tensor, as last probed
   std::string cut;                           // the value that steps begin with; empty: the input

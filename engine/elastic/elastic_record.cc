@@ -21,6 +21,7 @@ auto guarded(const Read& read) {
 
 nlohmann::json to_json(const ElasticInterval& interval) {
   return {{"epoch", interval.epoch},
+          {"epochs", interval.epochs},
           {"selection", interval.selection},
           {"importance", interval.importance},
           {"cut", interval.cut},
@@ -41,6 +42,7 @@ ElasticInterval elastic_interval_from_json(const nlohmann::json& json) {
   return guarded([&] {
     ElasticInterval interval;
     json.at("epoch").get_to(interval.epoch);
+    json.at("epochs").get_to(interval.epochs);
     json.at("selection").get_to(interval.selection);
     json.at("importance").get_to(interval.importance);
     json.at("cut").get_to(interval.cut);

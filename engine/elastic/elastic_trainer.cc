@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
+#include "engine/elastic/interval_schedule.h"
 #include "engine/elastic/interval_selection.h"
 #include "engine/elastic/predicted_step.h"
 #include "engine/elastic/selection_memory.h"
@@ -21,21 +22,7 @@ constexpr double kMostProbing = 0.01;
 
 using Clock = std::chrono::steady_clock;
 
-// A step of so much is summed in another order: the last digits must not leave a weight out.
-constexpr double kRounding = 1 + 1e-9;
-
-// What the least step takes in an interval.
-double smallest_step(const IntervalStep& step) {
-  const double whole = smallest_speedup_ratio(step.profile()) * step.profile().step;
-  return std::min(whole, kRounding * step.seconds(cheapest_layer(step.profile()).weights));
-}
-
 }  // namespace
-
-double smallest_speedup_ratio(const TimingProfile& profile) {
-  return kRounding * (profile.fixed_seconds() + cheapest_layer(profile).backward_seconds) /
-         profile.step;
-}
 
 void check(const ElasticConfig& elastic, const TimingProfile& profile) {
   const auto fail = [](const std::string& what) {
@@ -60,7 +47,6 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       layers_(trainable_layers),
       config_(config),
       elastic_(elastic),
-      schedule_(elastic_.interval_epochs, config_.epochs, elastic_.speedup_ratio),
       profiles_(std::move(profiles)),
       probe_(probe),
       kernels_(kernels),
@@ -106,11 +92,11 @@ void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
   trainer_->network().measure_orders(&order_seconds_);
 }
 
-std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
-                                                    const Trainer::Callbacks& callbacks,
-                                                    std::int64_t epoch) {
+void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
+                                const Trainer::Callbacks& callbacks) {
+  const auto probing = Clock::now();
   // An epoch's order is shuffled: its beginning is a uniform sample.
-  std::vector<std::int64_t> indices = callbacks.order(epoch);
+  std::vector<std::int64_t> indices = callbacks.order(interval.epoch);
   indices.resize(std::min(indices.size(), static_cast<std::size_t>(probe_.samples())));
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_),
                      total = per_epoch * config_.epochs;
@@ -118,21 +104,20 @@ std::map<std::string, double> ElasticTrainer::probe(BatchSource& source,
   const double rate =
       learning_rate(config_.schedule, config_.optimizer.learning_rate,
                     scheduled_step({begun, begun, 0, 1}, 0, total), total, per_epoch);
-  return probe_.measure(weights_, rate, source, indices, elastic_.metric);
+  interval.importance = probe_.measure(weights_, rate, source, indices, elastic_.metric);
+  interval.probe_seconds = seconds_since(probing);
 }
 
 // By the profile and what choosing took at first, so that the same profile decides the same.
-// share: of this interval.
-bool ElasticTrainer::is_time_to_probe(double share, std::int64_t epoch,
-                                      std::int64_t per_epoch) const {
+// full_epochs: what the next interval is given.
+bool ElasticTrainer::is_time_to_probe(double full_epochs, std::int64_t per_epoch) const {
   const ProfileInForce& present = profiles_.present();
-  if (intervals_.empty() || !present.overhead) return true;
-  const double steps =
-      schedule_.used(intervals_) + share * static_cast<double>(schedule_.epochs_from(epoch));
+  if (intervals_.empty()) return true;
+  const double epochs = used_epochs(intervals_) + full_epochs;
   const auto probed = std::ranges::count_if(
       intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
   const double probing = static_cast<double>(probed + 1) * present.overhead->choose;
-  return probing <= kMostProbing * steps * static_cast<double>(per_epoch) * present.profile.step;
+  return probing <= kMostProbing * epochs * static_cast<double>(per_epoch) * present.profile.step;
 }
 
 bool ElasticTrainer::fits(const std::set<std::string>& selection) {
@@ -195,32 +180,30 @@ void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callba
   profiles_.set_overhead({.read = read, .choose = probe_seconds + seconds_since(planning)});
 }
 
-// By the first profile's smallest step: another profile changes no plan of the whole run. Maps for
-// the last intervals are computed once. steps: of the interval.
-double ElasticTrainer::next_share(std::int64_t epoch, std::int64_t steps,
-                                  const TailTerms& tail) const {
-  const ProfileInForce& first = profiles_.first();
-  const double full = first.profile.step;
-  TailTerms ready = tail;
-  ready.computed = ready.kept_computed = 0;
-  const IntervalStep step(first.profile, graph_, ready);
-  double maps = best_cut(ready, first.profile, cheapest_layer(first.profile).weights).seconds;
-  if (const TailCut* kept = maps_.cut_named(tail.kept))
-    maps -= forward_before(*kept, first.profile);
-  const std::int64_t epochs = schedule_.epochs_from(epoch);
-  PaceLeast least;
-  least.share = smallest_share(first.profile, first.overhead.value_or(ElasticOverhead{}),
-                               smallest_step(step) / full, steps);
-  least.once = std::max(0.0, maps) / full * tail.computed * static_cast<double>(epochs);
-  return share_of_interval(elastic_.pace, elastic_.speedup_ratio, least,
-                           {epoch, schedule_.used(intervals_)}, epochs, config_.epochs);
+PaceSoFar ElasticTrainer::pace_so_far() const {
+  return {end_epoch(intervals_), used_epochs(intervals_), config_.epochs};
+}
+
+// By the first profile: another changes no plan of the whole run.
+PaceLeast ElasticTrainer::least_of(const ElasticInterval& interval, const TailTerms& tail,
+                                   std::int64_t per_epoch) const {
+  return pace_least(profiles_.first(), graph_, {tail, maps_.cut_named(tail.kept)}, interval.epochs,
+                    per_epoch);
+}
+
+void ElasticTrainer::give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks,
+                                 std::int64_t per_epoch) const {
+  interval.epochs = std::min(elastic_.interval_epochs, config_.epochs - interval.epoch);
+  const PaceLeast least = least_of(interval, tail_terms(callbacks, interval), per_epoch);
+  interval.epochs = epochs_of_interval(elastic_.pace, elastic_.speedup_ratio, least, pace_so_far(),
+                                       elastic_.interval_epochs);
 }
 
 std::vector<std::int64_t> ElasticTrainer::samples_of(const Trainer::Callbacks& callbacks,
-                                                     std::int64_t first_epoch) const {
+                                                     const ElasticInterval& interval) const {
   std::vector<std::int64_t> samples;
-  for (std::int64_t e = 0; e < schedule_.epochs_from(first_epoch); ++e) {
-    const std::vector<std::int64_t> order = callbacks.order(first_epoch + e);
+  for (std::int64_t e = 0; e < interval.epochs; ++e) {
+    const std::vector<std::int64_t> order = callbacks.order(interval.epoch + e);
     samples.insert(samples.end(), order.begin(), order.end());
   }
   return samples;
@@ -229,16 +212,16 @@ std::vector<std::int64_t> ElasticTrainer::samples_of(const Trainer::Callbacks& c
 // What is kept is told by the intervals, not by what is on disk: a run that is resumed chooses as
 // one that was not stopped.
 TailTerms ElasticTrainer::tail_terms(const Trainer::Callbacks& callbacks,
-                                     std::int64_t epoch) const {
+                                     const ElasticInterval& interval) const {
   if (elastic_.maps.folder.empty()) return {};
   const std::string kept = intervals_.empty() ? "" : intervals_.back().cut;
   std::vector<std::int64_t> kept_samples;
   for (auto i = intervals_.rbegin(); !kept.empty() && i != intervals_.rend() && i->cut == kept;
        ++i) {
-    const std::vector<std::int64_t> some = samples_of(callbacks, i->epoch);
+    const std::vector<std::int64_t> some = samples_of(callbacks, *i);
     kept_samples.insert(kept_samples.end(), some.begin(), some.end());
   }
-  return maps_.terms(samples_of(callbacks, epoch), kept, std::move(kept_samples));
+  return maps_.terms(samples_of(callbacks, interval), kept, std::move(kept_samples));
 }
 
 // Of the present interval, where it begins behind a cut; false where that was stopped.
@@ -247,7 +230,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   const TailCut* cut = maps_.cut_named(interval.cut);
   const auto start = Clock::now();
   std::vector<std::int64_t> samples;
-  if (cut) samples = samples_of(callbacks, interval.epoch);
+  if (cut) samples = samples_of(callbacks, interval);
   const IntervalMaps::Filled filled =
       maps_.fill(cut, source, samples,
                  {weights_,
@@ -278,23 +261,28 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   if (elastic_.follow_speed && !intervals_.empty())
     profiles_.follow_speed(epoch, intervals_.back(), passes_of_step(), trained_);
   profiles_.use_of(epoch);
-  const std::int64_t steps = schedule_.epochs_from(epoch) * per_epoch;
-  const TailTerms tail = tail_terms(callbacks, epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
   interval.first_step = state_.step;
   interval.seconds_before = state_.seconds;
-  if (is_time_to_probe(next_share(epoch, steps, tail), epoch, per_epoch)) {
-    const auto probing = Clock::now();
-    interval.importance = probe(source, callbacks, epoch);
-    interval.probe_seconds = seconds_since(probing);
-  } else {
-    interval.importance = intervals_.back().importance;
-  }
-  if (!profiles_.present().overhead)
+  if (!profiles_.present().overhead) {
+    take_probe(interval, source, callbacks);
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
-  std::unique_ptr<Trainer> trainer = select(interval, tail, steps);
-  interval.schedule_end = schedule_.schedule_end(intervals_, interval);
+  }
+  give_epochs(interval, callbacks, per_epoch);
+  const TailTerms tail = tail_terms(callbacks, interval);
+  const double share =
+      share_of_interval(elastic_.pace, elastic_.speedup_ratio, least_of(interval, tail, per_epoch),
+                        pace_so_far(), interval.epochs);
+  if (interval.importance.empty()) {
+    if (is_time_to_probe(share * static_cast<double>(interval.epochs), per_epoch))
+      take_probe(interval, source, callbacks);
+    else
+      interval.importance = intervals_.back().importance;
+  }
+  std::unique_ptr<Trainer> trainer = select(interval, tail, share, per_epoch);
+  interval.schedule_end =
+      schedule_end(intervals_, interval, config_.epochs, elastic_.speedup_ratio);
   interval.choosing_seconds = seconds_since(start);
   intervals_.push_back(std::move(interval));
   const bool goes_on = fill_maps(source, callbacks);  // before the network has its memory
@@ -307,11 +295,11 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
 
 // What the interval trains, and how; the trainer is planned.
 std::unique_ptr<Trainer> ElasticTrainer::select(ElasticInterval& interval, const TailTerms& tail,
-                                                std::int64_t steps) {
+                                                double share, std::int64_t per_epoch) {
   const auto start = Clock::now();
   const ProfileInForce& present = profiles_.present();
-  const double share = next_share(interval.epoch, steps, tail);
-  const double allowed = allowed_step_seconds(present.profile, *present.overhead, share, steps);
+  const double allowed =
+      allowed_step_seconds(present.profile, *present.overhead, share, interval.epochs * per_epoch);
   const IntervalStep step(present.profile, graph_, tail);
   interval.selection = select_for_interval(
       step, {.importance = interval.importance,
@@ -376,16 +364,16 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
   const std::int64_t total = per_epoch * config_.epochs;
   while (state().step < total) {
     const std::int64_t epoch = state().step / per_epoch;
-    const bool begins = schedule_.begins_at(epoch, intervals_);
+    const bool begins = epoch >= end_epoch(intervals_);
     if (!(begins ? choose(source, callbacks, epoch) : fill_maps(source, callbacks))) break;
-    const std::int64_t end = schedule_.end_of(epoch) * per_epoch;
+    const std::int64_t end = end_epoch(intervals_) * per_epoch;
     bool goes_on = true;
     Trainer::Callbacks until = callbacks;
     until.on_step = [&](std::int64_t step, std::int64_t all, double loss) {
       if (callbacks.on_step) goes_on = callbacks.on_step(step, all, loss);
       return goes_on && step < end;
     };
-    trainer_->follow(schedule_.span_of_last(intervals_, per_epoch));
+    trainer_->follow(span_of_last(intervals_, per_epoch));
     (void)trainer_->run(maps_.source(source), until);
     measure_interval();
     if (!goes_on) break;

@@ -1,6 +1,7 @@
 // Training that chooses anew, every few epochs, what to train (ElasticTrainer, §3 to §5).
 //
-// At the beginning of each interval the importance of every tensor is probed, where that takes less
+// An interval has interval_epochs, fewer where the time for long steps ends within it (pace.h). At
+// the beginning of each the importance of every tensor is probed, where that takes less
 // than a hundredth of the time that is trained, and those are selected that matter most among what
 // a step of speedup_ratio · (a step of full training) has time for, choosing included
 // (elastic_overhead.h), on the mean of all intervals (pace.h). Until the next interval only they
@@ -33,8 +34,8 @@
 #include "engine/elastic/elastic_interval.h"
 #include "engine/elastic/importance.h"
 #include "engine/elastic/interval_maps.h"
-#include "engine/elastic/interval_schedule.h"
 #include "engine/elastic/pace.h"
+#include "engine/elastic/pace_least.h"
 #include "engine/elastic/profile_update.h"
 #include "engine/elastic/profiles_in_force.h"
 #include "engine/elastic/tail_cut.h"
@@ -56,9 +57,6 @@ struct ElasticConfig {
   bool follow_speed = false;
   IntervalMaps::Place maps = {};
 };
-
-// The smallest ρ with which anything can be trained: forward, and the cheapest layer.
-[[nodiscard]] double smallest_speedup_ratio(const TimingProfile& profile);
 
 // Throws kInvalidArgument for what no run can keep to: a ρ below the smallest, naming it.
 void check(const ElasticConfig& elastic, const TimingProfile& profile);
@@ -85,7 +83,6 @@ class ElasticTrainer {
   const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
   const std::vector<ElasticInterval>& intervals() const { return intervals_; }
   const std::vector<ProfileInForce>& profiles() const { return profiles_.all(); }
-  const IntervalSchedule& schedule() const { return schedule_; }
   // Of the trainer at work, and the states that wait; none before the first interval has begun.
   std::vector<PersistentTensor> persistent();
   // After persistent() was written to.
@@ -96,14 +93,18 @@ class ElasticTrainer {
  private:
   // False where making its maps was stopped: the interval has begun all the same.
   bool choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
-  std::map<std::string, double> probe(BatchSource& source, const Trainer::Callbacks& callbacks,
-                                      std::int64_t epoch);
+  void take_probe(ElasticInterval& interval, BatchSource& source,
+                  const Trainer::Callbacks& callbacks);
   void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
                         std::int64_t epoch, double probe_seconds);
-  bool is_time_to_probe(double share, std::int64_t epoch, std::int64_t per_epoch) const;
-  std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail,
-                                  std::int64_t steps);
-  double next_share(std::int64_t epoch, std::int64_t steps, const TailTerms& tail) const;
+  bool is_time_to_probe(double full_epochs, std::int64_t per_epoch) const;
+  std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail, double share,
+                                  std::int64_t per_epoch);
+  PaceSoFar pace_so_far() const;
+  PaceLeast least_of(const ElasticInterval& interval, const TailTerms& tail,
+                     std::int64_t per_epoch) const;
+  void give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks,
+                   std::int64_t per_epoch) const;
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
   std::size_t beside_bytes(const std::set<std::string>& selection, const TailCut* cut) const;
@@ -112,9 +113,9 @@ class ElasticTrainer {
   std::unique_ptr<Trainer> planned_lighter(std::set<std::string>& selection,
                                            const std::map<std::string, double>& importance,
                                            const TailTerms& tail);
-  TailTerms tail_terms(const Trainer::Callbacks& callbacks, std::int64_t epoch) const;
+  TailTerms tail_terms(const Trainer::Callbacks& callbacks, const ElasticInterval& interval) const;
   std::vector<std::int64_t> samples_of(const Trainer::Callbacks& callbacks,
-                                       std::int64_t first_epoch) const;
+                                       const ElasticInterval& interval) const;
   std::size_t full_planned_bytes();  // of training everything
   std::size_t bytes_for_maps();
   bool fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks);
@@ -128,7 +129,6 @@ class ElasticTrainer {
   const std::set<std::string> layers_;
   const TrainerConfig config_;
   const ElasticConfig elastic_;
-  const IntervalSchedule schedule_;
   ProfilesInForce profiles_;
   ImportanceProbe& probe_;
   KernelSelector& kernels_;

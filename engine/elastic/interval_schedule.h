@@ -1,7 +1,7 @@
-// When the intervals of a run are, what they use of its time, and how far the learning rate's
-// schedule is in each: it follows the time that is used, not the number of steps.
+// What the intervals of a run use of its time, and how far the learning rate's schedule is in each:
+// it follows the time that is used, not the number of steps.
 //
-// Immutable; safe from any thread.
+// Pure functions; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,21 @@
 
 namespace moil {
 
-class IntervalSchedule {
- public:
-  // Each an epoch at least. speedup_ratio: ρ, a step's mean time, of a full step's.
-  IntervalSchedule(std::int64_t interval_epochs, std::int64_t total_epochs, double speedup_ratio)
-      : interval_epochs_(interval_epochs),
-        total_epochs_(total_epochs),
-        speedup_ratio_(speedup_ratio) {}
+// The epoch after the last of these intervals: where the next one begins.
+[[nodiscard]] std::int64_t end_epoch(const std::vector<ElasticInterval>& intervals);
 
-  bool begins_at(std::int64_t epoch, const std::vector<ElasticInterval>& so_far) const;
-  // Of the interval that this epoch is in: the epoch after its last.
-  std::int64_t end_of(std::int64_t epoch) const;
-  std::int64_t epochs_from(std::int64_t first_epoch) const;
+// Of a full step's time, summed over the epochs of these intervals.
+[[nodiscard]] double used_epochs(const std::vector<ElasticInterval>& intervals);
 
-  // Of a full step's time, summed over the epochs of these intervals.
-  double used(const std::vector<ElasticInterval>& so_far) const;
-  // ElasticInterval::schedule_end of the next, whose epoch and share are known: as far on in the
-  // rest of the schedule as it is in the rest of the time.
-  double schedule_end(const std::vector<ElasticInterval>& so_far,
-                      const ElasticInterval& next) const;
-  // What the steps of the last interval go through. Expects one.
-  ScheduleSpan span_of_last(const std::vector<ElasticInterval>& so_far,
-                            std::int64_t steps_of_epoch) const;
+// ElasticInterval::schedule_end of the next, whose epochs and share are known: as far on in the
+// rest of the schedule as it is in the rest of the time. speedup_ratio: ρ, a step's mean time, of a
+// full step's.
+[[nodiscard]] double schedule_end(const std::vector<ElasticInterval>& so_far,
+                                  const ElasticInterval& next, std::int64_t total_epochs,
+                                  double speedup_ratio);
 
- private:
-  const std::int64_t interval_epochs_, total_epochs_;
-  const double speedup_ratio_;
-};
+// What the steps of the last interval go through. Expects one.
+[[nodiscard]] ScheduleSpan span_of_last(const std::vector<ElasticInterval>& intervals,
+                                        std::int64_t steps_of_epoch);
 
 }  // namespace moil

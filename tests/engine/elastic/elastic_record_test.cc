@@ -11,6 +11,7 @@ namespace {
 
 TEST(ElasticRecord, ReadsBackExactly) {
   const ElasticInterval interval{3,
+                                 2,
                                  {"a.weight", "b.bias"},
                                  {{"a.weight", 1.0 / 3}, {"b.bias", -2}},
                                  "relu3",
@@ -28,6 +29,7 @@ TEST(ElasticRecord, ReadsBackExactly) {
   const auto json = nlohmann::json::parse(to_json(interval).dump());
   const ElasticInterval read = elastic_interval_from_json(json);
   EXPECT_EQ(to_json(read), to_json(interval));
+  EXPECT_EQ(read.epochs, 2);
   EXPECT_EQ(read.selection, interval.selection);
   EXPECT_EQ(read.importance, interval.importance);
   EXPECT_EQ(read.cut, "relu3");

@@ -4,41 +4,18 @@
 #include <gtest/gtest.h>
 
 #include "engine/elastic/predicted_step.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/elastic/three_layers.h"
 
 namespace moil {
 namespace {
 
 using ::testing::UnorderedElementsAre;
 
-const std::string kFirst = "fully_connected0.weight", kSecond = "fully_connected1.weight",
-                  kLast = "fully_connected2.weight";
+using testing::kFirst;
+using testing::kLast;
+using testing::kSecond;
 
-// Three layers with a weight each, biasless; forward, gradient and derivative of each layer take a
-// second, applying nothing.
-struct Case {
-  Case()
-      : model(testing::ModelBuilder({4})
-                  .layer("fully_connected", {{"units", 5}, {"bias", false}})
-                  .relu()
-                  .layer("fully_connected", {{"units", 6}, {"bias", false}})
-                  .relu()
-                  .layer("fully_connected", {{"units", 3}, {"bias", false}})
-                  .model()),
-        graph(build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4)),
-        cuts(tail_cuts(model, graph)) {
-    for (const Node& node : graph.nodes) {
-      LayerTiming layer{node.name, 1, 1, 0, 1, {}};
-      if (!node.weights.empty()) {
-        layer.weights.push_back({weight_name(node, node.weights[0]), 1, 1, 0});
-        layer.all_gradient = 1;
-      }
-      profile.layers.push_back(layer);
-      profile.forward += 1;
-    }
-    profile.step = predicted_step(profile, graph, {kFirst, kSecond, kLast});
-  }
-
+struct Case : testing::ThreeLayers {
   std::set<std::string> select(double seconds, const TailTerms& tail,
                                const std::map<std::string, double>& importance,
                                const std::set<std::string>* before = nullptr) const {
@@ -46,12 +23,6 @@ struct Case {
         IntervalStep(profile, graph, tail),
         {.importance = importance, .step_seconds = seconds, .before = before, .fits = {}});
   }
-  TailTerms terms(double computed) const { return {cuts, 1000, computed, "", 1}; }
-
-  ModelDescription model;
-  Graph graph;
-  std::vector<TailCut> cuts;
-  TimingProfile profile;
 };
 
 const std::map<std::string, double> kAlike = {{kFirst, 1}, {kSecond, 1}, {kLast, 1}};
