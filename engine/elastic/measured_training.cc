@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/median.h"
 #include "base/seconds.h"
@@ -22,7 +25,9 @@ int runs_of_round(int runs, int round) {
   return runs * (round + 1) / rounds - runs * round / rounds;
 }
 
-// By weight; and what clipping costs as each gradient is ready.
+// And what clipping costs as each gradient is ready. Every step updates in the same order: noting
+// a time by its place there takes no time itself, where a small backward pass has some
+// microseconds.
 class MeasuredTraining::TimedUpdates final : public IdleUpdater {
  public:
   using IdleUpdater::IdleUpdater;
@@ -34,10 +39,18 @@ class MeasuredTraining::TimedUpdates final : public IdleUpdater {
   void apply(const WeightUpdate& u) override {
     const auto start = Clock::now();
     IdleUpdater::apply(u);
-    seconds[std::string(u.name)].push_back(seconds_since(start));
+    const double seconds = seconds_since(start);
+    if (next_ == updates_.size()) updates_.emplace_back(u.name, 0);
+    updates_[next_++].second = seconds;
   }
 
-  std::map<std::string, std::vector<double>> seconds;
+  void begin_step() { next_ = 0; }
+  // Of the last step, by weight.
+  const std::vector<std::pair<std::string, double>>& updates() const { return updates_; }
+
+ private:
+  std::vector<std::pair<std::string, double>> updates_;
+  std::size_t next_ = 0;
 };
 
 MeasuredTraining::Seconds MeasuredTraining::measure(TrainingPlanInput input,
@@ -50,16 +63,13 @@ MeasuredTraining::Seconds MeasuredTraining::measure(TrainingPlanInput input,
   network.load(weights);
   TimedUpdates updates(config.optimizer);
   run_step(network, updates);  // to warm up
-  updates.seconds.clear();
   std::vector<double> forward, backward;
   for (int run = 0; run < runs; ++run) {
     const Seconds seconds = measure_step(network, updates);
     forward.push_back(seconds.forward);
     backward.push_back(seconds.backward);
-  }
-  for (const auto& [name, seconds] : updates.seconds) {
-    for (std::size_t run = 0; run < seconds.size(); ++run)
-      updates_[name].push_back(seconds[run] / forward[run]);
+    for (const auto& [name, update] : updates.updates())
+      updates_[name].push_back(update / seconds.forward);
   }
   forward_.insert(forward_.end(), forward.begin(), forward.end());
   return {median(forward), median(backward)};
@@ -80,14 +90,15 @@ double MeasuredTraining::besides_passes() const { return median(besides_); }
 
 double MeasuredTraining::forward_seconds() const { return median(forward_); }
 
-double MeasuredTraining::run_step(Network& network, IdleUpdater& updates) {
+double MeasuredTraining::run_step(Network& network, TimedUpdates& updates) {
   fill_inputs_with_zeros(network);
+  updates.begin_step();
   const auto start = Clock::now();
   network.train_step(/*random_key=*/1, &updates);
   return seconds_since(start);
 }
 
-MeasuredTraining::Seconds MeasuredTraining::measure_step(Network& network, IdleUpdater& updates) {
+MeasuredTraining::Seconds MeasuredTraining::measure_step(Network& network, TimedUpdates& updates) {
   std::vector<double> orders(static_cast<std::size_t>(network.plan().last_order) + 1, 0);
   network.measure_orders(&orders);
   const double whole = run_step(network, updates);

@@ -45,8 +45,8 @@ class MeasuredTraining {
 
  private:
   class TimedUpdates;
-  static double run_step(Network& network, IdleUpdater& updates);
-  Seconds measure_step(Network& network, IdleUpdater& updates);
+  static double run_step(Network& network, TimedUpdates& updates);
+  Seconds measure_step(Network& network, TimedUpdates& updates);
 
   const std::set<std::string> trained_;
   std::vector<double> forward_, whole_, besides_;  // of each run
