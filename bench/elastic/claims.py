@@ -64,7 +64,7 @@ def _times(ways: list[Summary], full: Summary | None) -> Iterator[_Judged]:
         elif way.forward_share is not None and way.rho <= way.forward_share:
             yield text, None, f"ρ is not above the forward share, {percent(way.forward_share)}"
         elif full and (share := way.share_of(full)):
-            yield text, share <= SLACK * way.rho, f"{share / way.rho:.3f} ρ"
+            yield text, share <= SLACK * way.rho, "; ".join([f"{share / way.rho:.3f} ρ", *way.remarks_beside(full)])
 
 
 def _refusal(way: Summary, elastic: list[Summary]) -> bool | None:

@@ -7,6 +7,8 @@ from statistics import mean
 
 from .jobs import Result
 
+FULLY_USED = 0.9  # of ρ times the seconds of full training: what is below needs a reason
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -58,6 +60,19 @@ class Summary:
     @property
     def smallest_rho(self) -> float | None:
         return max((r.elastic["smallest_rho"] for r in self.done if r.elastic), default=None)
+
+    def remarks_beside(self, full: Summary | None) -> list[str]:
+        """The jobs', and where time stayed below what ρ allows though their profiles used it up, that."""
+        share = self.share_of(full) if full else None
+        if self.remarks or not full or not self.rho or not share or share >= FULLY_USED * self.rho:
+            return self.remarks
+        told = [r.elastic for r in self.done if r.elastic]
+        used, profiled = mean(e["used_of_rho"] for e in told), mean(e["full_step_seconds"] for e in told)
+        steps = mean(e["steps"] for e in told)
+        taken = full.seconds / steps if full.seconds and steps else profiled
+        return [
+            f"the profiles give {100 * used:.0f} % of what ρ allows to steps; they say {1000 * profiled:.0f} ms of a full step, which took {1000 * taken:.0f}"
+        ]
 
     def share_of(self, full: Summary) -> float | None:
         """Of the seconds of full training, with the same seeds."""

@@ -32,7 +32,7 @@ def _cells(way: Summary, full: Summary | None) -> list[str]:
         accuracy_text(way),
         mib(way.planned_bytes),
         mib(way.peak_bytes),
-        "; ".join(way.remarks),
+        "; ".join(way.remarks_beside(full)),
     ]
 
 

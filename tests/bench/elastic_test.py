@@ -27,7 +27,8 @@ MIB = 1 << 20
 def told(rho: float, **changes: Any) -> dict[str, Any]:
     """What a job says of elastic training."""
     interval = {"epoch": 0, "importance": [1.0, 0.0], "probe_seconds": 0.05, "selector_seconds": 0.01}
-    return {"rho": rho, "forward_share": 0.36, "smallest_rho": 0.37, "intervals": [interval], "remark": None, **changes}
+    shares = {"forward_share": 0.36, "smallest_rho": 0.37, "used_of_rho": 0.98}
+    return {"rho": rho, **shares, "full_step_seconds": 0.08, "steps": 1000, "intervals": [interval], "remark": None, **changes}
 
 
 def row(method: Method, seed: int, seconds: float, accuracy: float, size: int = 100, **elastic: Any) -> Result:
@@ -114,6 +115,17 @@ class Claims(unittest.TestCase):
     def test_too_slow(self) -> None:
         slow = [row(HALF, r.seed, 53.0, 0.8) if r.rho == 0.5 else r for r in figures()]
         self.assertFalse(verdict(slow, "ρ = 0.5 training takes"))
+
+    def test_time_below_what_rho_allows_has_a_reason(self) -> None:
+        def words(rows: list[Result]) -> str:
+            (claim,) = [c for c in claims(rows, []) if "ρ = 0.5 training takes" in c.text]
+            return claim.figures
+
+        self.assertEqual(words(figures()), "1.020 ρ")
+        quick = [row(HALF, r.seed, 44.0, 0.8) if r.rho == 0.5 else r for r in figures()]
+        self.assertEqual(words(quick), "0.880 ρ; the profiles give 98 % of what ρ allows to steps; they say 80 ms of a full step, which took 100")
+        own = [row(HALF, r.seed, 44.0, 0.8, remark="nothing more") if r.rho == 0.5 else r for r in figures()]
+        self.assertEqual(words(own), "0.880 ρ; nothing more")
 
     def test_seconds_are_compared_with_the_same_seeds(self) -> None:
         drifted = figures() + [row(FULL, 4, 1000.0, 0.8)]
