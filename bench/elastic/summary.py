@@ -34,6 +34,12 @@ class Summary:
         return mean(self.accuracies) if self.accuracies else None
 
     @property
+    def global_accuracy(self) -> float | None:
+        """Of the classes that were known before, where they are judged."""
+        found = [r.global_after for r in self.done if r.global_after is not None]
+        return mean(found) if found else None
+
+    @property
     def spread(self) -> float:
         return max(self.accuracies) - min(self.accuracies) if self.accuracies else 0.0
 

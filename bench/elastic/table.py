@@ -16,7 +16,7 @@ from .summary import Summary, find, summaries
 def case_text(title: str, results: list[Result]) -> str:
     ways = summaries(results)
     full = find(ways, "full")
-    header = ["method", "ρ", "seeds", "seconds", "/ full", "/ (ρ·full)", "local accuracy", "planned MiB", "measured MiB", "remark"]
+    header = ["method", "ρ", "seeds", "seconds", "/ full", "/ (ρ·full)", "local accuracy", "global accuracy", "planned MiB", "measured MiB", "remark"]
     return f"{title}\n\n{table(header, [_cells(way, full) for way in ways])}"
 
 
@@ -30,6 +30,7 @@ def _cells(way: Summary, full: Summary | None) -> list[str]:
         _number(share, 3),
         _number(share / way.rho, 3) if share and way.rho else "",
         accuracy_text(way),
+        percent(way.global_accuracy),
         mib(way.planned_bytes),
         mib(way.peak_bytes),
         "; ".join(way.remarks_beside(full)),
