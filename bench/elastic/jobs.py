@@ -27,6 +27,7 @@ class Result:
     peak_bytes: int | None = None  # resident during training, above the baseline
     planned_bytes: int | None = None  # elastic: of its largest selection
     epochs: int = 0
+    learning_rate: float | None = None
     options: dict[str, Any] = field(default_factory=dict)
     global_before: float | None = None
     global_after: float | None = None
@@ -50,7 +51,7 @@ def job_spec(case: Case, method: Method, seed: int, model: str, pack: Path, *, e
 
     Batch norms learn, since one of the ways is to train little else.
     """
-    training = case.training.job_fields()
+    training = case.training_of(method).job_fields()
     if method.elastic is None:
         training["method"] = method.name
     return {
@@ -69,7 +70,8 @@ def job_spec(case: Case, method: Method, seed: int, model: str, pack: Path, *, e
 
 
 def blank(case: Case, method: Method, seed: int) -> Result:
-    return Result(case.name, case.model, case.dataset, method.name, method.rho, seed, options=method.options)
+    rate = case.training_of(method).learning_rate
+    return Result(case.name, case.model, case.dataset, method.name, method.rho, seed, learning_rate=rate, options=method.options)
 
 
 def result_of(case: Case, method: Method, seed: int, job: dict[str, Any]) -> Result:
