@@ -114,7 +114,7 @@ def tune(chosen: list[Case], folder: Path) -> None:
     def work(place: Place) -> None:
         for batch, rate in TRIED:
             training = replace(place.case.training, batch=batch, learning_rate=rate)
-            tried = replace(place, case=replace(place.case, training=training, rates={}))
+            tried = replace(place, case=replace(place.case, training=training))
             found = {method.title: tried.run(method, 1).accuracy for method in COMPARED}
             print(f"{place.case.name}, batch {batch}, learning rate {rate:g}: " + "; ".join(f"{title} {percent(a)}" for title, a in found.items()), flush=True)
 

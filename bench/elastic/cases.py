@@ -1,7 +1,7 @@
 """What is personalized with what, how it is trained, and the ways of choosing what learns.
 
-Settings are one set for all ways of a case, or the best learning rate of each; they were chosen with
---tune, which sees training images alone.
+Settings are one set for all ways of a case; they were chosen with --tune, which sees training images
+alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ class Case:
     size: Size  # images; of the global classes only where they are pretrained on here
     training: Training
     trainable_layers: Layers
-    rates: dict[str, float] = field(default_factory=dict)  # of ways that another learning rate is best for
     alpha: float = 0.0
     pretraining: Training | None = None  # None: comes with ImageNet's weights
     selections: int = 50  # that predictions are compared with
@@ -57,9 +56,6 @@ class Case:
     @property
     def title(self) -> str:
         return f"{self.model} on {self.dataset}"
-
-    def training_of(self, method: Method) -> Training:
-        return replace(self.training, learning_rate=self.rates.get(method.name, self.training.learning_rate))
 
 
 # All but the stem and the first three blocks: their feature maps are cached, so that no epoch decodes
@@ -74,10 +70,8 @@ RESNET = Case(
     "resnet18-cifar",
     "cifar10-3",
     Size(1000, 150, None),  # 3,000 held out: of 600 a point would be six
-    replace(_CIFAR, batch=16),
+    replace(_CIFAR, batch=16, epochs=16),  # full training gains nothing from more
     "all",
-    # What takes fewer or smaller steps is best at a larger rate.
-    rates={"last_layer": 0.1, "bn_bias": 0.1, "elastic": 0.03},
     alpha=0.05,
     pretraining=Training(epochs=12, batch=64, learning_rate=0.1, weight_decay=5e-4),
 )
@@ -86,7 +80,7 @@ CASES = [
     Case("lite0-cifar", "efficientnet-lite0", "cifar10", Size(None, 200, 100), _LITE0, LITE0_LAYERS),
     RESNET,
     # With batch norms: without them a network so deep hardly learns in so few epochs.
-    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8), rates={}),
+    replace(RESNET, name="vgg16-cifar", model="vgg16-bn-cifar", training=replace(_CIFAR, batch=8)),
 ]
 
 # What --tune tries, every way with each: batch and learning rate.

@@ -51,7 +51,7 @@ def job_spec(case: Case, method: Method, seed: int, model: str, pack: Path, *, e
 
     Batch norms learn, since one of the ways is to train little else.
     """
-    training = case.training_of(method).job_fields()
+    training = case.training.job_fields()
     if method.elastic is None:
         training["method"] = method.name
     return {
@@ -70,7 +70,7 @@ def job_spec(case: Case, method: Method, seed: int, model: str, pack: Path, *, e
 
 
 def blank(case: Case, method: Method, seed: int) -> Result:
-    rate = case.training_of(method).learning_rate
+    rate = case.training.learning_rate
     return Result(case.name, case.model, case.dataset, method.name, method.rho, seed, learning_rate=rate, options=method.options)
 
 

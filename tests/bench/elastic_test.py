@@ -6,7 +6,6 @@ import json
 import sys
 import tempfile
 import unittest
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -218,13 +217,6 @@ class Jobs(unittest.TestCase):
         self.assertIsNone(self.spec(BN_BIAS)["elastic"])
         self.assertNotIn("method", self.spec(HALF)["train"])
         self.assertEqual(self.spec(Method("elastic", 0.5, {"probe_samples": 8}))["elastic"], {"rho": 0.5, "probe_samples": 8})
-
-    def test_a_way_may_have_a_rate_of_its_own(self) -> None:
-        case = replace(GROCERY, rates={"elastic": 0.5})
-        for method, rate in [(FULL, GROCERY.training.learning_rate), (HALF, 0.5), (Method("elastic", 0.7), 0.5)]:
-            spec = job_spec(case, method, 1, "m", Path("/pack"))
-            self.assertEqual(spec["train"]["optimizer"]["learning_rate"], rate)
-            self.assertEqual(blank(case, method, 1).learning_rate, rate)
 
     def test_result(self) -> None:
         memory = {"predicted_bytes": 4, "measured_bytes": 3, "training_peak_bytes": 2, "training_plan_bytes": 1}
