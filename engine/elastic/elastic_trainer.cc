@@ -185,18 +185,24 @@ PaceSoFar ElasticTrainer::pace_so_far() const {
 }
 
 // By the first profile: another changes no plan of the whole run.
-PaceLeast ElasticTrainer::least_of(const ElasticInterval& interval, const TailTerms& tail,
-                                   std::int64_t per_epoch) const {
-  return pace_least(profiles_.first(), graph_, {tail, maps_.cut_named(tail.kept)}, interval.epochs,
-                    per_epoch);
+ElasticTrainer::IntervalTerms ElasticTrainer::terms_of(const ElasticInterval& interval,
+                                                       const Trainer::Callbacks& callbacks,
+                                                       std::int64_t per_epoch) const {
+  TailTerms tail = tail_terms(callbacks, interval);
+  const PaceLeast least = pace_least(profiles_.first(), graph_, tail, interval.epochs, per_epoch);
+  return {std::move(tail), least};
 }
 
-void ElasticTrainer::give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks,
-                                 std::int64_t per_epoch) const {
+ElasticTrainer::IntervalTerms ElasticTrainer::give_epochs(ElasticInterval& interval,
+                                                          const Trainer::Callbacks& callbacks,
+                                                          std::int64_t per_epoch) const {
   interval.epochs = std::min(elastic_.interval_epochs, config_.epochs - interval.epoch);
-  const PaceLeast least = least_of(interval, tail_terms(callbacks, interval), per_epoch);
-  interval.epochs = epochs_of_interval(elastic_.pace, elastic_.speedup_ratio, least, pace_so_far(),
-                                       elastic_.interval_epochs);
+  IntervalTerms terms = terms_of(interval, callbacks, per_epoch);
+  const std::int64_t epochs = epochs_of_interval(elastic_.pace, elastic_.speedup_ratio, terms.least,
+                                                 pace_so_far(), elastic_.interval_epochs);
+  if (epochs == interval.epochs) return terms;
+  interval.epochs = epochs;
+  return terms_of(interval, callbacks, per_epoch);
 }
 
 std::vector<std::int64_t> ElasticTrainer::samples_of(const Trainer::Callbacks& callbacks,
@@ -269,11 +275,9 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
     take_probe(interval, source, callbacks);
     measure_overhead(source, callbacks, epoch, interval.probe_seconds);
   }
-  give_epochs(interval, callbacks, per_epoch);
-  const TailTerms tail = tail_terms(callbacks, interval);
-  const double share =
-      share_of_interval(elastic_.pace, elastic_.speedup_ratio, least_of(interval, tail, per_epoch),
-                        pace_so_far(), interval.epochs);
+  const auto [tail, least] = give_epochs(interval, callbacks, per_epoch);
+  const double share = share_of_interval(elastic_.pace, elastic_.speedup_ratio, least,
+                                         pace_so_far(), interval.epochs);
   if (interval.importance.empty()) {
     if (is_time_to_probe(share * static_cast<double>(interval.epochs), per_epoch))
       take_probe(interval, source, callbacks);

@@ -101,10 +101,15 @@ class ElasticTrainer {
   std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail, double share,
                                   std::int64_t per_epoch);
   PaceSoFar pace_so_far() const;
-  PaceLeast least_of(const ElasticInterval& interval, const TailTerms& tail,
-                     std::int64_t per_epoch) const;
-  void give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks,
-                   std::int64_t per_epoch) const;
+  // What an interval of its epochs may keep, and what a run cannot do without then.
+  struct IntervalTerms {
+    TailTerms tail;
+    PaceLeast least;
+  };
+  IntervalTerms terms_of(const ElasticInterval& interval, const Trainer::Callbacks& callbacks,
+                         std::int64_t per_epoch) const;
+  IntervalTerms give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks,
+                            std::int64_t per_epoch) const;
   bool fits(const std::set<std::string>& selection);
   TrainerConfig config_of(const std::set<std::string>& selection) const;
   std::size_t beside_bytes(const std::set<std::string>& selection, const TailCut* cut) const;

@@ -54,8 +54,7 @@ TailTerms IntervalMaps::terms(std::span<const std::int64_t> samples, std::string
 
 const TailCut* IntervalMaps::cut_named(const std::string& value) const {
   if (value.empty()) return nullptr;
-  for (const TailCut& cut : cuts_)
-    if (cut.cut.value == value) return &cut;
+  if (const TailCut* cut = cut_at(cuts_, value)) return cut;
   throw Error(ErrorCode::kBadData,
               "elastic training: the model cannot be cut at \"" + value + "\"");
 }

@@ -44,8 +44,8 @@ std::vector<Way> ways(const IntervalStep& step) {
   std::vector<Way> all = {every_layer_each_time(profile)};
   if (tail.cuts.empty()) return all;
   if (tail.computed < 1) all.push_back(before_the_selection_once(profile, tail.computed));
-  for (const TailCut& cut : tail.cuts)
-    if (cut.cut.value == tail.kept) all.push_back(from_kept_maps(profile, cut, tail.kept_computed));
+  if (const TailCut* kept = cut_at(tail.cuts, tail.kept))
+    all.push_back(from_kept_maps(profile, *kept, tail.kept_computed));
   return all;
 }
 

@@ -27,18 +27,19 @@ double smallest_step(const IntervalStep& step) {
   return std::min(whole, kRounding * step.seconds(cheapest_layer(step.profile()).weights));
 }
 
-PaceLeast pace_least(const ProfileInForce& profile, const Graph& graph, const PaceMaps& maps,
+PaceLeast pace_least(const ProfileInForce& profile, const Graph& graph, const TailTerms& tail,
                      std::int64_t epochs, std::int64_t steps_of_epoch) {
   const double full = profile.profile.step;
-  TailTerms ready = maps.terms;
+  TailTerms ready = tail;
   ready.computed = ready.kept_computed = 0;
   const IntervalStep step(profile.profile, graph, ready);
   PaceLeast least;
   least.share = smallest_share(profile.profile, profile.overhead.value_or(ElasticOverhead{}),
                                smallest_step(step) / full, epochs * steps_of_epoch);
   double computing = saved_by_maps(profile.profile, ready);
-  if (maps.kept) computing -= forward_before(*maps.kept, profile.profile);
-  least.once = std::max(0.0, computing) / full * maps.terms.computed * static_cast<double>(epochs);
+  if (const TailCut* kept = cut_at(tail.cuts, tail.kept))
+    computing -= forward_before(*kept, profile.profile);
+  least.once = std::max(0.0, computing) / full * tail.computed * static_cast<double>(epochs);
   return least;
 }
 

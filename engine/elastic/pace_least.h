@@ -21,16 +21,10 @@ namespace moil {
 // What the least step takes in an interval, in seconds.
 [[nodiscard]] double smallest_step(const IntervalStep& step);
 
-// The maps of an interval: what it may keep, and the cut that has some already; null: none.
-struct PaceMaps {
-  const TailTerms& terms;
-  const TailCut* kept = nullptr;
-};
-
-// For an interval of so many epochs. The graph is the one that was profiled. Maps are computed
-// once, by the first interval that begins behind them.
+// For an interval of so many epochs that may keep maps on these terms. The graph is the one that
+// was profiled. Maps are computed once, by the first interval that begins behind them.
 [[nodiscard]] PaceLeast pace_least(const ProfileInForce& profile, const Graph& graph,
-                                   const PaceMaps& maps, std::int64_t epochs,
+                                   const TailTerms& tail, std::int64_t epochs,
                                    std::int64_t steps_of_epoch);
 
 }  // namespace moil

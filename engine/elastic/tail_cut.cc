@@ -99,6 +99,12 @@ TailSaving best_cut(const TailTerms& terms, const TimingProfile& profile,
   return best;
 }
 
+const TailCut* cut_at(std::span<const TailCut> cuts, const std::string& value) {
+  const auto found =
+      std::ranges::find_if(cuts, [&](const TailCut& cut) { return cut.cut.value == value; });
+  return found == cuts.end() ? nullptr : &*found;
+}
+
 std::set<std::string> weights_behind(const TailCut& cut, const TimingProfile& profile) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < profile.layers.size(); ++i) {

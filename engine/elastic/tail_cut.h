@@ -51,6 +51,9 @@ struct TailTerms {
 [[nodiscard]] TailSaving best_cut(const TailTerms& terms, const TimingProfile& profile,
                                   const std::set<std::string>& selection);
 
+// The one at this value; null where there is none.
+[[nodiscard]] const TailCut* cut_at(std::span<const TailCut> cuts, const std::string& value);
+
 // The weights of the profile's layers that lie behind a cut.
 [[nodiscard]] std::set<std::string> weights_behind(const TailCut& cut,
                                                    const TimingProfile& profile);
