@@ -74,8 +74,7 @@ class Summary:
             return self.remarks
         told = [r.elastic for r in self.done if r.elastic]
         used, profiled = mean(e["used_of_rho"] for e in told), mean(e["full_step_seconds"] for e in told)
-        steps = mean(e["steps"] for e in told)
-        taken = full.seconds / steps if full.seconds and steps else profiled
+        taken = (full.seconds or 0.0) / mean(e["steps"] for e in told)  # share says that there are some
         return [
             f"the profiles give {100 * used:.0f} % of what ρ allows to steps; they say {1000 * profiled:.0f} ms of a full step, which took {1000 * taken:.0f}"
         ]
