@@ -70,11 +70,11 @@ class Summary:
     def remarks_beside(self, full: Summary | None) -> list[str]:
         """The jobs', and where time stayed below what ρ allows though their profiles used it up, that."""
         share = self.share_of(full) if full else None
-        if self.remarks or not full or not self.rho or not share or share >= FULLY_USED * self.rho:
+        if self.remarks or not self.rho or not self.seconds or not share or share >= FULLY_USED * self.rho:
             return self.remarks
         told = [r.elastic for r in self.done if r.elastic]
         used, profiled = mean(e["used_of_rho"] for e in told), mean(e["full_step_seconds"] for e in told)
-        taken = (full.seconds or 0.0) / mean(e["steps"] for e in told)  # share says that there are some
+        taken = self.seconds / share / mean(e["steps"] for e in told)
         return [
             f"the profiles give {100 * used:.0f} % of what ρ allows to steps; they say {1000 * profiled:.0f} ms of a full step, which took {1000 * taken:.0f}"
         ]

@@ -124,6 +124,8 @@ class Claims(unittest.TestCase):
         self.assertEqual(words(figures()), "1.020 ρ")
         quick = [row(HALF, r.seed, 44.0, 0.8) if r.rho == 0.5 else r for r in figures()]
         self.assertEqual(words(quick), "0.880 ρ; the profiles give 98 % of what ρ allows to steps; they say 80 ms of a full step, which took 100")
+        drifted = [*quick, row(FULL, 4, 1000.0, 0.8)]
+        self.assertIn("which took 100", words(drifted))
         own = [row(HALF, r.seed, 44.0, 0.8, remark="nothing more") if r.rho == 0.5 else r for r in figures()]
         self.assertEqual(words(own), "0.880 ρ; nothing more")
 
