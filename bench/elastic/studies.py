@@ -70,7 +70,7 @@ def _variant_cells(result: Result) -> list[str]:
 def _interval_text(results: list[Result]) -> str:
     often = next((r for r in results if r.options == {"interval_epochs": 1}), None)
     alike = alike_after(often) if often else {}
-    line = ", ".join(f"{epochs}: {value:.2f}" for epochs, value in alike.items())
+    line = ", ".join(f"{epochs}: {value:.2f}" for epochs, value in alike.items()) or "– (probed once alone)"
     return _variant_text(results) + f"\ncosine of importances so many epochs apart: {line}"
 
 

@@ -194,6 +194,11 @@ class Studies(unittest.TestCase):
         self.assertAlmostEqual(alike[3], 0.5**0.5)
         self.assertEqual(alike[4], 0.0)
 
+    def test_one_probe_has_nothing_beside_it(self) -> None:
+        result = row(HALF, 1, 50.0, 0.8)
+        result.options = {"interval_epochs": 1}
+        self.assertIn("probed once alone", studies.STUDIES["interval"].text([result]))
+
     def test_time_to_accuracy(self) -> None:
         result = row(FULL, 1, 3.0, 0.8)
         result.curve = [{"seconds": i + 1.0, "local": local} for i, local in enumerate([None, 0.7, 0.8])]
