@@ -69,9 +69,12 @@ def _variant_cells(result: Result) -> list[str]:
 
 def _interval_text(results: list[Result]) -> str:
     often = next((r for r in results if r.options == {"interval_epochs": 1}), None)
-    alike = alike_after(often) if often else {}
-    line = ", ".join(f"{epochs}: {value:.2f}" for epochs, value in alike.items()) or "– (probed once alone)"
+    line = _alike_text(often) if often and often.elastic else "–"
     return _variant_text(results) + f"\ncosine of importances so many epochs apart: {line}"
+
+
+def _alike_text(result: Result) -> str:
+    return ", ".join(f"{epochs}: {value:.2f}" for epochs, value in alike_after(result).items()) or "– (probed once alone)"
 
 
 def _probe_text(results: list[Result]) -> str:

@@ -69,21 +69,26 @@ class Summary:
 
     def remarks_beside(self, full: Summary | None) -> list[str]:
         """The jobs', and where time stayed below what ρ allows though their profiles used it up, that."""
-        share = self.share_of(full) if full else None
-        if self.remarks or not self.rho or not self.seconds or not share or share >= FULLY_USED * self.rho:
+        beside = self.seconds_beside(full) if full else None
+        if self.remarks or not self.rho or not self.seconds or not beside or self.seconds / beside >= FULLY_USED * self.rho:
             return self.remarks
         told = [r.elastic for r in self.done if r.elastic]
         used, profiled = mean(e["used_of_rho"] for e in told), mean(e["full_step_seconds"] for e in told)
-        taken = self.seconds / share / mean(e["steps"] for e in told)
+        taken = beside / mean(e["steps"] for e in told)
         return [
             f"the profiles give {100 * used:.0f} % of what ρ allows to steps; they say {1000 * profiled:.0f} ms of a full step, which took {1000 * taken:.0f}"
         ]
 
     def share_of(self, full: Summary) -> float | None:
         """Of the seconds of full training, with the same seeds."""
+        beside = self.seconds_beside(full)
+        return self.seconds / beside if self.seconds and beside else None
+
+    def seconds_beside(self, full: Summary) -> float | None:
+        """Of full training, with the same seeds."""
         seeds = {r.seed for r in self.done}
         beside = [r.seconds for r in full.done if r.seed in seeds and r.seconds]
-        return self.seconds / mean(beside) if self.seconds and beside else None
+        return mean(beside) if beside else None
 
 
 def summaries(results: list[Result]) -> list[Summary]:

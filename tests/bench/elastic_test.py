@@ -198,6 +198,8 @@ class Studies(unittest.TestCase):
         result = row(HALF, 1, 50.0, 0.8)
         result.options = {"interval_epochs": 1}
         self.assertIn("probed once alone", studies.STUDIES["interval"].text([result]))
+        result.elastic = None  # refused, or not there
+        self.assertNotIn("probed once", studies.STUDIES["interval"].text([result]))
 
     def test_time_to_accuracy(self) -> None:
         result = row(FULL, 1, 3.0, 0.8)
