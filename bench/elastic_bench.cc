@@ -12,8 +12,9 @@
 // "first_profile" errors are those of the profile from the beginning alone, "parts" ones those of
 // the profile's parts merely added up, "raw" ones those of seconds as they were. "measured_spread"
 // is how far a selection's own measurements are apart, of every other round and of the others.
-// "rho_shares" are whole steps of what the selector chooses for random importance, as parts of full
-// steps, by rho.
+// Where that, or the profile's own, is much, there are up to thrice as many rounds: what was
+// measured decides, and no error. "measured_rounds" is how many there were. "rho_shares" are whole
+// steps of what the selector chooses for random importance, as parts of full steps, by rho.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -53,12 +54,15 @@ constexpr int kRoundRuns = 3;
 constexpr int kVisitRuns = 3;
 constexpr double kRhos[] = {0.35, 0.5, 0.7, 1.0};
 
-// Of every other value, from `begin` on.
-double half_median(const std::vector<double>& values, std::size_t begin) {
-  std::vector<double> half;
-  for (std::size_t i = std::min(begin, values.size() - 1); i < values.size(); i += 2)
-    half.push_back(values[i]);
-  return median(half);
+// Half of what a prediction may be off by; and of a full backward pass, where a selection's takes
+// some microseconds.
+constexpr double kSteadySpread = 0.025, kSteadyShare = 0.0005;
+constexpr int kMostRounds = 3;  // times as many as were asked for
+
+// Parts of full backward passes.
+bool is_steady(const std::vector<double>& shares) {
+  const double spread = median_spread(shares);
+  return spread <= kSteadySpread || spread * median(shares) <= kSteadyShare;
 }
 
 struct Head {
@@ -176,7 +180,10 @@ class Bench {
   std::vector<Visited> visited(Steps& full, TimingProfiler& meanwhile) {
     std::vector<Visited> all(static_cast<std::size_t>(options_.selections));
     for (Visited& v : all) v.selection = random_selection();
-    for (int round = 0; round < options_.rounds; ++round) {
+    for (int round = 0; round < kMostRounds * options_.rounds; ++round) {
+      if (round >= options_.rounds && std::ranges::all_of(meanwhile.backward_shares(), is_steady) &&
+          std::ranges::all_of(all, is_steady, &Visited::shares))
+        break;
       meanwhile.measure_round(kRoundRuns);
       for (Visited& v : all) visit(v, full);
     }
@@ -208,23 +215,27 @@ class Bench {
     const std::vector<Visited> all = visited(full, meanwhile);
     const TimingProfile profile = meanwhile.profile();
     Json errors = Json::array(), first = Json::array(), raw = Json::array(), shares = Json::array();
-    Json spread = Json::array(), parts = Json::array();
-    TimingProfile without_tails = profile;
-    without_tails.tails.clear();
-    without_tails.kernelless_tails.clear();
+    Json spreads = Json::array(), parts = Json::array();
+    TimingProfile without_backward = profile;
+    without_backward.backward.clear();
+    without_backward.kernelless_backward.clear();
     for (const Visited& v : all) {
       const Predicted p = predicted(profile, v.selection);
       const double share = median(v.shares);
       shares.push_back(share);
-      spread.push_back(100 * std::abs(half_median(v.shares, 0) / half_median(v.shares, 1) - 1));
+      spreads.push_back(100 * median_spread(v.shares));
       errors.push_back(100 * (p.share / share - 1));
-      parts.push_back(100 * (predicted(without_tails, v.selection).share / share - 1));
+      parts.push_back(100 * (predicted(without_backward, v.selection).share / share - 1));
       first.push_back(100 * (predicted(profile_, v.selection).share / share - 1));
       raw.push_back(100 * (p.seconds / median(v.seconds) - 1));
     }
-    return {{"profile_error_percent", errors},   {"first_profile_error_percent", first},
-            {"parts_error_percent", parts},      {"raw_error_percent", raw},
-            {"measured_spread_percent", spread}, {"backward_shares", shares}};
+    return {{"profile_error_percent", errors},
+            {"first_profile_error_percent", first},
+            {"parts_error_percent", parts},
+            {"raw_error_percent", raw},
+            {"measured_spread_percent", spreads},
+            {"backward_shares", shares},
+            {"measured_rounds", all.front().shares.size()}};
   }
 
   std::set<std::string> random_selection() {

@@ -127,6 +127,8 @@ def _predictions(bench: dict[str, Any]) -> _Judged:
         figures += f"; by the first profile {sum(abs(error) <= PROFILE_PERCENT for error in first)}"
     if spread := bench.get("measured_spread_percent"):
         figures += f"; half of the measurements against the others {sum(s <= PROFILE_PERCENT for s in spread)}"
+    if rounds := bench.get("measured_rounds"):
+        figures += f" in {rounds} rounds"
     if shares := bench.get("backward_shares"):
         parts = [error * share for error, share in zip(errors, shares, strict=True)]
         figures += f"; of a full backward pass {max(parts):.1f} %"

@@ -59,13 +59,13 @@ std::string milliseconds(const Json& seconds) {
 }
 
 // What the layers' times of a backward pass do not tell.
-void print_tails(Console& console, const Json& timing) {
-  Rows rows{{"BACKWARD PASS OF THE LAST LAYERS", "TAKES, OF THEIR TIMES TOGETHER"}};
-  for (const Json& tail : timing["tails"])
-    rows.push_back({percent(tail["share"]) + " of all", percent(tail["factor"])});
-  for (const Json& tail : timing["kernelless_tails"])
+void print_backward(Console& console, const Json& timing) {
+  Rows rows{{"BACKWARD PASS", "TAKES, OF THEIR TIMES TOGETHER"}};
+  for (const Json& pass : timing["backward"])
+    rows.push_back({percent(pass["share"]) + " of all", percent(pass["factor"])});
+  for (const Json& pass : timing["kernelless_backward"])
     rows.push_back(
-        {percent(tail["share"]) + ", without the last layer's kernel", percent(tail["factor"])});
+        {percent(pass["share"]) + ", without the last layer's kernel", percent(pass["factor"])});
   console.print("");
   console.table(rows);
 }
@@ -84,7 +84,7 @@ void print_timing(Console& console, const Json& timing) {
           {"  " + cell(tensor["tensor"]), "", "", milliseconds(tensor["update_seconds"])});
   }
   console.table(rows);
-  print_tails(console, timing);
+  print_backward(console, timing);
 }
 
 int plan(Session& session, const PlanOptions& options) {

@@ -79,8 +79,8 @@ class JobPlan {
             {"smallest_rho", smallest_speedup_ratio(profile)},
             {"measuring_seconds", found.seconds},
             {"layers", layers},
-            {"tails", to_json(profile.tails)},
-            {"kernelless_tails", to_json(profile.kernelless_tails)}};
+            {"backward", to_json(profile.backward)},
+            {"kernelless_backward", to_json(profile.kernelless_backward)}};
   }
 
   static Json described(const LayerTiming& layer) {

@@ -13,12 +13,12 @@ double between(double x, double x0, double x1, double y0, double y1) {
 
 BackwardTime::BackwardTime(const TimingProfile& profile) {
   const double whole = backward_parts(profile);
-  const auto point = [&](const TailTiming& tail) {
-    return Point{tail.share * whole, tail.share * whole * tail.factor};
+  const auto point = [&](const BackwardTiming& b) {
+    return Point{b.share * whole, b.share * whole * b.factor};
   };
   Curve with, without;
-  for (const TailTiming& tail : profile.tails) with.push_back(point(tail));
-  for (const TailTiming& tail : profile.kernelless_tails) without.push_back(point(tail));
+  for (const BackwardTiming& b : profile.backward) with.push_back(point(b));
+  for (const BackwardTiming& b : profile.kernelless_backward) without.push_back(point(b));
   // Among much else the kernel takes what it takes among everything.
   const WeightTiming* last = last_kernel(profile);
   const double kernel = last ? last->gradient + last->apply : 0;
@@ -31,7 +31,7 @@ BackwardTime::BackwardTime(const TimingProfile& profile) {
   without_ = rising(without);
 }
 
-// From nothing on. A shorter tail that was measured to take longer was disturbed: of training
+// From nothing on. A shorter pass that was measured to take longer was disturbed: of training
 // everything, the longest, there are most measurements.
 BackwardTime::Curve BackwardTime::rising(const Curve& measured) {
   Curve curve;
@@ -58,7 +58,7 @@ double BackwardTime::seconds(const Curve& curve, double parts) {
   if (parts <= 0) return parts;
   std::size_t i = 1;
   while (i + 1 < curve.size() && curve[i].parts < parts) ++i;
-  // What is beyond the longest tail takes as much as it does.
+  // What is beyond the longest pass takes as much as it does.
   if (curve[i].parts < parts) return parts * (curve[i].seconds / curve[i].parts);
   return between(parts, curve[i - 1].parts, curve[i].parts, curve[i - 1].seconds, curve[i].seconds);
 }

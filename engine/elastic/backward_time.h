@@ -4,9 +4,9 @@
 // only the last layers learn, the same layer takes more or less: up to a fifth more on one machine
 // (what the forward pass has just written lies in the other core's cache), a tenth less on another
 // (of less, the caches hold more), and a classifier's kernel alone half or thrice as long. So
-// backward passes that train the last layers, some and all of them, are measured as a whole
-// (TailTiming), the shorter ones with the last kernel and without, and what lies between is
-// interpolated. (ElasticTrainer corrects its profiler's times by one factor for all, §4.1.)
+// backward passes of all lengths (backward_samples.h) are measured as a whole (BackwardTiming), the
+// shorter ones with the last kernel and without, and what lies between is interpolated.
+// (ElasticTrainer corrects its profiler's times by one factor for all, §4.1.)
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@
 
 namespace moil {
 
-// A value, safe from any thread. Rises strictly with the parts; without tails it is the parts.
+// A value, safe from any thread. Rises strictly with the parts; where none was measured it is the
+// parts.
 class BackwardTime {
  public:
   explicit BackwardTime(const TimingProfile& profile);

@@ -3,8 +3,8 @@
 //
 // A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
 // sums that its derivative needs already, a convolution's bias needs no input. So training is
-// measured with all weights, with each layer's first alone, its second alone, with the last
-// layers', and with hardly any; what a selection takes is put together from that
+// measured with all weights, with each layer's first alone, its second alone, with some of them
+// (backward_samples.h), and with hardly any; what a selection takes is put together from that
 // (predicted_step.h).
 #pragma once
 
@@ -40,9 +40,8 @@ struct LayerTiming {
   double pass_seconds(const std::vector<bool>& learns) const;
 };
 
-// A backward pass that trains the last layers, measured as a whole (backward_time.h). `tails` train
-// the last kernel, too; kernelless ones do not.
-struct TailTiming {
+// A backward pass, measured as a whole (backward_time.h).
+struct BackwardTiming {
   double share = 0;   // its layers' parts, of those of training everything
   double factor = 1;  // what it takes, of its layers' parts
 };
@@ -52,7 +51,8 @@ struct TimingProfile {
   double forward = 0;               // the whole forward pass
   double step = 0;                  // a step in which everything learns
   double besides = 0;               // what every step takes outside of its layers
-  std::vector<TailTiming> tails = {}, kernelless_tails = {};  // shares rise
+  // That train the last kernel, and that do not; shares rise.
+  std::vector<BackwardTiming> backward = {}, kernelless_backward = {};
 
   // Of a step, whatever learns.
   double fixed_seconds() const { return forward + besides; }

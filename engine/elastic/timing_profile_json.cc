@@ -28,22 +28,23 @@ LayerTiming layer_from_json(const nlohmann::json& json) {
 }
 
 // Of a profile that was kept before they were measured: none.
-std::vector<TailTiming> tails_from_json(const nlohmann::json& profile, const char* name) {
-  std::vector<TailTiming> tails;
-  for (const auto& tail : profile.value(name, nlohmann::json::array())) {
-    tails.push_back({seconds_of(tail, "share"), seconds_of(tail, "factor")});
-    if (tails.size() > 1 && tails[tails.size() - 2].share >= tails.back().share)
-      throw Error(ErrorCode::kBadData, "timing profile: the shares of its tails do not rise");
+std::vector<BackwardTiming> backward_from_json(const nlohmann::json& profile, const char* name) {
+  std::vector<BackwardTiming> passes;
+  for (const auto& pass : profile.value(name, nlohmann::json::array())) {
+    passes.push_back({seconds_of(pass, "share"), seconds_of(pass, "factor")});
+    if (passes.size() > 1 && passes[passes.size() - 2].share >= passes.back().share)
+      throw Error(ErrorCode::kBadData,
+                  "timing profile: the shares of its backward passes do not rise");
   }
-  return tails;
+  return passes;
 }
 
 }  // namespace
 
-nlohmann::json to_json(const std::vector<TailTiming>& tails) {
+nlohmann::json to_json(const std::vector<BackwardTiming>& backward) {
   nlohmann::json json = nlohmann::json::array();
-  for (const TailTiming& tail : tails)
-    json.push_back({{"share", tail.share}, {"factor", tail.factor}});
+  for (const BackwardTiming& pass : backward)
+    json.push_back({{"share", pass.share}, {"factor", pass.factor}});
   return json;
 }
 
@@ -66,8 +67,8 @@ nlohmann::json to_json(const TimingProfile& profile) {
   return {{"forward", profile.forward},
           {"step", profile.step},
           {"besides", profile.besides},
-          {"tails", to_json(profile.tails)},
-          {"kernelless_tails", to_json(profile.kernelless_tails)},
+          {"backward", to_json(profile.backward)},
+          {"kernelless_backward", to_json(profile.kernelless_backward)},
           {"layers", std::move(layers)}};
 }
 
@@ -77,8 +78,8 @@ TimingProfile timing_profile_from_json(const nlohmann::json& json) {
     profile.forward = seconds_of(json, "forward");
     profile.step = seconds_of(json, "step");
     profile.besides = seconds_of(json, "besides");
-    profile.tails = tails_from_json(json, "tails");
-    profile.kernelless_tails = tails_from_json(json, "kernelless_tails");
+    profile.backward = backward_from_json(json, "backward");
+    profile.kernelless_backward = backward_from_json(json, "kernelless_backward");
     for (const auto& layer : json.at("layers")) profile.layers.push_back(layer_from_json(layer));
     return profile;
   } catch (const nlohmann::json::exception& e) {

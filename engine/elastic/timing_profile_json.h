@@ -12,7 +12,7 @@ namespace moil {
 
 // Layers from the input to the output; seconds, exactly as they are.
 [[nodiscard]] nlohmann::json to_json(const TimingProfile& profile);
-[[nodiscard]] nlohmann::json to_json(const std::vector<TailTiming>& tails);
+[[nodiscard]] nlohmann::json to_json(const std::vector<BackwardTiming>& backward);
 // Throws kBadData where it is not what to_json() wrote.
 [[nodiscard]] TimingProfile timing_profile_from_json(const nlohmann::json& json);
 

@@ -5,6 +5,7 @@
 
 #include "base/median.h"
 #include "base/seconds.h"
+#include "engine/elastic/backward_samples.h"
 #include "engine/elastic/predicted_step.h"
 
 namespace moil {
@@ -14,10 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 // Where there is time for more: enough for a median, and so many of a round.
 constexpr int kFurtherRounds = 12, kFurtherRuns = 2;
-
-// Of a backward pass that trains everything: where it takes another time than its layers' parts
-// varies most among the shortest ones.
-constexpr double kTailShares[] = {0.1, 0.25, 0.5};
 
 std::vector<std::string> trainable_of(const Node& node, const std::set<std::string>& candidates) {
   std::vector<std::string> names;
@@ -56,8 +53,9 @@ TimingProfiler::TimingProfiler(const ModelDescription& model,
 
 void TimingProfiler::measure_round(int runs) {
   measure_in_turns(trainings(Which::kAll), runs);
-  if (!tails_.empty()) return;
-  choose_tails();
+  if (!samples_.empty()) return;
+  for (const auto& trained : backward_samples(parts_profile(), graph_))
+    samples_.push_back(&training_of(trained));
   measure_in_turns(trainings(Which::kUnmeasured), runs);
 }
 
@@ -86,8 +84,14 @@ std::vector<TimingProfiler::Compared*> TimingProfiler::trainings(Which which) {
 
 TimingProfile TimingProfiler::profile() const {
   TimingProfile profile = parts_profile();
-  take_tails(profile);
+  take_backward(profile);
   return profile;
+}
+
+std::vector<std::vector<double>> TimingProfiler::backward_shares() const {
+  std::vector<std::vector<double>> shares;
+  for (const Compared* sample : samples_) shares.push_back(sample->backward);
+  return shares;
 }
 
 TimingProfile TimingProfiler::parts_profile() const {
@@ -179,49 +183,26 @@ void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
   }
 }
 
-// The last layer, the last two, and more and more of those before them.
-void TimingProfiler::choose_tails() {
-  const TimingProfile profile = parts_profile();
-  const double whole = backward_parts(profile);
-  std::set<std::string> tail;
-  std::size_t layers = 0, next = 0;
-  for (int i = last(); i > first() && next < std::size(kTailShares); --i) {
-    const auto& of_layer = weights_of_[at(i)];
-    if (of_layer.empty()) continue;
-    tail.insert(of_layer.begin(), of_layer.end());
-    const double share = parts_of(profile, tail) / whole;
-    const bool among_last = ++layers <= 2;
-    if (among_last || share >= kTailShares[next]) tails_.push_back(&training_of(tail));
-    if (among_last || (next == 0 && share >= kTailShares[0])) add_kernelless(tail, profile);
-    while (next < std::size(kTailShares) && share >= kTailShares[next]) ++next;
-  }
-}
-
-void TimingProfiler::add_kernelless(std::set<std::string> trained, const TimingProfile& profile) {
-  trained.erase(last_kernel(profile)->name);
-  if (!trained.empty()) tails_.push_back(&training_of(trained));
-}
-
 double TimingProfiler::parts_of(const TimingProfile& profile,
                                 const std::set<std::string>& trained) const {
   return PredictedStep(profile, graph_, trained).parts();
 }
 
-void TimingProfiler::take_tails(TimingProfile& profile) const {
-  for (const Compared* tail : tails_)
-    take_tail(tail->training.trained(), median(tail->backward), profile);
-  take_tail(input_.options.plan.trainable, 1, profile);
+void TimingProfiler::take_backward(TimingProfile& profile) const {
+  for (const Compared* sample : samples_)
+    take_sample(sample->training.trained(), median(sample->backward), profile);
+  take_sample(input_.options.plan.trainable, 1, profile);
 }
 
 // share: of a full backward pass.
-void TimingProfiler::take_tail(const std::set<std::string>& trained, double share,
-                               TimingProfile& profile) const {
+void TimingProfiler::take_sample(const std::set<std::string>& trained, double share,
+                                 TimingProfile& profile) const {
   const double full = all_.forward_seconds() * (all_.step_passes() - 1);
   const double seconds = share * full - profile.besides, parts = parts_of(profile, trained);
   if (seconds <= 0 || parts <= 0) return;
-  const TailTiming tail{parts / backward_parts(profile), seconds / parts};
-  auto& tails = has_last_kernel(trained, profile) ? profile.tails : profile.kernelless_tails;
-  if (tails.empty() || tails.back().share < tail.share) tails.push_back(tail);
+  const BackwardTiming backward{parts / backward_parts(profile), seconds / parts};
+  auto& known = has_last_kernel(trained, profile) ? profile.backward : profile.kernelless_backward;
+  if (known.empty() || known.back().share < backward.share) known.push_back(backward);
 }
 
 void measure_timing(TimingProfiler& profiler, int runs, double seconds) {

@@ -28,6 +28,9 @@ class TimingProfiler {
   // Medians of all steps so far; after measure_round().
   TimingProfile profile() const;
 
+  // What each turn of the backward passes that were measured as a whole took, of full ones.
+  std::vector<std::vector<double>> backward_shares() const;
+
  private:
   // A training of some weights, measured in turns with that of all: a machine's speed changes from
   // one second to the next.
@@ -40,8 +43,6 @@ class TimingProfiler {
   void measure_in_turns(const std::vector<Compared*>& trainings, int runs);
   enum class Which { kAll, kUnmeasured };
   std::vector<Compared*> trainings(Which which);
-  void choose_tails();
-  void add_kernelless(std::set<std::string> trained, const TimingProfile& profile);
   double parts_of(const TimingProfile& profile, const std::set<std::string>& trained) const;
   Compared& training_of(const std::set<std::string>& trained);
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
@@ -55,8 +56,9 @@ class TimingProfiler {
   TimingProfile profile_of_all() const;
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
-  void take_tails(TimingProfile& profile) const;
-  void take_tail(const std::set<std::string>& trained, double share, TimingProfile& profile) const;
+  void take_backward(TimingProfile& profile) const;
+  void take_sample(const std::set<std::string>& trained, double share,
+                   TimingProfile& profile) const;
 
   const TrainerConfig& config_;
   const WeightMap& weights_;
@@ -69,7 +71,7 @@ class TimingProfiler {
   const Compared* hardly_ = nullptr;      // the first layer alone: the error passes everything
   const Compared* last_alone_ = nullptr;  // the last layer
   std::vector<const Compared*> alone_;    // each layer's weight number so much
-  std::vector<const Compared*> tails_;    // after a round; without training everything
+  std::vector<const Compared*> samples_;  // after a round; without training everything
 };
 
 // Of a profile that is kept. A single run's part of a step is off by some percent; steps that take

@@ -91,7 +91,7 @@ class ElasticTest(unittest.TestCase):
         timing = self.ctl.json("plan", file, "--timing")["timing"]
         forward = sum(layer["forward_seconds"] for layer in timing["layers"])
         self.assertAlmostEqual(forward, timing["forward_seconds"], delta=1e-6)
-        self.assertAlmostEqual(timing["tails"][-1]["share"], 1, delta=1e-6)
+        self.assertAlmostEqual(timing["backward"][-1]["share"], 1, delta=1e-6)
         text = self.ctl.text("plan", file, "--timing")
         self.assertIn("UPDATE (T_W)", text)
         self.assertIn("100.0% of all", text)

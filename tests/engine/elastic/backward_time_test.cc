@@ -8,16 +8,17 @@ namespace moil {
 namespace {
 
 // Its parts add up to 10 s, and the kernel's update to 2.
-TimingProfile profile(std::vector<TailTiming> tails, std::vector<TailTiming> kernelless = {}) {
+TimingProfile profile(std::vector<BackwardTiming> backward,
+                      std::vector<BackwardTiming> kernelless = {}) {
   TimingProfile profile;
   profile.layers.push_back({"conv", 1, 0, 5, 0, {{"conv.weight", 4, 0, 1}}});
   profile.layers.push_back({"fc", 1, 1, 2, 1, {{"fc.bias", 0.5, 1, 0}, {"fc.weight", 1, 1, 1}}});
-  profile.tails = std::move(tails);
-  profile.kernelless_tails = std::move(kernelless);
+  profile.backward = std::move(backward);
+  profile.kernelless_backward = std::move(kernelless);
   return profile;
 }
 
-TEST(BackwardTime, WithoutTailsIsTheParts) {
+TEST(BackwardTime, WhereNoneWasMeasuredIsTheParts) {
   const BackwardTime time(profile({}));
   for (const double parts : {-1.0, 0.0, 0.3, 7.0, 12.0}) {
     EXPECT_EQ(time.seconds(parts, true), parts);
@@ -26,7 +27,7 @@ TEST(BackwardTime, WithoutTailsIsTheParts) {
   }
 }
 
-TEST(BackwardTime, OfATailIsAsMeasured) {
+TEST(BackwardTime, OfAMeasuredPassIsAsMeasured) {
   const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {1, 1}}, {{0.1, 0.5}, {0.3, 0.9}}));
   EXPECT_DOUBLE_EQ(time.seconds(1, true), 1.5);
   EXPECT_DOUBLE_EQ(time.seconds(5, true), 5.5);
@@ -35,7 +36,7 @@ TEST(BackwardTime, OfATailIsAsMeasured) {
   EXPECT_DOUBLE_EQ(time.seconds(3, false), 2.7);
 }
 
-TEST(BackwardTime, BetweenTailsIsInterpolated) {
+TEST(BackwardTime, BetweenMeasuredPassesIsInterpolated) {
   const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {0.8, 0.9}}, {{0.2, 0.5}}));
   EXPECT_DOUBLE_EQ(time.seconds(0.5, true), 0.75);  // less than any
   EXPECT_DOUBLE_EQ(time.seconds(3, true), 3.5);
@@ -68,7 +69,7 @@ TEST(BackwardTime, RisesWhateverWasMeasured) {
 }
 
 TEST(BackwardTime, PartsTakeNoLongerWithAndWithoutTheKernel) {
-  using Tails = std::vector<TailTiming>;
+  using Tails = std::vector<BackwardTiming>;
   for (const Tails& kernelless : {Tails{{0.1, 0.5}, {0.3, 0.9}}, Tails{{0.1, 3}}, Tails{}}) {
     const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {1, 1}}, kernelless));
     for (double seconds = 0.1; seconds < 12; seconds += 0.1) {

@@ -134,9 +134,9 @@ ElasticCase random_case(Shape shape, unsigned seed) {
   return random_times(RandomModel(shape, seed).build(), seed);
 }
 
-void give_tails(TimingProfile& profile) {
-  profile.tails = {{0.1, 2}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}};
-  profile.kernelless_tails = {{0.05, 1.5}, {0.2, 1.2}};
+void give_backward(TimingProfile& profile) {
+  profile.backward = {{0.1, 2}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}};
+  profile.kernelless_backward = {{0.05, 1.5}, {0.2, 1.2}};
 }
 
 Chosen chosen(const ElasticCase& c) {

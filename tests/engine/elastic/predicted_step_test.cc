@@ -50,7 +50,7 @@ TEST_P(PredictedStepOnGraphs, OfEverythingIsAllOfTheProfile) {
 TEST_P(PredictedStepOnGraphs, GrowsAsItIsPredictedAnew) {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     ElasticCase c = random_case(seed);
-    if (seed % 2 == 0) testing::give_tails(c.profile);
+    if (seed % 2 == 0) testing::give_backward(c.profile);
     std::vector<PredictedStep::Tensor> tensors;
     for (std::size_t i = 0; i < c.profile.layers.size(); ++i) {
       for (std::size_t w = 0; w < c.profile.layers[i].weights.size(); ++w)

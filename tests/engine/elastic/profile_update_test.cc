@@ -80,7 +80,7 @@ TEST_P(ProfileUpdateOnGraphs, OfASlowerMachineIsScaled) {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     ElasticCase c = testing::random_case(GetParam(), seed);
     const auto selection = random_selection(c, seed);
-    if (seed % 2 == 0) testing::give_tails(c.profile);
+    if (seed % 2 == 0) testing::give_backward(c.profile);
     const TimingProfile slow = scaled(c.profile, 1.7);
     const TimingProfile now =
         updated_profile(c.profile, as_trained(c, selection, steps_of(slow, selection)), selection);

@@ -27,20 +27,20 @@ TEST(TimingProfileJson, ReadsBackExactly) {
   EXPECT_EQ(read.layers[0].all_gradient, 1.0 / 3);
   EXPECT_EQ(read.layers[0].weights[1].name, "fc.bias");
   EXPECT_TRUE(read.layers[1].weights.empty());
-  ASSERT_EQ(read.tails.size(), 2U);
-  EXPECT_EQ(read.tails[0].share, 0.25);
-  EXPECT_EQ(read.tails[0].factor, 1.2);
-  ASSERT_EQ(read.kernelless_tails.size(), 1U);
-  EXPECT_EQ(read.kernelless_tails[0].share, 0.125);
+  ASSERT_EQ(read.backward.size(), 2U);
+  EXPECT_EQ(read.backward[0].share, 0.25);
+  EXPECT_EQ(read.backward[0].factor, 1.2);
+  ASSERT_EQ(read.kernelless_backward.size(), 1U);
+  EXPECT_EQ(read.kernelless_backward[0].share, 0.125);
 }
 
-// As they were kept before tails were measured.
+// As they were kept before whole passes were measured.
 TEST(TimingProfileJson, ReadsAProfileWithoutTails) {
   auto json = to_json(profile());
-  json.erase("tails");
-  json.erase("kernelless_tails");
-  EXPECT_TRUE(timing_profile_from_json(json).tails.empty());
-  EXPECT_TRUE(timing_profile_from_json(json).kernelless_tails.empty());
+  json.erase("backward");
+  json.erase("kernelless_backward");
+  EXPECT_TRUE(timing_profile_from_json(json).backward.empty());
+  EXPECT_TRUE(timing_profile_from_json(json).kernelless_backward.empty());
 }
 
 TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
@@ -53,10 +53,10 @@ TEST(TimingProfileJson, RefusesWhatIsNoProfile) {
   json["layers"][0]["forward"] = "long";
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
   json = to_json(profile());
-  json["tails"][0]["share"] = 1;  // as the next
+  json["backward"][0]["share"] = 1;  // as the next
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
   json = to_json(profile());
-  json["kernelless_tails"] = "none";
+  json["kernelless_backward"] = "none";
   EXPECT_THROW((void)timing_profile_from_json(json), Error);
 }
 

@@ -38,21 +38,21 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
   }
 }
 
-void expect_rising(const std::vector<TailTiming>& tails) {
+void expect_rising(const std::vector<BackwardTiming>& backward) {
   double before = 0;
-  for (const TailTiming& tail : tails) {
-    EXPECT_GT(tail.factor, 0);
-    EXPECT_GT(tail.share, std::exchange(before, tail.share));
+  for (const BackwardTiming& pass : backward) {
+    EXPECT_GT(pass.factor, 0);
+    EXPECT_GT(pass.share, std::exchange(before, pass.share));
   }
 }
 
 // Each made of more layers than the one before, the last of all: it takes what was measured.
-TEST(TimingProfiler, TailsEndWithEverything) {
+TEST(TimingProfiler, BackwardPassesEndWithEverything) {
   const Profiled p(testing::residual_model());
-  ASSERT_GE(p.profile.tails.size(), 2U);
-  expect_rising(p.profile.tails);
-  expect_rising(p.profile.kernelless_tails);
-  EXPECT_NEAR(p.profile.tails.back().share, 1, 1e-9);
+  ASSERT_GE(p.profile.backward.size(), 2U);
+  expect_rising(p.profile.backward);
+  expect_rising(p.profile.kernelless_backward);
+  EXPECT_NEAR(p.profile.backward.back().share, 1, 1e-9);
   // But for the forward pass, whose layers are told by their own medians: of steps that take
   // microseconds these may be far from what it takes.
   const double predicted = predicted_step(p.profile, p.graph, p.all());
