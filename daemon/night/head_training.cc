@@ -169,6 +169,7 @@ class ElasticTraining final : public HeadTraining {
             {"forward_seconds", p.profile.forward},
             {"read_seconds", overhead.read},
             {"choose_seconds", overhead.choose},
+            {"probe_seconds", overhead.probe},
             {"seconds", p.seconds},
             {"why", p.why}};
   }

@@ -16,6 +16,7 @@ namespace moil {
 struct ElasticOverhead {
   double read = 0;    // of a batch
   double choose = 0;  // of a choice: probe, selector and planning
+  double probe = 0;   // of that the probe
 };
 
 // Of a batch of these samples, the median of some. inputs and targets have room for it.

@@ -67,7 +67,9 @@ nlohmann::json to_json(const ProfileInForce& profile) {
                          {"seconds", profile.seconds},
                          {"why", profile.why}};
   if (profile.overhead)
-    json["overhead"] = {{"read", profile.overhead->read}, {"choose", profile.overhead->choose}};
+    json["overhead"] = {{"read", profile.overhead->read},
+                        {"choose", profile.overhead->choose},
+                        {"probe", profile.overhead->probe}};
   return json;
 }
 
@@ -80,7 +82,8 @@ ProfileInForce profile_in_force_from_json(const nlohmann::json& json) {
     json.at("why").get_to(profile.why);
     if (json.contains("overhead")) {
       const nlohmann::json& overhead = json["overhead"];
-      profile.overhead = {overhead.at("read").get<double>(), overhead.at("choose").get<double>()};
+      profile.overhead = {overhead.at("read").get<double>(), overhead.at("choose").get<double>(),
+                          overhead.at("probe").get<double>()};
     }
     return profile;
   });

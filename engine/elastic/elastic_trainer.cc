@@ -17,8 +17,9 @@
 namespace moil {
 namespace {
 
-// Of the time that is trained: what probing may take.
-constexpr double kMostProbing = 0.01;
+// Of the time that is trained: what probing may take. The rest of a hundredth is for the selector
+// and for probes that take longer than the first one.
+constexpr double kMostProbing = 0.008;
 
 using Clock = std::chrono::steady_clock;
 
@@ -108,7 +109,7 @@ void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
   interval.probe_seconds = seconds_since(probing);
 }
 
-// By the profile and what choosing took at first, so that the same profile decides the same.
+// By the profile and what the first probe took, so that the same profile decides the same.
 // full_epochs: what the next interval is given.
 bool ElasticTrainer::is_time_to_probe(double full_epochs, std::int64_t per_epoch) const {
   const ProfileInForce& present = profiles_.present();
@@ -116,7 +117,7 @@ bool ElasticTrainer::is_time_to_probe(double full_epochs, std::int64_t per_epoch
   const double epochs = used_epochs(intervals_) + full_epochs;
   const auto probed = std::ranges::count_if(
       intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
-  const double probing = static_cast<double>(probed + 1) * present.overhead->choose;
+  const double probing = static_cast<double>(probed + 1) * present.overhead->probe;
   return probing <= kMostProbing * epochs * static_cast<double>(per_epoch) * present.profile.step;
 }
 
@@ -177,7 +178,8 @@ void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callba
   const double read = read_seconds(source, std::span(order).first(batch), inputs, targets);
   const auto planning = Clock::now();
   full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
-  profiles_.set_overhead({.read = read, .choose = probe_seconds + seconds_since(planning)});
+  profiles_.set_overhead(
+      {.read = read, .choose = probe_seconds + seconds_since(planning), .probe = probe_seconds});
 }
 
 PaceSoFar ElasticTrainer::pace_so_far() const {

@@ -33,7 +33,8 @@ void ProfilesInForce::follow_speed(std::int64_t epoch, const ElasticInterval& la
   TimingProfile now = trained.empty() ? scaled(known.profile, drift)
                                       : updated_profile(known.profile, trained, last.selection);
   std::optional<ElasticOverhead> overhead = known.overhead;
-  if (overhead) overhead = {overhead->read * drift, overhead->choose * drift};
+  if (overhead)
+    overhead = {overhead->read * drift, overhead->choose * drift, overhead->probe * drift};
   profiles_.push_back({epoch, std::move(now), 0, "drift", overhead});
 }
 

@@ -47,11 +47,12 @@ TEST(ElasticRecord, ReadsBackExactly) {
 
 TEST(ElasticRecord, KeepsAnOverheadThatIsKnown) {
   ProfileInForce profile;
-  profile.overhead = {.read = 0.25, .choose = 3};
+  profile.overhead = {.read = 0.25, .choose = 3, .probe = 2};
   const ProfileInForce again = profile_in_force_from_json(to_json(profile));
   ASSERT_TRUE(again.overhead.has_value());
   EXPECT_EQ(again.overhead->read, 0.25);
   EXPECT_EQ(again.overhead->choose, 3);
+  EXPECT_EQ(again.overhead->probe, 2);
 }
 
 TEST(ElasticRecord, RefusesWhatIsNoRecord) {

@@ -17,7 +17,7 @@ ProfileInForce from(std::int64_t epoch, double forward = 2) {
   p.profile.layers = {layer};
   p.profile.forward = forward;
   p.profile.step = 10;
-  p.overhead = {.read = 1, .choose = 3};
+  p.overhead = {.read = 1, .choose = 3, .probe = 2};
   return p;
 }
 
@@ -53,6 +53,7 @@ TEST(ProfilesInForce, ADriftMakesAnother) {
   EXPECT_DOUBLE_EQ(profiles.present().profile.step, 15);
   EXPECT_DOUBLE_EQ(profiles.present().overhead->read, 1.5);
   EXPECT_DOUBLE_EQ(profiles.present().overhead->choose, 4.5);
+  EXPECT_DOUBLE_EQ(profiles.present().overhead->probe, 3);
 }
 
 TEST(ProfilesInForce, ADriftIsOfAllPassesOfAStep) {
