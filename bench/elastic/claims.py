@@ -64,7 +64,8 @@ def _times(ways: list[Summary], full: Summary | None) -> Iterator[_Judged]:
         elif way.forward_share is not None and way.rho <= way.forward_share:
             yield text, None, f"ρ is not above the forward share, {percent(way.forward_share)}"
         elif full and (share := way.share_of(full)):
-            yield text, share <= SLACK * way.rho, "; ".join([f"{share / way.rho:.3f} ρ", *way.remarks_beside(full)])
+            each = ", ".join(f"{one / way.rho:.3f}" for one in way.shares_of(full))
+            yield text, share <= SLACK * way.rho, "; ".join([f"{share / way.rho:.3f} ρ in the median of {each}", *way.remarks_beside(full)])
 
 
 def _refusal(way: Summary, elastic: list[Summary]) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import mean
+from statistics import mean, median
 
 from .jobs import Result
 
@@ -69,31 +69,34 @@ class Summary:
 
     def remarks_beside(self, full: Summary | None) -> list[str]:
         """The jobs', and where time stayed below what ρ allows though their profiles used it up, that."""
-        beside = self.seconds_beside(full) if full else None
-        if self.remarks or not self.rho or not self.seconds or not beside or self.seconds / beside >= FULLY_USED * self.rho:
+        share = self.share_of(full) if full else None
+        if self.remarks or not full or not self.rho or not share or share >= FULLY_USED * self.rho:
             return self.remarks
         told = [r.elastic for r in self.done if r.elastic]
         used, profiled = mean(e["used_of_rho"] for e in told), mean(e["full_step_seconds"] for e in told)
-        taken = beside / mean(e["steps"] for e in told)
+        beside = self._beside(full)
+        taken = median(beside[r.seed] / r.elastic["steps"] for r in self.done if r.elastic and r.seed in beside)
         return [
             f"the profiles give {100 * used:.0f} % of what ρ allows to steps; they say {1000 * profiled:.0f} ms of a full step, which took {1000 * taken:.0f}"
         ]
 
-    def share_of(self, full: Summary) -> float | None:
-        """Of the seconds of full training, with the same seeds."""
-        beside = self.seconds_beside(full)
-        return self.seconds / beside if self.seconds and beside else None
+    def shares_of(self, full: Summary) -> list[float]:
+        """Of the seconds of full training with the same seed, which ran next to it: the machine's speed drifts."""
+        beside = self._beside(full)
+        return [r.seconds / beside[r.seed] for r in self.done if r.seconds and r.seed in beside]
 
-    def seconds_beside(self, full: Summary) -> float | None:
-        """Of full training, with the same seeds."""
-        seeds = {r.seed for r in self.done}
-        beside = [r.seconds for r in full.done if r.seed in seeds and r.seconds]
-        return mean(beside) if beside else None
+    def share_of(self, full: Summary) -> float | None:
+        """The median: of three jobs a disturbed one decides nothing."""
+        shares = self.shares_of(full)
+        return median(shares) if shares else None
+
+    def _beside(self, full: Summary) -> dict[int, float]:
+        return {r.seed: r.seconds for r in full.done if r.seconds}
 
 
 def summaries(results: list[Result]) -> list[Summary]:
-    """In the order in which the ways first came, elastic by ρ."""
-    keys = sorted(dict.fromkeys((r.method, r.rho) for r in results), key=lambda key: key[1] or 0.0)
+    """Full training, then in the order in which the ways first came, elastic by ρ."""
+    keys = sorted(dict.fromkeys((r.method, r.rho) for r in results), key=lambda key: (key[1] or 0.0, key[0] != "full"))
     return [Summary(method, rho, [r for r in results if (r.method, r.rho) == (method, rho)]) for method, rho in keys]
 
 
