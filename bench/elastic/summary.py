@@ -52,8 +52,8 @@ class Summary:
         return max((r.peak_bytes for r in self.done if r.peak_bytes), default=None)
 
     @property
-    def choosing_share(self) -> float | None:
-        return max((r.choosing_share for r in self.done if r.choosing_share is not None), default=None)
+    def choosing_shares(self) -> list[float]:
+        return [r.choosing_share for r in self.done if r.choosing_share is not None]
 
     @property
     def remarks(self) -> list[str]:
