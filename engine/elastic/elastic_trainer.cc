@@ -17,9 +17,9 @@
 namespace moil {
 namespace {
 
-// Of the time that is trained: what probing may take. The rest of a hundredth is for the selector
-// and for probes that take longer than the first one.
-constexpr double kMostProbing = 0.008;
+// Of the time that is trained: what probing may take. The other half of a hundredth is for the
+// selector, and for probes that take longer than the first one.
+constexpr double kMostProbing = 0.005;
 
 using Clock = std::chrono::steady_clock;
 
