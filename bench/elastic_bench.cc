@@ -257,11 +257,8 @@ class Bench {
   std::set<std::string> selected(const ElasticProblem& problem, double rho) const {
     const double seconds =
         std::max(0.0, BackwardTime(profile_).parts(rho * profile_.step - profile_.fixed_seconds()));
-    std::set<std::string> names;
-    for (const std::size_t e :
-         select_tensors(problem.entries, seconds, {.resolution = options_.resolution}).entries)
-      names.insert(problem.weights[e]);
-    return names;
+    return problem.named(
+        select_tensors(problem.entries, seconds, {.resolution = options_.resolution}).entries);
   }
 
   std::vector<double> selector_milliseconds() {

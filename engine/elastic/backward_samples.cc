@@ -64,9 +64,8 @@ void add_selected(const TimingProfile& parts, Samples& samples) {
   const double whole = backward_parts(parts);
   const ElasticProblem problem = random_problem(parts);
   for (const double share : kSelected) {
-    std::set<std::string> trained;
-    for (const std::size_t e : select_tensors(problem.entries, share * whole).entries)
-      trained.insert(problem.weights[e]);
+    std::set<std::string> trained =
+        problem.named(select_tensors(problem.entries, share * whole).entries);
     if (!trained.empty()) samples.push_back(std::move(trained));
   }
 }

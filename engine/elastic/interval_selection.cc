@@ -49,13 +49,6 @@ std::vector<Way> ways(const IntervalStep& step) {
   return all;
 }
 
-std::set<std::string> named(const ElasticProblem& problem,
-                            const std::vector<std::size_t>& entries) {
-  std::set<std::string> names;
-  for (const std::size_t e : entries) names.insert(problem.weights[e]);
-  return names;
-}
-
 double importance_of(const std::set<std::string>& selection, const IntervalQuestion& question) {
   double sum = 0;
   for (const std::string& name : selection) sum += std::max(0.0, question.importance.at(name));
@@ -75,13 +68,13 @@ std::set<std::string> select_in_time(const IntervalStep& step, const IntervalQue
   options.resolution = question.resolution;
   if (question.fits)
     options.fits = [&](const ElasticSelection& s) {
-      return question.fits(named(way.problem, s.entries));
+      return question.fits(way.problem.named(s.entries));
     };
   constexpr double kRounding = 1e-9, kLeastStep = 1e-3;  // of the step's time
   double seconds = BackwardTime(step.profile()).parts(question.step_seconds - way.fixed_seconds);
   for (double given_up = 1; seconds >= 0; given_up *= 2) {
     std::set<std::string> selection =
-        named(way.problem, select_tensors(way.problem.entries, seconds, options).entries);
+        way.problem.named(select_tensors(way.problem.entries, seconds, options).entries);
     const double excess = step.seconds(selection) - question.step_seconds;
     if (selection.empty() || excess <= kRounding * question.step_seconds) return selection;
     seconds -= given_up * std::max(excess, kLeastStep * question.step_seconds);

@@ -81,6 +81,12 @@ TimingProfile scaled(const TimingProfile& profile, double factor) {
   return result;
 }
 
+std::set<std::string> ElasticProblem::named(const std::vector<std::size_t>& selected) const {
+  std::set<std::string> names;
+  for (const std::size_t e : selected) names.insert(weights[e]);
+  return names;
+}
+
 ElasticProblem elastic_problem(const TimingProfile& profile, double forward_share) {
   ElasticProblem problem;
   for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {

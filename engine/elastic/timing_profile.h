@@ -76,6 +76,9 @@ struct TimingProfile {
 struct ElasticProblem {
   std::vector<ElasticEntry> entries;
   std::vector<std::string> weights;  // of each entry; empty for passing
+
+  // The weights of selectable entries.
+  std::set<std::string> named(const std::vector<std::size_t>& selected) const;
 };
 [[nodiscard]] ElasticProblem elastic_problem(const TimingProfile& profile,
                                              double forward_share = 0);

@@ -2,48 +2,41 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/elastic/predicted_step.h"
+#include "tests/engine/elastic/elastic_case.h"
 #include "tests/engine/elastic/profiled.h"
 
 namespace moil {
 namespace {
 
+using testing::ElasticCase;
 using testing::Profiled;
 
-// Every step by its layer's and tensor's place alone, so that no measurement decides.
-TimingProfile even_profile(const Profiled& p) {
-  TimingProfile profile = p.profile;
-  for (LayerTiming& layer : profile.layers) {
-    const double tensors = static_cast<double>(layer.weights.size());
-    layer.derivative = layer.all_derivative = 1;
-    layer.all_gradient = tensors;
-    for (WeightTiming& w : layer.weights) w = {w.name, 1, 1, 0.1};
-  }
-  profile.backward.clear();
-  profile.kernelless_backward.clear();
-  return profile;
+ElasticCase residual_case() { return testing::random_times(testing::residual_model(), 1); }
+
+std::set<std::string> all_of(const ElasticCase& c) {
+  std::set<std::string> names;
+  for (const auto& [name, importance] : c.importance) names.insert(name);
+  return names;
 }
 
-double share_of(const TimingProfile& profile, const Graph& graph,
-                const std::set<std::string>& trained) {
-  return PredictedStep(profile, graph, trained).parts() / backward_parts(profile);
-}
-
-bool is_subset(const std::set<std::string>& some, const std::set<std::string>& all) {
-  return std::ranges::includes(all, some);
+double share_of(const ElasticCase& c, const std::set<std::string>& trained) {
+  return PredictedStep(c.profile, c.graph, trained).parts() / backward_parts(c.profile);
 }
 
 TEST(BackwardSamples, AreOfEveryLength) {
-  const Profiled p(testing::residual_model());
-  const TimingProfile profile = even_profile(p);
-  const auto samples = backward_samples(profile, p.graph);
+  const ElasticCase c = residual_case();
+  const auto samples = backward_samples(c.profile, c.graph);
   ASSERT_GE(samples.size(), 5U);
+  const std::set<std::string> all = all_of(c);
   double shortest = 1, longest = 0;
   for (const auto& trained : samples) {
     EXPECT_FALSE(trained.empty());
-    EXPECT_TRUE(is_subset(trained, p.all()));
-    EXPECT_LT(trained.size(), p.all().size());
-    const double share = share_of(profile, p.graph, trained);
+    EXPECT_TRUE(std::ranges::includes(all, trained));
+    EXPECT_LT(trained.size(), all.size());
+    const double share = share_of(c, trained);
     shortest = std::min(shortest, share);
     longest = std::max(longest, share);
   }
@@ -54,26 +47,24 @@ TEST(BackwardSamples, AreOfEveryLength) {
 
 // The last layer's tensors, and the same without its kernel.
 TEST(BackwardSamples, BeginWithTheLastLayer) {
-  const Profiled p(testing::residual_model());
-  const TimingProfile profile = even_profile(p);
-  const auto samples = backward_samples(profile, p.graph);
+  const ElasticCase c = residual_case();
+  const auto samples = backward_samples(c.profile, c.graph);
   ASSERT_GE(samples.size(), 2U);
   std::set<std::string> last = samples[0];
-  EXPECT_TRUE(has_last_kernel(last, profile));
-  last.erase(last_kernel(profile)->name);
+  EXPECT_TRUE(has_last_kernel(last, c.profile));
+  last.erase(last_kernel(c.profile)->name);
   EXPECT_EQ(samples[1], last);
-  EXPECT_FALSE(has_last_kernel(samples[1], profile));
+  EXPECT_FALSE(has_last_kernel(samples[1], c.profile));
 }
 
 // As selections do, the longer ones leave gaps: something that does not learn lies behind
 // something deeper that does.
 TEST(BackwardSamples, LongerOnesLeaveGaps) {
-  const Profiled p(testing::residual_model());
-  const TimingProfile profile = even_profile(p);
-  const auto samples = backward_samples(profile, p.graph);
+  const ElasticCase c = residual_case();
+  const auto samples = backward_samples(c.profile, c.graph);
   const std::set<std::string>& longest = samples.back();
   bool deeper = false, gap = false;
-  for (const LayerTiming& layer : profile.layers) {
+  for (const LayerTiming& layer : c.profile.layers) {
     for (const WeightTiming& w : layer.weights) {
       deeper = deeper || longest.contains(w.name);
       gap = gap || (deeper && !longest.contains(w.name));
@@ -83,8 +74,8 @@ TEST(BackwardSamples, LongerOnesLeaveGaps) {
 }
 
 TEST(BackwardSamples, AreTheSameForTheSameProfile) {
-  const Profiled p(testing::residual_model());
-  EXPECT_EQ(backward_samples(p.profile, p.graph), backward_samples(p.profile, p.graph));
+  const ElasticCase c = residual_case();
+  EXPECT_EQ(backward_samples(c.profile, c.graph), backward_samples(c.profile, c.graph));
 }
 
 TEST(BackwardSamples, AreNeverEverything) {
@@ -95,10 +86,9 @@ TEST(BackwardSamples, AreNeverEverything) {
 }
 
 TEST(BackwardSamples, OfNothingAreNone) {
-  const Profiled p(testing::chain_model());
-  TimingProfile profile = p.profile;
-  for (LayerTiming& layer : profile.layers) layer.weights.clear();
-  EXPECT_TRUE(backward_samples(profile, p.graph).empty());
+  ElasticCase c = testing::random_times(testing::chain_model(), 1);
+  for (LayerTiming& layer : c.profile.layers) layer.weights.clear();
+  EXPECT_TRUE(backward_samples(c.profile, c.graph).empty());
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ TEST(BackwardTime, RisesWhateverWasMeasured) {
 }
 
 TEST(BackwardTime, PartsTakeNoLongerWithAndWithoutTheKernel) {
-  using Tails = std::vector<BackwardTiming>;
-  for (const Tails& kernelless : {Tails{{0.1, 0.5}, {0.3, 0.9}}, Tails{{0.1, 3}}, Tails{}}) {
+  using Passes = std::vector<BackwardTiming>;
+  for (const Passes& kernelless : {Passes{{0.1, 0.5}, {0.3, 0.9}}, Passes{{0.1, 3}}, Passes{}}) {
     const BackwardTime time(profile({{0.1, 1.5}, {0.5, 1.1}, {1, 1}}, kernelless));
     for (double seconds = 0.1; seconds < 12; seconds += 0.1) {
       const double parts = time.parts(seconds);

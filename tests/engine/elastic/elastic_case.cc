@@ -148,9 +148,7 @@ Chosen chosen(const ElasticCase& c) {
   const double seconds = c.backward_seconds();
   const auto found = select_tensors(problem.entries, seconds,
                                     {.resolution = std::max(1, static_cast<int>(seconds))});
-  Chosen result{{}, found.seconds};
-  for (const std::size_t e : found.entries) result.selection.insert(problem.weights[e]);
-  return result;
+  return {problem.named(found.entries), found.seconds};
 }
 
 double importance_of(const ElasticCase& c, const std::set<std::string>& selection) {

@@ -30,8 +30,8 @@ ElasticCase random_times(const ModelDescription& model, unsigned seed);
 enum class Shape { kLine, kBranches };
 ElasticCase random_case(Shape shape, unsigned seed);
 
-// Short backward passes that take longer than their parts, with the last kernel twice as long, and longer
-// ones that take less.
+// Short backward passes that take longer than their parts, with the last kernel twice as long, and
+// longer ones that take less.
 void give_backward(TimingProfile& profile);
 
 // What select_tensors() chooses.

@@ -21,15 +21,13 @@ TEST_P(SelectorOnGraphs, ChargesNoLessThanTheGraph) {
     const ElasticProblem problem = elastic_problem(c.profile);
     std::mt19937 random(seed);
     for (int round = 0; round < 20; ++round) {
-      std::set<std::string> selection;
       std::vector<std::size_t> entries;
       for (std::size_t e = 0; e < problem.entries.size(); ++e) {
         if (!problem.entries[e].selectable || random() % 3 != 0) continue;
         entries.push_back(e);
-        selection.insert(problem.weights[e]);
       }
       const double charged = c.profile.forward + backward_seconds(problem.entries, entries);
-      const double taken = predicted_step(c.profile, c.graph, selection);
+      const double taken = predicted_step(c.profile, c.graph, problem.named(entries));
       if (GetParam() == Shape::kLine)
         ASSERT_EQ(taken, charged) << "seed " << seed;
       else

@@ -35,7 +35,7 @@ TEST(TimingProfileJson, ReadsBackExactly) {
 }
 
 // As they were kept before whole passes were measured.
-TEST(TimingProfileJson, ReadsAProfileWithoutTails) {
+TEST(TimingProfileJson, ReadsAProfileWithoutWholePasses) {
   auto json = to_json(profile());
   json.erase("backward");
   json.erase("kernelless_backward");
