@@ -8,10 +8,11 @@
 namespace moil {
 namespace {
 
-// Of the parts of training everything: how many last layers do as a short backward pass, and what
-// is selected for the longer ones.
-constexpr double kLastLayers = 0.1;
-constexpr double kSelected[] = {0.2, 0.35, 0.5, 0.7, 0.85};
+constexpr int kLastLayers = 2;
+// Of the parts of training everything, what is selected; and with how many at most the last kernel
+// is left out, too.
+constexpr double kSelected[] = {0.05, 0.12, 0.2, 0.35, 0.5, 0.7, 0.85};
+constexpr double kKernelless = 0.12;
 
 using Samples = std::vector<std::set<std::string>>;
 
@@ -23,26 +24,24 @@ std::size_t weights_of(const TimingProfile& profile) {
 
 // A classifier's kernel takes half alone of what it takes among much else.
 void add_kernelless(std::set<std::string> trained, const TimingProfile& parts, Samples& samples) {
-  trained.erase(last_kernel(parts)->name);
-  if (!trained.empty()) samples.push_back(std::move(trained));
+  const bool was_trained = trained.erase(last_kernel(parts)->name) > 0;
+  if (was_trained && !trained.empty()) samples.push_back(std::move(trained));
 }
 
-// The last layer, the last two, and so many that they take a tenth: with the last kernel and
-// without.
-void add_last_layers(const TimingProfile& parts, const Graph& graph, Samples& samples) {
-  const double whole = backward_parts(parts);
+// The last layer and the last two, with the last kernel and without. Returns the parts of the
+// longest.
+double add_last_layers(const TimingProfile& parts, const Graph& graph, Samples& samples) {
   std::set<std::string> trained;
-  std::size_t layers = 0;
-  bool is_enough = false;
-  for (auto layer = parts.layers.rbegin(); layer != parts.layers.rend() && !is_enough; ++layer) {
+  int layers = 0;
+  for (auto layer = parts.layers.rbegin(); layer != parts.layers.rend() && layers < kLastLayers;
+       ++layer) {
     if (layer->weights.empty()) continue;
+    ++layers;
     for (const WeightTiming& w : layer->weights) trained.insert(w.name);
-    const double share = PredictedStep(parts, graph, trained).parts() / whole;
-    is_enough = share >= kLastLayers;
-    if (++layers > 2 && !is_enough) continue;
     samples.push_back(trained);
     add_kernelless(trained, parts, samples);
   }
+  return PredictedStep(parts, graph, trained).parts();
 }
 
 // The last kernel is selected whatever comes: without it they are known, too.
@@ -60,13 +59,17 @@ ElasticProblem random_problem(const TimingProfile& parts) {
   return problem;
 }
 
-void add_selected(const TimingProfile& parts, Samples& samples) {
+// Those that are longer than the last layers.
+void add_selected(const TimingProfile& parts, const Graph& graph, double last_layers,
+                  Samples& samples) {
   const double whole = backward_parts(parts);
   const ElasticProblem problem = random_problem(parts);
   for (const double share : kSelected) {
     std::set<std::string> trained =
         problem.named(select_tensors(problem.entries, share * whole).entries);
-    if (!trained.empty()) samples.push_back(std::move(trained));
+    if (PredictedStep(parts, graph, trained).parts() <= last_layers) continue;
+    samples.push_back(trained);
+    if (share <= kKernelless) add_kernelless(std::move(trained), parts, samples);
   }
 }
 
@@ -76,8 +79,7 @@ std::vector<std::set<std::string>> backward_samples(const TimingProfile& parts,
                                                     const Graph& graph) {
   Samples samples;
   if (!last_kernel(parts)) return samples;
-  add_last_layers(parts, graph, samples);
-  add_selected(parts, samples);
+  add_selected(parts, graph, add_last_layers(parts, graph, samples), samples);
   const std::size_t all = weights_of(parts);
   std::erase_if(samples, [&](const std::set<std::string>& s) { return s.size() == all; });
   return samples;

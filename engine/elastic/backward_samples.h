@@ -1,8 +1,8 @@
 // Which trainings stand for all selections where a profile's backward passes are measured as a
 // whole (backward_time.h).
 //
-// Short ones train the last layers. In longer ones a selection leaves gaps, through which the error
-// passes without an update between: on some machines they take some percent longer than last layers
+// The shortest train the last layer and the last two. In longer ones a selection leaves gaps, through
+// which the error passes without an update between: they take up to a tenth longer than last layers
 // that take as long by their parts. So these are what the selector chooses for random importance.
 #pragma once
 
