@@ -1,9 +1,10 @@
 // Which trainings stand for all selections where a profile's backward passes are measured as a
 // whole (backward_time.h).
 //
-// The shortest train the last layer and the last two. In longer ones a selection leaves gaps, through
-// which the error passes without an update between: they take up to a tenth longer than last layers
-// that take as long by their parts. So these are what the selector chooses for random importance.
+// The shortest train the last layer and the last two. In longer ones a selection leaves gaps,
+// through which the error passes without an update between: they take up to a tenth longer than
+// last layers that take as long by their parts. So these are what the selector chooses for random
+// importance.
 #pragma once
 
 #include <set>
