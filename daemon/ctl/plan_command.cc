@@ -60,12 +60,12 @@ std::string milliseconds(const Json& seconds) {
 
 // What the layers' times of a backward pass do not tell.
 void print_backward(Console& console, const Json& timing) {
-  Rows rows{{"BACKWARD PASS", "TAKES, OF THEIR TIMES TOGETHER"}};
+  Rows rows{{"BACKWARD PASS OF LAYERS WITH", "TAKES, OF THEIR SUM"}};
   for (const Json& pass : timing["backward"])
-    rows.push_back({percent(pass["share"]) + " of all", percent(pass["factor"])});
+    rows.push_back({percent(pass["share"]) + " of all layers' time", percent(pass["factor"])});
   for (const Json& pass : timing["kernelless_backward"])
-    rows.push_back(
-        {percent(pass["share"]) + ", without the last layer's kernel", percent(pass["factor"])});
+    rows.push_back({percent(pass["share"]) + ", the last layer's kernel not among them",
+                    percent(pass["factor"])});
   console.print("");
   console.table(rows);
 }
