@@ -36,9 +36,9 @@ class IntervalMaps {
   // Null for an empty name. kBadData where the model cannot be cut there.
   const TailCut* cut_named(const std::string& value) const;
 
-  // Who makes maps: weights of the whole model, at least, and how.
+  // Who makes maps: weights of the whole model, at least, and how (map_maker.h).
   struct Maker {
-    const WeightMap& weights;
+    WeightMap& weights;
     MapMaker::Options options;
     KernelSelector& kernels;
     const std::function<bool()>& may_go_on;

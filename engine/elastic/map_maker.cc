@@ -23,31 +23,36 @@ std::unique_ptr<Network> fast_network(const ModelDescription& backbone, const We
 }
 
 // As in training, by the kernels that were chosen there: measuring others would take memory, too.
-std::unique_ptr<Network> lean_network(const ModelDescription& backbone, const WeightMap& weights,
+std::unique_ptr<Network> lean_network(const ModelDescription& backbone, WeightMap& weights,
                                       NetworkOptions options, KernelSelector& kernels) {
   options.plan.pack_convolutions = false;
   auto network = std::make_unique<Network>(realize_inference(backbone), options, kernels);
   network->allocate();
-  network->load(weights);
+  network->borrow(weights);
   return network;
 }
 
-std::unique_ptr<Network> network_of(const ModelDescription& backbone, const WeightMap& weights,
-                                    const MapMaker::Options& options, KernelSelector& kernels) {
-  NetworkOptions network;
-  network.batch = options.batch;
-  const bool fits = kMostPacked * weight_bytes(build_graph(backbone, 1)) <= options.memory_bytes;
-  return fits ? fast_network(backbone, weights, network, kernels)
-              : lean_network(backbone, weights, network, kernels);
+bool is_fast_within(std::size_t memory_bytes, const ModelDescription& backbone) {
+  return kMostPacked * weight_bytes(build_graph(backbone, 1)) <= memory_bytes;
 }
 
 }  // namespace
 
-MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
+MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap& weights,
                    const Options& options, KernelSelector& kernels)
     : batch_(options.batch),
-      network_(network_of(realize_slice(model, cut.cut.value, cut.cut.dims).backbone, weights,
-                          options, kernels)) {}
+      weights_(weights),
+      backbone_(realize_slice(model, cut.cut.value, cut.cut.dims).backbone),
+      borrows_(!is_fast_within(options.memory_bytes, backbone_)) {
+  const NetworkOptions network = {.batch = batch_, .plan = {}};
+  network_ = borrows_ ? lean_network(backbone_, weights, network, kernels)
+                      : fast_network(backbone_, weights, network, kernels);
+}
+
+MapMaker::~MapMaker() {
+  Network::OptimizerStates none;
+  if (borrows_) network_->move_out(weights_, none);
+}
 
 bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, CachedMaps& maps,
                     const std::function<bool()>& may_go_on) {

@@ -20,13 +20,17 @@ class MapMaker {
   struct Options {
     std::int64_t batch = 1;
     // Where the fastest network may take more, it computes as in training: batch norms are layers,
-    // and weights are not packed once for all passes.
+    // weights are not packed once for all passes, and it has those of `weights` meanwhile instead
+    // of copies.
     std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
   };
-  // model: complete (graph/preparation.h). weights: of all of it, at least. Has memory from here
-  // on.
-  MapMaker(const ModelDescription& model, const TailCut& cut, const WeightMap& weights,
+  // model: complete (graph/preparation.h). weights: of all of it, at least; they outlive this, and
+  // are whole again behind it. Has memory from here on.
+  MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap& weights,
            const Options& options, KernelSelector& kernels);
+  ~MapMaker();
+  MapMaker(const MapMaker&) = delete;
+  MapMaker& operator=(const MapMaker&) = delete;
 
   // Adds the maps of these indices of the source. may_go_on is asked before each batch; false where
   // it ended the work.
@@ -35,7 +39,10 @@ class MapMaker {
 
  private:
   const std::int64_t batch_;
-  const std::unique_ptr<Network> network_;
+  WeightMap& weights_;
+  const ModelDescription backbone_;
+  const bool borrows_;  // the lean network has weights_'
+  std::unique_ptr<Network> network_;
 };
 
 }  // namespace moil

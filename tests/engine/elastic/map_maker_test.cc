@@ -92,7 +92,8 @@ TEST(MapMaker, KeepsToItsMemory) {
   const std::vector<TailCut> cuts = tail_cuts(model, graph);
   const auto cut = std::ranges::find(cuts, "relu1", [](const TailCut& c) { return c.cut.value; });
   ASSERT_NE(cut, cuts.end());
-  const WeightMap weights = testing::random_weights(model, 3);
+  const WeightMap before = testing::random_weights(model, 3);
+  WeightMap weights = before;
   std::vector<std::int64_t> all(kSamples);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::vector<float>> made;
@@ -101,8 +102,13 @@ TEST(MapMaker, KeepsToItsMemory) {
     ToySource source(kSamples, 3 * 8 * 8);
     CachedMaps maps(std::filesystem::temp_directory_path(), "relu1",
                     {kSamples, static_cast<std::size_t>(cut->elements), 3});
-    MapMaker maker(model, *cut, weights, {4, bytes}, kernels);
-    ASSERT_TRUE(maker.make(source, all, maps, {}));
+    {
+      MapMaker maker(model, *cut, weights, {4, bytes}, kernels);
+      EXPECT_EQ(weights.contains("conv2d0.weight"), bytes > 0);  // has them instead of copies
+      ASSERT_TRUE(maker.make(source, all, maps, {}));
+    }
+    ASSERT_EQ(weights.size(), before.size());
+    for (const auto& [name, tensor] : before) EXPECT_EQ(weights.at(name).data, tensor.data) << name;
     std::vector<float> map(cut->elements * all.size()), target(3 * all.size());
     maps.read(all, map.data(), target.data());
     made.push_back(std::move(map));
