@@ -13,54 +13,63 @@
 namespace moil {
 namespace {
 
-// Part by part, so that threads share it and their number changes no bit; in lanes, so that the
-// compiler may add several terms at once without reordering any.
-template <class Term>
-double sum_of(std::int64_t count, const Term& term) {
-  constexpr std::int64_t kPart = 1 << 15, kLanes = 8;
-  std::vector<double> parts(static_cast<std::size_t>((count + kPart - 1) / kPart));
-  parallel_for(static_cast<std::int64_t>(parts.size()), /*grain=*/1,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t p = begin; p < end; ++p) {
-                   std::array<double, kLanes> sums{};
-                   const std::int64_t last = std::min(count, (p + 1) * kPart);
-                   std::int64_t i = p * kPart;
-                   for (; i + kLanes <= last; i += kLanes)
-                     for (std::int64_t l = 0; l < kLanes; ++l) sums[l] += term(i + l);
-                   for (; i < last; ++i) sums[0] += term(i);
-                   parts[p] = std::accumulate(sums.begin(), sums.end(), 0.0);
-                 }
-               });
-  return std::accumulate(parts.begin(), parts.end(), 0.0);
+// In lanes, so that the compiler may add several terms at once without reordering any.
+using Lanes = std::array<double, WeightBlocks::kRows>;
+
+// Part by part, so that threads share it and their number changes no bit. add(part, lanes).
+template <class Add>
+double sum_of_parts(std::int64_t parts, const Add& add) {
+  std::vector<double> sums(static_cast<std::size_t>(parts));
+  parallel_for(parts, /*grain=*/1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      Lanes lanes{};
+      add(p, lanes);
+      sums[static_cast<std::size_t>(p)] = std::accumulate(lanes.begin(), lanes.end(), 0.0);
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-// The caller's weights, one at a time as the network holds them. They must outlive it.
+// Of all elements, term(index in memory, index in the file's order).
+template <class Term>
+double sum_of(const WeightSpec& spec, const Term& term) {
+  if (spec.order != WeightOrder::kPlain) {
+    const WeightBlocks blocks(spec);
+    return sum_of_parts(blocks.count(), [&](std::int64_t block, Lanes& lanes) {
+      blocks.visit(
+          block, [&](std::int64_t file, std::int64_t stride, std::int64_t memory, std::int64_t n) {
+            for (std::int64_t i = 0; i < n; ++i)
+              lanes[static_cast<std::size_t>(i)] += term(memory + i, file + i * stride);
+          });
+    });
+  }
+  constexpr std::int64_t kPart = 1 << 15, kLanes = WeightBlocks::kRows;
+  const auto count = static_cast<std::int64_t>(spec.dims.elements());
+  return sum_of_parts((count + kPart - 1) / kPart, [&](std::int64_t part, Lanes& lanes) {
+    const std::int64_t last = std::min(count, (part + 1) * kPart);
+    std::int64_t i = part * kPart;
+    for (; i + kLanes <= last; i += kLanes)
+      for (std::int64_t l = 0; l < kLanes; ++l)
+        lanes[static_cast<std::size_t>(l)] += term(i + l, i + l);
+    for (; i < last; ++i) lanes[0] += term(i, i);
+  });
+}
+
+// The caller's weights, in the file's order. They must outlive it.
 class OldWeights {
  public:
   OldWeights(const WeightMap& weights, const Graph& graph) : weights_(weights) {
-    std::size_t most = 0;
     for (const Node& node : graph.nodes) {
-      for (const WeightSpec& spec : node.weights) {
-        specs_[weight_name(node, spec)] = &spec;
-        most = std::max(most, static_cast<std::size_t>(spec.dims.elements()));
-      }
+      for (const WeightSpec& spec : node.weights) specs_[weight_name(node, spec)] = &spec;
     }
-    ordered_.resize(most);
   }
 
-  // Until the next is asked for.
-  const float* in_memory_order(const std::string& name) {
-    const float* const data = weights_.at(name).data.data();
-    const WeightSpec& spec = *specs_.at(name);
-    if (spec.order == WeightOrder::kPlain) return data;
-    to_memory_order(spec, data, ordered_.data());
-    return ordered_.data();
-  }
+  const float* values(const std::string& name) const { return weights_.at(name).data.data(); }
+  const WeightSpec& spec(const std::string& name) const { return *specs_.at(name); }
 
  private:
   const WeightMap& weights_;
   std::map<std::string, const WeightSpec*> specs_;
-  std::vector<float> ordered_;
 };
 
 // The first step updates, the second measures.
@@ -79,7 +88,7 @@ class Probe final : public WeightUpdater {
   void apply(const WeightUpdate& update) override {
     if (!updated_) return change(update);
     const std::string name(update.name);
-    importance_[name] = importance_of(update, old_.in_memory_order(name));
+    importance_[name] = importance_of(update, old_.spec(name), old_.values(name));
   }
 
   void all_updated() { updated_ = true; }
@@ -93,19 +102,21 @@ class Probe final : public WeightUpdater {
                        /*gradient_scale=*/1, /*step=*/1});
   }
 
-  double importance_of(const WeightUpdate& u, const float* then) const {
+  double importance_of(const WeightUpdate& u, const WeightSpec& spec, const float* then) const {
     const float *gradient = u.gradient, *now = u.weight;
     switch (metric_) {
       case ImportanceMetric::kGradient:
-        return sum_of(u.elements, [=](std::int64_t i) { return std::abs(double{gradient[i]}); });
+        return sum_of(spec,
+                      [=](std::int64_t m, std::int64_t) { return std::abs(double{gradient[m]}); });
       case ImportanceMetric::kUpdate:
-        return sum_of(u.elements,
-                      [=](std::int64_t i) { return std::abs(double{now[i]} - double{then[i]}); });
+        return sum_of(spec, [=](std::int64_t m, std::int64_t f) {
+          return std::abs(double{now[m]} - double{then[f]});
+        });
       case ImportanceMetric::kLoss:
         break;
     }
-    return sum_of(u.elements, [=](std::int64_t i) {
-      return -double{gradient[i]} * (double{now[i]} - double{then[i]});
+    return sum_of(spec, [=](std::int64_t m, std::int64_t f) {
+      return -double{gradient[m]} * (double{now[m]} - double{then[f]});
     });
   }
 

@@ -23,7 +23,7 @@ namespace moil {
 enum class ImportanceMetric : std::uint8_t { kLoss, kGradient, kUpdate };
 
 // Planned once, for batches of so many samples; has memory only while it measures: that of training
-// such a batch, and the largest weight once more.
+// such a batch.
 class ImportanceProbe {
  public:
   // trainable_layers null: all. Throws kInvalidArgument for less than a sample, and what Trainer

@@ -28,7 +28,7 @@ std::unique_ptr<Network> lean_network(const ModelDescription& backbone, WeightMa
   options.plan.pack_convolutions = false;
   auto network = std::make_unique<Network>(realize_inference(backbone), options, kernels);
   network->allocate();
-  network->borrow(weights);
+  network->move_in(weights);
   return network;
 }
 
@@ -43,15 +43,15 @@ MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap&
     : batch_(options.batch),
       weights_(weights),
       backbone_(realize_slice(model, cut.cut.value, cut.cut.dims).backbone),
-      borrows_(!is_fast_within(options.memory_bytes, backbone_)) {
+      lean_(!is_fast_within(options.memory_bytes, backbone_)) {
   const NetworkOptions network = {.batch = batch_, .plan = {}};
-  network_ = borrows_ ? lean_network(backbone_, weights, network, kernels)
-                      : fast_network(backbone_, weights, network, kernels);
+  network_ = lean_ ? lean_network(backbone_, weights, network, kernels)
+                   : fast_network(backbone_, weights, network, kernels);
 }
 
 MapMaker::~MapMaker() {
   Network::OptimizerStates none;
-  if (borrows_) network_->move_out(weights_, none);
+  if (lean_) network_->move_out(weights_, none);
 }
 
 bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, CachedMaps& maps,

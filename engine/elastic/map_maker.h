@@ -41,7 +41,7 @@ class MapMaker {
   const std::int64_t batch_;
   WeightMap& weights_;
   const ModelDescription backbone_;
-  const bool borrows_;  // the lean network has weights_'
+  const bool lean_;  // has weights_ instead of copies
   std::unique_ptr<Network> network_;
 };
 

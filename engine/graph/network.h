@@ -109,12 +109,8 @@ class Network {
   // comes.
   using WeightReader = std::function<const NamedTensor&(const std::string& name)>;
   void load_each(const WeightReader& read);
-  // The same, out of a map that loses a layer's as they are loaded: no more than one layer's are in
-  // memory twice.
+  // The same, out of a map that loses each as it is loaded: no more than one is in memory twice.
   void move_in(WeightMap& weights);
-  // The same, but what the network does not keep as it came (an inference network's packed weights)
-  // stays in the map, too: move_out() gives the others back.
-  void borrow(WeightMap& weights);
   // Copies the network's weights and statistics into `weights`, in file order.
   void save(WeightMap& weights) const;
   // The same, and the optimizer's states by their names, in memory order; each one's memory is
@@ -162,9 +158,7 @@ class Network {
   Resting rest(int node) const;
   void save_node(int i, WeightMap& weights) const;
   void give_back(const PersistentTensor::Data& data) const;
-  static WeightReader reader_of(const WeightMap& weights);  // which must outlive it
   void load_node(int node, const WeightReader& read);
-  void load_nodes(const WeightReader& read, const std::function<void(int node)>& loaded);
 
   template <class Which>
   void guard(const Which& which, bool poison);

@@ -103,47 +103,28 @@ Network::Resting Network::rest(int node) const {
   return resting;
 }
 
-Network::WeightReader Network::reader_of(const WeightMap& weights) {
-  return [&](const std::string& name) -> const NamedTensor& { return find_weight(weights, name); };
-}
-
 void Network::load(const WeightMap& weights) {
   require_memory();
   check_weights_of(graph_, weights);  // all of them before the first is written
-  load_each(reader_of(weights));
+  load_each(
+      [&](const std::string& name) -> const NamedTensor& { return find_weight(weights, name); });
 }
 
 void Network::move_in(WeightMap& weights) {
   require_memory();
   check_weights_of(graph_, weights);
-  load_nodes(reader_of(weights), [&](int i) {
-    const Node& node = graph_.nodes[at(i)];
-    for (const WeightSpec& spec : node.weights) weights.erase(weight_name(node, spec));
+  std::string before;
+  load_each([&](const std::string& name) -> const NamedTensor& {
+    weights.erase(before);
+    before = name;
+    return find_weight(weights, name);
   });
-}
-
-void Network::borrow(WeightMap& weights) {
-  require_memory();
-  check_weights_of(graph_, weights);
-  load_nodes(reader_of(weights), [&](int i) {
-    const Node& node = graph_.nodes[at(i)];
-    for (std::size_t w = 0; w < node.weights.size(); ++w) {
-      if (plan_.nodes[at(i)].weights[w] != kNoTensor)
-        weights.erase(weight_name(node, node.weights[w]));
-    }
-  });
+  weights.erase(before);
 }
 
 void Network::load_each(const WeightReader& read) {
-  load_nodes(read, [](int) {});
-}
-
-void Network::load_nodes(const WeightReader& read, const std::function<void(int)>& loaded) {
   require_memory();
-  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
-    load_node(i, read);
-    loaded(i);
-  }
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) load_node(i, read);
   release_idle_memory();  // what the weights came in
 }
 

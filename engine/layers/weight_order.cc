@@ -1,6 +1,5 @@
 #include "engine/layers/weight_order.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "engine/kernels/parallel.h"
@@ -8,29 +7,19 @@
 namespace moil {
 namespace {
 
-// Calls visit(file index, memory index) for every element of a rank-4 weight, on several threads: a
-// few rows of the file side by side, which lie beside each other in memory.
+// Calls visit(file index, memory index) for every element, on several threads.
 template <class Visit>
 void visit_elements(const WeightSpec& spec, const Visit& visit) {
-  constexpr std::int64_t kRows = 16, kElementsOfAThread = 1 << 16;
-  // A depthwise weight is one of a single group and a single input.
-  const std::int64_t groups = spec.order == WeightOrder::kDepthwise ? 1 : spec.groups;
-  const std::int64_t out = spec.dims[0] / groups, in = spec.dims[1];
-  const std::int64_t area = spec.dims[2] * spec.dims[3], row = in * area;
-  const std::int64_t blocks = (out + kRows - 1) / kRows;  // of a group
-  const auto visit_block = [&](std::int64_t g, std::int64_t first) {
-    const std::int64_t rows = std::min(kRows, out - first);
-    for (std::int64_t i = 0; i < in; ++i) {
-      for (std::int64_t k = 0; k < area; ++k) {
-        const std::int64_t file = (g * out + first) * row + i * area + k;
-        const std::int64_t memory = ((g * area + k) * in + i) * out + first;
-        for (std::int64_t o = 0; o < rows; ++o) visit(file + o * row, memory + o);
-      }
+  constexpr std::int64_t kElementsOfAThread = 1 << 16;
+  const WeightBlocks blocks(spec);
+  const std::int64_t grain = kElementsOfAThread / std::max<std::int64_t>(1, blocks.elements()) + 1;
+  parallel_for(blocks.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      blocks.visit(
+          b, [&](std::int64_t file, std::int64_t stride, std::int64_t memory, std::int64_t n) {
+            for (std::int64_t i = 0; i < n; ++i) visit(file + i * stride, memory + i);
+          });
     }
-  };
-  const std::int64_t grain = kElementsOfAThread / std::max<std::int64_t>(1, kRows * row) + 1;
-  parallel_for(groups * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t b = begin; b < end; ++b) visit_block(b / blocks, b % blocks * kRows);
   });
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
 #include "tests/engine/graph/allocation_counter.h"
 #include "tests/engine/graph/models.h"
 
@@ -370,26 +369,6 @@ TEST(NetworkTest, MovedOutAndInGoesOn) {
   moved.network().move_in(weights);
   EXPECT_EQ(weights.size(), 1U);
   EXPECT_EQ(moved.gradients(2), kept.gradients(2));
-}
-
-// An inference network packs a classifier's kernel: the map keeps it.
-TEST(NetworkTest, WhatIsBorrowedIsGivenBack) {
-  const ModelDescription model = ModelBuilder({3, 8, 8}).conv(4, 3).norm().relu().fc(3).model();
-  const WeightMap before = testing::random_weights(model, 1);
-  WeightMap weights = before;
-  KernelSelector kernels = testing::fixed_kernels();
-  NetworkOptions options{.batch = 2, .plan = {}};
-  options.plan.pack_convolutions = false;
-  Network network(realize_inference(model), options, kernels);
-  network.allocate();
-  network.borrow(weights);
-  EXPECT_FALSE(weights.contains("conv2d0.weight"));
-  EXPECT_TRUE(weights.contains("fully_connected0.weight"));
-  Network::OptimizerStates none;
-  network.move_out(weights, none);
-  EXPECT_TRUE(none.empty());
-  ASSERT_EQ(weights.size(), before.size());
-  for (const auto& [name, tensor] : before) EXPECT_EQ(weights.at(name).data, tensor.data) << name;
 }
 
 TEST(NetworkTest, WhatDoesNotFitIsNotMovedIn) {
