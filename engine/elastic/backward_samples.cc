@@ -79,7 +79,8 @@ std::vector<std::set<std::string>> backward_samples(const TimingProfile& parts,
                                                     const Graph& graph) {
   Samples samples;
   if (!last_kernel(parts)) return samples;
-  add_selected(parts, graph, add_last_layers(parts, graph, samples), samples);
+  const double last_layers = add_last_layers(parts, graph, samples);
+  add_selected(parts, graph, last_layers, samples);
   const std::size_t all = weights_of(parts);
   std::erase_if(samples, [&](const std::set<std::string>& s) { return s.size() == all; });
   return samples;

@@ -2,8 +2,8 @@
 //
 // An interval has interval_epochs, fewer where the time for long steps ends within it (pace.h). At
 // the beginning of each the importance of every tensor is probed, where that takes less
-// than a hundredth of the time that is trained, and those are selected that matter most among what
-// a step of speedup_ratio · (a step of full training) has time for, choosing included
+// than half a hundredth of the time that is trained, and those are selected that matter most among
+// what a step of speedup_ratio · (a step of full training) has time for, choosing included
 // (elastic_overhead.h), on the mean of all intervals (pace.h). Until the next interval only they
 // learn: other gradients are not computed, and the inputs that they would need are not kept. Each
 // selection is a plan and a pool of its own, smaller than full training's; the pool before it is

@@ -44,7 +44,7 @@ double sum_of(const WeightSpec& spec, const Term& term) {
     });
   }
   constexpr std::int64_t kPart = 1 << 15, kLanes = WeightBlocks::kRows;
-  const auto count = static_cast<std::int64_t>(spec.dims.elements());
+  const std::int64_t count = spec.dims.elements();
   return sum_of_parts((count + kPart - 1) / kPart, [&](std::int64_t part, Lanes& lanes) {
     const std::int64_t last = std::min(count, (part + 1) * kPart);
     std::int64_t i = part * kPart;

@@ -40,18 +40,20 @@ bool is_fast_within(std::size_t memory_bytes, const ModelDescription& backbone) 
 
 MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap& weights,
                    const Options& options, KernelSelector& kernels)
-    : batch_(options.batch),
-      weights_(weights),
-      backbone_(realize_slice(model, cut.cut.value, cut.cut.dims).backbone),
-      lean_(!is_fast_within(options.memory_bytes, backbone_)) {
+    : batch_(options.batch) {
+  const ModelDescription backbone = realize_slice(model, cut.cut.value, cut.cut.dims).backbone;
   const NetworkOptions network = {.batch = batch_, .plan = {}};
-  network_ = lean_ ? lean_network(backbone_, weights, network, kernels)
-                   : fast_network(backbone_, weights, network, kernels);
+  if (is_fast_within(options.memory_bytes, backbone)) {
+    network_ = fast_network(backbone, weights, network, kernels);
+  } else {
+    network_ = lean_network(backbone, weights, network, kernels);
+    lent_ = &weights;
+  }
 }
 
 MapMaker::~MapMaker() {
   Network::OptimizerStates none;
-  if (lean_) network_->move_out(weights_, none);
+  if (lent_) network_->move_out(*lent_, none);
 }
 
 bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, CachedMaps& maps,

@@ -39,10 +39,8 @@ class MapMaker {
 
  private:
   const std::int64_t batch_;
-  WeightMap& weights_;
-  const ModelDescription backbone_;
-  const bool lean_;  // has weights_ instead of copies
   std::unique_ptr<Network> network_;
+  WeightMap* lent_ = nullptr;  // the map whose weights the lean network has
 };
 
 }  // namespace moil
