@@ -6,7 +6,7 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "engine/elastic/backward_samples.h"
-#include "engine/elastic/predicted_step.h"
+#include "engine/elastic/measured_backward.h"
 
 namespace moil {
 namespace {
@@ -84,7 +84,10 @@ std::vector<TimingProfiler::Compared*> TimingProfiler::trainings(Which which) {
 
 TimingProfile TimingProfiler::profile() const {
   TimingProfile profile = parts_profile();
-  take_backward(profile);
+  std::vector<MeasuredBackward> measured;
+  for (const Compared* sample : samples_)
+    measured.push_back({sample->training.trained(), median(sample->backward)});
+  take_backward(profile, graph_, measured);
   return profile;
 }
 
@@ -96,7 +99,7 @@ std::vector<std::vector<double>> TimingProfiler::backward_shares() const {
 
 TimingProfile TimingProfiler::parts_profile() const {
   TimingProfile profile = profile_of_all();
-  profile.besides = forward_seconds(*last_alone_) * last_alone_->training.besides_passes();
+  profile.besides = besides();
   take_derivatives(profile);
   for (std::size_t w = 0; w < alone_.size(); ++w) take_alone(w, profile);
   return profile;
@@ -114,6 +117,12 @@ double TimingProfiler::forward_seconds(const Compared& compared) const {
 // By its own forward passes: where less learns they keep less and take less, too.
 double TimingProfiler::seconds(const Compared& compared, int node, StepKind kind) const {
   return forward_seconds(compared) * compared.training.passes(node, kind);
+}
+
+// Training everything has at least as much of it: more was disturbed.
+double TimingProfiler::besides() const {
+  return std::min(forward_seconds(*last_alone_) * last_alone_->training.besides_passes(),
+                  all_.forward_seconds() * all_.besides_passes());
 }
 
 // The layer nearest the input that may be trained.
@@ -181,28 +190,6 @@ void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
     weight.gradient = seconds(*alone_[w], i, StepKind::kComputeGradient);
     weight.derivative = seconds(*alone_[w], i, StepKind::kComputeDerivative);
   }
-}
-
-double TimingProfiler::parts_of(const TimingProfile& profile,
-                                const std::set<std::string>& trained) const {
-  return PredictedStep(profile, graph_, trained).parts();
-}
-
-void TimingProfiler::take_backward(TimingProfile& profile) const {
-  for (const Compared* sample : samples_)
-    take_sample(sample->training.trained(), median(sample->backward), profile);
-  take_sample(input_.options.plan.trainable, 1, profile);
-}
-
-// share: of a full backward pass.
-void TimingProfiler::take_sample(const std::set<std::string>& trained, double share,
-                                 TimingProfile& profile) const {
-  const double full = all_.forward_seconds() * (all_.step_passes() - 1);
-  const double seconds = share * full - profile.besides, parts = parts_of(profile, trained);
-  if (seconds <= 0 || parts <= 0) return;
-  const BackwardTiming backward{parts / backward_parts(profile), seconds / parts};
-  auto& known = has_last_kernel(trained, profile) ? profile.backward : profile.kernelless_backward;
-  if (known.empty() || known.back().share < backward.share) known.push_back(backward);
 }
 
 void measure_timing(TimingProfiler& profiler, int runs, double seconds) {

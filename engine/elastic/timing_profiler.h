@@ -43,7 +43,6 @@ class TimingProfiler {
   void measure_in_turns(const std::vector<Compared*>& trainings, int runs);
   enum class Which { kAll, kUnmeasured };
   std::vector<Compared*> trainings(Which which);
-  double parts_of(const TimingProfile& profile, const std::set<std::string>& trained) const;
   Compared& training_of(const std::set<std::string>& trained);
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
   int first() const;
@@ -52,13 +51,11 @@ class TimingProfiler {
   std::set<std::string> trained_alone(std::size_t w) const;
   double forward_seconds(const Compared& compared) const;
   double seconds(const Compared& compared, int node, StepKind kind) const;
+  double besides() const;
   TimingProfile parts_profile() const;
   TimingProfile profile_of_all() const;
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
-  void take_backward(TimingProfile& profile) const;
-  void take_sample(const std::set<std::string>& trained, double share,
-                   TimingProfile& profile) const;
 
   const TrainerConfig& config_;
   const WeightMap& weights_;

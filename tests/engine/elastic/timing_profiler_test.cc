@@ -38,26 +38,12 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
   }
 }
 
-void expect_rising(const std::vector<BackwardTiming>& backward) {
-  double before = 0;
-  for (const BackwardTiming& pass : backward) {
-    EXPECT_GT(pass.factor, 0);
-    EXPECT_GT(pass.share, std::exchange(before, pass.share));
-  }
-}
-
-// Each made of more layers than the one before, the last of all: it takes what was measured.
+// So that it takes what was measured, however much was disturbed.
 TEST(TimingProfiler, BackwardPassesEndWithEverything) {
   const Profiled p(testing::residual_model());
-  ASSERT_GE(p.profile.backward.size(), 2U);
-  expect_rising(p.profile.backward);
-  expect_rising(p.profile.kernelless_backward);
+  ASSERT_FALSE(p.profile.backward.empty());
   EXPECT_NEAR(p.profile.backward.back().share, 1, 1e-9);
-  // But for the forward pass, whose layers are told by their own medians: of steps that take
-  // microseconds these may be far from what it takes.
-  const double predicted = predicted_step(p.profile, p.graph, p.all());
-  EXPECT_LT(predicted - p.profile.forward, p.profile.step);
-  EXPECT_NEAR(predicted, p.profile.step, p.profile.forward);
+  EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()), p.profile.step, 1e-9 * p.profile.step);
 }
 
 // One layer that learns is the first and the last, with all weights and with one.
