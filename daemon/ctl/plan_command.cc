@@ -58,6 +58,13 @@ std::string milliseconds(const Json& seconds) {
   return text;
 }
 
+// Of a large tensor also where it is the only one and the deepest to learn.
+std::string update(const Json& tensor) {
+  const std::string among_others = milliseconds(tensor["update_seconds"]);
+  if (!tensor.contains("lone_update_seconds")) return among_others;
+  return among_others + ", alone " + milliseconds(tensor["lone_update_seconds"]);
+}
+
 // What the layers' times of a backward pass do not tell.
 void print_backward(Console& console, const Json& timing) {
   Rows rows{{"BACKWARD PASS OF LAYERS WITH", "TAKES, OF THEIR SUM"}};
@@ -80,8 +87,7 @@ void print_timing(Console& console, const Json& timing) {
     rows.push_back({cell(layer["layer"]), milliseconds(layer["forward_seconds"]),
                     milliseconds(layer["pass_seconds"]), ""});
     for (const Json& tensor : layer["tensors"])
-      rows.push_back(
-          {"  " + cell(tensor["tensor"]), "", "", milliseconds(tensor["update_seconds"])});
+      rows.push_back({"  " + cell(tensor["tensor"]), "", "", update(tensor)});
   }
   console.table(rows);
   print_backward(console, timing);

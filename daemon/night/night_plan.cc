@@ -85,8 +85,11 @@ class JobPlan {
 
   static Json described(const LayerTiming& layer) {
     Json tensors = Json::array();
-    for (const WeightTiming& w : layer.weights)
-      tensors.push_back({{"tensor", w.name}, {"update_seconds", w.gradient + w.apply}});
+    for (const WeightTiming& w : layer.weights) {
+      Json& tensor = tensors.emplace_back();
+      tensor = {{"tensor", w.name}, {"update_seconds", w.gradient + w.apply}};
+      if (w.is_large()) tensor["lone_update_seconds"] = w.lone_gradient + w.lone_apply;
+    }
     return {{"layer", layer.layer},
             {"forward_seconds", layer.forward},
             {"pass_seconds", layer.derivative},

@@ -1,6 +1,8 @@
 #include "engine/elastic/backward_samples.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "engine/elastic/predicted_step.h"
@@ -8,11 +10,17 @@
 namespace moil {
 namespace {
 
-constexpr int kLastLayers = 2;
+// Last layers that have weights: as many as add up to so much of a backward pass, and two at least.
+constexpr int kFewestLayers = 2, kMostLayers = 4;
+constexpr double kLastLayers = 0.02;
 // Of the parts of training everything, what is selected; and with how many at most the last kernel
 // is left out, too.
 constexpr double kSelected[] = {0.05, 0.12, 0.2, 0.35, 0.5, 0.7, 0.85};
 constexpr double kKernelless = 0.12;
+
+// Whose update takes so much of a backward pass.
+constexpr double kLarge = 0.005;
+constexpr std::size_t kMostLarge = 6;
 
 using Samples = std::vector<std::set<std::string>>;
 
@@ -28,20 +36,22 @@ void add_kernelless(std::set<std::string> trained, const TimingProfile& parts, S
   if (was_trained && !trained.empty()) samples.push_back(std::move(trained));
 }
 
-// The last layer and the last two, with the last kernel and without. Returns the parts of the
-// longest.
+// With the last kernel and without. Returns the parts of the longest.
 double add_last_layers(const TimingProfile& parts, const Graph& graph, Samples& samples) {
+  const double most = kLastLayers * backward_parts(parts);
   std::set<std::string> trained;
+  double longest = 0;
   int layers = 0;
-  for (auto layer = parts.layers.rbegin(); layer != parts.layers.rend() && layers < kLastLayers;
-       ++layer) {
+  for (auto layer = parts.layers.rbegin(); layer != parts.layers.rend(); ++layer) {
     if (layer->weights.empty()) continue;
-    ++layers;
     for (const WeightTiming& w : layer->weights) trained.insert(w.name);
+    const double seconds = PredictedStep(parts, graph, trained).parts();
+    if (++layers > kFewestLayers && (layers > kMostLayers || seconds > most)) break;
+    longest = seconds;
     samples.push_back(trained);
     add_kernelless(trained, parts, samples);
   }
-  return PredictedStep(parts, graph, trained).parts();
+  return longest;
 }
 
 // The last kernel is selected whatever comes: without it they are known, too.
@@ -84,6 +94,21 @@ std::vector<std::set<std::string>> backward_samples(const TimingProfile& parts,
   const std::size_t all = weights_of(parts);
   std::erase_if(samples, [&](const std::set<std::string>& s) { return s.size() == all; });
   return samples;
+}
+
+std::vector<std::string> large_weights(const TimingProfile& parts) {
+  std::vector<const WeightTiming*> large;
+  const double least = kLarge * backward_parts(parts);
+  for (const LayerTiming& layer : parts.layers) {
+    for (const WeightTiming& w : layer.weights) {
+      if (w.apply >= least) large.push_back(&w);
+    }
+  }
+  std::ranges::stable_sort(large, std::ranges::greater(), &WeightTiming::apply);
+  std::vector<std::string> names;
+  for (const WeightTiming* w : large) names.push_back(w->name);
+  names.resize(std::min(names.size(), kMostLarge));
+  return names;
 }
 
 }  // namespace moil

@@ -5,11 +5,20 @@
 namespace moil {
 namespace {
 
-// parts: of the training's layers.
-void take(TimingProfile& profile, bool kernel, double parts, double share) {
-  const double seconds = share * (profile.step - profile.forward) - profile.besides;
+std::set<std::string> everything(const TimingProfile& profile) {
+  std::set<std::string> all;
+  for (const LayerTiming& layer : profile.layers) {
+    for (const WeightTiming& w : layer.weights) all.insert(w.name);
+  }
+  return all;
+}
+
+void take(TimingProfile& profile, const MeasuredBackward& measured, const PredictedStep& step) {
+  const double full = profile.step - profile.forward, parts = step.parts();
+  const double seconds = measured.share * full - profile.besides + step.saved();
   if (seconds <= 0 || parts <= 0) return;
   const BackwardTiming backward{parts / backward_parts(profile), seconds / parts};
+  const bool kernel = has_last_kernel(measured.trained, profile);
   auto& known = kernel ? profile.backward : profile.kernelless_backward;
   if (known.empty() || known.back().share < backward.share) known.push_back(backward);
 }
@@ -20,12 +29,13 @@ void take_backward(TimingProfile& profile, const Graph& graph,
                    const std::vector<MeasuredBackward>& measured) {
   profile.backward.clear();
   profile.kernelless_backward.clear();
-  const double everything = backward_parts(profile);
+  const MeasuredBackward all{everything(profile), 1};
+  const PredictedStep step_of_all(profile, graph, all.trained);
   for (const MeasuredBackward& m : measured) {
-    const double parts = PredictedStep(profile, graph, m.trained).parts();
-    if (parts < everything) take(profile, has_last_kernel(m.trained, profile), parts, m.share);
+    const PredictedStep step(profile, graph, m.trained);
+    if (step.parts() < step_of_all.parts()) take(profile, m, step);
   }
-  take(profile, /*kernel=*/true, everything, 1);
+  take(profile, all, step_of_all);
 }
 
 }  // namespace moil

@@ -23,11 +23,26 @@ PredictedStep::PredictedStep(const TimingProfile& profile, const Graph& graph,
     }
     passes_.push_back(needs.derivative_of_inputs(graph.nodes[i]));
     learns_.push_back(profile.layers.at(i).learning(selection));
-    found += static_cast<std::size_t>(std::ranges::count(learns_[i], true));
+    for (std::size_t w = 0; w < learns_[i].size(); ++w) {
+      if (!learns_[i][w]) continue;
+      ++found;
+      count({i, w});
+    }
     pass_seconds_.push_back(profile.layers[i].pass_seconds(learns_[i]));
   }
   if (found != selection.size())
     throw Error(ErrorCode::kInvalidArgument, "a selected weight is not in the timing profile");
+}
+
+void PredictedStep::count(Tensor t) {
+  if (weight(t).is_large() && large_++ == 0) lone_ = t;
+}
+
+double PredictedStep::saved_with(Tensor t) const {
+  if (weight(t).is_large()) return large_ == 0 && !passes_[t.layer] ? weight(t).saved() : 0;
+  if (!lone_saves()) return 0;
+  const std::vector<std::size_t> way = way_to(t.layer);
+  return std::ranges::find(way, lone_.layer) == way.end() ? saved() : 0;
 }
 
 double PredictedStep::parts() const {
@@ -58,6 +73,7 @@ double PredictedStep::own_parts(Tensor t) const {
 void PredictedStep::add(Tensor t) {
   for (const std::size_t i : way_to(t.layer)) passes_[i] = true;
   learns_[t.layer][t.weight] = true;
+  count(t);
   kernel_learns_ = kernel_learns_ || is_kernel(t);
   pass_seconds_[t.layer] = profile_.layers[t.layer].pass_seconds(learns_[t.layer]);
 }

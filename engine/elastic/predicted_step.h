@@ -6,6 +6,7 @@
 // Not thread-safe; the functions are pure.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,13 +33,15 @@ class PredictedStep {
                 const std::set<std::string>& selection);
 
   bool learns(Tensor t) const { return learns_[t.layer][t.weight]; }
-  double seconds() const { return seconds(parts(), kernel_learns_); }
+  double seconds() const { return seconds(parts(), kernel_learns_, saved()); }
   // What the layers' parts of its backward pass add up to (backward_time.h).
   double parts() const;
   // What a step takes that trains the weight, too, if its parts are so many then.
   double seconds_with(Tensor t, double parts) const {
-    return seconds(parts, kernel_learns_ || is_kernel(t));
+    return seconds(parts, kernel_learns_ || is_kernel(t), saved_with(t));
   }
+  // What it takes less than its parts do, for it trains only one large weight, and nothing deeper.
+  double saved() const { return lone_saves() ? weight(lone_).saved() : 0; }
   // What passing the error adds where this layer is to learn.
   double way_parts(std::size_t layer) const;
   // What the layer itself adds where the weight learns.
@@ -46,10 +49,14 @@ class PredictedStep {
   void add(Tensor t);
 
  private:
-  double seconds(double parts, bool kernel) const {
-    return profile_.fixed_seconds() + time_.seconds(parts, kernel);
+  double seconds(double parts, bool kernel, double saved) const {
+    return profile_.fixed_seconds() + std::max(0.0, time_.seconds(parts, kernel) - saved);
   }
-  bool is_kernel(Tensor t) const { return &profile_.layers[t.layer].weights[t.weight] == kernel_; }
+  bool lone_saves() const { return large_ == 1 && !passes_[lone_.layer]; }
+  double saved_with(Tensor t) const;
+  const WeightTiming& weight(Tensor t) const { return profile_.layers[t.layer].weights[t.weight]; }
+  bool is_kernel(Tensor t) const { return &weight(t) == kernel_; }
+  void count(Tensor t);
   // The layers that the error does not pass, and would have to for this one to learn.
   std::vector<std::size_t> way_to(std::size_t layer) const;
 
@@ -57,6 +64,8 @@ class PredictedStep {
   const BackwardTime time_;
   const WeightTiming* const kernel_;  // the last one
   bool kernel_learns_;
+  int large_ = 0;  // weights that learn
+  Tensor lone_;    // the first of them
   // By layer:
   std::vector<std::vector<std::size_t>> readers_;
   std::vector<std::vector<bool>> learns_;  // and weight of the profile

@@ -1,5 +1,7 @@
 #include "engine/elastic/profile_update.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/elastic/backward_time.h"
 
@@ -17,6 +19,7 @@ class ProfileUpdate {
       : before_(profile),
         measured_(measured),
         selection_(selection),
+        lone_(lone_weight(selection, profile)),
         forward_change_(forward_change()),
         factor_(factor()) {}
 
@@ -66,26 +69,43 @@ class ProfileUpdate {
 
   // As a part of what it took before; what was not measured as the forward pass.
   double change(int node, StepKind kind, double before) const {
-    const double now = seconds(node, kind) / (kind == StepKind::kForward ? 1 : factor_);
+    const double now = seconds(node, kind);
     return now > 0 && before > 0 ? now / before : forward_change_;
+  }
+  double backward_change(int node, StepKind kind, double parts, double saved = 0) const {
+    return change(node, kind, factor_ * parts - saved);
+  }
+
+  // The only large weight that was trained, if it is this layer's, and nothing deeper.
+  const WeightTiming* lone_of(int node) const {
+    const auto& weights = before_.layers[static_cast<std::size_t>(node)].weights;
+    const bool is_own =
+        std::ranges::any_of(weights, [&](const WeightTiming& w) { return &w == lone_; });
+    return is_own && !measured_.contains({node, StepKind::kComputeDerivative}) ? lone_ : nullptr;
   }
 
   LayerTiming updated(int node) const {
     LayerTiming layer = before_.layers[static_cast<std::size_t>(node)];
     const std::vector<bool> learns = layer.learning(selection_);
+    const WeightTiming* lone = lone_of(node);
     const double gradients =
-        change(node, StepKind::kComputeGradient, layer.gradient_seconds(learns));
+        backward_change(node, StepKind::kComputeGradient, layer.gradient_seconds(learns),
+                        lone ? lone->saved_gradient() : 0);
     const double derivatives =
-        change(node, StepKind::kComputeDerivative, layer.pass_seconds(learns));
-    const double applies = change(node, StepKind::kApplyGradient, layer.apply_seconds(learns));
+        backward_change(node, StepKind::kComputeDerivative, layer.pass_seconds(learns));
+    const double applies =
+        backward_change(node, StepKind::kApplyGradient, layer.apply_seconds(learns),
+                        lone ? lone->saved_apply() : 0);
     layer.forward *= change(node, StepKind::kForward, layer.forward);
     layer.derivative *= derivatives;
     layer.all_derivative *= derivatives;
     layer.all_gradient *= gradients;
     for (WeightTiming& w : layer.weights) {
       w.gradient *= gradients;
+      w.lone_gradient *= gradients;
       w.derivative *= derivatives;
       w.apply *= applies;
+      w.lone_apply *= applies;
     }
     return layer;
   }
@@ -93,6 +113,7 @@ class ProfileUpdate {
   const TimingProfile& before_;
   const StepSeconds& measured_;
   const std::set<std::string>& selection_;
+  const WeightTiming* const lone_;
   const double forward_change_, factor_;
 };
 

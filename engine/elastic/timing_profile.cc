@@ -58,6 +58,19 @@ bool has_last_kernel(const std::set<std::string>& selection, const TimingProfile
   return kernel && selection.contains(kernel->name);
 }
 
+const WeightTiming* lone_weight(const std::set<std::string>& selection,
+                                const TimingProfile& profile) {
+  const WeightTiming* lone = nullptr;
+  for (const LayerTiming& layer : profile.layers) {
+    for (const WeightTiming& w : layer.weights) {
+      if (!w.is_large() || !selection.contains(w.name)) continue;
+      if (lone) return nullptr;
+      lone = &w;
+    }
+  }
+  return lone;
+}
+
 double backward_parts(const TimingProfile& profile) {
   double seconds = 0;
   for (const LayerTiming& layer : profile.layers) {
@@ -75,7 +88,9 @@ TimingProfile scaled(const TimingProfile& profile, double factor) {
          {&layer.forward, &layer.derivative, &layer.all_gradient, &layer.all_derivative})
       *seconds *= factor;
     for (WeightTiming& w : layer.weights) {
-      for (double* seconds : {&w.gradient, &w.derivative, &w.apply}) *seconds *= factor;
+      for (double* seconds :
+           {&w.gradient, &w.derivative, &w.apply, &w.lone_gradient, &w.lone_apply})
+        *seconds *= factor;
     }
   }
   return result;

@@ -3,11 +3,12 @@
 //
 // A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
 // sums that its derivative needs already, a convolution's bias needs no input. So training is
-// measured with all weights, with each layer's first alone, its second alone, with some of them
-// (backward_samples.h), and with hardly any; what a selection takes is put together from that
-// (predicted_step.h).
+// measured with all weights, with each layer's first alone, its second alone, with some of them and
+// with each of the largest (backward_samples.h), and with hardly any; what a selection takes is put
+// together from that (predicted_step.h).
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,15 @@ struct WeightTiming {
   double gradient = 0;    // CG, where no other weight of the layer learns
   double derivative = 0;  // CD meanwhile
   double apply = 0;       // AG
+  // Of a large one that is the only one and the deepest to learn: nothing else passes through the
+  // caches between its CG and its AG. 0 for small ones.
+  double lone_gradient = 0, lone_apply = 0;
+
+  bool is_large() const { return lone_apply > 0; }
+  // What it takes less then.
+  double saved_gradient() const { return is_large() ? std::max(0.0, gradient - lone_gradient) : 0; }
+  double saved_apply() const { return is_large() ? std::max(0.0, apply - lone_apply) : 0; }
+  double saved() const { return saved_gradient() + saved_apply(); }
 };
 struct LayerTiming {
   std::string layer;
@@ -63,6 +73,10 @@ struct TimingProfile {
 [[nodiscard]] const WeightTiming* last_kernel(const TimingProfile& profile);
 [[nodiscard]] bool has_last_kernel(const std::set<std::string>& selection,
                                    const TimingProfile& profile);
+
+// The only large weight of the selection; null where it has none or several. Others may lie deeper.
+[[nodiscard]] const WeightTiming* lone_weight(const std::set<std::string>& selection,
+                                              const TimingProfile& profile);
 
 // Seconds that the layers' parts of a backward pass add up to where everything learns.
 [[nodiscard]] double backward_parts(const TimingProfile& profile);

@@ -14,6 +14,26 @@ double seconds_of(const nlohmann::json& json, const char* name) {
   throw Error(ErrorCode::kBadData, std::string("timing profile: \"") + name + "\" is no time");
 }
 
+WeightTiming weight_from_json(const nlohmann::json& json) {
+  WeightTiming weight{json.at("name").get<std::string>(), seconds_of(json, "gradient"),
+                      seconds_of(json, "derivative"), seconds_of(json, "apply")};
+  if (!json.contains("lone_apply")) return weight;
+  weight.lone_gradient = seconds_of(json, "lone_gradient");
+  weight.lone_apply = seconds_of(json, "lone_apply");
+  return weight;
+}
+
+nlohmann::json to_json(const WeightTiming& weight) {
+  nlohmann::json json = {{"name", weight.name},
+                         {"gradient", weight.gradient},
+                         {"derivative", weight.derivative},
+                         {"apply", weight.apply}};
+  if (!weight.is_large()) return json;
+  json["lone_gradient"] = weight.lone_gradient;
+  json["lone_apply"] = weight.lone_apply;
+  return json;
+}
+
 LayerTiming layer_from_json(const nlohmann::json& json) {
   LayerTiming layer;
   layer.layer = json.at("layer").get<std::string>();
@@ -21,9 +41,7 @@ LayerTiming layer_from_json(const nlohmann::json& json) {
   layer.derivative = seconds_of(json, "derivative");
   layer.all_gradient = seconds_of(json, "all_gradient");
   layer.all_derivative = seconds_of(json, "all_derivative");
-  for (const auto& weight : json.at("weights"))
-    layer.weights.push_back({weight.at("name").get<std::string>(), seconds_of(weight, "gradient"),
-                             seconds_of(weight, "derivative"), seconds_of(weight, "apply")});
+  for (const auto& weight : json.at("weights")) layer.weights.push_back(weight_from_json(weight));
   return layer;
 }
 
@@ -52,11 +70,7 @@ nlohmann::json to_json(const TimingProfile& profile) {
   nlohmann::json layers = nlohmann::json::array();
   for (const LayerTiming& layer : profile.layers) {
     nlohmann::json weights = nlohmann::json::array();
-    for (const WeightTiming& w : layer.weights)
-      weights.push_back({{"name", w.name},
-                         {"gradient", w.gradient},
-                         {"derivative", w.derivative},
-                         {"apply", w.apply}});
+    for (const WeightTiming& w : layer.weights) weights.push_back(to_json(w));
     layers.push_back({{"layer", layer.layer},
                       {"forward", layer.forward},
                       {"derivative", layer.derivative},

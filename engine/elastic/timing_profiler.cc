@@ -54,8 +54,11 @@ TimingProfiler::TimingProfiler(const ModelDescription& model,
 void TimingProfiler::measure_round(int runs) {
   measure_in_turns(trainings(Which::kAll), runs);
   if (!samples_.empty()) return;
-  for (const auto& trained : backward_samples(parts_profile(), graph_))
+  const TimingProfile parts = parts_profile();
+  for (const auto& trained : backward_samples(parts, graph_))
     samples_.push_back(&training_of(trained));
+  for (const std::string& weight : large_weights(parts))
+    lone_.emplace(weight, &training_of({weight}));
   measure_in_turns(trainings(Which::kUnmeasured), runs);
 }
 
@@ -84,6 +87,7 @@ std::vector<TimingProfiler::Compared*> TimingProfiler::trainings(Which which) {
 
 TimingProfile TimingProfiler::profile() const {
   TimingProfile profile = parts_profile();
+  take_lone(profile);
   std::vector<MeasuredBackward> measured;
   for (const Compared* sample : samples_)
     measured.push_back({sample->training.trained(), median(sample->backward)});
@@ -189,6 +193,18 @@ void TimingProfiler::take_alone(std::size_t w, TimingProfile& profile) const {
     WeightTiming& weight = profile.layers[at(i)].weights[w];
     weight.gradient = seconds(*alone_[w], i, StepKind::kComputeGradient);
     weight.derivative = seconds(*alone_[w], i, StepKind::kComputeDerivative);
+  }
+}
+
+void TimingProfiler::take_lone(TimingProfile& profile) const {
+  for (int i = 0; i < nodes(); ++i) {
+    for (WeightTiming& w : profile.layers[at(i)].weights) {
+      const auto found = lone_.find(w.name);
+      if (found == lone_.end()) continue;
+      const Compared& lone = *found->second;
+      w.lone_gradient = seconds(lone, i, StepKind::kComputeGradient);
+      w.lone_apply = forward_seconds(lone) * lone.training.apply_passes(w.name);
+    }
   }
 }
 

@@ -56,6 +56,7 @@ class TimingProfiler {
   TimingProfile profile_of_all() const;
   void take_derivatives(TimingProfile& profile) const;
   void take_alone(std::size_t w, TimingProfile& profile) const;
+  void take_lone(TimingProfile& profile) const;
 
   const TrainerConfig& config_;
   const WeightMap& weights_;
@@ -68,7 +69,9 @@ class TimingProfiler {
   const Compared* hardly_ = nullptr;      // the first layer alone: the error passes everything
   const Compared* last_alone_ = nullptr;  // the last layer
   std::vector<const Compared*> alone_;    // each layer's weight number so much
-  std::vector<const Compared*> samples_;  // after a round; without training everything
+  // After a round:
+  std::vector<const Compared*> samples_;         // without training everything
+  std::map<std::string, const Compared*> lone_;  // by the large weight that learns alone
 };
 
 // Of a profile that is kept. A single run's part of a step is off by some percent; steps that take

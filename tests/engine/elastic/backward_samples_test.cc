@@ -108,5 +108,19 @@ TEST(BackwardSamples, OfNothingAreNone) {
   EXPECT_TRUE(backward_samples(c.profile, c.graph).empty());
 }
 
+// Of a backward pass of 100 s.
+TEST(LargeWeights, AreTheLargestThatAreWorthIt) {
+  TimingProfile profile;
+  LayerTiming& layer = profile.layers.emplace_back();
+  layer.weights = {{"a", 0, 0, 0.4}, {"b", 0, 0, 0.6}, {"c", 0, 0, 3}};
+  layer.all_gradient = 96;
+  EXPECT_EQ(large_weights(profile), (std::vector<std::string>{"c", "b"}));
+  for (const char* name : {"d", "e", "f", "g", "h"}) layer.weights.push_back({name, 0, 0, 2});
+  const auto most = large_weights(profile);
+  ASSERT_EQ(most.size(), 6U);
+  EXPECT_EQ(most.front(), "c");
+  EXPECT_EQ(most.back(), "h");
+}
+
 }  // namespace
 }  // namespace moil

@@ -139,6 +139,19 @@ void give_backward(TimingProfile& profile) {
   profile.kernelless_backward = {{0.05, 1.5}, {0.2, 1.2}};
 }
 
+int give_large(TimingProfile& profile) {
+  int large = 0;
+  for (LayerTiming& layer : profile.layers) {
+    for (WeightTiming& w : layer.weights) {
+      if (!w.name.ends_with(".weight") || w.apply <= 0) continue;
+      w.lone_gradient = w.gradient / 2;
+      w.lone_apply = w.apply / 2;
+      ++large;
+    }
+  }
+  return large;
+}
+
 Chosen chosen(const ElasticCase& c) {
   ElasticProblem problem = elastic_problem(c.profile);
   for (std::size_t e = 0; e < problem.entries.size(); ++e) {

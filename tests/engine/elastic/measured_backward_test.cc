@@ -68,6 +68,27 @@ TEST_F(MeasuredBackwardTest, APassTakesWhatWasMeasured) {
   EXPECT_NEAR(predicted(all()), profile().step, 1e-6);
 }
 
+TEST_F(MeasuredBackwardTest, APassWithOneLargeWeightTakesWhatWasMeasured) {
+  ASSERT_GT(testing::give_large(profile()), 1);
+  const std::set<std::string> last = last_layers(1);
+  ASSERT_TRUE(lone_weight(last, profile()));
+  const MeasuredBackward sample = measured(last, 0.7);
+  take({sample});
+  EXPECT_NEAR(predicted(last),
+              profile().forward + sample.share * (profile().step - profile().forward), 1e-6);
+  EXPECT_NEAR(predicted(all()), profile().step, 1e-6);
+}
+
+TEST_F(MeasuredBackwardTest, EverythingWithOneLargeWeightTakesAStep) {
+  for (LayerTiming& layer : profile().layers) {
+    for (WeightTiming& w : layer.weights) {
+      if (w.name == last_kernel(profile())->name) w.lone_apply = w.apply / 2;
+    }
+  }
+  take({});
+  EXPECT_NEAR(predicted(all()), profile().step, 1e-6);
+}
+
 TEST_F(MeasuredBackwardTest, EverythingIsTheLastEvenIfNothingElseWasMeasured) {
   take({});
   ASSERT_EQ(profile().backward.size(), 1U);

@@ -51,6 +51,7 @@ TEST_P(PredictedStepOnGraphs, GrowsAsItIsPredictedAnew) {
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     ElasticCase c = random_case(seed);
     if (seed % 2 == 0) testing::give_backward(c.profile);
+    if (seed % 3 == 0) testing::give_large(c.profile);
     std::vector<PredictedStep::Tensor> tensors;
     for (std::size_t i = 0; i < c.profile.layers.size(); ++i) {
       for (std::size_t w = 0; w < c.profile.layers[i].weights.size(); ++w)
@@ -70,6 +71,52 @@ TEST_P(PredictedStepOnGraphs, GrowsAsItIsPredictedAnew) {
       EXPECT_NEAR(step.seconds(), predicted_step(c.profile, c.graph, selection), 1e-9);
     }
   }
+}
+
+// Large weights by layer, from the input on.
+std::vector<std::pair<std::size_t, std::string>> large_of(const TimingProfile& profile) {
+  std::vector<std::pair<std::size_t, std::string>> large;
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    for (const WeightTiming& w : profile.layers[i].weights) {
+      if (w.is_large()) large.emplace_back(i, w.name);
+    }
+  }
+  return large;
+}
+
+// Whatever learns behind it; another large one or something deeper makes it as long as among
+// others.
+TEST(PredictedStep, OfALargeWeightTakesLessWhereItIsTheOnlyOneAndTheDeepest) {
+  int compared = 0;
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    ElasticCase c = testing::random_case(Shape::kLine, seed);
+    const TimingProfile before = c.profile;
+    if (testing::give_large(c.profile) < 2) continue;
+    const auto large = large_of(c.profile);
+    const auto [deepest, name] = large[0];
+    const auto saved = [&](const std::set<std::string>& selection) {
+      return predicted_step(before, c.graph, selection) -
+             predicted_step(c.profile, c.graph, selection);
+    };
+    std::set<std::string> behind, deeper;
+    for (std::size_t i = 0; i < c.profile.layers.size(); ++i) {
+      for (const WeightTiming& w : c.profile.layers[i].weights) {
+        if (!w.is_large() && i != deepest) (i < deepest ? deeper : behind).insert(w.name);
+      }
+    }
+    const WeightTiming& weight = *lone_weight({name}, c.profile);
+    const double half = (weight.gradient + weight.apply) / 2;
+    EXPECT_NEAR(saved({name}), half, 1e-9) << "seed " << seed;
+    EXPECT_EQ(saved(behind), 0);
+    behind.insert(name);
+    EXPECT_NEAR(saved(behind), half, 1e-9) << "seed " << seed;
+    EXPECT_EQ(saved({name, large[1].second}), 0);
+    if (deeper.empty()) continue;
+    deeper.insert(name);
+    EXPECT_EQ(saved(deeper), 0);
+    ++compared;
+  }
+  EXPECT_GT(compared, 10);
 }
 
 TEST_P(PredictedStepOnGraphs, RefusesAWeightThatIsNotThere) {

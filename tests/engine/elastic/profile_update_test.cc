@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/elastic/backward_time.h"
 #include "engine/elastic/predicted_step.h"
+#include "engine/graph/backward_needs.h"
 #include "tests/engine/elastic/elastic_case.h"
 
 namespace moil {
@@ -89,6 +90,47 @@ TEST_P(ProfileUpdateOnGraphs, OfASlowerMachineIsScaled) {
       EXPECT_NEAR(predicted_step(now, c.graph, {name}), predicted_step(slow, c.graph, {name}),
                   1e-9);
   }
+}
+
+// The error passes no further than it must; what a large weight saves there is saved.
+StepSeconds steps_on_graph(const Graph& graph, const TimingProfile& profile,
+                           const std::set<std::string>& selection) {
+  StepSeconds steps = steps_of(profile, selection);
+  const WeightTiming* lone = lone_weight(selection, profile);
+  const BackwardNeeds needs = backward_needs(graph, selection);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (needs.derivative_of_inputs(graph.nodes[i])) continue;
+    const int node = static_cast<int>(i);
+    steps.erase({node, StepKind::kComputeDerivative});
+    for (const WeightTiming& w : profile.layers[i].weights) {
+      if (&w != lone) continue;
+      steps[{node, StepKind::kComputeGradient}] -= w.saved_gradient();
+      steps[{node, StepKind::kApplyGradient}] -= w.saved_apply();
+    }
+  }
+  return steps;
+}
+
+// What a large weight takes alone, too, whether it was trained alone or with something deeper.
+TEST_P(ProfileUpdateOnGraphs, ScalesLargeWeightsOfASlowerMachine) {
+  int alone = 0;
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    ElasticCase c = testing::random_case(GetParam(), seed);
+    testing::give_large(c.profile);
+    for (const auto& [weight, its_importance] : c.importance) {
+      std::set<std::string> selection = {weight};
+      if (seed % 2 == 0) selection.insert(c.importance.begin()->first);
+      if (lone_weight(selection, c.profile)) ++alone;
+      const TimingProfile slow = scaled(c.profile, 1.7);
+      const TimingProfile now =
+          updated_profile(c.profile, steps_on_graph(c.graph, slow, selection), selection);
+      EXPECT_NEAR(now.step, slow.step, 1e-9) << "seed " << seed;
+      for (const auto& [name, importance] : c.importance)
+        EXPECT_NEAR(predicted_step(now, c.graph, {name}), predicted_step(slow, c.graph, {name}),
+                    1e-9);
+    }
+  }
+  EXPECT_GT(alone, 50);
 }
 
 // Where single layers are slowed, steps that train what was trained are predicted as they were.

@@ -46,6 +46,14 @@ TEST(TimingProfiler, BackwardPassesEndWithEverything) {
   EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()), p.profile.step, 1e-9 * p.profile.step);
 }
 
+// A matrix of 65,536 for eight samples: its update is a good part of the pass.
+TEST(TimingProfiler, MeasuresLargeWeightsAlone) {
+  const Profiled p(testing::ModelBuilder({256}).fc(256).layer("tanh").fc(3).model());
+  const WeightTiming& large = p.layer("fully_connected0").weights.front();
+  EXPECT_TRUE(large.is_large()) << large.name;
+  EXPECT_GT(large.lone_gradient, 0);
+}
+
 // One layer that learns is the first and the last, with all weights and with one.
 TEST(TimingProfiler, OfOneLayerTakesPartsOfAStepOfEverything) {
   const std::set<std::string> layers = {"fully_connected0"};
