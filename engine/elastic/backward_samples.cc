@@ -11,12 +11,13 @@ namespace moil {
 namespace {
 
 // Last layers that have weights: as many as add up to so much of a backward pass, and two at least.
-constexpr int kFewestLayers = 2, kMostLayers = 4;
+constexpr int kFewestLayers = 2, kMostLayers = 3;
 constexpr double kLastLayers = 0.02;
 // Of the parts of training everything, what is selected; and with how many at most the last kernel
-// is left out, too.
+// is left out, too; and how many differ for one length.
 constexpr double kSelected[] = {0.05, 0.12, 0.2, 0.35, 0.5, 0.7, 0.85};
-constexpr double kKernelless = 0.12;
+constexpr double kKernelless = 0.12, kDiffering = 0.5;
+constexpr unsigned kOfALength = 2;
 
 // Whose update takes so much of a backward pass.
 constexpr double kLarge = 0.005;
@@ -55,10 +56,10 @@ double add_last_layers(const TimingProfile& parts, const Graph& graph, Samples& 
 }
 
 // The last kernel is selected whatever comes: without it they are known, too.
-ElasticProblem random_problem(const TimingProfile& parts) {
+ElasticProblem random_problem(const TimingProfile& parts, unsigned seed) {
   ElasticProblem problem = elastic_problem(parts);
   const std::string& kernel = last_kernel(parts)->name;
-  std::mt19937 random(1);
+  std::mt19937 random(seed);
   constexpr double kMuch = 1e6, kRandoms = 4294967296.0;
   for (std::size_t e = 0; e < problem.entries.size(); ++e) {
     ElasticEntry& entry = problem.entries[e];
@@ -69,18 +70,14 @@ ElasticProblem random_problem(const TimingProfile& parts) {
   return problem;
 }
 
-// Those that are longer than the last layers.
-void add_selected(const TimingProfile& parts, const Graph& graph, double last_layers,
-                  Samples& samples) {
-  const double whole = backward_parts(parts);
-  const ElasticProblem problem = random_problem(parts);
-  for (const double share : kSelected) {
-    std::set<std::string> trained =
-        problem.named(select_tensors(problem.entries, share * whole).entries);
-    if (PredictedStep(parts, graph, trained).parts() <= last_layers) continue;
-    samples.push_back(trained);
-    if (share <= kKernelless) add_kernelless(std::move(trained), parts, samples);
-  }
+// Where they are longer than the last layers.
+void add_selected(const TimingProfile& parts, const Graph& graph, const ElasticProblem& problem,
+                  double share, double last_layers, Samples& samples) {
+  std::set<std::string> trained =
+      problem.named(select_tensors(problem.entries, share * backward_parts(parts)).entries);
+  if (PredictedStep(parts, graph, trained).parts() <= last_layers) return;
+  samples.push_back(trained);
+  if (share <= kKernelless) add_kernelless(std::move(trained), parts, samples);
 }
 
 }  // namespace
@@ -90,7 +87,13 @@ std::vector<std::set<std::string>> backward_samples(const TimingProfile& parts,
   Samples samples;
   if (!last_kernel(parts)) return samples;
   const double last_layers = add_last_layers(parts, graph, samples);
-  add_selected(parts, graph, last_layers, samples);
+  for (unsigned seed = 1; seed <= kOfALength; ++seed) {
+    const ElasticProblem problem = random_problem(parts, seed);
+    for (const double share : kSelected) {
+      if (seed == 1 || share <= kDiffering)
+        add_selected(parts, graph, problem, share, last_layers, samples);
+    }
+  }
   const std::size_t all = weights_of(parts);
   std::erase_if(samples, [&](const std::set<std::string>& s) { return s.size() == all; });
   return samples;

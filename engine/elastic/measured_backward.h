@@ -17,8 +17,8 @@ struct MeasuredBackward {
 };
 
 // Sets backward and kernelless_backward of a profile that has everything else. The last is that of
-// everything, by the profile's own step; of the measurements, the shorter first, what contradicts
-// it or those before is left out: it was disturbed. Pure; safe from any thread.
+// everything, by the profile's own step; measurements of about as many parts are averaged, and what
+// came to more than everything was disturbed and is left out. Pure; safe from any thread.
 void take_backward(TimingProfile& profile, const Graph& graph,
                    const std::vector<MeasuredBackward>& measured);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/elastic_case.h"
 #include "tests/engine/graph/models.h"
@@ -52,19 +54,23 @@ class MeasuredBackwardTest : public ::testing::Test {
   ElasticCase case_;
 };
 
+constexpr double kSmoothed = 0.03;  // what others that are not as long may change
+
 TEST_F(MeasuredBackwardTest, APassTakesWhatWasMeasured) {
   std::set<std::string> kernelless = last_layers(1);
   kernelless.erase(last_kernel(profile())->name);
-  const std::vector<MeasuredBackward> samples = {
-      measured(kernelless, 0.5), measured(last_layers(1), 0.7), measured(last_layers(2), 0.8)};
+  const std::vector<MeasuredBackward> samples = {measured(kernelless, 0.5),
+                                                 measured(last_layers(1), 0.7)};
   take(samples);
-  ASSERT_EQ(profile().backward.size(), 3U);
+  ASSERT_EQ(profile().backward.size(), 2U);
   ASSERT_EQ(profile().kernelless_backward.size(), 1U);
-  EXPECT_NEAR(profile().backward[0].factor, 0.7, 1e-9);
+  ASSERT_LT(profile().backward[0].share, 0.4);
+  EXPECT_NEAR(profile().backward[0].factor, 0.7, kSmoothed);
   EXPECT_NEAR(profile().kernelless_backward[0].factor, 0.5, 1e-9);
   const double backward = profile().step - profile().forward;
   for (const MeasuredBackward& s : samples)
-    EXPECT_NEAR(predicted(s.trained), profile().forward + s.share * backward, 1e-6);
+    EXPECT_NEAR(predicted(s.trained), profile().forward + s.share * backward,
+                kSmoothed * s.share * backward);
   EXPECT_NEAR(predicted(all()), profile().step, 1e-6);
 }
 
@@ -74,8 +80,8 @@ TEST_F(MeasuredBackwardTest, APassWithOneLargeWeightTakesWhatWasMeasured) {
   ASSERT_TRUE(lone_weight(last, profile()));
   const MeasuredBackward sample = measured(last, 0.7);
   take({sample});
-  EXPECT_NEAR(predicted(last),
-              profile().forward + sample.share * (profile().step - profile().forward), 1e-6);
+  const double backward = sample.share * (profile().step - profile().forward);
+  EXPECT_NEAR(predicted(last), profile().forward + backward, kSmoothed * backward);
   EXPECT_NEAR(predicted(all()), profile().step, 1e-6);
 }
 
@@ -125,8 +131,17 @@ TEST_F(MeasuredBackwardTest, WhatTookNothingIsLeftOut) {
 
 TEST_F(MeasuredBackwardTest, SharesRise) {
   take({measured(last_layers(2), 0.8), measured(last_layers(1), 0.7), measured(all(), 0.1)});
+  ASSERT_EQ(profile().backward.size(), 3U);
+  double before = 0;
+  for (const BackwardTiming& b : profile().backward)
+    EXPECT_GT(b.share, std::exchange(before, b.share));
+}
+
+TEST_F(MeasuredBackwardTest, WhatIsAsLongIsAveraged) {
+  take({measured(last_layers(1), 0.6), measured(last_layers(1), 0.8)});
   ASSERT_EQ(profile().backward.size(), 2U);
-  EXPECT_NEAR(profile().backward[0].factor, 0.8, 1e-9);
+  EXPECT_NEAR(profile().backward[0].factor, 0.7, kSmoothed);
+  EXPECT_NEAR(profile().backward[1].factor, 0.9, 1e-9);
 }
 
 }  // namespace
