@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "engine/elastic/predicted_step.h"
 
@@ -44,30 +45,14 @@ Curve smoothed(Curve measured) {
   return curve;
 }
 
-class MeasuredCurves {
- public:
-  explicit MeasuredCurves(const TimingProfile& profile) : profile_(profile) {}
-
-  void add(const MeasuredBackward& measured, const PredictedStep& step) {
-    const double full = profile_.step - profile_.forward, parts = step.parts();
-    const double seconds = measured.share * full - profile_.besides + step.saved();
-    if (seconds <= 0 || parts <= 0) return;
-    const bool kernel = has_last_kernel(measured.trained, profile_);
-    (kernel ? with_ : without_).push_back({parts / backward_parts(profile_), seconds / parts});
-  }
-
-  // Everything, which was added last, takes what it takes.
-  Curve with_kernel() const {
-    Curve curve = smoothed(with_);
-    if (!curve.empty() && curve.back().share == with_.back().share) curve.back() = with_.back();
-    return curve;
-  }
-  Curve without_kernel() const { return smoothed(without_); }
-
- private:
-  const TimingProfile& profile_;
-  Curve with_, without_;  // the last kernel
-};
+// What a training took that comes to so much of a full backward pass; null if that is nothing.
+std::optional<BackwardTiming> timing(const TimingProfile& profile, const PredictedStep& step,
+                                     double share) {
+  const double full = profile.step - profile.forward, parts = step.parts();
+  const double seconds = share * full - profile.besides + step.saved();
+  if (seconds <= 0 || parts <= 0) return std::nullopt;
+  return BackwardTiming{parts / backward_parts(profile), seconds / parts};
+}
 
 }  // namespace
 
@@ -75,16 +60,19 @@ void take_backward(TimingProfile& profile, const Graph& graph,
                    const std::vector<MeasuredBackward>& measured) {
   profile.backward.clear();
   profile.kernelless_backward.clear();
-  MeasuredCurves curves(profile);
-  const MeasuredBackward all{everything(profile), 1};
-  const PredictedStep step_of_all(profile, graph, all.trained);
+  Curve with, without;  // the last kernel
+  const PredictedStep step_of_all(profile, graph, everything(profile));
   for (const MeasuredBackward& m : measured) {
     const PredictedStep step(profile, graph, m.trained);
-    if (step.parts() < step_of_all.parts()) curves.add(m, step);
+    if (step.parts() >= step_of_all.parts()) continue;
+    if (const auto found = timing(profile, step, m.share))
+      (has_last_kernel(m.trained, profile) ? with : without).push_back(*found);
   }
-  curves.add(all, step_of_all);
-  profile.backward = curves.with_kernel();
-  profile.kernelless_backward = curves.without_kernel();
+  const auto all = timing(profile, step_of_all, 1);
+  if (all) with.push_back(*all);
+  profile.backward = smoothed(with);
+  if (all) profile.backward.back() = *all;  // there are most measurements of it
+  profile.kernelless_backward = smoothed(without);
 }
 
 }  // namespace moil

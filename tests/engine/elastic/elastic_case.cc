@@ -1,8 +1,11 @@
 #include "tests/engine/elastic/elastic_case.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <bit>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "engine/elastic/predicted_step.h"
@@ -137,6 +140,14 @@ ElasticCase random_case(Shape shape, unsigned seed) {
 void give_backward(TimingProfile& profile) {
   profile.backward = {{0.1, 2}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}};
   profile.kernelless_backward = {{0.05, 1.5}, {0.2, 1.2}};
+}
+
+void expect_rising(const std::vector<BackwardTiming>& backward) {
+  double before = 0;
+  for (const BackwardTiming& pass : backward) {
+    EXPECT_GT(pass.factor, 0);
+    EXPECT_GT(pass.share, std::exchange(before, pass.share));
+  }
 }
 
 int give_large(TimingProfile& profile) {

@@ -34,6 +34,9 @@ ElasticCase random_case(Shape shape, unsigned seed);
 // longer ones that take less.
 void give_backward(TimingProfile& profile);
 
+// As a profile keeps them.
+void expect_rising(const std::vector<BackwardTiming>& backward);
+
 // Kernels of which one alone takes half of what it takes among others. Returns how many.
 int give_large(TimingProfile& profile);
 

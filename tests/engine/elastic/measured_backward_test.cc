@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/elastic_case.h"
 #include "tests/engine/graph/models.h"
@@ -132,9 +130,7 @@ TEST_F(MeasuredBackwardTest, WhatTookNothingIsLeftOut) {
 TEST_F(MeasuredBackwardTest, SharesRise) {
   take({measured(last_layers(2), 0.8), measured(last_layers(1), 0.7), measured(all(), 0.1)});
   ASSERT_EQ(profile().backward.size(), 3U);
-  double before = 0;
-  for (const BackwardTiming& b : profile().backward)
-    EXPECT_GT(b.share, std::exchange(before, b.share));
+  testing::expect_rising(profile().backward);
 }
 
 TEST_F(MeasuredBackwardTest, WhatIsAsLongIsAveraged) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/elastic/predicted_step.h"
+#include "tests/engine/elastic/elastic_case.h"
 #include "tests/engine/elastic/profiled.h"
 
 namespace moil {
@@ -42,6 +43,8 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
 TEST(TimingProfiler, BackwardPassesEndWithEverything) {
   const Profiled p(testing::residual_model());
   ASSERT_FALSE(p.profile.backward.empty());
+  testing::expect_rising(p.profile.backward);
+  testing::expect_rising(p.profile.kernelless_backward);
   EXPECT_NEAR(p.profile.backward.back().share, 1, 1e-9);
   EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()), p.profile.step, 1e-9 * p.profile.step);
 }
