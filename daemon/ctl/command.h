@@ -25,6 +25,8 @@ class Session {
   Json call(const std::string& method, const Json& params, std::span<const int> files = {});
   // Prints the document where --json was given; says whether it did.
   bool printed_json(const Json& document);
+  // The same on one line, for commands that print more than one document (JSON Lines).
+  bool printed_json_line(const Json& document);
 
  private:
   std::unique_ptr<Client> client_;

@@ -21,7 +21,9 @@ int submit(Session& session, const SubmitOptions& options) {
   const Json job = read_job_description(options.file);
   const Json reply = session.call("job.submit", {{"job", job}, {"now", options.now}});
   const std::int64_t id = reply["id"];
-  if (!session.printed_json(reply)) session.console.print("job " + std::to_string(id) + " queued");
+  const bool printed =
+      options.watch ? session.printed_json_line(reply) : session.printed_json(reply);
+  if (!printed) session.console.print("job " + std::to_string(id) + " queued");
   return options.watch ? watch_job(session, id) : EX_OK;
 }
 

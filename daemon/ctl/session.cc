@@ -26,6 +26,11 @@ bool Session::printed_json(const Json& document) {
   return json;
 }
 
+bool Session::printed_json_line(const Json& document) {
+  if (json) console.print(document.dump());
+  return json;
+}
+
 UniqueFd open_sample(const std::string& file) {
   UniqueFd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!open) throw system_error("cannot open " + file, errno);

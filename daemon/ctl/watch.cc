@@ -85,9 +85,7 @@ void print_result(Console& console, const Json& job) {
 
 int watch_job(Session& session, std::int64_t id) {
   const Json begin = session.call("job.watch", {{"id", id}});
-  if (session.json) {
-    session.console.print(begin.dump());
-  } else {
+  if (!session.printed_json_line(begin)) {
     for (const Json& event : begin["events"]) show(session.console, id, event["event"]);
     if (begin["job"]["progress"].is_object()) show(session.console, id, begin["job"]["progress"]);
   }
@@ -96,15 +94,12 @@ int watch_job(Session& session, std::int64_t id) {
     const Json params = session.client().next_notification()["params"];
     if (params.value("job", std::int64_t{0}) != id) continue;
     const Json& event = params["event"];
-    if (session.json) {
-      session.console.print(params.dump());
-    } else {
-      show(session.console, id, event);
-    }
+    if (!session.printed_json_line(params)) show(session.console, id, event);
     if (event.value("event", "") == "state") state = event.value("state", "");
   }
   session.console.end_bar();
-  if (!session.json) print_result(session.console, session.call("job.get", {{"id", id}})["job"]);
+  const Json end = session.call("job.get", {{"id", id}});
+  if (!session.printed_json_line(end)) print_result(session.console, end["job"]);
   return exit_status(state);
 }
 

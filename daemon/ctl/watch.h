@@ -5,9 +5,10 @@
 
 namespace moil::daemon::ctl {
 
-// Watches until the job is finished. With --json every message is printed as one line. The exit
-// status: EX_OK where the job succeeded, EX_DATAERR where the guard kept the model back,
-// EX_SOFTWARE where it failed, EX_TEMPFAIL where it was cancelled.
+// Watches until the job is finished. With --json every message is printed as one line, the
+// finished job (the reply of job.get) last. The exit status: EX_OK where the job succeeded,
+// EX_DATAERR where the guard kept the model back, EX_SOFTWARE where it failed, EX_TEMPFAIL where it
+// was cancelled.
 int watch_job(Session& session, std::int64_t id);
 
 // A finished job in a few lines.

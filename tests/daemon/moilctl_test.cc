@@ -215,5 +215,59 @@ TEST_F(Moilctl, ErrorsAsJson) {
   EXPECT_EQ(Json::parse(done.err)["data"]["code"], "not_found");
 }
 
+// Whoever finds the fault: the command line, a file, the connection.
+TEST_F(Moilctl, ErrorsOfItsOwnAreJsonToo) {
+  const std::string none = folder_ / "none";
+  for (const auto& [arguments, status, code] :
+       std::vector<std::tuple<std::vector<std::string>, int, std::string>>{
+           {{"--json", "jbo"}, EX_USAGE, "invalid_argument"},
+           {{"job", "--json"}, EX_USAGE, "invalid_argument"},
+           {{"--json", "job", "get", "one"}, EX_USAGE, "invalid_argument"},
+           {{"--json", "job", "submit", none}, EX_NOINPUT, "not_found"},
+           {{"--json", "job", "submit", file("bad.json", "{")}, EX_DATAERR, "bad_data"},
+           {{"--json", "--socket", none, "status"}, EX_UNAVAILABLE, "failed_precondition"}}) {
+    const Finished done = ctl(arguments);
+    EXPECT_EQ(done.status, status) << done.err;
+    EXPECT_THAT(done.out, IsEmpty());
+    ASSERT_TRUE(Json::accept(done.err)) << done.err;
+    EXPECT_EQ(Json::parse(done.err)["data"]["code"], code);
+    EXPECT_TRUE(Json::parse(done.err)["message"].is_string());
+  }
+}
+
+TEST_F(Moilctl, AnUnknownCommandIsNamedWithTheNearest) {
+  for (const auto& [arguments, complaint] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"jbo", "list"},
+            "moilctl: \"moilctl\" has no command \"jbo\"; did you mean \"job\"?\n"},
+           {{"job", "lst"},
+            "moilctl: \"moilctl job\" has no command \"lst\"; did you mean \"list\"?\n"},
+           {{"cache", "frobnicate"},
+            "moilctl: \"moilctl cache\" has no command \"frobnicate\"; it has stats, gc, verify\n"},
+           {{"cache"},
+            "moilctl: \"moilctl cache\" needs one of its commands: stats, gc, verify; see moilctl "
+            "cache --help\n"}}) {
+    const Finished done = ctl(arguments);
+    EXPECT_EQ(done.status, EX_USAGE);
+    EXPECT_EQ(done.err, complaint);
+  }
+  EXPECT_THAT(ctl({"job", "get"}).err, HasSubstr("ID is required; see moilctl job get --help"));
+}
+
+TEST_F(Moilctl, FollowedJobsAreJsonLines) {
+  import_digits();
+  const Finished done = ctl({"--json", "job", "submit", description("night"), "--now", "--watch"});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  std::vector<Json> lines;
+  std::istringstream text(done.out);
+  for (std::string line; std::getline(text, line);) {
+    ASSERT_TRUE(Json::accept(line)) << line;
+    lines.push_back(Json::parse(line));
+  }
+  ASSERT_GE(lines.size(), 3U);
+  EXPECT_EQ(lines.front()["id"], 1);
+  EXPECT_EQ(lines.back()["job"]["state"], "succeeded");
+}
+
 }  // namespace
 }  // namespace moil::daemon::test
