@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/access.h"
 #include "base/error.h"
 
 namespace moil {
@@ -15,7 +16,7 @@ class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags)
       : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)), path_(path) {
-    if (fd_ < 0) throw system_error("cannot open " + path.string(), errno);
+    if (fd_ < 0) throw access_error("cannot open " + path.string(), path, errno);
   }
   ~Descriptor() { ::close(fd_); }
   Descriptor(const Descriptor&) = delete;
@@ -72,19 +73,23 @@ std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes) {
   if (!S_ISREG(info.st_mode)) {
     throw Error(ErrorCode::kInvalidArgument, "the file is not a regular file");
   }
-  std::vector<std::uint8_t> bytes;
-  std::uint8_t chunk[1 << 16];
-  for (;;) {
-    const ssize_t n = ::pread(fd, chunk, sizeof chunk, static_cast<off_t>(bytes.size()));
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size > max_bytes) {
+    throw Error(ErrorCode::kResourceExhausted,
+                "the file is larger than the limit of " + std::to_string(max_bytes) + " bytes");
+  }
+  std::vector<std::uint8_t> bytes(size);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n =
+        ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw system_error("cannot read the file", errno);
-    if (n == 0) return bytes;
-    if (bytes.size() + static_cast<std::uint64_t>(n) > max_bytes) {
-      throw Error(ErrorCode::kResourceExhausted,
-                  "the file is larger than the limit of " + std::to_string(max_bytes) + " bytes");
-    }
-    bytes.insert(bytes.end(), chunk, chunk + n);
+    if (n == 0) break;  // it has become shorter
+    done += static_cast<std::size_t>(n);
   }
+  bytes.resize(done);
+  return bytes;
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {

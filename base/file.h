@@ -16,8 +16,9 @@ namespace moil {
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes = 64 << 20);
 
-// The whole of an open regular file, from its beginning. kInvalidArgument where it is not a regular
-// file, kResourceExhausted where it is larger than max_bytes.
+// The whole of an open regular file, from its beginning: as many bytes as its size says, so that
+// files of /proc, which have none and may never end, are empty. kInvalidArgument where it is not a
+// regular file, kResourceExhausted where it is larger than max_bytes.
 std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes);
 
 // Replaces the file: written aside (mode 0600), fsynced, renamed, folder fsynced. After a crash the

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/graph/network.h"
@@ -64,6 +65,7 @@ void check_fit(const ModelBundle& bundle, const std::filesystem::path& folder) {
 }  // namespace
 
 ModelBundle read_model_folder(const std::filesystem::path& folder) {
+  require_readable(folder);
   if (!std::filesystem::is_directory(folder))
     throw Error(ErrorCode::kNotFound, "no model folder at " + folder.string());
   ModelBundle bundle;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/night/model_folder.h"
@@ -139,6 +140,7 @@ std::string import_file(const ImportArguments& a) {
   bundle.labels = labels_of(a, graph, bundle.description);
   bundle.preprocessing = preprocessing_of(a, graph, bundle.description);
   write_checked(a.folder, bundle);
+  publish(a.folder);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
          std::to_string(bundle.labels.size()) + " classes; in " + a.folder;
 }
@@ -150,6 +152,7 @@ std::string export_file(const ExportArguments& a) {
                         {{kLabelsKey, json(bundle.labels).dump()},
                          {kPreprocessingKey, bundle.preprocessing.to_json().dump()}});
   onnx::write_onnx(a.file, graph);
+  publish(a.file);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + "; in " +
          a.file;
 }

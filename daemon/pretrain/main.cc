@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
@@ -140,7 +141,12 @@ void train(Arguments& a) {
   const std::filesystem::path out = a.out;
   moil::night::write_model_folder(out / "model", result.bundle);
   moil::data::write_image_pack(out / "pack", selection, result.bundle.preprocessing);
-  if (!a.json.empty()) moil::write_file_atomic(a.json, result.report.dump(1) + "\n");
+  moil::publish(out / "model");
+  moil::publish_content(out / "pack");
+  if (!a.json.empty()) {
+    moil::write_file_atomic(a.json, result.report.dump(1) + "\n");
+    moil::publish(a.json);
+  }
   std::printf("%s: %zu classes, held-out accuracy %.1f %%, trained in %.1f s\n",
               (out / "model").c_str(), result.bundle.labels.size(),
               100 * result.report.at("accuracy").get<double>(),
@@ -158,6 +164,7 @@ void write_pack(const Arguments& a) {
                       "the model has no label \"" + name + "\", which is a class of the data");
   }
   moil::data::write_image_pack(a.out, selection, bundle.preprocessing);
+  moil::publish_content(a.out);
   std::printf("%s: %zu images of %zu classes\n", a.out.c_str(), selection.size(),
               selection.classes().size());
 }
@@ -198,11 +205,13 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("pack")) {
       moil::pretrain::write_features(arguments.model, arguments.pack, arguments.trainable_layers,
                                      arguments.out);
+      moil::publish_content(arguments.out);
     }
     if (app.got_subcommand("image-pack")) write_pack(arguments);
     if (app.got_subcommand("images")) {
       arguments.selection.validation_fraction = 0;
       moil::pretrain::export_images(Selection(arguments.selection), arguments.out);
+      moil::publish_content(arguments.out);
     }
     return EX_OK;
   } catch (const moil::Error& e) {

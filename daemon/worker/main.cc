@@ -9,6 +9,7 @@
 #include <csignal>
 #include <new>
 
+#include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process_memory.h"
@@ -94,7 +95,7 @@ int guarded(moil::daemon::EventWriter& events, const Work& work) {
   } catch (const std::bad_alloc&) {
     return fail(Error(ErrorCode::kResourceExhausted, "the worker ran out of memory"));
   } catch (const std::filesystem::filesystem_error& e) {
-    return fail(moil::system_error(e.what(), e.code().value()));
+    return fail(moil::access_error(e.what(), e.path1(), e.code().value()));
   } catch (const std::exception& e) {
     return fail(Error(ErrorCode::kInternal, e.what()));
   }

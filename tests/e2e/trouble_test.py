@@ -225,6 +225,51 @@ class HangingClientTest(TroubleTest):
         self.assertLess(time.monotonic() - began, 10)
 
 
+class OthersFilesTest(unittest.TestCase):
+    """What one program writes, another may read; where it may not, the error says what stops whom."""
+
+    def test_what_is_written_for_others_has_the_modes_of_the_umask(self) -> None:
+        mask = os.umask(0)
+        os.umask(mask)
+        for folder in (world.pretrained.model, world.pretrained.pack):
+            for path in (folder, *folder.rglob("*")):
+                wanted = (0o777 if path.is_dir() else 0o666) & ~mask
+                self.assertEqual(path.stat().st_mode & 0o777, wanted, path)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
+    def test_a_folder_that_is_closed_to_the_service_is_named(self) -> None:
+        folder = world.new_folder("closed")
+        home = folder / "home"
+        shutil.copytree(world.pretrained.model, home / "model")
+        shutil.copytree(world.pretrained.pack, home / "pack")
+        for parent in (world.folder, folder):
+            parent.chmod(0o755)
+        home.chmod(0o700)
+        for name in ("moild", "moil-worker"):
+            shutil.copy(program(name), folder)
+        service = folder / "service"
+        service.mkdir()
+        os.chown(service, NOBODY, NOBODY)
+        daemon = subprocess.Popen(
+            [folder / "moild", "--foreground", "--state-dir", service / "state", "--socket", service / "sock"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=NOBODY, group=NOBODY, extra_groups=[])
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.terminate)
+        deadline = time.monotonic() + 30
+        while not (service / "sock").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+        def said(*words: str | Path) -> str:
+            return subprocess.run([program("moilctl"), "--socket", service / "sock", *words],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True).stderr
+
+        stop = f"may not enter the folder {home} (mode 0700, of user root)"
+        self.assertIn(stop, said("model", "import", home / "model", "--name", MODEL))
+        file = folder / "job.json"
+        file.write_text(json.dumps(world.spec(ROW, **{"global": {"pack": str(home / "pack")}})))
+        self.assertIn(stop, said("job", "submit", file))
+
+
 class StateFolderTest(unittest.TestCase):
     def start(self, state: Path, **options: Any) -> subprocess.CompletedProcess[str]:
         """moild, which must not come up."""
