@@ -23,6 +23,9 @@ class Session {
 
   Client& client();
   Json call(const std::string& method, const Json& params, std::span<const int> files = {});
+  // {MEMBER: the whole list} of a method that answers in pages, or its first `most` items (0: all).
+  Json list(const std::string& method, Json params, const std::string& member,
+            std::size_t most = 0);
   // Prints the document where --json was given; says whether it did.
   bool printed_json(const Json& document);
   // The same on one line, for commands that print more than one document (JSON Lines).

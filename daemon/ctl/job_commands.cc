@@ -29,13 +29,13 @@ int submit(Session& session, const SubmitOptions& options) {
 
 struct ListOptions {
   std::string state;
-  int limit = 50;
+  std::size_t limit = 0;  // none
 };
 
 int list(Session& session, const ListOptions& options) {
-  Json params{{"limit", options.limit}};
+  Json params{{"limit", 1000}};
   if (!options.state.empty()) params["state"] = options.state;
-  const Json reply = session.call("job.list", params);
+  const Json reply = session.list("job.list", params, "jobs", options.limit);
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"ID", "NAME", "MODEL", "STATE", "SUBMITTED", "WHY"}};
   for (const Json& job : reply["jobs"]) {
@@ -51,7 +51,15 @@ struct IdOptions {
 };
 
 int get(Session& session, const IdOptions& options) {
-  const Json reply = session.call("job.get", {{"id", options.id}});
+  Json reply = session.call("job.get", {{"id", options.id}});
+  if (const Json next = reply.value("next", Json()); next.is_object()) {
+    Json params{{"id", options.id}, {"details", false}};
+    params.update(next);
+    const Json rest = session.list("job.get", params, "events");
+    Json& events = reply["events"];
+    events.insert(events.end(), rest["events"].begin(), rest["events"].end());
+  }
+  reply.erase("next");
   if (session.printed_json(reply)) return EX_OK;
   const Json& job = reply["job"];
   std::vector<std::vector<std::string>> rows;
@@ -105,7 +113,7 @@ void add_job_commands(CLI::App& app, Action& chosen) {
   const auto listed = std::make_shared<ListOptions>();
   command = add_command(group, "list", "jobs, newest first", chosen, listed, list);
   command->add_option("--state", listed->state, "only jobs in this state");
-  command->add_option("--limit", listed->limit, "at most so many")->capture_default_str();
+  command->add_option("--limit", listed->limit, "at most so many; all if left out");
 
   for (const auto& [name, help, run] :
        {std::tuple{"get", "one job", &get}, std::tuple{"cancel", "cancel a job", &cancel},

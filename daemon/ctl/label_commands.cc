@@ -88,7 +88,7 @@ int add(Session& session, const AddOptions& options) {
 struct NoOptions {};
 
 int list(Session& session, const NoOptions&) {
-  const Json reply = session.call("label.list", Json::object());
+  const Json reply = session.list("label.list", Json::object(), "labels");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"LABEL", "SAMPLES", "HELD OUT"}};
   for (const Json& label : reply["labels"]) {
@@ -102,14 +102,14 @@ struct SamplesOptions {
   std::string label;
   std::string split;
   std::int64_t after = 0;
-  int limit = 100;
+  std::size_t limit = 0;  // none
 };
 
 int samples(Session& session, const SamplesOptions& options) {
-  Json params{{"after", options.after}, {"limit", options.limit}};
+  Json params{{"after", options.after}, {"limit", 1000}};
   if (!options.label.empty()) params["label"] = options.label;
   if (!options.split.empty()) params["split"] = options.split;
-  const Json reply = session.call("label.samples", params);
+  const Json reply = session.list("label.samples", params, "samples", options.limit);
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS"}};
   for (const Json& s : reply["samples"]) {
@@ -173,9 +173,10 @@ struct MapOptions {
 };
 
 int map(Session& session, const MapOptions& options) {
-  Json params = Json::object();
-  if (!options.label.empty()) params = {{"label", options.label}, {"global", options.global}};
-  const Json reply = session.call("label.map", params);
+  if (!options.label.empty()) {
+    session.call("label.map", {{"label", options.label}, {"global", options.global}});
+  }
+  const Json reply = session.list("label.map", Json::object(), "map");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"LOCAL LABEL", "GLOBAL LABELS"}};
   for (const auto& [label, global] : reply["map"].items()) {
@@ -201,7 +202,7 @@ void add_sample_commands(CLI::App* group, Action& chosen) {
   command->add_option("--label", listed->label, "only those of this label");
   command->add_option("--split", listed->split, "only train or val");
   command->add_option("--after", listed->after, "go on after this ID");
-  command->add_option("--limit", listed->limit, "at most so many")->capture_default_str();
+  command->add_option("--limit", listed->limit, "at most so many; all if left out");
 
   const auto forgotten = std::make_shared<DigestOptions>();
   command = add_command(group, "forget", "remove a sample and all that was made of it", chosen,

@@ -37,7 +37,7 @@ int import(Session& session, const ImportOptions& options) {
 int list(Session& session, const ModelOptions& options) {
   Json params = Json::object();
   if (!options.model.empty()) params["model"] = options.model;
-  const Json reply = session.call("model.list", params);
+  const Json reply = session.list("model.list", params, "models");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{
       {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY"}};

@@ -1,11 +1,12 @@
 #include "daemon/loop/background.h"
 
+#include <memory>
+
 #include "base/error.h"
 
 namespace moil::daemon {
 
-Background::Background(EventLoop& loop, std::size_t most_waiting)
-    : loop_(loop), most_waiting_(most_waiting), thread_([this] { run(); }) {}
+Background::Background(EventLoop& loop) : loop_(loop), thread_([this] { run(); }) {}
 
 Background::~Background() {
   {
@@ -14,15 +15,14 @@ Background::~Background() {
   }
   wake_.notify_one();
   thread_.join();
+  // A task that is dropped may tell somebody, who may submit another, which is refused.
+  const auto dropped = std::exchange(waiting_, {});
 }
 
 void Background::submit(std::function<Done()> work) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= most_waiting_) {
-      throw Error(ErrorCode::kResourceExhausted,
-                  "the daemon is busy with earlier requests; try again later");
-    }
+    if (stopping_) throw Error(ErrorCode::kCancelled, "the daemon is stopping");
     waiting_.push_back(std::move(work));
   }
   wake_.notify_one();
@@ -30,15 +30,17 @@ void Background::submit(std::function<Done()> work) {
 
 void Background::run() {
   for (;;) {
-    std::function<Done()> work;
+    auto task = std::make_shared<std::pair<Work, Done>>();
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
-      work = std::move(waiting_.front());
+      task->first = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    loop_.post(work());
+    task->second = task->first();
+    // Moved, so that its last owner is the loop.
+    loop_.post([task = std::move(task)] { task->second(); });
   }
 }
 

@@ -1,7 +1,8 @@
 // One thread for what would hold up the loop: label files, cache statistics, fsyncs.
 //
-// Tasks run one after the other in the order they were submitted; `done` runs on the loop's thread.
-// submit() is called from the loop's thread. Destruction finishes the running task, drops the rest.
+// Tasks run one after the other in the order they were submitted; `done` runs on the loop's thread,
+// and what a task holds is destroyed there, too. submit() is called from the loop's thread.
+// Destruction finishes the running task and drops the rest: what tasks use must outlive it.
 #pragma once
 
 #include <condition_variable>
@@ -16,26 +17,26 @@ namespace moil::daemon {
 
 class Background {
  public:
-  explicit Background(EventLoop& loop, std::size_t most_waiting = 256);
+  explicit Background(EventLoop& loop);
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
   // `work` runs on the thread and must not throw; it returns what to run on the loop afterwards.
-  // kResourceExhausted where too many tasks wait.
+  // kCancelled where the background is being destroyed.
   using Done = std::function<void()>;
   void submit(std::function<Done()> work);
 
  private:
+  using Work = std::function<Done()>;
   void run();
 
   EventLoop& loop_;
-  const std::size_t most_waiting_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<Done()>> waiting_;  // guarded by mutex_
-  bool stopping_ = false;                      // guarded by mutex_
-  std::thread thread_;                         // last: starts when all else is there
+  std::deque<Work> waiting_;  // guarded by mutex_
+  bool stopping_ = false;     // guarded by mutex_
+  std::thread thread_;        // last: starts when all else is there
 };
 
 }  // namespace moil::daemon

@@ -1,5 +1,6 @@
 #include "daemon/loop/event_loop.h"
 
+#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -11,8 +12,25 @@
 
 namespace moil::daemon {
 namespace {
+
 constexpr std::uint64_t kWakeToken = 0;
+constexpr std::chrono::milliseconds kRest{100};
+
+// Whether it ended without an exception; what was thrown is logged.
+template <class Call>
+bool guarded(const char* what, const Call& call) {
+  try {
+    call();
+    return true;
+  } catch (const std::exception& error) {
+    spdlog::error("{} failed: {}", what, error.what());
+  } catch (...) {
+    spdlog::error("{} failed with something that is no exception", what);
+  }
+  return false;
 }
+
+}  // namespace
 
 EventLoop::EventLoop()
     : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -65,14 +83,16 @@ void EventLoop::watch(int fd, std::uint32_t events, Handler handler) {
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
     throw system_error("cannot watch a descriptor", errno);
   }
-  watches_[fd] = {token, std::make_shared<Handler>(std::move(handler))};
+  watches_[fd] = {token, events, std::make_shared<Handler>(std::move(handler))};
   descriptors_[token] = fd;
 }
 
 void EventLoop::change(int fd, std::uint32_t events) {
-  epoll_event event{.events = events, .data = {.u64 = watches_.at(fd).token}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0) {
-    throw system_error("cannot change a watch", errno);
+  Watch& watch = watches_.at(fd);
+  watch.events = events;
+  epoll_event event{.events = events, .data = {.u64 = watch.token}};
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno != ENOENT) {
+    throw system_error("cannot change a watch", errno);  // ENOENT: it rests
   }
 }
 
@@ -106,7 +126,7 @@ void EventLoop::run_due_timers() {
   while (!timers_.empty() && timers_.begin()->first <= now) {
     const Task task = std::move(timers_.begin()->second.task);
     timers_.erase(timers_.begin());
-    task();
+    guarded("a timer", task);
   }
 }
 
@@ -116,7 +136,7 @@ void EventLoop::run_posted() {
     const std::lock_guard lock(mutex_);
     tasks.swap(posted_);
   }
-  for (const Task& task : tasks) task();
+  for (const Task& task : tasks) guarded("a task", task);
 }
 
 void EventLoop::dispatch(std::uint64_t token, std::uint32_t events) {
@@ -128,7 +148,23 @@ void EventLoop::dispatch(std::uint64_t token, std::uint32_t events) {
   const auto it = descriptors_.find(token);
   if (it == descriptors_.end()) return;
   const auto handler = watches_.at(it->second).handler;  // kept alive while it runs
-  (*handler)(events);
+  if (!guarded("a watch", [&] { (*handler)(events); })) {
+    guarded("resting a watch", [&] { rest(token); });
+  }
+}
+
+void EventLoop::rest(std::uint64_t token) {
+  const auto it = descriptors_.find(token);
+  if (it == descriptors_.end()) return;  // the handler has ended its watch
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, it->second, nullptr);
+  after(kRest, [this, token] {
+    const auto found = descriptors_.find(token);
+    if (found == descriptors_.end()) return;
+    epoll_event event{.events = watches_.at(found->second).events, .data = {.u64 = token}};
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, found->second, &event) != 0) {
+      throw system_error("cannot watch a descriptor again", errno);
+    }
+  });
 }
 
 }  // namespace moil::daemon

@@ -2,7 +2,8 @@
 //
 // stop() and post() may be called from any thread; everything else only from the thread that runs
 // the loop (or before it runs). Handlers may add and remove watches and timers, their own included.
-// A handler that throws ends run() with that exception.
+// What a handler, timer or posted task throws is logged and goes no further: the loop goes on. A
+// watch whose handler threw rests for a moment, so that it cannot fail again and again at once.
 #pragma once
 
 #include <chrono>
@@ -43,6 +44,7 @@ class EventLoop {
  private:
   struct Watch {
     std::uint64_t token;
+    std::uint32_t events;
     std::shared_ptr<Handler> handler;
   };
   struct Timer {
@@ -54,6 +56,7 @@ class EventLoop {
   void run_due_timers();
   void run_posted();
   void dispatch(std::uint64_t token, std::uint32_t events);
+  void rest(std::uint64_t token);
 
   UniqueFd epoll_;
   UniqueFd wake_;  // eventfd: something was posted

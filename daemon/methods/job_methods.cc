@@ -1,7 +1,9 @@
 // job.submit, job.plan, job.list, job.get, job.cancel, job.watch
-#include <filesystem>
+#include <limits>
 
+#include "base/access.h"
 #include "daemon/methods/methods.h"
+#include "daemon/methods/page.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
@@ -24,26 +26,51 @@ const Fields<SubmitParams>& fields_of(const SubmitParams*) {
   return table;
 }
 
-// What cannot be seen from the description alone.
-void check_against_state(const Service& service, const JobSpec& spec) {
+// What cannot be seen from the description alone. `pack` says what is wrong with the global pack.
+void check_against_state(const Service& service, const JobSpec& spec, const std::string& pack) {
   FieldErrors errors;
   if (!service.models.active(spec.model)) {
     errors.push_back({"/job/model", "there is no active model \"" + spec.model +
                                         "\"; import it first (model.import)"});
   }
-  std::error_code ignored;
-  if (!std::filesystem::exists(spec.global.pack, ignored)) {
-    errors.push_back({"/job/global/pack", "there is no file " + spec.global.pack});
-  }
+  if (!pack.empty()) errors.push_back({"/job/global/pack", pack});
   if (!errors.empty()) throw ValidationError("the job description", std::move(errors));
 }
 
-Json submit(Service& service, const Call& call) {
+std::string complaint_about(const std::string& pack) {
+  try {
+    require_readable(pack);
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// Looks at the pack, which may lie on a disk that hangs, then does the rest on the loop.
+void with_pack(Service& service, const JobSpec& spec, const Responder& responder,
+               std::function<void()> rest) {
+  const auto go_on = [&service, spec, responder, rest](const std::string& pack) {
+    try {
+      check_against_state(service, spec, pack);
+      rest();
+    } catch (...) {
+      responder.error(rpc_error(std::current_exception()));
+    }
+  };
+  const auto hung = [pack = spec.global.pack, go_on](const std::exception_ptr& error) {
+    go_on("cannot look at " + pack + ": " + rpc_error(error).message);
+  };
+  service.outside.start<std::string>([pack = spec.global.pack] { return complaint_about(pack); },
+                                     go_on, hung);
+}
+
+void submit(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<SubmitParams>(call.params, "the job description");
-  check_against_state(service, params.job);
-  const std::int64_t id = service.jobs.submit(params.job, params.now);
-  service.scheduler.wake();
-  return {{"id", id}, {"state", "queued"}};
+  with_pack(service, params.job, responder, [&service, params, responder] {
+    const std::int64_t id = service.jobs.submit(params.job, params.now);
+    service.scheduler.wake();
+    responder.result({{"id", id}, {"state", "queued"}});
+  });
 }
 
 // --- job.plan -----------------------------------------------------------------------------------
@@ -64,11 +91,12 @@ const Fields<PlanParams>& fields_of(const PlanParams*) {
 
 void plan(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<PlanParams>(call.params, "the job description");
-  check_against_state(service, params.job);
   std::vector<std::string> options;
   if (params.picture) options.emplace_back("--picture");
   if (params.timing) options.emplace_back("--timing");
-  service.planner.start(params.job, options, responder);
+  with_pack(service, params.job, responder, [&service, params, options, responder] {
+    service.planner.start(params.job, options, responder);
+  });
 }
 
 // --- job.list -----------------------------------------------------------------------------------
@@ -77,6 +105,7 @@ struct ListParams {
   std::optional<JobState> state;
   std::int64_t before = 0;
   int limit = 50;
+  bool details = false;
 };
 
 const Fields<ListParams>& fields_of(const ListParams*) {
@@ -84,19 +113,21 @@ const Fields<ListParams>& fields_of(const ListParams*) {
       field("state", &ListParams::state),
       field("before", &ListParams::before),
       field("limit", &ListParams::limit, Need::kOptional, between(1, kMostListed)),
+      field("details", &ListParams::details),
   };
   return table;
 }
 
 Json list(Service& service, const Call& call) {
   const auto params = read_fields<ListParams>(call.params, "the parameters of job.list");
-  Json jobs = Json::array();
-  for (const Job& job : service.jobs.list(params.state, params.before, params.limit)) {
+  Page page(static_cast<std::size_t>(params.limit));
+  const auto details = params.details ? Details::kWith : Details::kWithout;
+  service.jobs.list(params.state, params.before, details, [&](const Job& job) {
     Json entry = to_json(job, false);
     entry["progress"] = service.scheduler.progress(job.id);
-    jobs.push_back(std::move(entry));
-  }
-  return {{"jobs", std::move(jobs)}};
+    return page.add(std::move(entry), {{"before", job.id}});
+  });
+  return std::move(page).finish("jobs");
 }
 
 // --- job.get, job.cancel ------------------------------------------------------------------------
@@ -110,18 +141,37 @@ const Fields<IdParams>& fields_of(const IdParams*) {
   return table;
 }
 
-Json job_document(const Service& service, const Job& job) {
-  Json document = to_json(job, true);
-  document["progress"] = service.scheduler.progress(job.id);
-  return document;
+struct GetParams {
+  std::int64_t id = 0;
+  std::int64_t since = 0;
+  bool details = true;
+};
+
+const Fields<GetParams>& fields_of(const GetParams*) {
+  static const Fields<GetParams> table = {
+      field("id", &GetParams::id, Need::kRequired),
+      field("since", &GetParams::since),
+      field("details", &GetParams::details),
+  };
+  return table;
+}
+
+// {"job", "events", "next"}: the events after `since`, as many as a page takes.
+Json document(const Service& service, const Job& job, std::int64_t since, bool details) {
+  Page page(std::numeric_limits<std::size_t>::max());
+  service.jobs.events(job.id, since, [&](const JobEvent& event) {
+    return page.add(to_json(event), {{"since", event.seq}});
+  });
+  Json out = std::move(page).finish("events");
+  Json& shown = out["job"] = to_json(job, true);
+  shown["progress"] = service.scheduler.progress(job.id);
+  if (!details && shown["result"].is_object()) shown["result"].erase("details");
+  return out;
 }
 
 Json get(Service& service, const Call& call) {
-  const auto params = read_fields<IdParams>(call.params, "the parameters of job.get");
-  const Job job = service.jobs.get(params.id);
-  Json events = Json::array();
-  for (const JobEvent& event : service.jobs.events(job.id, 0)) events.push_back(to_json(event));
-  return {{"job", job_document(service, job)}, {"events", std::move(events)}};
+  const auto params = read_fields<GetParams>(call.params, "the parameters of job.get");
+  return document(service, service.jobs.get(params.id), params.since, params.details);
 }
 
 Json cancel(Service& service, const Call& call) {
@@ -148,9 +198,18 @@ const Fields<WatchParams>& fields_of(const WatchParams*) {
 
 Json watch(Service& service, const Call& call) {
   const auto params = read_fields<WatchParams>(call.params, "the parameters of job.watch");
-  const Job job = service.jobs.get(params.id);
-  Json events = service.watchers.begin(call.client, job, params.since);
-  return {{"job", job_document(service, job)}, {"events", std::move(events)}};
+  Json reply = document(service, service.jobs.get(params.id), params.since, true);
+  const auto client = call.client.lock();
+  if (!client) return reply;
+  const Json& events = reply["events"];
+  const std::int64_t seen =
+      events.empty() ? params.since : events.back()["seq"].get<std::int64_t>();
+  service.watchers.begin(client, params.id, seen);
+  // After the reply: what it had no room for.
+  service.loop.post([&service, whose = call.client] {
+    if (const auto alive = whose.lock()) service.watchers.drained(alive);
+  });
+  return reply;
 }
 
 }  // namespace
@@ -158,8 +217,8 @@ Json watch(Service& service, const Call& call) {
 MethodTable job_methods(Service& s) {
   using Where = Method::Where;
   return {
-      {"job.submit", "0.1", "queue a job", Where::kLoop,
-       [&s](Call& call) { return submit(s, call); }, nullptr},
+      {"job.submit", "0.1", "queue a job", Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { submit(s, call, responder); }},
       {"job.plan", "0.1", "what a job would need", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { plan(s, call, responder); }},
       {"job.list", "0.1", "jobs, newest first", Where::kLoop,

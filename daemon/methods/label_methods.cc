@@ -1,9 +1,11 @@
 // label.add, list, rm, rename, relabel, forget, samples, map: all on the background thread.
+#include <limits>
 #include <span>
 
+#include "base/file.h"
 #include "daemon/methods/cache_access.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/no_params.h"
+#include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/service/service.h"
 
@@ -46,39 +48,144 @@ Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
 }
 
-// A sample that cannot be added does not keep the others back: adding is idempotent, so that the
-// whole request can be repeated once the cause is gone.
-Json add(LabelStore& store, const Call& call) {
-  const auto params = read_fields<AddParams>(call.params, "the parameters of label.add");
-  check_samples("samples", params.samples, call);
-  const auto labels = data::checked_label_names(params.labels);
-  Json samples = Json::array();
-  int added = 0;
-  int failed = 0;
-  for (const SampleParams& sample : params.samples) {
+// One label.add: a sample after the other, so that it holds one in memory. Files are read outside,
+// for their disk may hang; each sample is added in the background, and what others ask for there
+// comes in between. A sample that cannot be added does not keep the others back: adding is
+// idempotent, so that the whole request can be repeated once the cause is gone.
+class Adding : public std::enable_shared_from_this<Adding> {
+ public:
+  using Content = std::shared_ptr<const std::vector<std::uint8_t>>;
+
+  Adding(Service& service, Call& call, Responder responder, Lane::Turn turn)
+      : service_(service),
+        params_(read_fields<AddParams>(call.params, "the parameters of label.add")),
+        responder_(std::move(responder)),
+        turn_(std::move(turn)) {
+    check_samples("samples", params_.samples, call);
+    labels_ = data::checked_label_names(params_.labels);
+    for (UniqueFd& file : call.files) files_.push_back(std::make_shared<UniqueFd>(std::move(file)));
+  }
+
+  // The next sample, or the answer after the last.
+  void next() {
+    if (at_ == params_.samples.size()) {
+      return responder_.result(
+          {{"added", added_}, {"failed", failed_}, {"samples", std::move(samples_)}});
+    }
+    SampleParams& sample = params_.samples[at_];
+    if (!sample.file) {
+      auto bytes = decode_base64(std::exchange(sample.content, {}).value()).value();
+      return add(std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes)));
+    }
+    if (hung_) return fail(ErrorCode::kIo, "not read, because the one before it hangs");
+    read(files_[static_cast<std::size_t>(*sample.file)]);
+  }
+
+ private:
+  void read(const std::shared_ptr<UniqueFd>& file) {
+    const auto self = shared_from_this();
+    service_.outside.start<Content>(
+        [file]() -> Content {
+          return std::make_shared<const std::vector<std::uint8_t>>(
+              read_descriptor(file->get(), data::kMaxSampleBytes));
+        },
+        [self](const Content& content) { self->add(content); },
+        [self](const std::exception_ptr& error) { self->not_read(error); });
+  }
+
+  void not_read(const std::exception_ptr& error) {
     try {
-      const auto result = store.add_sample(content_of(sample, call), labels, params.split);
-      added += result.is_new ? 1 : 0;
-      samples.push_back(added_json(result));
-    } catch (const Error& error) {
-      ++failed;
-      samples.push_back(
-          {{"error", {{"code", to_string(error.code())}, {"message", error.what()}}}});
+      std::rethrow_exception(error);
+    } catch (const GaveUp& e) {
+      hung_ = true;
+      fail(e.code(), e.what());
+    } catch (const Error& e) {
+      fail(e.code(), e.what());
+    } catch (const std::exception& e) {
+      fail(ErrorCode::kInternal, e.what());
     }
   }
-  return {{"added", added}, {"failed", failed}, {"samples", std::move(samples)}};
+
+  void add(const Content& content) {
+    const auto self = shared_from_this();
+    service_.background.submit([self, content]() -> Background::Done {
+      try {
+        const auto result =
+            self->service_.labels.add_sample(*content, self->labels_, self->params_.split);
+        return [self, result] { self->added(result); };
+      } catch (const Error& error) {
+        return [self, error] { self->fail(error.code(), error.what()); };
+      } catch (const std::exception& error) {
+        const std::string text = error.what();
+        return [self, text] { self->fail(ErrorCode::kInternal, text); };
+      }
+    });
+  }
+
+  void added(const data::AddedSample& result) {
+    added_ += result.is_new ? 1 : 0;
+    done(added_json(result));
+  }
+
+  void fail(ErrorCode code, const std::string& message) {
+    ++failed_;
+    done({{"error", {{"code", to_string(code)}, {"message", message}}}});
+  }
+
+  void done(Json sample) {
+    samples_.push_back(std::move(sample));
+    ++at_;
+    service_.loop.post([self = shared_from_this()] { self->next(); });
+  }
+
+  Service& service_;
+  AddParams params_;
+  std::vector<std::shared_ptr<UniqueFd>> files_;  // shared with the threads that read them
+  std::vector<std::string> labels_;
+  const Responder responder_;
+  const Lane::Turn turn_;
+  std::size_t at_ = 0;
+  bool hung_ = false;
+  int added_ = 0;
+  int failed_ = 0;
+  Json samples_ = Json::array();
+};
+
+void add(Service& service, Call& call, const Responder& responder) {
+  const auto shared = std::make_shared<Call>(std::move(call));
+  responder.in_turn([&service, shared, responder](const Lane::Turn& turn) {
+    try {
+      std::make_shared<Adding>(service, *shared, responder, turn)->next();
+    } catch (...) {
+      responder.error(rpc_error(std::current_exception()));
+    }
+  });
 }
 
 // --- label.list ---------------------------------------------------------------------------------
 
+struct ListParams {
+  std::string after;
+  int limit = kMostListed;
+};
+
+const Fields<ListParams>& fields_of(const ListParams*) {
+  static const Fields<ListParams> table = {
+      field("after", &ListParams::after),
+      field("limit", &ListParams::limit, Need::kOptional, between(1, kMostListed)),
+  };
+  return table;
+}
+
 Json list(const LabelStore& store, const Call& call) {
-  (void)read_fields<NoParams>(call.params, "the parameters of label.list");
-  Json labels = Json::array();
-  for (const auto& label : store.labels()) {
-    labels.push_back(
-        {{"name", label.name}, {"samples", label.samples}, {"validation", label.validation}});
-  }
-  return {{"labels", std::move(labels)}};
+  const auto params = read_fields<ListParams>(call.params, "the parameters of label.list");
+  Page page(static_cast<std::size_t>(params.limit));
+  store.for_each_label(params.after, [&](const data::LabelCount& label) {
+    return page.add(
+        {{"name", label.name}, {"samples", label.samples}, {"validation", label.validation}},
+        {{"after", label.name}});
+  });
+  return std::move(page).finish("labels");
 }
 
 // --- label.rm, label.rename ---------------------------------------------------------------------
@@ -200,21 +307,24 @@ const Fields<SamplesParams>& fields_of(const SamplesParams*) {
 
 Json samples(const LabelStore& store, const Call& call) {
   const auto params = read_fields<SamplesParams>(call.params, "the parameters of label.samples");
+  // One more than is asked for, to know whether there are more.
   const data::SampleQuery query{.label = params.label,
                                 .split = params.split,
                                 .after_id = params.after,
-                                .limit = static_cast<std::size_t>(params.limit)};
-  Json list = Json::array();
+                                .limit = static_cast<std::size_t>(params.limit) + 1};
+  Page page(static_cast<std::size_t>(params.limit));
   for (const auto& sample : store.samples(query)) {
-    list.push_back({{"id", sample.id},
-                    {"digest", sample.digest.hex()},
-                    {"media_type", sample.media_type},
-                    {"bytes", sample.size},
-                    {"added_at", utc_text(sample.added_at * 1000)},
-                    {"split", to_string(sample.split)},
-                    {"labels", sample.labels}});
+    const bool fits = page.add({{"id", sample.id},
+                                {"digest", sample.digest.hex()},
+                                {"media_type", sample.media_type},
+                                {"bytes", sample.size},
+                                {"added_at", utc_text(sample.added_at * 1000)},
+                                {"split", to_string(sample.split)},
+                                {"labels", sample.labels}},
+                               {{"after", sample.id}});
+    if (!fits) break;
   }
-  return {{"samples", std::move(list)}};
+  return std::move(page).finish("samples");
 }
 
 // --- label.map ----------------------------------------------------------------------------------
@@ -222,12 +332,14 @@ Json samples(const LabelStore& store, const Call& call) {
 struct MapParams {
   std::optional<std::string> label;
   std::vector<std::string> global;
+  std::string after;
 };
 
 const Fields<MapParams>& fields_of(const MapParams*) {
   static const Fields<MapParams> table = {
       field("label", &MapParams::label),
       field("global", &MapParams::global),
+      field("after", &MapParams::after),
   };
   return table;
 }
@@ -235,7 +347,16 @@ const Fields<MapParams>& fields_of(const MapParams*) {
 Json map(LabelStore& store, const Call& call) {
   const auto params = read_fields<MapParams>(call.params, "the parameters of label.map");
   if (params.label) store.set_reconciliation(*params.label, params.global);
-  return {{"map", store.reconciliation()}};
+  Page page(std::numeric_limits<std::size_t>::max());
+  const auto whole = store.reconciliation();
+  for (auto entry = whole.upper_bound(params.after); entry != whole.end(); ++entry) {
+    if (!page.add({entry->first, entry->second}, {{"after", entry->first}})) break;
+  }
+  Json reply = std::move(page).finish("map");
+  Json map = Json::object();
+  for (const Json& entry : reply["map"]) map[entry[0].get<std::string>()] = entry[1];
+  reply["map"] = std::move(map);
+  return reply;
 }
 
 }  // namespace
@@ -244,8 +365,8 @@ MethodTable label_methods(Service& s) {
   const auto where = Method::Where::kBackground;
   LabelStore& store = s.labels;
   return {
-      {"label.add", "0.1", "add samples under labels", where,
-       [&store](Call& call) { return add(store, call); }, nullptr},
+      {"label.add", "0.1", "add samples under labels", Method::Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
       {"label.list", "0.1", "labels with their numbers of samples", where,
        [&store](Call& call) { return list(store, call); }, nullptr},
       {"label.rm", "0.1", "remove a label", where, [&s](Call& call) { return rm(s, call); },

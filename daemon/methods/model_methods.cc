@@ -1,5 +1,8 @@
 // model.import, list, get, activate, rollback, predict
+#include <algorithm>
+
 #include "daemon/methods/methods.h"
+#include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/service/service.h"
 
@@ -24,8 +27,12 @@ const Fields<ImportRequest>& fields_of(const ImportRequest*) {
 
 namespace {
 
+constexpr int kMostListed = 1000;
+
 struct ListParams {
   std::optional<std::string> model;
+  std::string after;  // "MODEL/VERSION"
+  int limit = kMostListed;
 };
 
 struct ModelParams {
@@ -51,7 +58,11 @@ const Fields<PredictParams>& fields_of(const PredictParams*) {
 }
 
 const Fields<ListParams>& fields_of(const ListParams*) {
-  static const Fields<ListParams> table = {field("model", &ListParams::model)};
+  static const Fields<ListParams> table = {
+      field("model", &ListParams::model),
+      field("after", &ListParams::after),
+      field("limit", &ListParams::limit, Need::kOptional, between(1, kMostListed)),
+  };
   return table;
 }
 
@@ -63,13 +74,28 @@ const Fields<ModelParams>& fields_of(const ModelParams*) {
   return table;
 }
 
+std::string place_of(const ModelVersion& v) { return v.model + "/" + std::to_string(v.version); }
+
 Json list(Service& s, const Call& call) {
   const auto params = read_fields<ListParams>(call.params, "the parameters of model.list");
-  Json models = Json::array();
-  for (const auto& v : params.model ? s.models.versions(*params.model) : s.models.list()) {
-    models.push_back(to_json(v, s.layout));
+  const auto versions = params.model ? s.models.versions(*params.model) : s.models.list();
+  auto first = versions.begin();
+  if (!params.after.empty()) {
+    first = std::find_if(first, versions.end(),
+                         [&](const ModelVersion& v) { return place_of(v) == params.after; });
+    if (first == versions.end()) {
+      throw ValidationError("the parameters of model.list",
+                            {{"/after", "there is no version \"" + params.after +
+                                            "\"; ask for the list from its beginning"}});
+    }
+    ++first;
   }
-  return {{"models", std::move(models)}};
+  Page page(static_cast<std::size_t>(params.limit));
+  while (first != versions.end() &&
+         page.add(to_json(*first, s.layout), {{"after", place_of(*first)}})) {
+    ++first;
+  }
+  return std::move(page).finish("models");
 }
 
 Json get(Service& s, const Call& call) {

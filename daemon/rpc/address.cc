@@ -34,4 +34,11 @@ bool is_listening(const std::filesystem::path& path) {
   return fd && ::connect(fd.get(), address.get(), address.size()) == 0;
 }
 
+bool is_abandoned(const std::filesystem::path& path) {
+  const UnixAddress address(path);
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) throw system_error("cannot create a socket", errno);
+  return ::connect(fd.get(), address.get(), address.size()) != 0 && errno == ECONNREFUSED;
+}
+
 }  // namespace moil::daemon

@@ -24,5 +24,7 @@ class UnixAddress {
 // A blocking connection; kNotFound or kIo with errno's text.
 UniqueFd connect_to(const std::filesystem::path& path);
 bool is_listening(const std::filesystem::path& path);
+// Whether the socket there is nobody's any more: what listened on it is dead.
+bool is_abandoned(const std::filesystem::path& path);
 
 }  // namespace moil::daemon

@@ -12,7 +12,11 @@
 namespace moil::daemon {
 
 Connection::Connection(EventLoop& loop, UniqueFd socket, const Limits& limits, Callbacks callbacks)
-    : loop_(loop), socket_(std::move(socket)), limits_(limits), callbacks_(std::move(callbacks)) {}
+    : loop_(loop),
+      socket_(std::move(socket)),
+      limits_(limits),
+      callbacks_(std::move(callbacks)),
+      lane_(std::make_shared<Lane>(loop, [this] { return socket_ && has_room(); })) {}
 
 Connection::~Connection() {
   callbacks_ = {};
@@ -32,20 +36,35 @@ void Connection::close() {
   loop_.cancel(output_timer_);
   loop_.unwatch(socket_.get());
   socket_.reset();
-  output_.clear();
+  drop_output();
   files_.clear();
+  lane_->drop();
+  when_room_.clear();
+  begin_alone_ = nullptr;
   if (callbacks_.closed) callbacks_.closed(shared_from_this());
 }
 
 void Connection::send(const std::string& line) {
-  if (!socket_ || shut_) return;
-  output_ += line;
-  output_ += '\n';
+  if (!socket_ || shut_ || deaf_) return;
+  std::string& queue = in_parts_ ? held_ : output_;
+  queue += line;
+  queue += '\n';
+  if (!in_parts_) return write_some();
+  blocked_ = true;
+}
+
+void Connection::send_part(std::string_view part) {
+  if (!socket_ || shut_ || deaf_) return;
+  in_parts_ = true;
+  output_ += part;
   write_some();
-  if (socket_ && output_.size() > limits_.output_bytes) {
-    spdlog::warn("a client does not read its replies ({} bytes wait): dropped", output_.size());
-    close();
-  }
+}
+
+void Connection::end_parts() {
+  if (!std::exchange(in_parts_, false) || !socket_ || deaf_) return;
+  output_ += '\n';
+  output_ += std::exchange(held_, {});
+  write_some();
 }
 
 void Connection::hang_up() {
@@ -57,92 +76,187 @@ void Connection::hang_up() {
   write_some();
 }
 
-void Connection::end_request() {
-  --in_flight_;
+void Connection::when_room(EventLoop::Task task) {
   if (!socket_) return;
-  take_lines();
-  if (socket_) update_watch();
+  if (has_room()) return loop_.post(std::move(task));
+  when_room_.push_back(std::move(task));
+}
+
+void Connection::begin_request(std::size_t bytes) {
+  ++in_flight_;
+  in_flight_bytes_ += bytes;
+}
+
+void Connection::end_request(std::size_t bytes) {
+  --in_flight_;
+  in_flight_bytes_ -= bytes;
+  if (in_flight_ == 0 && begin_alone_) loop_.post(std::exchange(begin_alone_, nullptr));
+  take_soon();
+}
+
+void Connection::alone(EventLoop::Task begin) {
+  alone_ = true;
+  begin_alone_ = std::move(begin);
+  if (in_flight_ == 0) loop_.post(std::exchange(begin_alone_, nullptr));
+}
+
+void Connection::end_alone() {
+  alone_ = false;
+  take_soon();
 }
 
 void Connection::on_ready(std::uint32_t events) {
-  if ((events & EPOLLOUT) != 0) {
-    write_some();
-    if (socket_) take_lines();  // they may have waited for the output to drain
-  }
-  if (!socket_ || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
-  if (!read_some()) return close();
-  take_lines();
-  if (socket_) update_watch();
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0) return on_gone();
+  if ((events & EPOLLOUT) != 0) write_some();
+  if (socket_ && (events & EPOLLIN) != 0) read_some();
+  take_soon();
 }
 
+// What it has sent before is still there to be read, and to be carried out.
+void Connection::on_gone() {
+  while (socket_ && !ended_ && read_some()) {
+  }
+  if (!socket_) return;
+  ended_ = deaf_ = gone_ = true;
+  drop_output();
+  loop_.unwatch(socket_.get());
+  if (hanging_up_) return close();
+  on_room();
+  take_soon();
+}
+
+// Whether there may be more.
 bool Connection::read_some() {
   char chunk[1 << 16];
   const ssize_t n = receive(socket_.get(), chunk, sizeof chunk, files_);
-  if (n == 0) return false;
-  if (n < 0) return errno == EAGAIN || errno == EINTR;
-  if (hanging_up_ || files_.size() > limits_.descriptors) {
+  if (n < 0 && errno == EINTR) return true;
+  if (n < 0 && errno == EAGAIN) return false;
+  if (n <= 0) {
+    ended_ = true;
+    if (hanging_up_) close();
+    return false;
+  }
+  if (hanging_up_) {
     files_.clear();
-    return hanging_up_;
+    return true;
+  }
+  if (files_.size() > limits_.descriptors) {
+    close();
+    return false;
   }
   input_.append(chunk, static_cast<std::size_t>(n));
   return true;
 }
 
-void Connection::take_lines() {
-  if (taking_) return;  // a handler that answered at once: the outer call goes on
-  taking_ = true;
-  while (socket_ && !hanging_up_ && !paused()) {
-    const std::size_t end = input_.find('\n', scanned_);
-    if (end == std::string::npos || end > limits_.request_bytes) {
-      scanned_ = input_.size();
-      if (input_.size() > limits_.request_bytes) callbacks_.too_long(shared_from_this());
-      break;
+void Connection::take_soon() {
+  if (!socket_ || taking_soon_) return;
+  taking_soon_ = true;
+  update_watch();
+  loop_.post([self = weak_from_this()] {
+    if (const auto connection = self.lock()) connection->take_line();
+  });
+}
+
+void Connection::take_line() {
+  taking_soon_ = false;
+  if (!socket_) return;
+  try {
+    if (!hanging_up_ && !paused() && take_one()) {
+      take_soon();
+    } else {
+      close_if_done();
     }
-    std::string line = input_.substr(0, end);
-    input_.erase(0, end + 1);
-    scanned_ = 0;
-    loop_.cancel(std::exchange(request_timer_, 0));
-    if (line.empty() || line == "\r") continue;
-    callbacks_.line(shared_from_this(), std::move(line), std::exchange(files_, {}));
+  } catch (const std::exception& error) {
+    spdlog::error("a client's line cannot be handled: {}", error.what());
+    return close();
   }
-  taking_ = false;
-  if (socket_) watch_request_time();
+  if (!socket_) return;
+  watch_request_time();
+  update_watch();
+}
+
+// Whether there was one.
+bool Connection::take_one() {
+  const std::size_t end = input_.find('\n', scanned_);
+  if (end == std::string::npos || end > limits_.request_bytes) {
+    scanned_ = input_.size();
+    if (input_.size() > limits_.request_bytes) callbacks_.too_long(shared_from_this());
+    return false;
+  }
+  std::string line = input_.substr(0, end);
+  input_.erase(0, end + 1);
+  scanned_ = 0;
+  loop_.cancel(std::exchange(request_timer_, 0));
+  if (line.empty() || line == "\r") return true;
+  callbacks_.line(shared_from_this(), std::move(line), std::exchange(files_, {}));
+  return true;
 }
 
 bool Connection::paused() const {
-  return in_flight_ >= limits_.in_flight || output_.size() > limits_.output_bytes / 2;
+  return alone_ || in_flight_ >= limits_.in_flight || in_flight_bytes_ >= limits_.request_bytes ||
+         !has_room();
+}
+
+void Connection::close_if_done() {
+  const bool answered = in_flight_ == 0 && !alone_ && !taking_soon_ && waiting() == 0;
+  if (ended_ && answered && input_.find('\n') == std::string::npos) close();
 }
 
 void Connection::write_some() {
-  const std::size_t before = output_.size();
-  std::size_t sent = 0;
-  while (sent < output_.size()) {
-    const ssize_t n = ::send(socket_.get(), output_.data() + sent, output_.size() - sent,
+  const bool had_room = has_room();
+  bool progress = false;
+  while (sent_ < output_.size()) {
+    const ssize_t n = ::send(socket_.get(), output_.data() + sent_, output_.size() - sent_,
                              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno != EAGAIN) return close();
+    if (n < 0 && errno != EAGAIN) deaf_ = true;
     if (n < 0) break;
-    sent += static_cast<std::size_t>(n);
+    sent_ += static_cast<std::size_t>(n);
+    progress = true;
   }
-  output_.erase(0, sent);
-  if (sent > 0) loop_.cancel(std::exchange(output_timer_, 0));
+  if (deaf_ || sent_ == output_.size()) {
+    drop_output();
+  } else if (sent_ > output_.size() / 2) {
+    output_.erase(0, std::exchange(sent_, 0));
+  }
+  if (progress || output_.empty()) loop_.cancel(std::exchange(output_timer_, 0));
   watch_output_time();
   if (output_.empty() && hanging_up_ && !shut_) {
     shut_ = true;
     ::shutdown(socket_.get(), SHUT_WR);
   }
   update_watch();
-  if (before > 0 && output_.empty() && callbacks_.drained) callbacks_.drained(shared_from_this());
+  blocked_ |= waiting() > 0;
+  if (waiting() == 0 && std::exchange(blocked_, false)) {
+    loop_.post([self = weak_from_this()] {
+      const auto connection = self.lock();
+      if (connection && connection->callbacks_.drained) connection->callbacks_.drained(connection);
+    });
+  }
+  if (!had_room && has_room()) on_room();
+}
+
+void Connection::on_room() {
+  lane_->go_on();
+  for (auto& task : std::exchange(when_room_, {})) loop_.post(std::move(task));
+}
+
+void Connection::drop_output() {
+  output_.clear();
+  sent_ = 0;
+  if (deaf_) held_.clear();
 }
 
 void Connection::update_watch() {
+  if (gone_ || !socket_) return;
   std::uint32_t events = output_.empty() ? 0U : EPOLLOUT;
-  if (!paused() || hanging_up_) events |= EPOLLIN;
+  const bool reads = hanging_up_ || (!paused() && !taking_soon_);
+  if (reads && !ended_) events |= EPOLLIN;
   loop_.change(socket_.get(), events);
 }
 
 void Connection::watch_request_time() {
-  const bool waiting_for_end = hanging_up_ || (!input_.empty() && !paused());
+  const bool waiting_for_end = hanging_up_ || (!input_.empty() && !paused() && !ended_);
   if (!waiting_for_end) {
     loop_.cancel(std::exchange(request_timer_, 0));
   } else if (request_timer_ == 0) {
@@ -152,10 +266,18 @@ void Connection::watch_request_time() {
   }
 }
 
+// The system wakes us only when a client has read much; one that reads slowly is found by trying.
 void Connection::watch_output_time() {
   if (output_.empty() || output_timer_ != 0) return;
   output_timer_ = loop_.after(limits_.output_time, [self = weak_from_this()] {
-    if (const auto connection = self.lock()) connection->close();
+    const auto connection = self.lock();
+    if (!connection || !connection->socket_) return;
+    const std::size_t before = connection->waiting();
+    connection->output_timer_ = 0;
+    connection->write_some();
+    if (connection->socket_ && connection->waiting() < before) return connection->take_soon();
+    spdlog::warn("a client does not read its replies ({} bytes wait): dropped", before);
+    connection->close();
   });
 }
 

@@ -1,16 +1,21 @@
 // One client's socket: lines in, lines out, within the limits.
 //
-// A line that is too long is answered by the owner and the rest is discarded; a line that does not
-// end in time, or output that nobody reads, closes the connection. Descriptors that arrive with a
-// line (SCM_RIGHTS) belong to it. Loop thread only.
+// Lines are taken one a turn of the loop, so that no client holds up the others; while too many are
+// not answered yet, or too much of the answers is not read, the next ones wait in the socket. A
+// line that is too long is answered by the owner and the rest is discarded; a line that does not
+// end in time, or output of which nothing is read for a time, closes the connection. A client that
+// ends its side is served to its last line. Descriptors that arrive with a line (SCM_RIGHTS) belong
+// to it. Loop thread only.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/loop/event_loop.h"
+#include "daemon/rpc/lane.h"
 #include "daemon/rpc/limits.h"
 
 namespace moil::daemon {
@@ -22,7 +27,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                        std::vector<UniqueFd> files)>
         line;
     std::function<void(const std::shared_ptr<Connection>&)> too_long;  // before the hang-up
-    std::function<void(const std::shared_ptr<Connection>&)> drained;   // output became empty
+    std::function<void(const std::shared_ptr<Connection>&)> drained;   // nothing waits any more
     std::function<void(const std::shared_ptr<Connection>&)> closed;
   };
 
@@ -31,21 +36,39 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void open();  // begins to read; after make_shared
   void send(const std::string& line);
+  // A line in parts, between which nothing else is sent; the newline comes with the end.
+  void send_part(std::string_view part);
+  void end_parts();
   void close();
   // Sends what waits, then closes once the client has seen it.
   void hang_up();
 
   bool is_open() const { return static_cast<bool>(socket_); }
-  std::size_t waiting() const { return output_.size(); }  // bytes not read by the client yet
-  // Requests begun and ended by the dispatcher; reading pauses at the limit.
-  void begin_request() { ++in_flight_; }
-  void end_request();
+  // Bytes that the client has not read yet.
+  std::size_t waiting() const { return output_.size() - sent_ + held_.size(); }
+  // Whether replies may be made for it: it has read most of those before.
+  bool has_room() const { return deaf_ || waiting() <= limits_.output_bytes; }
+  void when_room(EventLoop::Task task);  // once; soon where there is room already
+
+  // Requests begun and ended by the dispatcher, with the size of their line.
+  void begin_request(std::size_t bytes);
+  void end_request(std::size_t bytes);
+  // Calls `begin` when every request before is answered; takes no line until end_alone().
+  void alone(EventLoop::Task begin);
+  void end_alone();
+  const std::shared_ptr<Lane>& lane() const { return lane_; }
 
  private:
   void on_ready(std::uint32_t events);
+  void on_gone();
   bool read_some();
-  void take_lines();
+  void take_soon();
+  void take_line();
+  bool take_one();
   void write_some();
+  void drop_output();
+  void on_room();
+  void close_if_done();
   void update_watch();
   void watch_request_time();
   void watch_output_time();
@@ -59,8 +82,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t scanned_ = 0;  // of input_, known to hold no newline
   std::vector<UniqueFd> files_;
   std::string output_;
+  std::size_t sent_ = 0;  // of output_
+  bool in_parts_ = false;
+  std::string held_;      // lines that wait for the end of one in parts
+  bool blocked_ = false;  // something waits, or did until now
+  std::vector<EventLoop::Task> when_room_;
   std::size_t in_flight_ = 0;
-  bool taking_ = false;      // inside take_lines()
+  std::size_t in_flight_bytes_ = 0;
+  bool alone_ = false;
+  EventLoop::Task begin_alone_;
+  const std::shared_ptr<Lane> lane_;
+  bool taking_soon_ = false;
+  bool ended_ = false;       // the client sends nothing more
+  bool deaf_ = false;        // it reads nothing more
+  bool gone_ = false;        // both, and the socket is not watched any more
   bool hanging_up_ = false;  // input is discarded
   bool shut_ = false;        // our side is closed for writing
   EventLoop::TimerId request_timer_ = 0;

@@ -3,31 +3,27 @@
 #include <spdlog/spdlog.h>
 
 #include "daemon/json/parse.h"
+#include "daemon/rpc/batch.h"
 
 namespace moil::daemon {
 
-// Collects the replies of one line and sends them when all are there.
-class Dispatcher::Replies {
+// The reply to a request that is a line by itself is a line, too.
+class Dispatcher::Line : public ReplyTarget {
  public:
-  Replies(const std::shared_ptr<Connection>& client, bool batch) : client_(client), batch_(batch) {
-    client->begin_request();
+  Line(const std::shared_ptr<Connection>& client, std::size_t bytes)
+      : client_(client), bytes_(bytes) {
+    client->begin_request(bytes);
   }
-  ~Replies() {
-    const auto client = client_.lock();
-    if (!client) return;
-    if (batch_ && !list_.empty()) client->send(to_line(list_));
-    if (!batch_ && !list_.empty()) client->send(to_line(list_[0]));
-    client->end_request();
+  ~Line() override {
+    if (const auto client = client_.lock()) client->end_request(bytes_);
   }
-  Replies(const Replies&) = delete;
-  Replies& operator=(const Replies&) = delete;
-
-  void add(Json reply) { list_.push_back(std::move(reply)); }
+  void put(const std::string& text) override {
+    if (const auto client = client_.lock()) client->send(text);
+  }
 
  private:
   std::weak_ptr<Connection> client_;
-  bool batch_;
-  Json list_ = Json::array();
+  std::size_t bytes_;
 };
 
 namespace {
@@ -61,6 +57,17 @@ Dispatcher::Dispatcher(const MethodTable& methods, Background& background, const
 
 void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::string& line,
                       std::vector<UniqueFd> files) {
+  try {
+    take(client, line, std::move(files));
+  } catch (...) {
+    const RpcError error = rpc_error(std::current_exception());
+    spdlog::error("a request could not be begun: {}", error.message);
+    client->send(to_line(error_reply(nullptr, error)));
+  }
+}
+
+void Dispatcher::take(const std::shared_ptr<Connection>& client, const std::string& line,
+                      std::vector<UniqueFd> files) {
   Json document;
   try {
     document = parse_json(line, limits_.nesting);
@@ -68,31 +75,36 @@ void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::stri
     client->send(to_line(error_reply(nullptr, rpc_error(kParseError, error.what()))));
     return;
   }
-  const bool batch = document.is_array();
-  const auto replies = std::make_shared<Replies>(client, batch);
-  if (!batch) return request(client, document, std::move(files), replies);
-  if (document.empty() || document.size() > limits_.batch) {
+  if (document.is_array()) return batch(client, std::move(document));
+  request(client, document, std::move(files), std::make_unique<Line>(client, line.size()));
+}
+
+void Dispatcher::batch(const std::shared_ptr<Connection>& client, Json requests) {
+  if (requests.empty() || requests.size() > limits_.batch) {
     const std::string text = "a batch must hold 1 to " + std::to_string(limits_.batch) +
-                             " requests, found " + std::to_string(document.size());
+                             " requests, found " + std::to_string(requests.size());
     client->send(to_line(error_reply(nullptr, rpc_error(kInvalidRequest, text))));
     return;
   }
-  for (const Json& item : document) request(client, item, {}, replies);
+  Batch::begin(client, std::move(requests),
+               [this](const auto& whose, const Json& item, std::unique_ptr<ReplyTarget> target) {
+                 request(whose, item, {}, std::move(target));
+               });
 }
 
 void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& request,
-                         std::vector<UniqueFd> files, const std::shared_ptr<Replies>& replies) {
-  const Json id = id_of(request);
+                         std::vector<UniqueFd> files, std::unique_ptr<ReplyTarget> target) {
   const std::string wrong = complaint(request);
-  if (!wrong.empty()) return replies->add(error_reply(id, rpc_error(kInvalidRequest, wrong)));
+  const bool wants_reply = !wrong.empty() || request.contains("id");
+  const auto reply =
+      std::make_shared<Reply>(id_of(request), wants_reply, limits_.reply_bytes, std::move(target));
+  if (!wrong.empty()) return reply->error(rpc_error(kInvalidRequest, wrong));
 
-  const bool wants_reply = request.contains("id");
-  const Responder responder([replies, id, wants_reply](Json result, const RpcError* error) {
-    if (!wants_reply) return;
-    replies->add(error != nullptr
-                     ? error_reply(id, *error)
-                     : Json{{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}});
-  });
+  const Responder responder(
+      [reply](Json result, const RpcError* error) {
+        error != nullptr ? reply->error(*error) : reply->result(std::move(result));
+      },
+      client->lane());
   const std::string& name = request["method"].get_ref<const std::string&>();
   const Method* method = find(name);
   if (method == nullptr) return responder.error(unknown_method(name));
@@ -145,29 +157,17 @@ RpcError Dispatcher::unknown_method(const std::string& name) const {
 
 void answer_in_background(Background& background, const Responder& responder,
                           std::function<Json()> work) {
-  background.submit([responder, work = std::move(work)]() -> Background::Done {
-    try {
-      const auto result = std::make_shared<Json>(work());
-      return [result, responder] { responder.result(std::move(*result)); };
-    } catch (...) {
-      const RpcError error = rpc_error(std::current_exception());
-      return [error, responder] { responder.error(error); };
-    }
+  responder.in_turn([&background, responder, work = std::move(work)](const Lane::Turn& turn) {
+    background.submit([responder, turn, work]() -> Background::Done {
+      try {
+        const auto result = std::make_shared<Json>(work());
+        return [result, responder] { responder.result(std::move(*result)); };
+      } catch (...) {
+        const RpcError error = rpc_error(std::current_exception());
+        return [error, responder] { responder.error(error); };
+      }
+    });
   });
-}
-
-Json error_reply(const Json& id, const RpcError& error) {
-  Json body{{"code", error.code}, {"message", error.message}};
-  if (!error.data.is_null()) body["data"] = error.data;
-  return {{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(body)}};
-}
-
-std::string notification(const std::string& method, const Json& params) {
-  return to_line({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
-}
-
-std::string to_line(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace moil::daemon

@@ -1,5 +1,5 @@
 // From a line to replies: JSON-RPC 2.0 requests, notifications and batches, looked up in the
-// method table. A batch's replies go out together when the last one is there. Loop thread only.
+// method table. Loop thread only.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include "daemon/loop/background.h"
 #include "daemon/rpc/limits.h"
 #include "daemon/rpc/method.h"
+#include "daemon/rpc/reply.h"
 
 namespace moil::daemon {
 
@@ -21,10 +22,13 @@ class Dispatcher {
             std::vector<UniqueFd> files);
 
  private:
-  class Replies;
+  class Line;
 
+  void take(const std::shared_ptr<Connection>& client, const std::string& line,
+            std::vector<UniqueFd> files);
+  void batch(const std::shared_ptr<Connection>& client, Json requests);
   void request(const std::shared_ptr<Connection>& client, const Json& request,
-               std::vector<UniqueFd> files, const std::shared_ptr<Replies>& replies);
+               std::vector<UniqueFd> files, std::unique_ptr<ReplyTarget> target);
   void start(const Method& method, Call call, const Responder& responder);
   void start_in_background(const Method& method, Call call, const Responder& responder);
   const Method* find(const std::string& name) const;
@@ -35,15 +39,9 @@ class Dispatcher {
   const Limits& limits_;
 };
 
-// Runs `work` on the background thread and answers with what it returns or throws.
+// Runs `work` on the background thread, when it is the client's turn, and answers with what it
+// returns or throws.
 void answer_in_background(Background& background, const Responder& responder,
                           std::function<Json()> work);
-
-// The document of an error reply; `id` is null where the request's could not be read.
-Json error_reply(const Json& id, const RpcError& error);
-// A notification's line: {"jsonrpc":"2.0","method":...,"params":...}.
-std::string notification(const std::string& method, const Json& params);
-// Any document as one line; bytes that are not UTF-8 are replaced.
-std::string to_line(const Json& document);
 
 }  // namespace moil::daemon

@@ -49,6 +49,8 @@ RpcError rpc_error(const std::exception_ptr& error) {
     return {wire_code(e.code()), e.what(), {{"code", to_string(e.code())}}};
   } catch (const std::exception& e) {
     return {kInternalError, e.what(), {{"code", to_string(ErrorCode::kInternal)}}};
+  } catch (...) {
+    return {kInternalError, "an error without a text", {{"code", to_string(ErrorCode::kInternal)}}};
   }
 }
 

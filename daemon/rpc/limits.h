@@ -7,8 +7,9 @@
 namespace moil::daemon {
 
 struct Limits {
-  std::size_t request_bytes = std::size_t{1} << 20;  // one line
-  std::size_t output_bytes = std::size_t{4} << 20;   // waiting to be read by the client
+  std::size_t request_bytes = std::size_t{1} << 20;  // one line; all that are not answered yet
+  std::size_t output_bytes = std::size_t{4} << 20;   // not read yet: the next requests wait
+  std::size_t reply_bytes = std::size_t{16} << 20;   // one reply; larger ones become errors
   std::size_t clients = 64;
   std::size_t batch = 100;       // requests in one line
   std::size_t in_flight = 64;    // requests not answered yet
@@ -16,6 +17,7 @@ struct Limits {
   int nesting = 64;
   std::chrono::milliseconds request_time{10'000};  // from a line's first byte to its end
   std::chrono::milliseconds output_time{30'000};   // without the client reading a byte
+  std::chrono::milliseconds file_time{30'000};     // for a file that a client names or sends along
 };
 
 }  // namespace moil::daemon

@@ -13,19 +13,26 @@
 namespace moil::daemon {
 
 // Answers one request, on the loop's thread, once; the first answer counts. May outlive the client.
+// A request whose last responder goes without an answer is answered with an error.
 class Responder {
  public:
   using Send = std::function<void(Json result, const RpcError* error)>;
-  explicit Responder(Send send) : send_(std::make_shared<Send>(std::move(send))) {}
+  Responder(Send send, std::weak_ptr<Lane> lane)
+      : send_(std::make_shared<Send>(std::move(send))), lane_(std::move(lane)) {}
 
   void result(Json value) const { answer(std::move(value), nullptr); }
   void error(const RpcError& error) const { answer(nullptr, &error); }
+  // Does the step when it is the client's turn; never where the client is gone.
+  void in_turn(Lane::Step step) const {
+    if (const auto lane = lane_.lock()) lane->add(std::move(step));
+  }
 
  private:
   void answer(Json value, const RpcError* error) const {
     if (const Send send = std::exchange(*send_, nullptr)) send(std::move(value), error);
   }
   std::shared_ptr<Send> send_;
+  std::weak_ptr<Lane> lane_;
 };
 
 // A request as its handler sees it.

@@ -12,16 +12,31 @@
 namespace moil::daemon {
 namespace {
 
-// Listens with mode 0600 from the first moment on: the socket is bound under a private umask.
-UniqueFd listen_on(const std::filesystem::path& path) {
-  if (is_listening(path)) {
+// What is at the path is removed only where it is the socket of a program that is dead.
+void make_way(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return;
+    throw system_error("cannot look at the socket " + path.string(), errno);
+  }
+  if (!S_ISSOCK(info.st_mode)) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                path.string() + " is there and is no socket, so moild leaves it alone; remove it " +
+                    "or give a different --socket");
+  }
+  if (!is_abandoned(path)) {
     throw Error(ErrorCode::kAlreadyExists,
                 "another program listens on " + path.string() + "; give a different --socket");
   }
+  ::unlink(path.c_str());
+}
+
+// Listens with mode 0600 from the first moment on: the socket is bound under a private umask.
+UniqueFd listen_on(const std::filesystem::path& path) {
+  const UnixAddress address(path);
+  make_way(path);
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) throw system_error("cannot create a socket", errno);
-  const UnixAddress address(path);
-  ::unlink(path.c_str());
   const mode_t before = ::umask(0177);
   const int bound = ::bind(fd.get(), address.get(), address.size());
   const int bind_error = errno;
@@ -29,6 +44,13 @@ UniqueFd listen_on(const std::filesystem::path& path) {
   if (bound != 0) throw system_error("cannot bind the socket " + path.string(), bind_error);
   if (::listen(fd.get(), 64) != 0) throw system_error("cannot listen on " + path.string(), errno);
   return fd;
+}
+
+// Which file is at the path, a name that another may have taken since; none: {0, 0}.
+std::pair<dev_t, ino_t> file_at(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino};
 }
 
 bool is_allowed(int socket) {
@@ -48,13 +70,15 @@ Server::Server(EventLoop& loop, const std::filesystem::path& path, Dispatcher& d
       path_(path),
       dispatcher_(dispatcher),
       limits_(limits),
-      listener_(listen_on(path)) {
+      listener_(listen_on(path)),
+      file_(file_at(path)) {
   loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_clients(); });
 }
 
 Server::~Server() {
   loop_.unwatch(listener_.get());
-  ::unlink(path_.c_str());
+  loop_.cancel(again_);
+  if (file_at(path_) == file_) ::unlink(path_.c_str());
   const auto clients = std::exchange(clients_, {});
   for (const auto& client : clients) client->close();
 }
@@ -67,7 +91,8 @@ void Server::accept_clients() {
         spdlog::warn("cannot accept a client: errno {}", errno);
         // Out of descriptors: the waiting client would wake the loop at once, again and again.
         loop_.change(listener_.get(), 0);
-        loop_.after(std::chrono::seconds(1), [this] { loop_.change(listener_.get(), EPOLLIN); });
+        again_ = loop_.after(std::chrono::seconds(1),
+                             [this] { loop_.change(listener_.get(), EPOLLIN); });
       }
       return;
     }

@@ -1,16 +1,19 @@
 // The listening Unix socket and its clients.
 //
 // The socket file has mode 0600 and every client's user id is checked again (SO_PEERCRED): the
-// daemon's own user and root are served, nobody else. A stale socket file of a dead daemon is
-// replaced; the lock on the state folder, not the socket, says whether a daemon is running.
+// daemon's own user and root are served, nobody else. The socket of a dead daemon is replaced, and
+// nothing else; the lock on the state folder, not the socket, says whether a daemon is running.
 // Loop thread only.
 #pragma once
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "daemon/loop/event_loop.h"
 #include "daemon/rpc/connection.h"
@@ -22,7 +25,8 @@ class Server {
  public:
   using Hook = std::function<void(const std::shared_ptr<Connection>&)>;
 
-  // kIo where the socket cannot be made; kAlreadyExists where something else listens on it.
+  // kIo where the socket cannot be made; kAlreadyExists where something else listens on it,
+  // kFailedPrecondition where something else than a socket is there.
   Server(EventLoop& loop, const std::filesystem::path& path, Dispatcher& dispatcher,
          const Limits& limits);
   ~Server();
@@ -43,6 +47,8 @@ class Server {
   Dispatcher& dispatcher_;
   const Limits& limits_;
   UniqueFd listener_;
+  const std::pair<dev_t, ino_t> file_;  // the socket's
+  EventLoop::TimerId again_ = 0;        // accepting after a pause
   std::set<std::shared_ptr<Connection>> clients_;
   Hook drained_;
   Hook closed_;

@@ -81,10 +81,13 @@ const Fields<ServerConfig>& fields_of(const ServerConfig*) {
             between(std::int64_t{1024}, kMost)),
       field("output_bytes", &ServerConfig::output_bytes, Need::kOptional,
             between(std::int64_t{1024}, kMost)),
+      field("reply_bytes", &ServerConfig::reply_bytes, Need::kOptional,
+            between(std::int64_t{1} << 20, kMost)),
       field("clients", &ServerConfig::clients, Need::kOptional, between(1, 10000)),
       field("request_seconds", &ServerConfig::request_seconds, Need::kOptional,
             between(0.01, kDay)),
       field("output_seconds", &ServerConfig::output_seconds, Need::kOptional, between(0.01, kDay)),
+      field("file_seconds", &ServerConfig::file_seconds, Need::kOptional, between(0.01, kDay)),
   };
   return table;
 }
@@ -117,6 +120,8 @@ Limits Config::limits() const {
   limits.clients = static_cast<std::size_t>(server.clients);
   limits.request_time = milliseconds(server.request_seconds);
   limits.output_time = milliseconds(server.output_seconds);
+  limits.reply_bytes = static_cast<std::size_t>(server.reply_bytes);
+  limits.file_time = milliseconds(server.file_seconds);
   return limits;
 }
 

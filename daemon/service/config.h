@@ -36,9 +36,11 @@ struct WorkerConfig {
 struct ServerConfig {
   std::int64_t request_bytes = 1 << 20;
   std::int64_t output_bytes = 4 << 20;
+  std::int64_t reply_bytes = 16 << 20;
   int clients = 64;
   double request_seconds = 10;
   double output_seconds = 30;
+  double file_seconds = 30;
 };
 
 struct CacheConfig {

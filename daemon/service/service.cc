@@ -1,9 +1,5 @@
 #include "daemon/service/service.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-
 #include "daemon/methods/methods.h"
 #include "datasets/labels/sample_files.h"
 
@@ -13,6 +9,8 @@ namespace moil::daemon {
 namespace {
 
 Database open_database(const StateLayout& layout) {
+  data::make_private_folder(layout.models());
+  data::make_private_folder(layout.jobs());
   Database database(layout.database(), Database::Access::kReadWrite);
   prepare_database(database);
   return database;
@@ -25,30 +23,6 @@ void recover(JobStore& jobs, ModelStore& models) {
 }
 
 }  // namespace
-
-StateFolder::StateFolder(const fs::path& root) : layout_(fs::absolute(root)) {
-  const fs::path& folder = layout_.root();
-  std::error_code error;
-  if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                "the state folder " + folder.string() + " is not a folder");
-  }
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(ErrorCode::kIo, "cannot create the state folder " + folder.string() + ": " +
-                                    error.message() + "; give another --state-dir");
-  }
-  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
-    throw Error(ErrorCode::kIo, "the state folder " + folder.string() +
-                                    " is not writable for user " + std::to_string(::geteuid()) +
-                                    "; give another --state-dir");
-  }
-  if (::chmod(folder.c_str(), 0700) != 0) {
-    throw system_error("cannot make " + folder.string() + " private", errno);
-  }
-  data::make_private_folder(layout_.models());
-  data::make_private_folder(layout_.jobs());
-}
 
 Service::Service(EventLoop& event_loop, const Config& configuration, const fs::path& state,
                  const fs::path& socket, const World& the_world)
@@ -63,7 +37,6 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       models(database, layout),
       jobs(database, models),
       labels(layout.labels(), data::LabelStore::Access::kReadWrite),
-      background(loop),
       watchers(jobs),
       command(config.worker, layout, lock.descriptor()),
       worker_calls(loop),
@@ -77,7 +50,9 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       limits(config.limits()),
       methods(all_methods(*this)),
       dispatcher(methods, background, limits),
-      server(loop, socket, dispatcher, limits) {
+      server(loop, socket, dispatcher, limits),
+      outside(loop, limits.file_time),
+      background(loop) {
   recover(jobs, models);
   server.on_drained([this](const auto& client) { watchers.drained(client); });
   server.on_closed([this](const auto& client) { watchers.closed(client); });

@@ -2,7 +2,7 @@
 // other. Construction recovers what a crash left behind and begins to listen; run the loop to
 // serve.
 //
-// Loop thread only, but for `labels`, which the background thread uses.
+// Loop thread only, but for `labels`, `layout` and `config`, which the background thread uses.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 
 #include "daemon/loop/background.h"
 #include "daemon/loop/event_loop.h"
+#include "daemon/loop/outside_calls.h"
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/server.h"
 #include "daemon/service/config.h"
@@ -22,20 +23,10 @@
 #include "daemon/state/job_store.h"
 #include "daemon/state/lock_file.h"
 #include "daemon/state/model_store.h"
+#include "daemon/state/state_folder.h"
 #include "datasets/labels/label_store.h"
 
 namespace moil::daemon {
-
-// The state folder, present, private and writable. kIo where it cannot be; a file in its place is
-// kFailedPrecondition.
-class StateFolder {
- public:
-  explicit StateFolder(const std::filesystem::path& root);
-  const StateLayout& layout() const { return layout_; }
-
- private:
-  StateLayout layout_;
-};
 
 class Service {
  public:
@@ -59,7 +50,6 @@ class Service {
   ModelStore models;
   JobStore jobs;
   data::LabelStore labels;
-  Background background;
   Watchers watchers;
   const WorkerCommand command;
   WorkerCalls worker_calls;
@@ -71,6 +61,9 @@ class Service {
   const MethodTable methods;
   Dispatcher dispatcher;
   Server server;
+  // Last, so that they end first: what they do uses what stands above.
+  OutsideCalls outside;
+  Background background;
 };
 
 }  // namespace moil::daemon

@@ -1,6 +1,6 @@
 #include "daemon/service/watchers.h"
 
-#include "daemon/rpc/dispatcher.h"
+#include "daemon/rpc/reply.h"
 
 namespace moil::daemon {
 namespace {
@@ -17,59 +17,50 @@ std::string progress_line(std::int64_t job, const Json& body) {
 
 }  // namespace
 
-Json Watchers::begin(const std::weak_ptr<Connection>& client, const Job& job, std::int64_t since) {
-  Json list = Json::array();
-  std::int64_t seen = since;
-  for (const JobEvent& event : jobs_.events(job.id, since)) {
-    list.push_back(to_json(event));
-    seen = event.seq;
-  }
-  std::erase_if(watches_, [&](const Watch& w) {
-    return w.job == job.id && w.client.lock() == client.lock();
-  });
-  if (!is_finished(job.state)) watches_.push_back({client, job.id, seen, nullptr});
-  return list;
+void Watchers::begin(const std::shared_ptr<Connection>& client, std::int64_t job,
+                     std::int64_t seen) {
+  std::erase_if(watches_,
+                [&](const Watch& w) { return w.job == job && w.client.lock() == client; });
+  watches_.push_back({client, job, seen, nullptr, is_finished(jobs_.get(job).state)});
 }
 
 void Watchers::changed(std::int64_t job) {
   const bool finished = is_finished(jobs_.get(job).state);
-  // Sending may close a client, and closed() change the list: go over a copy of what to do.
-  std::vector<std::pair<std::shared_ptr<Connection>, std::string>> lines;
-  for (Watch& watch : watches_) {
-    const auto client = watch.client.lock();
-    if (watch.job != job || !client) continue;
-    for (const JobEvent& event : jobs_.events(job, watch.seen)) {
-      lines.emplace_back(client, event_line(job, event));
-      watch.seen = event.seq;
-    }
-  }
-  std::erase_if(watches_, [&](const Watch& w) { return finished && w.job == job; });
-  for (const auto& [client, line] : lines) client->send(line);
+  for (Watch& watch : watches_) watch.ends |= finished && watch.job == job;
+  push_all([job](const Watch& w) { return w.job == job; });
 }
 
 void Watchers::progress(std::int64_t job, const Json& event) {
-  std::vector<std::shared_ptr<Connection>> ready;
   for (Watch& watch : watches_) {
-    const auto client = watch.client.lock();
-    if (watch.job != job || !client) continue;
-    if (client->waiting() > 0) {
-      watch.waiting = event;
-    } else {
-      watch.waiting = nullptr;
-      ready.push_back(client);
-    }
+    if (watch.job == job) watch.waiting = event;
   }
-  for (const auto& client : ready) client->send(progress_line(job, event));
+  push_all([job](const Watch& w) { return w.job == job; });
 }
 
 void Watchers::drained(const std::shared_ptr<Connection>& client) {
-  std::vector<std::string> lines;
-  for (Watch& watch : watches_) {
-    if (watch.client.lock() != client || watch.waiting.is_null()) continue;
-    lines.push_back(progress_line(watch.job, watch.waiting));
-    watch.waiting = nullptr;
-  }
-  for (const std::string& line : lines) client->send(line);
+  push_all([&](const Watch& w) { return w.client.lock() == client; });
+}
+
+void Watchers::push_all(const std::function<bool(const Watch&)>& whose) {
+  std::erase_if(watches_, [&](Watch& watch) {
+    const auto client = watch.client.lock();
+    if (!client) return true;
+    if (!whose(watch)) return false;
+    push(watch, client);
+    return watch.ends && client->waiting() == 0;
+  });
+}
+
+// Until something waits to be read: the rest follows when it was.
+void Watchers::push(Watch& watch, const std::shared_ptr<Connection>& client) {
+  if (client->waiting() > 0) return;
+  jobs_.events(watch.job, watch.seen, [&](const JobEvent& event) {
+    watch.seen = event.seq;
+    client->send(event_line(watch.job, event));
+    return client->waiting() == 0;
+  });
+  if (client->waiting() > 0 || watch.waiting.is_null()) return;
+  client->send(progress_line(watch.job, std::exchange(watch.waiting, nullptr)));
 }
 
 void Watchers::closed(const std::shared_ptr<Connection>& client) {

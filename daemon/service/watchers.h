@@ -1,9 +1,10 @@
 // Who watches which job. Watchers get every stored event once, in order, as notifications
-// "job.event"; positions in between (progress) are merged while a client is slow to read, so that
-// it always gets the newest. Loop thread only.
+// "job.event", as fast as they read; positions in between (progress) are merged while a client is
+// slow to read, so that it always gets the newest. Loop thread only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -17,8 +18,9 @@ class Watchers {
  public:
   explicit Watchers(const JobStore& jobs) : jobs_(jobs) {}
 
-  // The events after `since`; whatever comes later is pushed, unless the job is finished.
-  Json begin(const std::weak_ptr<Connection>& client, const Job& job, std::int64_t since);
+  // What was stored after the event `seen` and what comes later is pushed, until the job is
+  // finished.
+  void begin(const std::shared_ptr<Connection>& client, std::int64_t job, std::int64_t seen);
   void changed(std::int64_t job);
   void progress(std::int64_t job, const Json& event);
   void drained(const std::shared_ptr<Connection>& client);
@@ -30,7 +32,11 @@ class Watchers {
     std::int64_t job = 0;
     std::int64_t seen = 0;  // the last event sent
     Json waiting;           // a position not sent yet
+    bool ends = false;      // the job is finished
   };
+
+  void push(Watch& watch, const std::shared_ptr<Connection>& client);
+  void push_all(const std::function<bool(const Watch&)>& whose);
 
   const JobStore& jobs_;
   std::list<Watch> watches_;

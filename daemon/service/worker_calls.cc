@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "daemon/worker_protocol.h"
 
@@ -66,12 +68,16 @@ void WorkerCalls::on_line(Running& running, const std::string& line) {
 }
 
 void WorkerCalls::ended(Running& running, const ProcessExit& exit) {
+  const auto place =
+      std::ranges::find_if(running_, [&](const auto& entry) { return entry.get() == &running; });
+  const auto gone =
+      std::move(*place);  // until the end of this function, also where an answer throws
+  running_.erase(place);
   try {
-    running.answer.result(running.take_result(exit));
+    gone->answer.result(gone->take_result(exit));
   } catch (...) {
-    running.answer.error(std::current_exception());
+    gone->answer.error(std::current_exception());
   }
-  running_.remove_if([&](const auto& entry) { return entry.get() == &running; });
 }
 
 }  // namespace moil::daemon

@@ -5,9 +5,14 @@
 namespace moil::daemon {
 namespace {
 
-constexpr const char* kColumns =
-    "SELECT id, spec, state, ignore_window, cancelling, submitted_at, started_at, finished_at, "
+constexpr const char* kAll =
+    "SELECT id, name, model, spec, state, ignore_window, cancelling, submitted_at, started_at, "
+    "finished_at, "
     "not_before, attempts, failures, base_version, version, message, result FROM jobs ";
+constexpr const char* kWithoutDetails =
+    "SELECT id, name, model, NULL, state, ignore_window, cancelling, submitted_at, started_at, "
+    "finished_at, not_before, attempts, failures, base_version, version, message, summary "
+    "FROM jobs ";
 
 std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
   if (row.is_null(column)) return std::nullopt;
@@ -24,20 +29,22 @@ JobState state_of(const std::string& name) {
 Job job_of(const Statement& row) {
   Job job;
   job.id = row.integer(0);
-  job.spec = job_spec_from_json(Json::parse(row.text(1)));
-  job.state = state_of(row.text(2));
-  job.ignore_window = row.integer(3) != 0;
-  job.cancelling = row.integer(4) != 0;
-  job.submitted_at = row.integer(5);
-  job.started_at = optional_integer(row, 6);
-  job.finished_at = optional_integer(row, 7);
-  job.not_before = row.integer(8);
-  job.attempts = static_cast<int>(row.integer(9));
-  job.failures = static_cast<int>(row.integer(10));
-  job.base_version = optional_integer(row, 11);
-  job.version = optional_integer(row, 12);
-  job.message = row.text(13);
-  if (!row.is_null(14)) job.result = Json::parse(row.text(14));
+  job.spec.name = row.text(1);
+  job.spec.model = row.text(2);
+  if (!row.is_null(3)) job.spec = job_spec_from_json(Json::parse(row.text(3)));
+  job.state = state_of(row.text(4));
+  job.ignore_window = row.integer(5) != 0;
+  job.cancelling = row.integer(6) != 0;
+  job.submitted_at = row.integer(7);
+  job.started_at = optional_integer(row, 8);
+  job.finished_at = optional_integer(row, 9);
+  job.not_before = row.integer(10);
+  job.attempts = static_cast<int>(row.integer(11));
+  job.failures = static_cast<int>(row.integer(12));
+  job.base_version = optional_integer(row, 13);
+  job.version = optional_integer(row, 14);
+  job.message = row.text(15);
+  if (!row.is_null(16)) job.result = Json::parse(row.text(16));
   return job;
 }
 
@@ -59,7 +66,7 @@ std::string reason_of(const Json& result) {
 
 std::vector<Job> JobStore::query(const std::string& rest,
                                  const std::vector<std::int64_t>& values) const {
-  Statement rows(db_, kColumns + rest);
+  Statement rows(db_, kAll + rest);
   for (const std::int64_t value : values) rows.bind(value);
   std::vector<Job> out;
   while (rows.step()) out.push_back(job_of(rows));
@@ -88,12 +95,16 @@ Job JobStore::get(std::int64_t id) const {
   return found.front();
 }
 
-std::vector<Job> JobStore::list(std::optional<JobState> state, std::int64_t before,
-                                int limit) const {
+void JobStore::list(std::optional<JobState> state, std::int64_t before, Details details,
+                    const std::function<bool(const Job&)>& take) const {
   // The name comes from our own table of states, never from the request.
   const std::string filter = state ? "AND state = '" + to_string(*state) + "' " : "";
-  return query("WHERE (?1 = 0 OR id < ?1) " + filter + "ORDER BY id DESC LIMIT ?2",
-               {before, limit});
+  const std::string columns = details == Details::kWith ? kAll : kWithoutDetails;
+  Statement rows(db_, columns + "WHERE (?1 = 0 OR id < ?1) " + filter + "ORDER BY id DESC");
+  rows.bind(before);
+  while (rows.step()) {
+    if (!take(job_of(rows))) return;
+  }
 }
 
 std::int64_t JobStore::count(JobState state) const {
@@ -119,12 +130,13 @@ std::optional<Job> JobStore::next(std::int64_t now, bool window_open) const {
   return found.front();
 }
 
-std::vector<JobEvent> JobStore::events(std::int64_t id, std::int64_t after_seq) const {
+void JobStore::events(std::int64_t id, std::int64_t after_seq,
+                      const std::function<bool(const JobEvent&)>& take) const {
   Statement rows(db_, "SELECT seq, at, body FROM events WHERE job = ? AND seq > ? ORDER BY seq");
   rows.bind(id).bind(after_seq);
-  std::vector<JobEvent> out;
-  while (rows.step()) out.push_back({rows.integer(0), rows.integer(1), Json::parse(rows.text(2))});
-  return out;
+  while (rows.step()) {
+    if (!take({rows.integer(0), rows.integer(1), Json::parse(rows.text(2))})) return;
+  }
 }
 
 JobFile JobStore::start(std::int64_t id) {
@@ -176,7 +188,9 @@ void JobStore::finish(std::int64_t id, const Json& result) {
   const Job job = get(id);
   const bool promoted = result.value("promoted", false);
   Transaction transaction(db_, Transaction::Kind::kWrite);
-  Statement update(db_, "UPDATE jobs SET result = ? WHERE id = ?");
+  Statement update(db_,
+                   "UPDATE jobs SET result = ?1, summary = json_remove(?1, '$.details') "
+                   "WHERE id = ?2");
   update.bind(std::string_view(result.dump())).bind(id).run();
   if (promoted) {
     models_.record(job.spec.model, job.version.value(), "personalized by job " + std::to_string(id),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,20 +17,26 @@
 
 namespace moil::daemon {
 
+enum class Details { kWithout, kWith };
+
 class JobStore {
  public:
   JobStore(Database& database, ModelStore& models) : db_(database), models_(models) {}
 
   std::int64_t submit(const JobSpec& spec, bool ignore_window);
   Job get(std::int64_t id) const;  // kNotFound
-  // Newest first; `state` empty: all; `before` 0: from the newest.
-  std::vector<Job> list(std::optional<JobState> state, std::int64_t before, int limit) const;
+  // Newest first, until `take` returns false; `state` empty: all; `before` 0: from the newest.
+  // Without details a job has of its description only name and model, and no result.details.
+  void list(std::optional<JobState> state, std::int64_t before, Details details,
+            const std::function<bool(const Job&)>& take) const;
   std::int64_t count(JobState state) const;
   // The results of finished jobs that promoted or were held back, newest first.
   std::vector<Json> results(int limit) const;
   // What may start at `now`: jobs that ignore the window first, then in the order they came.
   std::optional<Job> next(std::int64_t now, bool window_open) const;
-  std::vector<JobEvent> events(std::int64_t id, std::int64_t after_seq) const;
+  // In order, until `take` returns false.
+  void events(std::int64_t id, std::int64_t after_seq,
+              const std::function<bool(const JobEvent&)>& take) const;
 
   // Queued -> running. The first time, the model's active version becomes the base and a version
   // is reserved; kFailedPrecondition where the model has no active version.

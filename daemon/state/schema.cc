@@ -56,6 +56,11 @@ CREATE TABLE versions (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX one_active_version ON versions (model) WHERE active = 1;
 )sql",
+    // A result without its details, which may be megabytes.
+    R"sql(
+ALTER TABLE jobs ADD COLUMN summary TEXT;
+UPDATE jobs SET summary = json_remove(result, '$.details') WHERE json_valid(result);
+)sql",
 };
 
 }  // namespace

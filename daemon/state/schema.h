@@ -18,7 +18,7 @@ using data::Database;
 using data::Statement;
 using data::Transaction;
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // Sets the pragmas (WAL, synchronous=FULL, foreign keys) and migrates, each version in its own
 // transaction: a migration that fails leaves the data as they were. kFailedPrecondition where the

@@ -62,6 +62,9 @@ class LabelStore {
   [[nodiscard]] std::vector<std::uint8_t> content(const Digest& digest) const;
 
   [[nodiscard]] std::vector<LabelCount> labels() const;  // sorted by name
+  // The same, those after the name, until `visit` returns false; it must not use the store.
+  void for_each_label(const std::string& after,
+                      const std::function<bool(const LabelCount&)>& visit) const;
   void rename_label(const std::string& from, const std::string& to);
   // Removes a label. kFailedPrecondition where samples carry it, unless with_samples: then those
   // that carry no other label are forgotten, and returned.

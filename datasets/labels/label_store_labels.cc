@@ -17,18 +17,29 @@ constexpr const char* kHeldOut =
 }  // namespace
 
 std::vector<LabelCount> LabelStore::labels() const {
-  const std::lock_guard guard(mutex_);
-  Statement select(database_,
-                   "SELECT name, count(samples.id), coalesce(sum(split), 0) FROM labels "
-                   "LEFT JOIN sample_labels ON label_id = labels.id "
-                   "LEFT JOIN samples ON samples.id = sample_id "
-                   "GROUP BY labels.id ORDER BY name");
   std::vector<LabelCount> counts;
-  while (select.step()) {
-    counts.push_back({select.text(0), static_cast<std::uint64_t>(select.integer(1)),
-                      static_cast<std::uint64_t>(select.integer(2))});
-  }
+  for_each_label("", [&](const LabelCount& label) {
+    counts.push_back(label);
+    return true;
+  });
   return counts;
+}
+
+void LabelStore::for_each_label(const std::string& after,
+                                const std::function<bool(const LabelCount&)>& visit) const {
+  const std::lock_guard guard(mutex_);
+  // Counted label by label, so that a page costs no more than what it shows.
+  Statement select(database_,
+                   "SELECT name, (SELECT count(*) FROM sample_labels WHERE label_id = labels.id), "
+                   "(SELECT coalesce(sum(split), 0) FROM sample_labels JOIN samples ON "
+                   "samples.id = sample_id WHERE label_id = labels.id) "
+                   "FROM labels WHERE name > ? ORDER BY name");
+  select.bind(std::string_view(after));
+  while (select.step()) {
+    const LabelCount label{select.text(0), static_cast<std::uint64_t>(select.integer(1)),
+                           static_cast<std::uint64_t>(select.integer(2))};
+    if (!visit(label)) return;
+  }
 }
 
 void LabelStore::relabel(const Digest& digest, std::span<const std::string> labels) {

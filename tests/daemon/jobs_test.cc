@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/daemon/support/test_server.h"
@@ -64,6 +65,73 @@ TEST_F(Jobs, WrongFieldsOfTheDescriptionCarryPointers) {
   EXPECT_EQ(errors[0]["pointer"], "/job/train/epocs");
   EXPECT_EQ(errors[1]["pointer"], "/job/train/batch");
   EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
+}
+
+// What finished long ago: copies of job 1 with results of 40 kB.
+void add_finished_jobs(const fs::path& state, int count) {
+  Database database(state / "moild.db", Database::Access::kReadWrite);
+  database.run(("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
+                std::to_string(count) +
+                ") INSERT INTO jobs (name, model, spec, state, ignore_window, submitted_at, "
+                "result, summary) SELECT name, model, spec, 'failed', 0, 0, "
+                "json_object('promoted', json('false'), 'details', hex(zeroblob(20000))), "
+                "json_object('promoted', json('false')) FROM jobs, n WHERE jobs.id = 1")
+                   .c_str());
+}
+
+TEST_F(Jobs, AListOfAnyLengthComesInPages) {
+  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  add_finished_jobs(folder_ / "state", 700);
+  for (const bool details : {false, true}) {
+    Json params = {{"limit", 1000}, {"details", details}};
+    std::vector<int> ids;
+    int pages = 0;
+    for (Json next = Json::object(); next.is_object(); ++pages) {
+      params.update(next);
+      const Json reply = result_of(socket(), "job.list", params);
+      for (const Json& job : reply["jobs"]) {
+        ids.push_back(job["id"]);
+        ASSERT_EQ(job["result"].contains("details"), details);
+      }
+      next = reply["next"];
+    }
+    EXPECT_EQ(ids.size(), 701U);
+    EXPECT_EQ(ids.back(), 1);
+    EXPECT_TRUE(std::is_sorted(ids.rbegin(), ids.rend()));
+    EXPECT_GT(pages, details ? 100 : 0);
+  }
+  EXPECT_EQ(result_of(socket(), "job.get", {{"id", 700}, {"details", false}})["job"]["result"],
+            Json({{"promoted", false}}));
+}
+
+TEST_F(Jobs, EveryEventOfALongJobIsTold) {
+  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  const auto seq_of = [](const Json& event) { return event["seq"].get<int>(); };
+  Json first = result_of(socket(), "job.get", {{"id", 1}});
+  EXPECT_TRUE(first["next"].is_null());
+  const int known = seq_of(first["events"].back());
+  {
+    Database database(folder_ / "state/moild.db", Database::Access::kReadWrite);
+    database.run(("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+                  "INSERT INTO events (job, seq, at, body) SELECT 1, i + " +
+                  std::to_string(known) +
+                  ", 0, json_object('event', 'note', 'message', hex(zeroblob(100))) FROM n")
+                     .c_str());
+  }
+  Line watcher(socket());
+  watcher.send(R"({"jsonrpc":"2.0","id":1,"method":"job.watch","params":{"id":1}})"
+               "\n");
+  const Json begin = watcher.read()["result"];
+  int last = seq_of(begin["events"].back());
+  EXPECT_LT(last, known + 5000);
+  while (last < known + 5000) {
+    const Json message = watcher.read();
+    ASSERT_EQ(message.value("method", ""), "job.event");
+    ASSERT_EQ(seq_of(message["params"]), last + 1);
+    ++last;
+  }
+  const Json rest = result_of(socket(), "job.get", {{"id", 1}, {"since", last - 3}});
+  EXPECT_EQ(rest["events"].size(), 3U);
 }
 
 TEST_F(Jobs, TheGuardKeepsTheOldModel) {

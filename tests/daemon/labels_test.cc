@@ -9,7 +9,8 @@
 #include "daemon/methods/cache_access.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/rpc/receive.h"
-#include "tests/daemon/support/test_server.h"
+#include "datasets/labels/sqlite.h"
+#include "tests/daemon/support/hung_file.h"
 
 namespace moil::daemon::test {
 namespace {
@@ -77,6 +78,73 @@ TEST_F(Labels, ADescriptorThatIsNoFileAndOneThatIsNotThere) {
             "invalid_argument");
 }
 
+TEST_F(Labels, AFileThatHangsHoldsNobodyUp) {
+  const HungFile hung;
+  if (!hung.is_there()) GTEST_SKIP() << "no right to mount a file system";
+  Config config = quick_config();
+  config.server.file_seconds = 1;
+  const TestServer server(folder_ / "patient", config);
+  std::ofstream(folder_ / "good") << "good";
+  const UniqueFd bad(::open(hung.path().c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd good(::open((folder_ / "good").c_str(), O_RDONLY | O_CLOEXEC));
+  const int files[] = {bad.get(), good.get()};
+  Line client(server.socket());
+  const std::string request =
+      Json{
+          {"jsonrpc", "2.0"},
+          {"id", 1},
+          {"method", "label.add"},
+          {"params",
+           {{"labels", {"7"}}, {"samples", {{{"content", "AAEC"}}, {{"file", 0}}, {{"file", 1}}}}}}}
+          .dump() +
+      "\n";
+  ASSERT_GT(send_with(client.descriptor(), request, files), 0);
+  ASSERT_TRUE(eventually([&] { return hung.reads() > 0; }));
+
+  const auto begin = std::chrono::steady_clock::now();
+  const Json params = {{"labels", {"8"}}, {"samples", {{{"content", "AAEE"}}}}};
+  EXPECT_EQ(result_of(server.socket(), "label.add", params)["added"], 1);
+  EXPECT_EQ(result_of(server.socket(), "label.list")["labels"].size(), 2U);
+  result_of(server.socket(), "cache.stats");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+
+  const Json reply = client.read()["result"];
+  EXPECT_EQ(reply["added"], 1);
+  EXPECT_EQ(reply["failed"], 2);
+  EXPECT_THAT(reply["samples"][1]["error"]["message"].get<std::string>(),
+              testing::HasSubstr("did not answer within 1.0 s"));
+  EXPECT_EQ(reply["samples"][2]["error"]["code"], "io");
+}
+
+TEST_F(Labels, AFileOfTheKernelsThatNeverEndsIsNotRead) {
+  const UniqueFd messages(::open("/proc/kmsg", O_RDONLY | O_CLOEXEC));
+  if (!messages) GTEST_SKIP() << "no right to open /proc/kmsg";
+  const int fd = messages.get();
+  ctl::Client client(server_.socket());
+  const Json reply = client.call("label.add", {{"labels", {"7"}}, {"samples", {{{"file", 0}}}}},
+                                 std::span(&fd, 1));
+  EXPECT_EQ(reply["failed"], 1);
+}
+
+TEST_F(Labels, ManyLabelsComeInPages) {
+  {
+    Database labels(folder_ / "state/labels/labels.db", Database::Access::kReadWrite);
+    labels.run(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) "
+        "INSERT INTO labels (name) SELECT printf('label %06d of many', i) FROM n");
+  }
+  std::vector<std::string> names;
+  Json params = {{"limit", 1000}};
+  for (;;) {
+    const Json reply = call("label.list", params);
+    for (const Json& label : reply["labels"]) names.push_back(label["name"]);
+    if (reply["next"].is_null()) break;
+    params.update(reply["next"]);
+  }
+  ASSERT_EQ(names.size(), 8000U);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+}
+
 TEST_F(Labels, BadSamplesAreNamedTogetherAndNothingIsAdded) {
   const Json reply =
       ask(server_.socket(), "label.add",
@@ -101,6 +169,8 @@ TEST_F(Labels, SamplesInPages) {
   for (const char* content : {"a", "b", "c"}) add("cat", content);
   const Json page = call("label.samples", {{"label", "cat"}, {"limit", 2}})["samples"];
   ASSERT_EQ(page.size(), 2U);
+  EXPECT_EQ(call("label.samples", {{"limit", 2}})["next"], Json({{"after", page[1]["id"]}}));
+  EXPECT_TRUE(call("label.samples", {{"limit", 3}})["next"].is_null());
   const Json rest = call("label.samples", {{"label", "cat"}, {"after", page[1]["id"]}})["samples"];
   ASSERT_EQ(rest.size(), 1U);
   EXPECT_EQ(rest[0]["labels"], Json({"cat"}));

@@ -1,11 +1,16 @@
 // The program moild: how it starts, refuses to start, stops, and what survives its death.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "daemon/methods/sample_content.h"
+#include "daemon/rpc/receive.h"
+#include "tests/daemon/support/hung_file.h"
 #include "tests/daemon/support/process.h"
 #include "tests/daemon/support/test_server.h"
 
@@ -15,6 +20,7 @@ namespace moil::daemon::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 void import_digits(const fs::path& socket) {
   const TempFolder folder;
@@ -85,6 +91,114 @@ TEST_F(Moild, StopsWellAndLeavesNoSocket) {
   std::ofstream(folder_ / "state/go") << "go";
   const MoildProcess again(folder_ / "state", quick_settings());
   EXPECT_EQ(wait_for(again.socket(), id, "succeeded")["failures"], 0);
+}
+
+// Its log tells what the sanitizers say, where it was built with them.
+TEST_F(Moild, StoppedAmongQueuedRequestsItEndsWell) {
+  for (int round = 0; round < 5; ++round) {
+    MoildProcess moild(folder_ / "state", quick_settings());
+    std::vector<std::unique_ptr<Line>> clients;
+    for (int i = 0; i < 20; ++i) {
+      clients.push_back(std::make_unique<Line>(moild.socket()));
+      std::string many;
+      for (int k = 0; k < 20; ++k) {
+        const Json params = {{"labels", {"cat"}},
+                             {"samples", {{{"content", encode_base64(std::to_string(k))}}}}};
+        many += Json{{"jsonrpc", "2.0"}, {"id", k}, {"method", "label.add"}, {"params", params}}
+                    .dump() +
+                "\n";
+        many += R"({"jsonrpc":"2.0","id":100,"method":"cache.stats"})"
+                "\n";
+      }
+      clients.back()->send(many);
+    }
+    clients.front()->read();  // the first of them are under way
+    EXPECT_EQ(moild.stop(), EX_OK) << moild.log();
+    EXPECT_THAT(moild.log(), Not(HasSubstr("Sanitizer")));
+  }
+}
+
+TEST_F(Moild, StoppedWhileAFileHangsItEndsAtOnce) {
+  const HungFile hung;
+  if (!hung.is_there()) GTEST_SKIP() << "no right to mount a file system";
+  MoildProcess moild(folder_ / "state", quick_settings());
+  const UniqueFd file(::open(hung.path().c_str(), O_RDONLY | O_CLOEXEC));
+  const int fd = file.get();
+  Line client(moild.socket());
+  const std::string request =
+      R"({"jsonrpc":"2.0","id":1,"method":"label.add","params":{"labels":["a"],"samples":[{"file":0}]}})"
+      "\n";
+  ASSERT_GT(send_with(client.descriptor(), request, std::span(&fd, 1)), 0);
+  ASSERT_TRUE(eventually([&] { return hung.reads() > 0; }));
+  EXPECT_EQ(moild.stop(), EX_OK);
+}
+
+TEST_F(Moild, AHangUpSignalIsNotItsEnd) {
+  MoildProcess moild(folder_ / "state", quick_settings());
+  ASSERT_EQ(::kill(moild.pid(), SIGHUP), 0);
+  EXPECT_TRUE(eventually([&] { return moild.log().find("SIGHUP") != std::string::npos; }));
+  result_of(moild.socket(), "system.status");
+  EXPECT_EQ(moild.stop(), EX_OK);
+}
+
+TEST_F(Moild, WhatIsNoDeadSocketIsLeftAlone) {
+  std::ofstream(folder_ / "diary") << "dear diary";
+  fs::create_directory(folder_ / "folder");
+  fs::create_symlink(folder_ / "diary", folder_ / "link");
+  for (const char* name : {"diary", "folder", "link"}) {
+    const Finished end = start_moild(folder_ / "state", folder_ / name, folder_ / "quick.json");
+    EXPECT_EQ(end.status, EX_CANTCREAT) << name;
+    EXPECT_THAT(end.err, HasSubstr("is there and is no socket"));
+  }
+  EXPECT_EQ(fs::file_size(folder_ / "diary"), 10U);
+  EXPECT_TRUE(fs::is_directory(folder_ / "folder"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+}
+
+TEST_F(Moild, TheSocketOfADeadDaemonIsReplacedAndAnothersIsNotRemoved) {
+  {
+    MoildProcess dead(folder_ / "state", quick_settings());
+    dead.kill_hard();
+    EXPECT_TRUE(fs::exists(dead.socket()));
+  }
+  MoildProcess moild(folder_ / "state", quick_settings());
+  fs::remove(moild.socket());
+  std::ofstream(moild.socket()) << "another's";
+  EXPECT_EQ(moild.stop(), EX_OK);
+  EXPECT_TRUE(fs::exists(moild.socket()));
+}
+
+fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
+
+TEST_F(Moild, AFolderThatIsNotItsOwnIsRefusedAndKeptAsItIs) {
+  const auto open = fs::perms(01777);
+  fs::create_directory(folder_ / "shared");
+  fs::permissions(folder_ / "shared", open);
+  Finished end = start_moild(folder_ / "shared", folder_ / "s.sock", folder_ / "quick.json");
+  EXPECT_EQ(end.status, EX_CANTCREAT);
+  EXPECT_THAT(end.err, HasSubstr("open to other users (mode 1777)"));
+  EXPECT_EQ(mode_of(folder_ / "shared"), open);
+
+  fs::create_directory(folder_ / "photos");
+  fs::permissions(folder_ / "photos", fs::perms::owner_all);
+  std::ofstream(folder_ / "photos/a.jpg") << "x";
+  end = start_moild(folder_ / "photos", folder_ / "s.sock", folder_ / "quick.json");
+  EXPECT_EQ(end.status, EX_CANTCREAT);
+  EXPECT_THAT(end.err, HasSubstr("files that are not moild's (a.jpg)"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "photos"), {}), 1);
+}
+
+TEST_F(Moild, AnEmptyPrivateFolderIsTaken) {
+  fs::create_directory(folder_ / "state");
+  fs::permissions(folder_ / "state", fs::perms::owner_all);
+  MoildProcess moild(folder_ / "state/", quick_settings());
+  result_of(moild.socket(), "system.status");
+  EXPECT_EQ(moild.stop(), EX_OK);
+}
+
+TEST_F(Moild, ANewStateFolderIsPrivate) {
+  const MoildProcess moild(folder_ / "deep/er/state", quick_settings());
+  EXPECT_EQ(mode_of(folder_ / "deep/er/state"), fs::perms::owner_all);
 }
 
 TEST_F(Moild, ASecondDaemonOnTheSameStateIsRefused) {

@@ -71,8 +71,11 @@ std::string quick_settings() {
              "poll_seconds": 0.02})";
 }
 
-MoildProcess::MoildProcess(const fs::path& state, const std::string& config) : socket_(state) {
+MoildProcess::MoildProcess(const fs::path& given, const std::string& config)
+    : state_(given.has_filename() ? given : given.parent_path()), socket_(state_) {
+  const fs::path& state = state_;
   socket_ += ".sock";
+  fs::create_directories(state.parent_path());
   const fs::path settings = state.string() + ".json";
   std::ofstream(settings) << config;
   pid_ = start({MOILD, "--foreground", "--state-dir", state.string(), "--socket", socket_.string(),
@@ -82,6 +85,8 @@ MoildProcess::MoildProcess(const fs::path& state, const std::string& config) : s
 }
 
 MoildProcess::~MoildProcess() { kill_hard(); }
+
+std::string MoildProcess::log() const { return slurp(state_.string() + ".log"); }
 
 void MoildProcess::kill_hard() {
   if (pid_ < 0) return;

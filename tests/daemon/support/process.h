@@ -31,11 +31,13 @@ class MoildProcess {
 
   const std::filesystem::path& socket() const { return socket_; }
   int pid() const { return pid_; }
+  std::string log() const;
   void kill_hard();  // SIGKILL, and waits
   int stop();        // SIGTERM; the exit status
 
  private:
   int wait();
+  std::filesystem::path state_;
   std::filesystem::path socket_;
   int pid_ = -1;
 };

@@ -1,0 +1,95 @@
+#include "daemon/loop/outside_calls.h"
+
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+
+namespace moil::daemon {
+namespace {
+
+// More than clients may be connected by default: each has one call at a time.
+constexpr std::size_t kMostThreads = 96;
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  const std::string text = std::to_string(std::chrono::duration<double>(time).count());
+  return text.substr(0, text.find('.') + 2) + " s";
+}
+
+}  // namespace
+
+struct OutsideCalls::Shared {
+  std::mutex mutex;
+  OutsideCalls* owner = nullptr;  // guarded by mutex; null once it is gone
+  std::size_t threads = 0;        // guarded by mutex
+};
+
+OutsideCalls::OutsideCalls(EventLoop& loop, std::chrono::milliseconds patience)
+    : loop_(loop), patience_(patience), shared_(std::make_shared<Shared>()) {
+  shared_->owner = this;
+}
+
+OutsideCalls::~OutsideCalls() {
+  for (const auto& [call, waiting] : waiting_) loop_.cancel(waiting.timer);
+  const std::lock_guard lock(shared_->mutex);
+  shared_->owner = nullptr;
+}
+
+void OutsideCalls::run(std::function<void()> work, Outcome outcome) {
+  const std::uint64_t call = next_++;
+  start_thread(call, std::move(work));
+  const auto timer = loop_.after(patience_, [this, call] { give_up(call); });
+  waiting_.emplace(call, Waiting{std::move(outcome), timer});
+}
+
+void OutsideCalls::start_thread(std::uint64_t call, std::function<void()> work) {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->threads >= kMostThreads) {
+      throw Error(ErrorCode::kResourceExhausted,
+                  "too many files do not yield their content; a disk or network drive of this "
+                  "device hangs");
+    }
+    ++shared_->threads;
+  }
+  try {
+    std::thread(&run_thread, shared_, call, std::move(work)).detach();
+  } catch (const std::system_error& error) {
+    const std::lock_guard lock(shared_->mutex);
+    --shared_->threads;
+    throw system_error("cannot start a thread", error.code().value());
+  }
+}
+
+void OutsideCalls::run_thread(const std::shared_ptr<Shared>& shared, std::uint64_t call,
+                              const std::function<void()>& work) {
+  std::exception_ptr error;
+  try {
+    work();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  const std::lock_guard lock(shared->mutex);
+  --shared->threads;
+  if (shared->owner == nullptr) return;
+  // The owner cannot go before the lock is free, nor its loop before the owner.
+  shared->owner->loop_.post([shared, call, error] {
+    if (shared->owner != nullptr) shared->owner->ended(call, error);
+  });
+}
+
+void OutsideCalls::ended(std::uint64_t call, const std::exception_ptr& error) {
+  const auto found = waiting_.extract(call);
+  if (found.empty()) return;  // given up before
+  loop_.cancel(found.mapped().timer);
+  if (error) return found.mapped().outcome.failed(error);
+  found.mapped().outcome.done();
+}
+
+void OutsideCalls::give_up(std::uint64_t call) {
+  ended(call,
+        std::make_exception_ptr(GaveUp("its disk or network drive did not answer within " +
+                                       seconds_text(patience_) + "; see whether it is there")));
+}
+
+}  // namespace moil::daemon

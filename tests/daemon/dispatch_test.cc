@@ -1,0 +1,194 @@
+// From lines to replies, with methods of the tests' own: every request is answered once, whatever
+// its method does, within the limits, and no client waits for another.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <future>
+
+#include "daemon/rpc/server.h"
+#include "tests/daemon/support/test_server.h"
+
+using namespace std::chrono_literals;
+
+namespace moil::daemon::test {
+namespace {
+
+using testing::HasSubstr;
+
+Limits small_limits() {
+  Limits limits;
+  limits.output_bytes = 64 << 10;
+  limits.reply_bytes = 512 << 10;
+  return limits;
+}
+
+// A server of these methods on the test's folder:
+//   echo: its parameters         large: a reply of `bytes`, after `ms`
+//   slow: as large, in the background
+//   throw, throw-nothing: what is no moil::Error                 drop: never answers
+class Dispatch : public testing::Test {
+ protected:
+  Dispatch() {
+    std::promise<void> ready;
+    thread_ = std::thread([&] { serve(ready); });
+    ready.get_future().wait();
+  }
+  ~Dispatch() override {
+    loop_.stop();
+    thread_.join();
+  }
+
+  std::filesystem::path socket() const { return folder_ / "sock"; }
+  Json ask(const std::string& method, const Json& params = Json::object()) const {
+    return test::ask(socket(), method, params);
+  }
+  static std::string line(int id, const std::string& method, const Json& params = Json::object()) {
+    return request(id, method, params).dump() + "\n";
+  }
+  static Json request(int id, const std::string& method, const Json& params = Json::object()) {
+    return {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
+  }
+  std::atomic<int> large_ = 0;  // replies made by "large" and "slow"
+
+ private:
+  void serve(std::promise<void>& ready) {
+    const Limits limits = small_limits();
+    std::optional<Background> background;
+    const auto large = [this](Call& call) {
+      ++large_;
+      std::this_thread::sleep_for(std::chrono::milliseconds(call.params.value("ms", 0)));
+      return Json(std::string(call.params.at("bytes").get<std::size_t>(), 'x'));
+    };
+    using Where = Method::Where;
+    const MethodTable methods = {
+        {"echo", "0", "", Where::kLoop, [](Call& call) { return call.params; }, nullptr},
+        {"large", "0", "", Where::kLoop, large, nullptr},
+        {"slow", "0", "", Where::kBackground, large, nullptr},
+        {"throw", "0", "", Where::kLoop, [](Call&) -> Json { throw std::logic_error("a bug"); },
+         nullptr},
+        {"throw-nothing", "0", "", Where::kBackground, [](Call&) -> Json { throw 7; }, nullptr},
+        {"drop", "0", "", Where::kDeferred, nullptr, [](Call&, const Responder&) {}},
+    };
+    background.emplace(loop_);
+    Dispatcher dispatcher(methods, *background, limits);
+    Server server(loop_, socket(), dispatcher, limits);
+    ready.set_value();
+    loop_.run();
+    background.reset();
+  }
+
+  TempFolder folder_;
+  EventLoop loop_;
+  std::thread thread_;
+};
+
+TEST_F(Dispatch, WhatAMethodThrowsIsAnErrorReply) {
+  for (const char* method : {"throw", "throw-nothing"}) {
+    EXPECT_EQ(ask(method)["error"]["code"], kInternalError) << method;
+  }
+  EXPECT_EQ(ask("throw")["error"]["message"], "a bug");
+  EXPECT_EQ(ask("echo", {{"a", 1}})["result"]["a"], 1);
+}
+
+TEST_F(Dispatch, ARequestThatNobodyAnswersIsAnsweredWithAnError) {
+  EXPECT_EQ(ask("drop")["error"]["data"]["code"], "cancelled");
+}
+
+TEST_F(Dispatch, ATooLargeReplyIsAnErrorAndTheClientStays) {
+  Line client(socket());
+  client.send(line(1, "large", {{"bytes", 600 << 10}}));
+  const Json reply = client.read();
+  EXPECT_EQ(reply["error"]["data"]["code"], "resource_exhausted");
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(), HasSubstr("the limit is 524288"));
+  client.send(line(2, "echo"));
+  EXPECT_EQ(client.read()["id"], 2);
+}
+
+TEST_F(Dispatch, AReplyLargerThanWhatMayWaitComesWhole) {
+  const Json reply = ask("large", {{"bytes", 500 << 10}});
+  EXPECT_EQ(reply["result"].get<std::string>().size(), std::size_t{500} << 10);
+}
+
+TEST_F(Dispatch, ABatchIsOneLineHoweverLongItIs) {
+  Json batch = Json::array();
+  for (int i = 0; i < 50; ++i) batch.push_back(request(i, "slow", {{"bytes", 100 << 10}}));
+  batch.push_back(Json{{"jsonrpc", "2.0"}, {"method", "echo"}});  // a notification
+  batch.push_back(7);                                             // no request
+  Line client(socket());
+  client.send(batch.dump() + "\n" + line(99, "echo"));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_LT(large_, 10) << "replies were made that nobody has room for";
+  const Json replies = client.read();
+  ASSERT_EQ(replies.size(), 51U);
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(replies[static_cast<std::size_t>(i)]["id"], i);
+  EXPECT_EQ(replies[50]["error"]["code"], kInvalidRequest);
+  EXPECT_EQ(client.read()["id"], 99);
+}
+
+TEST_F(Dispatch, ABatchOfNotificationsIsNotAnswered) {
+  Line client(socket());
+  client.send(Json::array({{{"jsonrpc", "2.0"}, {"method", "echo"}}}).dump() + "\n" +
+              line(1, "echo"));
+  EXPECT_EQ(client.read()["id"], 1);
+}
+
+TEST_F(Dispatch, WhoDoesNotReadCostsNoMoreThanWhatMayWait) {
+  Line deaf(socket());
+  for (int i = 0; i < 60; ++i)
+    deaf.send(line(i, i % 2 == 0 ? "large" : "slow", {{"bytes", 100 << 10}}));
+  EXPECT_EQ(ask("echo")["id"], 1);  // others are served
+  std::this_thread::sleep_for(50ms);
+  EXPECT_LT(large_, 10);
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE(deaf.read().contains("result"));  // and nothing is lost
+}
+
+TEST_F(Dispatch, RequestsOfManyClientsWaitTheirTurn) {
+  std::vector<std::unique_ptr<Line>> clients;
+  for (int i = 0; i < 60; ++i) {
+    clients.push_back(std::make_unique<Line>(socket()));
+    std::string many;
+    for (int k = 0; k < 64; ++k) many += line(k, "slow", {{"bytes", 10}});
+    clients.back()->send(many);
+  }
+  for (const auto& client : clients) {
+    for (int k = 0; k < 64; ++k) {
+      const Json reply = client->read();
+      ASSERT_TRUE(reply.contains("result")) << reply.dump();
+      ASSERT_EQ(reply["id"], k);
+    }
+  }
+}
+
+TEST_F(Dispatch, OneClientsManyRequestsDoNotHoldUpAnother) {
+  Line busy(socket());
+  std::string many;
+  for (int i = 0; i < 400; ++i) many += line(i, "slow", {{"bytes", 10}, {"ms", 1}});
+  busy.send(many);
+  const int before = large_;
+  ask("slow", {{"bytes", 10}});
+  EXPECT_LT(large_ - before, 200) << "the other's turn came after all of those";
+  for (int i = 0; i < 400; ++i) ASSERT_EQ(busy.read()["id"], i);
+}
+
+TEST_F(Dispatch, AClientThatEndsItsSideIsServedToItsLastLine) {
+  Line client(socket());
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += line(i, i % 2 == 0 ? "slow" : "large", {{"bytes", 20000}});
+  client.send(many);
+  ::shutdown(client.descriptor(), SHUT_WR);
+  int replies = 0;
+  while (client.read().is_object()) ++replies;
+  EXPECT_EQ(replies, 20);
+}
+
+TEST_F(Dispatch, WhatAClientSentBeforeItWentIsCarriedOut) {
+  {
+    Line client(socket());
+    for (int i = 0; i < 20; ++i) client.send(line(i, "slow", {{"bytes", 20000}}));
+  }
+  EXPECT_TRUE(eventually([&] { return large_ == 20; }));
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

@@ -1,0 +1,178 @@
+// The loop and what works beside it: exceptions end nothing, and nobody waits for what hangs.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+
+#include <future>
+
+#include "daemon/loop/background.h"
+#include "daemon/loop/event_loop.h"
+#include "daemon/loop/outside_calls.h"
+
+using namespace std::chrono_literals;
+
+namespace moil::daemon::test {
+namespace {
+
+TEST(EventLoopTest, WhatATaskOrATimerThrowsDoesNotEndIt) {
+  EventLoop loop;
+  loop.post([] { throw std::logic_error("a task"); });
+  loop.post([] { throw 7; });
+  loop.after(0ms, [] { throw std::runtime_error("a timer"); });
+  bool reached = false;
+  loop.after(1ms, [&] {
+    reached = true;
+    loop.stop();
+  });
+  loop.run();
+  EXPECT_TRUE(reached);
+}
+
+TEST(EventLoopTest, AWatchThatThrowsRestsAndIsTriedAgain) {
+  EventLoop loop;
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+  const UniqueFd reader(pipe[0]);
+  UniqueFd writer(pipe[1]);
+  writer.reset();  // hung up: ready for ever
+  int calls = 0;
+  loop.watch(reader.get(), EPOLLIN, [&](std::uint32_t) {
+    if (++calls == 1) throw std::runtime_error("cannot read");
+    loop.stop();
+  });
+  const auto begin = EventLoop::Clock::now();
+  loop.run();
+  EXPECT_EQ(calls, 2);
+  EXPECT_GT(EventLoop::Clock::now() - begin, 50ms);
+  loop.unwatch(reader.get());
+}
+
+TEST(EventLoopTest, AWatchThatThrowsMayHaveEndedItself) {
+  EventLoop loop;
+  int pipe[2];
+  ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+  const UniqueFd reader(pipe[0]);
+  UniqueFd writer(pipe[1]);
+  writer.reset();
+  loop.watch(reader.get(), EPOLLIN, [&](std::uint32_t) {
+    loop.unwatch(reader.get());
+    loop.after(1ms, [&] { loop.stop(); });
+    throw std::runtime_error("gone");
+  });
+  loop.run();
+}
+
+// Its destruction tells in which thread it was.
+struct Witness {
+  std::thread::id* where;
+  explicit Witness(std::thread::id* place) : where(place) {}
+  ~Witness() { *where = std::this_thread::get_id(); }
+  Witness(const Witness&) = delete;
+  Witness& operator=(const Witness&) = delete;
+};
+
+TEST(BackgroundTest, WhatATaskHoldsIsDestroyedOnTheLoop) {
+  EventLoop loop;
+  Background background(loop);
+  std::vector<std::thread::id> where(50);
+  for (auto& place : where) {
+    const auto held = std::make_shared<Witness>(&place);
+    background.submit([held]() -> Background::Done { return [] {}; });
+  }
+  background.submit([&loop]() -> Background::Done { return [&loop] { loop.stop(); }; });
+  loop.run();
+  for (const auto& place : where) EXPECT_EQ(place, std::this_thread::get_id());
+}
+
+TEST(BackgroundTest, WhatWaitsAtItsEndIsDroppedAndNothingMoreIsTaken) {
+  EventLoop loop;
+  std::promise<void> begun, go_on;
+  bool refused = false;
+  struct Last {
+    Background* background;
+    bool* refused;
+    ~Last() {
+      try {
+        background->submit([]() -> Background::Done { return [] {}; });
+      } catch (const Error& error) {
+        *refused = error.code() == ErrorCode::kCancelled;
+      }
+    }
+  };
+  std::thread release;
+  {
+    Background background(loop);
+    background.submit([&]() -> Background::Done {
+      begun.set_value();
+      go_on.get_future().wait();
+      return [] {};
+    });
+    const auto last = std::shared_ptr<Last>(new Last{&background, &refused});
+    background.submit([last]() -> Background::Done { return [] {}; });
+    begun.get_future().wait();
+    release = std::thread([&] {
+      std::this_thread::sleep_for(20ms);
+      go_on.set_value();
+    });
+  }
+  release.join();
+  EXPECT_TRUE(refused);
+}
+
+TEST(OutsideCallsTest, TheResultOrTheErrorComesToTheLoop) {
+  EventLoop loop;
+  OutsideCalls outside(loop, 10s);
+  const auto loop_thread = std::this_thread::get_id();
+  int result = 0;
+  std::string text;
+  outside.start<int>([] { return 7; },
+                     [&](int seven) {
+                       EXPECT_EQ(std::this_thread::get_id(), loop_thread);
+                       result = seven;
+                       outside.start<int>([]() -> int { throw std::runtime_error("broken"); },
+                                          [](int) {},
+                                          [&](const std::exception_ptr& error) {
+                                            try {
+                                              std::rethrow_exception(error);
+                                            } catch (const std::exception& e) {
+                                              text = e.what();
+                                            }
+                                            loop.stop();
+                                          });
+                     },
+                     [](const std::exception_ptr&) {});
+  loop.run();
+  EXPECT_EQ(result, 7);
+  EXPECT_EQ(text, "broken");
+}
+
+TEST(OutsideCallsTest, ACallThatHangsIsGivenUpAndItsEndWaitsForNobody) {
+  // Of the threads that hang: they outlive all of this.
+  const auto open = std::make_shared<std::promise<void>>();
+  const std::shared_future<void> gate = open->get_future().share();
+  const auto ended = std::make_shared<std::promise<void>>();
+  bool gave_up = false;
+  {
+    EventLoop loop;
+    OutsideCalls outside(loop, 20ms);
+    outside.start<int>(
+        [gate, ended] {
+          gate.wait();
+          ended->set_value();
+          return 1;
+        },
+        [](int) { FAIL() << "its time was over"; },
+        [&](const std::exception_ptr& error) {
+          EXPECT_THROW(std::rethrow_exception(error), GaveUp);
+          gave_up = true;
+          loop.stop();
+        });
+    loop.run();
+  }
+  EXPECT_TRUE(gave_up);
+  open->set_value();
+  ended->get_future().wait();
+}
+
+}  // namespace
+}  // namespace moil::daemon::test
