@@ -18,14 +18,13 @@
 namespace moil::daemon {
 namespace {
 
-constexpr const char* kDefaultConfig = "/etc/moild/moild.json";
-
 // Blocked before any thread starts, so that they arrive here and nowhere else.
-UniqueFd stop_signals() {
+UniqueFd signals_as_file() {
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGTERM);
   ::sigaddset(&set, SIGINT);
+  ::sigaddset(&set, SIGHUP);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -54,7 +53,9 @@ void set_up_log(const Options& options, LogLevel level) {
 
 Config configuration(const Options& options) {
   if (!options.config.empty()) return read_config(options.config);
-  return std::filesystem::exists(kDefaultConfig) ? read_config(kDefaultConfig) : Config();
+  std::error_code error;  // also where it is there but cannot be seen: then reading says why
+  if (!std::filesystem::exists(default_config(), error) && !error) return Config();
+  return read_config(default_config());
 }
 
 int exit_code(const Error& error) {
@@ -84,6 +85,9 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
   loop.watch(signals.get(), EPOLLIN, [&](std::uint32_t) {
     signalfd_siginfo info{};
     if (::read(signals.get(), &info, sizeof info) != sizeof info) return;
+    if (info.ssi_signo == SIGHUP) {
+      return spdlog::info("SIGHUP: nothing is done; the configuration is read when moild starts");
+    }
     spdlog::info("stopping");
     notifier.stopping();
     service.shut_down([&] { loop.stop(); });
@@ -107,7 +111,7 @@ int run(int argc, char** argv) {
     std::cout << to_json(config).dump(2) << "\n";
     return EX_OK;
   }
-  const UniqueFd signals = stop_signals();
+  const UniqueFd signals = signals_as_file();
   try {
     set_up_log(options, config.log_level);
     serve(options, config, signals);

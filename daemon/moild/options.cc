@@ -3,10 +3,16 @@
 #include <sysexits.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "base/version.h"
 
 namespace moil::daemon {
+
+std::string default_config() {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  return (program.parent_path() / MOIL_CONFIG_FILE).lexically_normal().string();
+}
 
 Parsed parse_options(int argc, char** argv) {
   Options options;
@@ -21,7 +27,7 @@ Parsed parse_options(int argc, char** argv) {
       ->envname("MOILD_SOCKET")
       ->capture_default_str();
   app.add_option("--config", options.config,
-                 "moild.json (default: /etc/moild/moild.json where it is there)");
+                 "moild.json (default: " + default_config() + " where it is there)");
   app.add_flag("--check", options.check, "read the configuration, print it in full and exit");
   try {
     app.parse(argc, argv);

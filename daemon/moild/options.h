@@ -9,10 +9,13 @@ namespace moil::daemon {
 struct Options {
   std::string state_dir = "/var/lib/moild";
   std::string socket = "/run/moild/moild.sock";
-  std::string config;       // empty: /etc/moild/moild.json where it is there
+  std::string config;       // empty: default_config() where it is there
   bool foreground = false;  // log for people: with time and colour
   bool check = false;       // read the configuration and exit
 };
+
+// moild.json as it is installed with this program.
+std::string default_config();
 
 // The options, or the exit status where there is nothing more to do (--help, an error).
 struct Parsed {

@@ -1,0 +1,62 @@
+"""What `cmake --install` puts where: the unit, the programs and the configuration name the same paths."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(os.environ["MOIL_BUILD"])
+
+
+class InstallTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="moil-install-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def install(self, prefix: Path, stage: Path | None = None) -> Path:
+        """Installs the build and returns where the prefix lies now."""
+        environment = os.environ | ({"DESTDIR": str(stage)} if stage else {})
+        command = ["cmake", "--install", BUILD, "--strip", "--prefix", prefix]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return Path(f"{stage}{prefix}") if stage else prefix
+
+    def check(self, installed: Path, prefix: Path) -> None:
+        unit = (installed / "lib/systemd/system/moild.service").read_text()
+        self.assertIn(f"ExecStart={prefix}/bin/moild ", unit)
+        named = [Path(path.rstrip(",:;")) for path in re.findall(re.escape(str(prefix)) + r"/\S+", unit)]
+        self.assertIn(prefix / "etc/moild/moild.json", named)
+        for path in named:
+            self.assertTrue((installed / path.relative_to(prefix)).is_file(), f"the unit names {path}")
+        for program in ("moilctl", "moil-worker"):
+            self.assertTrue(os.access(installed / "bin" / program, os.X_OK), program)
+        # Nothing else is named but what systemd itself makes.
+        others = set(re.findall(r"(?<![\w.])/[a-z][^\s:,;]+", unit.replace(str(prefix), "")))
+        self.assertEqual({path for path in others if path.startswith(("/usr", "/etc", "/opt"))}, set())
+
+    def test_a_prefix_of_ones_own(self) -> None:
+        prefix = self.folder / "prefix"
+        installed = self.install(prefix)
+        self.check(installed, prefix)
+        # The programs find the configuration that was installed with them.
+        config = installed / "etc/moild/moild.json"
+        config.write_text('{"poll_seconds": 7.0}')
+        moild = installed / "bin/moild"
+        told = subprocess.run([moild, "--check"], capture_output=True, text=True, check=True).stdout
+        self.assertIn('"poll_seconds": 7.0', told)
+        helped = subprocess.run([moild, "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertIn(str(config), helped.replace("\n", ""))
+
+    def test_a_stage_as_packages_use_it(self) -> None:
+        prefix = Path("/opt/moild-of-a-test")
+        self.check(self.install(prefix, self.folder / "stage"), prefix)
+        self.assertFalse(prefix.exists(), "nothing outside the stage")
+
+
+if __name__ == "__main__":
+    unittest.main()
