@@ -44,6 +44,10 @@ struct Options {
   std::size_t batch_bytes = 4 << 20;          // put() commits when this much has gathered
   std::size_t batch_entries = 1024;           // ... or this many
   std::function<std::int64_t()> clock = {};   // seconds since 1970; the system's where empty
+  // Asked of each waiting entry's sample within the transaction that would store it: false drops
+  // the entry. Whoever forgets a sample makes this false first and calls forget() then, and no
+  // writer that asks, in whatever process, stores anything of it afterwards. Empty: all are stored.
+  std::function<bool(const SampleDigest&)> may_store = {};
 };
 
 enum class Depth { kPresence, kChecksum };
@@ -96,9 +100,9 @@ class FeatureCache {
   // Removes every model that is neither in in_use nor protected, and gives the space back.
   Removed gc(std::span<const ModelId> in_use, const Watch& watch = {});
   // Removes the samples under every model and view, makes that durable, and erases the pages that
-  // held them (reclaim). Waiting entries of these samples are dropped as well. Of values below one
-  // page, LMDB may have left fragments in unused parts of other pages (docs/cache-format.md,
-  // "Downsides"); deleting the folder is what erases every trace.
+  // held them (reclaim), and what is left of keys and values in the unused parts of others. Waiting
+  // entries of these samples are dropped as well. What a reader in another process holds back, the
+  // next forget() erases.
   Removed forget(std::span<const SampleDigest> samples);
   Removed forget(const SampleDigest& sample) { return forget(std::span(&sample, 1)); }
   // Gives free pages back to the file system: their content is erased, data.mdb keeps its length.

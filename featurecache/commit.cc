@@ -74,6 +74,7 @@ void FeatureCache::State::make_room() {
 
 void FeatureCache::State::store_batch(MDB_txn* txn, Ledger& ledger, Refusal& refusal) {
   for (const Batch::Entry& entry : batch.entries()) {
+    if (options.may_store && !options.may_store(entry.key.sample)) continue;
     const EncodedKey encoded = encode(entry.key);
     MDB_val key = to_val(encoded);
     MDB_val value{};

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "featurecache/slack.h"
 #include "featurecache/state.h"
 
 namespace moil::cache {
@@ -132,6 +133,8 @@ Removed FeatureCache::forget(std::span<const SampleDigest> samples) {
   });
   // Always, even where nothing was found: a crash may have come between these two steps before.
   state_->reclaim();
+  state_->env.look_exclusively([&](MDB_txn*) { erase_slack(state_->env); });
+  state_->env.sync();
   return removed;
 }
 

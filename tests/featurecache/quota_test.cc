@@ -155,5 +155,71 @@ TEST(Forget, ErasesThePagesInTheFile) {
   EXPECT_TRUE(cache.verify().ok());
 }
 
+// Small values share pages with others, and so do the keys of all.
+TEST(Forget, LeavesNoByteOfDigestOrMapInPagesThatLiveOn) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  constexpr std::size_t kSmall = 24;
+  fill(cache, 1, 400, kSmall);
+  fill(cache, 2, 60, kElements);
+  const std::vector<SampleDigest> forgotten = {sample(7), sample(8), sample(39)};
+  std::vector<float> map(kSmall);
+  for (std::size_t i = 0; i < map.size(); ++i) map[i] = 0.1234567F + static_cast<float>(i);
+  cache.put(key_of(1, 7), map);
+  cache.flush();
+  const auto holds = [&](std::span<const std::uint8_t> bytes) {
+    const auto file = file_bytes(folder.data());
+    return std::search(file.begin(), file.end(), bytes.begin(), bytes.end(), [](char a, auto b) {
+             return static_cast<std::uint8_t>(a) == b;
+           }) != file.end();
+  };
+  for (const SampleDigest& digest : forgotten) ASSERT_TRUE(holds(digest.bytes));
+  ASSERT_FALSE(places(folder.data(), map).empty());
+  cache.forget(forgotten);
+  for (const SampleDigest& digest : forgotten) EXPECT_FALSE(holds(digest.bytes));
+  EXPECT_TRUE(places(folder.data(), std::span(map).first(6)).empty());
+  for (const std::uint32_t i : {0U, 6U, 9U, 38U, 40U, 399U})
+    EXPECT_EQ(get(cache, key_of(1, i), kSmall), features(i, kSmall)) << i;
+  EXPECT_TRUE(has(cache, key_of(2, 38)));
+  EXPECT_TRUE(cache.verify().ok());
+  cache.put(key_of(1, 7), features(7, kSmall));  // the file still takes what comes
+  cache.flush();
+  EXPECT_EQ(get(cache, key_of(1, 7), kSmall), features(7, kSmall));
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+// What waits in a worker's batch when the daemon forgets the sample.
+TEST(Forget, WinsAgainstABatchThatWaitsInAnotherProcess) {
+  const TempFolder folder;
+  int to_child[2], to_parent[2];
+  ASSERT_EQ(::pipe(to_child), 0);
+  ASSERT_EQ(::pipe(to_parent), 0);
+  const auto known = folder.path() / "known";  // what a label store would say
+  std::ofstream(known) << "x";
+  const pid_t worker = spawn([&] {
+    Options options;
+    options.may_store = [&](const SampleDigest& digest) {
+      return digest != sample(5) || std::filesystem::exists(known);
+    };
+    FeatureCache cache(folder.cache(), options);
+    for (std::uint32_t i = 0; i < 10; ++i) cache.put(key_of(1, i), features(i, kElements));
+    char byte = 0;
+    if (::write(to_parent[1], &byte, 1) != 1 || ::read(to_child[0], &byte, 1) != 1) ::_exit(2);
+    cache.flush();
+  });
+  char byte = 0;
+  ASSERT_EQ(::read(to_parent[0], &byte, 1), 1);
+  {
+    std::filesystem::remove(known);
+    FeatureCache cache(folder.cache());
+    cache.forget(sample(5));
+  }
+  ASSERT_EQ(::write(to_child[1], &byte, 1), 1);
+  EXPECT_EQ(wait_for(worker), 0);
+  FeatureCache cache(folder.cache());
+  EXPECT_FALSE(has(cache, key_of(1, 5)));
+  EXPECT_EQ(cache.stats().entries, 9u);
+}
+
 }  // namespace
 }  // namespace moil::cache
