@@ -18,6 +18,7 @@ pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 find_package(CLI11 REQUIRED)
 
 # What the engine computes with: OpenBLAS and Highway always, oneDNN where it is installed.

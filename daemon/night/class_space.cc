@@ -4,17 +4,19 @@
 #include <map>
 
 #include "base/error.h"
+#include "datasets/labels/text.h"
 
 namespace moil::night {
 
 void renumber_classes(data::Mix& mix, const std::vector<std::string>& model_labels) {
   std::vector<std::string> classes = model_labels;
   std::map<std::string, data::ClassId> rows;
-  for (std::size_t i = 0; i < classes.size(); ++i) rows[classes[i]] = static_cast<data::ClassId>(i);
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    rows[data::normal(classes[i])] = static_cast<data::ClassId>(i);
   std::vector<data::ClassId> row_of(mix.classes.size());
   for (std::size_t i = 0; i < mix.classes.size(); ++i) {
     const auto [it, fresh] =
-        rows.try_emplace(mix.classes[i], static_cast<data::ClassId>(classes.size()));
+        rows.try_emplace(data::normal(mix.classes[i]), static_cast<data::ClassId>(classes.size()));
     if (fresh && i < mix.global_classes) {
       throw Error(ErrorCode::kInvalidArgument, "the global pack's class \"" + mix.classes[i] +
                                                    "\" is not one of the model's labels");

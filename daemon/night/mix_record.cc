@@ -52,7 +52,7 @@ std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Digest
 nlohmann::json to_json(const data::Mix& mix) {
   return {{"classes", mix.classes},
           {"global_classes", mix.global_classes},
-          {"left_out", mix.left_out},
+          {"also_held_out", mix.also_held_out},
           {"train", list_to_json(mix.train)},
           {"global_validation", list_to_json(mix.global_validation)},
           {"local_validation", list_to_json(mix.local_validation)}};
@@ -65,7 +65,7 @@ data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
     data::Mix mix;
     mix.classes = json.at("classes").get<std::vector<std::string>>();
     mix.global_classes = json.at("global_classes");
-    mix.left_out = json.at("left_out");
+    mix.also_held_out = json.value("also_held_out", std::size_t{0});
     mix.train = list_from_json(json.at("train"), of_global, of_local, lost);
     mix.global_validation = list_from_json(json.at("global_validation"), of_global, of_local, lost);
     mix.local_validation = list_from_json(json.at("local_validation"), of_global, of_local, lost);

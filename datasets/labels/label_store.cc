@@ -12,26 +12,46 @@
 #include "base/file.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/schema.h"
+#include "datasets/labels/text.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kColumns = "id, digest, media_type, size, added_at, split";
+constexpr std::string_view kColumns = "id, digest, media_type, size, added_at, split, name";
 
 std::int64_t now_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
-void check_size(std::uint64_t size) {
-  if (size == 0) throw Error(ErrorCode::kInvalidArgument, "the sample is empty");
+void check_content(std::span<const std::uint8_t> content) {
+  const std::uint64_t size = content.size();
+  if (size == 0) throw Error(ErrorCode::kBadData, "it is empty");
   if (size > kMaxSampleBytes) {
     throw Error(ErrorCode::kResourceExhausted, "the sample has " + std::to_string(size) +
                                                    " bytes, at most " +
                                                    std::to_string(kMaxSampleBytes) + " are taken");
   }
+  const auto type = media_type_of(content);
+  if (!is_taken(type)) throw Error(ErrorCode::kBadData, media_refusal(type));
+}
+
+std::string listed(std::span<const std::string> labels) {
+  std::string text;
+  for (const auto& label : labels) text += (text.empty() ? "'" : ", '") + label + "'";
+  return text;
+}
+
+// The end of a path tells more than its beginning.
+std::string kept_name(std::string_view given) {
+  std::string name = shown(given);
+  if (name.size() <= kMaxSampleName) return name;
+  constexpr std::string_view kCut = "...";
+  std::size_t at = name.size() - kMaxSampleName + kCut.size();
+  while ((static_cast<unsigned char>(name[at]) & 0xc0U) == 0x80U) ++at;  // not inside a character
+  return std::string(kCut) + name.substr(at);
 }
 
 }  // namespace
@@ -83,26 +103,21 @@ void LabelStore::remove_orphans() {
 
 AddedSample LabelStore::add_file(const fs::path& file, std::span<const std::string> labels,
                                  std::optional<Split> split) {
-  return add_sample(read_file(file, kMaxSampleBytes), labels, split);
+  return add_sample(read_file(file, kMaxSampleBytes), labels, split, file.string());
 }
 
 AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
-                                   std::span<const std::string> labels,
-                                   std::optional<Split> split) {
-  check_size(content.size());
+                                   std::span<const std::string> labels, std::optional<Split> split,
+                                   std::string_view name) {
+  check_content(content);
   const auto names = checked_label_names(labels);
   const Digest digest = digest_of(content);
   const std::lock_guard guard(mutex_);
-  if (const auto present = find_row(digest)) {
-    if (std::ranges::includes(present->labels, names)) return {digest, present->split, false};
-    throw Error(ErrorCode::kAlreadyExists, "the sample " + digest.hex() + " is labelled '" +
-                                               present->labels.front() +
-                                               "' already; relabel it instead");
-  }
+  if (const auto present = find_row(digest)) return add_known(*present, names, name);
   if (content.size() > kInlineBytes) files_.write(digest, content);
   try {
     Transaction transaction(database_, Transaction::Kind::kWrite);
-    insert_sample(digest, content, split, label_ids(names));
+    insert_sample(digest, content, split, name, label_ids(names));
     transaction.commit();
   } catch (...) {
     if (!find_row(digest)) files_.remove(digest);
@@ -111,40 +126,94 @@ AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
   return {digest, find_row(digest).value().split, true};
 }
 
+AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const std::string> labels,
+                                  std::string_view name) {
+  if (!std::ranges::includes(present.labels, labels)) {
+    throw Error(ErrorCode::kAlreadyExists, "it is there already as " + listed(present.labels) +
+                                               " (sample " + present.digest.hex() +
+                                               "); relabel it to change that");
+  }
+  if (present.name.empty() && !name.empty()) {
+    Statement update(database_, "UPDATE samples SET name = ? WHERE id = ?");
+    update.bind(std::string_view(kept_name(name))).bind(present.id).run();
+  }
+  return {present.digest, present.split, false};
+}
+
 void LabelStore::insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
-                               std::optional<Split> split, std::span<const std::int64_t> labels) {
+                               std::optional<Split> split, std::string_view name,
+                               std::span<const std::int64_t> labels) {
   Statement insert(database_,
                    "INSERT INTO samples (digest, media_type, size, content, added_at, split, "
-                   "split_chosen) VALUES (?, ?, ?, ?, ?, ?, ?)");
+                   "split_chosen, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   insert.bind(digest.bytes).bind(media_type_of(content));
   insert.bind(static_cast<std::int64_t>(content.size()));
   content.size() > kInlineBytes ? insert.bind_null() : insert.bind(content);
   insert.bind(now_seconds());
   insert.bind(static_cast<std::int64_t>(split ? *split : choose_split(digest, labels)));
-  insert.bind(static_cast<std::int64_t>(split.has_value())).run();
+  insert.bind(static_cast<std::int64_t>(split.has_value()));
+  insert.bind(std::string_view(kept_name(name))).run();
   attach(database_.last_id(), labels);
 }
 
 void LabelStore::forget(const Digest& digest) {
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  forget_row(digest);
+  Statement begun(database_, "SELECT 1 FROM forgetting WHERE digest = ?");
+  if (is_here(digest) || !begun.bind(digest.bytes).step()) {
+    const auto labels = label_ids_of(sample_id(digest));
+    forget_rows("digest = ?", digest);
+    for (const std::int64_t label : labels) hold_one_out(label);
+  }
+  begun.reset();
   transaction.commit();
-  wipe(std::span(&digest, 1));
+  wipe();
 }
 
-void LabelStore::forget_row(const Digest& digest) {
-  const std::int64_t sample = sample_id(digest);
-  const auto labels = label_ids_of(sample);
-  Statement(database_, "DELETE FROM samples WHERE id = ?").bind(sample).run();
-  for (const std::int64_t label : labels) hold_one_out(label);
+void LabelStore::forget_rows(std::string_view where, std::optional<Digest> digest) {
+  for (const std::string_view what :
+       {"INSERT OR REPLACE INTO forgetting SELECT digest, name FROM samples WHERE ",
+        "DELETE FROM samples WHERE "}) {
+    Statement statement(database_, std::string(what) + std::string(where));
+    if (digest) statement.bind(digest->bytes);
+    statement.run();
+  }
 }
 
 // After the rows are gone for good: the files, and what the write-ahead log still holds (a reader
 // may delay the latter until the next checkpoint).
-void LabelStore::wipe(std::span<const Digest> digests) {
-  for (const Digest& digest : digests) files_.remove(digest);
+void LabelStore::wipe() {
+  Statement gone(database_,
+                 "SELECT digest FROM forgetting WHERE digest NOT IN (SELECT digest FROM samples)");
+  while (gone.step()) files_.remove(Digest::from_bytes(gone.blob(0)));
   database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+std::vector<ForgottenSample> LabelStore::forgetting() const {
+  const std::lock_guard guard(mutex_);
+  Statement select(database_, "SELECT digest, name FROM forgetting ORDER BY digest");
+  std::vector<ForgottenSample> samples;
+  while (select.step()) samples.push_back({Digest::from_bytes(select.blob(0)), select.text(1)});
+  return samples;
+}
+
+void LabelStore::forgotten(std::span<const ForgottenSample> samples) {
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  Statement remove(database_, "DELETE FROM forgetting WHERE digest = ?");
+  for (const ForgottenSample& sample : samples) remove.bind(sample.digest.bytes).run();
+  transaction.commit();
+  database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+bool LabelStore::has(const Digest& digest) const {
+  const std::lock_guard guard(mutex_);
+  return is_here(digest);
+}
+
+bool LabelStore::is_here(const Digest& digest) const {
+  Statement select(database_, "SELECT 1 FROM samples WHERE digest = ?");
+  return select.bind(digest.bytes).step();
 }
 
 std::int64_t LabelStore::sample_id(const Digest& digest) const {
@@ -161,6 +230,7 @@ SampleRecord LabelStore::record(const Statement& row) const {
   sample.size = static_cast<std::uint64_t>(row.integer(3));
   sample.added_at = row.integer(4);
   sample.split = static_cast<Split>(row.integer(5));
+  sample.name = row.text(6);
   sample.labels = labels_of(sample.id);
   return sample;
 }
@@ -177,7 +247,7 @@ std::vector<SampleRecord> LabelStore::samples(const SampleQuery& query) const {
   Statement select(database_, sql);
   select.bind(query.after_id);
   if (query.split) select.bind(static_cast<std::int64_t>(*query.split));
-  if (query.label) select.bind(existing_label_id(*query.label));
+  if (query.label) select.bind(existing_label_id(normal(*query.label)));
   select.bind(static_cast<std::int64_t>(std::min<std::size_t>(query.limit, INT32_MAX)));
   std::vector<SampleRecord> page;
   while (select.step()) page.push_back(record(select));
@@ -219,7 +289,13 @@ std::vector<std::uint8_t> LabelStore::content(const Digest& digest) const {
       throw Error(ErrorCode::kBadData, "the sample " + digest.hex() + " is damaged");
     }
   }
-  return files_.read(digest, size);
+  try {
+    return files_.read(digest, size);
+  } catch (const Error& error) {
+    // Forgotten meanwhile, or lost.
+    if (error.code() != ErrorCode::kNotFound || !find(digest)) throw;
+    throw Error(ErrorCode::kBadData, error.what());
+  }
 }
 
 }  // namespace moil::data

@@ -11,6 +11,13 @@
 // number open kReadOnly and read beside it. All methods may be called from any thread.
 // Nothing here parses a sample: the content is bytes.
 //
+// Forgetting: the rows go first, and in the same transaction the samples are noted as forgetting();
+// their files go next. Whoever keeps something of a sample elsewhere (feature maps, reports)
+// removes that and calls forgotten(). So a crash at any point leaves a sample that is either still
+// there or noted, and what is noted is finished when the store is next opened.
+//
+// Names of labels are normal (text.h) wherever they are given.
+//
 // Splits: a new sample is held out by its digest with probability 1/5, a label's first sample never
 // is, and a label of five samples or more has at least one held out. What the user chose stays.
 #pragma once
@@ -42,23 +49,30 @@ class LabelStore {
   LabelStore& operator=(const LabelStore&) = delete;
 
   // Adds a copy of the content under one or more labels, which are created as needed. Idempotent by
-  // content; kAlreadyExists where the content is there with other labels (relabel() changes them).
+  // content; kAlreadyExists where the content is there with other labels (relabel() changes them),
+  // kBadData where it is of no kind that is taken (media_type.h). `name`: of its file, as the user
+  // knows it; a sample that has none yet gets it.
   AddedSample add_sample(std::span<const std::uint8_t> content, std::span<const std::string> labels,
-                         std::optional<Split> split = {});
+                         std::optional<Split> split = {}, std::string_view name = {});
   AddedSample add_file(const std::filesystem::path& file, std::span<const std::string> labels,
                        std::optional<Split> split = {});
   // Replaces the sample's labels; kNotFound.
   void relabel(const Digest& digest, std::span<const std::string> labels);
-  // Removes rows and file, and wipes them from the database; kNotFound. The caller drops the
-  // sample's feature maps.
+  // Removes rows and file, and wipes them from the database. What is being forgotten already is
+  // fine, so that an attempt that failed half-way can be repeated; else kNotFound.
   void forget(const Digest& digest);
+  // Samples that are gone from here, and of which others may still have something.
+  [[nodiscard]] std::vector<ForgottenSample> forgetting() const;
+  // They have nothing any more: the store forgets that it knew them.
+  void forgotten(std::span<const ForgottenSample> samples);
 
   [[nodiscard]] std::vector<SampleRecord> samples(const SampleQuery& query = {}) const;
   [[nodiscard]] std::optional<SampleRecord> find(const Digest& digest) const;
+  [[nodiscard]] bool has(const Digest& digest) const;
   // One consistent view of all samples (or those of a split) in the order of their ids.
   void for_each_sample(std::optional<Split> split,
                        const std::function<void(const SampleRecord&)>& visit) const;
-  // kNotFound; kBadData where the content no longer has the digest.
+  // kNotFound; kBadData where the content no longer has the digest, or its file is gone.
   [[nodiscard]] std::vector<std::uint8_t> content(const Digest& digest) const;
 
   [[nodiscard]] std::vector<LabelCount> labels() const;  // sorted by name
@@ -67,7 +81,7 @@ class LabelStore {
                       const std::function<bool(const LabelCount&)>& visit) const;
   void rename_label(const std::string& from, const std::string& to);
   // Removes a label. kFailedPrecondition where samples carry it, unless with_samples: then those
-  // that carry no other label are forgotten, and returned.
+  // that carry no other label are forgotten (as forget() does), and returned.
   std::vector<Digest> remove_label(const std::string& name, bool with_samples = false);
 
   [[nodiscard]] Reconciliation reconciliation() const;
@@ -90,12 +104,16 @@ class LabelStore {
   void remove_orphans();
   // The rest expects mutex_ held, and what changes rows an open write transaction.
   void insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
-                     std::optional<Split> split, std::span<const std::int64_t> labels);
+                     std::optional<Split> split, std::string_view name,
+                     std::span<const std::int64_t> labels);
+  AddedSample add_known(const SampleRecord& present, std::span<const std::string> labels,
+                        std::string_view name);
   Split choose_split(const Digest& digest, std::span<const std::int64_t> labels) const;
   void attach(std::int64_t sample, std::span<const std::int64_t> labels);
   void hold_one_out(std::int64_t label);
-  void forget_row(const Digest& digest);
-  void wipe(std::span<const Digest> digests);
+  void forget_rows(std::string_view where, std::optional<Digest> digest);
+  void wipe();
+  bool is_here(const Digest& digest) const;
   std::optional<SampleRecord> find_row(const Digest& digest) const;
   SampleRecord record(const Statement& row) const;
   std::int64_t sample_id(const Digest& digest) const;                       // kNotFound

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "datasets/labels/label_store.h"
+#include "datasets/labels/text.h"
 
 namespace moil::data {
 namespace {
@@ -58,7 +59,7 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
   const auto name = checked_label_names(std::span(&to, 1)).front();
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  const std::int64_t label = existing_label_id(from);
+  const std::int64_t label = existing_label_id(normal(from));
   Statement taken(database_, "SELECT 1 FROM labels WHERE name = ? AND id <> ?");
   if (taken.bind(name).bind(label).step()) {
     throw Error(ErrorCode::kAlreadyExists, "there is a label '" + name + "' already");
@@ -70,7 +71,7 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
 std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples) {
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  const std::int64_t label = existing_label_id(name);
+  const std::int64_t label = existing_label_id(normal(name));
   const std::int64_t carried =
       count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label);
   if (carried > 0 && !with_samples) {
@@ -79,14 +80,14 @@ std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_
                     " samples; relabel or forget them, or remove it with its samples");
   }
   Statement(database_, "DELETE FROM sample_labels WHERE label_id = ?").bind(label).run();
+  constexpr const char* kBare = "id NOT IN (SELECT sample_id FROM sample_labels)";
   std::vector<Digest> forgotten;
-  Statement bare(database_,
-                 "DELETE FROM samples WHERE id NOT IN (SELECT sample_id FROM sample_labels) "
-                 "RETURNING digest");
+  Statement bare(database_, std::string("SELECT digest FROM samples WHERE ") + kBare);
   while (bare.step()) forgotten.push_back(Digest::from_bytes(bare.blob(0)));
+  forget_rows(kBare, {});
   Statement(database_, "DELETE FROM labels WHERE id = ?").bind(label).run();
   transaction.commit();
-  wipe(forgotten);
+  wipe();
   std::ranges::sort(forgotten);
   return forgotten;
 }

@@ -3,35 +3,38 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "datasets/labels/text.h"
 
 namespace moil::data {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-void check_name(const std::string& name) {
-  const char* wrong = nullptr;
+std::string checked(const std::string& given) {
+  const std::string name = normal(given);
+  std::string_view wrong = unfit_characters(name);
   if (name.empty()) wrong = "is empty";
   if (name.size() > kMaxNameBytes) wrong = "is longer than 200 bytes";
-  if (std::ranges::any_of(name, is_control)) wrong = "holds a control character";
-  if (name.starts_with(' ') || name.ends_with(' ')) wrong = "starts or ends in a space";
-  if (!wrong) return;
+  if (wrong.empty() && trimmed(name) != name) wrong = "starts or ends in a space";
+  if (wrong.empty()) return name;
   throw Error(ErrorCode::kInvalidArgument,
-              "the label '" + name.substr(0, kMaxNameBytes) + "' " + wrong);
+              "the label '" + shown(name.substr(0, kMaxNameBytes)) + "' " + std::string(wrong));
 }
 
 }  // namespace
 
 std::vector<std::string> checked_label_names(std::span<const std::string> names) {
   if (names.empty()) throw Error(ErrorCode::kInvalidArgument, "a sample needs a label");
-  for (const auto& name : names) check_name(name);
-  std::vector<std::string> sorted(names.begin(), names.end());
+  std::vector<std::string> sorted;
+  for (const auto& name : names) sorted.push_back(checked(name));
   std::ranges::sort(sorted);
   const auto doubles = std::ranges::unique(sorted);
   sorted.erase(doubles.begin(), doubles.end());
   return sorted;
+}
+
+std::string spoken_name(const Digest& digest, const std::string& name) {
+  return name.empty() ? "sample " + digest.hex() : name + " (sample " + digest.hex() + ")";
 }
 
 }  // namespace moil::data

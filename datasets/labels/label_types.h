@@ -15,6 +15,7 @@ namespace moil::data {
 
 inline constexpr std::uint64_t kInlineBytes = 32 << 10;
 inline constexpr std::uint64_t kMaxSampleBytes = 64 << 20;
+inline constexpr std::size_t kMaxSampleName = 1000;  // bytes
 inline constexpr double kValidationFraction = 0.2;
 inline constexpr std::uint64_t kSamplesNeedingValidation = 5;
 
@@ -27,6 +28,7 @@ struct LabelCount {
 struct SampleRecord {
   std::int64_t id = 0;  // grows with every sample that is added
   Digest digest;
+  std::string name;  // of the file, as the user gave it; empty where it is not known
   std::string media_type;
   std::uint64_t size = 0;     // bytes
   std::int64_t added_at = 0;  // seconds since 1970
@@ -47,11 +49,21 @@ struct AddedSample {
   bool is_new = false;  // false: the same content was there already, with these labels
 };
 
+// A sample that the store no longer has, of which others still may have something.
+struct ForgottenSample {
+  Digest digest;
+  std::string name;
+};
+
+// What a message calls a sample: its name, where it is known, and its digest.
+[[nodiscard]] std::string spoken_name(const Digest& digest, const std::string& name);
+
 // Local label -> one or more global labels (Table 5.1 of the MoIL thesis).
 using Reconciliation = std::map<std::string, std::vector<std::string>>;
 
-// Sorted and without doubles. kInvalidArgument where there is none, or one is empty, longer than
-// 200 bytes, starts or ends in a space, or holds a control character.
+// Normal (text.h), sorted and without doubles. kInvalidArgument where there is none, or one is
+// empty, longer than 200 bytes, starts or ends in a space, or holds what no name may
+// (unfit_characters()).
 [[nodiscard]] std::vector<std::string> checked_label_names(std::span<const std::string> names);
 
 }  // namespace moil::data

@@ -1,17 +1,132 @@
 #include "datasets/labels/media_type.h"
 
+#include <algorithm>
+#include <array>
+
 namespace moil::data {
+namespace {
+
+struct Media {
+  std::string_view type, name;
+};
+
+struct Signature {
+  std::string_view type;
+  std::size_t at;  // bytes from the beginning
+  std::string_view bytes;
+};
+
+using namespace std::string_view_literals;
+
+constexpr auto kHeic = "image/heic"sv, kAvif = "image/avif"sv, kMp4 = "video/mp4"sv,
+               kText = "text/plain"sv;
+
+constexpr Media kMedia[] = {
+    {kJpeg, "a JPEG photo"},
+    {kPng, "a PNG picture"},
+    {kWebp, "a WebP picture"},
+    {kWav, "a WAV sound"},
+    {kOgg, "an Ogg sound"},
+    {kHeic, "a HEIC photo"},
+    {kAvif, "an AVIF picture"},
+    {kMp4, "a video"},
+    {kText, "text"},
+    {"image/bmp", "a BMP picture"},
+    {"image/gif", "a GIF picture"},
+    {"image/tiff", "a TIFF picture or a camera's raw photo"},
+    {"image/jxl", "a JPEG XL picture"},
+    {"image/vnd.adobe.photoshop", "a Photoshop file"},
+    {"audio/mpeg", "an MP3 sound"},
+    {"audio/flac", "a FLAC sound"},
+    {"application/pdf", "a PDF document"},
+    {"application/zip", "a ZIP archive or an office document"},
+    {"application/gzip", "a gzip archive"},
+    {"application/x-ds-store", "a folder's settings (.DS_Store)"},
+    {"application/x-executable", "a program"},
+    {"application/vnd.sqlite3", "a database"},
+};
+
+// The first that fits counts.
+constexpr Signature kSignatures[] = {
+    {kJpeg, 0, "\xff\xd8\xff"},
+    {kPng, 0, "\x89PNG\r\n\x1a\n"},
+    {kWav, 8, "WAVE"},
+    {kWebp, 8, "WEBP"},
+    {kOgg, 0, "OggS"},
+    {kHeic, 4, "ftyphei"},
+    {kHeic, 4, "ftyphev"},
+    {kHeic, 4, "ftypmif1"},
+    {kHeic, 4, "ftypmsf1"},
+    {kAvif, 4, "ftypavi"},
+    {kMp4, 4, "ftyp"},
+    {kMp4, 0, "\x1a\x45\xdf\xa3"},
+    {"image/bmp", 0, "BM"},
+    {"image/gif", 0, "GIF8"},
+    {"image/tiff", 0, "II*\0"sv},
+    {"image/tiff", 0, "MM\0*"sv},
+    {"image/jxl", 0, "\xff\x0a"},
+    {"image/jxl", 4, "JXL "},
+    {"image/vnd.adobe.photoshop", 0, "8BPS"},
+    {"audio/mpeg", 0, "ID3"},
+    {"audio/mpeg", 0, "\xff\xfb"},
+    {"audio/flac", 0, "fLaC"},
+    {"application/pdf", 0, "%PDF"},
+    {"application/zip", 0, "PK\x03\x04"},
+    {"application/gzip", 0, "\x1f\x8b"},
+    {"application/x-ds-store", 4, "Bud1"},
+    {"application/x-executable", 0,
+     "\x7f"
+     "ELF"},
+    {"application/vnd.sqlite3", 0, "SQLite format 3\0"sv},
+};
+
+constexpr std::string_view kContainer = "RIFF";  // of WAV and WebP
+constexpr std::size_t kLookedAt = 512;           // to tell text
+
+bool fits(const Signature& signature, std::string_view content) {
+  if (content.size() < signature.at + signature.bytes.size()) return false;
+  if (content.substr(signature.at, signature.bytes.size()) != signature.bytes) return false;
+  const bool contained = signature.type == kWav || signature.type == kWebp;
+  return !contained || content.starts_with(kContainer);
+}
+
+// A BMP's two letters begin many a text, too.
+bool is_text(std::string_view content) {
+  const auto head = content.substr(0, kLookedAt);
+  return !head.empty() && std::ranges::all_of(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\r' || c == '\t' || c == '\f';
+  });
+}
+
+}  // namespace
 
 std::string_view media_type_of(std::span<const std::uint8_t> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.starts_with("\xff\xd8\xff")) return kJpeg;
-  if (text.starts_with("\x89PNG\r\n\x1a\n")) return kPng;
-  if (text.starts_with("RIFF") && text.size() >= 12) {
-    if (text.substr(8, 4) == "WAVE") return kWav;
-    if (text.substr(8, 4) == "WEBP") return kWebp;
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const bool text = is_text(content);
+  for (const Signature& signature : kSignatures) {
+    if (text && signature.type == "image/bmp") continue;
+    if (fits(signature, content)) return signature.type;
   }
-  if (text.starts_with("OggS")) return kOgg;
-  return kUnknownMedia;
+  return text ? kText : kUnknownMedia;
+}
+
+bool is_image(std::string_view media_type) {
+  return media_type == kJpeg || media_type == kPng || media_type == kWebp;
+}
+
+bool is_taken(std::string_view media_type) {
+  return is_image(media_type) || media_type == kWav || media_type == kOgg;
+}
+
+std::string_view media_name(std::string_view media_type) {
+  const auto known = std::ranges::find(kMedia, media_type, &Media::type);
+  return known == std::end(kMedia) ? "of no known kind" : known->name;
+}
+
+std::string media_refusal(std::string_view media_type) {
+  return "it is " + std::string(media_name(media_type)) +
+         ", which no model reads; JPEG, PNG and WebP photos and WAV and Ogg sounds are taken";
 }
 
 }  // namespace moil::data

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace moil::data {
@@ -15,6 +16,17 @@ inline constexpr std::string_view kWav = "audio/wav";
 inline constexpr std::string_view kOgg = "audio/ogg";
 inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 
+// Also of what is not taken, so that it can be told by name. Empty content: kUnknownMedia.
 [[nodiscard]] std::string_view media_type_of(std::span<const std::uint8_t> bytes);
+
+// Whether decode_image() reads it.
+[[nodiscard]] bool is_image(std::string_view media_type);
+// Whether there is a kind of model for it: photos as above, and sounds.
+[[nodiscard]] bool is_taken(std::string_view media_type);
+
+// "a HEIC photo", "text": what people call it.
+[[nodiscard]] std::string_view media_name(std::string_view media_type);
+// Why a sample of it is not taken and what would be, as in "FILE: it is ...".
+[[nodiscard]] std::string media_refusal(std::string_view media_type);
 
 }  // namespace moil::data

@@ -1,15 +1,61 @@
 #include "datasets/labels/schema.h"
 
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "datasets/labels/text.h"
 
 namespace moil::data {
 namespace {
 
+// From one version to the next: statements, then what only code can do.
+struct Migration {
+  const char* sql;
+  void (*code)(Database&) = nullptr;
+};
+
+using NamedId = std::pair<std::int64_t, std::string>;
+
+std::vector<NamedId> all_labels(const Database& database) {
+  std::vector<NamedId> labels;
+  Statement select(database, "SELECT id, name FROM labels ORDER BY id");
+  while (select.step()) labels.emplace_back(select.integer(0), select.text(1));
+  return labels;
+}
+
+// Samples and map of a label go to another.
+void merge_label(Database& database, std::int64_t from, std::int64_t into) {
+  for (const char* sql :
+       {"INSERT OR IGNORE INTO sample_labels SELECT sample_id, ?1 FROM sample_labels "
+        "WHERE label_id = ?2",
+        "INSERT OR IGNORE INTO reconciliation SELECT ?1, global_label FROM reconciliation "
+        "WHERE label_id = ?2"}) {
+    Statement(database, sql).bind(into).bind(from).run();
+  }
+  Statement(database, "DELETE FROM sample_labels WHERE label_id = ?").bind(from).run();
+  Statement(database, "DELETE FROM labels WHERE id = ?").bind(from).run();
+}
+
+// What may not be in a name any more is marked where it stood.
+void make_names_normal(Database& database) {
+  for (const auto& [id, name] : all_labels(database)) {
+    const std::string now = normal(trimmed(shown(name)));
+    if (now == name || now.empty()) continue;
+    Statement same(database, "SELECT id FROM labels WHERE name = ?");
+    if (same.bind(now).step()) {
+      merge_label(database, id, same.integer(0));
+    } else {
+      Statement(database, "UPDATE labels SET name = ? WHERE id = ?").bind(now).bind(id).run();
+    }
+  }
+}
+
 // kMigrations[v] leads from version v to v + 1. Never edited once released: add a new one.
-constexpr const char* kMigrations[] = {
-    R"sql(
+constexpr Migration kMigrations[] = {
+    {R"sql(
     CREATE TABLE labels (
       id INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE
@@ -37,7 +83,16 @@ constexpr const char* kMigrations[] = {
       PRIMARY KEY (label_id, global_label)
     ) STRICT, WITHOUT ROWID;
     PRAGMA user_version = 1;
+    )sql"},
+    {R"sql(
+    ALTER TABLE samples ADD COLUMN name TEXT NOT NULL DEFAULT '';
+    CREATE TABLE forgetting (
+      digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 16),
+      name TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 2;
     )sql",
+     make_names_normal},
 };
 static_assert(std::size(kMigrations) == kLabelSchemaVersion);
 
@@ -55,7 +110,9 @@ void migrate_label_schema(Database& database) {
     const std::int64_t version = database.number("PRAGMA user_version");
     if (version < 0 || version > kLabelSchemaVersion) refuse(version);
     if (version == kLabelSchemaVersion) return;
-    database.run(kMigrations[version]);
+    const Migration& next = kMigrations[version];
+    database.run(next.sql);
+    if (next.code != nullptr) next.code(database);
     transaction.commit();
   }
 }

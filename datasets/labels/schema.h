@@ -1,13 +1,15 @@
 // The label store's tables and their history.
 //
 //   version 1  labels, samples, sample_labels, reconciliation
+//   version 2  samples.name; forgetting: samples of which something may be left outside this store;
+//              labels have their normal names (text.h), of which two may have become one
 #pragma once
 
 #include "datasets/labels/sqlite.h"
 
 namespace moil::data {
 
-inline constexpr int kLabelSchemaVersion = 1;
+inline constexpr int kLabelSchemaVersion = 2;
 
 // Brings the database to kLabelSchemaVersion, each version in its own transaction: a migration that
 // fails leaves the data as they were. kFailedPrecondition where the file is of a newer version.

@@ -1,7 +1,8 @@
 #include "datasets/readers/label_dataset.h"
 
 #include <algorithm>
-#include <map>
+
+#include "datasets/labels/media_type.h"
 
 namespace moil::data {
 
@@ -10,7 +11,10 @@ LabelDataset::LabelDataset(const LabelStore& store, const DecodeLimits& limits)
   std::vector<SampleRecord> images;
   std::map<std::string, ClassId> ids;
   store.for_each_sample({}, [&](const SampleRecord& sample) {
-    if (!sample.media_type.starts_with("image/")) return;
+    if (!is_image(sample.media_type)) {
+      ++passed_over_[sample.media_type];
+      return;
+    }
     for (const auto& label : sample.labels) ids[label] = 0;
     images.push_back(sample);
   });
@@ -41,6 +45,9 @@ std::vector<std::uint8_t> LabelDataset::encoded(std::size_t i) const {
   return store_.content(digest(i));
 }
 
-std::string LabelDataset::name(std::size_t i) const { return "sample " + digest(i).hex(); }
+std::string LabelDataset::name(std::size_t i) const {
+  const auto sample = store_.find(digest(i));
+  return spoken_name(digest(i), sample ? sample->name : "");
+}
 
 }  // namespace moil::data

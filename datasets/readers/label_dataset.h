@@ -1,10 +1,11 @@
 // D_L as a dataset: the images of a label store, as they were at the time of construction.
 //
 // Classes are the labels that an image carries, sorted by name; samples are in the order in which
-// they were added. Sounds and other media are passed over. A sample that the user forgets while a
-// night runs gives kNotFound from then on.
+// they were added. Sounds and other media are passed over, and counted. A sample that the user
+// forgets while a night runs gives kNotFound from then on.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,18 @@ class LabelDataset : public TableDataset<ImageDataset> {
   void read(std::size_t i, Image& image) const override;
   [[nodiscard]] Digest digest(std::size_t i) const override;
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
+  // As the user gave it, with the digest.
   [[nodiscard]] std::string name(std::size_t i) const override;
+  // Samples of the store that are no images, by media type.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& passed_over() const {
+    return passed_over_;
+  }
 
  private:
   const LabelStore& store_;
   DecodeLimits limits_;
   std::vector<Digest> digests_;
+  std::map<std::string, std::uint64_t> passed_over_;
 };
 
 }  // namespace moil::data

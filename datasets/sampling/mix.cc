@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 
 #include "base/error.h"
+#include "datasets/labels/text.h"
 #include "datasets/sampling/per_class.h"
 
 namespace moil::data {
 namespace {
 
-using ClassIndex = std::map<std::string, ClassId>;
+using ClassIndex = std::map<std::string, ClassId>;  // by normal name
+using Digests = std::unordered_set<Digest>;
 
 ClassIndex index_of(const std::vector<std::string>& classes) {
   ClassIndex index;
-  for (std::size_t k = 0; k < classes.size(); ++k) index[classes[k]] = static_cast<ClassId>(k);
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    index[normal(classes[k])] = static_cast<ClassId>(k);
   return index;
 }
 
@@ -22,7 +24,7 @@ std::vector<ClassId> reconciled(const std::string& local, const std::vector<std:
                                 const ClassIndex& index) {
   std::vector<ClassId> ids;
   for (const auto& name : globals) {
-    const auto found = index.find(name);
+    const auto found = index.find(normal(name));
     if (found == index.end()) {
       throw Error(ErrorCode::kInvalidArgument, "the label '" + local + "' is mapped to '" + name +
                                                    "', which is no global class");
@@ -32,18 +34,37 @@ std::vector<ClassId> reconciled(const std::string& local, const std::vector<std:
   return ids;
 }
 
+// For each local class whether a sample could be of it: none of those that have only unreadable
+// ones.
+std::vector<bool> classes_in_use(const Dataset& local, const Digests& unreadable) {
+  std::vector<bool> in_use(local.classes().size(), true);
+  if (unreadable.empty()) return in_use;
+  std::vector<std::size_t> all(in_use.size()), readable(in_use.size());
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const bool fine = !unreadable.contains(local.digest(i));
+    for (const ClassId k : local.labels(i)) {
+      ++all[k];
+      readable[k] += fine ? 1 : 0;
+    }
+  }
+  for (std::size_t k = 0; k < in_use.size(); ++k) in_use[k] = all[k] == 0 || readable[k] > 0;
+  return in_use;
+}
+
 // For each local class its classes in the mix; appends the new ones to `classes`.
 std::vector<std::vector<ClassId>> map_classes(const std::vector<std::string>& local,
+                                              const std::vector<bool>& in_use,
                                               const Reconciliation& reconciliation,
                                               std::vector<std::string>& classes) {
   const ClassIndex index = index_of(classes);
   std::vector<std::vector<ClassId>> map(local.size());
   std::map<std::string, std::size_t> fresh;  // by name
   for (std::size_t k = 0; k < local.size(); ++k) {
+    if (!in_use[k]) continue;
     const auto entry = reconciliation.find(local[k]);
     if (entry != reconciliation.end()) {
       map[k] = reconciled(local[k], entry->second, index);
-    } else if (const auto same = index.find(local[k]); same != index.end()) {
+    } else if (const auto same = index.find(normal(local[k])); same != index.end()) {
       map[k] = {same->second};
     } else {
       fresh[local[k]] = k;
@@ -73,22 +94,23 @@ MixedSample local_sample(const Dataset& dataset, std::size_t i,
   return sample;
 }
 
-void leave_out_held_out(Mix& result) {
+void pass_over_held_out(Mix& result) {
   std::unordered_set<Digest> held_out;
   for (const auto& sample : result.global_validation) held_out.insert(sample.digest);
   for (const auto& sample : result.local_validation) held_out.insert(sample.digest);
-  result.left_out = std::erase_if(
+  result.also_held_out = std::erase_if(
       result.train, [&](const MixedSample& sample) { return held_out.contains(sample.digest); });
 }
 
 }  // namespace
 
 Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& reconciliation,
-        double alpha, std::uint64_t seed) {
+        double alpha, std::uint64_t seed, const Digests& unreadable) {
   Mix result;
   result.classes = global.classes();
   result.global_classes = result.classes.size();
-  const auto map = map_classes(local.classes(), reconciliation, result.classes);
+  const auto map = map_classes(local.classes(), classes_in_use(local, unreadable), reconciliation,
+                               result.classes);
   for (const std::size_t i : sample_training(global, alpha, seed)) {
     result.train.push_back(global_sample(global, i));
   }
@@ -101,7 +123,11 @@ Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& recon
   for (const std::size_t i : samples_of(local, Split::kValidation)) {
     result.local_validation.push_back(local_sample(local, i, map));
   }
-  leave_out_held_out(result);
+  for (auto* list : {&result.train, &result.global_validation, &result.local_validation}) {
+    std::erase_if(*list,
+                  [&](const MixedSample& sample) { return unreadable.contains(sample.digest); });
+  }
+  pass_over_held_out(result);
   return result;
 }
 

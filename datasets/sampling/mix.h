@@ -5,12 +5,17 @@
 // reconciliation map gives for it; without an entry, the global class of the same name; else a new
 // class. An entry that names no global class is kInvalidArgument.
 //
+// Names are the same where their normal forms are (labels/text.h).
+//
 // No sample that is held out, on either side, is trained on: a training sample whose content is
-// also held out is left out and counted. The mix depends on nothing but its arguments.
+// also held out is passed over and counted. Samples that cannot be read are named to the function
+// and are not in the mix; the others are those that would be there with them. A new label all of
+// whose samples they are is no class. The mix depends on nothing but its arguments.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "datasets/labels/label_types.h"
@@ -39,10 +44,11 @@ struct Mix {
   std::vector<MixedSample> train;  // global samples, then local ones
   std::vector<MixedSample> global_validation;
   std::vector<MixedSample> local_validation;
-  std::size_t left_out = 0;  // training samples whose content is also held out
+  std::size_t also_held_out = 0;  // training samples that were passed over for it
 };
 
 [[nodiscard]] Mix mix(const Dataset& global, const Dataset& local,
-                      const Reconciliation& reconciliation, double alpha, std::uint64_t seed);
+                      const Reconciliation& reconciliation, double alpha, std::uint64_t seed,
+                      const std::unordered_set<Digest>& unreadable = {});
 
 }  // namespace moil::data

@@ -55,6 +55,9 @@ inline std::vector<std::uint8_t> bytes_of(std::string_view text) {
   return {text.begin(), text.end()};
 }
 
+// What a label store takes for a photo: the first bytes of a JPEG, then the text.
+inline std::string photo(std::string_view text) { return "\xff\xd8\xff" + std::string(text); }
+
 // The action throws moil::Error with this code and a message that holds every fragment.
 inline void expect_error(ErrorCode code, const std::vector<std::string>& fragments,
                          const std::function<void()>& action) {

@@ -15,7 +15,7 @@ namespace {
 using testing::bytes_of;
 
 std::string content_of(int i) {
-  return std::to_string(i) + std::string(i % 3 ? 10 : kInlineBytes + 10, 'x');
+  return testing::photo(std::to_string(i)) + std::string(i % 3 ? 10 : kInlineBytes + 10, 'x');
 }
 
 [[noreturn]] void work(const std::filesystem::path& folder, int pipe, int first) {

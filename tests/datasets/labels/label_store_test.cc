@@ -13,6 +13,7 @@ namespace {
 using testing::bytes_of;
 using ::testing::ElementsAre;
 using testing::expect_error;
+using testing::photo;
 
 using Access = LabelStore::Access;
 
@@ -20,7 +21,7 @@ class LabelStoreTest : public ::testing::Test {
  protected:
   AddedSample add(std::string_view content, std::vector<std::string> labels,
                   std::optional<Split> split = {}) {
-    return store().add_sample(bytes_of(content), labels, split);
+    return store().add_sample(bytes_of(photo(content)), labels, split);
   }
   LabelStore& store() {
     if (!store_) store_.emplace(root(), Access::kReadWrite);
@@ -50,19 +51,23 @@ class LabelStoreTest : public ::testing::Test {
     return count;
   }
   static std::string large(char fill) { return std::string(kInlineBytes + 1, fill); }
+  static Digest digest_of(std::string_view content) { return data::digest_of(photo(content)); }
 
   testing::TempFolder folder_;
   std::optional<LabelStore> store_;
 };
 
 TEST_F(LabelStoreTest, ASampleComesBackAsItWasAdded) {
-  const auto added = add("\x89PNG\r\n\x1a\nsmall", {"cat"}, Split::kValidation);
+  const std::vector<std::string> cat = {"cat"};
+  const auto added = store().add_sample(bytes_of("\x89PNG\r\n\x1a\nsmall"), cat, Split::kValidation,
+                                        "pets/cat.png");
   EXPECT_TRUE(added.is_new);
   reopen();
   EXPECT_EQ(store().content(added.digest), bytes_of("\x89PNG\r\n\x1a\nsmall"));
   const auto sample = store().find(added.digest);
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->media_type, "image/png");
+  EXPECT_EQ(sample->name, "pets/cat.png");
   EXPECT_EQ(sample->size, 13u);
   EXPECT_EQ(sample->split, Split::kValidation);
   EXPECT_THAT(sample->labels, ElementsAre("cat"));
@@ -72,7 +77,7 @@ TEST_F(LabelStoreTest, ASampleComesBackAsItWasAdded) {
 TEST_F(LabelStoreTest, LargeSamplesLiveInPrivateFiles) {
   const auto added = add(large('x'), {"cat"});
   EXPECT_EQ(files(), 1u);
-  EXPECT_EQ(store().content(added.digest), bytes_of(large('x')));
+  EXPECT_EQ(store().content(added.digest), bytes_of(photo(large('x'))));
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root())) {
     struct stat info {};
     ASSERT_EQ(::stat(entry.path().c_str(), &info), 0);
@@ -96,6 +101,7 @@ TEST_F(LabelStoreTest, FilesAreCopied) {
   const auto added = store().add_file(folder_ / "photo.jpg", labels);
   std::filesystem::remove(folder_ / "photo.jpg");
   EXPECT_EQ(store().find(added.digest)->media_type, "image/jpeg");
+  EXPECT_EQ(store().find(added.digest)->name, (folder_ / "photo.jpg").string());
   EXPECT_EQ(store().content(added.digest), bytes_of("\xff\xd8\xff photo"));
   expect_error(ErrorCode::kNotFound, {"photo.jpg"},
                [&] { store().add_file(folder_ / "photo.jpg", labels); });
@@ -128,10 +134,14 @@ TEST_F(LabelStoreTest, RelabelReplaces) {
 
 TEST_F(LabelStoreTest, ForgettingLeavesNoTrace) {
   const std::string secret = "a very private photograph " + std::string(200, '#');
-  add(secret, {"cat"});
+  const std::vector<std::string> cat = {"cat"};
+  store().add_sample(bytes_of(photo(secret)), cat, {}, "a/very/private/photograph.jpg");
   add(large('y'), {"cat"});
   store().forget(digest_of(secret));
   store().forget(digest_of(large('y')));
+  EXPECT_EQ(store().forgetting().size(), 2u) << "until their feature maps are gone";
+  store().forget(digest_of(secret));  // an attempt that failed may be repeated
+  store().forgotten(store().forgetting());
   EXPECT_EQ(files(), 0u);
   EXPECT_FALSE(store().find(digest_of(secret)));
   expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { store().forget(digest_of(secret)); });
@@ -139,8 +149,85 @@ TEST_F(LabelStoreTest, ForgettingLeavesNoTrace) {
                [&] { (void)store().content(digest_of(secret)); });
   for (const char* name : {"labels.db", "labels.db-wal"}) {
     if (!std::filesystem::exists(root() / name)) continue;
-    EXPECT_EQ(read_text(root() / name).find("private photograph"), std::string::npos) << name;
+    const std::string bytes = read_text(root() / name);
+    EXPECT_EQ(bytes.find("private photograph"), std::string::npos) << name;
+    EXPECT_EQ(bytes.find("private/photograph"), std::string::npos) << name;
+    const auto digest = digest_of(secret).bytes;
+    EXPECT_EQ(bytes.find(std::string(digest.begin(), digest.end())), std::string::npos) << name;
   }
+}
+
+TEST_F(LabelStoreTest, WhatIsBeingForgottenIsRememberedUntilNothingIsLeft) {
+  add(large('y'), {"cat"});
+  add("b", {"cat", "pet"});
+  store().remove_label("cat", true);
+  reopen();
+  const auto left = store().forgetting();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].digest, digest_of(large('y')));
+  add(large('y'), {"dog"});  // again, on purpose
+  store().forgotten(left);
+  EXPECT_TRUE(store().forgetting().empty());
+  EXPECT_EQ(store().content(digest_of(large('y'))), bytes_of(photo(large('y'))));
+}
+
+TEST_F(LabelStoreTest, WhatNoModelReadsIsRefusedByName) {
+  const std::vector<std::string> cat = {"cat"};
+  const auto refused = [&](std::string_view content, const std::string& name) {
+    expect_error(ErrorCode::kBadData, {name, "JPEG, PNG and WebP"},
+                 [&] { store().add_sample(bytes_of(content), cat); });
+  };
+  using namespace std::string_view_literals;
+  refused("not a photo\n", "it is text");
+  refused(
+      "\0\0\0\x1c"
+      "ftypheic\0\0\0\0"sv,
+      "a HEIC photo");
+  refused("BM\x36\0\x0c\0"sv, "a BMP picture");
+  refused("\0\0\0\1Bud1\0\0"sv, ".DS_Store");
+  refused("GIF89a\1\0\1\0"sv, "a GIF picture");
+  refused("\1\2\3\4\5\6\7"sv, "of no known kind");
+  store().add_sample(bytes_of("RIFF0000WAVEfmt "), cat);
+  EXPECT_EQ(store().samples().size(), 1u);
+  EXPECT_EQ(store().samples()[0].media_type, "audio/wav");
+}
+
+TEST_F(LabelStoreTest, NamesOfFilesAreSafeToShowAndKeepTheirEnd) {
+  const std::vector<std::string> cat = {"cat"};
+  const auto name_of = [&](const std::string& content, const std::string& name) {
+    return store().find(store().add_sample(bytes_of(photo(content)), cat, {}, name).digest)->name;
+  };
+  EXPECT_EQ(name_of("1", "a\xff\x1b[2J.jpg"), "a\xef\xbf\xbd\xef\xbf\xbd[2J.jpg");
+  EXPECT_TRUE(name_of("2", std::string(4000, '/') + "cat.jpg").ends_with("/cat.jpg"));
+  EXPECT_LE(name_of("2", "").size(), kMaxSampleName);
+  EXPECT_EQ(name_of("3", ""), "");
+  EXPECT_EQ(name_of("3", "known now.jpg"), "known now.jpg");
+  EXPECT_EQ(name_of("3", "other.jpg"), "known now.jpg") << "the first stays";
+}
+
+TEST_F(LabelStoreTest, OneSpellingIsOneLabel) {
+  const std::string composed =
+                        "\xc3\x9c"
+                        "bung",
+                    decomposed =
+                        "U\xcc\x88"
+                        "bung";
+  add("a", {composed});
+  EXPECT_FALSE(add("a", {decomposed}).is_new);
+  add("b", {decomposed});
+  EXPECT_EQ(summary(), composed + " 2/0");
+  SampleQuery query;
+  query.label = decomposed;
+  EXPECT_EQ(store().samples(query).size(), 2u);
+  store().rename_label(decomposed,
+                       "U\xcc\x88"
+                       "bungen");
+  EXPECT_EQ(summary(),
+            "\xc3\x9c"
+            "bungen 2/0");
+  const std::vector<std::string> globals = {decomposed};
+  store().set_reconciliation("x", globals);
+  EXPECT_THAT(store().reconciliation().at("x"), ElementsAre(composed));
 }
 
 TEST_F(LabelStoreTest, PagesFollowTheIds) {
@@ -201,9 +288,23 @@ TEST_F(LabelStoreTest, BadInputIsRefused) {
   expect_error(ErrorCode::kInvalidArgument, {"needs a label"}, [&] { add("a", {}); });
   expect_error(ErrorCode::kInvalidArgument, {"empty"}, [&] { add("a", {""}); });
   expect_error(ErrorCode::kInvalidArgument, {"control character"}, [&] { add("a", {"a\nb"}); });
+  expect_error(ErrorCode::kInvalidArgument, {"control character"},
+               [&] { add("a", {"a\xc2\x85"}); });
+  expect_error(ErrorCode::kInvalidArgument, {"control character"}, [&] {
+    add("a", {"a\xe2\x80\xa8"
+              "b"});
+  });
+  expect_error(ErrorCode::kInvalidArgument, {"direction"}, [&] {
+    add("a", {"a\xe2\x80\xae"
+              "b"});
+  });
+  expect_error(ErrorCode::kInvalidArgument, {"UTF-8"}, [&] { add("a", {"caf\xe9"}); });
+  add("hebrew", {"\xd7\x97\xd7\xaa\xd7\x95\xd7\x9c"});
+  store().forget(digest_of("hebrew"));
   expect_error(ErrorCode::kInvalidArgument, {"space"}, [&] { add("a", {"a "}); });
   expect_error(ErrorCode::kInvalidArgument, {"200"}, [&] { add("a", {std::string(201, 'x')}); });
-  expect_error(ErrorCode::kInvalidArgument, {"empty"}, [&] { add("", {"a"}); });
+  const std::vector<std::string> a = {"a"};
+  expect_error(ErrorCode::kBadData, {"it is empty"}, [&] { store().add_sample({}, a); });
   expect_error(ErrorCode::kResourceExhausted, {"at most"},
                [&] { add(std::string(kMaxSampleBytes + 1, 'x'), {"a"}); });
   EXPECT_TRUE(store().samples().empty());
@@ -214,7 +315,7 @@ TEST_F(LabelStoreTest, ReadersStandBesideTheOneWriter) {
   const LabelStore reader(root(), Access::kReadOnly);
   add("b", {"cat"});
   EXPECT_EQ(reader.samples().size(), 2u);
-  EXPECT_EQ(reader.content(digest_of("b")), bytes_of("b"));
+  EXPECT_EQ(reader.content(digest_of("b")), bytes_of(photo("b")));
   expect_error(ErrorCode::kAlreadyExists, {"another process"},
                [&] { const LabelStore second(root(), Access::kReadWrite); });
   expect_error(ErrorCode::kNotFound, {"labels.db"},
@@ -231,11 +332,11 @@ TEST_F(LabelStoreTest, AReaderCannotWrite) {
 TEST_F(LabelStoreTest, OrphansAreRemovedOnOpening) {
   const auto kept = add(large('k'), {"cat"});
   close();
-  SampleFiles(root() / "files").write(digest_of(large('o')), bytes_of(large('o')));
+  SampleFiles(root() / "files").write(digest_of(large('o')), bytes_of(photo(large('o'))));
   testing::write_text(root() / "files" / "ab" / "half.tmp.12", "half");
   reopen();
   EXPECT_EQ(files(), 1u);
-  EXPECT_EQ(store().content(kept.digest), bytes_of(large('k')));
+  EXPECT_EQ(store().content(kept.digest), bytes_of(photo(large('k'))));
 }
 
 TEST_F(LabelStoreTest, DamageIsFoundNotServed) {

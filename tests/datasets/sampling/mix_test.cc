@@ -72,11 +72,51 @@ TEST_F(MixTest, HeldOutContentIsNeverTrainedOn) {
   local_.add("g0", {1});                 // held out in the global dataset
   global_.add("a", {0}, Split::kTrain);  // held out in the local one
   const Mix night = mix(global_, local_, {}, 1, 1);
-  EXPECT_EQ(night.left_out, 2u);
+  EXPECT_EQ(night.also_held_out, 2u);
   for (const auto& sample : night.train) {
     EXPECT_NE(sample.digest, digest_of("g0"));
     EXPECT_NE(sample.digest, digest_of("a"));
   }
+}
+
+TEST_F(MixTest, WhatCannotBeReadIsNotInTheMixAndTheRestStays) {
+  const Mix whole = mix(global_, local_, {}, 0.2, 7);
+  const Digest drawn = whole.train[0].digest;  // a global one
+  ASSERT_EQ(whole.train[0].ref.source, Source::kGlobal);
+  const Digest held_out = whole.local_validation[0].digest;
+  const Mix night = mix(global_, local_, {}, 0.2, 7, {drawn, held_out});
+  ASSERT_EQ(night.train.size(), whole.train.size() - 1);
+  for (std::size_t i = 0; i < night.train.size(); ++i)
+    EXPECT_EQ(night.train[i].ref, whole.train[i + 1].ref);
+  EXPECT_TRUE(night.local_validation.empty());
+}
+
+TEST_F(MixTest, ANewLabelOfUnreadableSamplesAloneIsNoClass) {
+  const Mix whole = mix(global_, local_, {}, 1, 1);
+  std::unordered_set<Digest> unreadable;
+  const auto fresh = static_cast<ClassId>(whole.classes.size() - 1);
+  for (const auto* list : {&whole.train, &whole.local_validation})
+    for (const auto& sample : *list)
+      if (std::ranges::find(sample.labels, fresh) != sample.labels.end())
+        unreadable.insert(sample.digest);
+  ASSERT_FALSE(unreadable.empty());
+  const Mix night = mix(global_, local_, {}, 1, 1, unreadable);
+  EXPECT_EQ(night.classes.size(), whole.classes.size() - 1);
+  EXPECT_TRUE(std::equal(night.classes.begin(), night.classes.end(), whole.classes.begin()));
+}
+
+TEST_F(MixTest, NamesThatReadTheSameAreOneClass) {
+  NamedDataset german(
+      {"\xc3\x9c"
+       "bung"}),
+      typed({"U\xcc\x88"
+             "bung"});
+  german.add("a", {0});
+  typed.add("b", {0}, Split::kTrain);
+  const Mix night = mix(german, typed, {}, 0, 1);
+  EXPECT_THAT(night.classes, ElementsAre("\xc3\x9c"
+                                         "bung"));
+  EXPECT_THAT(night.train[0].labels, ElementsAre(0));
 }
 
 TEST_F(MixTest, MoreLocalSamplesLeaveTheGlobalDraw) {
