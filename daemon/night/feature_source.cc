@@ -17,17 +17,31 @@ constexpr std::size_t kLookedUpAtOnce = 1024;
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
-// A sample that the user forgets in the middle of a night is no fault of the job: it is tried
-// again, and begins anew without the sample.
+const data::ImageDataset& images_of(const Origins& origins, const data::MixedSample& sample) {
+  return sample.ref.source == data::Source::kGlobal ? *origins.global_images
+                                                    : *origins.local_images;
+}
+
 void read_sample(const data::ImageDataset& from, const data::MixedSample& sample,
                  data::Image& image) {
   try {
     from.read(sample.ref.index, image);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kNotFound || sample.ref.source != data::Source::kLocal) throw;
-    throw Error(ErrorCode::kIo,
-                std::string("a sample was forgotten during the night: ") + e.what());
+    throw SampleForgotten("a sample was forgotten during the night");
   }
+}
+
+// What an error says beside the sample's name.
+std::string without_name(const std::string& text, const std::string& name) {
+  return text.starts_with(name + ": ") ? text.substr(name.size() + 2) : text;
+}
+
+using Unreadable = FeatureReader::Unreadable;
+
+bool is_among(const Unreadable& unreadable, const data::MixedSample* sample) {
+  return std::any_of(unreadable.begin(), unreadable.end(),
+                     [&](const UnreadableSample& u) { return u.sample == sample; });
 }
 
 // Views of one sample that follow each other, on average, so that one thread gets them together; no
@@ -51,9 +65,7 @@ class ViewMaker {
     const data::MixedSample& s = *wanted.sample;
     if (decoded_ != &s) {
       decoded_ = nullptr;
-      read_sample(
-          s.ref.source == data::Source::kGlobal ? *origins_.global_images : *origins_.local_images,
-          s, image_);
+      read_sample(images_of(origins_, s), s, image_);
       decoded_ = &s;
     }
     transform_.apply(image_, data::view_of(s.digest, wanted.view, may_flip_), out);
@@ -68,11 +80,14 @@ class ViewMaker {
 };
 
 // Decodes and preprocesses in parallel; each result depends on nothing but the sample and its view.
-void preprocess(const Origins& origins, const data::Preprocessing& description, bool may_flip,
-                std::span<const SampleView> wanted, float* out) {
+// What each view failed with, where it did (kBadData: the others are rethrown), else empty; the row
+// is zeros then.
+std::vector<std::string> preprocess(const Origins& origins, const data::Preprocessing& description,
+                                    bool may_flip, std::span<const SampleView> wanted, float* out) {
   const std::size_t floats = description.floats();
   std::exception_ptr error;
   std::mutex mutex;
+  std::vector<std::string> failures(wanted.size());
   const auto count = static_cast<std::int64_t>(wanted.size());
   const int at_once = views_at_once(wanted);
 #pragma omp parallel
@@ -80,9 +95,14 @@ void preprocess(const Origins& origins, const data::Preprocessing& description, 
     ViewMaker maker(origins, description, may_flip);
 #pragma omp for schedule(dynamic, at_once)
     for (std::int64_t i = 0; i < count; ++i) {
+      const auto k = static_cast<std::size_t>(i);
       try {
-        const auto k = static_cast<std::size_t>(i);
         maker.make(wanted[k], out + k * floats);
+      } catch (const Error& e) {
+        const std::lock_guard lock(mutex);
+        if (e.code() == ErrorCode::kBadData) failures[k] = e.what();
+        if (e.code() != ErrorCode::kBadData && !error) error = std::current_exception();
+        std::fill_n(out + k * floats, floats, 0.0F);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!error) error = std::current_exception();
@@ -90,6 +110,7 @@ void preprocess(const Origins& origins, const data::Preprocessing& description, 
     }
   }
   if (error) std::rethrow_exception(error);
+  return failures;
 }
 
 }  // namespace
@@ -123,18 +144,34 @@ std::size_t FeatureReader::buffer_bytes() const {
   return batch * (backbone_.input_elements() + backbone_.feature_elements()) * sizeof(float);
 }
 
-void FeatureReader::compute(std::span<const SampleView> wanted, float* out) {
+void FeatureReader::decode(std::span<const SampleView> wanted, Unreadable* unreadable) {
+  images_.resize(static_cast<std::size_t>(backbone_.batch()) * backbone_.input_elements());
+  const auto failures =
+      preprocess(origins_, preprocessing_, augmentation_.flip, wanted, images_.data());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (failures[i].empty()) continue;
+    const data::MixedSample* sample = wanted[i].sample;
+    if (unreadable == nullptr)
+      throw Error(ErrorCode::kIo,
+                  "a sample that could be read before cannot be now: " + failures[i]);
+    if (is_among(*unreadable, sample)) continue;
+    const std::string name = images_of(origins_, *sample).name(sample->ref.index);
+    unreadable->push_back({sample, name, without_name(failures[i], name)});
+  }
+}
+
+void FeatureReader::compute(std::span<const SampleView> wanted, float* out,
+                            Unreadable* unreadable) {
   const auto batch = static_cast<std::size_t>(backbone_.batch());
-  images_.resize(batch * backbone_.input_elements());
   backbone_.allocate();
   for (std::size_t begin = 0; begin < wanted.size(); begin += batch) {
     const auto part = wanted.subspan(begin, std::min(batch, wanted.size() - begin));
-    preprocess(origins_, preprocessing_, augmentation_.flip, part, images_.data());
+    decode(part, unreadable);
     backbone_.run(images_.data(), static_cast<std::int64_t>(part.size()), out + begin * elements());
   }
 }
 
-void FeatureReader::read(std::span<const SampleView> wanted, float* out) {
+void FeatureReader::read(std::span<const SampleView> wanted, float* out, Unreadable* unreadable) {
   for (std::size_t begin = 0; begin < wanted.size();) {
     std::size_t end = begin;
     const bool packed = from_pack(wanted[begin].sample->ref.source);
@@ -146,22 +183,23 @@ void FeatureReader::read(std::span<const SampleView> wanted, float* out) {
         origins_.global_features->read(run[i].sample->ref.index, rows + i * elements());
       }
     } else if (cache_ != nullptr) {
-      read_cached(run, rows);
+      read_cached(run, rows, unreadable);
     } else {
-      compute(run, rows);
+      compute(run, rows, unreadable);
     }
     begin = end;
   }
 }
 
 // An entry that the cache lost since it was filled (damaged, evicted) is computed again.
-void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out) {
+void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out,
+                                Unreadable* unreadable) {
   keys_.clear();
   for (const SampleView& w : wanted) keys_.push_back(key(w));
   found_.assign(wanted.size(), 0);
   if (cache_->find(keys_, out, elements(), found_) == wanted.size()) return;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!found_[i]) compute(wanted.subspan(i, 1), out + i * elements());
+    if (!found_[i]) compute(wanted.subspan(i, 1), out + i * elements(), unreadable);
   }
 }
 
@@ -221,14 +259,42 @@ bool FeatureReader::compute_into_cache(std::span<const SampleView> missing, Fill
   std::vector<float> features(std::min(batch, missing.size()) * elements());
   for (std::size_t begin = 0; begin < missing.size(); begin += batch) {
     const auto part = missing.subspan(begin, std::min(batch, missing.size() - begin));
-    compute(part, features.data());
-    for (std::size_t i = 0; i < part.size(); ++i)
-      cache_->put(key(part[i]), {features.data() + i * elements(), elements()});
-    filling.filled.computed += static_cast<std::int64_t>(part.size());
+    compute(part, features.data(), &filling.filled.unreadable);
+    put(part, features.data(), filling);
     filling.done += static_cast<std::int64_t>(part.size());
     if (!filling.progress(filling.done)) return false;
   }
   return true;
+}
+
+void FeatureReader::put(std::span<const SampleView> wanted, const float* features,
+                        Filling& filling) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (is_among(filling.filled.unreadable, wanted[i].sample)) continue;
+    cache_->put(key(wanted[i]), {features + i * elements(), elements()});
+    ++filling.filled.computed;
+  }
+}
+
+bool FeatureReader::survey(std::span<const Portion> portions, Unreadable& unreadable,
+                           const std::function<bool(std::int64_t done)>& progress) {
+  std::vector<SampleView> wanted;
+  std::int64_t done = 0;
+  const auto read_some = [&] {
+    if (!wanted.empty()) decode(wanted, &unreadable);
+    wanted.clear();
+    return progress(done);
+  };
+  for (const Portion& portion : portions) {
+    for (const data::MixedSample& s : portion.samples) {
+      ++done;
+      if (from_pack(s.ref.source)) continue;
+      wanted.push_back({&s});
+      if (wanted.size() == static_cast<std::size_t>(backbone_.batch()) && !read_some())
+        return false;
+    }
+  }
+  return read_some();
 }
 
 void FeatureSource::write_target(std::int64_t sample, std::uint16_t view, float* target) {

@@ -3,6 +3,10 @@
 // What stands between a sample and its feature map: the dataset of its origin, the preprocessing,
 // the backbone, and the cache in front of all three. Both ways give the same bits.
 //
+// A sample that cannot be read (a damaged photo) is no reason to lose a night: fill() and survey()
+// name it, and the night goes on without it (left_out.h). One that the user forgets meanwhile is
+// SampleForgotten.
+//
 // A training sample may have several views (datasets/transforms/view.h), and each of them is a
 // feature map of its own. A sample from a pack of feature maps has its plain view alone.
 #pragma once
@@ -11,6 +15,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/error.h"
 #include "daemon/night/backbone.h"
 #include "daemon/night/soft_targets.h"
 #include "datasets/sampling/mix.h"
@@ -40,6 +45,18 @@ struct SampleView {
   std::uint16_t view = 0;  // below the sample's number of views; 0: plain
 };
 
+// The user has forgotten a sample of the mix: the night begins anew, without it.
+class SampleForgotten : public Error {
+ public:
+  explicit SampleForgotten(const std::string& what) : Error(ErrorCode::kIo, what) {}
+};
+
+struct UnreadableSample {
+  const data::MixedSample* sample = nullptr;
+  std::string name;  // what the dataset calls it
+  std::string why;
+};
+
 // One thread at a time; decodes with several inside.
 class FeatureReader {
  public:
@@ -55,8 +72,10 @@ class FeatureReader {
   // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
   cache::FeatureKey key(const SampleView& wanted) const;
 
-  // Writes one feature map a view. Throws what decoding throws, naming the file.
-  void read(std::span<const SampleView> wanted, float* out);
+  // Writes one feature map a view. A sample that cannot be read is noted in `unreadable`, and its
+  // rows are of no meaning; without such a list it is kIo, for it could be read before.
+  using Unreadable = std::vector<UnreadableSample>;  // each sample once
+  void read(std::span<const SampleView> wanted, float* out, Unreadable* unreadable = nullptr);
 
   // Samples with all of their views, or with the plain one alone.
   struct Portion {
@@ -68,12 +87,16 @@ class FeatureReader {
 
   struct Filled {
     std::int64_t computed = 0, reused = 0;  // feature maps
+    Unreadable unreadable;                  // samples, of which there are none
   };
   // Brings every feature map into the cache, but for those of a pack. `progress` is told how many
   // of feature_maps() are there, after each batch, and stops the work by returning false; so
   // returns false where it was stopped. Its memory does not grow with the samples.
   bool fill(std::span<const Portion> portions, Filled& filled,
             const std::function<bool(std::int64_t done)>& progress);
+  // Where there is no cache: reads every sample once, as fill() does, and keeps nothing of it.
+  bool survey(std::span<const Portion> portions, Unreadable& unreadable,
+              const std::function<bool(std::int64_t done)>& progress);
 
   // Of the buffers that computing needs.
   std::size_t buffer_bytes() const;
@@ -85,8 +108,11 @@ class FeatureReader {
     std::int64_t done = 0;
   };
   bool from_pack(data::Source source) const;
-  void read_cached(std::span<const SampleView> wanted, float* out);
-  void compute(std::span<const SampleView> wanted, float* out);
+  void read_cached(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
+  void compute(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
+  // One batch of the backbone at most, into images_.
+  void decode(std::span<const SampleView> wanted, Unreadable* unreadable);
+  void put(std::span<const SampleView> wanted, const float* features, Filling& filling);
   bool fill_portion(const Portion& portion, Filling& filling);
   bool fill_some(std::span<const SampleView> wanted, Filling& filling);
   bool compute_into_cache(std::span<const SampleView> missing, Filling& filling);

@@ -25,7 +25,14 @@ class NightData {
   // D_M of the job, its classes as rows of the model: the same for the same job and data.
   // kInvalidArgument where it is empty, or where the model lacks a class of the pack.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec,
-                                   const std::vector<std::string>& model_labels) const;
+                                   const std::vector<std::string>& model_labels,
+                                   const std::unordered_set<data::Digest>& unreadable = {}) const;
+
+  // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
+  bool is_remembered(const data::MixedSample& sample) const;
+
+  // Samples of the label store that the model cannot read, by media type.
+  const std::map<std::string, std::uint64_t>& other_media() const;
 
  private:
   struct Readers;

@@ -52,6 +52,16 @@ void NightFiles::remove_unfinished() const {
   for (const auto& path : {checkpoint(), soft_targets()}) moil::remove_unfinished(path);
 }
 
+void NightFiles::remove_training() const {
+  for (const auto& path : {checkpoint(), soft_targets()}) std::filesystem::remove(path);
+  if (auto choices = load_choices()) {
+    choices->training_memory = nullptr;
+    choices->head.reset();
+    choices->head_is_final = false;
+    save_choices(*choices);
+  }
+}
+
 void NightFiles::remove_all() const {
   for (const char* name : {"mix.json", "choices.json", "result.json", "seconds.json",
                            "train.checkpoint", "soft_targets"}) {

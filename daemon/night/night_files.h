@@ -46,6 +46,9 @@ class NightFiles {
 
   // What attempts that were killed while they saved left aside; as large as what was saved.
   void remove_unfinished() const;
+  // What training has come to, and what was chosen for the samples that it had: it begins anew with
+  // others. Kernels and threads stay.
+  void remove_training() const;
   // Everything but job.json: the job begins anew.
   void remove_all() const;
 

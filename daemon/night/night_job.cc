@@ -11,6 +11,7 @@
 #include "daemon/night/head_training.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
+#include "daemon/night/left_out.h"
 #include "daemon/night/memory_probe.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/night_data.h"
@@ -27,6 +28,8 @@ namespace {
 
 using daemon::Json;
 using daemon::Stage;
+
+constexpr std::size_t kMostLeftOutTold = 100;  // by name, in the report
 
 // Thrown between steps where the night was asked to stop; everything to resume from is saved.
 struct Stopped {};
@@ -75,8 +78,10 @@ class NightJob {
   daemon::JobResult run() {
     files_.remove_unfinished();
     mix();
-    plan();
-    if (spec_.cache.enabled && !night_.backbone->is_identity()) fill_cache();
+    do {
+      plan();
+      has_cache() ? fill_cache() : survey();
+    } while (left_some_out());
     reader_ = std::make_unique<FeatureReader>(data_.origins(), night_.bundle.preprocessing,
                                               *night_.backbone, cache_.get(), cache_model_,
                                               augmentation());
@@ -88,6 +93,7 @@ class NightJob {
 
  private:
   void begin(Stage stage, std::int64_t total) {
+    require_remembered();
     clock_.begin(stage);
     progress(stage, 0, total);
   }
@@ -106,6 +112,17 @@ class NightJob {
     if (!report(stage, done, total)) throw Stopped{};
   }
 
+  // Forgetting wins against a running night: nothing is kept that learned from a forgotten sample.
+  // What comes between the last look and the daemon's record of the version, the daemon finds.
+  void require_remembered() const {
+    for (const auto* list : {&mix_.train, &mix_.local_validation}) {
+      for (const data::MixedSample& sample : *list) {
+        if (!data_.is_remembered(sample))
+          throw SampleForgotten("a sample was forgotten during the night");
+      }
+    }
+  }
+
   Augmentation augmentation() const { return {spec_.augment.views, spec_.augment.flip}; }
 
   // --- mix --------------------------------------------------------------------------------------
@@ -114,14 +131,45 @@ class NightJob {
     base_ = read_model_folder(layout_.version(spec_.model, file_.base_version));
     std::size_t lost = 0;
     const auto saved = files_.load_mix();
-    if (saved) mix_ = mix_from_json(*saved, data_.global(), data_.local(), lost);
-    if (lost > 0) files_.remove_all();  // forgotten samples leave no trace in what is trained
-    if (!saved || lost > 0) {
-      mix_ = data_.draw_mix(spec_, base_.labels);
-      files_.save_mix(to_json(mix_));
+    if (saved) {
+      mix_ = mix_from_json(*saved, data_.global(), data_.local(), lost);
+      left_out_ = left_out_from_json(saved->value("unreadable", Json::array()));
+      std::erase_if(left_out_, [&](const LeftOutSample& sample) {
+        return !data_.is_remembered({{sample.source, 0}, sample.digest, {}});
+      });
     }
+    if (lost > 0) files_.remove_all();  // forgotten samples leave no trace in what is trained
+    if (!saved || lost > 0) draw({});
     pause_if_asked(Stage::kMix);
     progress(Stage::kMix, 1, 1);
+  }
+
+  void draw(LeftOut left_out) {
+    mix_ = data_.draw_mix(spec_, base_.labels, digests_of(left_out));
+    left_out_ = std::move(left_out);
+    require_enough(mix_, left_out_);
+    Json saved = to_json(mix_);
+    saved["unreadable"] = to_json(left_out_);
+    files_.save_mix(saved);
+  }
+
+  // Whether samples turned out to be unreadable, so that the night is to be planned anew without
+  // them. In this order, so that a night that is killed in between comes to the same.
+  bool left_some_out() {
+    if (filled_.unreadable.empty()) return false;
+    const auto found = left_out_of(filled_.unreadable, mix_, data_.global(), data_.local());
+    filled_.unreadable.clear();
+    files_.remove_training();
+    LeftOut all = left_out_;
+    all.insert(all.end(), found.begin(), found.end());
+    draw(std::move(all));
+    spec_ = file_.spec;
+    night_ = {};
+    events_.note(std::to_string(left_out_.size()) +
+                 (left_out_.size() == 1 ? " sample cannot be read and is"
+                                        : " samples cannot be read and are") +
+                 " left out; the report names what");
+    return true;
   }
 
   // --- plan: what will be computed by whom, and in how much memory -------------------------------
@@ -139,7 +187,7 @@ class NightJob {
     files_.save_choices(choices_);
     save_kernel_profile(layout_.kernel_profile(), night_.kernel_profile());
     profile_if_elastic();
-    forecast_ = forecast_memory(night_, spec_.cache.enabled && !night_.backbone->is_identity());
+    forecast_ = forecast_memory(night_, has_cache());
     if (spec_.memory.budget_bytes &&
         forecast_.total() > static_cast<std::size_t>(*spec_.memory.budget_bytes)) {
       throw Error(ErrorCode::kInternal, "the night would need " +
@@ -205,9 +253,8 @@ class NightJob {
                          augmentation());
     const FeatureReader::Portion trained[] = {{mix_.train, true}};
     NightCosts costs;
-    const bool cached = spec_.cache.enabled && !night_.backbone->is_identity();
-    costs.feature_maps = cached ? reader.feature_maps(trained) + held_out
-                                : count(mix_.train) * spec_.train.epochs + 2 * held_out;
+    costs.feature_maps = has_cache() ? reader.feature_maps(trained) + held_out
+                                     : count(mix_.train) * spec_.train.epochs + 2 * held_out;
     costs.steps = steps_of_epoch(count(mix_.train), night_.trainer->config()) * spec_.train.epochs;
     clock_.add();
     costs.before =
@@ -231,10 +278,11 @@ class NightJob {
     for (std::size_t i = 0; i < 3 * batch; ++i)
       views.push_back({&mix_.train[i * mix_.train.size() / (3 * batch)]});
     std::vector<float> maps(batch * reader.elements());
-    reader.read(std::span(views).first(batch), maps.data());
+    FeatureReader::Unreadable unreadable;  // it is left out later
+    reader.read(std::span(views).first(batch), maps.data(), &unreadable);
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t b = 1; b < 3; ++b)
-      reader.read(std::span(views).subspan(b * batch, batch), maps.data());
+      reader.read(std::span(views).subspan(b * batch, batch), maps.data(), &unreadable);
     return seconds_since(start) / static_cast<double>(2 * batch);
   }
 
@@ -266,30 +314,61 @@ class NightJob {
   }
 
   // --- cache ------------------------------------------------------------------------------------
-  void fill_cache() {
+  bool has_cache() const { return spec_.cache.enabled && !night_.backbone->is_identity(); }
+
+  // Global samples are nobody's to forget, be they labelled as well.
+  bool may_store(const cache::SampleDigest& sample) const {
+    const data::Digest digest{sample.bytes};
+    return global_.contains(digest) || data_.is_remembered({{data::Source::kLocal, 0}, digest, {}});
+  }
+
+  void open_cache() {
+    global_.clear();
+    for (const auto* list : {&mix_.train, &mix_.global_validation})
+      for (const data::MixedSample& sample : *list)
+        if (sample.ref.source == data::Source::kGlobal) global_.insert(sample.digest);
     cache::Options options;
     options.quota_bytes = static_cast<std::uint64_t>(file_.cache_quota_bytes);
     options.stored_as = spec_.cache.dtype == daemon::CacheDtype::kBf16 ? cache::StoredType::kBf16
                                                                        : cache::StoredType::kFp32;
+    options.may_store = [this](const cache::SampleDigest& sample) { return may_store(sample); };
     const std::string dtype = spec_.cache.dtype == daemon::CacheDtype::kBf16 ? " bf16" : " fp32";
-    cache_ = std::make_unique<cache::FeatureCache>(layout_.cache(), options);
+    if (!cache_) cache_ = std::make_unique<cache::FeatureCache>(layout_.cache(), options);
     cache_model_ =
         cache::model_id(night_.cache_fingerprint() + dtype, base_.preprocessing.fingerprint());
     cache_->use_model(cache_model_, "up to " + night_.freeze.split + ", " +
                                         std::to_string(night_.backbone->feature_elements()) +
                                         " elements" + dtype);
+  }
+
+  void fill_cache() {
+    open_cache();
     FeatureReader reader(data_.origins(), base_.preprocessing, *night_.backbone, cache_.get(),
                          cache_model_, augmentation());
     const FeatureReader::Portion portions[] = {
         {mix_.train, true}, {mix_.global_validation, false}, {mix_.local_validation, false}};
     const std::int64_t total = reader.feature_maps(portions);
     begin(Stage::kCache, total);
+    filled_.reused = -filled_.computed;  // before samples were left out, which is not reuse
     const bool finished = reader.fill(portions, filled_, [&](std::int64_t done) {
       if (2 * done >= total) pause_if_asked(Stage::kCache);
       return report(Stage::kCache, done, total);
     });
     if (!finished) throw Stopped{};
     night_.backbone->release();
+  }
+
+  // Without a cache every epoch reads the samples: once before, to know which can be.
+  void survey() {
+    FeatureReader reader(data_.origins(), base_.preprocessing, *night_.backbone, nullptr, {});
+    const FeatureReader::Portion portions[] = {
+        {mix_.train, false}, {mix_.global_validation, false}, {mix_.local_validation, false}};
+    const std::int64_t total = reader.feature_maps(portions);
+    begin(Stage::kMix, total);
+    const bool finished = reader.survey(portions, filled_.unreadable, [&](std::int64_t done) {
+      return report(Stage::kMix, done, total);
+    });
+    if (!finished) throw Stopped{};
   }
 
   // --- distill: what the model says before it is trained ----------------------------------------
@@ -384,6 +463,7 @@ class NightJob {
   }
 
   void save() {
+    require_remembered();
     training_->save_checkpoint(files_.checkpoint(), {{"curve", curve_}});
     clock_.add();
     last_save_ = std::chrono::steady_clock::now();
@@ -471,6 +551,8 @@ class NightJob {
       std::filesystem::remove_all(incoming);
       write_model_folder(incoming, night_.bundle);
       pause_if_asked(Stage::kPromote);
+      require_remembered();
+      std::filesystem::remove_all(version);  // of an attempt that learned from what was forgotten
       rename_durable(incoming, version);
     }
     std::filesystem::remove(files_.checkpoint());
@@ -494,7 +576,10 @@ class NightJob {
                        {{"global", count_global(mix_)},
                         {"local", mix_.train.size() - count_global(mix_)},
                         {"global_validation", mix_.global_validation.size()},
-                        {"local_validation", mix_.local_validation.size()}}},
+                        {"local_validation", mix_.local_validation.size()},
+                        {"left_out", left_out_.size()},
+                        {"other_media", data_.other_media()}}},
+                      {"left_out", to_json(left_out_, kMostLeftOutTold)},
                       {"freeze",
                        {{"trained_units", night_.freeze.trained_units},
                         {"units", night_.freeze.total_units},
@@ -563,6 +648,8 @@ class NightJob {
   NightData data_;
   ModelBundle base_;
   data::Mix mix_;
+  LeftOut left_out_;
+  std::unordered_set<data::Digest> global_;  // of the mix
   NightModel night_;
   ProfileInForce profile_;  // of elastic training
   MemoryForecast forecast_;
@@ -591,10 +678,15 @@ std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
         std::filesystem::is_directory(layout.version(file.spec.model, file.version)))
       return result;
   }
-  try {
-    return NightJob(layout, file, events, stop).run();
-  } catch (const Stopped&) {
-    return std::nullopt;
+  for (;;) {
+    try {
+      return NightJob(layout, file, events, stop).run();
+    } catch (const Stopped&) {
+      return std::nullopt;
+    } catch (const SampleForgotten& e) {
+      files.remove_all();
+      events.note(std::string(e.what()) + ", which begins anew without it");
+    }
   }
 }
 

@@ -79,31 +79,63 @@ class SamplesTest(TroubleTest):
         self.assertIn(words, said)
         digest = self.ctl.json("label", "add", bomb, "--label", "9", "--split", "train")["samples"][0]["digest"]
         job = self.run_job()
-        self.assertEqual((job["state"], job["attempts"]), ("failed", 1))
-        self.assertIn(digest, job["message"])
-        self.assertIn(words, job["message"])
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        left_out = job["result"]["details"]["left_out"]
+        self.assertEqual([sample["digest"] for sample in left_out], [digest])
+        self.assertIn(words, left_out[0]["why"])
 
-    def test_a_truncated_image_costs_one_job(self) -> None:
-        whole = world.place.later[SETTINGS.local_classes[0]][0].read_bytes()
+    def test_truncated_images_are_left_out_by_name_and_the_rest_is_learned(self) -> None:
+        for cached in (True, False):
+            with self.subTest(cached=cached):
+                self.leave_out_truncated(cached)
+
+    def leave_out_truncated(self, cached: bool) -> None:
         cut = self.daemon.state.parent / "cut.png"
-        cut.write_bytes(whole[: len(whole) * 2 // 3])
-        digest = self.ctl.json("label", "add", cut, "--label", "9", "--split", "train")["samples"][0]["digest"]
-        job = self.run_job()
-        self.assertEqual(job["state"], "failed")
-        self.assertEqual(job["attempts"], 1, "trying again is no use")
-        self.assertIn(digest, job["message"])
-        self.assertEqual(len(self.ctl.json("model", "list")["models"]), 1)
-        self.ctl.text("label", "forget", digest)
-        self.assertEqual(self.run_job()["state"], "succeeded")
+        digests = []
+        for split, file in zip(("train", "val"), world.place.later[SETTINGS.local_classes[0]]):
+            whole = file.read_bytes()
+            cut.write_bytes(whole[: len(whole) * 2 // 3])
+            added = self.ctl.json("label", "add", cut, "--label", "torn", "--split", split)
+            digests.append(added["samples"][0]["digest"])
+        job = self.run_job(cache={"enabled": cached})
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        details = job["result"]["details"]
+        self.assertEqual([sample["digest"] for sample in details["left_out"]], digests)
+        self.assertEqual([sample["held_out"] for sample in details["left_out"]], [False, True])
+        self.assertIn(str(cut), details["left_out"][0]["name"])
+        self.assertEqual(details["left_out"][0]["labels"], ["torn"])
+        self.assertEqual(details["samples"]["left_out"], 2)
+        self.assertEqual(details["samples"]["local"], count(only(world.place.train, SETTINGS.local_classes)))
+        self.assertIn(str(cut), self.ctl.text("report", job["id"]))
+        labels = json.loads((self.daemon.state / "models" / MODEL / str(job["version"]) / "labels.json").read_text())
+        self.assertNotIn("torn", json.dumps(labels), "nothing could be learned of it")
+        for digest in digests:
+            self.ctl.text("label", "forget", digest)
 
-    def test_what_is_no_image_is_passed_over(self) -> None:
+    def test_a_night_of_unreadable_images_alone_fails_with_their_names(self) -> None:
+        for label in SETTINGS.local_classes:
+            self.ctl.text("label", "rm", label, "--with-samples")
+        bomb = self.daemon.state.parent / "bomb.png"
+        bomb.write_bytes(png_bomb(65500))
+        self.ctl.text("label", "add", bomb, "--label", "9", "--split", "train")
+        job = self.run_job()
+        self.assertEqual((job["state"], job["attempts"]), ("failed", 1))
+        self.assertIn(str(bomb), job["message"])
+
+    def test_what_is_no_image_is_refused_when_it_is_added(self) -> None:
         file = self.daemon.state.parent / "notes.png"
         file.write_text("milk, bread, butter\n")
-        self.ctl.add_label([file], "9", "train")
+        said = self.refused(BAD_DATA, "label", "add", file, "--label", "9")
+        self.assertIn(f"{file}: it is text", said)
+
+    def test_sounds_are_counted_where_the_model_reads_images(self) -> None:
+        sound = self.daemon.state.parent / "bell.wav"
+        sound.write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
+        self.ctl.text("label", "add", sound, "--label", "9")
         job = self.run_job()
         self.assertEqual(job["state"], "succeeded", job["message"])
-        images = count(only(world.place.train, SETTINGS.local_classes))
-        self.assertEqual(job["result"]["details"]["samples"]["local"], images)
+        self.assertEqual(job["result"]["details"]["samples"]["other_media"], {"audio/wav": 1})
+        self.assertIn("audio/wav", self.ctl.text("report", job["id"]))
 
     def test_a_missing_file_is_named(self) -> None:
         said = self.refused(NO_INPUT, "label", "add", "/nowhere/photo.png", "--label", "9")

@@ -109,6 +109,91 @@ TEST_F(FeatureSourceTest, AStoppedFillGoesOnWhereItStopped) {
   EXPECT_EQ(second.reused, 8);
 }
 
+// Images of which some cannot be read.
+class DamagedImages : public NumberImages {
+ public:
+  using ImageDataset::read;
+  using NumberImages::NumberImages;
+  void read(std::size_t i, data::Image& image) const override {
+    if (damaged.contains(i)) throw Error(ErrorCode::kBadData, name(i) + ": it ends too early");
+    if (gone.contains(i)) throw Error(ErrorCode::kNotFound, "there is no sample");
+    NumberImages::read(i, image);
+  }
+  data::Digest digest(std::size_t i) const override {
+    data::Image image;
+    NumberImages::read(i, image);
+    return data::digest_of(image.pixels);
+  }
+  std::set<std::size_t> damaged, gone;
+};
+
+class DamagedSourceTest : public FeatureSourceTest {
+ protected:
+  DamagedSourceTest() { origins_.local_images = &damaged_; }
+  std::size_t first_local() const {
+    std::size_t i = 0;
+    while (mix_.train[i].ref.source != data::Source::kLocal) ++i;
+    return i;
+  }
+  DamagedImages damaged_{{"x"}, 9, 500};
+};
+
+TEST_F(DamagedSourceTest, AFillNamesWhatItCannotReadAndKeepsTheRest) {
+  const std::size_t broken = first_local();
+  damaged_.damaged = {mix_.train[broken].ref.index};
+  Backbone net = backbone(4), whole_net = backbone(4);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id, {3, true});
+  FeatureReader::Filled filled;
+  ASSERT_TRUE(fill(reader, filled));
+  ASSERT_EQ(filled.unreadable.size(), 1U) << "once, in whatever views";
+  EXPECT_EQ(filled.unreadable[0].sample, &mix_.train[broken]);
+  EXPECT_EQ(filled.unreadable[0].why, "it ends too early");
+  EXPECT_EQ(filled.unreadable[0].name, damaged_.name(mix_.train[broken].ref.index));
+  const auto maps = static_cast<std::int64_t>(3 * (samples_.size() - 1));
+  EXPECT_EQ(filled.computed, maps);
+  EXPECT_EQ(told_.back(), static_cast<std::int64_t>(3 * samples_.size()));
+  EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(maps));
+
+  origins_.local_images = &local_;
+  FeatureReader whole(origins_, bundle_.preprocessing, whole_net, nullptr, id, {3, true});
+  std::erase_if(samples_, [&](const SampleView& s) { return s.sample == &mix_.train[broken]; });
+  EXPECT_TRUE(same_bits(read(reader, 1), read(whole, 1))) << "neighbours are not disturbed";
+}
+
+TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
+  const std::size_t broken = first_local() + 2;
+  damaged_.damaged = {mix_.train[broken].ref.index};
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  const FeatureReader::Portion portions[] = {{mix_.train, true}, {mix_.local_validation, false}};
+  FeatureReader::Unreadable unreadable;
+  std::int64_t done = 0;
+  ASSERT_TRUE(reader.survey(portions, unreadable, [&](std::int64_t n) {
+    done = n;
+    return true;
+  }));
+  ASSERT_EQ(unreadable.size(), 1U);
+  EXPECT_EQ(unreadable[0].sample, &mix_.train[broken]);
+  EXPECT_EQ(done, static_cast<std::int64_t>(mix_.train.size() + mix_.local_validation.size()));
+}
+
+TEST_F(DamagedSourceTest, WhatBreaksLaterIsWorthAnotherAttempt) {
+  damaged_.damaged = {mix_.train[first_local()].ref.index};
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  EXPECT_EQ(error_of([&] { (void)read(reader); }), ErrorCode::kIo);
+}
+
+TEST_F(DamagedSourceTest, AForgottenSampleIsNoDamage) {
+  damaged_.gone = {mix_.train[first_local()].ref.index};
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  EXPECT_THROW((void)read(reader), SampleForgotten);
+}
+
 TEST_F(FeatureSourceTest, WhatTheCacheLostIsComputedAgain) {
   Backbone net = backbone(4);
   cache::FeatureCache cache(temp_ / "cache");
