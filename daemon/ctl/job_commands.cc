@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/job_report.h"
 #include "daemon/ctl/watch.h"
 #include "daemon/json/parse.h"
 
@@ -69,6 +70,7 @@ int get(Session& session, const IdOptions& options) {
   }
   session.console.table(rows);
   print_result(session.console, job);
+  print_left_out(session.console, job);
   return EX_OK;
 }
 

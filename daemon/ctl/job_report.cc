@@ -48,6 +48,34 @@ Rows trained_rows(const Json& details) {
   return rows;
 }
 
+// Samples that the night did without, and why.
+Rows left_out_rows(const Json& details) {
+  Rows rows;
+  const Json list = at(details, "/left_out");
+  if (!list.is_array()) return rows;
+  for (const Json& sample : list) {
+    std::string labels;
+    for (const Json& label : sample.value("labels", Json::array()))
+      labels += (labels.empty() ? "" : ", ") + cell(label);
+    rows.push_back({printable(sample.value("name", "")), labels,
+                    sample.value("held_out", false) ? "held out" : "",
+                    printable(sample.value("why", ""))});
+  }
+  const Json all = at(details, "/samples/left_out");
+  if (all.is_number() && all > list.size())
+    rows.push_back({"and " + std::to_string(all.get<std::size_t>() - list.size()) + " more"});
+  return rows;
+}
+
+// Samples in the label store that the model cannot read.
+Rows other_media_rows(const Json& details) {
+  Rows rows;
+  const Json media = at(details, "/samples/other_media");
+  if (!media.is_object()) return rows;
+  for (const auto& [type, count] : media.items()) rows.push_back({type, cell(count)});
+  return rows;
+}
+
 // In the order in which they ran; what is not known comes last.
 Rows stage_rows(const Json& stages) {
   if (!stages.is_object()) return {};
@@ -99,10 +127,17 @@ Rows cache_rows(const Json& cache) {
 
 }  // namespace
 
+void print_left_out(Console& console, const Json& job) {
+  const Json details = at(job["result"], "/details");
+  print_part(console, "LEFT OUT, FOR IT CANNOT BE READ", left_out_rows(details));
+  print_part(console, "OF NO KIND THAT THE MODEL READS", other_media_rows(details));
+}
+
 void print_job_report(Console& console, const Json& job) {
   print_result(console, job);
   const Json details = at(job["result"], "/details");
   print_part(console, "TRAINED", trained_rows(details));
+  print_left_out(console, job);
   print_part(console, "STAGE", stage_rows(at(details, "/stages")));
   print_part(console, "MEMORY", memory_rows(at(details, "/memory")));
   print_part(console, "CACHE", cache_rows(at(details, "/cache")));

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/sample_files.h"
+#include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
 
@@ -22,31 +24,13 @@ struct AddOptions {
   std::string split;
 };
 
-// Files as given; folders stand for the files in them, in the order of their names.
-std::vector<fs::path> expand(const std::vector<std::string>& given) {
-  std::vector<fs::path> out;
-  for (const std::string& name : given) {
-    if (!fs::is_directory(name)) {
-      out.emplace_back(name);
-      continue;
-    }
-    std::vector<fs::path> inside;
-    for (const auto& entry : fs::directory_iterator(name)) {
-      if (entry.is_regular_file()) inside.push_back(entry.path());
-    }
-    std::sort(inside.begin(), inside.end());
-    out.insert(out.end(), inside.begin(), inside.end());
-  }
-  return out;
-}
-
 Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
   std::vector<UniqueFd> open;
   std::vector<int> descriptors;
   Json samples = Json::array();
   for (const fs::path& file : files) {
     open.push_back(open_sample(file));
-    samples.push_back({{"file", descriptors.size()}});
+    samples.push_back({{"file", descriptors.size()}, {"name", data::shown(file.string())}});
     descriptors.push_back(open.back().get());
   }
   Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
@@ -54,33 +38,70 @@ Json add_some(Session& session, const AddOptions& options, std::span<const fs::p
   return session.call("label.add", params, descriptors);
 }
 
-int add(Session& session, const AddOptions& options) {
-  const std::vector<fs::path> files = expand(options.files);
-  int added = 0;
-  int failed = 0;
-  Json all = Json::array();
+// How the labels of a sample that is there already are changed to those that were asked for.
+std::string advice(const Json& sample, const AddOptions& options) {
+  if (sample["error"]["code"] != "already_exists") return "";
+  std::string command = "moilctl label relabel " + cell(sample["digest"]);
+  for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
+  return ": " + command;
+}
+
+// What folders held beside samples.
+void tell_passed_over(Console& console, const SampleFiles& found) {
+  std::size_t service = 0;
+  for (const auto& passed : found.passed_over) {
+    service += passed.is_service ? 1 : 0;
+    if (!passed.is_service)
+      console.note(printable(passed.file.string()) + ": passed over: " + passed.why);
+  }
+  if (service > 0) console.note(std::to_string(service) + " hidden or service files passed over");
+}
+
+struct Added {
+  int added = 0, failed = 0;
+  Json samples = Json::array();
+};
+
+void add_all(Session& session, const AddOptions& options, const SampleFiles& found, Added& all) {
+  const std::span files(found.files);
   for (std::size_t at = 0; at < files.size(); at += kFilesPerRequest) {
-    const auto some = std::span(files).subspan(at, std::min(kFilesPerRequest, files.size() - at));
+    const auto some = files.subspan(at, std::min(kFilesPerRequest, files.size() - at));
     const Json reply = add_some(session, options, some);
-    added += reply["added"].get<int>();
-    failed += reply["failed"].get<int>();
+    all.added += reply["added"].get<int>();
+    all.failed += reply["failed"].get<int>();
     for (std::size_t i = 0; i < some.size(); ++i) {
       Json sample = reply["samples"][i];
-      sample["file"] = some[i].string();
+      sample["file"] = data::shown(some[i].string());
       if (sample.contains("error")) {
-        session.console.note(some[i].string() + ": " + cell(sample["error"]["message"]));
+        session.console.note(printable(some[i].string()) + ": " + cell(sample["error"]["message"]) +
+                             advice(sample, options));
       }
-      all.push_back(std::move(sample));
+      all.samples.push_back(std::move(sample));
     }
   }
-  const Json total{{"added", added}, {"failed", failed}, {"samples", std::move(all)}};
+}
+
+int add(Session& session, const AddOptions& options) {
+  const SampleFiles found = gather_samples(options.files);
+  tell_passed_over(session.console, found);
+  Added all;
+  add_all(session, options, found, all);
+  Json passed_over = Json::array();
+  for (const auto& passed : found.passed_over)
+    passed_over.push_back({{"file", data::shown(passed.file.string())}, {"why", passed.why}});
+  const Json total{{"added", all.added},
+                   {"failed", all.failed},
+                   {"samples", std::move(all.samples)},
+                   {"passed_over", std::move(passed_over)}};
   if (!session.printed_json(total)) {
-    const auto known = static_cast<long>(files.size()) - added - failed;
-    session.console.print(std::to_string(added) + " added, " + std::to_string(known) +
+    const auto known = static_cast<long>(found.files.size()) - all.added - all.failed;
+    session.console.print(std::to_string(all.added) + " added, " + std::to_string(known) +
                           " known already" +
-                          (failed > 0 ? ", " + std::to_string(failed) + " failed" : ""));
+                          (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : ""));
   }
-  return failed > 0 ? EX_DATAERR : EX_OK;
+  if (found.files.empty()) session.console.note("there is no file to add");
+  if (found.files.empty()) return EX_NOINPUT;
+  return all.failed > 0 ? EX_DATAERR : EX_OK;
 }
 
 // --- label list, samples ------------------------------------------------------------------------
@@ -111,12 +132,14 @@ int samples(Session& session, const SamplesOptions& options) {
   if (!options.split.empty()) params["split"] = options.split;
   const Json reply = session.list("label.samples", params, "samples", options.limit);
   if (session.printed_json(reply)) return EX_OK;
-  std::vector<std::vector<std::string>> rows{{"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS"}};
+  std::vector<std::vector<std::string>> rows{
+      {"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS", "NAME"}};
   for (const Json& s : reply["samples"]) {
     std::string labels;
     for (const Json& label : s["labels"]) labels += (labels.empty() ? "" : ", ") + cell(label);
     rows.push_back({cell(s["id"]), cell(s["digest"]), cell(s["split"]),
-                    bytes_text(s["bytes"].get<double>()), cell(s["media_type"]), labels});
+                    bytes_text(s["bytes"].get<double>()), cell(s["media_type"]), labels,
+                    s.value("name", "")});
   }
   session.console.table(rows);
   return EX_OK;
@@ -129,12 +152,33 @@ struct RmOptions {
   bool with_samples = false;
 };
 
+std::string listed(const Json& versions) {
+  std::string text;
+  for (const Json& v : versions) {
+    text += (text.empty() ? "" : ", ") + cell(v["model"]) + " " + cell(v["version"]);
+    if (v["active"] == true) text += " (in service)";
+  }
+  return text;
+}
+
+// Where that which was forgotten lives on, and how that ends, too.
+void tell_versions(Console& console, const Json& reply) {
+  const Json learned = reply.value("versions", Json::array());
+  const Json named = reply.value("named_in", Json::array());
+  if (!learned.empty())
+    console.print("these versions learned from what was forgotten: " + listed(learned));
+  if (!named.empty()) console.print("these versions have a class of that name: " + listed(named));
+  if (!learned.empty() || !named.empty())
+    console.print("moilctl model rm MODEL VERSION removes one that is not in service");
+}
+
 int rm(Session& session, const RmOptions& options) {
   const Json reply =
       session.call("label.rm", {{"label", options.label}, {"with_samples", options.with_samples}});
   if (session.printed_json(reply)) return EX_OK;
   session.console.print("label \"" + options.label + "\" removed, " + cell(reply["forgotten"]) +
                         " samples forgotten");
+  tell_versions(session.console, reply);
   return EX_OK;
 }
 
@@ -163,7 +207,9 @@ int relabel(Session& session, const DigestOptions& options) {
 
 int forget(Session& session, const DigestOptions& options) {
   const Json reply = session.call("label.forget", {{"digest", options.digest}});
-  if (!session.printed_json(reply)) session.console.print("sample forgotten");
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print("sample forgotten");
+  tell_versions(session.console, reply);
   return EX_OK;
 }
 
@@ -191,7 +237,8 @@ int map(Session& session, const MapOptions& options) {
 void add_sample_commands(CLI::App* group, Action& chosen) {
   const auto added = std::make_shared<AddOptions>();
   CLI::App* command = add_command(group, "add", "add samples under a label", chosen, added, add);
-  command->add_option("FILE", added->files, "files, or folders of files")->required();
+  command->add_option("FILE", added->files, "files, or folders with files in them and below")
+      ->required();
   command->add_option("--label", added->labels, "their label; may be given more than once")
       ->required()
       ->allow_extra_args(false);

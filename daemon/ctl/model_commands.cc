@@ -1,4 +1,4 @@
-// moilctl model import|list|get|activate|rollback
+// moilctl model import|list|get|activate|rollback|rm
 #include <sysexits.h>
 
 #include <filesystem>
@@ -23,6 +23,14 @@ std::string title(const Json& v) {
   return "model " + cell(v["model"]) + " version " + cell(v["version"]);
 }
 
+// A mark for what learned from samples that were forgotten.
+std::string forgotten_text(const Json& v) {
+  const auto count = v.value("forgotten", std::int64_t{0});
+  if (count == 0) return "";
+  return "learned from " + std::to_string(count) +
+         (count == 1 ? " sample that was forgotten" : " samples that were forgotten");
+}
+
 int import(Session& session, const ImportOptions& options) {
   const std::string path = std::filesystem::absolute(options.path).lexically_normal().string();
   const Json reply =
@@ -40,12 +48,12 @@ int list(Session& session, const ModelOptions& options) {
   const Json reply = session.list("model.list", params, "models");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{
-      {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY"}};
+      {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY", ""}};
   for (const Json& v : reply["models"]) {
     rows.push_back({cell(v["model"]), cell(v["version"]), v["active"] == true ? "*" : "",
                     percent(v["metrics"].value("global_after", Json())),
                     percent(v["metrics"].value("local_after", Json())), cell(v["created_at"]),
-                    cell(v["summary"])});
+                    cell(v["summary"]), forgotten_text(v)});
   }
   session.console.table(rows);
   return EX_OK;
@@ -71,6 +79,13 @@ int activate(Session& session, const ModelOptions& options) {
 int rollback(Session& session, const ModelOptions& options) {
   const Json reply = session.call("model.rollback", {{"model", options.model}});
   if (!session.printed_json(reply)) session.console.print(title(reply) + " is active again");
+  return EX_OK;
+}
+
+int rm(Session& session, const ModelOptions& options) {
+  const Json reply =
+      session.call("model.rm", {{"model", options.model}, {"version", options.version}});
+  if (!session.printed_json(reply)) session.console.print(title(reply) + " removed");
   return EX_OK;
 }
 
@@ -101,6 +116,12 @@ void add_model_commands(CLI::App& app, Action& chosen) {
   command = add_command(group, "activate", "put a version in service", chosen, activated, activate);
   command->add_option("MODEL", activated->model)->required();
   command->add_option("VERSION", activated->version)->required();
+
+  const auto removed = std::make_shared<ModelOptions>();
+  command =
+      add_command(group, "rm", "remove a version that is not in service", chosen, removed, rm);
+  command->add_option("MODEL", removed->model)->required();
+  command->add_option("VERSION", removed->version)->required();
 
   const auto back = std::make_shared<ModelOptions>();
   command = add_command(group, "rollback", "go back to the version before", chosen, back, rollback);

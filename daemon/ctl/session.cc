@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "daemon/ctl/command.h"
+#include "datasets/labels/text.h"
 
 namespace moil::daemon::ctl {
 
@@ -18,7 +19,22 @@ Client& Session::client() {
   return *client_;
 }
 
+namespace {
+
+// The protocol is UTF-8: what is not was given on the command line or lies in a file.
+void require_utf8(const Json& value) {
+  if (value.is_structured()) {
+    for (const Json& part : value) require_utf8(part);
+  } else if (value.is_string() && !data::is_utf8(value.get_ref<const std::string&>())) {
+    throw Error(ErrorCode::kInvalidArgument, "'" + data::shown(value.get<std::string>()) +
+                                                 "' is not valid UTF-8; give it in UTF-8");
+  }
+}
+
+}  // namespace
+
 Json Session::call(const std::string& method, const Json& params, std::span<const int> files) {
+  require_utf8(params);
   return client().call(method, params, files);
 }
 
@@ -45,12 +61,12 @@ Json Session::list(const std::string& method, Json params, const std::string& me
 }
 
 bool Session::printed_json(const Json& document) {
-  if (json) console.print(document.dump(2));
+  if (json) console.print(document.dump(2, ' ', false, Json::error_handler_t::replace));
   return json;
 }
 
 bool Session::printed_json_line(const Json& document) {
-  if (json) console.print(document.dump());
+  if (json) console.print(document.dump(-1, ' ', false, Json::error_handler_t::replace));
   return json;
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "daemon/ctl/job_report.h"
+
 namespace moil::daemon::ctl {
 namespace {
 
@@ -101,7 +103,10 @@ int watch_job(Session& session, std::int64_t id) {
   }
   session.console.end_bar();
   const Json end = session.call("job.get", {{"id", id}});
-  if (!session.printed_json_line(end)) print_result(session.console, end["job"]);
+  if (!session.printed_json_line(end)) {
+    print_result(session.console, end["job"]);
+    print_left_out(session.console, end["job"]);
+  }
   return exit_status(state);
 }
 

@@ -4,6 +4,7 @@
 #include "base/access.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
+#include "daemon/new_names.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
@@ -29,6 +30,7 @@ const Fields<SubmitParams>& fields_of(const SubmitParams*) {
 // What cannot be seen from the description alone. `pack` says what is wrong with the global pack.
 void check_against_state(const Service& service, const JobSpec& spec, const std::string& pack) {
   FieldErrors errors;
+  if (const auto wrong = check_new_title(spec.name)) errors.push_back({"/job/name", *wrong});
   if (!service.models.active(spec.model)) {
     errors.push_back({"/job/model", "there is no active model \"" + spec.model +
                                         "\"; import it first (model.import)"});

@@ -1,13 +1,14 @@
-// label.add, list, rm, rename, relabel, forget, samples, map: all on the background thread.
+// label.add, list, rm, rename, relabel, forget, samples, map: all on the background thread; what rm
+// and forget leave elsewhere is the loop's (service/forgetting.h).
 #include <limits>
 #include <span>
 
 #include "base/file.h"
-#include "daemon/methods/cache_access.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/service/service.h"
+#include "datasets/labels/text.h"
 
 namespace moil::data {
 
@@ -29,11 +30,26 @@ constexpr int kMostListed = 1000;
 
 // --- label.add ----------------------------------------------------------------------------------
 
+struct NewSample {
+  std::optional<std::string> content;  // as in SampleParams
+  std::optional<int> file;
+  std::string name;  // of its file, as the user knows it
+};
+
 struct AddParams {
   std::vector<std::string> labels;
   std::optional<Split> split;
-  std::vector<SampleParams> samples;
+  std::vector<NewSample> samples;
 };
+
+const Fields<NewSample>& fields_of(const NewSample*) {
+  static const Fields<NewSample> table = {
+      field("content", &NewSample::content),
+      field("file", &NewSample::file),
+      field("name", &NewSample::name),
+  };
+  return table;
+}
 
 const Fields<AddParams>& fields_of(const AddParams*) {
   static const Fields<AddParams> table = {
@@ -61,7 +77,10 @@ class Adding : public std::enable_shared_from_this<Adding> {
         params_(read_fields<AddParams>(call.params, "the parameters of label.add")),
         responder_(std::move(responder)),
         turn_(std::move(turn)) {
-    check_samples("samples", params_.samples, call);
+    std::vector<SampleParams> sources;
+    for (const NewSample& sample : params_.samples)
+      sources.push_back({sample.content, sample.file});
+    check_samples("samples", sources, call);
     labels_ = data::checked_label_names(params_.labels);
     for (UniqueFd& file : call.files) files_.push_back(std::make_shared<UniqueFd>(std::move(file)));
   }
@@ -72,7 +91,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
       return responder_.result(
           {{"added", added_}, {"failed", failed_}, {"samples", std::move(samples_)}});
     }
-    SampleParams& sample = params_.samples[at_];
+    NewSample& sample = params_.samples[at_];
     if (!sample.file) {
       auto bytes = decode_base64(std::exchange(sample.content, {}).value()).value();
       return add(std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes)));
@@ -110,11 +129,12 @@ class Adding : public std::enable_shared_from_this<Adding> {
     const auto self = shared_from_this();
     service_.background.submit([self, content]() -> Background::Done {
       try {
-        const auto result =
-            self->service_.labels.add_sample(*content, self->labels_, self->params_.split);
+        const auto result = self->service_.labels.add_sample(
+            *content, self->labels_, self->params_.split, self->params_.samples[self->at_].name);
         return [self, result] { self->added(result); };
       } catch (const Error& error) {
-        return [self, error] { self->fail(error.code(), error.what()); };
+        const Json digest = data::digest_of(*content).hex();
+        return [self, error, digest] { self->fail(error.code(), error.what(), digest); };
       } catch (const std::exception& error) {
         const std::string text = error.what();
         return [self, text] { self->fail(ErrorCode::kInternal, text); };
@@ -127,9 +147,12 @@ class Adding : public std::enable_shared_from_this<Adding> {
     done(added_json(result));
   }
 
-  void fail(ErrorCode code, const std::string& message) {
+  // `digest`: of what could be read.
+  void fail(ErrorCode code, const std::string& message, const Json& digest = nullptr) {
     ++failed_;
-    done({{"error", {{"code", to_string(code)}, {"message", message}}}});
+    Json sample{{"error", {{"code", to_string(code)}, {"message", message}}}};
+    if (!digest.is_null()) sample["digest"] = digest;
+    done(std::move(sample));
   }
 
   void done(Json sample) {
@@ -216,24 +239,45 @@ const Fields<RenameParams>& fields_of(const RenameParams*) {
   return table;
 }
 
-// The feature maps of forgotten samples go with them.
-void forget_features(const Service& service, std::span<const Digest> digests) {
-  if (digests.empty() || !std::filesystem::exists(service.layout.cache())) return;
-  auto cache = open_cache(service.layout, service.config.cache.quota_bytes);
-  for (const Digest& digest : digests) cache.forget(cache::SampleDigest{digest.bytes});
+// A version's classes, as its folder has them; none where they cannot be read.
+std::vector<std::string> classes_of(const StateLayout& layout, const ModelVersion& version) {
+  try {
+    const auto file = layout.version(version.model, version.version) / "labels.json";
+    return Json::parse(read_text(file)).get<std::vector<std::string>>();
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
-Json rm(Service& service, const Call& call) {
+// Versions that have a class of this name: they say it wherever they are used.
+Json named_in(const StateLayout& layout, const std::vector<ModelVersion>& versions,
+              const std::string& label) {
+  Json list = Json::array();
+  for (const ModelVersion& v : versions) {
+    for (const std::string& name : classes_of(layout, v)) {
+      if (data::normal(name) != data::normal(label)) continue;
+      list.push_back({{"model", v.model}, {"version", v.version}, {"active", v.active}});
+      break;
+    }
+  }
+  return list;
+}
+
+void rm(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<RmParams>(call.params, "the parameters of label.rm");
-  const auto forgotten = service.labels.remove_label(params.label, params.with_samples);
-  forget_features(service, forgotten);
-  return {{"label", params.label}, {"forgotten", forgotten.size()}};
+  const auto rows = [&service, params, versions = service.models.list()] {
+    const auto forgotten = service.labels.remove_label(params.label, params.with_samples);
+    return Json{{"label", params.label},
+                {"forgotten", forgotten.size()},
+                {"named_in", named_in(service.layout, versions, params.label)}};
+  };
+  service.forgetting.start(rows, responder);
 }
 
 Json rename(LabelStore& store, const Call& call) {
   const auto params = read_fields<RenameParams>(call.params, "the parameters of label.rename");
   store.rename_label(params.from, params.to);
-  return {{"label", params.to}};
+  return {{"label", data::checked_label_names(std::span(&params.to, 1)).front()}};
 }
 
 // --- label.forget, label.relabel ----------------------------------------------------------------
@@ -271,13 +315,14 @@ const Fields<RelabelParams>& fields_of(const RelabelParams*) {
   return table;
 }
 
-// Feature maps first: where that fails, the sample is still there to be forgotten again.
-Json forget(Service& service, const Call& call) {
+void forget(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<ForgetParams>(call.params, "the parameters of label.forget");
   const Digest digest = Digest::from_hex(params.digest);
-  forget_features(service, std::span(&digest, 1));
-  service.labels.forget(digest);
-  return {{"digest", digest.hex()}};
+  const auto rows = [&service, digest] {
+    service.labels.forget(digest);
+    return Json{{"digest", digest.hex()}};
+  };
+  service.forgetting.start(rows, responder);
 }
 
 Json relabel(LabelStore& store, const Call& call) {
@@ -316,6 +361,7 @@ Json samples(const LabelStore& store, const Call& call) {
   for (const auto& sample : store.samples(query)) {
     const bool fits = page.add({{"id", sample.id},
                                 {"digest", sample.digest.hex()},
+                                {"name", sample.name},
                                 {"media_type", sample.media_type},
                                 {"bytes", sample.size},
                                 {"added_at", utc_text(sample.added_at * 1000)},
@@ -369,14 +415,15 @@ MethodTable label_methods(Service& s) {
        [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
       {"label.list", "0.1", "labels with their numbers of samples", where,
        [&store](Call& call) { return list(store, call); }, nullptr},
-      {"label.rm", "0.1", "remove a label", where, [&s](Call& call) { return rm(s, call); },
-       nullptr},
+      {"label.rm", "0.1", "remove a label", Method::Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { rm(s, call, responder); }},
       {"label.rename", "0.1", "rename a label", where,
        [&store](Call& call) { return rename(store, call); }, nullptr},
       {"label.relabel", "0.1", "replace a sample's labels", where,
        [&store](Call& call) { return relabel(store, call); }, nullptr},
-      {"label.forget", "0.1", "forget a sample and its feature maps", where,
-       [&s](Call& call) { return forget(s, call); }, nullptr},
+      {"label.forget", "0.1", "forget a sample and all that was made of it",
+       Method::Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
       {"label.samples", "0.1", "samples in the order they were added", where,
        [&store](Call& call) { return samples(store, call); }, nullptr},
       {"label.map", "0.1", "which global labels a local label stands for", where,

@@ -1,9 +1,10 @@
-// model.import, list, get, activate, rollback, predict
+// model.import, list, get, activate, rollback, rm, predict
 #include <algorithm>
 
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/new_names.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
@@ -18,7 +19,7 @@ std::optional<std::string> check_source(const std::string& path) {
 
 const Fields<ImportRequest>& fields_of(const ImportRequest*) {
   static const Fields<ImportRequest> table = {
-      field("name", &ImportRequest::name, Need::kRequired, check_name),
+      field("name", &ImportRequest::name, Need::kRequired, check_new_name),
       field("path", &ImportRequest::path, Need::kRequired, check_source),
       field("activate", &ImportRequest::activate),
   };
@@ -124,6 +125,12 @@ Json rollback(Service& s, const Call& call) {
   return to_json(s.models.rollback(params.model), s.layout);
 }
 
+Json rm(Service& s, const Call& call) {
+  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rm");
+  s.models.remove(params.model, params.version);
+  return {{"model", params.model}, {"version", params.version}};
+}
+
 void import(Service& s, const Call& call, const Responder& responder) {
   const auto params = read_fields<ImportRequest>(call.params, "the parameters of model.import");
   s.importer.start(params, responder);
@@ -160,6 +167,8 @@ MethodTable model_methods(Service& s) {
        [&s](Call& call) { return activate(s, call); }, nullptr},
       {"model.rollback", "0.1", "go back to the version before", Where::kLoop,
        [&s](Call& call) { return rollback(s, call); }, nullptr},
+      {"model.rm", "0.1", "remove a version that is not in service", Where::kLoop,
+       [&s](Call& call) { return rm(s, call); }, nullptr},
       {"model.predict", "0.1", "what a model says of images", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { predict(s, call, responder); }},
   };

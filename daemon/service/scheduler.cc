@@ -6,10 +6,13 @@
 #include <cmath>
 #include <filesystem>
 
+#include "daemon/state/job_samples.h"
+
 namespace moil::daemon {
 namespace {
 
 constexpr double kLongestBackoffSeconds = 3600;
+constexpr const char* kForgotten = "a sample was forgotten; the night begins anew without it";
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(std::llround(seconds * 1000));
@@ -19,13 +22,14 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
                      const StateLayout& layout, const World& world, JobStore& jobs,
-                     Listener listener)
+                     const data::LabelStore& labels, Listener listener)
     : loop_(loop),
       config_(config),
       command_(command),
       layout_(layout),
       world_(world),
       jobs_(jobs),
+      labels_(labels),
       listener_(std::move(listener)) {
   wake();
 }
@@ -102,12 +106,14 @@ void Scheduler::start(const Job& job) {
 void Scheduler::ended(const Outcome& outcome) {
   const auto gone = std::move(runner_);  // until the end of this function
   ended_.emplace(gone->job(), outcome);
+  if (!when_dropped_.empty() && outcome.kind != Outcome::Kind::kResult) drop_work(gone->job());
   progress_ = nullptr;
   try {
     settle_ended();
   } catch (const Error& error) {
     spdlog::error("job {}: its end cannot be recorded: {}", gone->job(), error.what());
   }
+  for (const auto& done : std::exchange(when_dropped_, {})) done();
   if (shut_down_done_) return loop_.post(std::exchange(shut_down_done_, [] {}));
   if (!ended_) wake();
 }
@@ -130,7 +136,7 @@ void Scheduler::settle_ended() {
 void Scheduler::settle(const Job& job, const Outcome& outcome) {
   switch (outcome.kind) {
     case Outcome::Kind::kResult:
-      return jobs_.finish(job.id, outcome.result);
+      return settle_result(job, outcome.result);
     case Outcome::Kind::kRefused:
       return jobs_.end(job.id, JobState::kFailed, outcome.message);
     case Outcome::Kind::kStopped:
@@ -139,6 +145,49 @@ void Scheduler::settle(const Job& job, const Outcome& outcome) {
     case Outcome::Kind::kDied:
       if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
       return died(job, outcome.message);
+  }
+}
+
+// What learned from a sample that was forgotten meanwhile is not put in service: the last look is
+// here, on the thread that also takes what is forgotten from the versions that are recorded.
+void Scheduler::settle_result(const Job& job, const Json& result) {
+  const JobSamples samples = samples_of_job(layout_, job.id);
+  const auto gone = [&](const data::Digest& digest) { return !labels_.has(digest); };
+  if (std::ranges::none_of(samples.trained, gone) && std::ranges::none_of(samples.others, gone))
+    return jobs_.finish(job.id, result, samples.trained);
+  if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+  drop_work(job.id);
+  std::error_code error;
+  std::filesystem::remove_all(layout_.version(job.spec.model, job.version.value()), error);
+  jobs_.pause(job.id, kForgotten);
+}
+
+void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done) {
+  bool later = false;
+  for (const std::int64_t job : jobs) {
+    if (runner_ && runner_->job() == job) {
+      later = true;
+      if (runner_->is_stopping()) continue;
+      stop_reason_ = kForgotten;
+      runner_->stop(grace());
+    } else {
+      drop_work(job);
+    }
+  }
+  if (!later) return done();
+  when_dropped_.push_back(std::move(done));
+}
+
+// All but the job's description: the next attempt draws its samples anew.
+void Scheduler::drop_work(std::int64_t job) const {
+  std::error_code error;
+  std::vector<std::filesystem::path> made;
+  for (const auto& entry : std::filesystem::directory_iterator(layout_.job(job), error)) {
+    if (entry.path() != layout_.job_file(job)) made.push_back(entry.path());
+  }
+  for (const auto& path : made) {
+    std::filesystem::remove_all(path, error);
+    if (error) spdlog::warn("cannot remove {}: {}", path.string(), error.message());
   }
 }
 

@@ -9,11 +9,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "daemon/service/config.h"
 #include "daemon/service/job_runner.h"
 #include "daemon/state/job_store.h"
+#include "datasets/labels/label_store.h"
 
 namespace moil::daemon {
 
@@ -26,7 +29,8 @@ class Scheduler {
   };
 
   Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
-            const StateLayout& layout, const World& world, JobStore& jobs, Listener listener);
+            const StateLayout& layout, const World& world, JobStore& jobs,
+            const data::LabelStore& labels, Listener listener);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -36,6 +40,9 @@ class Scheduler {
   // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition where
   // the job is finished already.
   void cancel(std::int64_t job);
+  // What these unfinished jobs have made so far is dropped, for it has to do with samples that were
+  // forgotten; a running one is stopped for that. Calls `done` when nothing is left of it.
+  void begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done);
   // Starts nothing more, stops the worker and calls `done` when it is gone.
   void shut_down(std::function<void()> done);
 
@@ -51,6 +58,8 @@ class Scheduler {
   void ended(const Outcome& outcome);
   void settle_ended();
   void settle(const Job& job, const Outcome& outcome);
+  void settle_result(const Job& job, const Json& result);
+  void drop_work(std::int64_t job) const;
   void died(const Job& job, const std::string& why);
   void remove_job_folder(std::int64_t job) const;
   std::chrono::milliseconds grace() const;
@@ -61,11 +70,13 @@ class Scheduler {
   const StateLayout layout_;
   const World& world_;
   JobStore& jobs_;
+  const data::LabelStore& labels_;
   Listener listener_;
   std::unique_ptr<JobRunner> runner_;
   std::optional<std::pair<std::int64_t, Outcome>> ended_;  // not recorded yet
   bool runs_now_ = false;                                  // the running job ignores the window
   std::string stop_reason_;
+  std::vector<std::function<void()>> when_dropped_;  // the running job begins anew; then these
   Json progress_;
   std::function<void()> shut_down_done_;
   EventLoop::TimerId timer_ = 0;

@@ -37,13 +37,14 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       models(database, layout),
       jobs(database, models),
       labels(layout.labels(), data::LabelStore::Access::kReadWrite),
+      forgetting(background, labels, layout, config, database, models, scheduler),
       watchers(jobs),
       command(config.worker, layout, lock.descriptor()),
       worker_calls(loop),
       importer(worker_calls, command, layout, database, models),
       planner(worker_calls, command, layout, config, models),
       predictor(worker_calls, command, layout, models),
-      scheduler(loop, config, command, layout, world, jobs,
+      scheduler(loop, config, command, layout, world, jobs, labels,
                 {.changed = [this](std::int64_t job) { watchers.changed(job); },
                  .progress = [this](std::int64_t job,
                                     const Json& event) { watchers.progress(job, event); }}),
@@ -54,6 +55,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       outside(loop, limits.file_time),
       background(loop) {
   recover(jobs, models);
+  forgetting.resume();
   server.on_drained([this](const auto& client) { watchers.drained(client); });
   server.on_closed([this](const auto& client) { watchers.closed(client); });
 }

@@ -14,6 +14,7 @@
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/server.h"
 #include "daemon/service/config.h"
+#include "daemon/service/forgetting.h"
 #include "daemon/service/importer.h"
 #include "daemon/service/job_planner.h"
 #include "daemon/service/predictor.h"
@@ -50,6 +51,7 @@ class Service {
   ModelStore models;
   JobStore jobs;
   data::LabelStore labels;
+  Forgetting forgetting;
   Watchers watchers;
   const WorkerCommand command;
   WorkerCalls worker_calls;

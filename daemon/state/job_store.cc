@@ -184,7 +184,7 @@ void JobStore::end(std::int64_t id, JobState state, const std::string& why) {
   if (job.version) models_.discard(job.spec.model, *job.version);
 }
 
-void JobStore::finish(std::int64_t id, const Json& result) {
+void JobStore::finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned) {
   const Job job = get(id);
   const bool promoted = result.value("promoted", false);
   Transaction transaction(db_, Transaction::Kind::kWrite);
@@ -195,6 +195,7 @@ void JobStore::finish(std::int64_t id, const Json& result) {
   if (promoted) {
     models_.record(job.spec.model, job.version.value(), "personalized by job " + std::to_string(id),
                    metrics_of(result), job.spec.activate);
+    models_.record_samples(job.spec.model, job.version.value(), learned);
   }
   set_state(job, promoted ? JobState::kSucceeded : JobState::kRejectedByGuard, reason_of(result));
   transaction.commit();

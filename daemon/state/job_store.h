@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,9 @@ class JobStore {
   void retry(std::int64_t id, const std::string& why, std::int64_t not_before);
   // -> failed or cancelled; the version it reserved is discarded.
   void end(std::int64_t id, JobState state, const std::string& why);
-  // -> succeeded (the version is recorded and activated in the same transaction) or
-  // rejected-by-guard.
-  void finish(std::int64_t id, const Json& result);
+  // -> succeeded (the version is recorded, with the samples it learned from, and activated in the
+  // same transaction) or rejected-by-guard.
+  void finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned = {});
   void set_cancelling(std::int64_t id);
 
   void add_event(std::int64_t id, const Json& body);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/state/job.h"
+#include "daemon/state/version_samples.h"
 #include "datasets/labels/sample_files.h"
 
 namespace fs = std::filesystem;
@@ -44,14 +45,15 @@ Json to_json(const ModelVersion& v, const StateLayout& layout) {
           {"job", v.job ? Json(*v.job) : Json(nullptr)},
           {"summary", v.summary},
           {"metrics", v.metrics},
+          {"forgotten", v.forgotten},
           {"folder", layout.version(v.model, v.version).string()}};
 }
 
 std::vector<ModelVersion> ModelStore::query(const std::string& where, const std::string& model,
                                             std::int64_t version) const {
   Statement rows(db_,
-                 "SELECT model, version, active, created_at, parent, job, summary, metrics "
-                 "FROM versions WHERE state = 'ready' AND (?1 = '' OR model = ?1) "
+                 "SELECT model, version, active, created_at, parent, job, summary, metrics, "
+                 "forgotten FROM versions WHERE state = 'ready' AND (?1 = '' OR model = ?1) "
                  "AND (?2 = 0 OR version = ?2) " +
                      where + " ORDER BY model, version");
   rows.bind(std::string_view(model)).bind(version);
@@ -64,7 +66,8 @@ std::vector<ModelVersion> ModelStore::query(const std::string& where, const std:
                    .parent = optional_integer(rows, 4),
                    .job = optional_integer(rows, 5),
                    .summary = rows.text(6),
-                   .metrics = Json::parse(rows.text(7))});
+                   .metrics = Json::parse(rows.text(7)),
+                   .forgotten = rows.integer(8)});
   }
   return out;
 }
@@ -95,7 +98,8 @@ std::int64_t ModelStore::reserve(const std::string& model, std::optional<std::in
   data::make_private_folder(layout_.model(model));
   Statement last(db_,
                  "SELECT max(coalesce((SELECT max(version) FROM versions WHERE model = ?1), 0), "
-                 "coalesce((SELECT max(version) FROM jobs WHERE model = ?1), 0))");
+                 "coalesce((SELECT max(version) FROM jobs WHERE model = ?1), 0), "
+                 "coalesce((SELECT version FROM removed_versions WHERE model = ?1), 0))");
   last.bind(std::string_view(model));
   const std::int64_t version = (last.step() ? last.integer(0) : 0) + 1;
   Statement insert(db_,
@@ -127,6 +131,50 @@ void ModelStore::set_active(const std::string& model, std::int64_t version) {
   off.bind(std::string_view(model)).run();
   Statement on(db_, "UPDATE versions SET active = 1 WHERE model = ? AND version = ?");
   on.bind(std::string_view(model)).bind(version).run();
+}
+
+void ModelStore::record_samples(const std::string& model, std::int64_t version,
+                                std::span<const data::Digest> samples) {
+  VersionSamples(db_).record({model, version}, samples);
+}
+
+std::vector<ModelVersion> ModelStore::forget_samples(std::span<const data::Digest> samples) {
+  std::vector<ModelVersion> learned;
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  for (const auto& [model, version] : VersionSamples(db_).forget(samples)) {
+    for (ModelVersion& found : query("", model, version)) learned.push_back(std::move(found));
+  }
+  transaction.commit();
+  return learned;
+}
+
+void ModelStore::require_unused(const ModelVersion& version) const {
+  const std::string what =
+      "version " + std::to_string(version.version) + " of model \"" + version.model + "\" ";
+  if (version.active) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                what + "is in service; put another one in service first (model.activate)");
+  }
+  Statement job(db_,
+                "SELECT id FROM jobs WHERE model = ? AND base_version = ? AND state IN "
+                "('queued', 'running')");
+  if (!job.bind(std::string_view(version.model)).bind(version.version).step()) return;
+  throw Error(ErrorCode::kFailedPrecondition, what + "is what job " +
+                                                  std::to_string(job.integer(0)) +
+                                                  " began with; wait for its end or cancel it");
+}
+
+void ModelStore::remove(const std::string& model, std::int64_t version) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  require_unused(get(model, version));
+  VersionSamples(db_).hand_down({model, version});
+  for (const char* sql : {"DELETE FROM versions WHERE model = ?1 AND version = ?2",
+                          "INSERT INTO removed_versions VALUES (?1, ?2) ON CONFLICT (model) DO "
+                          "UPDATE SET version = max(version, excluded.version)"}) {
+    Statement(db_, sql).bind(std::string_view(model)).bind(version).run();
+  }
+  transaction.commit();
+  remove_unknown_folders(model);
 }
 
 void ModelStore::discard(const std::string& model, std::int64_t version) {
@@ -185,7 +233,7 @@ void ModelStore::remove_unknown_folders(const std::string& model) {
   bool removed = false;
   for (const auto& entry : fs::directory_iterator(layout_.model(model))) {
     if (known.contains(entry.path().filename())) continue;
-    spdlog::info("removing {}, which no job is going to complete", entry.path().string());
+    spdlog::info("removing {}, which is no version of the store", entry.path().string());
     std::error_code error;
     fs::remove_all(entry.path(), error);
     if (error) spdlog::warn("cannot remove {}: {}", entry.path().string(), error.message());

@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "daemon/json/fields.h"
 #include "daemon/state/schema.h"
 #include "daemon/state_layout.h"
+#include "datasets/identity/digest.h"
 
 namespace moil::daemon {
 
@@ -25,6 +27,7 @@ struct ModelVersion {
   std::optional<std::int64_t> job;     // that made it; none: imported
   std::string summary;
   Json metrics = Json::object();
+  std::int64_t forgotten = 0;  // samples that it learned from and that were forgotten since
 };
 
 Json to_json(const ModelVersion& version, const StateLayout& layout);
@@ -46,6 +49,14 @@ class ModelStore {
   // Expects the caller's transaction. kInternal where the folder is not there.
   void record(const std::string& model, std::int64_t version, const std::string& summary,
               const Json& metrics, bool activate);
+  // The same, of what it was trained on. Expects the caller's transaction.
+  void record_samples(const std::string& model, std::int64_t version,
+                      std::span<const data::Digest> samples);
+  // The versions that learned from them; `forgotten` says so from now on.
+  std::vector<ModelVersion> forget_samples(std::span<const data::Digest> samples);
+  // Removes a recorded version and its folder; what was made from it is its parent's then.
+  // kNotFound; kFailedPrecondition where it is in service or an unfinished job began with it.
+  void remove(const std::string& model, std::int64_t version);
   // Forgets a version that was never recorded, and removes its folders.
   void discard(const std::string& model, std::int64_t version);
 
@@ -59,6 +70,7 @@ class ModelStore {
  private:
   std::vector<ModelVersion> query(const std::string& where, const std::string& model,
                                   std::int64_t version) const;
+  void require_unused(const ModelVersion& version) const;
   void set_active(const std::string& model, std::int64_t version);
   void drop_abandoned_rows();
   void remove_unknown_folders(const std::string& model);

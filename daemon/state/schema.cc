@@ -61,12 +61,29 @@ CREATE UNIQUE INDEX one_active_version ON versions (model) WHERE active = 1;
 ALTER TABLE jobs ADD COLUMN summary TEXT;
 UPDATE jobs SET summary = json_remove(result, '$.details') WHERE json_valid(result);
 )sql",
+    R"sql(
+ALTER TABLE versions ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE version_samples (
+  model    TEXT NOT NULL,
+  version  INTEGER NOT NULL,
+  digest   BLOB NOT NULL CHECK (length(digest) = 16),
+  PRIMARY KEY (model, version, digest),
+  FOREIGN KEY (model, version) REFERENCES versions (model, version) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX version_samples_by_digest ON version_samples (digest);
+CREATE TABLE removed_versions (
+  model    TEXT PRIMARY KEY,
+  version  INTEGER NOT NULL
+) WITHOUT ROWID;
+)sql",
 };
 
 }  // namespace
 
 void prepare_database(Database& database) {
-  database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+  database.run(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; "
+      "PRAGMA secure_delete = ON;");
   const auto version = database.number("PRAGMA user_version");
   if (version > kSchemaVersion) {
     throw Error(ErrorCode::kFailedPrecondition,

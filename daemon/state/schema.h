@@ -1,11 +1,16 @@
 // The daemon's tables and their history (moild.db).
 //
 //   version 1  jobs, events, versions
+//   version 2  jobs.summary
+//   version 3  version_samples, versions.forgotten, removed_versions
 //
 // jobs      one row a submitted job; `spec` and `result` are JSON
 // events    what a job's watchers saw, by (job, seq): state changes, stages, curve points
 // versions  model versions; 'incoming' while a worker may be writing one, 'ready' when recorded;
-//           at most one of a model is active
+//           at most one of a model is active; `forgotten` of the samples that one learned from have
+//           been forgotten since
+// version_samples   samples of the label store that a version learned from (version_samples.h)
+// removed_versions  the highest number of a model that was removed: numbers are not used twice
 //
 // All times are milliseconds since 1970, UTC.
 #pragma once
@@ -18,11 +23,11 @@ using data::Database;
 using data::Statement;
 using data::Transaction;
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
-// Sets the pragmas (WAL, synchronous=FULL, foreign keys) and migrates, each version in its own
-// transaction: a migration that fails leaves the data as they were. kFailedPrecondition where the
-// file was written by a newer moild.
+// Sets the pragmas (WAL, synchronous=FULL, foreign keys, secure deletion) and migrates, each
+// version in its own transaction: a migration that fails leaves the data as they were.
+// kFailedPrecondition where the file was written by a newer moild.
 void prepare_database(Database& database);
 
 }  // namespace moil::daemon

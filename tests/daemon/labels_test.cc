@@ -25,8 +25,9 @@ class Labels : public testing::Test {
         .value("/error/data/code"_json_pointer, std::string("none"));
   }
   Json add(const std::string& label, const std::string& content) const {
-    return call("label.add", {{"labels", {label}},
-                              {"samples", {{{"content", encode_base64(content)}}}}})["samples"][0];
+    return call("label.add",
+                {{"labels", {label}},
+                 {"samples", {{{"content", encode_base64(photo(content))}}}}})["samples"][0];
   }
 
   TempFolder folder_;
@@ -51,7 +52,7 @@ TEST_F(Labels, ManyFilesByDescriptorInOneRequest) {
   Json samples = Json::array();
   for (int i = 0; i < 40; ++i) {
     const auto path = folder_ / ("sample" + std::to_string(i));
-    std::ofstream(path) << "content " << i;
+    std::ofstream(path) << photo("content " + std::to_string(i));
     files.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     descriptors.push_back(files.back().get());
     samples.push_back({{"file", i}});
@@ -60,7 +61,7 @@ TEST_F(Labels, ManyFilesByDescriptorInOneRequest) {
   const Json reply =
       client.call("label.add", {{"labels", {"7"}}, {"samples", samples}}, descriptors);
   EXPECT_EQ(reply["added"], 40);
-  EXPECT_EQ(reply["samples"][3]["digest"], data::digest_of(std::string_view("content 3")).hex());
+  EXPECT_EQ(reply["samples"][3]["digest"], data::digest_of(photo("content 3")).hex());
 }
 
 TEST_F(Labels, ADescriptorThatIsNoFileAndOneThatIsNotThere) {
@@ -161,8 +162,24 @@ TEST_F(Labels, ASampleUnderAnotherLabelIsReportedInItsPlace) {
   const Json first = add("cat", "one");
   const Json again = add("dog", "one");
   EXPECT_EQ(again["error"]["code"], "already_exists");
+  EXPECT_THAT(again["error"]["message"].get<std::string>(), testing::HasSubstr("'cat'"));
+  EXPECT_EQ(again["digest"], first["digest"]);
   call("label.relabel", {{"digest", first["digest"]}, {"labels", {"dog"}}});
   EXPECT_EQ(add("dog", "one")["new"], false);
+}
+
+TEST_F(Labels, WhatNoModelReadsIsRefusedInItsPlace) {
+  const Json reply =
+      call("label.add", {{"labels", {"cat"}},
+                         {"samples",
+                          {{{"content", encode_base64("milk, bread")}, {"name", "list.jpg"}},
+                           {{"content", encode_base64(photo("one"))}, {"name", "one.jpg"}}}}});
+  EXPECT_EQ(reply["added"], 1);
+  EXPECT_EQ(reply["failed"], 1);
+  EXPECT_EQ(reply["samples"][0]["error"]["code"], "bad_data");
+  EXPECT_THAT(reply["samples"][0]["error"]["message"].get<std::string>(),
+              testing::HasSubstr("it is text"));
+  EXPECT_EQ(call("label.samples", Json::object())["samples"][0]["name"], "one.jpg");
 }
 
 TEST_F(Labels, SamplesInPages) {
@@ -196,7 +213,7 @@ TEST_F(Labels, ForgetTakesTheFeatureMapsAlong) {
   {
     auto cache = open_cache(StateLayout(folder_ / "state"), 0);
     cache.use_model(model, "backbone");
-    const std::string content = "one";
+    const std::string content = photo("one");
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(content.data());
     const std::vector<float> features = {1, 2, 3};
     cache.put({model, cache::sample_digest(std::span(bytes, content.size()))}, features);

@@ -112,19 +112,60 @@ TEST_F(Moilctl, NobodyListens) {
 
 TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
   std::filesystem::create_directories(folder_ / "sevens");
-  for (int i = 0; i < 120; ++i) file("sevens/" + std::to_string(i), "seven " + std::to_string(i));
+  for (int i = 0; i < 120; ++i)
+    file("sevens/" + std::to_string(i), photo("seven " + std::to_string(i)));
   EXPECT_EQ(ctl({"label", "add", folder_ / "sevens", "--label", "7"}).out,
             "120 added, 0 known already\n");
   EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "7"}).out,
             "0 added, 1 known already\n");
   const Json list = Json::parse(ctl({"label", "list", "--json"}).out);
   EXPECT_EQ(list["labels"][0]["samples"], 120);
-  EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "8"}).status, EX_DATAERR);
+  const Finished other = ctl({"label", "add", folder_ / "sevens/3", "--label", "8"});
+  EXPECT_EQ(other.status, EX_DATAERR);
+  EXPECT_THAT(other.err, testing::ContainsRegex("sevens/3: it is there already as '7' .sample .*"
+                                                "moilctl label relabel [0-9a-f]+ --label \"8\""));
   EXPECT_EQ(ctl({"label", "add", folder_ / "none", "--label", "8"}).status, EX_NOINPUT);
 }
 
+TEST_F(Moilctl, AFolderStandsForWhatIsInItAndBelow) {
+  namespace fs = std::filesystem;
+  for (const char* name : {"in/below/deeper", "in/.thumbs", "in/@eaDir", "in/empty", "elsewhere"})
+    fs::create_directories(folder_ / name);
+  file("in/a.jpg", photo("a"));
+  file("in/below/deeper/b.jpg", photo("b"));
+  file("in/below/notes.jpg", "milk, bread");
+  file("in/.thumbs/c.jpg", photo("c"));
+  file("in/@eaDir/d.jpg", photo("d"));
+  file("in/.DS_Store", "x");
+  fs::create_symlink(file("elsewhere/e.jpg", photo("e")), folder_ / "in/link.jpg");
+  fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "in/linked");
+  const Finished done = ctl({"label", "add", folder_ / "in", "--label", "x"});
+  EXPECT_EQ(done.status, EX_DATAERR) << "one is no photo";
+  EXPECT_EQ(done.out, "2 added, 0 known already, 1 refused\n");
+  EXPECT_THAT(done.err, HasSubstr("notes.jpg: it is text"));
+  EXPECT_THAT(done.err, HasSubstr("link.jpg: passed over: it is a link"));
+  EXPECT_THAT(done.err, HasSubstr("linked: passed over: it is a link"));
+  EXPECT_THAT(done.err, HasSubstr("3 hidden or service files passed over"));
+  const Finished named = ctl({"label", "add", folder_ / "in/link.jpg", "--label", "x"});
+  EXPECT_EQ(named.out, "1 added, 0 known already\n") << "a link that is named is followed";
+  EXPECT_THAT(ctl({"label", "samples"}).out, HasSubstr("in/below/deeper/b.jpg"));
+  const Finished nothing = ctl({"label", "add", folder_ / "in/empty", "--label", "x"});
+  EXPECT_EQ(nothing.status, EX_NOINPUT);
+  EXPECT_THAT(nothing.err, HasSubstr("there is no file to add"));
+}
+
+TEST_F(Moilctl, TextThatIsNotUtf8IsNamed) {
+  const Finished done = ctl({"label", "rename", "caf\xe9", "cafe"});
+  EXPECT_EQ(done.status, EX_USAGE);
+  EXPECT_THAT(done.err, HasSubstr("'caf\xef\xbf\xbd' is not valid UTF-8"));
+  const Finished fine =
+      ctl({"label", "add", file("caf\xe9.jpg", photo("a")), "--label", "x", "--json"});
+  EXPECT_EQ(fine.status, EX_OK) << "a file's name may be anything: " << fine.err;
+  EXPECT_TRUE(Json::accept(fine.out));
+}
+
 TEST_F(Moilctl, LabelUpkeep) {
-  ctl({"label", "add", file("a", "one"), "--label", "cat"});
+  ctl({"label", "add", file("a", photo("one")), "--label", "cat"});
   EXPECT_EQ(ctl({"label", "rename", "cat", "tom"}).status, EX_OK);
   EXPECT_THAT(ctl({"label", "map", "tom", "cat"}).out, HasSubstr("tom"));
   const Json samples = Json::parse(ctl({"--json", "label", "samples"}).out)["samples"];

@@ -72,7 +72,7 @@ TEST_F(Moild, WhatWasAcknowledgedSurvives) {
     MoildProcess moild(folder_ / "state", never);
     import_digits(moild.socket());
     result_of(moild.socket(), "label.add",
-              {{"labels", {"cat"}}, {"samples", {{{"content", "AAEC"}}}}});
+              {{"labels", {"cat"}}, {"samples", {{{"content", "/9j/YQ=="}}}}});
     id = submit(moild.socket(), "night", false);
     moild.kill_hard();
   }

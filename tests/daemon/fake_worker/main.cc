@@ -7,6 +7,9 @@
 //   garbage      writes lines that are no events    deaf   ignores SIGTERM
 //   no-folder    reports a version it did not write
 //   elastic      tells of elastic training in its result
+//
+// A test may put into the state folder: "mix.json", the samples that jobs note as theirs, and
+// "says", what bad-data complains of.
 #include <signal.h>
 #include <unistd.h>
 
@@ -57,8 +60,12 @@ class Night {
     const std::string& name = job_.spec.name;
     const int attempts = count("attempts");
     if (name == "garbage") write_line("this is no JSON\n[1,2\n{\"event\":\"unheard-of\"}\n");
+    const fs::path mix = layout_.root() / "mix.json", says = layout_.root() / "says";
+    if (fs::exists(mix))
+      fs::copy_file(mix, layout_.job(job_.id) / "mix.json", fs::copy_options::overwrite_existing);
     if (name == "bad-data") {
-      events_.error(Error(ErrorCode::kBadData, "sample 3 is not an image"));
+      events_.error(Error(ErrorCode::kBadData,
+                          fs::exists(says) ? read_text(says) : "sample 3 is not an image"));
       return kExitBadData;
     }
     if (name == "deaf") ::signal(SIGTERM, SIG_IGN);

@@ -94,6 +94,8 @@ Json job_named(const std::string& name, const std::filesystem::path& pack);
 std::int64_t submit(const std::filesystem::path& socket, const std::string& name, bool now = true);
 // Waits until the job's state is `state` and returns job.get's "job"; fails after 20 seconds.
 Json wait_for(const std::filesystem::path& socket, std::int64_t id, const std::string& state);
+// What a label store takes for a photo: the first bytes of a JPEG, then the text.
+inline std::string photo(const std::string& text) { return "\xff\xd8\xff" + text; }
 // Polls `condition` for at most 20 seconds.
 bool eventually(const std::function<bool()>& condition);
 

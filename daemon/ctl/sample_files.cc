@@ -1,0 +1,70 @@
+#include "daemon/ctl/sample_files.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+// Compared without regard to case.
+constexpr std::array kServiceNames = {"@eadir",       "__macosx", "thumbs.db", "desktop.ini",
+                                      "$recycle.bin", "#recycle", "lost+found"};
+
+bool is_service(const fs::path& path) {
+  std::string name = path.filename().string();
+  if (name.starts_with('.')) return true;
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::ranges::find(kServiceNames, name) != kServiceNames.end();
+}
+
+std::vector<fs::path> content_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
+       it.increment(error)) {
+    paths.push_back(it->path());
+  }
+  if (error) throw system_error("cannot read the folder " + folder.string(), error.value());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+void gather(const fs::path& folder, SampleFiles& found) {
+  for (const fs::path& path : content_of(folder)) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (is_service(path)) {
+      found.passed_over.push_back({path, "hidden, or a system's own", true});
+    } else if (fs::is_symlink(status)) {
+      found.passed_over.push_back(
+          {path, "it is a link, which is followed only where it is named itself"});
+    } else if (fs::is_directory(status)) {
+      gather(path, found);
+    } else if (fs::is_regular_file(status)) {
+      found.files.push_back(path);
+    } else {
+      found.passed_over.push_back({path, "it is no file"});
+    }
+  }
+}
+
+}  // namespace
+
+SampleFiles gather_samples(const std::vector<std::string>& given) {
+  SampleFiles found;
+  for (const std::string& name : given) {
+    std::error_code error;  // what is not there is told by who opens it
+    if (fs::is_directory(name, error)) {
+      gather(name, found);
+    } else {
+      found.files.emplace_back(name);
+    }
+  }
+  return found;
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,27 @@
+// Which files `moilctl label add` takes of what it is given.
+//
+// What is named is taken, and links to it are followed. A folder stands for the files in it and in
+// the folders below, in the order of their names; but for hidden ones, those that systems keep for
+// themselves (@eaDir, __MACOSX, Thumbs.db, ...) and links, which may lead anywhere.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace moil::daemon::ctl {
+
+struct SampleFiles {
+  struct PassedOver {
+    std::filesystem::path file;
+    std::string why;
+    bool is_service = false;  // hidden, or a system's own: nobody misses it
+  };
+  std::vector<std::filesystem::path> files;
+  std::vector<PassedOver> passed_over;
+};
+
+// Throws moil::Error for a folder that cannot be read.
+[[nodiscard]] SampleFiles gather_samples(const std::vector<std::string>& given);
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,59 @@
+// Forgets samples for good: what the label store forgot is removed from wherever else it left
+// something. docs/user-guide.md says what that is.
+//
+// In this order, so that a crash at any point leaves nothing that is forgotten but present without
+// a note of it in the label store (LabelStore::forgetting()), with which the next start goes on:
+//   1. the label store's rows, with the note, then its files;        background
+//   2. feature maps: from now on no worker stores any (cache.h)      background
+//   3. what model versions, jobs and events know of the samples      loop, with the answer
+//   4. what unfinished nights made of them: a running one is stopped, and each begins anew
+//   5. the note
+//
+// Loop thread only. Everything given outlives it and its work.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "daemon/loop/background.h"
+#include "daemon/rpc/method.h"
+#include "daemon/service/config.h"
+#include "daemon/service/scheduler.h"
+#include "daemon/state/job_store.h"
+#include "daemon/state/model_store.h"
+#include "datasets/labels/label_store.h"
+
+namespace moil::daemon {
+
+class Forgetting {
+ public:
+  Forgetting(Background& background, data::LabelStore& labels, const StateLayout& layout,
+             const Config& config, Database& database, ModelStore& models, Scheduler& scheduler);
+
+  // `rows` does step 1 on the background thread and returns the answer, to which "versions" is
+  // added: the model versions that learned from what was forgotten.
+  void start(std::function<Json()> rows, const Responder& responder);
+  // Goes on with what a crash or an error left undone.
+  void resume();
+
+ private:
+  struct Work {
+    std::vector<data::ForgottenSample> samples;
+    std::vector<std::int64_t> jobs;  // whose folders know them
+    Json reply;
+  };
+  void submit(const std::function<Json()>& rows, const Responder& responder, Lane::Turn turn);
+  Work remove_maps(const std::function<Json()>& rows) const;
+  void remove_traces(const Work& work, Json& reply);
+  void forget_note(const std::vector<data::ForgottenSample>& samples);
+
+  Background& background_;
+  data::LabelStore& labels_;
+  const StateLayout layout_;
+  const Config& config_;
+  Database& database_;
+  ModelStore& models_;
+  Scheduler& scheduler_;
+};
+
+}  // namespace moil::daemon

@@ -1,0 +1,65 @@
+#include "daemon/state/version_samples.h"
+
+#include <map>
+#include <set>
+
+namespace moil::daemon {
+namespace {
+
+// A version and all that were made from it, or that it was made from.
+constexpr const char* kAncestors =
+    "WITH RECURSIVE line (version) AS (VALUES (?2) UNION SELECT parent FROM versions "
+    "JOIN line USING (version) WHERE model = ?1 AND parent IS NOT NULL) ";
+constexpr const char* kDescendants =
+    "WITH RECURSIVE line (version) AS (VALUES (?2) UNION SELECT versions.version FROM versions "
+    "JOIN line ON parent = line.version WHERE model = ?1) ";
+
+}  // namespace
+
+void VersionSamples::record(const Version& version, std::span<const data::Digest> samples) {
+  Statement insert(db_, std::string(kAncestors) +
+                            "INSERT OR IGNORE INTO version_samples SELECT ?1, ?2, ?3 WHERE NOT "
+                            "EXISTS (SELECT 1 FROM version_samples JOIN line USING (version) "
+                            "WHERE model = ?1 AND digest = ?3)");
+  for (const data::Digest& sample : samples) {
+    insert.bind(std::string_view(version.first)).bind(version.second).bind(sample.bytes).run();
+  }
+}
+
+std::vector<VersionSamples::Version> VersionSamples::forget(std::span<const data::Digest> samples) {
+  std::map<Version, std::int64_t> learned;  // how many of them
+  for (const data::Digest& sample : samples) {
+    std::set<Version> of_sample;
+    Statement direct(db_, "SELECT model, version FROM version_samples WHERE digest = ?");
+    direct.bind(sample.bytes);
+    while (direct.step()) {
+      const std::string model = direct.text(0);
+      Statement line(db_, std::string(kDescendants) + "SELECT version FROM line");
+      line.bind(std::string_view(model)).bind(direct.integer(1));
+      while (line.step()) of_sample.emplace(model, line.integer(0));
+    }
+    for (const Version& version : of_sample) ++learned[version];
+    Statement(db_, "DELETE FROM version_samples WHERE digest = ?").bind(sample.bytes).run();
+  }
+  std::vector<Version> versions;
+  Statement mark(db_,
+                 "UPDATE versions SET forgotten = forgotten + ? WHERE model = ? AND version = ?");
+  for (const auto& [version, count] : learned) {
+    mark.bind(count).bind(std::string_view(version.first)).bind(version.second).run();
+    versions.push_back(version);
+  }
+  return versions;
+}
+
+void VersionSamples::hand_down(const Version& version) {
+  for (const char* sql :
+       {"INSERT OR IGNORE INTO version_samples SELECT s.model, v.version, digest "
+        "FROM version_samples s JOIN versions v ON v.model = s.model AND v.parent = s.version "
+        "WHERE s.model = ?1 AND s.version = ?2",
+        "UPDATE versions SET parent = (SELECT parent FROM versions WHERE model = ?1 AND "
+        "version = ?2) WHERE model = ?1 AND parent = ?2"}) {
+    Statement(db_, sql).bind(std::string_view(version.first)).bind(version.second).run();
+  }
+}
+
+}  // namespace moil::daemon
