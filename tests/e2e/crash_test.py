@@ -1,6 +1,8 @@
 """kill -9 of the worker and of the daemon, in every stage of a night.
 
-After a restart the job must complete, with the very weights of a run that was never killed.
+After a restart the job must complete, with the very weights of a run that was never killed. One of the
+photos cannot be read, so that what is left out is the same after a restart, too. And where a photo is
+forgotten in the middle, the weights must be those of a night that never saw it.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ class CrashTest(unittest.TestCase):
         with daemon_in(folder) as daemon:
             ctl = ctl_of(daemon)
             cls.world.furnish(ctl)
+            cls.add_torn_photo(ctl, folder / "torn.png")
             for layers in (SETTINGS.trainable_layers, "all"):
                 spec = {**cls.spec, "activate": False, "freeze": {"trainable_layers": layers}}
                 first = ctl.wait(ctl.submit(spec))
@@ -45,20 +48,29 @@ class CrashTest(unittest.TestCase):
         cls.expected = cls.never_killed(cls.spec)
 
     @classmethod
+    def add_torn_photo(cls, ctl: Moilctl, file: Path) -> None:
+        label = SETTINGS.local_classes[0]
+        whole = cls.world.place.later[label][0].read_bytes()
+        file.write_bytes(whole[: len(whole) * 2 // 3])
+        ctl.add_label([file], label, "train")
+
+    @classmethod
     def copied_state(cls, name: str) -> Path:
         folder = cls.world.new_folder(name)
         shutil.copytree(cls.furnished, folder / "state")
         return folder
 
     @classmethod
-    def never_killed(cls, spec: dict[str, Any]) -> str:
+    def never_killed(cls, spec: dict[str, Any], forgotten: str | None = None) -> str:
         with daemon_in(cls.copied_state("unharmed")) as daemon:
             ctl = ctl_of(daemon)
+            if forgotten:
+                ctl.text("label", "forget", forgotten)
             job = ctl.wait(ctl.submit(spec))
             assert job["state"] == "succeeded" and job["attempts"] == 1, job
             return weights_digest(daemon.state, job)
 
-    def daemon_that_pauses(self, folder: Path, stage: str) -> Daemon:
+    def daemon_that_pauses(self, folder: Path, stage: str, **worker_settings: Any) -> Daemon:
         """Its first worker stops at the stage for ever; the next ones do not."""
         flag = folder / "pause"
         flag.touch()
@@ -69,7 +81,8 @@ class CrashTest(unittest.TestCase):
             f'exec "{program("moil-worker")}" "$@"\n'
         )
         worker.chmod(0o755)
-        return daemon_in(folder, {"worker": {"path": str(worker), "backoff_seconds": 0.05}})
+        settings = {"path": str(worker), "backoff_seconds": 0.05, **worker_settings}
+        return daemon_in(folder, {"worker": settings})
 
     def kill_at(self, stage: str, kill: str) -> None:
         folder = self.copied_state(f"{kill}-{stage}")
@@ -96,6 +109,7 @@ class CrashTest(unittest.TestCase):
         self.assertEqual(ended["state"], "succeeded", ended["message"])
         self.assertGreaterEqual(ended["attempts"], 2)
         self.assertEqual(weights_digest(daemon.state, ended), expected or self.expected)
+        self.assertEqual(len(ended["result"]["details"]["left_out"]), 1, "the torn photo")
         self.assertEqual(ctl_of(daemon).json("model", "get", ended["model"])["version"], ended["version"])
         self.assertEqual(list((daemon.state / "models" / ended["model"]).glob(".incoming-*")), [])
 
@@ -108,6 +122,26 @@ class CrashTest(unittest.TestCase):
         for stage in STAGES:
             with self.subTest(stage=stage):
                 self.kill_at(stage, "daemon")
+
+    def test_forgotten_in_the_middle_is_as_if_it_had_never_been_there(self) -> None:
+        expected, digest = "", ""
+        for stage in STAGES:
+            with self.subTest(stage=stage):
+                # It does not hear that it should stop, and is killed.
+                with self.daemon_that_pauses(self.copied_state(f"forget-{stage}"), stage, stop_seconds=0.1) as daemon:
+                    ctl = ctl_of(daemon)
+                    if not digest:
+                        digest = ctl.json("label", "samples", "--split", "train")["samples"][0]["digest"]
+                        expected = self.never_killed(self.spec, digest)
+                        self.assertNotEqual(expected, self.expected)
+                    job = ctl.submit(self.spec)
+                    wait_for(f"stage {stage}", lambda: stage_of(ctl, job) == stage)
+                    self.assertEqual(ctl.json("label", "forget", digest)["versions"], [])
+                    self.check(daemon, job, expected)
+                    self.assertEqual(ctl.job(job)["failures"], 0)
+                    for path in (path for path in daemon.state.rglob("*") if path.is_file()):
+                        content = path.read_bytes()
+                        self.assertFalse(digest.encode() in content or bytes.fromhex(digest) in content, path)
 
     def test_killed_again_and_again_while_training(self) -> None:
         """Goes on from a checkpoint, not from the beginning."""
