@@ -91,19 +91,19 @@ TEST_F(Labels, AFileThatHangsHoldsNobodyUp) {
   const int files[] = {bad.get(), good.get()};
   Line client(server.socket());
   const std::string request =
-      Json{
-          {"jsonrpc", "2.0"},
-          {"id", 1},
-          {"method", "label.add"},
-          {"params",
-           {{"labels", {"7"}}, {"samples", {{{"content", "AAEC"}}, {{"file", 0}}, {{"file", 1}}}}}}}
+      Json{{"jsonrpc", "2.0"},
+           {"id", 1},
+           {"method", "label.add"},
+           {"params",
+            {{"labels", {"7"}},
+             {"samples", {{{"content", "/9j/YQ=="}}, {{"file", 0}}, {{"file", 1}}}}}}}
           .dump() +
       "\n";
   ASSERT_GT(send_with(client.descriptor(), request, files), 0);
   ASSERT_TRUE(eventually([&] { return hung.reads() > 0; }));
 
   const auto begin = std::chrono::steady_clock::now();
-  const Json params = {{"labels", {"8"}}, {"samples", {{{"content", "AAEE"}}}}};
+  const Json params = {{"labels", {"8"}}, {"samples", {{{"content", "/9j/Yg=="}}}}};
   EXPECT_EQ(result_of(server.socket(), "label.add", params)["added"], 1);
   EXPECT_EQ(result_of(server.socket(), "label.list")["labels"].size(), 2U);
   result_of(server.socket(), "cache.stats");

@@ -103,7 +103,7 @@ TEST_F(Moild, StoppedAmongQueuedRequestsItEndsWell) {
       std::string many;
       for (int k = 0; k < 20; ++k) {
         const Json params = {{"labels", {"cat"}},
-                             {"samples", {{{"content", encode_base64(std::to_string(k))}}}}};
+                             {"samples", {{{"content", encode_base64(photo(std::to_string(k)))}}}}};
         many += Json{{"jsonrpc", "2.0"}, {"id", k}, {"method", "label.add"}, {"params", params}}
                     .dump() +
                 "\n";
