@@ -136,7 +136,7 @@ void import(Service& s, const Call& call, const Responder& responder) {
   s.importer.start(params, responder);
 }
 
-void predict(Service& s, const Call& call, const Responder& responder) {
+void predict(Service& s, Call& call, const Responder& responder) {
   const auto params = read_fields<PredictParams>(call.params, "the parameters of model.predict");
   if (params.images.empty() || params.images.size() > kMostImages) {
     throw ValidationError(
@@ -145,11 +145,12 @@ void predict(Service& s, const Call& call, const Responder& responder) {
                          std::to_string(params.images.size())}});
   }
   check_samples("images", params.images, call);
-  std::vector<UniqueFd> held;
+  const auto kept = std::make_shared<std::pair<Call, std::vector<UniqueFd>>>();
+  kept->first = std::move(call);
   std::vector<int> descriptors;
   for (const SampleParams& image : params.images)
-    descriptors.push_back(descriptor_of(image, call, held));
-  s.predictor.start(params.model.value_or(""), descriptors, params.top, responder);
+    descriptors.push_back(descriptor_of(image, kept->first, kept->second));
+  s.predictor.start(params.model.value_or(""), descriptors, params.top, responder, kept);
 }
 
 }  // namespace

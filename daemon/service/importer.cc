@@ -22,7 +22,7 @@ void Importer::start(const ImportRequest& request, const Responder& responder) {
   };
   try {
     calls_.start(command_.import(request.path, request.name, version), std::move(answer));
-  } catch (const Error&) {
+  } catch (...) {
     models_.discard(request.name, version);
     throw;
   }

@@ -26,10 +26,10 @@ ModelVersion Predictor::active(const std::string& model) const {
 }
 
 void Predictor::start(const std::string& model, const std::vector<int>& descriptors, int top,
-                      const Responder& responder) {
+                      const Responder& responder, const std::shared_ptr<const void>& owner) {
   const ModelVersion version = active(model);
   WorkerCalls::Answer answer;
-  answer.result = [responder, version](const Json& result) {
+  answer.result = [responder, version, owner](const Json& result) {
     responder.result({{"model", version.model},
                       {"version", version.version},
                       {"predictions", result.at("predictions")}});

@@ -1,6 +1,7 @@
 // model.predict: a worker decodes the images and runs the model on them. Loop thread only.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,9 @@ class Predictor {
 
   // Answers with what the active version of `model` says (docs/protocol.md, model.predict); the
   // only model with an active version where the name is empty. descriptors: as
-  // WorkerCommand::predict. kNotFound, kInvalidArgument, or kResourceExhausted where too many
-  // workers run.
+  // WorkerCommand::predict; `owner` holds them. kNotFound or kInvalidArgument.
   void start(const std::string& model, const std::vector<int>& descriptors, int top,
-             const Responder& responder);
+             const Responder& responder, const std::shared_ptr<const void>& owner);
 
  private:
   ModelVersion active(const std::string& model) const;

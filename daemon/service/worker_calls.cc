@@ -44,9 +44,23 @@ WorkerCalls::WorkerCalls(EventLoop& loop) : loop_(loop) {}
 WorkerCalls::~WorkerCalls() = default;
 
 void WorkerCalls::start(const ProcessOptions& process, Answer answer) {
-  if (running_.size() >= kMostRunning) {
-    throw Error(ErrorCode::kResourceExhausted, "too many workers run already; try again later");
+  if (running_.size() < kMostRunning) return begin(process, std::move(answer));
+  waiting_.emplace_back(process, std::move(answer));
+}
+
+void WorkerCalls::begin_waiting() {
+  while (!waiting_.empty() && running_.size() < kMostRunning) {
+    const auto [process, answer] = std::move(waiting_.front());
+    waiting_.pop_front();
+    try {
+      begin(process, answer);
+    } catch (...) {
+      answer.error(std::current_exception());
+    }
   }
+}
+
+void WorkerCalls::begin(const ProcessOptions& process, Answer answer) {
   auto running = std::make_unique<Running>();
   running->answer = std::move(answer);
   Running* const self = running.get();
@@ -73,6 +87,7 @@ void WorkerCalls::ended(Running& running, const ProcessExit& exit) {
   const auto gone =
       std::move(*place);  // until the end of this function, also where an answer throws
   running_.erase(place);
+  begin_waiting();
   try {
     gone->answer.result(gone->take_result(exit));
   } catch (...) {

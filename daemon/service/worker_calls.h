@@ -1,10 +1,13 @@
-// Workers that are asked one thing: the last line of such a worker is its answer. Loop thread only.
+// Workers that are asked one thing: the last line of such a worker is its answer. Four run at once,
+// the next ones wait. Loop thread only.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <functional>
 #include <list>
 #include <memory>
+#include <utility>
 
 #include "daemon/json/parse.h"
 #include "daemon/process/worker_process.h"
@@ -21,18 +24,22 @@ class WorkerCalls {
   explicit WorkerCalls(EventLoop& loop);
   ~WorkerCalls();  // kills; nobody is answered
 
-  // Calls one of `answer` when the worker is done. Throws, and calls neither, where too many run
-  // already (kResourceExhausted) or it cannot be started.
+  // Calls one of `answer` when the worker is done, or could not be started after it had waited.
+  // Throws, and calls neither, where it cannot be started at once. The descriptors that it inherits
+  // must be open until then: let `answer` own them.
   void start(const ProcessOptions& process, Answer answer);
 
  private:
   struct Running;
 
+  void begin(const ProcessOptions& process, Answer answer);
+  void begin_waiting();
   static void on_line(Running& running, const std::string& line);
   void ended(Running& running, const ProcessExit& exit);
 
   EventLoop& loop_;
   std::list<std::unique_ptr<Running>> running_;
+  std::deque<std::pair<ProcessOptions, Answer>> waiting_;
 };
 
 }  // namespace moil::daemon

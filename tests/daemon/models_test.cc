@@ -102,6 +102,25 @@ TEST_F(Models, PredictWantsANameWhereThereAreSeveralModels) {
   EXPECT_EQ(result_of(server.socket(), "model.predict", params)["model"], "digits");
 }
 
+TEST_F(Models, PredictionsOfManyClientsWaitForEachOther) {
+  const TestServer server(state());
+  import_model(server);
+  const Json params = {{"images", {{{"content", "c2V2ZW4="}}, {{"content", "c2V2ZW4="}}}}};
+  const std::string request =
+      Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "model.predict"}, {"params", params}}.dump() +
+      "\n";
+  std::vector<std::unique_ptr<Line>> clients;
+  for (int i = 0; i < 12; ++i) {
+    clients.push_back(std::make_unique<Line>(server.socket()));
+    clients.back()->send(request);
+  }
+  for (const auto& client : clients) {
+    const Json reply = client->read();
+    ASSERT_TRUE(reply.contains("result")) << reply.dump();
+    EXPECT_EQ(reply["result"]["predictions"][1]["top"][0]["label"], "seven");
+  }
+}
+
 TEST_F(Models, UnknownModelsAndVersions) {
   const TestServer server(state());
   import_model(server);

@@ -99,8 +99,13 @@ void HungFile::serve() {
         break;
       case FUSE_FORGET:
       case FUSE_BATCH_FORGET:
-      case FUSE_INTERRUPT:
         break;
+      case FUSE_INTERRUPT: {  // who reads is being killed
+        fuse_interrupt_in interrupted{};
+        std::memcpy(&interrupted, buffer.data() + sizeof in, sizeof interrupted);
+        refuse(interrupted.unique, EINTR);
+        break;
+      }
       default:
         refuse(in.unique, in.opcode == FUSE_RELEASE || in.opcode == FUSE_FLUSH ? 0 : ENOSYS);
     }
