@@ -10,7 +10,7 @@ pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
-pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(EXIF REQUIRED IMPORTED_TARGET libexif)
@@ -52,7 +52,7 @@ message(STATUS "oneDNN processor: ${MOIL_HAVE_ONEDNN}")
 
 # What parses strangers' files; linked by the worker and tools only, never by the daemon.
 add_library(moil_decoders INTERFACE)
-target_link_libraries(moil_decoders INTERFACE PkgConfig::TURBOJPEG PkgConfig::PNG PkgConfig::WEBP
+target_link_libraries(moil_decoders INTERFACE PkgConfig::JPEG PkgConfig::PNG PkgConfig::WEBP
                       PkgConfig::EXIF PkgConfig::ARCHIVE ZLIB::ZLIB)
 
 # The messages of ONNX files; the definitions choose the names that Debian's build has.

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "datasets/images/orientation.h"
 #include "datasets/labels/media_type.h"
 
 namespace moil::data {
@@ -20,17 +19,30 @@ void check_dimensions(std::string_view name, std::uint64_t width, std::uint64_t 
                       ", at most " + std::to_string(limits.max_pixels) + " pixels are taken");
 }
 
+namespace {
+
+[[noreturn]] void unknown_image(std::span<const std::uint8_t> encoded, std::string_view name) {
+  bad_image(name, encoded.empty() ? "the file is empty" : "neither JPEG, PNG nor WebP");
+}
+
+}  // namespace
+
 void decode_image(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                   const DecodeLimits& limits) {
   const auto type = media_type_of(encoded);
-  if (type == kJpeg) {
-    decode_jpeg(encoded, name, image, limits);
-    return apply_orientation(exif_orientation(encoded), image);
-  }
+  if (type == kJpeg) return decode_jpeg(encoded, name, image, limits);
   if (type == kPng) return decode_png(encoded, name, image, limits);
   if (type == kWebp) return decode_webp(encoded, name, image, limits);
-  if (encoded.empty()) bad_image(name, "the file is empty");
-  bad_image(name, "neither JPEG, PNG nor WebP");
+  unknown_image(encoded, name);
+}
+
+ImageHeader read_image_header(std::span<const std::uint8_t> encoded, std::string_view name,
+                              const DecodeLimits& limits) {
+  const auto type = media_type_of(encoded);
+  if (type == kJpeg) return read_jpeg_header(encoded, name, limits);
+  if (type == kPng) return read_png_header(encoded, name, limits);
+  if (type == kWebp) return read_webp_header(encoded, name, limits);
+  unknown_image(encoded, name);
 }
 
 Image decode_image(std::span<const std::uint8_t> encoded, std::string_view name,

@@ -5,6 +5,7 @@
 // functions may be called from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,28 +15,48 @@
 
 namespace moil::data {
 
-// Of a decoded image. Larger ones are refused, but a JPEG that is not progressive is decoded at a
-// half, a quarter or an eighth of its sides where that is within the limit.
+// Of a decoded image. Larger ones are refused, but a JPEG of one scan (not a progressive one) is
+// decoded at a half, a quarter or an eighth of its sides where that is within the limit.
 struct DecodeLimits {
   std::uint64_t max_pixels = 64'000'000;
 };
 
-// Decodes by the first bytes of the content. `name` is what an error calls the image. JPEG gives 1
-// or 3 channels (CMYK becomes RGB) and is turned upright by its EXIF orientation, PNG 1, 3 or 4
-// (palettes are expanded, 16 bits become 8, grey with alpha becomes RGBA), WebP 3 or 4. The image's
+// Decodes by the first bytes of the content. `name` is what an error calls the image. Gives 1
+// channel (grey) or 3 (RGB), upright by the EXIF orientation that JPEG, PNG (eXIf) and WebP (EXIF)
+// may hold. CMYK becomes RGB, palettes are expanded, 16 bits become 8; then what is transparent is
+// composited on white (canvas.h), so that colours under full transparency mean nothing. The image's
 // memory is reused.
+//
+// A JPEG whose coded pixels are damaged is refused where the decoder would go on with what it can
+// guess; what costs no pixel (stray bytes between segments, an unknown minor version) is let pass.
 void decode_image(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                   const DecodeLimits& limits = {});
 [[nodiscard]] Image decode_image(std::span<const std::uint8_t> encoded, std::string_view name,
                                  const DecodeLimits& limits = {});
 
-// One format each; a JPEG's orientation is left as it is.
+// What decoding will give and take, by the header alone: the first bytes of a file do, up to its
+// pixels; kBadData where they end before, or where decode_image would refuse the header.
+struct ImageHeader {
+  int width = 0, height = 0;       // as stored; the image is turned where its orientation says so
+  int channels = 0;                // of the image
+  std::size_t decoding_bytes = 0;  // at most, the image included and the encoded bytes not
+};
+[[nodiscard]] ImageHeader read_image_header(std::span<const std::uint8_t> encoded,
+                                            std::string_view name, const DecodeLimits& limits = {});
+
+// One format each.
 void decode_jpeg(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                  const DecodeLimits& limits = {});
 void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                 const DecodeLimits& limits = {});
 void decode_webp(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                  const DecodeLimits& limits = {});
+[[nodiscard]] ImageHeader read_jpeg_header(std::span<const std::uint8_t> encoded,
+                                           std::string_view name, const DecodeLimits& limits);
+[[nodiscard]] ImageHeader read_png_header(std::span<const std::uint8_t> encoded,
+                                          std::string_view name, const DecodeLimits& limits);
+[[nodiscard]] ImageHeader read_webp_header(std::span<const std::uint8_t> encoded,
+                                           std::string_view name, const DecodeLimits& limits);
 
 // Lossless. The same image gives the same bytes with the same libpng and zlib.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);

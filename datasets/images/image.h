@@ -10,7 +10,7 @@ namespace moil::data {
 struct Image {
   int width = 0;
   int height = 0;
-  int channels = 0;                  // 1 grey, 3 RGB, 4 RGBA
+  int channels = 0;                  // 1 grey, 3 RGB; 4 RGBA where one is made to be encoded
   std::vector<std::uint8_t> pixels;  // height * width * channels
 
   // Sets the shape; the pixels' memory is reused and their values are unspecified.
@@ -18,6 +18,7 @@ struct Image {
     width = new_width;
     height = new_height;
     channels = new_channels;
+    if (pixels.capacity() < size()) pixels = {};  // before more is taken, and nothing is copied
     pixels.resize(size());
   }
   [[nodiscard]] std::size_t row_bytes() const {

@@ -6,15 +6,10 @@
 #include <cstdint>
 #include <span>
 
-#include "datasets/images/image.h"
-
 namespace moil::data {
 
-// Of a JPEG; 1 where it says nothing, or nothing that can be read.
-[[nodiscard]] int exif_orientation(std::span<const std::uint8_t> jpeg);
-
-// Turns and mirrors the pixels so that the image stands upright, as Pillow's exif_transpose does.
-// Orientations other than 2 to 8 leave it as it is.
-void apply_orientation(int orientation, Image& image);
+// Of a JPEG, or of EXIF data as PNG's eXIf and WebP's EXIF chunk hold it (with or without the
+// leading "Exif"); 1 where it says nothing, or nothing that can be read.
+[[nodiscard]] int exif_orientation(std::span<const std::uint8_t> jpeg_or_exif);
 
 }  // namespace moil::data

@@ -1,12 +1,14 @@
 #include <png.h>
+#include <zlib.h>
 
 #include <csetjmp>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "datasets/images/canvas.h"
 #include "datasets/images/codec.h"
+#include "datasets/images/orientation.h"
 
 namespace moil::data {
 namespace {
@@ -45,6 +47,8 @@ class Reader {
     png_set_read_fn(png_, &source, on_read);
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours hold for the product
     png_set_chunk_malloc_max(png_, kMaxChunkBytes);
+    // Texts, colour profiles and the like: not read, so that they take no memory.
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   }
   ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
   Reader(const Reader&) = delete;
@@ -56,28 +60,34 @@ class Reader {
     return true;
   }
 
-  // After read_header: asks for 8 bits of grey, RGB or RGBA.
+  // After read_header: asks for 8 bits of grey or RGB, with alpha or without.
   bool set_format() {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_expand(png_);
     png_set_scale_16(png_);
-    if (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY_ALPHA ||
-        (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY &&
-         png_get_valid(png_, info_, PNG_INFO_tRNS))) {
-      png_set_gray_to_rgb(png_);
-    }
     png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
     return true;
   }
 
+  // One after another; of an image that is not interlaced.
+  bool read_row(png_bytep row) {
+    if (setjmp(png_jmpbuf(png_))) return false;
+    png_read_row(png_, row, nullptr);
+    return true;
+  }
   bool read_pixels(png_bytepp rows) {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_read_image(png_, rows);
+    return true;
+  }
+  bool read_end() {
+    if (setjmp(png_jmpbuf(png_))) return false;
     png_read_end(png_, nullptr);
     return true;
   }
 
+  bool is_interlaced() const { return png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE; }
   std::uint32_t width() const { return png_get_image_width(png_, info_); }
   std::uint32_t height() const { return png_get_image_height(png_, info_); }
   int channels() const { return png_get_channels(png_, info_); }
@@ -86,6 +96,33 @@ class Reader {
   png_structp png_;
   png_infop info_;
 };
+
+std::vector<png_bytep> rows_of(Image& image) {
+  std::vector<png_bytep> rows(static_cast<std::size_t>(image.height));
+  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = &image.pixels[y * image.row_bytes()];
+  return rows;
+}
+
+std::uint32_t big_endian(std::span<const std::uint8_t> bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | bytes[at + i];
+  return value;
+}
+
+// By the chunk eXIf, which may stand behind the pixels: a size, a name, the content, its checksum.
+int orientation_of(std::span<const std::uint8_t> png) {
+  constexpr std::size_t kSignature = 8, kHeader = 8, kChecksum = 4;
+  for (std::size_t at = kSignature; at + kHeader + kChecksum <= png.size();) {
+    const std::size_t size = big_endian(png, at);
+    if (size > png.size() - at - kHeader - kChecksum) return 1;
+    const bool is_exif = std::memcmp(&png[at + 4], "eXIf", 4) == 0;
+    const std::size_t end = at + kHeader + size;
+    if (is_exif && crc32(0, &png[at + 4], static_cast<uInt>(4 + size)) == big_endian(png, end))
+      return exif_orientation(png.subspan(at + kHeader, size));
+    at = end + kChecksum;
+  }
+  return 1;
+}
 
 png_uint_32 format_of(const Image& image) {
   if (image.channels == 1) return PNG_FORMAT_GRAY;
@@ -104,11 +141,39 @@ void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Im
   if (!reader.read_header()) bad_image(name, source.error);
   check_dimensions(name, reader.width(), reader.height(), limits);
   if (!reader.set_format()) bad_image(name, source.error);
-  image.resize(static_cast<int>(reader.width()), static_cast<int>(reader.height()),
-               reader.channels());
-  std::vector<png_bytep> rows(reader.height());
-  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = &image.pixels[y * image.row_bytes()];
-  if (!reader.read_pixels(rows.data())) bad_image(name, source.error);
+  const int width = static_cast<int>(reader.width()), height = static_cast<int>(reader.height());
+  Image stored;  // where rows come in several passes, all of them; else one
+  stored.resize(width, reader.is_interlaced() ? height : 1, reader.channels());
+  if (reader.is_interlaced() && !reader.read_pixels(rows_of(stored).data()))
+    bad_image(name, source.error);
+  Canvas canvas(image, width, height, stored.channels, orientation_of(encoded));
+  for (int y = 0; y < height; ++y) {
+    std::uint8_t* row = stored.pixels.data();
+    if (reader.is_interlaced()) row += static_cast<std::size_t>(y) * stored.row_bytes();
+    if (!reader.is_interlaced() && !reader.read_row(row)) bad_image(name, source.error);
+    canvas.put(y, row);
+  }
+  if (!reader.read_end()) bad_image(name, source.error);
+}
+
+// libpng holds two rows of up to 8 bytes a pixel and what zlib needs.
+ImageHeader read_png_header(std::span<const std::uint8_t> encoded, std::string_view name,
+                            const DecodeLimits& limits) {
+  constexpr std::size_t kTables = 256 << 10, kRows = 32;
+  Source source{encoded, {}};
+  Reader reader(source);
+  if (!reader.read_header()) bad_image(name, source.error);
+  check_dimensions(name, reader.width(), reader.height(), limits);
+  if (!reader.set_format()) bad_image(name, source.error);
+  ImageHeader header{static_cast<int>(reader.width()), static_cast<int>(reader.height()),
+                     Canvas::channels_of(reader.channels()), kTables};
+  const std::size_t width = reader.width(), pixels = width * reader.height();
+  header.decoding_bytes += kRows * width + pixels * static_cast<std::size_t>(header.channels);
+  if (reader.is_interlaced()) {
+    header.decoding_bytes +=
+        pixels * static_cast<std::size_t>(reader.channels()) + reader.height() * sizeof(png_bytep);
+  }
+  return header;
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {

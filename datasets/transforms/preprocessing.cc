@@ -19,9 +19,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Filter,
 namespace {
 
 constexpr int kMaxSide = 16'384;
-// To be raised when the arithmetic of a transform changes its results, or a view's number means
-// another view.
-constexpr const char* kArithmetic = "preprocessing 2 ";
+// To be raised when decoding or the arithmetic of a transform changes its results, or a view's
+// number means another view.
+constexpr const char* kArithmetic = "preprocessing 3 ";
 
 void require(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, "preprocessing: " + what);

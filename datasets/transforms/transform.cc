@@ -31,6 +31,10 @@ void mirror(Image& image) {
   }
 }
 
+std::size_t sides(int width, int height) {
+  return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+}
+
 Error too_large(const Image& image) {
   return {ErrorCode::kBadData, "the image is " + std::to_string(image.width) + "x" +
                                    std::to_string(image.height) + ", too long to resize"};
@@ -49,21 +53,22 @@ Transform::Transform(Preprocessing description) : description_(std::move(descrip
   }
 }
 
+// Grey out of RGB comes before resizing, as Pillow has it.
 const Image& Transform::convert(const Image& image) {
-  if (image.channels == description_.channels) return image;
-  converted_.resize(image.width, image.height, description_.channels);
-  const std::size_t pixels = converted_.size() / static_cast<std::size_t>(converted_.channels);
-  const auto step = static_cast<std::size_t>(image.channels);
+  if (image.channels <= description_.channels) return image;
+  converted_.resize(image.width, image.height, 1);
   const std::uint8_t* in = image.pixels.data();
-  std::uint8_t* out = converted_.pixels.data();
-  if (description_.channels == 1) {
-    for (std::size_t p = 0; p < pixels; ++p) out[p] = grey_of(in + p * step);
-  } else if (image.channels == 1) {
-    for (std::size_t p = 0; p < pixels; ++p) std::fill_n(out + 3 * p, 3, in[p]);
-  } else {
-    for (std::size_t p = 0; p < pixels; ++p) std::copy_n(in + p * step, 3, out + 3 * p);
-  }
+  for (std::size_t p = 0; p < converted_.size(); ++p) converted_.pixels[p] = grey_of(in + 3 * p);
   return converted_;
+}
+
+// RGB out of grey comes after it: each channel would be resized alike.
+const Image& Transform::spread(const Image& image) {
+  if (image.channels == description_.channels) return image;
+  spread_.resize(image.width, image.height, description_.channels);
+  for (std::size_t p = 0; p < image.size(); ++p)
+    std::fill_n(&spread_.pixels[3 * p], 3, image.pixels[p]);
+  return spread_;
 }
 
 // Width and height before the crop; the longer side is truncated, as torchvision's Resize does.
@@ -110,11 +115,23 @@ const Image& Transform::crop(const Image& image, const View& view) {
 
 const Image& Transform::geometry(const Image& image, const View& view) {
   view.check();
-  const Image& cut = crop(image, view);
+  const Image& cut = spread(crop(image, view));
   if (!view.flip) return cut;
+  if (&cut == &spread_) {
+    mirror(spread_);
+    return spread_;
+  }
   if (&cut != &cropped_) cropped_ = cut;
   mirror(cropped_);
   return cropped_;
+}
+
+std::size_t Transform::working_bytes(int width, int height, int channels) const {
+  constexpr std::size_t kWeights = 32;  // of a row or column: two filters' taps, 4 bytes each
+  const Preprocessing& d = description_;
+  const std::size_t converted = channels > d.channels ? sides(width, height) : 0;
+  const std::size_t between = sides(d.width, std::max(width, height)) * 3;
+  return converted + between + kWeights * static_cast<std::size_t>(width + height) + 8 * d.floats();
 }
 
 void Transform::apply(const Image& image, const View& view, float* out) {

@@ -1,8 +1,9 @@
 // From a decoded image to the floats a network takes.
 //
 // Resizing agrees with Pillow bit for bit, cropping with torchvision's CenterCrop, grey with
-// Pillow's "L" (ITU-R 601, rounded); an alpha channel is dropped. A view (view.h) enlarges what is
-// resized to (not where nothing is resized), moves the crop and mirrors the result.
+// Pillow's "L" (ITU-R 601, rounded). Images have 1 or 3 channels: alpha is gone when one is
+// decoded. A view (view.h) enlarges what is resized to (not where nothing is resized), moves the
+// crop and mirrors the result.
 #pragma once
 
 #include <array>
@@ -25,6 +26,10 @@ class Transform {
   [[nodiscard]] const Preprocessing& description() const { return description_; }
   [[nodiscard]] std::size_t floats() const { return description_.floats(); }
 
+  // Of an image of these dimensions, turned or not: what apply() takes at most beside image and
+  // result.
+  [[nodiscard]] std::size_t working_bytes(int width, int height, int channels) const;
+
   // Writes floats() values, height x width x channels (channels last). kBadData where the image is
   // smaller than the crop and nothing resizes it; kInvalidArgument for a view out of range.
   void apply(const Image& image, float* out) { apply(image, {}, out); }
@@ -38,12 +43,13 @@ class Transform {
   std::pair<int, int> resized(const Image& image) const;
   std::pair<int, int> enlarged(const Image& image, double zoom) const;
   const Image& convert(const Image& image);
+  const Image& spread(const Image& image);
   const Image& crop(const Image& image, const View& view);
 
   Preprocessing description_;
   std::vector<std::array<float, 256>> normalised_;  // by channel and pixel value
   Resampler resampler_;
-  Image converted_, cropped_;
+  Image converted_, cropped_, spread_;
 };
 
 }  // namespace moil::data

@@ -1,13 +1,13 @@
 #include "tests/fuzz/image_seeds.h"
 
-#include <webp/encode.h>
-
-#include <memory>
-
 #include "datasets/images/codec.h"
+#include "tests/datasets/exif.h"
+#include "tests/datasets/webp.h"
 
 namespace moil::test {
 namespace {
+
+using data::testing::encode_webp;
 
 data::Image pattern(int width, int height, int channels) {
   data::Image image;
@@ -19,39 +19,23 @@ data::Image pattern(int width, int height, int channels) {
 
 std::string text(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
-// An EXIF segment that says "turned by 90 degrees", behind the JPEG's first marker.
-std::string turned(std::string jpeg) {
-  using namespace std::string_literals;
-  const std::string tiff = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"s;
-  const std::string content = "Exif\0\0"s + tiff;
-  std::string segment = "\xff\xe1\0"s;
-  segment += static_cast<char>(content.size() + 2);
-  return jpeg.insert(2, segment + content);
-}
-
-std::string webp(const data::Image& image, bool lossless) {
-  std::uint8_t* raw = nullptr;
-  const int stride = static_cast<int>(image.row_bytes());
-  const std::size_t size =
-      lossless
-          ? WebPEncodeLosslessRGBA(image.pixels.data(), image.width, image.height, stride, &raw)
-          : WebPEncodeRGBA(image.pixels.data(), image.width, image.height, stride, 60, &raw);
-  const std::unique_ptr<std::uint8_t, decltype(&WebPFree)> owner(raw, WebPFree);
-  return {reinterpret_cast<const char*>(raw), size};
-}
-
 }  // namespace
 
 std::map<std::string, std::string> image_seeds() {
-  const std::string jpeg = text(data::encode_jpeg(pattern(24, 16, 3), 60));
+  const auto jpeg = data::encode_jpeg(pattern(24, 16, 3), 60);
+  const auto png = data::encode_png(pattern(8, 8, 3));
+  const auto webp = encode_webp(pattern(8, 8, 4));
+  const std::string exif = data::testing::exif_of(6, false);  // turned by 90 degrees
   return {{"grey.png", text(data::encode_png(pattern(9, 7, 1)))},
-          {"colour.png", text(data::encode_png(pattern(8, 8, 3)))},
+          {"colour.png", text(png)},
           {"alpha.png", text(data::encode_png(pattern(5, 6, 4)))},
+          {"turned.png", text(data::testing::png_with_exif(png, exif, false))},
           {"grey.jpg", text(data::encode_jpeg(pattern(16, 16, 1), 60))},
-          {"colour.jpg", jpeg},
-          {"turned.jpg", turned(jpeg)},
-          {"lossless.webp", webp(pattern(8, 8, 4), true)},
-          {"lossy.webp", webp(pattern(16, 16, 4), false)}};
+          {"colour.jpg", text(jpeg)},
+          {"turned.jpg", text(data::testing::jpeg_with_exif(jpeg, exif))},
+          {"lossless.webp", text(webp)},
+          {"turned.webp", text(data::testing::webp_with_exif(webp, 8, 8, true, exif))},
+          {"lossy.webp", text(encode_webp(pattern(16, 16, 4), false))}};
 }
 
 }  // namespace moil::test

@@ -38,12 +38,25 @@ TEST(Transform, GreyAgreesWithPillow) {
               ElementsAre(58, 61, 70, 85, 95, 103, 117, 137));
 }
 
-TEST(Transform, GreyBecomesRgbAndAlphaIsDropped) {
+TEST(Transform, GreyBecomesRgb) {
   Transform transform(description(3, Resize::kNone, 1, 2));
-  Image grey{2, 1, 1, {7, 9}};
+  const Image grey{2, 1, 1, {7, 9}};
   EXPECT_THAT(transform.geometry(grey).pixels, ElementsAre(7, 7, 7, 9, 9, 9));
-  Image rgba{2, 1, 4, {1, 2, 3, 99, 4, 5, 6, 0}};
-  EXPECT_THAT(transform.geometry(rgba).pixels, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(transform.geometry(grey, View{true, 1, 0.5, 0.5}).pixels,
+              ElementsAre(9, 9, 9, 7, 7, 7));
+}
+
+TEST(Transform, GreyIsResizedAsIfItHadBeenRgb) {
+  auto d = description(3, Resize::kShortSide, 20, 24);
+  d.short_side = 24;
+  d.filter = Filter::kBicubic;
+  const Image grey = pattern(61, 50, 1);
+  Image rgb;
+  rgb.resize(61, 50, 3);
+  for (std::size_t p = 0; p < grey.size(); ++p) std::fill_n(&rgb.pixels[3 * p], 3, grey.pixels[p]);
+  Transform transform(d);
+  const Image once = transform.geometry(grey);
+  EXPECT_EQ(once, transform.geometry(rgb));
 }
 
 TEST(Transform, NormalisesEachChannel) {

@@ -1,0 +1,147 @@
+// What is transparent is seen on white, in every format: what lies under it means nothing.
+#include <png.h>
+
+#include <cmath>
+#include <map>
+
+#include "datasets/identity/random.h"
+#include "datasets/images/codec.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
+#include "tests/datasets/webp.h"
+
+namespace moil::data {
+namespace {
+
+using testing::encode_webp;
+using testing::pattern;
+using Bytes = std::vector<std::uint8_t>;
+
+std::uint8_t seen(int value, int alpha) {
+  return static_cast<std::uint8_t>(std::lround((value * alpha + 255.0 * (255 - alpha)) / 255.0));
+}
+
+// Every alpha, each with another colour.
+Image veiled() {
+  Image image = pattern(16, 16, 4);
+  for (std::size_t p = 0; p < 256; ++p) image.pixels[4 * p + 3] = static_cast<std::uint8_t>(p);
+  return image;
+}
+
+Image on_white_paper(const Image& rgba) {
+  Image image;
+  image.resize(rgba.width, rgba.height, 3);
+  for (std::size_t p = 0; p < image.pixels.size() / 3; ++p) {
+    for (std::size_t c = 0; c < 3; ++c)
+      image.pixels[3 * p + c] = seen(rgba.pixels[4 * p + c], rgba.pixels[4 * p + 3]);
+  }
+  return image;
+}
+
+struct Raw {
+  int width, height, depth, type;
+  Bytes rows;  // packed as PNG has them
+  Bytes palette, transparency;
+  bool interlaced = false;
+};
+
+// By libpng's own hand, since our encoder writes 8 bits of grey, RGB and RGBA alone.
+Bytes png_of(const Raw& raw) {
+  Bytes bytes;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_set_write_fn(
+      png, &bytes,
+      [](png_structp p, png_bytep data, png_size_t size) {
+        auto& all = *static_cast<Bytes*>(png_get_io_ptr(p));
+        all.insert(all.end(), data, data + size);
+      },
+      nullptr);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(raw.width), static_cast<png_uint_32>(raw.height),
+               raw.depth, raw.type, raw.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (!raw.palette.empty()) {
+    png_set_PLTE(png, info, reinterpret_cast<png_const_colorp>(raw.palette.data()),
+                 static_cast<int>(raw.palette.size() / 3));
+  }
+  png_color_16 key{};
+  if (!raw.transparency.empty() && raw.type == PNG_COLOR_TYPE_PALETTE) {
+    png_set_tRNS(png, info, raw.transparency.data(), static_cast<int>(raw.transparency.size()),
+                 nullptr);
+  } else if (!raw.transparency.empty()) {
+    key.gray = raw.transparency[0];
+    png_set_tRNS(png, info, nullptr, 0, &key);
+  }
+  png_write_info(png, info);
+  const std::size_t row_bytes = png_get_rowbytes(png, info);
+  std::vector<png_bytep> rows;
+  for (int y = 0; y < raw.height; ++y)
+    rows.push_back(const_cast<png_bytep>(&raw.rows[static_cast<std::size_t>(y) * row_bytes]));
+  png_write_image(png, rows.data());
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  return bytes;
+}
+
+TEST(Alpha, APngIsSeenOnWhite) {
+  EXPECT_EQ(decode_image(encode_png(veiled()), "x.png"), on_white_paper(veiled()));
+  const Image image = veiled();
+  EXPECT_EQ(decode_image(png_of({16, 16, 8, PNG_COLOR_TYPE_RGBA, image.pixels, {}, {}, true}),
+                         "interlaced.png"),
+            on_white_paper(image));
+}
+
+TEST(Alpha, SixteenBitsAreSeenOnWhite) {
+  const Image image = veiled();
+  Bytes deep;
+  for (const std::uint8_t value : image.pixels) deep.insert(deep.end(), {value, value});
+  EXPECT_EQ(decode_image(png_of({16, 16, 16, PNG_COLOR_TYPE_RGBA, deep, {}, {}}), "deep.png"),
+            on_white_paper(image));
+}
+
+TEST(Alpha, GreyIsSeenOnWhite) {
+  const Bytes rows{0, 0, 0, 255, 100, 128, 200, 255};
+  const Image expected{4, 1, 1, {255, 0, seen(100, 128), 200}};
+  EXPECT_EQ(decode_image(png_of({4, 1, 8, PNG_COLOR_TYPE_GRAY_ALPHA, rows, {}, {}}), "x.png"),
+            expected);
+  const Image keyed{4, 1, 1, {10, 255, 30, 255}};  // 20 stands for nothing
+  EXPECT_EQ(
+      decode_image(png_of({4, 1, 8, PNG_COLOR_TYPE_GRAY, {10, 20, 30, 20}, {}, {20}}), "x.png"),
+      keyed);
+}
+
+TEST(Alpha, APaletteIsSeenOnWhite) {
+  const Bytes palette{9, 8, 7, 60, 50, 40, 1, 2, 3};
+  const Image expected{3, 1, 3, {255, 255, 255, seen(60, 99), seen(50, 99), seen(40, 99), 1, 2, 3}};
+  EXPECT_EQ(
+      decode_image(png_of({3, 1, 8, PNG_COLOR_TYPE_PALETTE, {0, 1, 2}, palette, {0, 99}}), "x.png"),
+      expected);
+}
+
+TEST(Alpha, AWebpIsSeenOnWhite) {
+  EXPECT_EQ(decode_image(encode_webp(veiled()), "x.webp"), on_white_paper(veiled()));
+}
+
+TEST(Alpha, WhatLiesUnderTransparencyMeansNothing) {
+  Image black = pattern(24, 24, 4), noise = black;
+  Random random(5);
+  for (std::size_t p = 0; p < 24 * 24; ++p) {
+    if (p % 3 != 0) continue;
+    for (std::size_t c = 0; c < 4; ++c) black.pixels[4 * p + c] = 0;
+    for (std::size_t c = 0; c < 3; ++c)
+      noise.pixels[4 * p + c] = static_cast<std::uint8_t>(random.below(256));
+    noise.pixels[4 * p + 3] = 0;
+  }
+  EXPECT_EQ(decode_image(encode_png(noise), "noise.png"),
+            decode_image(encode_png(black), "black.png"));
+  const auto trials = testing::shared_data() / "trials";
+  if (!std::filesystem::is_directory(trials)) GTEST_SKIP() << "there is no " << trials;
+  const auto decoded = [&](const char* name) {
+    std::ifstream file(trials / name, std::ios::binary);
+    return decode_image(Bytes{std::istreambuf_iterator<char>(file), {}}, name);
+  };
+  EXPECT_EQ(decoded("alpha_noise.png"), decoded("alpha_black.png"));
+}
+
+}  // namespace
+}  // namespace moil::data
