@@ -16,6 +16,10 @@ namespace moil::data {
 void write_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset,
                       const Preprocessing& preprocessing, const PackOptions& options = {});
 
+// What write_image_pack would refuse, before any work is done for it: class names, which are also
+// UTF-8; samples with several labels; the folder.
+void check_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset);
+
 class ImagePack : public ImageDataset {
  public:
   [[nodiscard]] virtual const PackManifest& manifest() const = 0;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/pack/image_pack.h"
+#include "datasets/readers/class_folders.h"
 
 namespace moil::data {
 namespace {
@@ -55,11 +56,24 @@ class TarWriter {
   std::uint64_t size_ = 0, count_ = 0;
 };
 
-void check_class(const std::string& name) {
-  if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos ||
-      name.find('\0') != std::string::npos) {
-    throw Error(ErrorCode::kInvalidArgument, "the class '" + name + "' cannot name a folder");
+// As JSON is written, of which the manifest and a model's labels are.
+bool is_utf8(const std::string& text) {
+  try {
+    (void)nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
   }
+}
+
+void check_class(const std::string& name) {
+  if (!can_name_folder(name))
+    throw Error(ErrorCode::kInvalidArgument, "the class '" + name + "' cannot name a folder");
+  if (is_utf8(name)) return;
+  constexpr auto kReplaced = nlohmann::json::error_handler_t::replace;  // what is wrong in it
+  throw Error(ErrorCode::kInvalidArgument,
+              "the class " + nlohmann::json(name).dump(-1, ' ', false, kReplaced) +
+                  " is not UTF-8; rename it");
 }
 
 // Of the files whose kind an image dataset may hold; empty for others.
@@ -98,9 +112,15 @@ void write_split(PackWriter& writer, const ImageDataset& dataset, Split split,
 
 }  // namespace
 
+void check_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset) {
+  check_pack_folder(folder);
+  for (const auto& name : dataset.classes()) check_class(name);
+  (void)single_labels(dataset);
+}
+
 void write_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset,
                       const Preprocessing& preprocessing, const PackOptions& options) {
-  for (const auto& name : dataset.classes()) check_class(name);
+  check_image_pack(folder, dataset);
   const auto labels = single_labels(dataset);
   PackManifest manifest;
   manifest.kind = PackKind::kImages;

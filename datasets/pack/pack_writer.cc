@@ -24,6 +24,12 @@ void sync_file(const fs::path& path) {
 
 }  // namespace
 
+void check_pack_folder(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return;
+  throw Error(ErrorCode::kAlreadyExists, folder.string() + " is there and not empty");
+}
+
 PackWriter::PackWriter(fs::path folder, PackManifest manifest, PackOptions options)
     : folder_(std::move(folder)), manifest_(std::move(manifest)), options_(options) {
   manifest_.preprocessing.check();
@@ -31,9 +37,7 @@ PackWriter::PackWriter(fs::path folder, PackManifest manifest, PackOptions optio
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw system_error("cannot create " + folder_.string(), error.value());
-  if (!fs::is_empty(folder_)) {
-    throw Error(ErrorCode::kAlreadyExists, folder_.string() + " is there and not empty");
-  }
+  check_pack_folder(folder_);
 }
 
 fs::path PackWriter::next_shard(Split split, const char* extension) const {

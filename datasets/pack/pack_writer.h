@@ -13,6 +13,9 @@ struct PackOptions {
   std::uint64_t shard_bytes = 256 << 20;  // a shard is closed once it holds as much
 };
 
+// kAlreadyExists where the folder is there and not empty.
+void check_pack_folder(const std::filesystem::path& folder);
+
 class PackWriter {
  public:
   // Creates the folder; kAlreadyExists where it is there and not empty.

@@ -1,12 +1,12 @@
 #include "datasets/readers/image_folder.h"
 
 #include <algorithm>
-#include <cctype>
-#include <numeric>
-#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/readers/folder_walk.h"
+#include "datasets/readers/input_file.h"
 #include "datasets/readers/tar_index.h"
 
 namespace moil::data {
@@ -16,30 +16,20 @@ namespace {
 
 constexpr std::uint64_t kMaxFileBytes = 256 << 20;
 
-bool is_image(const std::string& path) {
-  const std::string file = path.substr(path.rfind('/') + 1);
-  std::string extension = file.substr(std::min(file.rfind('.'), file.size()));
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return !file.starts_with('.') && (extension == ".jpg" || extension == ".jpeg" ||
-                                    extension == ".png" || extension == ".webp");
-}
+constexpr std::uint64_t kMaxTextBytes = 4 << 20;
 
-// Empty for a file that lies in no folder.
-std::string class_of(const std::string& path) {
-  const std::size_t slash = path.find('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+bool is_text(const std::string& path) {
+  return path.ends_with(".txt") || path.ends_with(".tsv") || path.ends_with(".csv") ||
+         path.ends_with(".json");
 }
 
 class FolderReader : public ImageFolder {
  public:
   FolderReader(const fs::path& root, const ImageFolderOptions& options)
       : ImageFolder(options.limits), root_(root) {
-    std::vector<std::string> paths;
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-      if (entry.is_regular_file()) paths.push_back(fs::relative(entry, root).string());
-    }
+    const std::vector<std::string> paths = walk_folder(root, passed_over_);
     for (const std::size_t i : arrange(paths, root.string(), options)) paths_.push_back(paths[i]);
+    for (const std::size_t i : texts_among(paths)) texts_.push_back(paths[i]);
   }
 
   std::vector<std::uint8_t> encoded(std::size_t i) const override {
@@ -50,22 +40,31 @@ class FolderReader : public ImageFolder {
     table_.check(i);
     return (root_ / paths_[i]).string();
   }
+  std::vector<std::string> texts() const override {
+    std::vector<std::string> texts;
+    for (const std::string& path : texts_) {
+      if (fs::file_size(root_ / path) <= kMaxTextBytes)
+        texts.push_back(read_text(root_ / path, kMaxTextBytes));
+    }
+    return texts;
+  }
 
  private:
   fs::path root_;
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, texts_;
 };
 
 class TarReader : public ImageFolder {
  public:
   TarReader(const fs::path& path, const ImageFolderOptions& options)
       : ImageFolder(options.limits), file_(path) {
-    auto members = index_tar(file_);
+    auto members = index_tar(file_, &passed_over_.links);
     std::vector<std::string> paths;
     for (const auto& member : members) paths.push_back(member.name);
     for (const std::size_t i : arrange(paths, path.string(), options)) {
       members_.push_back(std::move(members[i]));
     }
+    for (const std::size_t i : texts_among(paths)) texts_.push_back(std::move(members[i]));
   }
 
   std::vector<std::uint8_t> encoded(std::size_t i) const override {
@@ -77,10 +76,19 @@ class TarReader : public ImageFolder {
     table_.check(i);
     return file_.path().string() + ": " + members_[i].name;
   }
+  std::vector<std::string> texts() const override {
+    std::vector<std::string> texts;
+    for (const TarMember& member : texts_) {
+      if (member.size > kMaxTextBytes) continue;
+      const auto bytes = file_.read(member.offset, member.size);
+      texts.emplace_back(bytes.begin(), bytes.end());
+    }
+    return texts;
+  }
 
  private:
   InputFile file_;
-  std::vector<TarMember> members_;
+  std::vector<TarMember> members_, texts_;
 };
 
 }  // namespace
@@ -88,38 +96,39 @@ class TarReader : public ImageFolder {
 std::vector<std::size_t> ImageFolder::arrange(const std::vector<std::string>& paths,
                                               const std::string& root,
                                               const ImageFolderOptions& options) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (is_image(paths[i]) && !class_of(paths[i]).empty()) order.push_back(i);
-  }
-  skipped_ = paths.size() - order.size();
-  if (order.empty()) {
-    throw Error(ErrorCode::kBadData,
-                root + ": no image found, expected <class>/<file>.jpg, .png or .webp");
-  }
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    const auto key = [&](std::size_t i) { return std::pair(class_of(paths[i]), paths[i]); };
-    return key(a) < key(b);
-  });
+  const ClassFolders found = sort_into_classes(paths, root, options.known, passed_over_);
+  entered_ = found.entered;
   std::vector<std::string> classes = options.classes;
   if (classes.empty()) {
-    for (const std::size_t i : order) {
-      if (classes.empty() || classes.back() != class_of(paths[i])) {
-        classes.push_back(class_of(paths[i]));
-      }
+    for (const ClassedPath& sample : found.samples) {
+      if (classes.empty() || classes.back() != sample.name) classes.push_back(sample.name);
     }
   }
   table_ = SampleTable(classes);
-  for (const std::size_t i : order) {
-    const auto found = std::ranges::find(classes, class_of(paths[i]));
-    if (found == classes.end()) {
+  std::vector<std::size_t> order;
+  for (const ClassedPath& sample : found.samples) {
+    const auto place = std::ranges::find(classes, sample.name);
+    if (place == classes.end()) {
       throw Error(ErrorCode::kBadData,
-                  root + ": " + paths[i] + " is of a class that is not listed");
+                  root + ": " + paths[sample.index] + " is of a class that is not listed");
     }
-    table_.add({static_cast<ClassId>(found - classes.begin())});
+    table_.add({static_cast<ClassId>(place - classes.begin())});
+    order.push_back(sample.index);
   }
   table_.apply(options.split);
   return order;
+}
+
+std::vector<std::size_t> ImageFolder::texts_among(const std::vector<std::string>& paths) const {
+  const std::string beside = entered_.empty() ? "" : entered_ + "/";
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const bool is_beside =
+        paths[i].starts_with(beside) && paths[i].find('/', beside.size()) == std::string::npos;
+    const bool is_above = paths[i].find('/') == std::string::npos;
+    if (is_text(paths[i]) && (is_beside || is_above)) found.push_back(i);
+  }
+  return found;
 }
 
 void ImageFolder::read(std::size_t i, Image& image) const {

@@ -1,9 +1,11 @@
 // ImageFolder: <class>/.../<file>, from a folder or from a plain tar that is read in place.
 //
-// The first folder of a path is the class; classes are sorted by name (bytewise), samples by path,
-// so a folder and a tar of it give the same dataset. Files are taken by their extension (.jpg,
-// .jpeg, .png, in any case); hidden files and others are passed over and counted. A sample's digest
-// is that of its file's bytes.
+// The first folder of a path is the class; where one folder alone holds all classes it is entered
+// first. Classes are sorted by name (bytewise), samples by path, so a folder and a tar of it give
+// the same dataset. Files are taken by their extension (.jpg, .jpeg, .png, .webp, in any case).
+// Hidden and service folders, links in archives and other files are passed over and counted
+// (class_folders.h); links on disk are followed, and what they lead to is of the class whose folder
+// the link lies in. A sample's digest is that of its file's bytes.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +14,7 @@
 #include <vector>
 
 #include "datasets/images/codec.h"
-#include "datasets/readers/input_file.h"
+#include "datasets/readers/class_folders.h"
 #include "datasets/readers/sample_table.h"
 
 namespace moil::data {
@@ -23,11 +25,17 @@ struct ImageFolderOptions {
   // The class list, where it is known (a label's index is then its index here; an unknown class is
   // kBadData). Empty: the sorted names of the folders.
   std::vector<std::string> classes;
+  // Names that are classes: a folder of such a name is not entered in search of classes.
+  std::vector<std::string> known;
 };
 
 class ImageFolder : public TableDataset<ImageDataset> {
  public:
-  [[nodiscard]] std::size_t skipped() const { return skipped_; }  // files passed over
+  [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
+  // The folder that holds the classes, below the root; empty: the root.
+  [[nodiscard]] const std::string& entered() const { return entered_; }
+  // Files of text that lie beside the classes' folders and may say what the classes are called.
+  [[nodiscard]] virtual std::vector<std::string> texts() const = 0;
 
   using ImageDataset::read;
   void read(std::size_t i, Image& image) const override;
@@ -36,13 +44,17 @@ class ImageFolder : public TableDataset<ImageDataset> {
  protected:
   explicit ImageFolder(const DecodeLimits& limits) : limits_(limits) {}
   // Takes the paths below the root, in any order; returns for each sample the index of its path.
-  // kBadData where none is an image.
+  // kBadData where none is an image, or one is no plain path.
   std::vector<std::size_t> arrange(const std::vector<std::string>& paths, const std::string& root,
                                    const ImageFolderOptions& options);
+  // Of those paths, the ones of texts().
+  [[nodiscard]] std::vector<std::size_t> texts_among(const std::vector<std::string>& paths) const;
+
+  PassedOver passed_over_;
 
  private:
   DecodeLimits limits_;
-  std::size_t skipped_ = 0;
+  std::string entered_;
 };
 
 // Opens a folder or a tar, by what the path is. kNotFound, kBadData (no image; a damaged archive).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -18,7 +19,8 @@ using Header = std::array<std::uint8_t, kBlock>;
 
 class Indexer {
  public:
-  explicit Indexer(const InputFile& file) : file_(file) {}
+  Indexer(const InputFile& file, std::size_t* passed_over)
+      : file_(file), passed_over_(passed_over) {}
 
   std::vector<TarMember> run() {
     while (!at_end()) {
@@ -74,21 +76,47 @@ class Indexer {
     const char type = static_cast<char>(header_[156]);
     const bool is_file = type == '0' || type == '\0' || type == '7';
     std::uint64_t size = number(124, 12);
+    const bool is_link = type >= '1' && type <= '6' && type != '5';  // or a device: no content
     if (is_file && pax_size_) size = *pax_size_;
+    if (is_link) size = 0;  // some tell the size of what they point at
     const std::uint64_t data = offset_ + kBlock;
     if (size > file_.size() - data) {
       fail("the archive is cut off: the member has " + std::to_string(size) + " bytes, " +
            std::to_string(file_.size() - data) + " are left");
     }
     if (is_file) {
-      members_.push_back({member_name(), data, size});
-    } else if (type == 'L' || type == 'x') {
+      add(data, size);
+    } else if (type == 'L' || type == 'K' || type == 'x') {
       take_name(type, data, size);
+    } else if (is_link && passed_over_ != nullptr) {
+      take_link(type);
     } else if (type != '5' && type != 'g') {
       fail(std::string("a member of type '") + type + "': only plain files and folders are read");
     }
-    if (is_file || type == '5') long_name_.reset(), pax_size_.reset();
+    if (is_file || is_link || type == '5')
+      long_name_.reset(), long_link_.reset(), pax_size_.reset();
     offset_ = data + (size + kBlock - 1) / kBlock * kBlock;
+  }
+
+  void add(std::uint64_t offset, std::uint64_t size) {
+    members_.push_back({member_name(), offset, size});
+    if (passed_over_ != nullptr) by_name_[members_.back().name] = members_.size() - 1;
+  }
+
+  void take_link(char type) {
+    const std::string target = without_dots(long_link_ ? *long_link_ : std::string(text(157, 100)));
+    const auto found = by_name_.find(target);
+    if (type != '1' || found == by_name_.end()) {
+      ++*passed_over_;
+      return;
+    }
+    const TarMember member = members_[found->second];
+    add(member.offset, member.size);
+  }
+
+  static std::string without_dots(std::string name) {
+    while (name.starts_with("./")) name.erase(0, 2);
+    return name;
   }
 
   std::string member_name() const {
@@ -100,7 +128,7 @@ class Indexer {
       const auto prefix = posix ? text(345, 155) : std::string_view();
       name = std::string(prefix) + (prefix.empty() ? "" : "/") + std::string(text(0, 100));
     }
-    while (name.starts_with("./")) name.erase(0, 2);
+    name = without_dots(std::move(name));
     if (name.empty()) fail("a member without a name");
     return name;
   }
@@ -109,11 +137,8 @@ class Indexer {
     if (size > kMaxNameRecord) fail("a name of " + std::to_string(size) + " bytes");
     const auto bytes = file_.read(data, size);
     const std::string_view record(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (type == 'L') {
-      long_name_ = record.substr(0, record.find('\0'));
-    } else {
-      take_pax(record);
-    }
+    if (type == 'x') return take_pax(record);
+    (type == 'L' ? long_name_ : long_link_) = record.substr(0, record.find('\0'));
   }
 
   // Records "<length> <key>=<value>\n", the length counting itself.
@@ -138,6 +163,7 @@ class Indexer {
     const auto key = record.substr(0, equals);
     const auto value = record.substr(equals + 1);
     if (key == "path") long_name_ = value;
+    if (key == "linkpath") long_link_ = value;
     if (key.starts_with("GNU.sparse")) fail("a sparse member");
     if (key != "size") return;
     std::uint64_t size = 0;
@@ -150,12 +176,16 @@ class Indexer {
   std::uint64_t offset_ = 0;
   Header header_{};
   std::vector<TarMember> members_;
-  std::optional<std::string> long_name_;  // for the next member
+  std::size_t* passed_over_;
+  std::map<std::string, std::size_t> by_name_;        // of members, where hard links may name them
+  std::optional<std::string> long_name_, long_link_;  // for the next member
   std::optional<std::uint64_t> pax_size_;
 };
 
 }  // namespace
 
-std::vector<TarMember> index_tar(const InputFile& file) { return Indexer(file).run(); }
+std::vector<TarMember> index_tar(const InputFile& file, std::size_t* passed_over) {
+  return Indexer(file, passed_over).run();
+}
 
 }  // namespace moil::data

@@ -151,14 +151,21 @@ TEST_F(ImagePackTest, BadManifestsAreNamedByField) {
 TEST_F(ImagePackTest, ClassesThatCannotNameAFolderAreRefused) {
   class Odd : public TableDataset<ImageDataset> {
    public:
-    Odd() { table_ = SampleTable({"a/b"}); }
+    explicit Odd(const std::string& name) { table_ = SampleTable({name}); }
     void read(std::size_t, Image&) const override {}
     Digest digest(std::size_t) const override { return {}; }
     std::vector<std::uint8_t> encoded(std::size_t) const override { return {}; }
     std::string name(std::size_t) const override { return ""; }
   };
-  expect_error(ErrorCode::kInvalidArgument, {"'a/b'"},
-               [&] { write_image_pack(pack(), Odd(), grey8()); });
+  const std::pair<const char*, const char*> cases[] = {
+      {"a/b", "'a/b'"}, {"..", "'..'"}, {"caf\xe9", "\"caf\xef\xbf\xbd\" is not UTF-8"}};
+  for (const auto& [name, said] : cases) {
+    const Odd odd(name);
+    expect_error(ErrorCode::kInvalidArgument, {said},
+                 [&] { write_image_pack(pack(), odd, grey8()); });
+    expect_error(ErrorCode::kInvalidArgument, {said}, [&] { check_image_pack(pack(), odd); });
+  }
+  EXPECT_FALSE(std::filesystem::exists(pack()));
 }
 
 }  // namespace

@@ -81,18 +81,55 @@ TEST_F(TarIndexTest, ADamagedHeaderIsNamedByItsOffset) {
   refused(bytes, {"x.tar", "byte 512", "checksum"});
 }
 
-TEST_F(TarIndexTest, LinksAreRefused) {
+// A photo, a hard link to it, a symbolic link and a pipe.
+void write_links(const std::filesystem::path& path, int format) {
+  const std::string longer = "a/" + std::string(130, 'l') + ".jpg";
   archive* out = archive_write_new();
-  archive_write_set_format_ustar(out);
-  archive_write_open_filename(out, path().c_str());
+  archive_write_set_format(out, format);
+  archive_write_open_filename(out, path.c_str());
   archive_entry* entry = archive_entry_new();
-  archive_entry_set_pathname(entry, "a/link.jpg");
+  const auto write = [&](const std::string& name, const std::string& content) {
+    archive_entry_set_pathname(entry, name.c_str());
+    archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
+    archive_write_header(out, entry);
+    archive_write_data(out, content.data(), content.size());
+    archive_entry_clear(entry);
+  };
+  archive_entry_set_filetype(entry, AE_IFREG);
+  write(longer, "photo");
+  archive_entry_set_filetype(entry, AE_IFREG);
+  archive_entry_set_hardlink(entry, longer.c_str());
+  write("b/same.jpg", "");
   archive_entry_set_filetype(entry, AE_IFLNK);
-  archive_entry_set_symlink(entry, "/etc/passwd");
-  archive_write_header(out, entry);
+  archive_entry_set_symlink(entry, ("/" + std::string(130, 'e') + "/passwd").c_str());
+  write("a/link.jpg", "");
+  archive_entry_set_filetype(entry, AE_IFIFO);
+  write("a/pipe.jpg", "");
+  archive_entry_set_filetype(entry, AE_IFREG);
+  write("c/last.jpg", "last");
   archive_entry_free(entry);
+  archive_write_close(out);
   archive_write_free(out);
-  expect_error(ErrorCode::kBadData, {"type '2'"}, [&] { (void)index_tar(InputFile(path())); });
+}
+
+TEST_F(TarIndexTest, LinksArePassedOverAndHardOnesAreWhatTheyName) {
+  for (const int format : {ARCHIVE_FORMAT_TAR_GNUTAR, ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE}) {
+    write_links(path(), format);
+    const InputFile file(path());
+    std::size_t passed_over = 0;
+    const auto members = index_tar(file, &passed_over);
+    EXPECT_EQ(passed_over, 2U);
+    ASSERT_EQ(members.size(), 3U) << format;
+    EXPECT_EQ(members[1].name, "b/same.jpg");
+    EXPECT_EQ(file.read(members[1].offset, members[1].size), bytes_of("photo"));
+    EXPECT_EQ(members[2].name, "c/last.jpg");
+    EXPECT_EQ(file.read(members[2].offset, members[2].size), bytes_of("last"));
+  }
+}
+
+TEST_F(TarIndexTest, WhereOnlyFilesBelongLinksAreRefused) {
+  write_links(path(), ARCHIVE_FORMAT_TAR_GNUTAR);
+  expect_error(ErrorCode::kBadData, {"type '1'"}, [&] { (void)index_tar(InputFile(path())); });
 }
 
 TEST_F(TarIndexTest, DamageIsSurvived) {

@@ -1,0 +1,138 @@
+#include "datasets/readers/class_folders.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/error.h"
+
+namespace moil::data {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+// Of macOS, Windows, Linux, and of Synology's and QNAP's network drives.
+constexpr std::array<std::string_view, 9> kServices{
+    "__MACOSX",   "@eaDir",   "@tmp",     "#recycle", "$RECYCLE.BIN", "System Volume Information",
+    "lost+found", "@Recycle", "Thumbs.db"};
+
+Parts parts_of(const std::string& path) {
+  Parts parts;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+void require_within(const Parts& parts, const std::string& path, const std::string& root) {
+  for (const std::string& part : parts) {
+    if (!part.empty() && part != "." && part != "..") continue;
+    throw Error(ErrorCode::kBadData,
+                root + ": '" + path +
+                    "' is no plain path below it; '.', '..', absolute and empty parts "
+                    "are not taken");
+  }
+}
+
+bool is_image(const std::string& file) {
+  std::string extension = file.substr(std::min(file.rfind('.'), file.size()));
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".webp";
+}
+
+std::string joined(const Parts& parts, std::size_t count) {
+  std::string path;
+  for (std::size_t i = 0; i < count; ++i) path += (i == 0 ? "" : "/") + parts[i];
+  return path;
+}
+
+// The first part that is a hidden or service folder, or parts.size().
+std::size_t first_service(const Parts& parts) {
+  return static_cast<std::size_t>(std::ranges::find_if(parts, is_service_name) - parts.begin());
+}
+
+// How many folders hold all others: entered only where classes lie below.
+std::size_t folders_to_enter(const std::vector<Parts>& images,
+                             const std::vector<std::string>& known) {
+  for (std::size_t depth = 0;; ++depth) {
+    std::set<std::string> names;
+    bool may_enter = true;
+    for (const Parts& parts : images) {
+      names.insert(parts[depth]);
+      may_enter = may_enter && parts.size() > depth + 2;
+    }
+    if (names.size() > 1) return depth;
+    const bool is_known = std::ranges::find(known, *names.begin()) != known.end();
+    if (!may_enter || is_known) return is_known ? depth : 0;
+  }
+}
+
+}  // namespace
+
+bool is_service_name(std::string_view name) {
+  return name.starts_with('.') || std::ranges::find(kServices, name) != kServices.end();
+}
+
+bool can_name_folder(std::string_view name) {
+  return !name.empty() && !name.starts_with('.') && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+std::string PassedOver::said() const {
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  if (others > 0)
+    add(std::to_string(others) + (others == 1 ? " file that is" : " files that are") +
+        " no photo in a class's folder");
+  if (links > 0) add(std::to_string(links) + (links == 1 ? " link" : " links or special files"));
+  if (services.empty()) return text;
+  constexpr std::size_t kMostNamed = 4;
+  std::string names;
+  std::size_t named = 0;
+  for (const std::string& folder : services) {
+    if (named++ == kMostNamed) break;
+    names += (names.empty() ? "" : ", ") + folder;
+  }
+  if (services.size() > kMostNamed) names += ", ...";
+  add(std::to_string(services.size()) +
+      (services.size() == 1 ? " hidden or service folder (" : " hidden and service folders (") +
+      names + ")");
+  return text;
+}
+
+ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std::string& root,
+                               const std::vector<std::string>& known, PassedOver& passed_over) {
+  std::vector<Parts> images;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    Parts parts = parts_of(paths[i]);
+    require_within(parts, paths[i], root);
+    const std::size_t service = first_service(parts);
+    if (service + 1 < parts.size()) {
+      passed_over.services.insert(joined(parts, service + 1));
+    } else if (service < parts.size() || parts.size() < 2 || !is_image(parts.back())) {
+      ++passed_over.others;
+    } else {
+      images.push_back(std::move(parts));
+      indices.push_back(i);
+    }
+  }
+  if (images.empty()) {
+    throw Error(ErrorCode::kBadData,
+                root + ": no image found, expected <class>/<file>.jpg, .png or .webp");
+  }
+  const std::size_t depth = folders_to_enter(images, known);
+  ClassFolders found;
+  found.entered = joined(images[0], depth);
+  for (std::size_t k = 0; k < images.size(); ++k)
+    found.samples.push_back({indices[k], images[k][depth]});
+  std::ranges::sort(found.samples, [&](const ClassedPath& a, const ClassedPath& b) {
+    return a.name != b.name ? a.name < b.name : paths[a.index] < paths[b.index];
+  });
+  return found;
+}
+
+}  // namespace moil::data

@@ -1,0 +1,51 @@
+// Which files below a root are samples, and of which class: the first folder of a path is its
+// class.
+//
+// Paths come from strangers' archives and from disks, so this is the one place that says what is
+// refused, what is passed over and what is taken.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace moil::data {
+
+// Whether the name of a file or folder says that it is nobody's data: hidden ones (a leading dot),
+// and what systems and devices put beside photos: __MACOSX, @eaDir, $RECYCLE.BIN, lost+found, ...
+[[nodiscard]] bool is_service_name(std::string_view name);
+
+// Whether a class of this name can be a folder of its own: not empty, no dot at its beginning (so
+// neither "." nor ".."), no slash, no NUL.
+[[nodiscard]] bool can_name_folder(std::string_view name);
+
+// What a reader passed over.
+struct PassedOver {
+  std::size_t others = 0;  // files of other kinds, hidden ones, and those outside any folder
+  std::size_t links = 0;   // in archives; on disks, those that lead nowhere
+  std::set<std::string> services;          // hidden and service folders
+  [[nodiscard]] std::string said() const;  // in a line; empty where nothing was
+};
+
+struct ClassedPath {
+  std::size_t index = 0;  // of the path given
+  std::string name;       // of its class
+};
+
+struct ClassFolders {
+  std::vector<ClassedPath> samples;  // by class, then by path, bytewise
+  std::string entered;               // the folder that holds all classes; empty: the root
+};
+
+// Sorts out the paths below a root, folders separated by '/'. A folder that alone holds every
+// image, and itself holds folders of images, is entered: its folders are the classes; unless it is
+// among `known`, names that are classes. kBadData for an absolute path and for one with a part that
+// is empty, "." or "..", naming `root` and the path.
+[[nodiscard]] ClassFolders sort_into_classes(const std::vector<std::string>& paths,
+                                             const std::string& root,
+                                             const std::vector<std::string>& known,
+                                             PassedOver& passed_over);
+
+}  // namespace moil::data
