@@ -5,15 +5,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cerrno>
 #include <cstdio>
-#include <iostream>
+#include <optional>
 
 #include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
 #include "daemon/pretrain/pretraining.h"
+#include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
 #include "datasets/pack/image_pack.h"
 #include "engine/kernels/parallel.h"
@@ -27,7 +28,8 @@ struct Arguments {
   SelectionOptions selection;
   std::string out, model, pack, json;
   moil::pretrain::PretrainingOptions training;
-  std::string optimizer = "sgd", schedule = "cosine";
+  std::string optimizer = "sgd", schedule = "cosine", class_names;
+  std::optional<double> momentum;
   std::vector<std::string> groups;
   int threads = 0, trainable_layers = 1;
 };
@@ -64,17 +66,16 @@ void add_train(CLI::App& app, Arguments& a) {
   auto& t = a.training.trainer;
   t.epochs = 20;
   t.optimizer.learning_rate = 0.1;
-  t.optimizer.momentum = 0.9;
   train.add_option("--epochs", t.epochs)->check(CLI::PositiveNumber)->capture_default_str();
   train.add_option("--batch", t.batch)->check(CLI::PositiveNumber)->capture_default_str();
   train.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw")->capture_default_str();
   train.add_option("--learning-rate", t.optimizer.learning_rate)->capture_default_str();
-  train.add_option("--momentum", t.optimizer.momentum)->capture_default_str();
+  train.add_option("--momentum", a.momentum, "Of sgd and sgdw; 0.9 if left out");
   train.add_option("--weight-decay", t.optimizer.weight_decay)->capture_default_str();
   train.add_option("--schedule", a.schedule, "constant, step, cosine or exponential")
       ->capture_default_str();
   train.add_option("--seed", t.seed)->capture_default_str();
-  train.add_option("--threads", a.threads, "All CPUs if left out");
+  train.add_option("--threads", a.threads, "All CPUs if left out")->check(CLI::PositiveNumber);
   train
       .add_option("--eval-groups", a.groups,
                   "NAME=A,B: also tell the accuracy of these classes; several with ';'")
@@ -96,6 +97,9 @@ void add_others(CLI::App& app, Arguments& a) {
   add_validation(image_pack, a.selection);
   image_pack.add_option("--model", a.model, "The model's folder; its labels name the classes")
       ->required();
+  image_pack.add_option("--class-names", a.class_names,
+                        "Text: a class's name in the data, a tab, the model's label; found by "
+                        "itself where spelling or a table beside the data tells");
   image_pack.add_option("--out", a.out, "Folder to write")->required();
   CLI::App& images =
       *app.add_subcommand("images", "Write a dataset's images as <class>/<number>.png");
@@ -120,25 +124,51 @@ void parse_groups(Arguments& a) {
   }
 }
 
+std::string shown(const std::optional<double>& accuracy) {
+  if (!accuracy) return "not measured";
+  char text[16];
+  std::snprintf(text, sizeof text, "%5.1f %%", 100 * *accuracy);
+  return text;
+}
+
 void show_epoch(const moil::pretrain::EpochReport& r) {
   const double left =
       r.seconds / static_cast<double>(r.epoch) * static_cast<double>(r.epochs - r.epoch);
   const bool tty = ::isatty(STDERR_FILENO) == 1;
-  std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out accuracy %5.1f %%  %.0f s left%s",
+  std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out accuracy %s  %.0f s left%s",
                tty ? "\r\033[K" : "", static_cast<long long>(r.epoch),
-               static_cast<long long>(r.epochs), r.loss, 100 * r.accuracy, left,
+               static_cast<long long>(r.epochs), r.loss, shown(r.accuracy).c_str(), left,
                tty && r.epoch < r.epochs ? "" : "\n");
+}
+
+void show_remarks(const Selection& selection) {
+  for (const std::string& remark : selection.remarks())
+    std::fprintf(stderr, "moil-pretrain: %s\n", remark.c_str());
+}
+
+// A folder that cannot be written to is known before the work is done.
+void require_writable(const std::filesystem::path& file) {
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw moil::system_error("cannot write into " + folder.string(), errno);
 }
 
 void train(Arguments& a) {
   parse_groups(a);
   if (a.threads > 0) moil::set_thread_count(a.threads);
   a.training.model = a.model;
-  a.training.trainer.optimizer.kind = moil::optimizer_kind(a.optimizer);
+  auto& optimizer = a.training.trainer.optimizer;
+  optimizer.kind = moil::optimizer_kind(a.optimizer);
+  const bool adam =
+      optimizer.kind == moil::OptimizerKind::kAdam || optimizer.kind == moil::OptimizerKind::kAdamw;
+  optimizer.momentum = a.momentum.value_or(adam ? 0 : 0.9);  // they take none
   a.training.trainer.schedule.kind = moil::schedule_kind(a.schedule);
   const Selection selection(a.selection);
-  const auto result = moil::pretrain::pretrain(selection, a.training, show_epoch);
+  show_remarks(selection);
   const std::filesystem::path out = a.out;
+  moil::pretrain::check_pretraining(selection, a.training, out);
+  if (!a.json.empty()) require_writable(a.json);
+  const auto result = moil::pretrain::pretrain(selection, a.training, show_epoch);
   moil::night::write_model_folder(out / "model", result.bundle);
   moil::data::write_image_pack(out / "pack", selection, result.bundle.preprocessing);
   moil::publish(out / "model");
@@ -147,22 +177,32 @@ void train(Arguments& a) {
     moil::write_file_atomic(a.json, result.report.dump(1) + "\n");
     moil::publish(a.json);
   }
-  std::printf("%s: %zu classes, held-out accuracy %.1f %%, trained in %.1f s\n",
-              (out / "model").c_str(), result.bundle.labels.size(),
-              100 * result.report.at("accuracy").get<double>(),
+  const auto& measured = result.report.at("accuracy");
+  const auto accuracy = measured.is_null() ? std::nullopt : std::optional(measured.get<double>());
+  std::printf("%s: %zu classes, held-out accuracy %s, trained in %.1f s\n", (out / "model").c_str(),
+              result.bundle.labels.size(), shown(accuracy).c_str(),
               result.report.at("seconds").get<double>());
 }
 
-// A class that the model does not know would be a new one every night: a wrong name, more likely.
-void write_pack(const Arguments& a) {
+// Classes that the model has other names for get those, or they would be new ones every night.
+void rename_classes(Selection& selection, const Arguments& a,
+                    const std::vector<std::string>& labels) {
+  const auto beside = std::filesystem::absolute(a.selection.data).parent_path();
+  const auto found = moil::pretrain::reconcile_classes(
+      selection.classes(), labels, {a.class_names, selection.texts(), {a.model, beside}});
+  if (found.names.empty()) return;
+  const auto& [from, to] = *found.names.begin();
+  std::fprintf(stderr, "moil-pretrain: %zu classes have the model's labels by %s: %s is \"%s\"\n",
+               found.names.size(), found.by.c_str(), from.c_str(), to.c_str());
+  selection.rename(found.names);
+}
+
+void write_pack(Arguments& a) {
   const moil::night::ModelBundle bundle = moil::night::read_model_folder(a.model);
-  const Selection selection(a.selection);
-  for (const std::string& name : selection.classes()) {
-    if (std::find(bundle.labels.begin(), bundle.labels.end(), name) != bundle.labels.end())
-      continue;
-    throw moil::Error(moil::ErrorCode::kInvalidArgument,
-                      "the model has no label \"" + name + "\", which is a class of the data");
-  }
+  a.selection.known = bundle.labels;
+  Selection selection(a.selection);
+  show_remarks(selection);
+  rename_classes(selection, a, bundle.labels);
   moil::data::write_image_pack(a.out, selection, bundle.preprocessing);
   moil::publish_content(a.out);
   std::printf("%s: %zu images of %zu classes\n", a.out.c_str(), selection.size(),
@@ -210,7 +250,9 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("image-pack")) write_pack(arguments);
     if (app.got_subcommand("images")) {
       arguments.selection.validation_fraction = 0;
-      moil::pretrain::export_images(Selection(arguments.selection), arguments.out);
+      const Selection selection(arguments.selection);
+      show_remarks(selection);
+      moil::pretrain::export_images(selection, arguments.out);
       moil::publish_content(arguments.out);
     }
     return EX_OK;

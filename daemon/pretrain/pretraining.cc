@@ -1,6 +1,9 @@
 #include "daemon/pretrain/pretraining.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
@@ -92,12 +95,12 @@ class Pretraining {
     const bool last = summary.epoch == options_.trainer.epochs;
     nlohmann::json point = {
         {"epoch", summary.epoch}, {"seconds", summary.seconds}, {"loss", summary.loss}};
-    EpochReport report{summary.epoch, options_.trainer.epochs, summary.loss, summary.seconds, 0};
+    EpochReport report{summary.epoch, options_.trainer.epochs, summary.loss, summary.seconds, {}};
     if (last || options_.evaluate_every_epoch) {
       trainer.network().save(bundle_.weights);
       const nlohmann::json groups = accuracies(reader);
-      report.accuracy = groups.at("");
-      point["accuracy"] = report.accuracy;
+      point["accuracy"] = groups.at("");
+      if (!point["accuracy"].is_null()) report.accuracy = point["accuracy"].get<double>();
       for (const auto& [name, value] : groups.items()) {
         if (!name.empty()) point[name] = value;
       }
@@ -123,6 +126,8 @@ class Pretraining {
     network.load(weights);
     nlohmann::json result;
     for (const auto& [name, samples] : groups_) {
+      result[name] = nullptr;
+      if (samples.empty()) continue;
       night::FeatureSource source(samples, bundle_.labels.size(), reader);
       result[name] = evaluate(network, source).accuracy;
     }
@@ -141,6 +146,46 @@ class Pretraining {
 };
 
 }  // namespace
+
+namespace {
+
+void require_known(const std::vector<std::string>& classes, const std::string& group,
+                   const std::string& name) {
+  if (std::find(classes.begin(), classes.end(), name) != classes.end()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the group \"" + group + "\" has \"" + name + "\", which is no class of the data");
+}
+
+// There, so that a folder that cannot be written says so now.
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw system_error("cannot make " + folder.string(), error.value());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw system_error("cannot write into " + folder.string(), errno);
+}
+
+}  // namespace
+
+void check_pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
+                       const std::filesystem::path& out) {
+  const auto& classes = dataset.classes();
+  if (classes.size() < 2) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the data has one class alone, \"" + classes.at(0) +
+                    "\", which there is nothing to tell from; expected a folder for each class");
+  }
+  if (samples_of(dataset, data::Split::kTrain, nullptr).empty())
+    throw Error(ErrorCode::kInvalidArgument, "every sample is held out; none is left to train on");
+  for (const auto& [group, names] : options.groups)
+    for (const std::string& name : names) require_known(classes, group, name);
+  if (std::filesystem::exists(out / "model")) {
+    throw Error(ErrorCode::kAlreadyExists,
+                (out / "model").string() + " exists already; name another folder, or remove it");
+  }
+  data::check_image_pack(out / "pack", dataset);
+  make_folder(out);
+}
 
 PretrainingResult pretrain(const data::ImageDataset& dataset, const PretrainingOptions& options,
                            const std::function<void(const EpochReport&)>& report) {

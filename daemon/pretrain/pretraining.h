@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,21 @@ struct PretrainingOptions {
 struct EpochReport {
   std::int64_t epoch = 0, epochs = 0;
   double loss = 0, seconds = 0;  // of training alone, evaluation not counted
-  double accuracy = 0;           // of the held-out samples; of all classes
+  // Of the held-out samples, of all classes; empty where there are none, or none were asked.
+  std::optional<double> accuracy;
 };
 
 struct PretrainingResult {
   night::ModelBundle bundle;
-  nlohmann::json report;  // accuracy, groups, curve, seconds, samples
+  // accuracy (null where there is nothing held out), groups, curve, seconds, samples
+  nlohmann::json report;
 };
+
+// Everything that would be refused once the training is done, so that it is refused before: the
+// folder `out`, which gets model/ and pack/, the classes' names, groups of other classes, a class
+// that is alone. kInvalidArgument, kAlreadyExists, kIo.
+void check_pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
+                       const std::filesystem::path& out);
 
 // `report` is told each epoch. Throws what its parts throw.
 [[nodiscard]] PretrainingResult pretrain(const data::ImageDataset& dataset,

@@ -5,34 +5,23 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/readers/class_folders.h"
 #include "datasets/readers/csv_digits.h"
 #include "datasets/readers/image_folder.h"
 
 namespace moil::pretrain {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-std::unique_ptr<data::ImageDataset> open(const std::filesystem::path& path,
-                                         const std::string& format, double validation_fraction) {
-  const data::SplitPolicy split{validation_fraction, 0};
-  const std::string name = path.string();
-  const bool csv = format.empty() ? ends_with(name, ".csv") || ends_with(name, ".csv.gz")
-                                  : format == "digits-csv";
-  if (csv) {
-    data::CsvDigitsOptions options;
-    options.split = split;
-    return std::make_unique<data::CsvDigits>(path, options);
+std::vector<std::string> remarks_of(const data::ImageFolder& folder,
+                                    const std::filesystem::path& path) {
+  std::vector<std::string> remarks;
+  if (!folder.entered().empty()) {
+    remarks.push_back(path.string() + ": all images lie in " + folder.entered() +
+                      "/, so the folders in it are the classes");
   }
-  if (!format.empty() && format != "image-folder") {
-    throw Error(ErrorCode::kInvalidArgument,
-                "unknown format \"" + format + "\"; known: digits-csv, image-folder");
-  }
-  data::ImageFolderOptions options;
-  options.split = split;
-  return data::open_image_folder(path, options);
+  const std::string passed_over = folder.passed_over().said();
+  if (!passed_over.empty()) remarks.push_back(path.string() + ": passed over " + passed_over);
+  return remarks;
 }
 
 void require_classes(const data::Dataset& dataset, const std::vector<std::string>& classes) {
@@ -48,17 +37,63 @@ void require_classes(const data::Dataset& dataset, const std::vector<std::string
 
 Selection::Selection(const SelectionOptions& options) {
   const bool apart = !options.validation_data.empty();
-  bases_.push_back(open(options.data, options.format, apart ? 0 : options.validation_fraction));
+  bases_.push_back(open(options.data, options, apart ? 0 : options.validation_fraction));
   table_ = data::SampleTable(options.classes.empty() ? bases_[0]->classes() : options.classes);
   require_classes(*bases_[0], table_.classes());  // held-out samples may be of some alone
   take(*bases_[0], options, false);
   if (apart) {
-    bases_.push_back(open(options.validation_data, options.format, 0));
+    bases_.push_back(open(options.validation_data, options, 0));
     const std::size_t before = places_.size();
     take(*bases_[1], options, true);
     if (places_.size() == before)
       throw Error(ErrorCode::kInvalidArgument, "the held-out data has none of the classes");
   }
+}
+
+std::unique_ptr<data::ImageDataset> Selection::open(const std::filesystem::path& path,
+                                                    const SelectionOptions& options,
+                                                    double held_out) {
+  const data::SplitPolicy split{held_out, 0};
+  const std::string name = path.string();
+  const bool csv = options.format.empty() ? name.ends_with(".csv") || name.ends_with(".csv.gz")
+                                          : options.format == "digits-csv";
+  if (csv) {
+    data::CsvDigitsOptions digits;
+    digits.split = split;
+    return std::make_unique<data::CsvDigits>(path, digits);
+  }
+  if (!options.format.empty() && options.format != "image-folder") {
+    throw Error(ErrorCode::kInvalidArgument,
+                "unknown format \"" + options.format + "\"; known: digits-csv, image-folder");
+  }
+  data::ImageFolderOptions folder;
+  folder.split = split;
+  folder.known = options.classes;
+  folder.known.insert(folder.known.end(), options.known.begin(), options.known.end());
+  auto opened = data::open_image_folder(path, folder);
+  for (std::string& remark : remarks_of(*opened, path)) remarks_.push_back(std::move(remark));
+  return opened;
+}
+
+std::vector<std::string> Selection::texts() const {
+  const auto* folder = dynamic_cast<const data::ImageFolder*>(bases_[0].get());
+  return folder != nullptr ? folder->texts() : std::vector<std::string>();
+}
+
+void Selection::rename(const std::map<std::string, std::string>& names) {
+  std::vector<std::string> classes;
+  std::vector<data::ClassId> row_of;
+  for (const std::string& old : table_.classes()) {
+    const auto named = names.find(old);
+    const std::string& name = named == names.end() ? old : named->second;
+    const auto found = std::find(classes.begin(), classes.end(), name);
+    row_of.push_back(static_cast<data::ClassId>(found - classes.begin()));
+    if (found == classes.end()) classes.push_back(name);
+  }
+  data::SampleTable renamed(classes);
+  for (std::size_t i = 0; i < table_.size(); ++i)
+    renamed.add({row_of[table_.labels(i)[0]]}, table_.split(i));
+  table_ = std::move(renamed);
 }
 
 void Selection::take(const data::ImageDataset& base, const SelectionOptions& options,
@@ -82,6 +117,10 @@ void Selection::take(const data::ImageDataset& base, const SelectionOptions& opt
 void export_images(const data::ImageDataset& dataset, const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
     throw Error(ErrorCode::kAlreadyExists, folder.string() + " is not empty");
+  }
+  for (const std::string& name : dataset.classes()) {
+    if (!data::can_name_folder(name))
+      throw Error(ErrorCode::kInvalidArgument, "the class '" + name + "' cannot name a folder");
   }
   std::map<data::ClassId, std::size_t> next;
   for (std::size_t i = 0; i < dataset.size(); ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct SelectionOptions {
   std::filesystem::path validation_data;  // empty: validation_fraction of `data` is held out
   std::string format;                     // "digits-csv", "image-folder"; empty: by the file's name
   std::vector<std::string> classes;       // in this order; empty: all
+  std::vector<std::string> known;  // other names that are classes: a folder of one is not entered
   double validation_fraction = 0.2;
   std::size_t limit_per_class = 0;  // of each split; 0: all
   std::size_t skip_per_class = 0;   // the first so many of each class and split are passed over
@@ -24,6 +26,13 @@ class Selection : public data::TableDataset<data::ImageDataset> {
  public:
   // Throws what the readers throw; kInvalidArgument for an unknown class or format.
   explicit Selection(const SelectionOptions& options);
+
+  // What the readers passed over and how they took the folders, a line each; empty: nothing to say.
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
+  // Texts in the data that may say what its classes are called.
+  [[nodiscard]] std::vector<std::string> texts() const;
+  // Gives classes other names.
+  void rename(const std::map<std::string, std::string>& names);
 
   using ImageDataset::read;
   void read(std::size_t i, data::Image& image) const override {
@@ -48,14 +57,17 @@ class Selection : public data::TableDataset<data::ImageDataset> {
     table_.check(i);
     return places_[i];
   }
+  std::unique_ptr<data::ImageDataset> open(const std::filesystem::path& path,
+                                           const SelectionOptions& options, double held_out);
   void take(const data::ImageDataset& base, const SelectionOptions& options, bool all_validation);
 
   std::vector<std::unique_ptr<data::ImageDataset>> bases_;
   std::vector<Place> places_;
+  std::vector<std::string> remarks_;
 };
 
 // Writes FOLDER/<class>/<number>.png for every sample. kAlreadyExists where the folder is not
-// empty.
+// empty; kInvalidArgument where a class cannot name a folder.
 void export_images(const data::ImageDataset& dataset, const std::filesystem::path& folder);
 
 }  // namespace moil::pretrain

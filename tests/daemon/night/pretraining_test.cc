@@ -1,0 +1,99 @@
+#include "daemon/pretrain/pretraining.h"
+
+#include <gmock/gmock.h>
+
+#include "base/file.h"
+#include "daemon/pretrain/reconciliation.h"
+#include "engine/io/model_json.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::pretrain {
+namespace {
+
+using night::error_of;
+using night::NumberImages;
+using night::TempFolder;
+using ::testing::HasSubstr;
+
+std::string refusal(const data::ImageDataset& dataset, const PretrainingOptions& options,
+                    const std::filesystem::path& out, ErrorCode code) {
+  std::string text;
+  EXPECT_EQ(error_of([&] { check_pretraining(dataset, options, out); }, &text), code);
+  return text;
+}
+
+TEST(Pretraining, WhatWouldBeRefusedAfterwardsIsRefusedBefore) {
+  const TempFolder temp;
+  const NumberImages good({"a", "b"}, 4);
+  PretrainingOptions options;
+  check_pretraining(good, options, temp / "out");
+  EXPECT_TRUE(std::filesystem::is_directory(temp / "out"));
+
+  const auto invalid = ErrorCode::kInvalidArgument;
+  EXPECT_THAT(refusal(NumberImages({"a", "caf\xe9"}, 4), options, temp / "out", invalid),
+              HasSubstr("UTF-8"));
+  EXPECT_THAT(refusal(NumberImages({"a", ".."}, 4), options, temp / "out", invalid),
+              HasSubstr("'..'"));
+  EXPECT_THAT(refusal(NumberImages({"a"}, 4), options, temp / "out", invalid),
+              HasSubstr("one class alone"));
+  options.groups["mine"] = {"a", "z"};
+  EXPECT_THAT(refusal(good, options, temp / "out", invalid), HasSubstr("\"z\""));
+  options.groups.clear();
+
+  std::filesystem::create_directories(temp / "out/model");
+  EXPECT_THAT(refusal(good, options, temp / "out", ErrorCode::kAlreadyExists),
+              HasSubstr("out/model"));
+  write_file_atomic(temp / "file", std::string("in the way"));
+  EXPECT_EQ(error_of([&] { check_pretraining(good, options, temp / "file/out"); }), ErrorCode::kIo);
+}
+
+TEST(Pretraining, WithNothingHeldOutAccuracyIsNotMeasured) {
+  const TempFolder temp;
+  PretrainingOptions options;
+  options.model = temp / "model.json";
+  write_model(options.model, night::small_bundle().description);
+  options.trainer.epochs = 1;
+  options.trainer.batch = 2;
+  options.groups["mine"] = {"b"};
+  for (const std::size_t per_class : {3U, 8U}) {  // every fourth is held out
+    bool measured = false;
+    const auto result = pretrain(NumberImages({"a", "b"}, per_class), options,
+                                 [&](const EpochReport& r) { measured = r.accuracy.has_value(); });
+    EXPECT_EQ(measured, per_class == 8U);
+    EXPECT_EQ(result.report.at("accuracy").is_null(), per_class == 3U);
+    EXPECT_EQ(result.report.at("groups").at("mine").is_null(), per_class == 3U);
+  }
+}
+
+TEST(Reconciliation, TheModelsNamesAreFoundOrTheOptionIsNamed) {
+  const TempFolder temp;
+  const std::vector<std::string> labels{"tench", "gold fish"}, ids{"n01", "n02"};
+  ReconciliationSources sources;
+  EXPECT_TRUE(reconcile_classes(labels, labels, sources).names.empty());
+  EXPECT_EQ(reconcile_classes({"Gold_Fish"}, labels, sources).names.at("Gold_Fish"), "gold fish");
+  std::string text;
+  EXPECT_EQ(error_of([&] { (void)reconcile_classes(ids, labels, sources); }, &text),
+            ErrorCode::kInvalidArgument);
+  EXPECT_THAT(text, HasSubstr("\"n01\""));
+  EXPECT_THAT(text, HasSubstr("--class-names FILE"));
+
+  const std::string table = "n01\ttench\nn02\tgold fish\n";
+  sources.inside = {"no table", table};
+  EXPECT_EQ(reconcile_classes(ids, labels, sources).names.at("n01"), "tench");
+  sources.inside.clear();
+  std::filesystem::create_directories(temp / "model");
+  write_file_atomic(temp / "model/a.txt", std::string("nothing"));
+  write_file_atomic(temp / "model/names.tsv", table);
+  sources.folders = {temp / "nowhere", temp / "model"};
+  const Reconciled found = reconcile_classes(ids, labels, sources);
+  EXPECT_EQ(found.names.at("n02"), "gold fish");
+  EXPECT_THAT(found.by, HasSubstr("names.tsv"));
+
+  sources.names = temp / "model/a.txt";  // the user's own word counts
+  EXPECT_EQ(error_of([&] { (void)reconcile_classes(ids, labels, sources); }, &text),
+            ErrorCode::kInvalidArgument);
+  EXPECT_THAT(text, HasSubstr("a.txt"));
+}
+
+}  // namespace
+}  // namespace moil::pretrain
