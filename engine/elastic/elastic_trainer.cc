@@ -401,6 +401,23 @@ void ElasticTrainer::weights_changed() {
   if (trainer_) trainer_->network().weights_changed();
 }
 
+NamedTensor ElasticTrainer::weight(const std::string& name) const {
+  if (const auto it = weights_.find(name); it != weights_.end()) return it->second;
+  if (!trainer_) throw Error(ErrorCode::kNotFound, "no weight \"" + name + "\" is being trained");
+  return trainer_->network().weight(name);
+}
+
+void ElasticTrainer::end() {
+  waiting_.clear();
+  if (trainer_) trainer_->network().discard_transient();
+}
+
+void ElasticTrainer::release() {
+  state_ = state();
+  trainer_.reset();
+  weights_.clear();
+}
+
 void ElasticTrainer::save(WeightMap& weights) const {
   for (const auto& [name, tensor] : weights_) weights[name] = tensor;
   if (trainer_) trainer_->network().save(weights);

@@ -89,6 +89,12 @@ class ElasticTrainer {
   void weights_changed();
   // The weights as they are now, into `weights`.
   void save(WeightMap& weights) const;
+  // One of them. kNotFound.
+  [[nodiscard]] NamedTensor weight(const std::string& name) const;
+  // Training is over: no memory is kept but that of the weights.
+  void end();
+  // Nor theirs. What intervals(), profiles() and state() tell stays.
+  void release();
 
  private:
   // False where making its maps was stopped: the interval has begun all the same.

@@ -109,10 +109,18 @@ class Network {
   // comes.
   using WeightReader = std::function<const NamedTensor&(const std::string& name)>;
   void load_each(const WeightReader& read);
-  // The same, out of a map that loses each as it is loaded: no more than one is in memory twice.
+  // The same, out of a map that loses each layer's as they are loaded: no more than a layer's are
+  // in memory twice.
   void move_in(WeightMap& weights);
+  // The most that is in memory while move_in() fills the network and while it runs, the map
+  // included. Before allocate(), too.
+  std::size_t peak_bytes() const;
+  // The same of load_each() by a reader that holds one weight at a time.
+  std::size_t peak_bytes_each() const;
   // Copies the network's weights and statistics into `weights`, in file order.
   void save(WeightMap& weights) const;
+  // A copy of one of them. kNotFound where the network has no such weight, or keeps it only packed.
+  [[nodiscard]] NamedTensor weight(const std::string& name) const;
   // The same, and the optimizer's states by their names, in memory order; each one's memory is
   // given back before the next is copied, and the rest at the end, as by release().
   using OptimizerStates = std::map<std::string, std::vector<float>>;
@@ -157,8 +165,10 @@ class Network {
   PersistentTensor persistent_tensor(TensorId id) const;
   Resting rest(int node) const;
   void save_node(int i, WeightMap& weights) const;
+  std::size_t resting_bytes(int node, bool in_pool) const;
   void give_back(const PersistentTensor::Data& data) const;
-  void load_node(int node, const WeightReader& read);
+  // lasting: what `read` gives stays while the node is loaded.
+  void load_node(int node, const WeightReader& read, bool lasting);
 
   template <class Which>
   void guard(const Which& which, bool poison);

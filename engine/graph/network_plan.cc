@@ -216,7 +216,7 @@ class Planner {
     const std::string name = weight_name(node(i), spec);
     const TensorInfo info{spec.dims, Layout::kPlain, DType::kF32};
     TensorId weight = kNoTensor;
-    if (t.plan.keeps_weights) {
+    if (t.plan.keeps(w)) {
       weight = add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
       plan_.pool.use_always(weight);
       const bool updates_itself = !spec.trainable && options_.training;

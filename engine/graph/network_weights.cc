@@ -106,29 +106,34 @@ Network::Resting Network::rest(int node) const {
 void Network::load(const WeightMap& weights) {
   require_memory();
   check_weights_of(graph_, weights);  // all of them before the first is written
-  load_each(
-      [&](const std::string& name) -> const NamedTensor& { return find_weight(weights, name); });
+  const auto read = [&](const std::string& name) -> const NamedTensor& {
+    return find_weight(weights, name);
+  };
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) load_node(i, read, true);
+  release_idle_memory();
 }
 
 void Network::move_in(WeightMap& weights) {
   require_memory();
   check_weights_of(graph_, weights);
-  std::string before;
-  load_each([&](const std::string& name) -> const NamedTensor& {
-    weights.erase(before);
-    before = name;
+  const auto read = [&](const std::string& name) -> const NamedTensor& {
     return find_weight(weights, name);
-  });
-  weights.erase(before);
+  };
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    load_node(i, read, true);
+    const Node& node = graph_.nodes[at(i)];
+    for (const WeightSpec& spec : node.weights) weights.erase(weight_name(node, spec));
+  }
+  release_idle_memory();  // what the weights came in
 }
 
 void Network::load_each(const WeightReader& read) {
   require_memory();
-  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) load_node(i, read);
-  release_idle_memory();  // what the weights came in
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) load_node(i, read, false);
+  release_idle_memory();
 }
 
-void Network::load_node(int i, const WeightReader& read) {
+void Network::load_node(int i, const WeightReader& read, bool lasting) {
   const Node& node = graph_.nodes[at(i)];
   Resting resting = rest(i);
   std::vector<std::vector<float>> staging;  // for weights that the layer only packs
@@ -137,6 +142,10 @@ void Network::load_node(int i, const WeightReader& read) {
     const std::string name = weight_name(node, spec);
     const NamedTensor& source = read(name);
     check_weight(source, name, spec);
+    if (resting.weights[w] == nullptr && lasting && spec.order == WeightOrder::kPlain) {
+      resting.weights[w] = const_cast<float*>(source.data.data());  // packing only reads it
+      continue;
+    }
     if (resting.weights[w] == nullptr) {
       staging.emplace_back(source.data.size());
       resting.weights[w] = staging.back().data();
@@ -149,7 +158,8 @@ void Network::load_node(int i, const WeightReader& read) {
 void Network::weights_changed() {
   require_memory();
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
-    if (plan_.nodes[at(i)].plan.keeps_weights)
+    const auto& kept = plan_.nodes[at(i)].plan.keeps_weight;
+    if (std::find(kept.begin(), kept.end(), false) == kept.end())
       graph_.nodes[at(i)].layer->weights_changed(rest(i).run());
   }
 }
@@ -157,6 +167,69 @@ void Network::weights_changed() {
 void Network::save(WeightMap& weights) const {
   require_memory();
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) save_node(i, weights);
+}
+
+// Of what rests between steps, all of it or what of it lies in the pool.
+std::size_t Network::resting_bytes(int node, bool in_pool) const {
+  const NodeTensors& t = plan_.nodes[at(node)];
+  std::size_t bytes = 0;
+  const auto add = [&](TensorId id) {
+    if (id == kNoTensor || !plan_.pool.is_always(id)) return;
+    const TensorId owner = plan_.pool.owner(id);
+    const bool swapped = std::any_of(plan_.stays.begin(), plan_.stays.end(), [&](const Stay& s) {
+      return s.owner == owner && s.swapped();
+    });
+    if (!in_pool || !swapped) bytes += plan_.pool.spec(id).info.bytes();
+  };
+  for (const TensorId id : t.weights) add(id);
+  for (const TensorId id : t.saved) add(id);
+  return bytes;
+}
+
+std::size_t Network::peak_bytes() const {
+  std::size_t waiting = 0, loaded = 0, peak = plan_.memory.total_bytes;
+  for (const Node& node : graph_.nodes) waiting += weight_bytes(node);
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    const Node& node = graph_.nodes[at(i)];
+    std::size_t staged = 0;
+    for (std::size_t w = 0; w < node.weights.size(); ++w) {
+      const WeightSpec& spec = node.weights[w];
+      if (plan_.nodes[at(i)].weights[w] == kNoTensor && spec.order != WeightOrder::kPlain)
+        staged += at(spec.dims.elements()) * sizeof(float);
+    }
+    peak = std::max(peak, waiting + loaded + staged + resting_bytes(i, false));
+    waiting -= weight_bytes(node);
+    loaded += resting_bytes(i, true);
+  }
+  return peak;
+}
+
+std::size_t Network::peak_bytes_each() const {
+  std::size_t loaded = 0, peak = plan_.memory.total_bytes;
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    // At most: a weight as it was read, the node's as they are staged, and as they rest.
+    peak = std::max(peak, loaded + 2 * weight_bytes(graph_.nodes[at(i)]) + resting_bytes(i, false));
+    loaded += resting_bytes(i, true);
+  }
+  return peak;
+}
+
+NamedTensor Network::weight(const std::string& name) const {
+  require_memory();
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+    const Node& node = graph_.nodes[at(i)];
+    for (std::size_t w = 0; w < node.weights.size(); ++w) {
+      const WeightSpec& spec = node.weights[w];
+      const TensorId id = plan_.nodes[at(i)].weights[w];
+      if (id == kNoTensor || weight_name(node, spec) != name) continue;
+      const auto dims = spec.dims.values();
+      const PersistentTensor::Data data = persistent_tensor(id).data();
+      NamedTensor tensor{{dims.begin(), dims.end()}, std::vector<float>(data.values.size())};
+      to_file_order(spec, data.values.data(), tensor.data.data());
+      return tensor;
+    }
+  }
+  throw Error(ErrorCode::kNotFound, "the network has no weight \"" + name + "\"");
 }
 
 void Network::save_node(int i, WeightMap& weights) const {

@@ -24,6 +24,11 @@ ModelDescription prepare_inference(const ModelDescription& model, WeightMap& wei
       realize_inference(complete_model(realize_pruning(model))), weights));
 }
 
+ModelDescription prepare_inference(const ModelDescription& model) {
+  return realize_activation_fusion(
+      realize_batch_norm_folding(realize_inference(complete_model(realize_pruning(model)))));
+}
+
 std::set<std::string> trainable_weights(const ModelDescription& model,
                                         const std::set<std::string>* layers) {
   std::set<std::string> names;

@@ -23,6 +23,8 @@ namespace moil {
 // For inference: completed, unneeded layers and dropout dropped, batch norms folded, activations
 // fused. Changes the weights to those of the prepared model.
 [[nodiscard]] ModelDescription prepare_inference(const ModelDescription& model, WeightMap& weights);
+// The same of the description alone.
+[[nodiscard]] ModelDescription prepare_inference(const ModelDescription& model);
 
 // "LAYER.WEIGHT" of every trainable weight of the layers named that an output depends on; all
 // layers where `layers` is null.

@@ -60,17 +60,20 @@ void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t c
   if (classes == before) return;
   const std::string layer = find_classifier(model);
   resize_classifier(model, classes);
-  for (auto& [name, fresh] : initial_weights(build_graph(model, 1), seed)) {
-    if (name.rfind(layer + ".", 0) != 0) continue;
+  const Graph graph = build_graph(model, 1);
+  const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                 [&](const Node& n) { return n.name == layer; });
+  for (const WeightSpec& spec : node->weights) {
+    const std::string name = weight_name(*node, spec);
+    NamedTensor grown = initial_weight(spec, name, seed);
     const auto old = weights.find(name);
     if (old == weights.end())
       throw Error(ErrorCode::kBadData, "the model's weights lack \"" + name + "\"");
     if (old->second.data.size() * static_cast<std::size_t>(classes) !=
-        fresh.data.size() * static_cast<std::size_t>(before)) {
+        grown.data.size() * static_cast<std::size_t>(before)) {
       throw Error(ErrorCode::kBadData, "weight \"" + name + "\" does not have the " +
                                            std::to_string(before) + " rows of its layer");
     }
-    NamedTensor grown = fresh;
     std::copy(old->second.data.begin(), old->second.data.end(), grown.data.begin());
     old->second = std::move(grown);
   }

@@ -12,10 +12,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
 #include "engine/graph/model_description.h"
+#include "engine/io/safetensors_header.h"
 
 namespace moil {
 
@@ -31,6 +33,10 @@ struct Safetensors {
 // Replaces the file atomically, tensor by tensor without a second copy. Equal content gives equal
 // bytes. kInvalidArgument where a tensor's data does not fit its dims or a name cannot be written.
 void write_safetensors(const std::filesystem::path& path, const WeightMap& tensors,
+                       const SafetensorsMetadata& metadata = {});
+// The same of tensors that are asked for one after the other, so that one at a time is in memory.
+void write_safetensors(const std::filesystem::path& path, const TensorShapes& shapes,
+                       const std::function<NamedTensor(const std::string& name)>& read,
                        const SafetensorsMetadata& metadata = {});
 
 }  // namespace moil

@@ -126,23 +126,6 @@ void check_coverage(const std::vector<TensorEntry>& entries, std::uint64_t data_
   }
 }
 
-std::uint64_t checked_bytes(const std::string& name, const NamedTensor& tensor) {
-  std::int64_t elements = 1;
-  for (const std::int64_t dim : tensor.dims) {
-    if (dim < 1 || dim > kMaxElements / elements) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "tensor \"" + name + "\": dimension " + std::to_string(dim));
-    }
-    elements *= dim;
-  }
-  if (static_cast<std::uint64_t>(elements) != tensor.data.size()) {
-    throw Error(ErrorCode::kInvalidArgument, "tensor \"" + name + "\": its dims hold " +
-                                                 std::to_string(elements) + " elements, its data " +
-                                                 std::to_string(tensor.data.size()));
-  }
-  return tensor.data.size() * sizeof(float);
-}
-
 }  // namespace
 
 std::size_t bytes_of(FileDType dtype) { return dtype == FileDType::kF32 ? 4 : 2; }
@@ -165,17 +148,29 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
   return header;
 }
 
-std::string format_safetensors_header(const WeightMap& tensors,
+std::size_t elements_of(const std::string& name, const std::vector<std::int64_t>& dims) {
+  std::int64_t elements = 1;
+  for (const std::int64_t dim : dims) {
+    if (dim < 1 || dim > kMaxElements / elements) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "tensor \"" + name + "\": dimension " + std::to_string(dim));
+    }
+    elements *= dim;
+  }
+  return static_cast<std::size_t>(elements);
+}
+
+std::string format_safetensors_header(const TensorShapes& shapes,
                                       const std::map<std::string, std::string>& metadata) {
   OrderedJson document = OrderedJson::object();
   if (!metadata.empty()) document["__metadata__"] = metadata;
   std::uint64_t begin = 0;
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& [name, dims] : shapes) {
     if (name.empty() || name == "__metadata__") {
       throw Error(ErrorCode::kInvalidArgument, "no tensor can be named \"" + name + "\"");
     }
-    const std::uint64_t end = begin + checked_bytes(name, tensor);
-    document[name] = {{"dtype", "F32"}, {"shape", tensor.dims}, {"data_offsets", {begin, end}}};
+    const std::uint64_t end = begin + elements_of(name, dims) * sizeof(float);
+    document[name] = {{"dtype", "F32"}, {"shape", dims}, {"data_offsets", {begin, end}}};
     begin = end;
   }
   try {

@@ -1,6 +1,7 @@
 // The header of a safetensors file, checked whole: see io/safetensors.h for the format.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,8 +35,15 @@ inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's o
                                                          std::uint64_t data_bytes,
                                                          const std::string& file);
 
+// Dims by name.
+using TensorShapes = std::map<std::string, std::vector<std::int64_t>>;
+
 // The header's JSON, padded with spaces so that the data begins at a multiple of 8.
 [[nodiscard]] std::string format_safetensors_header(
-    const WeightMap& tensors, const std::map<std::string, std::string>& metadata);
+    const TensorShapes& shapes, const std::map<std::string, std::string>& metadata);
+
+// kInvalidArgument, naming the tensor, for dims that no tensor has.
+[[nodiscard]] std::size_t elements_of(const std::string& name,
+                                      const std::vector<std::int64_t>& dims);
 
 }  // namespace moil

@@ -131,6 +131,7 @@ LayerPlan Conv2d::plan(const LayerSetup& setup) {
   packed_ = forward_->packed_weight_bytes() > 0;
   if (packed_)
     plan.saved.push_back({"packed_weight", forward_->packed_weight_bytes(), Lifespan::kMax});
+  if (packed_) plan.keeps_weight = p_.bias ? std::vector{false, true} : std::vector{false};
   if (setup.computes_gradient()) plan_gradient(setup, plan);
   derivative_.reset();
   if (setup.computes_derivative()) {

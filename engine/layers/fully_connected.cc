@@ -92,6 +92,9 @@ LayerPlan FullyConnected::plan(const LayerSetup& setup) {
   plan.output_derivatives = Lifespan::kNone;
   if (packed_)
     plan.saved.push_back({"packed_weight", packed_b_bytes(features_, p_.units), Lifespan::kMax});
+  // A network that packs nothing ahead lends its weights: they are asked for again.
+  if (packed_ && setup.pack_convolutions)
+    plan.keeps_weight = p_.bias ? std::vector{false, true} : std::vector{false};
   if (setup.computes_gradient()) {
     plan.output_derivatives |= Lifespan::kComputeGradient;
     if (setup.train_weight[0]) plan.inputs[0] |= Lifespan::kComputeGradient;

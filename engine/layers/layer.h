@@ -111,9 +111,10 @@ struct LayerPlan {
   InPlace derivative_in_place = InPlace::kNo;
   // A sample's result depends on its batch (batch statistics): it cannot be cut into micro-batches.
   bool mixes_samples = false;
-  // False: the weights are read in weights_changed() alone (inference, packed into a saved tensor);
-  // the pool then holds no room for them, and LayerRun::weights is empty in F.
-  bool keeps_weights = true;
+  // One a weight; false: it is read in weights_changed() alone (inference, packed into a saved
+  // tensor), the pool holds no room for it, and its pointer is null in F. Empty: all are kept.
+  std::vector<bool> keeps_weight;
+  bool keeps(std::size_t weight) const { return keeps_weight.empty() || keeps_weight[weight]; }
 };
 
 // Pointers of one step. What the step may not touch is null.

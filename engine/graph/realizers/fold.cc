@@ -105,18 +105,26 @@ ModelDescription absorb_into_source(const ModelDescription& model, const Absorb&
   return result;
 }
 
-}  // namespace
-
-ModelDescription realize_batch_norm_folding(const ModelDescription& model, WeightMap& weights) {
+ModelDescription fold_batch_norms(const ModelDescription& model, WeightMap* weights) {
   return absorb_into_source(model, [&](LayerDescription& source, const LayerDescription& layer) {
     if (layer.type != "batch_norm" || !has_weights_to_fold_into(source.type) ||
         source.properties.contains("activation")) {
       return false;
     }
-    fold_weights(weights, source, layer);
+    if (weights) fold_weights(*weights, source, layer);
     source.properties["bias"] = true;
     return true;
   });
+}
+
+}  // namespace
+
+ModelDescription realize_batch_norm_folding(const ModelDescription& model, WeightMap& weights) {
+  return fold_batch_norms(model, &weights);
+}
+
+ModelDescription realize_batch_norm_folding(const ModelDescription& model) {
+  return fold_batch_norms(model, nullptr);
 }
 
 ModelDescription realize_activation_fusion(const ModelDescription& model) {

@@ -58,6 +58,8 @@ namespace moil {
 // weights (inference only). Changes the weights accordingly; running statistics are used.
 [[nodiscard]] ModelDescription realize_batch_norm_folding(const ModelDescription& model,
                                                           WeightMap& weights);
+// The same of the description alone.
+[[nodiscard]] ModelDescription realize_batch_norm_folding(const ModelDescription& model);
 
 // An activation whose only source is a convolution or fully connected layer that nobody else reads
 // becomes that layer's property (inference only).

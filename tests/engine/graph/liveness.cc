@@ -223,7 +223,7 @@ class Analysis {
     for (std::size_t w = 0; w < node(i).weights.size(); ++w) {
       const std::string name = node(i).name + "." + node(i).weights[w].name;
       const std::size_t bytes = at(static_cast<int>(node(i).weights[w].dims.elements())) * 4;
-      if (layer_plan(i).keeps_weights) add(name, t.weights[w], bytes, 0, end());
+      if (layer_plan(i).keeps(w)) add(name, t.weights[w], bytes, 0, end());
       if (!options_.training || !trains(i, w)) continue;
       const int first = options_.accumulate_gradients ? 0 : time(StepKind::kComputeGradient, i);
       const int last = options_.accumulate_gradients ? end() : time(StepKind::kApplyGradient, i);

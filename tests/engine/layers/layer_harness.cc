@@ -256,14 +256,16 @@ void LayerHarness::forward() {
     return;
   }
   for (auto& output : outputs_) std::fill(output.begin(), output.end(), kNan);
-  if (!setup_.training || !plan_.keeps_weights) {
+  if (!setup_.training) {
     Step packing = begin(Lifespan::kForward, 0);
     packing.point();
     layer_->weights_changed(packing.run);
     finish(packing, Lifespan::kForward);
   }
   Step step = begin(Lifespan::kForward, plan_.forward_workspace);
-  if (!plan_.keeps_weights) step.weight_pointers.clear();
+  for (std::size_t w = 0; w < step.weight_pointers.size(); ++w) {
+    if (!plan_.keeps(w)) step.weight_pointers[w] = nullptr;
+  }
   const bool over_input =
       options_.in_place && plan_.in_place == InPlace::kModify && !needed_later(0);
   if (over_input) step.output_pointers[0] = step.inputs[0].data();
