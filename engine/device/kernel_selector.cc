@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/device/measure.h"
+#include "engine/device/measuring_time.h"
 #include "engine/device/sliced_conv.h"
 #include "engine/kernels/parallel.h"
 
@@ -29,6 +30,8 @@ std::string key_of(const ConvShape& shape, ConvStep step, const ConvFusion& fusi
     if (fusion.constant_weights) key += " constant";
   }
   if (exact) key += " exact";
+  // What the threads are is no reason to compute cached feature maps by another kernel.
+  if (fusion.constant_weights) return key;
   return key + " t" + std::to_string(thread_count());
 }
 
@@ -50,12 +53,10 @@ std::vector<const Processor*> allowed(const std::vector<std::string>& names) {
   return list;
 }
 
-std::size_t fastest(const Kernels& kernels, const ConvShape& shape, ConvStep step,
-                    const ConvFusion& fusion) {
-  const std::vector<double> times = measure(kernels, shape, step, fusion);
+std::size_t fastest(const std::vector<double>& seconds) {
   std::size_t best = 0;
-  for (std::size_t i = 1; i < times.size(); ++i)
-    if (times[i] < times[best] * kMargin) best = i;
+  for (std::size_t i = 1; i < seconds.size(); ++i)
+    if (seconds[i] < seconds[best] * kMargin) best = i;
   return best;
 }
 
@@ -162,15 +163,37 @@ KernelSelector::Kernels KernelSelector::within(Kernels kernels, std::size_t limi
   return kept;
 }
 
-std::size_t KernelSelector::choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
-                                   const ConvFusion& fusion) const {
+std::optional<std::size_t> KernelSelector::choose(const Kernels& kernels, const ConvShape& shape,
+                                                  ConvStep step, const ConvFusion& fusion) const {
   if (!options_.measure || kernels.size() < 2) return 0;
   try {
-    return fastest(kernels, shape, step, fusion);
+    const std::vector<double> seconds = seconds_of(kernels, shape, step, fusion);
+    if (options_.time) options_.time->count(!seconds.empty());
+    if (seconds.empty()) return std::nullopt;
+    return fastest(seconds);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kResourceExhausted) throw;
     return 0;
   }
+}
+
+// On a part of the batch where that is enough and all of them compute it.
+std::vector<double> KernelSelector::seconds_of(const Kernels& kernels, const ConvShape& shape,
+                                               ConvStep step, const ConvFusion& fusion) const {
+  constexpr int kRuns = 3;
+  const MeasuringTime::Running running(options_.time);
+  ConvShape part = shape;
+  part.batch = measured_batch(shape, fusion);
+  if (part.batch < shape.batch && !(options_.time && options_.time->is_over())) {
+    Kernels parts;
+    for (const auto& kernel : kernels) {
+      Kernels same = made(part, step, fusion, kernel->name());
+      if (!same.empty()) parts.push_back(std::move(same[0]));
+    }
+    if (parts.size() == kernels.size())
+      return measure(parts, part, step, fusion, kRuns, options_.time);
+  }
+  return measure(kernels, shape, step, fusion, kRuns, options_.time);
 }
 
 std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvStep step,
@@ -192,13 +215,17 @@ std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvSte
   const bool limited = !all_within(kernels, limit);
   const std::string measured = limited ? key + " within " + std::to_string(limit) : key;
   std::unique_ptr<ConvKernel> kernel;
+  bool keep = true;
   if (const auto it = profile_.find(measured); it != profile_.end())
     kernel = named(it->second, shape, step, fusion);
   if (!kernel) {
     if (limited) kernels = within(std::move(kernels), limit, shape, step, fusion);
-    kernel = std::move(kernels[choose(kernels, shape, step, fusion)]);
+    const auto chosen = choose(kernels, shape, step, fusion);
+    keep = chosen || fusion.constant_weights;
+    kernel = std::move(kernels[chosen.value_or(0)]);
   }
-  used_[key] = choices_[key] = profile_[measured] = kernel->name();
+  used_[key] = choices_[key] = kernel->name();
+  if (keep) profile_[measured] = kernel->name();
   return kernel;
 }
 

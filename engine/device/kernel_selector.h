@@ -19,6 +19,8 @@
 
 namespace moil {
 
+class MeasuringTime;
+
 // From what is computed ("conv F 24x56x56 -> 144 k1x1 ... t2") to who does it ("native/gemm").
 using KernelChoices = std::map<std::string, std::string>;
 
@@ -30,6 +32,8 @@ class KernelSelector {
     std::vector<std::string> processors;  // allowed ones by name; empty: all of this build
     bool measure = true;                  // false: the first candidate, without running anything
     int threads = 0;                      // 0: thread_count()
+    // For all measuring; when it is over, the first candidate is taken. Null: as long as it takes.
+    MeasuringTime* time = nullptr;
   };
 
   KernelSelector();
@@ -38,14 +42,15 @@ class KernelSelector {
   explicit KernelSelector(Options options, KernelChoices recorded = {}, KernelChoices profile = {});
 
   // The kernel for a step: as recorded, otherwise the fastest candidate, which is then recorded.
-  // With fusion.constant_weights the choice is one for all batch sizes. Measuring allocates
-  // scratch tensors of the shape's size and frees them; where there is no memory for them the first
-  // candidate is taken.
-  // A kernel that needs more than max_workspace (or the options' limit) is run in slices of the
-  // batch that fit; if none fits, the one with the least is taken. What was recorded is used
-  // whatever it needs. max_workspace 0: the leanest of all, which is not recorded. Throws
-  // kFailedPrecondition where the recorded choice is not available in this build, and
-  // kInvalidArgument for an impossible shape.
+  // With fusion.constant_weights the choice is one for all batch sizes and thread counts, and is
+  // kept in the profile measured or not: cached feature maps hang on it. Measuring allocates
+  // scratch tensors of the shape's size (or of a part of its batch, where that is enough) and frees
+  // them; where there is no memory for them the first candidate is taken. A kernel that needs more
+  // than max_workspace (or the options' limit) is run in slices of the batch that fit; if none
+  // fits, the one with the least is taken. What was recorded is used whatever it needs.
+  // max_workspace 0: the leanest of all, which is not recorded. Throws kFailedPrecondition where
+  // the recorded choice is not available in this build, and kInvalidArgument for an impossible
+  // shape.
   [[nodiscard]] std::unique_ptr<ConvKernel> conv(const ConvShape& shape, ConvStep step,
                                                  const ConvFusion& fusion = {},
                                                  std::size_t max_workspace = kNoLimit);
@@ -75,8 +80,11 @@ class KernelSelector {
                std::optional<std::string_view> only) const;
   Kernels within(Kernels kernels, std::size_t limit, const ConvShape& shape, ConvStep step,
                  const ConvFusion& fusion) const;
-  std::size_t choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
-                     const ConvFusion& fusion) const;
+  // The place of the one to take; none where there was no time to measure.
+  std::optional<std::size_t> choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
+                                    const ConvFusion& fusion) const;
+  std::vector<double> seconds_of(const Kernels& kernels, const ConvShape& shape, ConvStep step,
+                                 const ConvFusion& fusion) const;
 
   Options options_;
   std::vector<const Processor*> processors_;

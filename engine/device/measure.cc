@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "engine/device/scratch.h"
+#include "engine/kernels/parallel.h"
 
 namespace moil {
 namespace {
@@ -13,6 +15,10 @@ namespace {
 constexpr int kMostRuns = 12;
 constexpr double kEnoughSeconds = 0.005;
 constexpr double kHopeless = 3;  // times the best
+// Longer runs are hardly disturbed: the first tells who is left, and one more decides.
+constexpr double kLongSeconds = 0.02;
+constexpr double kHopelessIfLong = 1.3;
+constexpr double kEnoughOperations = 1e9;
 
 Scratch floats(std::int64_t count) {
   return Scratch(static_cast<std::size_t>(count) * sizeof(float));
@@ -63,23 +69,41 @@ double seconds_of_run(const ConvKernel& kernel, const ConvArgs& args) {
 
 std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kernels,
                             const ConvShape& shape, ConvStep step, const ConvFusion& fusion,
-                            int runs) {
+                            int runs, const MeasuringTime* time) {
+  const auto is_over = [&] { return time != nullptr && time->is_over(); };
+  if (is_over()) return {};
   const Tensors tensors(kernels, shape, step, fusion);
   constexpr double kUntried = std::numeric_limits<double>::infinity();
   std::vector<double> fastest(kernels.size(), kUntried);
   double best = kUntried, spent = 0;
-  for (int round = 0; round <= runs || (round <= kMostRuns && spent < kEnoughSeconds); ++round) {
+  const auto goes_on = [&](int round) {
+    if (best < kUntried && best > kLongSeconds) return round <= 1;
+    return round <= runs || (round <= kMostRuns && spent < kEnoughSeconds);
+  };
+  for (int round = 0; goes_on(round); ++round) {
     for (std::size_t k = 0; k < kernels.size(); ++k) {
-      if (round > 0 && fastest[k] > kHopeless * best) continue;
+      const double hopeless = best > kLongSeconds ? kHopelessIfLong : kHopeless;
+      if (round > 0 && fastest[k] > hopeless * best) continue;
+      if (is_over()) return round > 0 ? fastest : std::vector<double>();
       if (kernels[k]->packed_weight_bytes() > 0)
         kernels[k]->pack(tensors.args.weights, tensors.packed.bytes());
-      const double time = seconds_of_run(*kernels[k], tensors.args);
-      spent += time;
-      fastest[k] = std::min(fastest[k], time);
-      best = std::min(best, time);
+      const double seconds = seconds_of_run(*kernels[k], tensors.args);
+      spent += seconds;
+      fastest[k] = std::min(fastest[k], seconds);
+      best = std::min(best, seconds);
     }
   }
   return fastest;
+}
+
+std::int64_t measured_batch(const ConvShape& shape, const ConvFusion& fusion) {
+  const double of_a_sample = 2.0 * static_cast<double>(shape.out_elements() / shape.batch) *
+                             static_cast<double>(shape.group_in() * shape.kernel_area());
+  const auto enough = static_cast<std::int64_t>(std::ceil(kEnoughOperations / of_a_sample));
+  // Kernels whose samples do not depend on each other compute them one by one; others share a batch
+  // among threads.
+  const std::int64_t least = fusion.constant_weights ? 1 : std::max(4, 2 * thread_count());
+  return std::min(shape.batch, std::max(enough, least));
 }
 
 }  // namespace moil

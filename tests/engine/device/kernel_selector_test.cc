@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "engine/device/measure.h"
 #include "engine/kernels/parallel.h"
 #include "tests/engine/device/conv_reference.h"
 
@@ -97,6 +98,68 @@ TEST(KernelSelector, WithoutMeasuringTheFirstCandidateIsTaken) {
   KernelSelector selector(unmeasured());
   EXPECT_EQ(selector.conv(kShape, ConvStep::kForward)->name(),
             selector.candidates(kShape, ConvStep::kForward)[0]->name());
+}
+
+TEST(KernelSelector, TimeThatIsOverTakesTheFirstCandidateAndKeepsItForMapsAlone) {
+  MeasuringTime over(0);
+  KernelSelector::Options options;
+  options.time = &over;
+  KernelSelector selector(options);
+  const ConvFusion constant = {false, FusedActivation::kNone, true};
+  for (const ConvFusion& fusion : {ConvFusion{}, constant}) {
+    EXPECT_EQ(selector.conv(kShape, ConvStep::kForward, fusion)->name(),
+              selector.candidates(kShape, ConvStep::kForward, fusion)[0]->name());
+  }
+  EXPECT_EQ(over.measured(), 0);
+  EXPECT_EQ(over.untried(), 2);
+  EXPECT_EQ(selector.choices().size(), 2U);  // a night that goes on computes the same
+  ASSERT_EQ(selector.profile().size(), 1U);  // a later night measures the other
+  EXPECT_THAT(selector.profile().begin()->first, HasSubstr("constant"));
+}
+
+TEST(KernelSelector, MeasuringIsCountedAndTold) {
+  std::vector<double> told;
+  MeasuringTime time(1000, [&](double seconds) { told.push_back(seconds); });
+  KernelSelector::Options options;
+  options.time = &time;
+  KernelSelector first(options);
+  (void)first.conv(kShape, ConvStep::kForward);
+  (void)first.conv(kShape, ConvStep::kGradient);
+  EXPECT_EQ(time.measured(), 2);
+  EXPECT_EQ(time.untried(), 0);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_GT(told[0], 0);
+  EXPECT_LT(told[0], told[1]);
+  EXPECT_EQ(time.seconds(), told[1]);  // none passes while nothing is measured
+  // What was kept is not measured again.
+  KernelSelector later(options, {}, first.profile());
+  (void)later.conv(kShape, ConvStep::kForward);
+  EXPECT_EQ(time.measured(), 2);
+}
+
+TEST(KernelSelector, LargeBatchesAreMeasuredInPart) {
+  const ConvShape large = shape(32, 64, 112, 112, 64, 3, 1, 1);  // 0.9 Gflop a sample
+  const ConvFusion constant = {false, FusedActivation::kNone, true};
+  EXPECT_EQ(measured_batch(large, constant), 2);
+  EXPECT_GE(measured_batch(large, {}), 2 * std::min(thread_count(), 16));
+  EXPECT_LE(measured_batch(large, {}), 32);
+  EXPECT_EQ(measured_batch(kShape, {}), kShape.batch);
+}
+
+TEST(KernelSelector, AChoiceForConstantWeightsIsOneForAllThreadCounts) {
+  const int before = thread_count();
+  const ConvFusion constant = {false, FusedActivation::kNone, true};
+  KernelSelector one(unmeasured()), two(unmeasured());
+  set_thread_count(1);
+  (void)one.conv(kShape, ConvStep::kForward, constant);
+  (void)one.conv(kShape, ConvStep::kForward);
+  set_thread_count(2);
+  (void)two.conv(kShape, ConvStep::kForward, constant);
+  (void)two.conv(kShape, ConvStep::kForward);
+  set_thread_count(before);
+  std::size_t same = 0;
+  for (const auto& [key, name] : one.choices()) same += two.choices().count(key);
+  EXPECT_EQ(same, 1U);
 }
 
 TEST(KernelSelector, ARecordedKernelThatIsNotThereIsRefused) {
