@@ -46,7 +46,10 @@ nlohmann::json run(const Options& options) {
   const ModelBundle bundle = read_model_folder(options.model);
   const Freeze freeze = freeze_all_but_last(bundle.description, options.layers);
   KernelSelector kernels;
-  Backbone backbone(bundle.description, bundle.weights, freeze, options.batch, kernels);
+  const WeightsOfPart weights = [&](const ModelDescription& part) {
+    return weights_of(part, bundle.weights);
+  };
+  Backbone backbone(bundle.description, weights, freeze, options.batch, kernels);
   backbone.allocate();
   return {{"ms_per_image", median_milliseconds(backbone, options.batch, options.runs)},
           {"batch", options.batch},

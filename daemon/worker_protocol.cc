@@ -7,9 +7,9 @@
 namespace moil::daemon {
 
 EnumNames<Stage> enum_names(Stage) {
-  return {{Stage::kMix, "mix"},         {Stage::kCache, "cache"}, {Stage::kDistill, "distill"},
-          {Stage::kProfile, "profile"}, {Stage::kTrain, "train"}, {Stage::kJudge, "judge"},
-          {Stage::kPromote, "promote"}};
+  return {{Stage::kMix, "mix"},         {Stage::kMeasure, "measure"}, {Stage::kCache, "cache"},
+          {Stage::kDistill, "distill"}, {Stage::kProfile, "profile"}, {Stage::kTrain, "train"},
+          {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}};
 }
 
 const Fields<JobFile>& fields_of(const JobFile*) {

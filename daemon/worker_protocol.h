@@ -53,7 +53,7 @@ struct JobFile {
   JobSpec spec;
 };
 
-enum class Stage { kMix, kCache, kDistill, kProfile, kTrain, kJudge, kPromote };
+enum class Stage { kMix, kMeasure, kCache, kDistill, kProfile, kTrain, kJudge, kPromote };
 
 struct Progress {
   Stage stage = Stage::kMix;

@@ -89,8 +89,8 @@ Rows stage_rows(const Json& stages) {
     rows.push_back({stage, short_time_text(seconds.get<double>()),
                     sum > 0 ? percent(seconds.get<double>() / sum) : "-"});
   };
-  const std::vector<std::string> known{"mix",   "profile", "cache",  "distill",
-                                       "train", "judge",   "promote"};
+  const std::vector<std::string> known{"mix",     "measure", "profile", "cache",
+                                       "distill", "train",   "judge",   "promote"};
   for (const std::string& stage : known) add(stage);
   for (const auto& [stage, seconds] : stages.items())
     if (std::find(known.begin(), known.end(), stage) == known.end()) add(stage);
@@ -118,6 +118,16 @@ Rows memory_rows(const Json& memory) {
   return rows;
 }
 
+Rows kernel_rows(const Json& kernels) {
+  if (!kernels.is_object()) return {};
+  const Json measured = at(kernels, "/measured"), untried = at(kernels, "/untried");
+  if (measured == 0 && untried == 0) return {{"kernels", "as measured before"}};
+  Rows rows = {{"kernels measured, and kept for later nights", cell(measured)},
+               {"that took", short_time_text(kernels.value("seconds", 0.0))}};
+  if (untried != 0) rows.push_back({"taken as guessed, for want of time", cell(untried)});
+  return rows;
+}
+
 Rows cache_rows(const Json& cache) {
   if (!cache.is_object()) return {};
   return {{"feature maps computed", cell(at(cache, "/computed"))},
@@ -139,6 +149,7 @@ void print_job_report(Console& console, const Json& job) {
   print_part(console, "TRAINED", trained_rows(details));
   print_left_out(console, job);
   print_part(console, "STAGE", stage_rows(at(details, "/stages")));
+  print_part(console, "KERNELS", kernel_rows(at(details, "/kernels")));
   print_part(console, "MEMORY", memory_rows(at(details, "/memory")));
   print_part(console, "CACHE", cache_rows(at(details, "/cache")));
 }

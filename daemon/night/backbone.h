@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/night/model_weights.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/network.h"
@@ -19,22 +20,33 @@ namespace moil::night {
 
 class Backbone {
  public:
-  // freeze.split empty: the identity. Planned, not allocated. weights: the whole model's.
-  Backbone(const ModelDescription& model, const WeightMap& weights, const Freeze& freeze,
+  // freeze.split empty: the identity. Planned, not allocated. weights: asked for now, for the
+  // fingerprint, and by each allocate(); between, they are not in memory.
+  Backbone(const ModelDescription& model, WeightsOfPart weights, const Freeze& freeze,
            std::int64_t batch, KernelSelector& kernels);
 
   bool is_identity() const { return network_ == nullptr; }
   std::int64_t batch() const { return batch_; }
   std::size_t input_elements() const { return input_elements_; }      // of one sample
   std::size_t feature_elements() const { return feature_elements_; }  // of one sample
-  // What changes a feature map besides the sample and its preprocessing: weights, graph, split and
-  // the arithmetic chosen. Empty for the identity.
-  const std::string& fingerprint() const { return fingerprint_; }
+  // What changes a feature map besides the sample and its preprocessing: weights, graph and split,
+  // and the arithmetic, which is told by what it makes: answer(). Kernels, threads, processors and
+  // builds that make the same bits have the same fingerprint. Empty for the identity.
+  std::string fingerprint();
   // Of graph and weights alone: what a pack of feature maps made elsewhere must agree with.
   const std::string& network_fingerprint() const { return network_fingerprint_; }
+  // Of the maps that it makes of a fixed batch of random numbers, to the bit. Computed where it is
+  // not known (allocates, and keeps the memory), which take_answer() may spare: what answer() was
+  // when arithmetic() was the same, on this machine and by this build.
+  const std::string& answer();
+  void take_answer(std::string answer) { answer_ = std::move(answer); }
+  // The network, who computes what of it, and the threads.
+  std::string arithmetic() const;
+
   // Of one sample, as it lies in memory (channels last).
   std::vector<std::int64_t> feature_shape() const;
-  std::size_t planned_bytes() const;
+  // The most that it takes, its weights while they are brought included.
+  std::size_t peak_bytes() const;
 
   void allocate();
   void release();  // gives the memory back; allocate() again before the next run()
@@ -45,9 +57,9 @@ class Backbone {
  private:
   std::int64_t batch_;
   std::size_t input_elements_ = 0, feature_elements_ = 0;
-  std::string fingerprint_, network_fingerprint_;
-  WeightMap weights_;  // of the prepared backbone, until allocate()
-  ModelDescription prepared_;
+  std::string answer_, network_fingerprint_;
+  WeightsOfPart weights_;
+  ModelDescription backbone_;
   KernelSelector& kernels_;
   std::unique_ptr<Network> network_;
   bool allocated_ = false;

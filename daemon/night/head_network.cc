@@ -1,6 +1,5 @@
 #include "daemon/night/head_network.h"
 
-#include "daemon/night/model_folder.h"
 #include "daemon/night/probabilities.h"
 #include "engine/graph/preparation.h"
 
@@ -11,19 +10,16 @@ constexpr std::int64_t kBatch = 16;
 
 }  // namespace
 
-HeadNetwork::HeadNetwork(const ModelDescription& head, const WeightMap& all,
-                         KernelSelector& kernels)
-    : answers_probabilities_(ends_in_softmax(head)),
-      weights_(weights_of(head, all)),
-      network_(prepare_inference(head, weights_), {.batch = kBatch, .plan = {}}, kernels) {}
+HeadNetwork::HeadNetwork(const ModelDescription& head, KernelSelector& kernels)
+    : head_(head),
+      answers_probabilities_(ends_in_softmax(head)),
+      network_(prepare_inference(head), {.batch = kBatch, .plan = {}}, kernels) {}
 
-void HeadNetwork::allocate() {
+void HeadNetwork::allocate(const WeightsOfPart& weights) {
+  WeightMap own = weights(head_);
+  (void)prepare_inference(head_, own);
   network_.allocate();
-  network_.load(weights_);
-}
-
-std::size_t HeadNetwork::bytes() const {
-  return network_.plan().memory.total_bytes + weight_bytes(weights_);
+  network_.move_in(own);
 }
 
 }  // namespace moil::night

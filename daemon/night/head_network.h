@@ -2,28 +2,27 @@
 // network of its own. One thread at a time.
 #pragma once
 
+#include "daemon/night/model_weights.h"
 #include "engine/device/kernel_selector.h"
-#include "engine/graph/model_description.h"
 #include "engine/graph/network.h"
 
 namespace moil::night {
 
 class HeadNetwork {
  public:
-  // head: from the split to the model's output; its weights are among `all`. Planned, not
-  // allocated; `kernels` must outlive it.
-  HeadNetwork(const ModelDescription& head, const WeightMap& all, KernelSelector& kernels);
+  // head: from the split to the model's output. Planned, not allocated; `kernels` must outlive it.
+  HeadNetwork(const ModelDescription& head, KernelSelector& kernels);
 
   // Before the first forward.
-  void allocate();
+  void allocate(const WeightsOfPart& weights);
   Network& network() { return network_; }
   bool answers_probabilities() const { return answers_probabilities_; }  // or logits
-  // Of the plan and of the weights as they are loaded.
-  std::size_t bytes() const;
+  // The most that it takes, its weights while they are brought included.
+  std::size_t peak_bytes() const { return network_.peak_bytes(); }
 
  private:
+  ModelDescription head_;
   bool answers_probabilities_;
-  WeightMap weights_;
   Network network_;
 };
 

@@ -33,9 +33,14 @@ class PlainTraining final : public HeadTraining {
  public:
   explicit PlainTraining(Trainer& trainer) : trainer_(trainer) {}
 
-  std::optional<Json> begin(WeightMap& weights, const std::filesystem::path& checkpoint) override {
+  std::optional<Json> begin(const ModelWeights& weights,
+                            const std::filesystem::path& checkpoint) override {
     trainer_.network().allocate();
-    trainer_.network().move_in(weights);
+    NamedTensor weight;
+    trainer_.network().load_each([&](const std::string& name) -> const NamedTensor& {
+      weight = {};  // before the next one comes
+      return weight = weights.read(name);
+    });
     const auto saved = Checkpoint::load(checkpoint);
     if (!saved) return std::nullopt;
     Json text = Json::parse(saved->text());
@@ -55,7 +60,11 @@ class PlainTraining final : public HeadTraining {
   }
 
   const TrainState& state() const override { return trainer_.state(); }
-  void save(WeightMap& weights) const override { trainer_.network().save(weights); }
+  NamedTensor weight(const std::string& name) const override {
+    return trainer_.network().weight(name);
+  }
+  void end() override { trainer_.network().discard_transient(); }
+  void release() override { trainer_.network().release(); }
   double seconds() const override { return state().seconds; }
   std::size_t planned_bytes() const override { return trainer_.planned_bytes(); }
   const ProfileInForce* first_profile() const override { return nullptr; }
@@ -78,7 +87,8 @@ class ElasticTraining final : public HeadTraining {
   ElasticTraining(ElasticPlan plan, KernelSelector& kernels)
       : plan_(std::move(plan)), kernels_(kernels) {}
 
-  std::optional<Json> begin(WeightMap& weights, const std::filesystem::path& checkpoint) override {
+  std::optional<Json> begin(const ModelWeights& weights,
+                            const std::filesystem::path& checkpoint) override {
     const auto saved = Checkpoint::load(checkpoint);
     if (!saved) {
       start(weights, {plan_.profile});
@@ -114,7 +124,9 @@ class ElasticTraining final : public HeadTraining {
   }
 
   const TrainState& state() const override { return trainer_->state(); }
-  void save(WeightMap& weights) const override { trainer_->save(weights); }
+  NamedTensor weight(const std::string& name) const override { return trainer_->weight(name); }
+  void end() override { trainer_->end(); }
+  void release() override { trainer_->release(); }
 
   double seconds() const override {
     double sum = state().seconds;
@@ -155,11 +167,12 @@ class ElasticTraining final : public HeadTraining {
   }
 
  private:
-  void start(WeightMap& weights, std::vector<ProfileInForce> profiles) {
+  void start(const ModelWeights& weights, std::vector<ProfileInForce> profiles) {
     trainer_ =
         std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
                                          plan_.elastic, std::move(profiles), plan_.probe, kernels_);
-    trainer_->start(weights);
+    WeightMap own = weights.of(plan_.head);
+    trainer_->start(own);
   }
 
   static Json described(const ProfileInForce& p) {

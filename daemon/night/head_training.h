@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "daemon/night/model_weights.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/train/checkpoint.h"
 
@@ -17,16 +18,21 @@ class HeadTraining {
  public:
   virtual ~HeadTraining() = default;
 
-  // Takes memory and weights, and goes on from the checkpoint where there is one: gives what was
-  // saved beside it. What it trains is taken out of `weights` until save().
-  virtual std::optional<nlohmann::json> begin(WeightMap& weights,
+  // Takes memory, brings the weights, and goes on from the checkpoint where there is one: gives
+  // what was saved beside it.
+  virtual std::optional<nlohmann::json> begin(const ModelWeights& weights,
                                               const std::filesystem::path& checkpoint) = 0;
   // As Trainer::run().
   virtual bool run(BatchSource& source, const Trainer::Callbacks& callbacks) = 0;
   // `beside`: an object.
   virtual void save_checkpoint(const std::filesystem::path& checkpoint, nlohmann::json beside) = 0;
   virtual const TrainState& state() const = 0;
-  virtual void save(WeightMap& weights) const = 0;
+  // One of the head's, as it is now.
+  [[nodiscard]] virtual NamedTensor weight(const std::string& name) const = 0;
+  // Training is over: keeps no memory but that of the weights.
+  virtual void end() = 0;
+  // Nor theirs. What follows can still be asked.
+  virtual void release() = 0;
 
   // Of all training so far, choosing what to train included.
   virtual double seconds() const = 0;

@@ -16,10 +16,10 @@ std::optional<double> accuracy(Network& network, const std::vector<data::MixedSa
 
 }  // namespace
 
-Judgement judge(const ModelDescription& head, const WeightMap& weights, const data::Mix& mix,
+Judgement judge(const ModelDescription& head, const WeightsOfPart& weights, const data::Mix& mix,
                 FeatureReader& reader, KernelSelector& kernels) {
-  HeadNetwork judged(head, weights, kernels);
-  judged.allocate();
+  HeadNetwork judged(head, kernels);
+  judged.allocate(weights);
   return {accuracy(judged.network(), mix.global_validation, reader),
           accuracy(judged.network(), mix.local_validation, reader)};
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "daemon/night/feature_source.h"
+#include "daemon/night/model_weights.h"
 #include "engine/device/kernel_selector.h"
 
 namespace moil::night {
@@ -13,8 +14,8 @@ struct Judgement {
 };
 
 // head: from the split to the logits, of any number of classes (a class beyond them is never
-// right); its weights are among `weights`.
-[[nodiscard]] Judgement judge(const ModelDescription& head, const WeightMap& weights,
+// right).
+[[nodiscard]] Judgement judge(const ModelDescription& head, const WeightsOfPart& weights,
                               const data::Mix& mix, FeatureReader& reader, KernelSelector& kernels);
 
 }  // namespace moil::night

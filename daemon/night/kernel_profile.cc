@@ -1,5 +1,6 @@
 #include "daemon/night/kernel_profile.h"
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -7,26 +8,51 @@
 #include "base/version.h"
 
 namespace moil::night {
+namespace {
 
-KernelChoices load_kernel_profile(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) return {};
-  const auto json = nlohmann::json::parse(read_text(file), nullptr, false);
-  if (!json.is_object() || json.value("version", "") != kVersion || !json.contains("choices"))
-    return {};
-  KernelChoices choices;
-  for (const auto& [what, who] : json.at("choices").items()) {
-    if (who.is_string()) choices[what] = who.get<std::string>();
+// Of the first processor, what says which instructions it has.
+std::string machine() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(info, line) && !line.empty();) {
+    for (const char* kind : {"model name", "flags", "CPU implementer", "CPU part", "Features"})
+      if (line.starts_with(kind)) text += line + "\n";
   }
-  return choices;
+  return text;
 }
 
-void save_kernel_profile(const std::filesystem::path& file, const KernelChoices& choices) {
-  KernelChoices all = load_kernel_profile(file);
-  const std::size_t before = all.size();
-  all.insert(choices.begin(), choices.end());
-  if (all.size() == before) return;
+std::map<std::string, std::string> texts(const nlohmann::json& json, const char* member) {
+  std::map<std::string, std::string> found;
+  const nlohmann::json all = json.value(member, nlohmann::json::object());
+  for (const auto& [what, who] : all.items()) {
+    if (who.is_string()) found[what] = who.get<std::string>();
+  }
+  return found;
+}
+
+}  // namespace
+
+KernelProfile load_kernel_profile(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  const auto json = nlohmann::json::parse(read_text(file), nullptr, false);
+  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion ||
+      json.value("machine", nlohmann::json()) != machine())
+    return {};
+  return {texts(json, "choices"), texts(json, "answers")};
+}
+
+void save_kernel_profile(const std::filesystem::path& file, const KernelProfile& profile) {
+  KernelProfile all = load_kernel_profile(file);
+  const std::size_t before = all.choices.size() + all.answers.size();
+  all.choices.insert(profile.choices.begin(), profile.choices.end());
+  all.answers.insert(profile.answers.begin(), profile.answers.end());
+  if (all.choices.size() + all.answers.size() == before) return;
   std::filesystem::create_directories(file.parent_path());
-  write_file_atomic(file, nlohmann::json{{"version", kVersion}, {"choices", all}}.dump(1) + "\n");
+  const nlohmann::json json = {{"version", kVersion},
+                               {"machine", machine()},
+                               {"choices", all.choices},
+                               {"answers", all.answers}};
+  write_file_atomic(file, json.dump(1) + "\n");
 }
 
 }  // namespace moil::night

@@ -1,19 +1,29 @@
-// The kernel choices that measurements on this device led to, kept across nights.
+// What measurements on this device led to, kept across nights: which kernels are fastest, and what
+// backbones answer by them.
 //
-// Every night starts from them, so that the backbone computes what it computed before and its
-// cached feature maps are found. A profile of another build is ignored: its kernels may differ.
+// Every night starts from them, so that nothing is measured twice, and the backbone computes what
+// it computed before and its cached feature maps are found. A profile of another build or processor
+// is ignored: its kernels may differ.
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "engine/device/kernel_selector.h"
 
 namespace moil::night {
 
-// Nothing where there is no profile, or one that this build cannot read.
-[[nodiscard]] KernelChoices load_kernel_profile(const std::filesystem::path& file);
+struct KernelProfile {
+  KernelChoices choices;
+  // Backbone::answer() by Backbone::arithmetic().
+  std::map<std::string, std::string> answers;
+};
 
-// Adds `choices` to the profile; what is there already stays. Replaces the file atomically.
-void save_kernel_profile(const std::filesystem::path& file, const KernelChoices& choices);
+// Nothing where there is no profile, or one that this build cannot read.
+[[nodiscard]] KernelProfile load_kernel_profile(const std::filesystem::path& file);
+
+// Adds to the profile; what is there already stays. Replaces the file atomically.
+void save_kernel_profile(const std::filesystem::path& file, const KernelProfile& profile);
 
 }  // namespace moil::night

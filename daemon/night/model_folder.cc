@@ -39,10 +39,17 @@ std::vector<std::string> read_labels(const std::filesystem::path& path) {
   return labels;
 }
 
-void check_fit(const ModelBundle& bundle, const std::filesystem::path& folder) {
+// By their dims, which is all that is checked.
+WeightMap without_data(const TensorShapes& shapes) {
+  WeightMap weights;
+  for (const auto& [name, dims] : shapes) weights[name].dims = dims;
+  return weights;
+}
+
+void check_fit(const StoredModel& bundle, const std::filesystem::path& folder) {
   const Graph graph = build_graph(bundle.description, 1);
   try {
-    check_weights(graph, bundle.weights);
+    check_weights(graph, without_data(bundle.weights.shapes()));
   } catch (const Error& e) {
     throw Error(e.code(), (folder / "weights.safetensors").string() + ": " + e.what());
   }
@@ -64,30 +71,62 @@ void check_fit(const ModelBundle& bundle, const std::filesystem::path& folder) {
 
 }  // namespace
 
-ModelBundle read_model_folder(const std::filesystem::path& folder) {
+StoredModel open_model_folder(const std::filesystem::path& folder) {
   require_readable(folder);
   if (!std::filesystem::is_directory(folder))
     throw Error(ErrorCode::kNotFound, "no model folder at " + folder.string());
+  StoredModel model;
+  model.description = complete_model(read_model(folder / "model.json"));
+  model.weights = ModelWeights(folder / "weights.safetensors");
+  model.labels = read_labels(folder / "labels.json");
+  model.preprocessing = data::Preprocessing::from_json(read_json(folder / "preprocessing.json"));
+  check_fit(model, folder);
+  return model;
+}
+
+ModelBundle read_model_folder(const std::filesystem::path& folder) {
+  StoredModel model = open_model_folder(folder);
   ModelBundle bundle;
-  bundle.description = complete_model(read_model(folder / "model.json"));
-  bundle.weights = read_safetensors(folder / "weights.safetensors").tensors;
-  bundle.labels = read_labels(folder / "labels.json");
-  bundle.preprocessing = data::Preprocessing::from_json(read_json(folder / "preprocessing.json"));
-  check_fit(bundle, folder);
+  for (const auto& [name, dims] : model.weights.shapes())
+    bundle.weights.emplace(name, model.weights.read(name));
+  bundle.description = std::move(model.description);
+  bundle.labels = std::move(model.labels);
+  bundle.preprocessing = std::move(model.preprocessing);
   return bundle;
 }
 
-void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle) {
+namespace {
+
+void make_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(std::filesystem::absolute(folder).parent_path());
   if (!std::filesystem::create_directory(folder)) {
     throw Error(ErrorCode::kAlreadyExists, folder.string() + " exists already");
   }
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
-  write_model(folder / "model.json", bundle.description);
-  write_safetensors(folder / "weights.safetensors", bundle.weights);
-  write_file_atomic(folder / "labels.json", nlohmann::json(bundle.labels).dump(1) + "\n");
-  write_file_atomic(folder / "preprocessing.json", bundle.preprocessing.to_json().dump(1) + "\n");
+}
+
+// All but the weights.
+template <class Model>
+void write_rest(const std::filesystem::path& folder, const Model& model) {
+  write_model(folder / "model.json", model.description);
+  write_file_atomic(folder / "labels.json", nlohmann::json(model.labels).dump(1) + "\n");
+  write_file_atomic(folder / "preprocessing.json", model.preprocessing.to_json().dump(1) + "\n");
   sync_folder(folder);
+}
+
+}  // namespace
+
+void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle) {
+  make_folder(folder);
+  write_safetensors(folder / "weights.safetensors", bundle.weights);
+  write_rest(folder, bundle);
+}
+
+void write_model_folder(const std::filesystem::path& folder, const StoredModel& model,
+                        const std::function<NamedTensor(const std::string& weight)>& read) {
+  make_folder(folder);
+  write_safetensors(folder / "weights.safetensors", model.weights.shapes(), read);
+  write_rest(folder, model);
 }
 
 std::size_t weight_bytes(const WeightMap& weights) {

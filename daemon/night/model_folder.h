@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/night/model_weights.h"
 #include "datasets/transforms/preprocessing.h"
 #include "engine/graph/model_description.h"
 
@@ -22,12 +23,25 @@ struct ModelBundle {
   data::Preprocessing preprocessing;
 };
 
+// One whose weights stay in their file until they are asked for.
+struct StoredModel {
+  ModelDescription description;
+  ModelWeights weights;
+  std::vector<std::string> labels;
+  data::Preprocessing preprocessing;
+};
+
 // Reads and checks that the four fit each other. kNotFound, kBadData or kInvalidArgument naming the
 // file and what does not fit.
 [[nodiscard]] ModelBundle read_model_folder(const std::filesystem::path& folder);
+// The same, without the weights' data.
+[[nodiscard]] StoredModel open_model_folder(const std::filesystem::path& folder);
 
 // Writes the folder, which must not exist, and makes it durable; the caller renames it into place.
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle);
+// The same of weights that are asked for one after the other, those that the model has.
+void write_model_folder(const std::filesystem::path& folder, const StoredModel& model,
+                        const std::function<NamedTensor(const std::string& weight)>& read);
 
 // Of the weights, in memory.
 [[nodiscard]] std::size_t weight_bytes(const WeightMap& weights);

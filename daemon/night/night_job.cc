@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/process_memory.h"
 #include "base/seconds.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/head_training.h"
@@ -87,6 +88,7 @@ class NightJob {
                                               augmentation());
     distill();
     train();
+    write_version();
     judge_models();
     return promote();
   }
@@ -128,7 +130,7 @@ class NightJob {
   // --- mix --------------------------------------------------------------------------------------
   void mix() {
     begin(Stage::kMix, 1);
-    base_ = read_model_folder(layout_.version(spec_.model, file_.base_version));
+    base_ = open_model_folder(layout_.version(spec_.model, file_.base_version));
     std::size_t lost = 0;
     const auto saved = files_.load_mix();
     if (saved) {
@@ -174,18 +176,23 @@ class NightJob {
 
   // --- plan: what will be computed by whom, and in how much memory -------------------------------
   void plan() {
+    begin_measuring();
     choices_ = files_.load_choices().value_or(NightChoices{{}, file_.threads, nullptr});
     set_thread_count(choices_.threads);
     if (spec_.deadline_seconds) {
       if (!choices_.head) choices_.head = head_in_time();
       use_head(*choices_.head);
+      begin_measuring();
     }
     night_ = plan_night(plan_input());
     check_pack();
     choices_.kernels = night_.choices();
     choices_.training_memory = to_json(night_.training_memory);
     files_.save_choices(choices_);
-    save_kernel_profile(layout_.kernel_profile(), night_.kernel_profile());
+    save_kernel_profile(layout_.kernel_profile(),
+                        {night_.kernel_profile(), has_cache() ? answer_of_backbone() : Answers{}});
+    pause_if_asked(Stage::kMeasure);
+    progress(Stage::kMeasure, milliseconds(measuring_.limit()), milliseconds(measuring_.limit()));
     profile_if_elastic();
     forecast_ = forecast_memory(night_, has_cache());
     if (spec_.memory.budget_bytes &&
@@ -197,6 +204,39 @@ class NightJob {
     }
   }
 
+  static std::int64_t milliseconds(double seconds) {
+    return static_cast<std::int64_t>(1000 * seconds);
+  }
+
+  double most_measuring() const {
+    if (!spec_.deadline_seconds) return kMeasuringSeconds;
+    return std::min(kMeasuringSeconds, kMeasuringShare * *spec_.deadline_seconds);
+  }
+
+  void begin_measuring() { begin(Stage::kMeasure, milliseconds(measuring_.limit())); }
+
+  // How far the measuring of kernels is, of the time that it may take.
+  void after_kernel(double seconds) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_progress_ < std::chrono::milliseconds(200)) return;
+    last_progress_ = now;
+    progress(Stage::kMeasure, std::min(milliseconds(seconds), milliseconds(measuring_.limit())),
+             milliseconds(measuring_.limit()));
+  }
+
+  // What the cache is asked for by: known from a night before, or computed.
+  using Answers = std::map<std::string, std::string>;
+  Answers answer_of_backbone() {
+    const std::string arithmetic =
+        cache::to_hex(cache::model_id(night_.backbone->arithmetic(), "arithmetic"));
+    const Answers known = load_kernel_profile(layout_.kernel_profile()).answers;
+    if (const auto it = known.find(arithmetic); it != known.end())
+      night_.backbone->take_answer(it->second);
+    Answers answers = {{arithmetic, night_.backbone->answer()}};
+    night_.backbone->release();  // training may be timed before maps are computed
+    return answers;
+  }
+
   // Before feature maps are computed, so that a rho that cannot be kept costs nothing. What a
   // checkpoint was chosen by lies in it.
   void profile_if_elastic() {
@@ -205,15 +245,17 @@ class NightJob {
     if (!spec_.deadline_seconds) check(*night_.elastic, profile_.profile);
   }
 
-  NightPlanInput plan_input() const {
+  NightPlanInput plan_input() {
     NightPlanInput input{base_,
                          mix_,
                          spec_,
                          data_.known_samples(),
                          choices_.kernels,
-                         load_kernel_profile(layout_.kernel_profile()),
+                         load_kernel_profile(layout_.kernel_profile()).choices,
                          layout_.job(file_.id),
-                         {}};
+                         {},
+                         false,
+                         &measuring_};
     if (!choices_.training_memory.is_null())
       input.memory = training_memory_from_json(choices_.training_memory);
     return input;
@@ -260,6 +302,7 @@ class NightJob {
     costs.before =
         clock_.total() + seconds_of_a_sample(reader) * static_cast<double>(costs.feature_maps);
     costs.after = judging_seconds(profile);
+    night_.backbone->release();
     return costs;
   }
 
@@ -383,8 +426,8 @@ class NightJob {
     const auto total =
         static_cast<std::int64_t>(count_global(mix_)) * reader_->views_of(data::Source::kGlobal);
     begin(Stage::kDistill, total);
-    HeadNetwork teacher(night_.base_head, base_.weights, *night_.trainer_kernels);
-    teacher.allocate();
+    HeadNetwork teacher(night_.base_head, *night_.trainer_kernels);
+    teacher.allocate(weights_of(base_));
     const bool finished =
         write_soft_targets(files_.soft_targets(), teacher, mix_.train, *reader_,
                            [&](std::int64_t done) { return report(Stage::kDistill, done, total); });
@@ -409,6 +452,8 @@ class NightJob {
     probe_.begin_part();
     if (const auto saved = training_->begin(night_.bundle.weights, files_.checkpoint()))
       curve_ = saved->at("curve");
+    for (const Node& node : night_.trainer->network().graph().nodes)
+      for (const WeightSpec& spec : node.weights) trained_.insert(weight_name(node, spec));
     FeatureSource source = training_source();
     Trainer::Callbacks callbacks;
     callbacks.order = [&](std::int64_t epoch) {
@@ -424,8 +469,31 @@ class NightJob {
     if (!training_->run(source, callbacks)) throw Stopped{};
     training_peak_ = probe_.part_peak_bytes();
     save();
-    training_->save(night_.bundle.weights);
+    swapped_ = night_.trainer->network().swap_statistics();
     keep_overhead();
+  }
+
+  static WeightsOfPart weights_of(const StoredModel& model) {
+    return [&model](const ModelDescription& part) { return model.weights.of(part); };
+  }
+
+  // As it is now, trained or not.
+  NamedTensor weight(const std::string& name) const {
+    return trained_.contains(name) ? training_->weight(name) : night_.bundle.weights.read(name);
+  }
+
+  // What was trained goes to the disk at once, so that nothing of it is in memory while it is
+  // judged; promoting renames the folder.
+  void write_version() {
+    const auto incoming = layout_.incoming(spec_.model, file_.version);
+    std::filesystem::remove_all(incoming);
+    if (training_) training_->end();
+    write_model_folder(incoming, night_.bundle,
+                       [&](const std::string& name) { return weight(name); });
+    if (training_) training_->release();
+    trained_.clear();
+    night_.bundle.weights = open_model_folder(incoming).weights;
+    release_idle_memory();
   }
 
   // The next night is to select by what this one measured with its first choice.
@@ -501,8 +569,9 @@ class NightJob {
     point.seconds = summary.seconds;
     point.loss = summary.loss;
     if (spec_.evaluate_every_epoch) {
-      WeightMap weights = night_.bundle.weights;
-      training_->save(weights);
+      const WeightsOfPart weights = [&](const ModelDescription& part) {
+        return weights_by_name(part, [&](const std::string& name) { return weight(name); });
+      };
       const Judgement now = judge(night_.head, weights, mix_, *reader_, *night_.trainer_kernels);
       point.global = now.global;
       point.local = now.local;
@@ -517,10 +586,10 @@ class NightJob {
   // --- judge ------------------------------------------------------------------------------------
   void judge_models() {
     begin(Stage::kJudge, 2);
-    before_ = judge(night_.base_head, base_.weights, mix_, *reader_, *night_.trainer_kernels);
+    before_ = judge(night_.base_head, weights_of(base_), mix_, *reader_, *night_.trainer_kernels);
     progress(Stage::kJudge, 1, 2);
     pause_if_asked(Stage::kJudge);
-    after_ = judge(night_.head, night_.bundle.weights, mix_, *reader_, *night_.trainer_kernels);
+    after_ = judge(night_.head, weights_of(night_.bundle), mix_, *reader_, *night_.trainer_kernels);
     progress(Stage::kJudge, 2, 2);
   }
 
@@ -545,13 +614,13 @@ class NightJob {
     const auto refused = objection();
     daemon::JobResult result = make_result(refused);
     files_.save_result(daemon::write_fields(result));
-    if (!refused) {
-      const auto incoming = layout_.incoming(spec_.model, file_.version);
-      const auto version = layout_.version(spec_.model, file_.version);
+    const auto incoming = layout_.incoming(spec_.model, file_.version);
+    if (refused) {
       std::filesystem::remove_all(incoming);
-      write_model_folder(incoming, night_.bundle);
+    } else {
       pause_if_asked(Stage::kPromote);
       require_remembered();
+      const auto version = layout_.version(spec_.model, file_.version);
       std::filesystem::remove_all(version);  // of an attempt that learned from what was forgotten
       rename_durable(incoming, version);
     }
@@ -585,6 +654,10 @@ class NightJob {
                         {"units", night_.freeze.total_units},
                         {"split", night_.freeze.split}}},
                       {"memory", memory_details()},
+                      {"kernels",
+                       {{"measured", measuring_.measured()},
+                        {"untried", measuring_.untried()},
+                        {"seconds", measuring_.seconds()}}},
                       {"stages", clock_.by_stage()},
                       {"method", spec_.elastic ? Json("elastic")
                                                : daemon::to_json(spec_).at("train").at("method")},
@@ -629,11 +702,10 @@ class NightJob {
 
   Json swap_details() const {
     if (night_.training_memory.swap.mode == SwapMode::kOff) return nullptr;
-    const SwapStatistics done = night_.trainer->network().swap_statistics();
     return {{"mode", to_string(night_.training_memory.swap.mode)},
-            {"read_bytes", done.read_bytes},
-            {"written_bytes", done.written_bytes},
-            {"waited_seconds", done.waited_seconds}};
+            {"read_bytes", swapped_.read_bytes},
+            {"written_bytes", swapped_.written_bytes},
+            {"waited_seconds", swapped_.waited_seconds}};
   }
 
   const daemon::StateLayout& layout_;
@@ -646,10 +718,11 @@ class NightJob {
   StageClock clock_;
   MemoryProbe probe_;
   NightData data_;
-  ModelBundle base_;
+  StoredModel base_;
   data::Mix mix_;
   LeftOut left_out_;
   std::unordered_set<data::Digest> global_;  // of the mix
+  MeasuringTime measuring_{most_measuring(), [this](double seconds) { after_kernel(seconds); }};
   NightModel night_;
   ProfileInForce profile_;  // of elastic training
   MemoryForecast forecast_;
@@ -659,7 +732,9 @@ class NightJob {
   std::unique_ptr<FeatureReader> reader_;
   std::optional<SoftTargets> soft_targets_;
   std::unique_ptr<HeadTraining> training_;  // null where nothing trains
+  std::set<std::string> trained_;           // "LAYER.WEIGHT", while training_ has them
   std::size_t training_peak_ = 0;
+  SwapStatistics swapped_;
   Judgement before_, after_;
   Json curve_ = Json::array();
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now(),
@@ -685,6 +760,7 @@ std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
       return std::nullopt;
     } catch (const SampleForgotten& e) {
       files.remove_all();
+      std::filesystem::remove_all(layout.incoming(file.spec.model, file.version));
       events.note(std::string(e.what()) + ", which begins anew without it");
     }
   }

@@ -44,6 +44,7 @@ std::unique_ptr<KernelSelector> make_kernels(const NightPlanInput& input) {
   KernelSelector::Options options;
   options.exact_arithmetic = input.spec.exact_arithmetic;
   options.measure = !input.dry;
+  options.time = input.measuring;
   return std::make_unique<KernelSelector>(options, input.recorded, input.profile);
 }
 
@@ -91,7 +92,11 @@ std::size_t budget_for_training(const NightModel& night, const NightPlanInput& i
                     " bytes beside training; memory.budget_bytes allows " + std::to_string(budget) +
                     "; fewer trainable layers, or a smaller model, need less");
   }
-  return budget - (forecast.libraries + forecast.weights + forecast.samples + forecast.judging);
+  const std::size_t beside = night.judges_while_training ? forecast.judging : forecast.training;
+  const std::size_t timed = night.elastic ? night.head_bytes : 0;
+  const std::size_t rest =
+      budget - (forecast.libraries + forecast.weights + forecast.samples + beside);
+  return rest - std::min(rest, timed);
 }
 
 // All that is trained before the classifier learns at its own rate.
@@ -152,8 +157,8 @@ void plan_probe(NightModel& night, const NightPlanInput& input, const TrainerCon
   night.probe = std::make_unique<ImportanceProbe>(night.head, &night.freeze.trainable_layers,
                                                   config, samples, *night.trainer_kernels);
   // The weights as they are wait beside it, and the optimizer's states.
-  night.choosing_bytes = night.probe->planned_bytes() + (1 + states_of_weight(config.optimizer)) *
-                                                            weight_bytes(night.bundle.weights);
+  night.choosing_bytes =
+      night.probe->planned_bytes() + (1 + states_of_weight(config.optimizer)) * night.head_bytes;
 }
 
 // With transfers as long as they take here; as it was where no layout fits then.
@@ -166,6 +171,19 @@ TrainerConfig with_swap_times(const NightModel& night, const NightPlanInput& inp
   return refit_swap(night.head, layers, timed, budget_for_training(night, input),
                     *night.trainer_kernels)
       .value_or(config);
+}
+
+// What choosing, or bringing the weights, takes beside the plan that was fitted.
+void check_budget(const NightModel& night, const NightPlanInput& input) {
+  if (!input.spec.memory.budget_bytes) return;
+  const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
+  const std::size_t needed = forecast_memory(night, cached).total();
+  if (needed <= static_cast<std::size_t>(*input.spec.memory.budget_bytes)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the night needs " + std::to_string(needed) +
+                  " bytes at least; memory.budget_bytes allows " +
+                  std::to_string(*input.spec.memory.budget_bytes) +
+                  "; fewer trainable layers, or a smaller model, need less");
 }
 
 void plan_trainer(NightModel& night, const NightPlanInput& input) {
@@ -187,6 +205,21 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   night.swap_read_bytes = passes * pass.read_bytes;
   night.swap_written_bytes = passes * pass.written_bytes;
   check_swap_writes(night.swap_written_bytes, most_written(input.spec));
+  check_budget(night, input);
+}
+
+// Rows for labels that the model does not know.
+void grow(StoredModel& model, const std::vector<std::string>& classes, std::uint64_t seed) {
+  const std::string classifier = find_classifier(model.description) + ".";
+  WeightMap weights;
+  for (const auto& [name, dims] : model.weights.shapes())
+    if (name.starts_with(classifier)) weights[name] = model.weights.read(name);
+  const auto rows = static_cast<std::int64_t>(classes.size());
+  if (classifier_classes(model.description) != rows) {
+    grow_classifier(model.description, weights, rows, seed);
+    for (auto& [name, tensor] : weights) model.weights.change(name, std::move(tensor));
+  }
+  model.labels = classes;
 }
 
 }  // namespace
@@ -195,9 +228,7 @@ NightModel plan_night(const NightPlanInput& input) {
   const daemon::JobSpec& spec = input.spec;
   NightModel night;
   night.bundle = input.base;
-  grow_classifier(night.bundle.description, night.bundle.weights,
-                  static_cast<std::int64_t>(input.mix.classes.size()), spec.seed);
-  night.bundle.labels = input.mix.classes;
+  grow(night.bundle, input.mix.classes, spec.seed);
   const ModelDescription& model = night.bundle.description;
   night.freeze = freeze_all_but_last(model, spec.freeze.trainable_layers.count);
   if (spec.freeze.batch_norms) {
@@ -210,12 +241,15 @@ NightModel plan_night(const NightPlanInput& input) {
   night.base_head = head_slice(input.base.description, night.freeze);
   night.backbone_kernels = make_kernels(input);
   night.trainer_kernels = make_kernels(input);
-  night.backbone = std::make_unique<Backbone>(model, night.bundle.weights, night.freeze,
-                                              kBackboneBatch, *night.backbone_kernels);
+  const ModelWeights weights = night.bundle.weights;
+  night.backbone = std::make_unique<Backbone>(
+      model, [weights](const ModelDescription& part) { return weights.of(part); }, night.freeze,
+      kBackboneBatch, *night.backbone_kernels);
+  night.head_bytes = weight_bytes(build_graph(night.head, 1));
   // Both, since planning chooses their kernels.
-  night.judging_bytes =
-      std::max(HeadNetwork(night.head, night.bundle.weights, *night.trainer_kernels).bytes(),
-               HeadNetwork(night.base_head, input.base.weights, *night.trainer_kernels).bytes());
+  night.judging_bytes = std::max(HeadNetwork(night.head, *night.trainer_kernels).peak_bytes(),
+                                 HeadNetwork(night.base_head, *night.trainer_kernels).peak_bytes());
+  night.judges_while_training = spec.evaluate_every_epoch;
   night.known_samples = input.known_samples;
   const auto samples = static_cast<std::int64_t>(input.mix.train.size());
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());
@@ -258,13 +292,26 @@ KernelChoices NightModel::kernel_profile() const {
   return joined(backbone_kernels->profile(), trainer_kernels->profile());
 }
 
-std::string NightModel::cache_fingerprint() const {
+std::string NightModel::cache_fingerprint() {
   return backbone->fingerprint() + " at " + freeze.split;
 }
 
 std::size_t MemoryForecast::total() const {
   return libraries + weights + samples + std::max({caching, training, judging});
 }
+
+namespace {
+
+// Of the head: its weights are brought one after the other, trained, and written one after the
+// other; before elastic training a copy of all lies beside the training that is timed.
+std::size_t training_bytes(const NightModel& night) {
+  if (!night.trainer) return 0;
+  const std::size_t planned = night.trainer->planned_bytes();
+  const std::size_t timing = night.elastic ? planned + night.head_bytes : 0;
+  return std::max({planned, night.trainer->network().peak_bytes_each(), timing});
+}
+
+}  // namespace
 
 MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   constexpr std::size_t kBytesOfASample = 256;                         // 145 were seen
@@ -273,19 +320,17 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   const std::size_t elements = night.backbone->feature_elements();
   const auto batch = static_cast<std::size_t>(night.backbone->batch());
   const std::size_t computing =
-      night.backbone->planned_bytes() +
+      night.backbone->peak_bytes() +
       batch * (night.backbone->input_elements() + elements) * sizeof(float);
   const std::size_t mapped = cached ? kCacheReader : 0;
-  const std::size_t own = weight_bytes(night.bundle.weights);
+  const std::size_t source = cached ? mapped : computing;
   MemoryForecast forecast;
   forecast.samples = night.known_samples * kBytesOfASample;
-  forecast.weights = 3 * own;  // the base, the grown, and the backbone's folded
+  forecast.weights = night.bundle.weights.changed_bytes();
   forecast.caching = cached ? computing + mapped + kCacheWriter : 0;
-  const std::size_t source = cached ? mapped : computing;
-  const std::size_t planned = night.trainer ? night.trainer->planned_bytes() : 0;
-  forecast.training = std::max(planned, night.choosing_bytes) + source;
-  // Judging: beside training, the weights as trained, and the network that judges.
-  forecast.judging = forecast.training + own + night.judging_bytes;
+  forecast.training = std::max(training_bytes(night), night.choosing_bytes) + source;
+  forecast.judging = night.judging_bytes + source;
+  if (night.judges_while_training) forecast.judging += training_bytes(night);
   return forecast;
 }
 

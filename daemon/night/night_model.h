@@ -12,10 +12,15 @@
 #include "daemon/night/backbone.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/sampling/mix.h"
+#include "engine/device/measuring_time.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/train/memory_fit.h"
 
 namespace moil::night {
+
+// Kernels are measured for so long, all of a night together, and for no more than this share of a
+// deadline; what there was no time for is taken as it is best guessed.
+inline constexpr double kMeasuringSeconds = 30, kMeasuringShare = 0.05;
 
 // How training is fitted into memory; recorded, so that a resumed night computes the same.
 struct TrainingMemory {
@@ -27,7 +32,7 @@ struct TrainingMemory {
 [[nodiscard]] TrainingMemory training_memory_from_json(const nlohmann::json& json);
 
 struct NightModel {
-  ModelBundle bundle;  // grown for the mix's classes
+  StoredModel bundle;  // grown for the mix's classes
   Freeze freeze;
   ModelDescription head;       // the whole model where nothing is frozen
   ModelDescription base_head;  // the same of the model before the night
@@ -40,20 +45,22 @@ struct NightModel {
   std::unique_ptr<ImportanceProbe> probe;
   std::size_t choosing_bytes = 0;  // what elastic training takes while it probes
   TrainingMemory training_memory;
+  std::size_t head_bytes = 0;     // of the head's weights
   std::size_t judging_bytes = 0;  // of the larger HeadNetwork
+  bool judges_while_training = false;
   std::size_t known_samples = 0;  // NightPlanInput's
   std::int64_t steps = 0;         // of the whole night; so are the bytes swapped
   std::uint64_t swap_read_bytes = 0, swap_written_bytes = 0;
 
   KernelChoices choices() const;
-  KernelChoices kernel_profile() const;   // what measurements led to
-  std::string cache_fingerprint() const;  // of backbone and split
+  KernelChoices kernel_profile() const;  // what measurements led to
+  std::string cache_fingerprint();       // of backbone and split
 };
 
 inline constexpr std::int64_t kBackboneBatch = 16;
 
 struct NightPlanInput {
-  const ModelBundle& base;  // the model before the night, as it is in the store
+  const StoredModel& base;  // the model before the night, as it is in the store
   const data::Mix& mix;
   const daemon::JobSpec& spec;
   std::size_t known_samples;  // in the global pack and in the label store
@@ -63,6 +70,7 @@ struct NightPlanInput {
   std::optional<TrainingMemory> memory;  // as recorded; empty: fitted to the job's budget
   // Only to tell what it needs: kernels are not measured, nor is the disk.
   bool dry = false;
+  MeasuringTime* measuring = nullptr;  // of kernels; null: as long as it takes
 };
 // kInvalidArgument, with both numbers, for a budget or a limit of bytes written that cannot be met.
 [[nodiscard]] NightModel plan_night(const NightPlanInput& input);
@@ -71,10 +79,10 @@ struct MemoryForecast {
   // Code and tables of libraries that are touched only after the model is there, kernels compiled
   // for its shapes, the allocator's rounding: up to 10 MiB were seen (docs/memory.md).
   std::size_t libraries = 16 << 20;
-  std::size_t weights = 0;   // host copies of the model
+  std::size_t weights = 0;   // those that the night itself keeps: of a classifier that grew
   std::size_t samples = 0;   // names, labels and places of all that are known
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights
-  std::size_t training = 0;  // while the head trains
+  std::size_t training = 0;  // while the head trains, or is prepared for it
   std::size_t judging = 0;   // while models are judged
   std::size_t total() const;
 };

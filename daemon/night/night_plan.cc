@@ -20,7 +20,7 @@ class JobPlan {
   JobPlan(const daemon::StateLayout& layout, const daemon::JobFile& file)
       : layout_(layout), spec_(file.spec), data_(layout, file.spec) {
     set_thread_count(file.threads);
-    base_ = read_model_folder(layout.version(spec_.model, file.base_version));
+    base_ = open_model_folder(layout.version(spec_.model, file.base_version));
     mix_ = data_.draw_mix(spec_, base_.labels);
   }
 
@@ -57,11 +57,12 @@ class JobPlan {
  private:
   // measured: with the kernels that the night will measure, and their times.
   NightModel plan(const daemon::JobSpec& spec, bool measured = false) const {
-    const KernelChoices profile = load_kernel_profile(layout_.kernel_profile());
+    const KernelChoices profile = load_kernel_profile(layout_.kernel_profile()).choices;
     NightPlanInput input{base_, mix_, spec, data_.known_samples(), {}, profile, layout_.jobs(), {}};
     input.dry = !measured;
+    input.measuring = &measuring_;
     NightModel night = plan_night(input);
-    if (measured) save_kernel_profile(layout_.kernel_profile(), night.kernel_profile());
+    if (measured) save_kernel_profile(layout_.kernel_profile(), {night.kernel_profile(), {}});
     return night;
   }
 
@@ -150,8 +151,9 @@ class JobPlan {
   const daemon::StateLayout& layout_;
   const daemon::JobSpec& spec_;
   NightData data_;
-  ModelBundle base_;
+  StoredModel base_;
   data::Mix mix_;
+  mutable MeasuringTime measuring_{kMeasuringSeconds};
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ class Predictor {
         network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
                  kernels_) {
     network_.allocate();
-    network_.load(bundle.weights);
+    network_.move_in(bundle.weights);
   }
 
   Json of(const ReadImage& read) {

@@ -57,7 +57,7 @@ ProfileInForce timing_profile(const TimingStore& store, const NightModel& night)
   const auto start = std::chrono::steady_clock::now();
   ProfileInForce measured;
   measured.profile = measure_timing(night.head, &night.freeze.trainable_layers,
-                                    night.trainer->config(), night.bundle.weights,
+                                    night.trainer->config(), night.bundle.weights.of(night.head),
                                     *night.trainer_kernels, kProfilingRuns, kProfilingSeconds);
   measured.seconds = seconds_since(start);
   store.save(measured);

@@ -70,7 +70,7 @@ class Pretraining {
   }
 
   PretrainingResult run() {
-    night::Backbone identity(bundle_.description, bundle_.weights, {}, kEvaluationBatch, kernels_);
+    night::Backbone identity(bundle_.description, {}, {}, kEvaluationBatch, kernels_);
     night::FeatureReader reader(origins_, bundle_.preprocessing, identity, nullptr, {});
     TrainerConfig config = options_.trainer;
     config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
@@ -202,7 +202,10 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
                 "with " + std::to_string(trainable_layers) + " trainable layers nothing is frozen");
   }
   KernelSelector kernels;
-  night::Backbone backbone(bundle.description, bundle.weights, freeze, kEvaluationBatch, kernels);
+  night::Backbone backbone(
+      bundle.description,
+      [&](const ModelDescription& part) { return weights_of(part, bundle.weights); }, freeze,
+      kEvaluationBatch, kernels);
   night::Origins origins;
   origins.global_images = images.get();
   night::FeatureReader reader(origins, bundle.preprocessing, backbone, nullptr, {});

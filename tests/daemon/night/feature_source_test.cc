@@ -24,7 +24,7 @@ class FeatureSourceTest : public ::testing::Test {
   }
 
   Backbone backbone(std::int64_t batch) {
-    return {bundle_.description, bundle_.weights, freeze_, batch, kernels_};
+    return {bundle_.description, weights_in(bundle_), freeze_, batch, kernels_};
   }
 
   std::vector<float> read(FeatureReader& reader) {
@@ -405,7 +405,7 @@ TEST_F(FeatureSourceTest, JudgingCountsUnknownClassesAsWrong) {
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
   const auto head = realize_slice(bundle_.description, freeze_.split, freeze_.split_dims).head;
-  const Judgement judgement = judge(head, bundle_.weights, mix_, reader, kernels_);
+  const Judgement judgement = judge(head, weights_in(bundle_), mix_, reader, kernels_);
   ASSERT_TRUE(judgement.local && judgement.global);
   EXPECT_EQ(*judgement.local, 0.0);
   EXPECT_LE(*judgement.global, 1.0);

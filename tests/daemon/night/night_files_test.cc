@@ -57,20 +57,29 @@ TEST(NightFiles, DamageIsAnError) {
 TEST(KernelProfile, FirstChoiceStays) {
   const TempFolder temp;
   const auto file = temp / "profiles/kernels.json";
-  EXPECT_TRUE(load_kernel_profile(file).empty());
-  save_kernel_profile(file, {{"a", "native/gemm"}});
-  save_kernel_profile(file, {{"a", "onednn/direct"}, {"b", "openblas/gemm"}});
-  EXPECT_EQ(load_kernel_profile(file),
-            (KernelChoices{{"a", "native/gemm"}, {"b", "openblas/gemm"}}));
+  EXPECT_TRUE(load_kernel_profile(file).choices.empty());
+  save_kernel_profile(file, {{{"a", "native/gemm"}}, {{"x", "1"}}});
+  save_kernel_profile(file, {{{"a", "onednn/direct"}, {"b", "openblas/gemm"}}, {{"y", "2"}}});
+  const KernelProfile kept = load_kernel_profile(file);
+  EXPECT_EQ(kept.choices, (KernelChoices{{"a", "native/gemm"}, {"b", "openblas/gemm"}}));
+  EXPECT_EQ(kept.answers, (std::map<std::string, std::string>{{"x", "1"}, {"y", "2"}}));
 }
 
-TEST(KernelProfile, AnotherBuildsProfileIsIgnored) {
+TEST(KernelProfile, AnotherBuildsOrProcessorsProfileIsIgnored) {
   const TempFolder temp;
-  write_file_atomic(temp / "kernels.json",
-                    std::string_view(R"({"version": "0.0.0", "choices": {"a": "b"}})"));
-  EXPECT_TRUE(load_kernel_profile(temp / "kernels.json").empty());
-  write_file_atomic(temp / "kernels.json", std::string_view("not json"));
-  EXPECT_TRUE(load_kernel_profile(temp / "kernels.json").empty());
+  const auto file = temp / "kernels.json";
+  save_kernel_profile(file, {{{"a", "native/gemm"}}, {}});
+  const auto own = nlohmann::json::parse(read_text(file));
+  for (const char* member : {"version", "machine"}) {
+    nlohmann::json other = own;
+    other[member] = "another";
+    write_file_atomic(file, other.dump());
+    EXPECT_TRUE(load_kernel_profile(file).choices.empty()) << member;
+  }
+  for (const char* damage : {"not json", "[]", "{}"}) {
+    write_file_atomic(file, std::string_view(damage));
+    EXPECT_TRUE(load_kernel_profile(file).choices.empty()) << damage;
+  }
 }
 
 }  // namespace

@@ -22,11 +22,11 @@ class SoftTargetsTest : public ::testing::Test {
   SoftTargetsTest()
       : freeze_(freeze_all_but_last(bundle_.description, 1)),
         mix_(data::mix(global_, local_, {}, 1.0, 3)),
-        backbone_(bundle_.description, bundle_.weights, freeze_, 4, kernels_),
+        backbone_(bundle_.description, weights_in(bundle_), freeze_, 4, kernels_),
         reader_(origins_, bundle_.preprocessing, backbone_, nullptr, {}),
         teacher_(realize_slice(bundle_.description, freeze_.split, freeze_.split_dims).head,
-                 bundle_.weights, kernels_) {
-    teacher_.allocate();
+                 kernels_) {
+    teacher_.allocate(weights_in(bundle_));
   }
 
   bool write(std::int64_t most = 1 << 20) { return write(reader_, most); }

@@ -87,6 +87,11 @@ inline ModelBundle small_bundle(std::size_t classes = 3) {
   return bundle;
 }
 
+// Of a bundle that outlives it.
+inline WeightsOfPart weights_in(const ModelBundle& bundle) {
+  return [&bundle](const ModelDescription& part) { return weights_of(part, bundle.weights); };
+}
+
 // The code of the Error that `work` throws; fails where it throws none.
 template <typename Work>
 ErrorCode error_of(const Work& work, std::string* text = nullptr) {

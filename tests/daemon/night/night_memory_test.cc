@@ -1,0 +1,134 @@
+// What a whole night takes, on models whose weights outweigh everything else.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "base/process_memory.h"
+#include "base/unique_fd.h"
+#include "daemon/night/night_job.h"
+#include "daemon/night/night_plan.h"
+#include "datasets/labels/label_store.h"
+#include "datasets/pack/image_pack.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::night {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+// Of the large layer, 2048 x 7680; what the others have is below a hundredth of it.
+constexpr double kLarge = 60 * kMiB;
+
+ModelBundle large_bundle() {
+  ModelBundle bundle = small_bundle();
+  bundle.description = parse_model(R"({"format":"moil-model","version":1,"name":"large",
+    "inputs":[{"name":"image","dims":[1,8,8]}],
+    "layers":[
+     {"name":"flat","type":"flatten","inputs":["image"]},
+     {"name":"f1","type":"fully_connected","inputs":["flat"],"properties":{"units":2048}},
+     {"name":"r1","type":"relu","inputs":["f1"]},
+     {"name":"f2","type":"fully_connected","inputs":["r1"],"properties":{"units":7680}},
+     {"name":"r2","type":"relu","inputs":["f2"]},
+     {"name":"classifier","type":"fully_connected","inputs":["r2"],"properties":{"units":3}}],
+    "outputs":["classifier"]})");
+  bundle.weights = initial_weights(build_graph(bundle.description, 1), 5);
+  return bundle;
+}
+
+class NightMemoryTest : public ::testing::Test {
+ protected:
+  NightMemoryTest() {
+    return_freed_memory();  // as the worker does
+    {
+      const ModelBundle bundle = large_bundle();
+      std::filesystem::create_directories(layout_.model("large"));
+      write_model_folder(layout_.version("large", 1), bundle);
+      data::write_image_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16),
+                             bundle.preprocessing);
+    }
+    data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
+    const NumberImages images({"new"}, 16, 500);
+    const std::string label[] = {"new"};
+    for (std::size_t i = 0; i < images.size(); ++i)
+      store.add_sample(images.encoded(i), label,
+                       i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
+    std::filesystem::create_directories(layout_.job(1));
+    file_.id = 1;
+    file_.base_version = 1;
+    file_.version = 2;
+    file_.cache_quota_bytes = 1 << 30;
+    file_.spec.name = "night";
+    file_.spec.model = "large";
+    file_.spec.global.pack = temp_ / "pack";
+    file_.spec.global.alpha = 1;
+    file_.spec.train.epochs = 1;
+    file_.spec.train.batch = 8;
+    file_.spec.train.optimizer.learning_rate = 1e-3;
+    file_.spec.guard = {1, 0};
+  }
+
+  daemon::Json run() {
+    const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    daemon::EventWriter events(nowhere.get());
+    const auto result = run_night(layout_, file_, events, stop_);
+    if (!result) throw Error(ErrorCode::kInternal, "the night was stopped");
+    EXPECT_TRUE(result->promoted);
+    return result->details;
+  }
+
+  // The night's peak, which its forecast and the plan before it held.
+  double peak(const daemon::Json& details) {
+    const double measured = details.at("memory").at("measured_bytes");
+    const double predicted = details.at("memory").at("predicted_bytes");
+    EXPECT_GT(measured, kLarge);
+    EXPECT_LE(measured, predicted);
+    EXPECT_LE(predicted, measured + 48 * kMiB) << "the forecast is far above what is used";
+    const double planned = plan_job(layout_, file_, {}).at("predicted_bytes");
+    EXPECT_NEAR(planned, predicted, 0.02 * predicted);
+    return measured;
+  }
+
+  TempFolder temp_;
+  daemon::StateLayout layout_{temp_ / "state"};
+  daemon::JobFile file_;
+  std::atomic<bool> stop_ = false;
+};
+
+// Once as it is read, and once as it is packed; nothing of it while the head trains.
+TEST_F(NightMemoryTest, FrozenWeightsAreThereOnce) {
+  file_.spec.freeze.trainable_layers.count = 1;
+  const daemon::Json details = run();
+  EXPECT_LE(peak(details), 2 * kLarge + 24 * kMiB);
+  EXPECT_LE(details.at("memory").at("training_peak_bytes").get<double>(), 0.5 * kLarge);
+}
+
+// Weights, momentum and gradients, which the plan counts, and nothing beside them.
+TEST_F(NightMemoryTest, TrainedWeightsAreThereOnce) {
+  const double plain = [&] {
+    const daemon::Json details = run();
+    EXPECT_NEAR(details.at("memory").at("training_plan_bytes").get<double>(), 3 * kLarge,
+                8 * kMiB);
+    return peak(details);
+  }();
+  EXPECT_LE(plain, 3 * kLarge + 32 * kMiB);
+}
+
+// The network that judges after each epoch is beside the one that trains.
+TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
+  file_.spec.evaluate_every_epoch = true;
+  EXPECT_LE(peak(run()), 5 * kLarge + 32 * kMiB);
+}
+
+TEST_F(NightMemoryTest, TheNewVersionHasWhatWasTrainedAndWhatWasNot) {
+  file_.spec.freeze.trainable_layers.count = 1;
+  (void)run();
+  const ModelBundle before = read_model_folder(layout_.version("large", 1));
+  const ModelBundle after = read_model_folder(layout_.version("large", 2));
+  EXPECT_EQ(after.labels, (std::vector<std::string>{"a", "b", "c", "new"}));
+  EXPECT_EQ(after.weights.at("f2.weight").data, before.weights.at("f2.weight").data);
+  EXPECT_NE(after.weights.at("classifier.bias").data, before.weights.at("classifier.bias").data);
+  EXPECT_FALSE(std::filesystem::exists(layout_.incoming("large", 2)));
+}
+
+}  // namespace
+}  // namespace moil::night
