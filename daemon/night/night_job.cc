@@ -78,6 +78,7 @@ class NightJob {
 
   daemon::JobResult run() {
     files_.remove_unfinished();
+    std::filesystem::remove_all(layout_.incoming(spec_.model, file_.version));
     mix();
     do {
       plan();
@@ -486,7 +487,6 @@ class NightJob {
   // judged; promoting renames the folder.
   void write_version() {
     const auto incoming = layout_.incoming(spec_.model, file_.version);
-    std::filesystem::remove_all(incoming);
     if (training_) training_->end();
     write_model_folder(incoming, night_.bundle,
                        [&](const std::string& name) { return weight(name); });
@@ -760,7 +760,6 @@ std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
       return std::nullopt;
     } catch (const SampleForgotten& e) {
       files.remove_all();
-      std::filesystem::remove_all(layout.incoming(file.spec.model, file.version));
       events.note(std::string(e.what()) + ", which begins anew without it");
     }
   }
