@@ -27,7 +27,7 @@ std::string title(const Json& v) {
 std::string forgotten_text(const Json& v) {
   const auto count = v.value("forgotten", std::int64_t{0});
   if (count == 0) return "";
-  return "learned from " + std::to_string(count) +
+  return "; learned from " + std::to_string(count) +
          (count == 1 ? " sample that was forgotten" : " samples that were forgotten");
 }
 
@@ -48,12 +48,12 @@ int list(Session& session, const ModelOptions& options) {
   const Json reply = session.list("model.list", params, "models");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{
-      {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY", ""}};
+      {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY"}};
   for (const Json& v : reply["models"]) {
     rows.push_back({cell(v["model"]), cell(v["version"]), v["active"] == true ? "*" : "",
                     percent(v["metrics"].value("global_after", Json())),
                     percent(v["metrics"].value("local_after", Json())), cell(v["created_at"]),
-                    cell(v["summary"]), forgotten_text(v)});
+                    cell(v["summary"]) + forgotten_text(v)});
   }
   session.console.table(rows);
   return EX_OK;
