@@ -1,25 +1,14 @@
 #include "daemon/ctl/sample_files.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
+#include "datasets/labels/service_names.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon::ctl {
 namespace {
-
-// Compared without regard to case.
-constexpr std::array kServiceNames = {"@eadir",       "__macosx", "thumbs.db", "desktop.ini",
-                                      "$recycle.bin", "#recycle", "lost+found"};
-
-bool is_service(const fs::path& path) {
-  std::string name = path.filename().string();
-  if (name.starts_with('.')) return true;
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return std::ranges::find(kServiceNames, name) != kServiceNames.end();
-}
 
 std::vector<fs::path> content_of(const fs::path& folder) {
   std::error_code error;
@@ -37,7 +26,7 @@ void gather(const fs::path& folder, SampleFiles& found) {
   for (const fs::path& path : content_of(folder)) {
     std::error_code error;
     const fs::file_status status = fs::symlink_status(path, error);
-    if (is_service(path)) {
+    if (data::is_service_name(path.filename().string())) {
       found.passed_over.push_back({path, "hidden, or a system's own", true});
     } else if (fs::is_symlink(status)) {
       found.passed_over.push_back(

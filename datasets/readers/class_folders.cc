@@ -1,7 +1,6 @@
 #include "datasets/readers/class_folders.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "base/error.h"
@@ -10,11 +9,6 @@ namespace moil::data {
 namespace {
 
 using Parts = std::vector<std::string>;
-
-// Of macOS, Windows, Linux, and of Synology's and QNAP's network drives.
-constexpr std::array<std::string_view, 9> kServices{
-    "__MACOSX",   "@eaDir",   "@tmp",     "#recycle", "$RECYCLE.BIN", "System Volume Information",
-    "lost+found", "@Recycle", "Thumbs.db"};
 
 Parts parts_of(const std::string& path) {
   Parts parts;
@@ -71,10 +65,6 @@ std::size_t folders_to_enter(const std::vector<Parts>& images,
 }
 
 }  // namespace
-
-bool is_service_name(std::string_view name) {
-  return name.starts_with('.') || std::ranges::find(kServices, name) != kServices.end();
-}
 
 bool can_name_folder(std::string_view name) {
   return !name.empty() && !name.starts_with('.') && name.find('/') == std::string_view::npos &&

@@ -11,11 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace moil::data {
+#include "datasets/labels/service_names.h"
 
-// Whether the name of a file or folder says that it is nobody's data: hidden ones (a leading dot),
-// and what systems and devices put beside photos: __MACOSX, @eaDir, $RECYCLE.BIN, lost+found, ...
-[[nodiscard]] bool is_service_name(std::string_view name);
+namespace moil::data {
 
 // Whether a class of this name can be a folder of its own: not empty, no dot at its beginning (so
 // neither "." nor ".."), no slash, no NUL.
