@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "datasets/transforms/transform.h"
@@ -22,10 +23,10 @@ const data::ImageDataset& images_of(const Origins& origins, const data::MixedSam
                                                     : *origins.local_images;
 }
 
-void read_sample(const data::ImageDataset& from, const data::MixedSample& sample,
-                 data::Image& image) {
+template <typename Read>
+void read_sample(const data::MixedSample& sample, const Read& read) {
   try {
-    from.read(sample.ref.index, image);
+    read();
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kNotFound || sample.ref.source != data::Source::kLocal) throw;
     throw SampleForgotten("a sample was forgotten during the night");
@@ -64,15 +65,35 @@ class ViewMaker {
   void make(const SampleView& wanted, float* out) {
     const data::MixedSample& s = *wanted.sample;
     if (decoded_ != &s) {
-      decoded_ = nullptr;
-      read_sample(images_of(origins_, s), s, image_);
+      release();
+      read_sample(s, [&] { decode(s); });
       decoded_ = &s;
     }
     transform_.apply(image_, data::view_of(s.digest, wanted.view, may_flip_), out);
   }
 
  private:
+  void decode(const data::MixedSample& s) {
+    const data::ImageDataset& images = images_of(origins_, s);
+    if (origins_.room != nullptr) {
+      const std::size_t bytes = decoding_bytes(images, s.ref.index, transform_);
+      origins_.room->enter(bytes, images, s.ref.index);
+      place_.emplace(*origins_.room, bytes);
+    }
+    images.read(s.ref.index, image_);
+  }
+
+  // Before room is asked for: who waits for it holds none.
+  void release() {
+    decoded_ = nullptr;
+    if (!place_) return;
+    image_ = {};
+    transform_.release();
+    place_.reset();
+  }
+
   const Origins& origins_;
+  std::optional<DecodingRoom::Place> place_;  // outlives what is decoded in it
   data::Transform transform_;
   bool may_flip_;
   data::Image image_;
@@ -93,7 +114,8 @@ std::vector<std::string> preprocess(const Origins& origins, const data::Preproce
 #pragma omp parallel
   {
     ViewMaker maker(origins, description, may_flip);
-#pragma omp for schedule(dynamic, at_once)
+    // Without a barrier, before which a thread that is done would keep its room.
+#pragma omp for schedule(dynamic, at_once) nowait
     for (std::int64_t i = 0; i < count; ++i) {
       const auto k = static_cast<std::size_t>(i);
       try {

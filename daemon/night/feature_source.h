@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "daemon/night/backbone.h"
+#include "daemon/night/decoding.h"
 #include "daemon/night/soft_targets.h"
 #include "datasets/sampling/mix.h"
 #include "datasets/transforms/preprocessing.h"
@@ -31,6 +32,7 @@ struct Origins {
   const data::ImageDataset* global_images = nullptr;
   const data::FeatureDataset* global_features = nullptr;
   const data::ImageDataset* local_images = nullptr;
+  DecodingRoom* room = nullptr;  // what decoding may take; null: as much as it takes
 };
 
 // The views of training samples.

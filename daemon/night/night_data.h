@@ -21,6 +21,8 @@ class NightData {
   const data::Dataset& local() const;
   std::size_t known_samples() const { return global().size() + local().size(); }
   const Origins& origins() const { return origins_; }
+  // From now on decoding is held within the room, which outlives it.
+  void decode_within(DecodingRoom& room) { origins_.room = &room; }
 
   // D_M of the job, its classes as rows of the model: the same for the same job and data.
   // kInvalidArgument where it is empty, or where the model lacks a class of the pack.

@@ -180,12 +180,13 @@ class NightJob {
     begin_measuring();
     choices_ = files_.load_choices().value_or(NightChoices{{}, file_.threads, nullptr});
     set_thread_count(choices_.threads);
+    needs_ = decoding_needs(data_.origins(), mix_, base_.preprocessing, thread_count());
     if (spec_.deadline_seconds) {
       if (!choices_.head) choices_.head = head_in_time();
       use_head(*choices_.head);
       begin_measuring();
     }
-    night_ = plan_night(plan_input());
+    plan_networks();
     check_pack();
     choices_.kernels = night_.choices();
     choices_.training_memory = to_json(night_.training_memory);
@@ -203,6 +204,12 @@ class NightJob {
                                             " bytes, although it was fitted to " +
                                             std::to_string(*spec_.memory.budget_bytes));
     }
+  }
+
+  void plan_networks() {
+    night_ = plan_night(plan_input());
+    room_ = std::make_unique<DecodingRoom>(night_.decoding_room);
+    data_.decode_within(*room_);
   }
 
   static std::int64_t milliseconds(double seconds) {
@@ -251,6 +258,7 @@ class NightJob {
                          mix_,
                          spec_,
                          data_.known_samples(),
+                         needs_,
                          choices_.kernels,
                          load_kernel_profile(layout_.kernel_profile()).choices,
                          layout_.job(file_.id),
@@ -265,7 +273,7 @@ class NightJob {
   // --- deadline ---------------------------------------------------------------------------------
   // With the job's layers as the deepest head that may be trained.
   HeadChoice head_in_time() {
-    night_ = plan_night(plan_input());
+    plan_networks();
     if (!night_.trainer) return {0, 1};
     const TimingProfile profile = profile_training().profile;
     const auto heads = head_times(night_.bundle.description, night_.freeze,
@@ -723,6 +731,8 @@ class NightJob {
   LeftOut left_out_;
   std::unordered_set<data::Digest> global_;  // of the mix
   MeasuringTime measuring_{most_measuring(), [this](double seconds) { after_kernel(seconds); }};
+  DecodingNeeds needs_;
+  std::unique_ptr<DecodingRoom> room_;
   NightModel night_;
   ProfileInForce profile_;  // of elastic training
   MemoryForecast forecast_;

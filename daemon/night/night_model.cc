@@ -86,7 +86,7 @@ std::size_t budget_for_training(const NightModel& night, const NightPlanInput& i
   const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
   const MemoryForecast forecast = forecast_memory(night, cached);
   const std::size_t others = forecast.total();
-  if (others >= budget) {
+  if (others > budget) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the night needs " + std::to_string(others) +
                     " bytes beside training; memory.budget_bytes allows " + std::to_string(budget) +
@@ -173,6 +173,18 @@ TrainerConfig with_swap_times(const NightModel& night, const NightPlanInput& inp
       .value_or(config);
 }
 
+// With a cache photos are read before anything trains, and may take what is left. Without one they
+// are read beside training, which gets the other half.
+std::size_t plan_decoding(const NightModel& night, const NightPlanInput& input) {
+  if (!input.spec.memory.budget_bytes) return choose_room(input.decoding, std::nullopt);
+  const auto budget = static_cast<std::size_t>(*input.spec.memory.budget_bytes);
+  const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
+  const MemoryForecast f = forecast_memory(night, cached);
+  const std::size_t others = cached ? f.libraries + f.weights + f.samples + f.caching : f.total();
+  const std::size_t left = budget - std::min(budget, others);
+  return choose_room(input.decoding, cached ? left : left / 2);
+}
+
 // What choosing, or bringing the weights, takes beside the plan that was fitted.
 void check_budget(const NightModel& night, const NightPlanInput& input) {
   if (!input.spec.memory.budget_bytes) return;
@@ -251,6 +263,7 @@ NightModel plan_night(const NightPlanInput& input) {
                                  HeadNetwork(night.base_head, *night.trainer_kernels).peak_bytes());
   night.judges_while_training = spec.evaluate_every_epoch;
   night.known_samples = input.known_samples;
+  night.decoding_room = plan_decoding(night, input);
   const auto samples = static_cast<std::int64_t>(input.mix.train.size());
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());
   night.steps = samples / std::max<std::int64_t>(1, config.batch) * config.epochs;
@@ -321,11 +334,12 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   const auto batch = static_cast<std::size_t>(night.backbone->batch());
   const std::size_t computing =
       night.backbone->peak_bytes() +
-      batch * (night.backbone->input_elements() + elements) * sizeof(float);
+      batch * (night.backbone->input_elements() + elements) * sizeof(float) + night.decoding_room;
   const std::size_t mapped = cached ? kCacheReader : 0;
   const std::size_t source = cached ? mapped : computing;
   MemoryForecast forecast;
   forecast.samples = night.known_samples * kBytesOfASample;
+  forecast.decoding = night.decoding_room;
   forecast.weights = night.bundle.weights.changed_bytes();
   forecast.caching = cached ? computing + mapped + kCacheWriter : 0;
   forecast.training = std::max(training_bytes(night), night.choosing_bytes) + source;

@@ -22,6 +22,7 @@ class JobPlan {
     set_thread_count(file.threads);
     base_ = open_model_folder(layout.version(spec_.model, file.base_version));
     mix_ = data_.draw_mix(spec_, base_.labels);
+    needs_ = decoding_needs(data_.origins(), mix_, base_.preprocessing, thread_count());
   }
 
   Json run(const PlanRequest& options) {
@@ -34,6 +35,7 @@ class JobPlan {
                    {{"libraries", forecast.libraries},
                     {"weights", forecast.weights},
                     {"samples", forecast.samples},
+                    {"decoding", forecast.decoding},
                     {"caching", forecast.caching},
                     {"training", forecast.training},
                     {"judging", forecast.judging}}},
@@ -58,7 +60,8 @@ class JobPlan {
   // measured: with the kernels that the night will measure, and their times.
   NightModel plan(const daemon::JobSpec& spec, bool measured = false) const {
     const KernelChoices profile = load_kernel_profile(layout_.kernel_profile()).choices;
-    NightPlanInput input{base_, mix_, spec, data_.known_samples(), {}, profile, layout_.jobs(), {}};
+    NightPlanInput input{base_,   mix_,           spec, data_.known_samples(), needs_, {},
+                         profile, layout_.jobs(), {}};
     input.dry = !measured;
     input.measuring = &measuring_;
     NightModel night = plan_night(input);
@@ -154,6 +157,7 @@ class JobPlan {
   StoredModel base_;
   data::Mix mix_;
   mutable MeasuringTime measuring_{kMeasuringSeconds};
+  DecodingNeeds needs_;
 };
 
 }  // namespace

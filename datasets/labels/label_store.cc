@@ -298,4 +298,20 @@ std::vector<std::uint8_t> LabelStore::content(const Digest& digest) const {
   }
 }
 
+std::vector<std::uint8_t> LabelStore::content_head(const Digest& digest, std::size_t most,
+                                                   std::uint64_t& size) const {
+  {
+    const std::lock_guard guard(mutex_);
+    Statement select(database_, "SELECT size, content FROM samples WHERE digest = ?");
+    if (!select.bind(digest.bytes).step())
+      throw Error(ErrorCode::kNotFound, "there is no sample " + digest.hex());
+    size = static_cast<std::uint64_t>(select.integer(0));
+    if (!select.is_null(1)) {
+      const auto head = select.blob(1).first(std::min(most, select.blob(1).size()));
+      return {head.begin(), head.end()};
+    }
+  }
+  return files_.read_head(digest, most);
+}
+
 }  // namespace moil::data

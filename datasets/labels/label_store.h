@@ -74,6 +74,9 @@ class LabelStore {
                        const std::function<void(const SampleRecord&)>& visit) const;
   // kNotFound; kBadData where the content no longer has the digest, or its file is gone.
   [[nodiscard]] std::vector<std::uint8_t> content(const Digest& digest) const;
+  // Its first bytes, `most` at most, and the size of all; not held against the digest.
+  [[nodiscard]] std::vector<std::uint8_t> content_head(const Digest& digest, std::size_t most,
+                                                       std::uint64_t& size) const;
 
   [[nodiscard]] std::vector<LabelCount> labels() const;  // sorted by name
   // The same, those after the name, until `visit` returns false; it must not use the store.

@@ -1,5 +1,6 @@
 #include "datasets/labels/sample_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unique_fd.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;
@@ -37,6 +39,23 @@ std::vector<std::uint8_t> SampleFiles::read(const Digest& digest, std::uint64_t 
   if (digest_of(bytes) != digest) {
     throw Error(ErrorCode::kBadData, path.string() + ": the content is damaged");
   }
+  return bytes;
+}
+
+std::vector<std::uint8_t> SampleFiles::read_head(const Digest& digest, std::size_t most) const {
+  const fs::path path = path_of(digest);
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw system_error("cannot open " + path.string(), errno);
+  std::vector<std::uint8_t> bytes(most);
+  std::size_t read = 0;
+  while (read < most) {
+    const ssize_t n = ::read(fd.get(), bytes.data() + read, most - read);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot read " + path.string(), errno);
+    if (n == 0) break;
+    read += static_cast<std::size_t>(n);
+  }
+  bytes.resize(read);
   return bytes;
 }
 

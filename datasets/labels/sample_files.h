@@ -23,6 +23,8 @@ class SampleFiles {
   void write(const Digest& digest, std::span<const std::uint8_t> bytes) const;
   // kNotFound, or kBadData where the content is not what the digest says.
   [[nodiscard]] std::vector<std::uint8_t> read(const Digest& digest, std::uint64_t size) const;
+  // Its first bytes, `most` at most; kNotFound.
+  [[nodiscard]] std::vector<std::uint8_t> read_head(const Digest& digest, std::size_t most) const;
   void remove(const Digest& digest) const;  // absent is fine
 
   // Removes every file whose name is no digest for which `known` is true; returns how many.

@@ -1,5 +1,6 @@
 #include "datasets/pack/image_pack.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -43,6 +44,11 @@ class PackReader : public TableDataset<ImagePack> {
     table_.check(i);
     const auto& [file, member] = members_[i];
     return file->read(member.offset, member.size);
+  }
+  EncodedHead head(std::size_t i, std::size_t most) const override {
+    table_.check(i);
+    const auto& [file, member] = members_[i];
+    return {file->read(member.offset, std::min<std::uint64_t>(member.size, most)), member.size};
   }
   std::string name(std::size_t i) const override {
     table_.check(i);

@@ -1,5 +1,7 @@
 #include "datasets/readers/dataset.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace moil::data {
@@ -8,6 +10,13 @@ Image ImageDataset::read(std::size_t i) const {
   Image image;
   read(i, image);
   return image;
+}
+
+EncodedHead ImageDataset::head(std::size_t i, std::size_t most) const {
+  EncodedHead head{encoded(i), 0};
+  head.size = head.bytes.size();
+  head.bytes.resize(std::min(head.bytes.size(), most));
+  return head;
 }
 
 std::vector<std::size_t> samples_of(const Dataset& dataset, Split split) {

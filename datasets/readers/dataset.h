@@ -33,6 +33,12 @@ class Dataset {
   [[nodiscard]] virtual Digest digest(std::size_t i) const = 0;
 };
 
+// The first bytes of a file, and how many there are.
+struct EncodedHead {
+  std::vector<std::uint8_t> bytes;
+  std::uint64_t size = 0;  // of the file
+};
+
 // Samples as encoded images.
 class ImageDataset : public Dataset {
  public:
@@ -41,6 +47,8 @@ class ImageDataset : public Dataset {
   [[nodiscard]] Image read(std::size_t i) const;
   // The sample as a file: the bytes as they are stored, or PNG where the source has no files.
   [[nodiscard]] virtual std::vector<std::uint8_t> encoded(std::size_t i) const = 0;
+  // Its first bytes, `most` at most: where a file is large, without reading the rest.
+  [[nodiscard]] virtual EncodedHead head(std::size_t i, std::size_t most) const;
   // What an error calls the sample: a path, an archive's member, a line of a CSV.
   [[nodiscard]] virtual std::string name(std::size_t i) const = 0;
 };

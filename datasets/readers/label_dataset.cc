@@ -45,6 +45,12 @@ std::vector<std::uint8_t> LabelDataset::encoded(std::size_t i) const {
   return store_.content(digest(i));
 }
 
+EncodedHead LabelDataset::head(std::size_t i, std::size_t most) const {
+  EncodedHead head;
+  head.bytes = store_.content_head(digest(i), most, head.size);
+  return head;
+}
+
 std::string LabelDataset::name(std::size_t i) const {
   const auto sample = store_.find(digest(i));
   return spoken_name(digest(i), sample ? sample->name : "");

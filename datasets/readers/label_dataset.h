@@ -24,6 +24,7 @@ class LabelDataset : public TableDataset<ImageDataset> {
   void read(std::size_t i, Image& image) const override;
   [[nodiscard]] Digest digest(std::size_t i) const override;
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
+  [[nodiscard]] EncodedHead head(std::size_t i, std::size_t most) const override;
   // As the user gave it, with the digest.
   [[nodiscard]] std::string name(std::size_t i) const override;
   // Samples of the store that are no images, by media type.

@@ -22,6 +22,9 @@ class ClassSubset : public TableDataset<ImageDataset> {
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override {
     return base_.encoded(at(i));
   }
+  [[nodiscard]] EncodedHead head(std::size_t i, std::size_t most) const override {
+    return base_.head(at(i), most);
+  }
   [[nodiscard]] std::string name(std::size_t i) const override { return base_.name(at(i)); }
 
  private:

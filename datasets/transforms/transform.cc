@@ -126,6 +126,11 @@ const Image& Transform::geometry(const Image& image, const View& view) {
   return cropped_;
 }
 
+void Transform::release() {
+  for (Image* image : {&converted_, &cropped_, &spread_}) *image = {};
+  resampler_ = {};
+}
+
 std::size_t Transform::working_bytes(int width, int height, int channels) const {
   constexpr std::size_t kWeights = 32;  // of a row or column: two filters' taps, 4 bytes each
   const Preprocessing& d = description_;

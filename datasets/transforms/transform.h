@@ -35,6 +35,9 @@ class Transform {
   void apply(const Image& image, float* out) { apply(image, {}, out); }
   void apply(const Image& image, const View& view, float* out);
 
+  // Gives back what it holds between calls.
+  void release();
+
   // All but the last step: the resized and cropped image. Valid until the next call, and as long as
   // `image` is.
   [[nodiscard]] const Image& geometry(const Image& image, const View& view = {});

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import unittest
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,55 @@ class BudgetTest(unittest.TestCase):
         job = self.ctl.wait(self.ctl.submit(spec))
         self.assertEqual(job["state"], "failed")
         self.assertIn("normalises over its batch", job["message"])
+
+
+def large_png(file: Path, width: int, height: int) -> None:
+    """A photo of many pixels in few bytes."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = zlib.compressobj(1)
+    pixels = b"".join(rows.compress(bytes(1 + 3 * width)) for _ in range(height)) + rows.flush()
+    chunks = chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    file.write_bytes(b"\x89PNG\r\n\x1a\n" + chunks)
+
+
+class LargePhotosTest(unittest.TestCase):
+    def test_decoding_is_foretold_and_what_does_not_fit_is_left_out_by_name(self) -> None:
+        world = World()
+        self.addCleanup(world.clean)
+        daemon = daemon_in(world.new_folder("large"))
+        self.enterContext(daemon)
+        ctl = ctl_of(daemon)
+        world.furnish(ctl)
+        job = daemon.state.parent / "job.json"
+        job.write_text(json.dumps(world.spec(HEAD)))
+        before = ctl.json("plan", job)
+        photo = daemon.state.parent / "holiday.png"
+        large_png(photo, 6000, 5000)
+        ctl.add_label([photo], "9", "train")
+        after = ctl.json("plan", job)
+        decoded = 3 * 6000 * 5000
+        self.assertGreaterEqual(after["parts"]["decoding"] - before["parts"]["decoding"], decoded)
+        self.assertGreaterEqual(after["predicted_bytes"], decoded)
+
+        budget = before["predicted_bytes"] + (16 << 20)
+        self.assertLess(budget, after["predicted_bytes"])
+        for changes in ({"memory": {"budget_bytes": budget}}, {}):
+            ended = ctl.wait(ctl.submit(world.spec(HEAD, **changes)))
+            self.assertEqual(ended["state"], "succeeded", ended["message"])
+            details = ended["result"]["details"]
+            memory = details["memory"]
+            self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
+            if changes:
+                self.assertLessEqual(memory["predicted_bytes"], budget)
+                (left_out,) = details["left_out"]
+                self.assertIn("holiday.png", left_out["name"])
+                self.assertRegex(left_out["why"], r"takes \d+ MiB; memory.budget_bytes leaves \d+ MiB")
+            else:
+                self.assertEqual(details["left_out"], [])
 
 
 if __name__ == "__main__":

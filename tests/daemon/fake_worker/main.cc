@@ -181,7 +181,7 @@ int plan(const JobFile& job) {
         Error(ErrorCode::kInvalidArgument, "the night needs 2000 bytes; 1000 are allowed"));
     return kExitBadData;
   }
-  const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10},
+  const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10}, {"decoding", 100},
                       {"caching", 300}, {"training", 900}, {"judging", 900}};
   events.result(Json{{"predicted_bytes", 1000},
                      {"budget_bytes", nullptr},

@@ -1,0 +1,101 @@
+#include "daemon/night/decoding.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/error.h"
+#include "daemon/night/feature_source.h"
+#include "datasets/images/codec.h"
+
+namespace moil::night {
+namespace {
+
+constexpr std::size_t kHead = 64 << 10;        // of a file, where most headers end
+constexpr std::size_t kUsualRoom = 256 << 20;  // more threads than fit into it wait
+constexpr std::size_t kAllocatorRounding = 64 << 10;
+
+std::optional<data::ImageHeader> header_of(const std::vector<std::uint8_t>& bytes) {
+  try {
+    return data::read_image_header(bytes, "");
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kBadData) throw;
+    return std::nullopt;
+  }
+}
+
+// Of a sample that was forgotten meanwhile, or is damaged, nothing is decoded.
+std::size_t need_of(const data::ImageDataset& images, std::size_t index,
+                    const data::Transform& transform) {
+  try {
+    return decoding_bytes(images, index, transform);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kNotFound && e.code() != ErrorCode::kBadData) throw;
+    return 0;
+  }
+}
+
+std::string mebibytes(std::size_t bytes) {
+  return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
+}
+
+}  // namespace
+
+std::size_t decoding_bytes(const data::ImageDataset& images, std::size_t index,
+                           const data::Transform& transform) {
+  const data::EncodedHead head = images.head(index, kHead);
+  auto header = header_of(head.bytes);
+  if (!header && head.bytes.size() < head.size) header = header_of(images.encoded(index));
+  if (!header) return 0;
+  return head.size + header->decoding_bytes + kAllocatorRounding +
+         transform.working_bytes(header->width, header->height, header->channels);
+}
+
+DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
+                             const data::Preprocessing& preprocessing, int threads) {
+  const data::Transform transform(preprocessing);
+  std::vector<std::size_t> needs;
+  for (const auto* samples : {&mix.train, &mix.global_validation, &mix.local_validation}) {
+    for (const data::MixedSample& s : *samples) {
+      const auto* images =
+          s.ref.source == data::Source::kGlobal ? origins.global_images : origins.local_images;
+      if (images != nullptr) needs.push_back(need_of(*images, s.ref.index, transform));
+    }
+  }
+  const std::size_t most = std::min(needs.size(), static_cast<std::size_t>(std::max(threads, 1)));
+  std::partial_sort(needs.begin(), needs.begin() + static_cast<std::ptrdiff_t>(most), needs.end(),
+                    std::greater<>());
+  DecodingNeeds found;
+  if (most > 0) found.largest = needs[0];
+  for (std::size_t i = 0; i < most; ++i) found.side_by_side += needs[i];
+  const auto middle = needs.begin() + static_cast<std::ptrdiff_t>(needs.size() / 2);
+  std::nth_element(needs.begin(), middle, needs.end());
+  if (middle != needs.end()) found.usual = *middle;
+  return found;
+}
+
+std::size_t choose_room(const DecodingNeeds& needs, std::optional<std::size_t> available) {
+  const std::size_t wanted = std::max(needs.largest, std::min(needs.side_by_side, kUsualRoom));
+  return std::max(needs.usual, std::min(wanted, available.value_or(wanted)));
+}
+
+void DecodingRoom::enter(std::size_t bytes, const data::ImageDataset& images, std::size_t index) {
+  if (bytes > bytes_) {
+    throw Error(ErrorCode::kBadData, images.name(index) + ": decoding it takes " +
+                                         mebibytes(bytes) + "; memory.budget_bytes leaves " +
+                                         mebibytes(bytes_) + " for photos");
+  }
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [&] { return taken_ + bytes <= bytes_; });
+  taken_ += bytes;
+}
+
+void DecodingRoom::leave(std::size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    taken_ -= bytes;
+  }
+  left_.notify_all();
+}
+
+}  // namespace moil::night

@@ -1,0 +1,75 @@
+// What decoding photos takes: counted before anything runs, and bounded while it does.
+//
+// Photos are decoded by several threads, each as large as its file says. What all of them take
+// together is held within a room, which the memory forecast counts: a thread waits until there is
+// room for its photo. So neither a large photo nor many at once take a night over its budget, and
+// what is decoded does not depend on the room.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+
+#include "datasets/readers/dataset.h"
+#include "datasets/sampling/mix.h"
+#include "datasets/transforms/transform.h"
+
+namespace moil::night {
+
+struct Origins;
+
+// Of one photo: its file, its pixels, what its format's decoder holds beside them, and what
+// resizing does. By the photo's header; 0 where it has none that can be read, for then nothing is
+// decoded.
+[[nodiscard]] std::size_t decoding_bytes(const data::ImageDataset& images, std::size_t index,
+                                         const data::Transform& transform);
+
+struct DecodingNeeds {
+  std::size_t largest = 0;       // of one photo
+  std::size_t side_by_side = 0;  // of the largest photos, one for each thread
+  std::size_t usual = 0;         // half of all photos need no more
+};
+// Of all photos of a mix that are decoded: those of a pack of feature maps are not.
+[[nodiscard]] DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
+                                           const data::Preprocessing& preprocessing, int threads);
+
+// The room that a night gives to decoding: for a photo each thread, where that is not too much; for
+// the largest photo alone where it is. No more than is available, where that is limited: what does
+// not fit then is left out. But never less than the usual photo needs, for a night that leaves out
+// most of them is of no use: where that is not available, the job is refused.
+[[nodiscard]] std::size_t choose_room(const DecodingNeeds& needs,
+                                      std::optional<std::size_t> available);
+
+// From any thread.
+class DecodingRoom {
+ public:
+  explicit DecodingRoom(std::size_t bytes) : bytes_(bytes) {}
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+  // Gives the room back at its end.
+  class Place {
+   public:
+    Place(DecodingRoom& room, std::size_t bytes) : room_(room), bytes_(bytes) {}
+    ~Place() { room_.leave(bytes_); }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+   private:
+    DecodingRoom& room_;
+    std::size_t bytes_;
+  };
+
+  // Waits until so much is free; to be given back before more is asked for. kBadData, naming the
+  // photo and both numbers, where it never will be.
+  void enter(std::size_t bytes, const data::ImageDataset& images, std::size_t index);
+  void leave(std::size_t bytes);
+
+ private:
+  std::size_t bytes_;
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace moil::night

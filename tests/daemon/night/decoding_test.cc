@@ -1,0 +1,130 @@
+#include "daemon/night/decoding.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "daemon/night/feature_source.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::night {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Photos of the sides given, one a class.
+class Photos : public data::TableDataset<data::ImageDataset> {
+ public:
+  explicit Photos(const std::vector<int>& sides) {
+    std::vector<std::string> classes;
+    for (const int side : sides) classes.push_back("side " + std::to_string(side));
+    table_ = data::SampleTable(classes);
+    for (const int side : sides) {
+      data::Image image;
+      image.resize(side, side, 1);
+      files_.push_back(data::encode_png(image));
+      table_.add({static_cast<data::ClassId>(files_.size() - 1)});
+    }
+  }
+  using ImageDataset::read;
+  void read(std::size_t i, data::Image& image) const override {
+    const int now = ++reading_;
+    for (int most = most_; now > most && !most_.compare_exchange_weak(most, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    data::decode_image(files_[i], name(i), image);
+    --reading_;
+  }
+  data::Digest digest(std::size_t i) const override { return data::digest_of(files_[i]); }
+  std::vector<std::uint8_t> encoded(std::size_t i) const override { return files_[i]; }
+  std::string name(std::size_t i) const override { return "photo " + std::to_string(i); }
+
+  int most_at_once() const { return most_; }
+
+ private:
+  std::vector<std::vector<std::uint8_t>> files_;
+  mutable std::atomic<int> reading_ = 0, most_ = 0;
+};
+
+data::Mix mix_of(const Photos& photos) {
+  data::Mix mix;
+  for (std::size_t i = 0; i < photos.size(); ++i)
+    mix.train.push_back({{data::Source::kLocal, i}, photos.digest(i), {0}});
+  return mix;
+}
+
+TEST(Decoding, NeedsAreThoseOfTheLargestPhotos) {
+  const Photos photos({64, 2000, 64, 1000, 64});
+  Origins origins;
+  origins.local_images = &photos;
+  const auto preprocessing = small_bundle().preprocessing;
+  const auto bytes = [&](std::size_t i) {
+    return decoding_bytes(photos, i, data::Transform(preprocessing));
+  };
+  EXPECT_GT(bytes(1), 4'000'000U);
+  EXPECT_LT(bytes(1), 5'000'000U);
+  const DecodingNeeds two = decoding_needs(origins, mix_of(photos), preprocessing, 2);
+  EXPECT_EQ(two.largest, bytes(1));
+  EXPECT_EQ(two.side_by_side, bytes(1) + bytes(3));
+  EXPECT_EQ(two.usual, bytes(0));
+  EXPECT_EQ(decoding_needs(origins, mix_of(photos), preprocessing, 64).side_by_side,
+            bytes(0) + bytes(1) + bytes(2) + bytes(3) + bytes(4));
+  EXPECT_EQ(decoding_needs({}, mix_of(photos), preprocessing, 2).largest, 0U) << "feature maps";
+}
+
+TEST(Decoding, TheRoomIsWhatIsNeededAndNoMoreThanThereIs) {
+  constexpr std::size_t kMiB = 1 << 20;
+  const auto room = [](std::size_t largest, std::size_t side_by_side, std::optional<int> there) {
+    std::optional<std::size_t> available;
+    if (there) available = static_cast<std::size_t>(*there) * kMiB;
+    return choose_room({largest * kMiB, side_by_side * kMiB, 2 * kMiB}, available) / kMiB;
+  };
+  EXPECT_EQ(room(10, 40, {}), 40U);
+  EXPECT_EQ(room(50, 800, {}), 256U);
+  EXPECT_EQ(room(300, 800, {}), 300U);
+  EXPECT_EQ(room(300, 800, 70), 70U);
+  EXPECT_EQ(room(10, 40, 70), 40U);
+  EXPECT_EQ(room(10, 40, 1), 2U) << "for the usual photo: the job is refused";
+}
+
+TEST(Decoding, APhotoThatFitsNoRoomIsNamedWithBothNumbers) {
+  DecodingRoom room(10 << 20);
+  std::string text;
+  const Photos photos({8, 9});
+  EXPECT_EQ(error_of([&] { room.enter(200 << 20, photos, 1); }, &text), ErrorCode::kBadData);
+  EXPECT_THAT(text, HasSubstr("photo 1: "));
+  EXPECT_THAT(text, HasSubstr("200 MiB"));
+  EXPECT_THAT(text, HasSubstr("10 MiB"));
+  room.enter(10 << 20, photos, 0);
+  room.leave(10 << 20);
+}
+
+// More views than threads, so that each thread keeps photos between them; none waits for itself.
+TEST(Decoding, OnlyAsManyPhotosAsFitAreDecodedAtOnce) {
+  const Photos photos({300, 301, 302, 303, 304, 305, 306, 307});
+  Origins origins;
+  origins.local_images = &photos;
+  const ModelBundle bundle = small_bundle();
+  const data::Mix mix = mix_of(photos);
+  KernelSelector kernels;
+  Backbone identity(bundle.description, bundle.weights, {}, 32, kernels);
+  std::vector<SampleView> wanted;
+  for (const auto& sample : mix.train)
+    for (std::uint16_t view = 0; view < 4; ++view) wanted.push_back({&sample, view});
+  std::vector<float> free(wanted.size() * 64), bounded(free.size());
+  FeatureReader(origins, bundle.preprocessing, identity, nullptr, {}, {4, true})
+      .read(wanted, free.data());
+
+  const Photos again({300, 301, 302, 303, 304, 305, 306, 307});
+  origins.local_images = &again;
+  DecodingRoom room(decoding_needs(origins, mix, bundle.preprocessing, 1).largest);
+  origins.room = &room;
+  FeatureReader(origins, bundle.preprocessing, identity, nullptr, {}, {4, true})
+      .read(wanted, bounded.data());
+  EXPECT_EQ(again.most_at_once(), 1);
+  EXPECT_EQ(free, bounded);
+}
+
+}  // namespace
+}  // namespace moil::night
