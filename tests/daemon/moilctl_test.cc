@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sysexits.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/file.h"
@@ -58,6 +59,19 @@ TEST_F(Moilctl, TheExitStatusTellsHowAJobEnded) {
   EXPECT_EQ(ctl({"job", "submit", description("reject"), "--now", "--watch"}).status, EX_DATAERR);
   EXPECT_EQ(ctl({"job", "submit", description("bad-data"), "--now", "--watch"}).status,
             EX_SOFTWARE);
+}
+
+TEST_F(Moilctl, AListOfManyPagesIsShownToItsEnd) {
+  {
+    Database labels(folder_ / "state/labels/labels.db", Database::Access::kReadWrite);
+    labels.run(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
+        "INSERT INTO labels (name) SELECT 'label ' || i FROM n");
+  }
+  const std::string shown = ctl({"label", "list"}).out;
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 2501);
+  const Json document = Json::parse(ctl({"--json", "label", "list"}).out);
+  EXPECT_EQ(document["labels"].size(), 2500U);
 }
 
 TEST_F(Moilctl, PredictPrintsATable) {

@@ -36,7 +36,7 @@ class InstallTest(unittest.TestCase):
         for program in ("moilctl", "moil-worker"):
             self.assertTrue(os.access(installed / "bin" / program, os.X_OK), program)
         # Nothing else is named but what systemd itself makes.
-        others = set(re.findall(r"(?<![\w.])/[a-z][^\s:,;]+", unit.replace(str(prefix), "")))
+        others = set(re.findall(r"(?<![\w.])/[a-z][^\s:,;]+", unit.replace(str(prefix), "PREFIX")))
         self.assertEqual({path for path in others if path.startswith(("/usr", "/etc", "/opt"))}, set())
 
     def test_a_prefix_of_ones_own(self) -> None:
