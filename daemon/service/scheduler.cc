@@ -157,8 +157,6 @@ void Scheduler::settle_result(const Job& job, const Json& result) {
     return jobs_.finish(job.id, result, samples.trained);
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   drop_work(job.id);
-  std::error_code error;
-  std::filesystem::remove_all(layout_.version(job.spec.model, job.version.value()), error);
   jobs_.pause(job.id, kForgotten);
 }
 
@@ -178,12 +176,22 @@ void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<voi
   when_dropped_.push_back(std::move(done));
 }
 
-// All but the job's description: the next attempt draws its samples anew.
+// All but the job's description, and the version that it may have written: the next attempt draws
+// its samples anew.
 void Scheduler::drop_work(std::int64_t job) const {
   std::error_code error;
   std::vector<std::filesystem::path> made;
   for (const auto& entry : std::filesystem::directory_iterator(layout_.job(job), error)) {
     if (entry.path() != layout_.job_file(job)) made.push_back(entry.path());
+  }
+  try {
+    const Job found = jobs_.get(job);
+    if (found.version && !is_finished(found.state)) {
+      made.push_back(layout_.incoming(found.spec.model, *found.version));
+      made.push_back(layout_.version(found.spec.model, *found.version));
+    }
+  } catch (const Error& e) {  // a folder that is no job's
+    spdlog::warn("job {}: {}", job, e.what());
   }
   for (const auto& path : made) {
     std::filesystem::remove_all(path, error);
