@@ -1,5 +1,6 @@
 #include "datasets/transforms/transform.h"
 
+#include "base/process_memory.h"
 #include "datasets/identity/digest.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
@@ -79,6 +80,28 @@ TEST(Transform, WithoutResizeTheMiddleIsCropped) {
     float out[2];
     transform.apply(Image{1, 1, 1, {0}}, out);
   });
+}
+
+TEST(Transform, WhatItTakesIsForetold) {
+  return_freed_memory();
+  Image image;
+  image.resize(3000, 2000, 3);
+  for (const int channels : {1, 3}) {
+    auto d = description(channels, Resize::kShortSide, 224, 224);
+    d.short_side = 256;
+    d.filter = Filter::kBicubic;
+    Transform transform(d);
+    std::vector<float> out(d.floats());
+    reset_peak_memory();
+    const std::size_t before = resident_memory().bytes;
+    transform.apply(image, View{true, 1.25, 0, 1}, out.data());
+    const std::size_t taken = resident_memory().peak_bytes - before;
+    const std::size_t foretold = transform.working_bytes(3000, 2000, 3);
+    EXPECT_LE(taken, foretold + (256 << 10)) << channels;
+    EXPECT_LE(foretold, taken + (8 << 20)) << channels;
+    transform.release();
+    EXPECT_LE(resident_memory().bytes, before + (1 << 20)) << channels;
+  }
 }
 
 TEST(Transform, AbsurdProportionsAreRefused) {
