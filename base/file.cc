@@ -42,11 +42,33 @@ class Descriptor {
 
 }  // namespace
 
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file(path, O_RDONLY);
+UniqueFd open_regular(const std::filesystem::path& path) {
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  // A socket cannot be opened, nor a device that nobody serves.
+  const bool is_open = static_cast<bool>(file);
+  if (!is_open && errno != ENXIO) throw system_error("cannot open " + path.string(), errno);
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) throw system_error("cannot stat " + path.string(), errno);
-  if (S_ISDIR(info.st_mode)) throw system_error("cannot read " + path.string(), EISDIR);
+  if (is_open && ::fstat(file.get(), &info) != 0)
+    throw system_error("cannot stat " + path.string(), errno);
+  if (!is_open || !S_ISREG(info.st_mode))
+    throw Error(ErrorCode::kIo, "cannot read " + path.string() + ": it is not a regular file");
+  return file;
+}
+
+namespace {
+
+UniqueFd open_named(const std::filesystem::path& path, Named named) {
+  if (named == Named::kRegularFile) return open_regular(path);
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw system_error("cannot open " + path.string(), errno);
+  return file;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes,
+                                    Named named) {
+  const UniqueFd file = open_named(path, named);
   std::vector<std::uint8_t> bytes;
   std::uint8_t chunk[1 << 16];
   for (;;) {
@@ -62,8 +84,8 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint
   }
 }
 
-std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const auto bytes = read_file(path, max_bytes);
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes, Named named) {
+  const auto bytes = read_file(path, max_bytes, named);
   return {bytes.begin(), bytes.end()};
 }
 

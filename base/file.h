@@ -10,11 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace moil {
 
+// Opens a regular file for reading, without ever waiting: a pipe, a device, a socket or a folder is
+// kIo at once. What strangers name is opened by this alone.
+[[nodiscard]] UniqueFd open_regular(const std::filesystem::path& path);
+
+// What a path may name: pipes are for the files that a user names on a command line.
+enum class Named { kRegularFile, kFileOrPipe };
+
 // Reads the file; kResourceExhausted where it is larger than max_bytes.
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
-std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes = 64 << 20);
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes,
+                                    Named named = Named::kRegularFile);
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes = 64 << 20,
+                      Named named = Named::kRegularFile);
 
 // The whole of an open regular file, from its beginning: as many bytes as its size says, so that
 // files of /proc, which have none and may never end, are empty. kInvalidArgument where it is not a

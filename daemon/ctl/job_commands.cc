@@ -89,7 +89,7 @@ int watch(Session& session, const IdOptions& options) { return watch_job(session
 Json read_job_description(const std::string& file) {
   Json job;
   try {
-    job = parse_json(read_text(file, 1 << 20), 64, Comments::kAllowed);
+    job = parse_json(read_text(file, 1 << 20, Named::kFileOrPipe), 64, Comments::kAllowed);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadData) throw;
     throw Error(ErrorCode::kBadData, file + ": " + error.what());

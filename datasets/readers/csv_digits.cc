@@ -1,5 +1,6 @@
 #include "datasets/readers/csv_digits.h"
 
+#include <fcntl.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "datasets/images/codec.h"
 
 namespace moil::data {
@@ -19,7 +21,9 @@ struct Close {
 
 // gzread passes plain files through.
 std::string read_gzip(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rbe"));
+  const UniqueFd opened = open_regular(path);
+  const int own = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);  // gzclose() closes it
+  const std::unique_ptr<gzFile_s, Close> file(own < 0 ? nullptr : gzdopen(own, "rb"));
   if (!file) throw system_error("cannot open " + path.string(), errno);
   std::string text;
   char chunk[1 << 16];

@@ -1,32 +1,25 @@
 #include "datasets/readers/input_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace moil::data {
 
-InputFile::InputFile(const std::filesystem::path& path)
-    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (fd_ < 0) throw system_error("cannot open " + path.string(), errno);
+InputFile::InputFile(const std::filesystem::path& path) : path_(path), file_(open_regular(path)) {
   struct stat info {};
-  const int error = ::fstat(fd_, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : EISDIR;
-  if (error != 0) {
-    ::close(fd_);
-    throw system_error("cannot read " + path.string(), error);
-  }
+  if (::fstat(file_.get(), &info) != 0) throw system_error("cannot stat " + path.string(), errno);
   size_ = static_cast<std::uint64_t>(info.st_size);
 }
 
-InputFile::~InputFile() { ::close(fd_); }
-
 void InputFile::read(std::uint64_t offset, std::span<std::uint8_t> target) const {
   while (!target.empty()) {
-    const ssize_t n = ::pread(fd_, target.data(), target.size(), static_cast<off_t>(offset));
+    const ssize_t n =
+        ::pread(file_.get(), target.data(), target.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw system_error("cannot read " + path_.string(), errno);
     if (n == 0) {

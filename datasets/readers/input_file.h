@@ -6,14 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace moil::data {
 
 class InputFile {
  public:
-  explicit InputFile(const std::filesystem::path& path);  // kNotFound, kIo
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  explicit InputFile(const std::filesystem::path& path);  // open_regular()'s errors
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -24,7 +23,7 @@ class InputFile {
 
  private:
   std::filesystem::path path_;
-  int fd_ = -1;
+  UniqueFd file_;
   std::uint64_t size_ = 0;
 };
 

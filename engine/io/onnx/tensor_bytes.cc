@@ -1,14 +1,16 @@
 #include "engine/io/onnx/tensor_bytes.h"
 
 #include <onnx/onnx_pb.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "engine/io/half_floats.h"
 
 namespace moil::onnx {
@@ -183,13 +185,18 @@ void decode_fields(const Proto& tensor, std::int64_t count, const std::string& w
   }
 }
 
-std::vector<std::uint8_t> read_range(const std::filesystem::path& file, std::uint64_t offset,
+std::vector<std::uint8_t> read_range(const std::filesystem::path& path, std::uint64_t offset,
                                      std::uint64_t length) {
+  const UniqueFd file = open_regular(path);
   std::vector<std::uint8_t> bytes(length);
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(offset));
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(length));
-  if (!in) throw Error(ErrorCode::kIo, "cannot read " + file.string());
+  for (std::uint64_t done = 0; done < length;) {
+    const ssize_t n =
+        ::pread(file.get(), bytes.data() + done, length - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot read " + path.string(), errno);
+    if (n == 0) throw Error(ErrorCode::kIo, "cannot read " + path.string() + " to its end");
+    done += static_cast<std::uint64_t>(n);
+  }
   return bytes;
 }
 
