@@ -46,7 +46,7 @@ UniqueFd open_regular(const std::filesystem::path& path) {
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   // A socket cannot be opened, nor a device that nobody serves.
   const bool is_open = static_cast<bool>(file);
-  if (!is_open && errno != ENXIO) throw system_error("cannot open " + path.string(), errno);
+  if (!is_open && errno != ENXIO) throw access_error("cannot open " + path.string(), path, errno);
   struct stat info {};
   if (is_open && ::fstat(file.get(), &info) != 0)
     throw system_error("cannot stat " + path.string(), errno);
@@ -60,7 +60,7 @@ namespace {
 UniqueFd open_named(const std::filesystem::path& path, Named named) {
   if (named == Named::kRegularFile) return open_regular(path);
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw system_error("cannot open " + path.string(), errno);
+  if (!file) throw access_error("cannot open " + path.string(), path, errno);
   return file;
 }
 

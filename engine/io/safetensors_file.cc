@@ -1,6 +1,5 @@
 #include "engine/io/safetensors_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "engine/io/half_floats.h"
 
 namespace moil {
@@ -20,13 +20,9 @@ static_assert(std::endian::native == std::endian::little, "tensors are copied as
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : name_(path.string()) {
-  // Without waiting: opening a FIFO would, for its writer.
-  fd_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd_) throw system_error("cannot open " + name_, errno);
+  fd_ = open_regular(path);
   struct stat status = {};
   if (::fstat(fd_.get(), &status) != 0) throw system_error("cannot read " + name_, errno);
-  if (!S_ISREG(status.st_mode))
-    throw Error(ErrorCode::kIo, "cannot read " + name_ + ": it is not a regular file");
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::string json = header(size);
   SafetensorsHeader parsed = parse_safetensors_header(json, size - data_begins_, name_);

@@ -10,42 +10,43 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Watches the parser's events. The parser itself does not recurse.
-class Watcher {
+// Judges a document before anything is built of it, in time that grows with its length alone. (The
+// library's parser with a callback searches every object for what the callback discarded, as often
+// as it has members.) The parser itself does not recurse.
+class Judge final : public Json::json_sax_t {
  public:
-  Watcher(const std::string& where, int max_depth) : where_(where), max_depth_(max_depth) {}
+  Judge(const std::string& where, int max_depth) : where_(where), max_depth_(max_depth) {}
 
-  bool operator()(Json::parse_event_t event, const Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::object_start:
-      case Json::parse_event_t::array_start:
-        enter();
-        break;
-      case Json::parse_event_t::object_end:
-      case Json::parse_event_t::array_end:
-        names_.pop_back();
-        break;
-      case Json::parse_event_t::key:
-        add(parsed.get_ref<const std::string&>());
-        break;
-      case Json::parse_event_t::value:
-        break;
-    }
-    return true;
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return enter(); }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& name) override {
+    if (names_.back().insert(name).second) return true;
+    throw Error(ErrorCode::kBadData, where_ + ": \"" + name + "\" appears twice in one object");
+  }
+  // The parser that builds the document finds it again and says what it is.
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override {
+    return false;
   }
 
  private:
-  void enter() {
+  bool enter() {
     names_.emplace_back();
-    if (static_cast<int>(names_.size()) > max_depth_) {
-      throw Error(ErrorCode::kBadData,
-                  where_ + ": JSON nests deeper than " + std::to_string(max_depth_) + " levels");
-    }
+    if (static_cast<int>(names_.size()) <= max_depth_) return true;
+    throw Error(ErrorCode::kBadData,
+                where_ + ": JSON nests deeper than " + std::to_string(max_depth_) + " levels");
   }
-  void add(const std::string& name) {
-    if (!names_.back().insert(name).second) {
-      throw Error(ErrorCode::kBadData, where_ + ": \"" + name + "\" appears twice in one object");
-    }
+  bool leave() {
+    names_.pop_back();
+    return true;
   }
 
   const std::string& where_;
@@ -63,11 +64,10 @@ std::string plain(const Json::exception& error) {
 }  // namespace
 
 Json parse_strict_json(std::string_view text, const std::string& where, int max_depth) {
-  Watcher watcher(where, max_depth);
+  Judge judge(where, max_depth);
   try {
-    return Json::parse(text, [&watcher](int, Json::parse_event_t event, const Json& parsed) {
-      return watcher(event, parsed);
-    });
+    (void)Json::sax_parse(text, &judge);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::kBadData, where + ": " + plain(error));
   }

@@ -1,8 +1,10 @@
 #include "engine/io/safetensors.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -244,6 +246,27 @@ TEST_F(SafetensorsTest, RefusesToWriteWhatItCouldNotRead) {
   expect_refused("__metadata__", {{"__metadata__", {{1}, {1}}}});
   expect_refused("\"\"", {{"", {{1}, {1}}}});
   expect_refused("UTF-8", {{"\xff", {{1}, {1}}}});
+}
+
+// A header is read in time that grows with its length: of quadratic readers, 40,000 tensors take
+// half a minute.
+TEST_F(SafetensorsTest, ManyTensorsAreReadAtOnce) {
+  constexpr int kTensors = 40000;
+  std::string header = "{";
+  for (int i = 0; i < kTensors; ++i) {
+    header += (i == 0 ? "\"t" : ",\"t") + std::to_string(i) +
+              R"(":{"dtype":"F32","shape":[1],"data_offsets":[)" + std::to_string(4 * i) + "," +
+              std::to_string(4 * i + 4) + "]}";
+  }
+  header += "}";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(read_raw(header, 4 * kTensors).tensors.size(), static_cast<std::size_t>(kTensors));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST_F(SafetensorsTest, APipeIsRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  expect_error(ErrorCode::kIo, "regular file", [&] { (void)read_safetensors(folder_ / "pipe"); });
 }
 
 }  // namespace
