@@ -1,6 +1,6 @@
 #include "daemon/night/head_network.h"
 
-#include "daemon/night/probabilities.h"
+#include "engine/graph/ending.h"
 #include "engine/graph/preparation.h"
 
 namespace moil::night {
@@ -12,7 +12,7 @@ constexpr std::int64_t kBatch = 16;
 
 HeadNetwork::HeadNetwork(const ModelDescription& head, KernelSelector& kernels)
     : head_(head),
-      answers_probabilities_(ends_in_softmax(head)),
+      answers_probabilities_(moil::answers_probabilities(head)),
       network_(prepare_inference(head), {.batch = kBatch, .plan = {}}, kernels) {}
 
 void HeadNetwork::allocate(const WeightsOfPart& weights) {

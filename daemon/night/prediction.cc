@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "daemon/night/model_folder.h"
-#include "daemon/night/probabilities.h"
 #include "datasets/images/codec.h"
 #include "datasets/transforms/transform.h"
 #include "engine/device/kernel_selector.h"
+#include "engine/graph/ending.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
 #include "engine/kernels/softmax.h"
@@ -30,7 +30,7 @@ class Predictor {
  public:
   Predictor(ModelBundle bundle, std::size_t top)
       : labels_(std::move(bundle.labels)),
-        is_probability_(ends_in_softmax(bundle.description)),
+        is_probability_(answers_probabilities(bundle.description)),
         top_(std::min(top, labels_.size())),
         transform_(std::move(bundle.preprocessing)),
         kernels_(first_kernels()),

@@ -1,5 +1,6 @@
 #include "engine/graph/preparation.h"
 
+#include "engine/graph/ending.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
 
@@ -12,11 +13,16 @@ ModelDescription complete_model(const ModelDescription& model) {
 
 ModelDescription prepare_training(const ModelDescription& model, const std::string& loss_type,
                                   const std::set<std::string>& trainable_layers) {
+  return prepare_training(model, LossDescription{loss_type}, trainable_layers);
+}
+
+ModelDescription prepare_training(const ModelDescription& model, const LossDescription& loss,
+                                  const std::set<std::string>& trainable_layers) {
   const ModelDescription pruned = realize_frozen(
       realize_pooling_first(complete_model(realize_pruning(model))), trainable_layers);
   const Graph graph = build_graph(pruned, 1);
   const auto dims = graph.values[static_cast<std::size_t>(graph.outputs.at(0))].info.dims.values();
-  return realize_multi_out(realize_loss(pruned, loss_type, {dims.begin() + 1, dims.end()}));
+  return realize_multi_out(realize_loss(pruned, loss, {dims.begin() + 1, dims.end()}));
 }
 
 ModelDescription prepare_inference(const ModelDescription& model, WeightMap& weights) {

@@ -14,8 +14,8 @@ namespace moil {
 [[nodiscard]] ModelDescription complete_model(const ModelDescription& model);
 
 // For training: completed, unneeded layers dropped, batch norms outside `trainable_layers` frozen,
-// the loss appended (inputs: the model's, then "target"; the only output: "loss"), fan-outs made
-// explicit.
+// the loss appended (inputs: the model's, then the target; the only output: the loss), fan-outs
+// made explicit. graph/ending.h has the same for a loss with properties.
 [[nodiscard]] ModelDescription prepare_training(const ModelDescription& model,
                                                 const std::string& loss_type,
                                                 const std::set<std::string>& trainable_layers);

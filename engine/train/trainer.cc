@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "engine/graph/ending.h"
 #include "engine/graph/preparation.h"
 #include "engine/train/clip.h"
 #include "engine/train/prefetcher.h"
@@ -53,8 +54,12 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
                                       const std::set<std::string>* trainable_layers,
                                       const TrainerConfig& config) {
   TrainingPlanInput input;
-  input.model = prepare_training(model, config.loss,
-                                 trainable_layers ? *trainable_layers : all_layers(model));
+  // The default is a classifier's, which follows from what the model ends in.
+  const LossDescription loss = config.loss == TrainerConfig().loss
+                                   ? fitting_loss(complete_model(model))
+                                   : LossDescription{config.loss};
+  input.model =
+      prepare_training(model, loss, trainable_layers ? *trainable_layers : all_layers(model));
   input.options.batch = micro_batch_of(config);
   input.options.swap_folder = config.swap_folder;
   PlanOptions& plan = input.options.plan;

@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 
+#include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/kernels/activation.h"
 
@@ -44,9 +45,10 @@ bool takes_one_input(const std::string& type) {
 ModelDescription realize_concat(const ModelDescription& model) {
   ModelDescription result = model;
   result.layers.clear();
+  FreshNames names(model);
   for (LayerDescription layer : model.layers) {
     if (layer.inputs.size() > 1 && takes_one_input(layer.type)) {
-      const std::string name = layer.name + "/concat";
+      const std::string name = names.take(layer.name + "/concat");
       result.layers.push_back({name, "concat", layer.inputs, {}});
       layer.inputs = {name};
     }

@@ -62,9 +62,10 @@ ModelDescription realize_flatten(const ModelDescription& model) {
   const auto readers = readers_of_images(asked);
   ModelDescription result = asked;
   result.layers.clear();
+  FreshNames names(asked);
   for (LayerDescription& layer : asked.layers) {
     if (readers.contains(layer.name)) {
-      const std::string name = layer.name + "/flattened_input";
+      const std::string name = names.take(layer.name + "/flattened_input");
       result.layers.push_back({name, "flatten", layer.inputs, {}});
       layer.inputs = {name};
     }

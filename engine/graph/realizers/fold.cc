@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
@@ -105,8 +106,10 @@ ModelDescription absorb_into_source(const ModelDescription& model, const Absorb&
   return result;
 }
 
-ModelDescription fold_batch_norms(const ModelDescription& model, WeightMap* weights) {
+ModelDescription fold(const ModelDescription& model, WeightMap* weights,
+                      const std::set<std::string>* only) {
   return absorb_into_source(model, [&](LayerDescription& source, const LayerDescription& layer) {
+    if (only != nullptr && !only->contains(layer.name)) return false;
     if (layer.type != "batch_norm" || !has_weights_to_fold_into(source.type) ||
         source.properties.contains("activation")) {
       return false;
@@ -120,11 +123,16 @@ ModelDescription fold_batch_norms(const ModelDescription& model, WeightMap* weig
 }  // namespace
 
 ModelDescription realize_batch_norm_folding(const ModelDescription& model, WeightMap& weights) {
-  return fold_batch_norms(model, &weights);
+  return fold(model, &weights, nullptr);
 }
 
 ModelDescription realize_batch_norm_folding(const ModelDescription& model) {
-  return fold_batch_norms(model, nullptr);
+  return fold(model, nullptr, nullptr);
+}
+
+ModelDescription fold_batch_norms(const ModelDescription& model, WeightMap& weights,
+                                  const std::set<std::string>* only) {
+  return fold(model, &weights, only);
 }
 
 ModelDescription realize_activation_fusion(const ModelDescription& model) {

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
@@ -24,10 +25,11 @@ std::vector<std::int64_t> shape_of(const LayerDescription& layer) {
 
 ModelDescription realize_inputs(const ModelDescription& model) {
   ModelDescription result = model;
+  FreshNames names(model);
   for (LayerDescription& layer : result.layers) {
     if (!layer.properties.contains("input_shape")) continue;
     if (!layer.inputs.empty()) fail(layer, "is for a layer that names no input");
-    const std::string name = layer.name + "/input";
+    const std::string name = names.take(layer.name + "/input");
     result.inputs.push_back({name, shape_of(layer)});
     layer.inputs = {name};
     layer.properties.erase("input_shape");

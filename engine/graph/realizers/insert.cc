@@ -31,18 +31,32 @@ class Rewiring {
 
 }  // namespace
 
+FreshNames::FreshNames(const ModelDescription& model) {
+  for (const InputDescription& input : model.inputs) taken_.insert(input.name);
+  for (const LayerDescription& layer : model.layers) taken_.insert(layer.name);
+}
+
+std::string FreshNames::take(const std::string& wish) {
+  std::string name = wish;
+  for (int number = 2; !taken_.insert(name).second; ++number)
+    name = wish + "_" + std::to_string(number);
+  return name;
+}
+
 ModelDescription put_behind(
     const ModelDescription& model, const std::string& suffix,
     const std::function<std::optional<Follower>(LayerDescription&)>& follower) {
   ModelDescription result = model;
   result.layers.clear();
   Rewiring rewiring;
+  FreshNames names(model);
   std::set<std::size_t> added;
   for (LayerDescription layer : model.layers) {
-    const std::string name = layer.name, behind = name + "/" + suffix;
+    const std::string name = layer.name;
     const auto next = follower(layer);
     result.layers.push_back(std::move(layer));
     if (!next) continue;
+    const std::string behind = names.take(name + "/" + suffix);
     added.insert(result.layers.size());
     result.layers.push_back({behind, next->type, {name}, next->properties});
     rewiring.put(name, behind);

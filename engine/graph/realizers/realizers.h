@@ -39,8 +39,8 @@ namespace moil {
 [[nodiscard]] ModelDescription realize_inference(const ModelDescription& model);
 
 // Appends the loss layer `loss_type` over the only output and a target input of the same dims;
-// the loss becomes the only output. Names: layer "loss", input "target". A softmax or sigmoid at
-// the output that the loss has inside is not computed twice: the loss reads what feeds it.
+// the loss becomes the only output. Names: "loss", "target", or fresh ones (insert.h). A softmax or
+// sigmoid at the end (graph/ending.h) that the loss has inside is left out: it reads what feeds it.
 [[nodiscard]] ModelDescription realize_loss(const ModelDescription& model,
                                             const std::string& loss_type,
                                             const std::vector<std::int64_t>& target_dims);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/graph/graph.h"
+#include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
@@ -73,9 +74,12 @@ ModelDescription realize_multi_out(const ModelDescription& model) {
   // Inputs carry no derivative: reading one twice needs no summing.
   std::map<std::string, int> next;                       // shared value -> next free output
   std::map<std::string, std::vector<std::string>> fans;  // layer -> its shared values
+  std::map<std::string, std::string> sharers;            // shared value -> its multi_out
+  FreshNames names(model);
   for (const auto& [value, count] : readers) {
     if (count == 1 || is_input(model, value)) continue;
     next[value] = 0;
+    sharers[value] = names.take(value + "/multi_out");
     fans[split_value_name(value).first].push_back(value);
   }
   const auto rewire = [&](std::string& value) {
@@ -83,14 +87,14 @@ ModelDescription realize_multi_out(const ModelDescription& model) {
     const auto it = next.find(value);
     if (it == next.end()) return;
     const int slot = it->second++;
-    value += "/multi_out" + (slot == 0 ? std::string() : ":" + std::to_string(slot));
+    value = sharers.at(value) + (slot == 0 ? std::string() : ":" + std::to_string(slot));
   };
   for (LayerDescription layer : topological_order(model)) {
     for (auto& input : layer.inputs) rewire(input);
     const std::string name = layer.name;
     result.layers.push_back(std::move(layer));
     for (const auto& value : fans[name]) {
-      result.layers.push_back({value + "/multi_out",
+      result.layers.push_back({sharers.at(value),
                                "multi_out",
                                {value},
                                {{"outputs", std::int64_t{readers.at(value)}}}});

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "engine/graph/graph.h"
+#include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/engine/graph/models.h"
 #include "tests/engine/graph/realizers/support.h"
@@ -49,6 +51,28 @@ TEST(LossTest, LeavesAnActivationThatOthersRead) {
       equations(realize_loss(b.model({"s"}), "softmax_cross_entropy", {4})),
       ElementsAre("fully_connected0 = fully_connected(input)", "s = softmax(fully_connected0)",
                   "relu0 = relu(s)", "loss = softmax_cross_entropy(fully_connected0, target)"));
+}
+
+TEST(LossTest, ReadsWhatTheSigmoidsReadBehindAFlatten) {
+  ModelBuilder b({3, 2, 2});
+  b.conv(4, 1).layer("global_average_pool", {{"keep_dims", true}}, {}, "pool");
+  b.layer("sigmoid").layer("flatten", {}, {}, "flat");
+  EXPECT_THAT(equations(realize_loss(b.model(), "sigmoid_cross_entropy", {4})),
+              ElementsAre("conv2d0 = conv2d(input)", "pool = global_average_pool(conv2d0)",
+                          "flat = flatten(pool)", "loss = sigmoid_cross_entropy(flat, target)"));
+}
+
+// A model may call its layers and inputs what it likes: what is added is called otherwise.
+TEST(LossTest, NamesOfTheModelsOwnDoNotCollide) {
+  ModelBuilder b({4});
+  b.layer("fully_connected", {{"units", std::int64_t{3}}}, {}, "loss");
+  b.layer("tanh", {}, {"loss"}, "target").layer("sigmoid", {}, {"loss"}, "loss/multi_out");
+  b.layer("multiply", {}, {"target", "loss/multi_out"}, "loss_2");
+  const ModelDescription trained = prepare_training(b.model(), "softmax_cross_entropy", {"loss"});
+  EXPECT_THAT(trained.outputs, ElementsAre("loss_3"));
+  EXPECT_EQ(trained.inputs[1].name, "target_2");
+  const Graph graph = build_graph(trained, 2);
+  EXPECT_EQ(graph.nodes.size(), 6u);
 }
 
 }  // namespace
