@@ -5,6 +5,7 @@
 #include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "engine/graph/ending.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
@@ -39,20 +40,26 @@ std::vector<std::string> read_labels(const std::filesystem::path& path) {
   return labels;
 }
 
-// By their dims, which is all that is checked.
+// By their dims, which is all that is checked of weights that stay in their file.
 WeightMap without_data(const TensorShapes& shapes) {
   WeightMap weights;
   for (const auto& [name, dims] : shapes) weights[name].dims = dims;
   return weights;
 }
 
-void check_fit(const StoredModel& bundle, const std::filesystem::path& folder) {
-  const Graph graph = build_graph(bundle.description, 1);
+void check_weights_file(const ModelDescription& model, const WeightMap& weights,
+                        const std::filesystem::path& folder) {
   try {
-    check_weights(graph, without_data(bundle.weights.shapes()));
+    check_weights(build_graph(model, 1), weights);
   } catch (const Error& e) {
     throw Error(e.code(), (folder / "weights.safetensors").string() + ": " + e.what());
   }
+}
+
+template <class Model>  // a ModelBundle or a StoredModel
+void check_fit(const Model& bundle, const std::filesystem::path& folder) {
+  const Graph graph = build_graph(bundle.description, 1);
+  check_ending(bundle.description);
   const std::int64_t classes = classifier_classes(bundle.description);
   if (classes != static_cast<std::int64_t>(bundle.labels.size())) {
     throw Error(ErrorCode::kBadData, (folder / "labels.json").string() + " names " +
@@ -69,9 +76,8 @@ void check_fit(const StoredModel& bundle, const std::filesystem::path& folder) {
   }
 }
 
-}  // namespace
-
-StoredModel open_model_folder(const std::filesystem::path& folder) {
+// Nothing is checked of how they fit.
+StoredModel open_parts(const std::filesystem::path& folder) {
   require_readable(folder);
   if (!std::filesystem::is_directory(folder))
     throw Error(ErrorCode::kNotFound, "no model folder at " + folder.string());
@@ -80,19 +86,35 @@ StoredModel open_model_folder(const std::filesystem::path& folder) {
   model.weights = ModelWeights(folder / "weights.safetensors");
   model.labels = read_labels(folder / "labels.json");
   model.preprocessing = data::Preprocessing::from_json(read_json(folder / "preprocessing.json"));
+  check_weights_file(model.description, without_data(model.weights.shapes()), folder);
+  return model;
+}
+
+}  // namespace
+
+StoredModel open_model_folder(const std::filesystem::path& folder) {
+  StoredModel model = open_parts(folder);
   check_fit(model, folder);
   return model;
 }
 
 ModelBundle read_model_folder(const std::filesystem::path& folder) {
-  StoredModel model = open_model_folder(folder);
+  StoredModel model = open_parts(folder);
   ModelBundle bundle;
   for (const auto& [name, dims] : model.weights.shapes())
     bundle.weights.emplace(name, model.weights.read(name));
   bundle.description = std::move(model.description);
   bundle.labels = std::move(model.labels);
   bundle.preprocessing = std::move(model.preprocessing);
+  check_weights_file(bundle.description, bundle.weights, folder);
+  fold_classifier_norm(bundle.description, bundle.weights);
+  check_fit(bundle, folder);
   return bundle;
+}
+
+std::string training_remark(const ModelDescription& model) {
+  if (ending_of(model).kind != Ending::kSigmoid) return "";
+  return "; it ends in a sigmoid: trained with sigmoid cross-entropy, each label by itself";
 }
 
 namespace {

@@ -31,11 +31,15 @@ struct StoredModel {
   data::Preprocessing preprocessing;
 };
 
-// Reads and checks that the four fit each other. kNotFound, kBadData or kInvalidArgument naming the
-// file and what does not fit.
+// Reads and checks that the four fit each other and that all weights are finite; a batch norm
+// behind the classifier is folded into it. kNotFound, kBadData, kInvalidArgument or kUnimplemented
+// naming the file and what does not fit.
 [[nodiscard]] ModelBundle read_model_folder(const std::filesystem::path& folder);
-// The same, without the weights' data.
+// One that was read and written before: without the weights' data.
 [[nodiscard]] StoredModel open_model_folder(const std::filesystem::path& folder);
+
+// What is to be said of a model's training when it is imported, "; ..."; empty: nothing.
+[[nodiscard]] std::string training_remark(const ModelDescription& model);
 
 // Writes the folder, which must not exist, and makes it durable; the caller renames it into place.
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle);

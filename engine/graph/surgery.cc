@@ -1,9 +1,12 @@
 #include "engine/graph/surgery.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "engine/graph/network.h"
+#include "engine/graph/realizers/insert.h"
 
 namespace moil {
 namespace {
@@ -19,6 +22,51 @@ const char* rows_property(const LayerDescription& layer) {
 
 }  // namespace
 
+namespace {
+
+// From the only output back to the first layer that owns weights, over layers of one input; null
+// where they fork before.
+const Node* last_weighted(const Graph& graph, std::vector<const Node*>* passed = nullptr) {
+  int producer = graph.values[static_cast<std::size_t>(graph.outputs[0])].producer;
+  while (producer >= 0) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(producer)];
+    if (!node.weights.empty()) return &node;
+    if (node.inputs.size() != 1) return nullptr;
+    if (passed != nullptr) passed->push_back(&node);
+    producer = graph.values[static_cast<std::size_t>(node.inputs[0])].producer;
+  }
+  return nullptr;
+}
+
+bool is_classifier(const Node& node) {
+  return node.type == "fully_connected" || node.type == "conv2d";
+}
+
+// Whether an activation behind the classifier passes no gradient where it is flat: a row that is
+// there for every sample never learns.
+bool rows_can_die(const Graph& graph) {
+  static const std::set<std::string> kTypes = {"relu", "relu6", "clip", "hard_sigmoid"};
+  std::vector<const Node*> passed;
+  (void)last_weighted(graph, &passed);
+  return std::any_of(passed.begin(), passed.end(),
+                     [](const Node* node) { return kTypes.contains(node->type); });
+}
+
+bool has_bias(ModelDescription& model, const std::string& layer) {
+  const Properties& properties = layer_named(model, layer).properties;
+  const auto it = properties.find("bias");
+  return it == properties.end() || std::get<bool>(it->second);
+}
+
+// A start from which rows learn of every sample: no weights, and a bias on the activation's steep
+// side. Without a bias, weights of one sign, as what they meet mostly is.
+void revive(NamedTensor& rows, bool is_bias, bool has_bias) {
+  constexpr float kSteep = 0.1F;
+  for (float& x : rows.data) x = is_bias ? kSteep : has_bias ? 0.0F : std::abs(x);
+}
+
+}  // namespace
+
 std::string find_classifier(const ModelDescription& model) {
   const auto refuse = [&](const std::string& why) -> Error {
     return Error(ErrorCode::kInvalidArgument,
@@ -27,15 +75,28 @@ std::string find_classifier(const ModelDescription& model) {
   if (model.outputs.size() != 1)
     throw refuse("it has " + std::to_string(model.outputs.size()) + " outputs");
   const Graph graph = build_graph(model, 1);
-  int producer = graph.values[static_cast<std::size_t>(graph.outputs[0])].producer;
-  while (producer >= 0) {
-    const Node& node = graph.nodes[static_cast<std::size_t>(producer)];
-    if (node.type == "fully_connected" || node.type == "conv2d") return node.name;
-    if (!node.weights.empty() || node.inputs.size() != 1)
-      throw refuse("layer \"" + node.name + "\" stands behind it");
-    producer = graph.values[static_cast<std::size_t>(node.inputs[0])].producer;
-  }
-  throw refuse("no layer with weights feeds its output");
+  std::vector<const Node*> passed;
+  const Node* node = last_weighted(graph, &passed);
+  if (node != nullptr && is_classifier(*node)) return node->name;
+  if (node != nullptr) throw refuse("layer \"" + node->name + "\" stands behind it");
+  const Value& end = passed.empty()
+                         ? graph.values[static_cast<std::size_t>(graph.outputs[0])]
+                         : graph.values[static_cast<std::size_t>(passed.back()->inputs[0])];
+  if (end.producer < 0) throw refuse("no layer with weights feeds its output");
+  throw refuse("layer \"" + graph.nodes[static_cast<std::size_t>(end.producer)].name +
+               "\" stands behind it");
+}
+
+void fold_classifier_norm(ModelDescription& model, WeightMap& weights) {
+  if (model.outputs.size() != 1) return;
+  const Graph graph = build_graph(model, 1);
+  const Node* norm = last_weighted(graph);
+  if (norm == nullptr || norm->type != "batch_norm") return;
+  const Value& input = graph.values[static_cast<std::size_t>(norm->inputs[0])];
+  if (input.producer < 0 || !is_classifier(graph.nodes[static_cast<std::size_t>(input.producer)]))
+    return;
+  const std::set<std::string> only = {norm->name};
+  model = fold_batch_norms(model, weights, &only);
 }
 
 std::int64_t classifier_classes(const ModelDescription& model) {
@@ -61,11 +122,13 @@ void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t c
   const std::string layer = find_classifier(model);
   resize_classifier(model, classes);
   const Graph graph = build_graph(model, 1);
+  const bool can_be_born_dead = rows_can_die(graph);
   const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                  [&](const Node& n) { return n.name == layer; });
   for (const WeightSpec& spec : node->weights) {
     const std::string name = weight_name(*node, spec);
     NamedTensor grown = initial_weight(spec, name, seed);
+    if (can_be_born_dead) revive(grown, spec.name == "bias", has_bias(model, layer));
     const auto old = weights.find(name);
     if (old == weights.end())
       throw Error(ErrorCode::kBadData, "the model's weights lack \"" + name + "\"");

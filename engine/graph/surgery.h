@@ -16,8 +16,14 @@ namespace moil {
 // How many classes the classifier tells apart.
 [[nodiscard]] std::int64_t classifier_classes(const ModelDescription& model);
 
+// A batch norm behind the classifier, with nothing but weightless one-input layers behind it, is
+// folded into the classifier: the same outputs, and rows that can be grown.
+void fold_classifier_norm(ModelDescription& model, WeightMap& weights);
+
 // The model with `classes` rows, and its weights with the old rows kept and the new ones drawn from
-// (seed, layer name) as for a fresh layer. Throws kInvalidArgument for fewer classes than before.
+// (seed, layer name) as for a fresh layer. Where an activation behind them could be flat for all
+// samples, a ReLU's, the new ones begin on its steep side instead. Throws kInvalidArgument for
+// fewer classes than before.
 void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t classes,
                      std::uint64_t seed);
 

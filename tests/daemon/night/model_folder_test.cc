@@ -1,5 +1,9 @@
 #include "daemon/night/model_folder.h"
 
+#include <sys/stat.h>
+
+#include <limits>
+
 #include "base/file.h"
 #include "daemon/night/import.h"
 #include "tests/daemon/night/support.h"
@@ -109,6 +113,50 @@ TEST_F(ModelFolderTest, ImportOfABadModelLeavesNothing) {
   EXPECT_EQ(error_of([&] { (void)import_model(folder_, layout, "small", 1); }),
             ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(layout.models()));
+}
+
+// Four workers that wait for a pipe were all that predict has.
+TEST_F(ModelFolderTest, PipesAreRefusedAtOnce) {
+  for (const char* name :
+       {"model.json", "weights.safetensors", "labels.json", "preprocessing.json"}) {
+    std::filesystem::rename(folder_ / name, folder_ / "kept");
+    ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
+    std::string text;
+    EXPECT_EQ(read_error(&text), ErrorCode::kIo);
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+    std::filesystem::rename(folder_ / "kept", folder_ / name);
+  }
+  EXPECT_EQ(read_model_folder(folder_).labels, bundle_.labels);
+}
+
+TEST_F(ModelFolderTest, WeightsMustBeFiniteNumbers) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    ModelBundle other = small_bundle();
+    other.weights.at("c2.weight").data.back() = bad;
+    std::filesystem::remove_all(folder_);
+    write_model_folder(folder_, other);
+    std::string text;
+    EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+    EXPECT_NE(text.find("\"c2.weight\" has values that are no finite numbers"), std::string::npos)
+        << text;
+  }
+}
+
+TEST_F(ModelFolderTest, AFinalSigmoidIsSpokenOf) {
+  bundle_.description.layers.back().properties["activation"] = "sigmoid";
+  write_model_folder(temp_ / "tags", bundle_);
+  const daemon::StateLayout layout(temp_ / "state");
+  const auto result = import_model(temp_ / "tags", layout, "tags", 1);
+  EXPECT_NE(result.summary.find("sigmoid cross-entropy"), std::string::npos) << result.summary;
+  const auto plain = import_model(folder_, layout, "small", 1);
+  EXPECT_EQ(plain.summary.find("sigmoid"), std::string::npos) << plain.summary;
+}
+
+TEST_F(ModelFolderTest, ProbabilitiesThatNoLossTrainsAreRefused) {
+  bundle_.description.layers.back().properties["activation"] = "hard_sigmoid";
+  write_model_folder(temp_ / "odd", bundle_);
+  EXPECT_EQ(error_of([&] { (void)read_model_folder(temp_ / "odd"); }), ErrorCode::kUnimplemented);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 
 namespace moil {
@@ -82,6 +83,66 @@ TEST(SurgeryTest, ResizeMakesAFreshClassifier) {
   ModelDescription model = testing::mlp_model(4, 5, 3);
   resize_classifier(model, 2);
   EXPECT_EQ(classifier_classes(model), 2);
+}
+
+// y of a fully connected model.
+std::vector<float> outputs_of(const ModelDescription& model, const WeightMap& weights,
+                              const std::vector<float>& x) {
+  WeightMap prepared_weights = weights;
+  const ModelDescription prepared = prepare_inference(model, prepared_weights);
+  KernelSelector kernels = testing::own_kernels();
+  Network network(prepared, {.batch = 1, .plan = {}}, kernels);
+  network.allocate();
+  network.load(prepared_weights);
+  std::copy(x.begin(), x.end(), network.input(0));
+  network.forward();
+  return {network.output(0), network.output(0) + network.output_info(0).dims.elements()};
+}
+
+TEST(SurgeryTest, ABatchNormBehindTheClassifierBecomesPartOfIt) {
+  for (const ModelDescription& before :
+       {ModelBuilder({4}).fc(5).relu().fc(3).norm().model(),
+        ModelBuilder({4}).fc(5).relu().fc(3).norm().layer("softmax").model()}) {
+    EXPECT_THROW((void)find_classifier(before), Error);
+    const WeightMap old = testing::random_weights(before, 3);
+    ModelDescription model = before;
+    WeightMap weights = old;
+    fold_classifier_norm(model, weights);
+    EXPECT_EQ(find_classifier(model), "fully_connected1");
+    EXPECT_EQ(model.layers.size() + 1, before.layers.size());
+    check_weights(build_graph(model, 1), weights);
+    const std::vector<float> x = {0.3F, -1, 0.5F, 2};
+    const auto expected = outputs_of(before, old, x), found = outputs_of(model, weights, x);
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5);
+  }
+}
+
+TEST(SurgeryTest, OtherBatchNormsStay) {
+  ModelDescription model =
+      ModelBuilder({3, 4, 4}).conv(6, 1).norm().relu().layer("flatten").fc(3).model();
+  const std::size_t layers = model.layers.size();
+  WeightMap weights = testing::random_weights(model, 3);
+  fold_classifier_norm(model, weights);
+  EXPECT_EQ(model.layers.size(), layers);
+}
+
+// A row that a final ReLU holds at 0 for every sample would never learn.
+TEST(SurgeryTest, NewRowsBehindARectifierLive) {
+  for (const bool bias : {true, false}) {
+    ModelDescription model =
+        ModelBuilder({16})
+            .layer("fully_connected", {{"units", std::int64_t{3}}, {"bias", bias}})
+            .relu()
+            .model();
+    WeightMap weights = testing::random_weights(model, 5);
+    grow_classifier(model, weights, 43, 7);
+    for (int sample = 0; sample < 10; ++sample) {
+      std::vector<float> x;  // what a layer behind a ReLU reads
+      for (int i = 0; i < 16; ++i) x.push_back(static_cast<float>((sample * 7 + i * 5) % 11));
+      const auto y = outputs_of(model, weights, x);
+      for (std::size_t row = 3; row < y.size(); ++row) EXPECT_GT(y[row], 0) << row;
+    }
+  }
 }
 
 }  // namespace
