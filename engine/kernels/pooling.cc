@@ -28,6 +28,15 @@ HWY_INLINE Span window(std::int64_t out, std::int64_t stride, std::int64_t pad, 
   return {std::max<std::int64_t>(0, start), std::min(size, start + kernel)};
 }
 
+// Which places of a window with gaps lie on the input, along one axis.
+HWY_INLINE Span taps(std::int64_t start, std::int64_t kernel, std::int64_t dilation,
+                     std::int64_t size) {
+  const auto first_at = [&](std::int64_t distance) {
+    return distance <= 0 ? 0 : (distance + dilation - 1) / dilation;
+  };
+  return {first_at(-start), std::min(kernel, first_at(size - start))};
+}
+
 // The outputs whose windows cover one place of the input, along one axis.
 HWY_INLINE Span covering(std::int64_t in, std::int64_t stride, std::int64_t pad,
                          std::int64_t kernel, std::int64_t outs) {
@@ -47,20 +56,21 @@ HWY_INLINE float divisor(const PoolShape& s, std::int64_t y, std::int64_t x) {
   return static_cast<float>(h * w);
 }
 
+// ys, xs: places of the window; top, left: where it begins in the image.
 template <class Index, class D>
 HWY_INLINE void max_of_window(const PoolShape& s, D d, const float* image, Span ys, Span xs,
                               std::int64_t top, std::int64_t left, float* out, Index* argmax) {
   const hn::RebindToSigned<D> di;
   auto best = hn::Set(d, -std::numeric_limits<float>::infinity());
-  auto where =
-      hn::Set(di, static_cast<std::int32_t>((ys.begin - top) * s.kernel_w + xs.begin - left));
-  for (std::int64_t y = ys.begin; y < ys.end; ++y) {
-    for (std::int64_t x = xs.begin; x < xs.end; ++x) {
-      const auto v = hn::LoadU(d, image + (y * s.in_w + x) * s.channels);
+  auto where = hn::Set(di, static_cast<std::int32_t>(ys.begin * s.kernel_w + xs.begin));
+  for (std::int64_t ky = ys.begin; ky < ys.end; ++ky) {
+    const float* line = image + (top + ky * s.dilation_h) * s.in_w * s.channels;
+    for (std::int64_t kx = xs.begin; kx < xs.end; ++kx) {
+      const auto v = hn::LoadU(d, line + (left + kx * s.dilation_w) * s.channels);
       const auto better = hn::Or(hn::Gt(v, best), hn::IsNaN(v));
       best = hn::IfThenElse(better, v, best);
       if (argmax) {
-        const auto place = static_cast<std::int32_t>((y - top) * s.kernel_w + x - left);
+        const auto place = static_cast<std::int32_t>(ky * s.kernel_w + kx);
         where = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, place), where);
       }
     }
@@ -77,18 +87,26 @@ void max_rows(const PoolShape& s, const float* in, float* out, Index* argmax, st
               std::int64_t end) {
   for (std::int64_t row = begin; row < end; ++row) {
     const float* image = in + row / s.out_h * s.in_h * s.in_w * s.channels;
-    const std::int64_t y = row % s.out_h;
-    const Span ys = window(y, s.stride_h, s.pad_top, s.kernel_h, s.in_h);
+    const std::int64_t top = row % s.out_h * s.stride_h - s.pad_top;
+    const Span ys = taps(top, s.kernel_h, s.dilation_h, s.in_h);
     for (std::int64_t x = 0; x < s.out_w; ++x) {
-      const Span xs = window(x, s.stride_w, s.pad_left, s.kernel_w, s.in_w);
+      const std::int64_t left = x * s.stride_w - s.pad_left;
+      const Span xs = taps(left, s.kernel_w, s.dilation_w, s.in_w);
       const std::int64_t at = (row * s.out_w + x) * s.channels;
       for_columns(s.channels, [&](auto d, std::int64_t c) HWY_ATTR {
-        max_of_window(s, d, image + c, ys, xs, y * s.stride_h - s.pad_top,
-                      x * s.stride_w - s.pad_left, out + at + c,
+        max_of_window(s, d, image + c, ys, xs, top, left, out + at + c,
                       argmax ? argmax + at + c : nullptr);
       });
     }
   }
+}
+
+// The place of an output's window that lies on `at`, an index of the padded input along one axis;
+// -1 where that is one of its gaps.
+HWY_INLINE std::int64_t place_in(std::int64_t at, std::int64_t out, std::int64_t stride,
+                                 std::int64_t dilation) {
+  const std::int64_t distance = at - out * stride;
+  return distance % dilation == 0 ? distance / dilation : -1;
 }
 
 template <class Index>
@@ -97,20 +115,22 @@ void max_derivative_rows(const PoolShape& s, const float* dy, const Index* argma
   for (std::int64_t row = begin; row < end; ++row) {
     const std::int64_t image = row / s.in_h * s.out_h * s.out_w;
     const std::int64_t y = row % s.in_h;
-    const Span ys = covering(y, s.stride_h, s.pad_top, s.kernel_h, s.out_h);
+    const Span ys = covering(y, s.stride_h, s.pad_top, s.span_h(), s.out_h);
     for (std::int64_t x = 0; x < s.in_w; ++x) {
-      const Span xs = covering(x, s.stride_w, s.pad_left, s.kernel_w, s.out_w);
+      const Span xs = covering(x, s.stride_w, s.pad_left, s.span_w(), s.out_w);
       for_columns(s.channels, [&](auto d, std::int64_t c) HWY_ATTR {
         const hn::RebindToSigned<decltype(d)> di;
         const hn::Rebind<Index, decltype(d)> dn;
         auto total = hn::Zero(d);
         for (std::int64_t oy = ys.begin; oy < ys.end; ++oy) {
-          for (std::int64_t ox = xs.begin; ox < xs.end; ++ox) {
+          const std::int64_t ky = place_in(y + s.pad_top, oy, s.stride_h, s.dilation_h);
+          for (std::int64_t ox = xs.begin; ky >= 0 && ox < xs.end; ++ox) {
+            const std::int64_t kx = place_in(x + s.pad_left, ox, s.stride_w, s.dilation_w);
+            if (kx < 0) continue;
             const std::int64_t at = (image + oy * s.out_w + ox) * s.channels + c;
-            const std::int64_t place =
-                (y + s.pad_top - oy * s.stride_h) * s.kernel_w + x + s.pad_left - ox * s.stride_w;
+            const auto place = static_cast<std::int32_t>(ky * s.kernel_w + kx);
             const auto where = hn::PromoteTo(di, hn::LoadU(dn, argmax + at));
-            const auto mine = hn::Eq(where, hn::Set(di, static_cast<std::int32_t>(place)));
+            const auto mine = hn::Eq(where, hn::Set(di, place));
             total =
                 hn::Add(total, hn::IfThenElseZero(hn::RebindMask(d, mine), hn::LoadU(d, dy + at)));
           }

@@ -14,7 +14,12 @@ struct PoolShape {
   std::int64_t batch = 1, channels = 1, in_h = 1, in_w = 1, out_h = 1, out_w = 1;
   std::int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
   std::int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  bool count_include_pad = true;  // average: whether padding counts in the divisor
+  std::int64_t dilation_h = 1, dilation_w = 1;  // of maxima alone: averages take all of a window
+  bool count_include_pad = true;                // average: whether padding counts in the divisor
+
+  // What a window spans of the input, its gaps included.
+  std::int64_t span_h() const { return (kernel_h - 1) * dilation_h + 1; }
+  std::int64_t span_w() const { return (kernel_w - 1) * dilation_w + 1; }
 };
 
 // Bytes of one entry of `argmax`: where in its window the maximum stood (the first of equals, in

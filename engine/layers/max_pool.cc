@@ -60,7 +60,7 @@ class MaxPool final : public Layer {
 
 std::unique_ptr<Layer> make_max_pool(const std::string& name, const Properties& properties) {
   PropertyReader reader(name, properties);
-  const PoolProperties pool = read_pool_properties(reader, name, properties);
+  const PoolProperties pool = read_pool_properties(reader, name, properties, PoolGaps::kAllowed);
   reader.done();
   return std::make_unique<MaxPool>(pool);
 }

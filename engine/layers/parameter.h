@@ -3,9 +3,10 @@
 //   "multiply_parameter"  y = x * weight: a scale of every feature
 //   "prepend_parameter"   y = weight, then x, along axis 1: a class token
 //
-// Property of the first two: dims, of the weight, which are the last of the input's: [L, F] or [F].
-// Of the third: count (1); [N, L, F] to [N, count + L, F]. Weight: "weight", of these dims, or
-// [count, F]. Plain layout.
+// Properties of the first two: dims, of the weight, which are the last of the input's, [L, F] or
+// [F], or 1 where all along an axis meet one number, as in [W, 1, L, L]; trained = true, or false
+// for a constant such as a mask. Of the third: count (1); [N, L, F] to [N, count + L, F]. Weight:
+// "weight", of these dims, or [count, F]. Plain layout.
 #pragma once
 
 #include <memory>

@@ -33,7 +33,7 @@ std::int64_t outputs(std::int64_t size, std::int64_t before, std::int64_t after,
 }  // namespace
 
 PoolProperties read_pool_properties(PropertyReader& reader, const std::string& name,
-                                    const Properties& properties) {
+                                    const Properties& properties, PoolGaps gaps) {
   if (!reader.has("kernel")) fail(name, "property \"kernel\" is missing");
   PoolProperties result;
   PoolShape& w = result.window;
@@ -44,6 +44,11 @@ PoolProperties read_pool_properties(PropertyReader& reader, const std::string& n
     const auto stride = reader.integers("stride", 2, 1, 1);
     w.stride_h = stride[0];
     w.stride_w = stride[1];
+  }
+  if (gaps == PoolGaps::kAllowed) {
+    const auto dilation = reader.integers("dilation", 2, 1, 1);
+    w.dilation_h = dilation[0];
+    w.dilation_w = dilation[1];
   }
   if (is_list_of(properties, "padding", 4)) {
     const auto padding = reader.integers("padding", 4, 0);
@@ -56,8 +61,10 @@ PoolProperties read_pool_properties(PropertyReader& reader, const std::string& n
   }
   result.ceil_mode = reader.flag("ceil_mode", false);
   if (w.kernel_h > 255 || w.kernel_w > 255) fail(name, "property \"kernel\" must be at most 255");
-  const bool within = w.pad_top <= w.kernel_h / 2 && w.pad_bottom <= w.kernel_h / 2 &&
-                      w.pad_left <= w.kernel_w / 2 && w.pad_right <= w.kernel_w / 2;
+  if (std::max(w.dilation_h, w.dilation_w) > std::numeric_limits<std::int32_t>::max())
+    fail(name, "property \"dilation\" must be below 2^31");
+  const bool within = std::max(w.pad_top, w.pad_bottom) <= w.span_h() / 2 &&
+                      std::max(w.pad_left, w.pad_right) <= w.span_w() / 2;
   if (!within) fail(name, "property \"padding\" must be at most half the kernel");
   if (std::max(w.stride_h, w.stride_w) > std::numeric_limits<std::int32_t>::max())
     fail(name, "property \"stride\" must be below 2^31");
@@ -71,10 +78,10 @@ PoolShape pool_shape(const PoolProperties& properties, const TensorInfo& input) 
   s.channels = input.dims[1];
   s.in_h = input.dims[2];
   s.in_w = input.dims[3];
-  s.out_h = outputs(s.in_h, s.pad_top, s.pad_bottom, s.kernel_h, s.stride_h, properties.ceil_mode);
-  s.out_w = outputs(s.in_w, s.pad_left, s.pad_right, s.kernel_w, s.stride_w, properties.ceil_mode);
+  s.out_h = outputs(s.in_h, s.pad_top, s.pad_bottom, s.span_h(), s.stride_h, properties.ceil_mode);
+  s.out_w = outputs(s.in_w, s.pad_left, s.pad_right, s.span_w(), s.stride_w, properties.ceil_mode);
   if (s.out_h < 1 || s.out_w < 1) {
-    fail_shape("a window of " + std::to_string(s.kernel_h) + "x" + std::to_string(s.kernel_w) +
+    fail_shape("a window of " + std::to_string(s.span_h()) + "x" + std::to_string(s.span_w()) +
                " does not fit into the padded image of " + input.dims.to_string());
   }
   return s;

@@ -10,15 +10,19 @@
 
 namespace moil {
 
+// Whether a window may have gaps: property dilation = 1.
+enum class PoolGaps { kRefused, kAllowed };
+
 // kernel, stride = kernel, padding = 0, ceil_mode = false.
 struct PoolProperties {
-  PoolShape window;  // kernel, stride and padding alone
+  PoolShape window;  // kernel, stride, padding and dilation alone
   bool ceil_mode = false;
 };
 
 // Throws kInvalidArgument naming the layer and the property.
 [[nodiscard]] PoolProperties read_pool_properties(PropertyReader& reader, const std::string& name,
-                                                  const Properties& properties);
+                                                  const Properties& properties,
+                                                  PoolGaps gaps = PoolGaps::kRefused);
 
 // Output sizes as PyTorch computes them: with ceil_mode a last window may hang over the end, unless
 // it would begin in the padding. Throws kInvalidArgument where the kernel does not fit.

@@ -234,6 +234,13 @@ def sequence_cases():
               {"weight": random(*own)})
         layer("multiply_parameter", {"dims": list(own)}, [random(*dims)],
               lambda x, w, _: x[0] * w["weight"], {"weight": random(*own)})
+    # Masks and biases of attention: an axis of 1 meets all along the input's.
+    for dims, own in [((2, 4, 3, 5, 5), (4, 1, 5, 5)), ((2, 3, 5, 2, 7), (3, 1, 1, 1)), ((3, 6, 8), (6, 1)),
+                      ((2, 2, 3, 4, 5), (2, 1, 4, 1)), ((2, 9, 2, 3, 33), (2, 1, 33))]:
+        layer("add_parameter", {"dims": list(own)}, [random(*dims)], lambda x, w, _: x[0] + w["weight"],
+              {"weight": random(*own)})
+        layer("multiply_parameter", {"dims": list(own)}, [random(*dims)],
+              lambda x, w, _: x[0] * w["weight"], {"weight": random(*own)})
     for count in (1, 3):
         layer("prepend_parameter", {"count": count}, [random(4, 6, 10)],
               lambda x, w, _: torch.cat((w["weight"].expand(4, -1, -1), x[0]), 1),
@@ -281,6 +288,14 @@ def pooling_cases():
                           [random(2, 19, *image)],
                           lambda x, w, _, a=args, c=ceil_mode, i=include:
                           F.avg_pool2d(x[0], *a, ceil_mode=c, count_include_pad=i))
+    for kernel, stride, padding, dilation, image in [(3, 1, 0, 2, (9, 8)), (2, 2, 1, 3, (11, 9)),
+                                                     ((3, 2), (1, 3), (2, 1), (2, 3), (10, 12))]:
+        for ceil_mode in (False, True):
+            plain = [list(p) if isinstance(p, tuple) else p for p in (kernel, stride, padding, dilation)]
+            properties = dict(zip(("kernel", "stride", "padding", "dilation"), plain), ceil_mode=ceil_mode)
+            args = (kernel, stride, padding, dilation)
+            layer("max_pool", properties, [random(2, 5, *image)],
+                  lambda x, w, _, a=args, c=ceil_mode: F.max_pool2d(x[0], *a, ceil_mode=c))
     for dims in [(3, 19, 7, 7), (2, 32, 1, 1), (1, 5, 40, 30)]:
         layer("global_average_pool", {}, [random(*dims)], lambda x, w, _: x[0].mean((2, 3)))
         layer("global_average_pool", {"keep_dims": True}, [random(*dims)],

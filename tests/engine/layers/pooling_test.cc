@@ -114,5 +114,30 @@ TEST(Pooling, Errors) {
             std::string::npos);
 }
 
+TEST(MaxPool, WindowsWithGaps) {
+  LayerHarness harness({"max_pool",
+                        {{"kernel", Int{2}}, {"stride", Int{1}}, {"dilation", Int{2}}},
+                        {Dims{1, 1, 3, 3}}});
+  harness.set_input(0, {1, 9, 2, 9, 9, 9, 3, 9, 4});
+  harness.set_output_derivative(0, {5});
+  harness.forward();
+  harness.backward();
+  EXPECT_EQ(harness.output(), std::vector<float>{4});
+  EXPECT_EQ(harness.input_derivative(), (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 5}));
+  for (const Properties& gaps :
+       {Properties{{"kernel", Int{3}}, {"stride", Int{1}}, {"dilation", Int{2}}},
+        Properties{{"kernel", Int{2}}, {"padding", Int{1}}, {"dilation", List{3, 1}}},
+        Properties{{"kernel", List{3, 2}},
+                   {"stride", List{1, 3}},
+                   {"padding", List{2, 1}},
+                   {"dilation", List{2, 3}},
+                   {"ceil_mode", true}}})
+    expect_gradients({"max_pool", gaps, {Dims{2, 5, 10, 12}}});
+  EXPECT_NE(
+      error_of({"average_pool", {{"kernel", Int{2}}, {"dilation", Int{2}}}, {Dims{1, 1, 4, 4}}})
+          .find("dilation"),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace moil::test

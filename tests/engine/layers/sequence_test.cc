@@ -130,5 +130,30 @@ TEST(Sequences, Errors) {
   EXPECT_EQ(error_of({"prepend_parameter", {}, {Dims{2, 3}}}), "takes rows [N, L, F], has 2x3");
 }
 
+// Masks and biases of attention: one number of the weight meets all along an axis.
+TEST(Parameter, AxesOfOneMeetAllAlongTheInputs) {
+  for (const char* type : {"add_parameter", "multiply_parameter"}) {
+    expect_gradients({type, {{"dims", Ints{4, 1, 3, 5}}}, {Dims{2, 4, 3, 3, 5}}});
+    expect_gradients({type, {{"dims", Ints{2, 1, 3, 1}}}, {Dims{2, 2, 3, 3, 5}}});
+    expect_gradients({type, {{"dims", Ints{6, 1}}}, {Dims{3, 6, 8}}});
+    expect_gradients({type, {{"dims", Ints{1, 1}}}, {Dims{2, 3, 4}}});
+    expect_thread_independent({type, {{"dims", Ints{8, 1, 33}}}, {Dims{4, 8, 16, 33}}, true});
+  }
+  LayerHarness mask({"add_parameter", {{"dims", Ints{2, 1, 2}}}, {Dims{1, 2, 2, 2}}, true});
+  mask.set_weight(0, {10, 20, 30, 40});
+  mask.set_input(0, {1, 2, 3, 4, 5, 6, 7, 8});
+  mask.forward();
+  EXPECT_EQ(mask.output(), (std::vector<float>{11, 22, 13, 24, 35, 46, 37, 48}));
+}
+
+TEST(Parameter, MayBeAConstant) {
+  const LayerSpec mask{"add_parameter", {{"dims", Ints{3}}, {"trained", false}}, {Dims{2, 3}}};
+  EXPECT_FALSE(LayerHarness(mask).weight_specs().at(0).trainable);
+  EXPECT_TRUE(LayerHarness({"add_parameter", {{"dims", Ints{3}}}, {Dims{2, 3}}})
+                  .weight_specs()
+                  .at(0)
+                  .trainable);
+}
+
 }  // namespace
 }  // namespace moil::test
