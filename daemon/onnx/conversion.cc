@@ -32,6 +32,11 @@ json parse(const std::string& text, const std::string& where) {
   return result;
 }
 
+std::string read_argument(const std::string& file) {
+  constexpr std::uint64_t kMaxBytes = 64 << 20;
+  return read_text(file, kMaxBytes, Named::kFileOrPipe);
+}
+
 std::optional<std::string> metadata(const onnx::Graph& graph, const char* key) {
   const auto it = graph.metadata.find(key);
   if (it == graph.metadata.end()) return std::nullopt;
@@ -67,7 +72,7 @@ std::vector<std::string> distinct(std::vector<std::string> labels) {
 std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& graph,
                                    const ModelDescription& model) {
   if (!a.labels.empty()) {
-    const std::string text = read_text(a.labels);
+    const std::string text = read_argument(a.labels);
     if (text.find_first_not_of(" \t\r\n") != std::string::npos &&
         text[text.find_first_not_of(" \t\r\n")] == '[')
       return distinct(names_in(parse(text, a.labels), a.labels));
@@ -83,7 +88,7 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
 data::Preprocessing preprocessing_of(const ImportArguments& a, const onnx::Graph& graph,
                                      const ModelDescription& model) {
   if (!a.preprocessing.empty())
-    return data::Preprocessing::from_json(parse(read_text(a.preprocessing), a.preprocessing));
+    return data::Preprocessing::from_json(parse(read_argument(a.preprocessing), a.preprocessing));
   if (const auto own = metadata(graph, kPreprocessingKey))
     return data::Preprocessing::from_json(parse(*own, kPreprocessingKey));
   const auto& dims = model.inputs.at(0).dims;
@@ -130,6 +135,7 @@ std::string import_file(const ImportArguments& a) {
           ? (graph.name.empty() ? std::filesystem::path(a.file).stem().string() : graph.name)
           : a.name;
   options.input_dims = a.input_dims;
+  options.input_dims_name = "--input-dims";
   onnx::ImportedModel imported;
   try {
     imported = onnx::import_onnx(graph, options);
@@ -142,7 +148,8 @@ std::string import_file(const ImportArguments& a) {
   write_checked(a.folder, bundle);
   publish(a.folder);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
-         std::to_string(bundle.labels.size()) + " classes; in " + a.folder;
+         std::to_string(bundle.labels.size()) + " classes; in " + a.folder +
+         night::training_remark(bundle.description);
 }
 
 std::string export_file(const ExportArguments& a) {

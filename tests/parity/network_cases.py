@@ -71,6 +71,13 @@ def mobile_net():
     return net
 
 
+def ends_in_sigmoid(net):
+    """Before the last rearrangement, as in networks whose classifier is a convolution."""
+    net.add("sigmoid")
+    net.add("flatten")
+    return net
+
+
 def new_weights(net, random):
     """Parameters and statistics by "layer.weight", from the shapes that run() meets."""
     weights, shapes = {}, {"input": [2] + net.dims}
@@ -133,6 +140,8 @@ def run(net, weights, x, trained):
 def loss_of(kind, logits, target):
     if kind == "softmax_cross_entropy":
         return F.cross_entropy(logits, target)
+    if not kind:  # what fits a model that ends in a sigmoid
+        return F.binary_cross_entropy(logits, target, reduction="sum") / len(target)
     return F.binary_cross_entropy_with_logits(logits, target)
 
 
@@ -187,3 +196,4 @@ def network_cases(out, random):
         network(out, random, f"{title} last 2", make(), sgd, 0.0, last=2)
         network(out, random, f"{title} last 4 clip", make(), adamw, 0.3, last=4)
         network(out, random, f"{title} tagging", make(), sgd, 0.0, loss="sigmoid_cross_entropy")
+        network(out, random, f"{title} sigmoid", ends_in_sigmoid(make()), sgd, 0.0, loss="")

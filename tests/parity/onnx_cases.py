@@ -27,7 +27,10 @@ except ImportError as error:
     print(f"skipped: {error}; on Debian: apt-get install python3-torch python3-torchvision")
     sys.exit(77)
 
-from onnx_models import BatchSecond, OddOperators, efficientnet_lite0, mobilenet_v1, vit_tiny
+from torchvision.models.maxvit import MaxVit
+from torchvision.models.swin_transformer import SwinTransformer
+
+from onnx_models import BatchSecond, Tags, WindowProducts, OddOperators, efficientnet_lite0, mobilenet_v1, vit_tiny
 
 torch.set_num_threads(2)
 CLASSES, BATCH = 10, 2
@@ -52,6 +55,16 @@ def alexnet():
     return model
 
 
+def swin():
+    """Windows that are shifted, padded and masked, as in swin_t; of 5 and not 7 pixels."""
+    return SwinTransformer([4, 4], 16, [2, 2], [2, 4], [5, 5], stochastic_depth_prob=0.0, num_classes=CLASSES)
+
+
+def maxvit():
+    """maxvit_t with fewer channels and blocks, and windows of 4 pixels."""
+    return MaxVit((64, 64), 8, 4, [8, 16], [1, 1], 8, 0.0, num_classes=CLASSES)
+
+
 MODELS = {
     "mobilenet_v1": (lambda: mobilenet_v1(CLASSES), 64),
     "mobilenet_v2": (lambda: zoo.mobilenet_v2(num_classes=CLASSES), 64),
@@ -65,6 +78,10 @@ MODELS = {
     "vgg16": (vgg16, 64),
     "alexnet": (alexnet, 95),
     "vit_tiny": (lambda: vit_tiny(CLASSES), 64),
+    "swin": (swin, 64),
+    "maxvit": (maxvit, 64),
+    "tags": (lambda: Tags(CLASSES), 32),
+    "window_products": (lambda: WindowProducts(CLASSES), 32),
     "batch_second": (lambda: BatchSecond(CLASSES), 64),
     "odd_operators": (lambda: OddOperators(CLASSES), 32),
 }
@@ -117,7 +134,8 @@ def settle(model, size):
     with torch.no_grad():
         spread = model(torch.randn(8, 3, size, size)).std()
         weighted[-1].weight /= spread  # logits of a trained network's size
-        weighted[-1].bias /= spread
+        if weighted[-1].bias is not None:
+            weighted[-1].bias /= spread
     for hook in hooks:
         hook.remove()
 
@@ -145,6 +163,27 @@ def our_names(model):
     return names
 
 
+def watch_biases(model):
+    """Lookups in the tables of relative positions: an import trains what was looked up."""
+    for module in model.modules():
+        for name in ("get_relative_position_bias", "get_relative_positional_bias"):
+            if hasattr(module, name):
+                def watched(module=module, original=getattr(module, name)):
+                    module.looked_up = original()
+                    module.looked_up.retain_grad()
+                    return module.looked_up
+                setattr(module, name, watched)
+
+
+def gradient_of(model, name, parameter):
+    owner = model.get_submodule(name.rpartition(".")[0])
+    if name.endswith("relative_position_bias_table"):
+        return owner.looked_up.grad.squeeze(0).clone()
+    if name in getattr(model, "turned", ()):
+        return parameter.grad.t().clone()
+    return parameter.grad.clone()
+
+
 def gradients(model, image, target):
     """Of every parameter by its name; and the logits and the loss. Batch norms keep their
     statistics: those of four samples would magnify rounding."""
@@ -152,7 +191,7 @@ def gradients(model, image, target):
     logits = model(image)
     loss = F.cross_entropy(logits, target)
     loss.backward()
-    return {name: p.grad.clone() for name, p in model.named_parameters()}, logits, loss
+    return {name: gradient_of(model, name, p) for name, p in model.named_parameters()}, logits, loss
 
 
 def is_smooth(model, image, target, random):
@@ -183,6 +222,7 @@ def write_case(name, make, size):
     settle(model, size)
     target = torch.arange(BATCH) * 3 % CLASSES
     exact = copy.deepcopy(model).double()
+    watch_biases(exact)
     image = smooth_image(exact, target, size)
     export(model, image[:1], FOLDER / f"{name}.onnx", keep_batch_norms=True)
     export(model, image[:1], FOLDER / f"{name}-folded.onnx", keep_batch_norms=False)

@@ -156,3 +156,37 @@ class OddOperators(nn.Module):
         x = F.adaptive_avg_pool2d(x, 1) + x.reshape(x.shape[0], 6, -1)[:, :, :2].mean(2)[..., None, None]
         x = torch.cat((x, -x, x * 2, x), 1).squeeze(3).squeeze(2)
         return F.log_softmax(self.head(x), dim=1)
+
+
+class Tags(nn.Module):
+    """A classifier by sigmoids, and a pool with gaps."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 12, 3, 2)
+        self.classifier = nn.Conv2d(12, classes, 1)
+
+    def forward(self, x):
+        x = F.max_pool2d(torch.tanh(self.stem(x)), 3, 2, padding=1, dilation=2)
+        return torch.flatten(torch.sigmoid(F.adaptive_avg_pool2d(self.classifier(x), 1)), 1)
+
+
+class WindowProducts(nn.Module):
+    """Products written as equations: over windows, with axes that turn, and with a matrix."""
+
+    turned = {"mix"}  # units are rows where it becomes a layer
+
+    def __init__(self, classes, width=24):
+        super().__init__()
+        self.patch_embed = nn.Conv2d(3, width, 4, 4)
+        self.mix = nn.Parameter(torch.randn(width, 20) * 0.2)
+        self.back = nn.Parameter(torch.randn(width, 20) * 0.2)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        x = self.patch_embed(x)
+        a = torch.einsum("bchw,cd->bhwd", x, self.mix)
+        scores = torch.einsum("bhwd,bgwd->bwhg", a, torch.tanh(a))
+        y = torch.einsum("bwhg,bgwd->bdhw", scores * 0.1, a)
+        y = torch.einsum("bdhw,cd->bhcw", y, self.back)
+        return self.head(torch.einsum("bhcw->bchw", y).mean((2, 3)))

@@ -24,11 +24,24 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = MOIL_ONNX_CASES;
 
-const std::string kModels[] = {
-    "alexnet",       "batch_second", "densenet121",        "efficientnet_lite0",
-    "mobilenet_v1",  "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small",
-    "odd_operators", "resnet18",     "resnet50",           "squeezenet1_1",
-    "vgg16",         "vit_tiny"};
+const std::string kModels[] = {"alexnet",
+                               "batch_second",
+                               "densenet121",
+                               "efficientnet_lite0",
+                               "maxvit",
+                               "mobilenet_v1",
+                               "mobilenet_v2",
+                               "mobilenet_v3_large",
+                               "mobilenet_v3_small",
+                               "odd_operators",
+                               "resnet18",
+                               "resnet50",
+                               "squeezenet1_1",
+                               "swin",
+                               "tags",
+                               "vgg16",
+                               "vit_tiny",
+                               "window_products"};
 
 onnx::ImportedModel import(const std::string& file) {
   return onnx::import_onnx(onnx::read_onnx(kFolder / (file + ".onnx")));
@@ -145,7 +158,7 @@ TEST_P(OnnxParity, GradientsAreAsPyTorchComputesThem) {
     EXPECT_LE(distance(values, it->second.data), 1e-3) << name;
     ++compared;
   }
-  EXPECT_GE(compared, 8U);
+  EXPECT_GE(compared, 4U);
 }
 
 TEST_P(OnnxParity, ExportedAndImportedAgainIsTheSame) {

@@ -20,12 +20,13 @@ namespace moil::onnx {
                              double number);
 
 // A constant as it meets a value: one number, one a channel of an image, or one row that every
-// row of the value meets.
+// row of the value meets, where an axis of 1 meets all along the value's.
 struct Constant {
   enum class Kind { kNumber, kChannels, kRow } kind = Kind::kNumber;
   std::vector<float> values;
   std::vector<std::int64_t> dims;  // of a row: the last of a sample's
   std::string name;
+  bool trained = true;  // made of the file's weights, and no mask
 
   bool is(double number) const {
     return kind == Kind::kNumber && near(static_cast<double>(values[0]), number);

@@ -40,6 +40,7 @@ void import_sub(ImportState& state, const Node& node) {
   if (at == 1) {
     Constant c = constant_of(state, node, 1, state.unfinished_data(node, 0));
     for (float& v : c.values) v = -v;
+    c.trained = c.trained && !is_mask(c.values);
     return add_constant(state, node, 0, c);
   }
   if (is_centred(state, node)) return mark_pending(state, node, state.unfinished_data(node, 0));

@@ -14,6 +14,14 @@ bool is_row(const Ints& sample, const Value& x) {
   return std::equal(sample.rbegin(), sample.rend(), dims.rbegin());
 }
 
+// The same, or 1 instead.
+bool meets_row(const Ints& sample, const Value& x) {
+  const auto dims = x.info.dims.values();
+  if (sample.empty() || sample.size() + 1 > dims.size()) return false;
+  return std::equal(sample.rbegin(), sample.rend(), dims.rbegin(),
+                    [](std::int64_t own, std::int64_t other) { return own == other || own == 1; });
+}
+
 // One number for each of a row's last `size` places, whatever axes of one are before them.
 bool is_one_a_feature(const Constant& c, std::int64_t size) {
   if (c.kind == Constant::Kind::kNumber) return size == 1;
@@ -27,7 +35,12 @@ Constant constant_of(ImportState& state, const Node& node, std::size_t input, co
   const Tensor& tensor = state.constant(node, input);
   if (!tensor.is_float) throw Unsupported("arithmetic with whole numbers");
   state.spend(node, tensor.elements());
-  Constant c{Constant::Kind::kNumber, tensor.floats, {}, state.find(node.inputs[input])->source};
+  const Value& value = *state.find(node.inputs[input]);
+  Constant c{Constant::Kind::kNumber,
+             tensor.floats,
+             {},
+             value.source,
+             !value.root.empty() && !(node.op == "Add" && is_mask(tensor.floats))};
   if (tensor.elements() == 1) return c;
   const std::size_t rank = file_dims(x).size();
   Ints dims = tensor.dims;
@@ -40,10 +53,10 @@ Constant constant_of(ImportState& state, const Node& node, std::size_t input, co
   bool fits = dims.size() == rank && (x.batch_axis < 0 || dims[batch] == 1);
   if (fits && x.batch_axis >= 0) dims.erase(dims.begin() + x.batch_axis);
   while (fits && dims.size() > 1 && dims[0] == 1 && !is_row(dims, x)) dims.erase(dims.begin());
-  if (!fits || !is_row(dims, x))
+  if (!fits || !meets_row(dims, x))
     throw Unsupported(
-        "only constants of one number, one a channel, or of the last dimensions of a sample are "
-        "supported");
+        "only constants of one number, one a channel, or of the last dimensions of a sample, or 1 "
+        "instead of some, are supported");
   c.dims = std::move(dims);
   return c;
 }
@@ -93,7 +106,9 @@ void add_affine(ImportState& state, const Node& node, const Value& x,
 void add_row(ImportState& state, const Node& node, const std::string& type, const Value& x,
              const Constant& c) {
   const Value rows = state.as_rows(x);
-  state.add_layer(node, type, {&rows}, {{"dims", c.dims}}, {{"weight", c.weight()}},
+  Properties properties = {{"dims", c.dims}};
+  if (!c.trained) properties["trained"] = false;
+  state.add_layer(node, type, {&rows}, std::move(properties), {{"weight", c.weight()}},
                   parameter_of(c.name));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/io/onnx/constant_tensor.h"
@@ -143,6 +144,47 @@ Tensor divide(const Node& node, FoldInputs inputs) {
         if (b == 0) bad_fold(node, "a division by zero");
         return b == -1 ? wrapped(0 - bits(a)) : a / b;
       });
+}
+
+// As Python has it, the sign being the divisor's; with fmod as C has it.
+Tensor modulo(const Node& node, FoldInputs inputs) {
+  const bool as_c = node.integer("fmod", 0) != 0;
+  const auto of_floats = [&](float a, float b) {
+    if (!as_c) bad_fold(node, "fmod = 0 is for whole numbers alone");
+    return std::fmod(a, b);
+  };
+  return binary(node, inputs, of_floats, [&](std::int64_t a, std::int64_t b) -> std::int64_t {
+    if (b == 0) bad_fold(node, "a division by zero");
+    if (b == -1) return 0;
+    const std::int64_t rest = a % b;
+    return !as_c && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  });
+}
+
+// The exponent may be of another type.
+Tensor power(const Node& node, FoldInputs inputs) {
+  Tensor exponent = required(node, inputs, 1);
+  const bool is_float = required(node, inputs, 0).is_float;
+  if (exponent.is_float != is_float) {
+    if (is_float)
+      exponent.floats.assign(exponent.ints.begin(), exponent.ints.end());
+    else
+      for (const float v : exponent.floats) exponent.ints.push_back(whole(static_cast<double>(v)));
+    exponent.is_float = is_float;
+  }
+  const std::array<const Tensor*, 2> both = {inputs[0], &exponent};
+  return binary(
+      node, both, [](float a, float b) { return std::pow(a, b); },
+      [](std::int64_t a, std::int64_t b) {
+        return whole(std::pow(static_cast<double>(a), static_cast<double>(b)));
+      });
+}
+
+Tensor negation(const Node& node, FoldInputs inputs) {
+  Tensor to = required(node, inputs, 0);
+  if (to.is_float) bad_fold(node, "its input is not of truth values");
+  for (std::int64_t& v : to.ints) v = v == 0 ? 1 : 0;
+  return to;
 }
 
 Tensor equal(const Node& node, FoldInputs inputs) {

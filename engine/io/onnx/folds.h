@@ -5,13 +5,15 @@
 
 namespace moil::onnx::folds {
 
-// fold_rearrangements.cc
+// fold_rearrangements.cc, fold_scatter.cc
 Tensor concat(const Node& node, FoldInputs inputs);
 Tensor constant(const Node& node, FoldInputs inputs);
 Tensor constant_of_shape(const Node& node, FoldInputs inputs);
 Tensor gather(const Node& node, FoldInputs inputs);
 Tensor identity(const Node& node, FoldInputs inputs);
+Tensor range(const Node& node, FoldInputs inputs);
 Tensor reshape(const Node& node, FoldInputs inputs);
+Tensor scatter_nd(const Node& node, FoldInputs inputs);
 Tensor shape(const Node& node, FoldInputs inputs);
 Tensor slice(const Node& node, FoldInputs inputs);
 Tensor squeeze(const Node& node, FoldInputs inputs);
@@ -26,8 +28,11 @@ Tensor divide(const Node& node, FoldInputs inputs);
 Tensor equal(const Node& node, FoldInputs inputs);
 Tensor expand(const Node& node, FoldInputs inputs);
 Tensor floor(const Node& node, FoldInputs inputs);
+Tensor modulo(const Node& node, FoldInputs inputs);
 Tensor multiply(const Node& node, FoldInputs inputs);
 Tensor negate(const Node& node, FoldInputs inputs);
+Tensor negation(const Node& node, FoldInputs inputs);
+Tensor power(const Node& node, FoldInputs inputs);
 Tensor square_root(const Node& node, FoldInputs inputs);
 Tensor subtract(const Node& node, FoldInputs inputs);
 Tensor where(const Node& node, FoldInputs inputs);

@@ -46,7 +46,11 @@ std::map<std::string, Attribute> window(const LayerWriter& w) {
           {"ceil_mode", std::int64_t{w.flag("ceil_mode", false)}}};
 }
 
-void add_max_pool(LayerWriter& w) { w.emit("MaxPool", w.inputs(), {}, window(w)); }
+void add_max_pool(LayerWriter& w) {
+  auto attributes = window(w);
+  attributes["dilations"] = w.two("dilation", 1);
+  w.emit("MaxPool", w.inputs(), {}, std::move(attributes));
+}
 
 void add_average_pool(LayerWriter& w) {
   auto attributes = window(w);

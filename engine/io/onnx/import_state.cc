@@ -1,6 +1,7 @@
 #include "engine/io/onnx/import_state.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -32,10 +33,29 @@ std::string number(std::size_t i) { return std::to_string(i); }
 // handful of nodes, and it is a layer's in the end.
 constexpr std::int64_t kMostTimes = 9;
 
+// Weights are initializers or Constant nodes.
 std::int64_t elements_in(const Graph& graph) {
   std::int64_t count = 0;
   for (const auto& [name, tensor] : graph.constants) count += tensor.elements();
+  for (const Node& node : graph.nodes)
+    if (node.op == "Constant" && node.has("value")) count += node.tensor("value")->elements();
   return count;
+}
+
+// Of the numbers in whatever order: a tensor that is turned has the same.
+std::uint64_t fingerprint_of(const std::vector<float>& values) {
+  std::uint64_t sum = 0;
+  for (const float value : values) {
+    std::uint64_t bits = std::bit_cast<std::uint32_t>(value) + 0x9e3779b97f4a7c15ULL;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+    sum += bits ^ (bits >> 31);
+  }
+  return sum;
+}
+
+bool are_one_number(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; });
 }
 
 // Names that exporters made up: "onnx::Add_12", "345".
@@ -55,7 +75,17 @@ std::string owner_of(const std::string& source) {
   return owner.substr(0, owner.size() - 1);
 }
 
+bool is_mask(const std::vector<float>& values) {
+  constexpr float kClosed = -30;  // e^-30 is 1e-13
+  const auto closed =
+      std::count_if(values.begin(), values.end(), [](float v) { return v <= kClosed; });
+  const auto open = std::count(values.begin(), values.end(), 0.0F);
+  return closed > 0 && closed + open == static_cast<std::ptrdiff_t>(values.size());
+}
+
 std::string parameter_of(const std::string& source) {
+  if (source.ends_with(kConstantSuffix))
+    return source.substr(0, source.size() - (sizeof kConstantSuffix - 1));
   const std::string owner = owner_of(source);
   return owner.empty() && !is_made_up(source) ? source : owner;
 }
@@ -70,6 +100,8 @@ ImportState::ImportState(const Graph& graph)
     producers_.erase(name);
     values_[name].constant = {std::shared_ptr<void>(), &tensor};  // the graph's
     values_[name].source = name;
+    if (tensor.elements() > 1 && tensor.is_float && !name.ends_with(kConstantSuffix))
+      values_[name].root = name;
   }
 }
 
@@ -237,6 +269,22 @@ bool ImportState::is_only_reader(const Node& node, std::size_t input) {
 LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input) {
   if (!is_only_reader(node, input)) return nullptr;
   return layer_of(data(node, input));
+}
+
+void ImportState::claim_weight(const Node& node, std::size_t input) {
+  if (!is_constant(node, input)) return;
+  const Value& value = *find(node.inputs[input]);
+  const std::vector<float>& numbers = value.constant->floats;
+  if (value.root.empty() || numbers.size() < 2 || are_one_number(numbers) || is_mask(numbers))
+    return;
+  const std::string key =
+      value.root + "\n" + number(numbers.size()) + "\n" + std::to_string(fingerprint_of(numbers));
+  const auto [claim, first] = claims_.try_emplace(key, &node);
+  if (first) return;
+  const std::string& name = value.source.empty() ? value.root : value.source;
+  throw Unsupported("its weight \"" + name + "\" is that of " + claim->second->label() +
+                    ", too; weights that are tied would be trained apart: export a copy for each "
+                    "where they may be");
 }
 
 void ImportState::spend(const Node& node, std::int64_t elements) {

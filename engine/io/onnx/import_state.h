@@ -39,6 +39,7 @@ enum class Form {
 struct Value {
   std::shared_ptr<const Tensor> constant;
   std::string source;  // of a constant: the file's tensor that it has the elements of
+  std::string root;    // of a constant: the file's weights that it is made of; empty: of none
   std::string layer;   // the value's name in the description
   TensorInfo info;
   int batch_axis = 0;  // of the file's dims; -1: one with another axis, the batch being 1
@@ -127,6 +128,12 @@ class ImportState {
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
 
+  // Says that a layer made of the node has a constant as its weight. Throws Unsupported where
+  // another node's has the same: in the file they are one, and trained they would be two. Weights
+  // of one number over and over are no ties: exporters keep equal tensors, as fresh scales are,
+  // once.
+  void claim_weight(const Node& node, std::size_t input);
+
   // Counts numbers that are made of the file's: constants that nodes compute, and layers' weights,
   // which add_layer() counts itself. Throws kBadData naming the node where all of them become many
   // times as many as the file has.
@@ -143,8 +150,9 @@ class ImportState {
   void finish_norm(Node node, const Value& x);
 
   const Graph& graph_;
-  std::int64_t may_make_;               // numbers
-  std::map<std::string, int> readers_;  // of each value of the file
+  std::int64_t may_make_;                      // numbers
+  std::map<std::string, const Node*> claims_;  // by what tells a weight from others
+  std::map<std::string, int> readers_;         // of each value of the file
   std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;
   std::map<std::string, Value> helpers_;
@@ -159,6 +167,13 @@ class ImportState {
 // The layer that a constant of the file belongs to, as exporters name tensors; empty where its name
 // says nothing.
 [[nodiscard]] std::string owner_of(const std::string& source);
+// Whether a constant that is added lets pass what it meets or closes it, as an attention mask does:
+// every number is 0 or far below.
+[[nodiscard]] bool is_mask(const std::vector<float>& values);
+
+// The end of the name of a tensor that is a layer's and is not trained, as exports call it.
+inline constexpr char kConstantSuffix[] = ".constant";
+
 // What a layer is called that holds nothing but this constant; empty likewise.
 [[nodiscard]] std::string parameter_of(const std::string& source);
 

@@ -11,12 +11,14 @@ using Ints = std::vector<std::int64_t>;
 
 LayerWriter::LayerWriter(const ModelDescription& model, const WeightMap& weights,
                          const moil::Graph& built, Graph& graph)
-    : model_(model), weights_(weights), built_(built), graph_(graph) {}
+    : weights_(weights), built_(built), graph_(graph) {
+  for (const LayerDescription& layer : model.layers)
+    all_properties_[layer.name] = &layer.properties;
+}
 
 void LayerWriter::begin(const moil::Node& node) {
   layer_ = &node;
-  for (const LayerDescription& layer : model_.layers)
-    if (layer.name == node.name) properties_ = &layer.properties;
+  properties_ = all_properties_.at(node.name);
 }
 
 std::vector<std::string> LayerWriter::inputs() const {

@@ -55,7 +55,7 @@ class LayerWriter {
   std::vector<std::int64_t> pads() const;
 
  private:
-  const ModelDescription& model_;
+  std::map<std::string, const Properties*> all_properties_;  // by layer
   const WeightMap& weights_;
   const moil::Graph& built_;
   Graph& graph_;

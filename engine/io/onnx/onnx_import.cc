@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/network.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/graph/surgery.h"
 #include "engine/io/onnx/constant_folding.h"
 #include "engine/io/onnx/operators.h"
 
@@ -14,11 +16,19 @@ namespace {
 
 constexpr std::size_t kMostProblemsTold = 50;
 
-// Operators that give their first input's elements, in whatever order and as often.
+// Operators that give elements of their first input alone, in whatever order and as often.
 bool keeps_elements(const std::string& op) {
   static const std::set<std::string> kOperators = {"Identity",  "Cast",      "Reshape", "Squeeze",
-                                                   "Unsqueeze", "Transpose", "Expand"};
+                                                   "Unsqueeze", "Transpose", "Expand",  "Gather"};
   return kOperators.contains(op);
+}
+
+// "?x3x?x?", the open ones as question marks.
+std::string text_of(const std::vector<std::int64_t>& dims) {
+  std::string text;
+  for (const std::int64_t d : dims)
+    text += (text.empty() ? "" : "x") + (d < 0 ? std::string("?") : std::to_string(d));
+  return text.empty() ? "of any rank" : text;
 }
 
 class Importer {
@@ -50,12 +60,20 @@ class Importer {
         throw Error(ErrorCode::kInvalidArgument,
                     "input \"" + input.name + "\" has " + std::to_string(dims.size()) +
                         " dimensions with the batch, not " + std::to_string(given.size() + 1));
-      for (std::size_t k = 1; k < dims.size(); ++k)
-        if (dims[k] < 0) dims[k] = given[k - 1];
+      for (std::size_t k = 1; k < dims.size(); ++k) {
+        if (dims[k] >= 0 && dims[k] != given[k - 1])
+          throw Error(ErrorCode::kInvalidArgument,
+                      "input \"" + input.name + "\" is " + text_of(input.dims) +
+                          " in the file, batch first, and " + options_.input_dims_name +
+                          " says otherwise");
+        dims[k] = given[k - 1];
+      }
     }
     if (dims.size() < 2 || std::find(dims.begin() + 1, dims.end(), -1) != dims.end())
       throw Error(ErrorCode::kInvalidArgument,
-                  "input \"" + input.name + "\": the file leaves its dims open; give them");
+                  "input \"" + input.name + "\": the file leaves its dims open (" + text_of(dims) +
+                      ", batch first); say those of one sample with " + options_.input_dims_name +
+                      ", such as 3 224 224");
     if (!input.is_float)
       throw Error(ErrorCode::kUnimplemented, "input \"" + input.name + "\" is not of floats");
     if (dims[0] < 0) dims[0] = 1;
@@ -121,6 +139,8 @@ class Importer {
       constant = constant && (name.empty() || (value != nullptr && value->constant));
       constants.push_back(value == nullptr ? nullptr : value->constant.get());
     }
+    if (constant && node.op == "Constant" && node.domain.empty() && node.has("value"))
+      return keep_own(node);
     if (constant) {
       if (auto folded = fold(node, constants)) return keep(node, std::move(*folded));
     }
@@ -129,6 +149,7 @@ class Importer {
     if (!known) return tell(node, "the operator is supported for constants alone");
     try {
       operators().at(node.op)(state_, node);
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) state_.claim_weight(node, i);
     } catch (const Unsupported& e) {
       tell(node, e.what());
     }
@@ -139,7 +160,28 @@ class Importer {
     Value value;
     value.constant = std::make_shared<Tensor>(std::move(folded));
     if (keeps_elements(node.op)) value.source = source_of(node);
+    if (value.constant->is_float) value.root = roots_of(node);
     state_.set(node.outputs[0], std::move(value));
+  }
+
+  // A Constant node's tensor is the file's, as initializers are.
+  void keep_own(const Node& node) {
+    const Tensor* tensor = node.tensor("value");
+    Value value;
+    value.constant = {std::shared_ptr<void>(), tensor};
+    if (tensor->is_float && tensor->elements() > 1) value.root = node.outputs[0];
+    state_.set(node.outputs[0], std::move(value));
+  }
+
+  // The weights that a constant is made of; none where it is made of shapes and single numbers.
+  std::string roots_of(const Node& node) const {
+    std::set<std::string> roots;
+    for (const std::string& name : node.inputs)
+      if (const Value* value = name.empty() ? nullptr : state_.find(name))
+        if (!value->root.empty()) roots.insert(value->root);
+    std::string text;
+    for (const std::string& root : roots) text += (text.empty() ? "" : ", ") + root;
+    return text;
   }
 
   // Exporters keep equal weights once; the others are that one's by their own names.
@@ -187,6 +229,13 @@ class Importer {
     description.name = options_.name.empty() ? graph_.name : options_.name;
     if (description.name.empty()) description.name = "model";
     ImportedModel model{realize_pruning(description), {}};
+    take_weights(model);
+    fold_classifier_norm(model.description, model.weights);
+    check_weights(build_graph(model.description, 1), model.weights);
+    return model;
+  }
+
+  void take_weights(ImportedModel& model) {
     const moil::Graph graph = build_graph(model.description, 1);
     for (const auto& node : graph.nodes) {
       for (const WeightSpec& spec : node.weights) {
@@ -200,7 +249,6 @@ class Importer {
         model.weights.insert(state_.weights().extract(it));
       }
     }
-    return model;
   }
 
   // In an order that follows from the layers alone, whatever the nodes were in the file: each

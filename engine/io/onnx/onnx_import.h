@@ -18,8 +18,9 @@ namespace moil::onnx {
 inline constexpr std::int64_t kOldestOpset = 11, kNewestOpset = 21;
 
 struct ImportOptions {
-  std::string name;                      // of the model; empty: the graph's
-  std::vector<std::int64_t> input_dims;  // of one sample, where the file leaves them open
+  std::string name;                            // of the model; empty: the graph's
+  std::vector<std::int64_t> input_dims;        // of one sample, where the file leaves them open
+  std::string input_dims_name = "input_dims";  // as messages call it: a program's option
 };
 
 struct ImportedModel {
@@ -29,7 +30,8 @@ struct ImportedModel {
 
 // Throws kUnimplemented with one line for every node that is not supported, kBadData for a graph
 // that contradicts itself (a cycle, unknown names, shapes that do not fit), kInvalidArgument where
-// an input's dims are neither in the file nor given.
+// an input's dims are neither in the file nor given, or
+// given otherwise than in the file.
 [[nodiscard]] ImportedModel import_onnx(const Graph& graph, const ImportOptions& options = {});
 
 }  // namespace moil::onnx

@@ -22,6 +22,8 @@ void add_axis_operators(Operators& operators);         // transposition, slices,
 // By ONNX name; of the default domain.
 [[nodiscard]] const Operators& operators();
 
+void import_einsum(ImportState& state, const Node& node);  // of the weighted ones; einsum.cc
+
 // A number that was a float in the file, as short as it was meant: 0.1 and not 0.10000000149.
 // Throws Unsupported where it is not finite.
 [[nodiscard]] double tidy(double value);

@@ -1,6 +1,7 @@
 // How layers of rows, and those that move elements, are written.
 #include <numeric>
 
+#include "engine/io/onnx/import_state.h"
 #include "engine/io/onnx/layer_writer.h"
 #include "engine/layers/shapes.h"
 
@@ -110,7 +111,10 @@ void add_pad(LayerWriter& w) {
 
 template <const char* kOp>
 void add_parameter(LayerWriter& w) {
-  w.emit(kOp, {w.inputs()[0], w.add_weight("weight")});
+  const std::string weight = w.flag("trained", true)
+                                 ? w.add_weight("weight")
+                                 : w.add_constant(kConstantSuffix + 1, w.constant_of("weight"));
+  w.emit(kOp, {w.inputs()[0], weight});
 }
 
 // As often as there are samples.

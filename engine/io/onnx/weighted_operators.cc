@@ -24,6 +24,19 @@ NamedTensor turned(const Tensor& tensor) {
   return result;
 }
 
+void multiply(NamedTensor& tensor, double factor) {
+  if (factor == 1) return;
+  if (!std::isfinite(factor)) throw Unsupported("its alpha or beta is not a finite number");
+  for (float& v : tensor.data) v = static_cast<float>(v * factor);
+}
+
+// One number for each of so many units.
+NamedTensor spread(NamedTensor tensor, std::int64_t units) {
+  tensor.dims = {units};
+  tensor.data.resize(static_cast<std::size_t>(units), tensor.data.front());
+  return tensor;
+}
+
 // Products over the last axis. Samples and what else stands before it are rows.
 Value factor(ImportState& state, const Node& node) {
   Value x = state.rows(node, 0);
@@ -42,17 +55,21 @@ const Tensor& matrix(const ImportState& state, const Node& node) {
 
 void import_gemm(ImportState& state, const Node& node) {
   const Value x = factor(state, node);
-  if (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)
-    throw Unsupported("only products with transA = 0 and alpha = beta = 1 are supported");
+  if (node.integer("transA", 0) != 0)
+    throw Unsupported("only products with transA = 0 are supported");
   const Tensor& weight = matrix(state, node);
   const bool transposed = node.integer("transB", 0) != 0;
   NamedTensor kernel = transposed ? weight_of(weight) : turned(weight);
   const std::int64_t units = kernel.dims[0];
+  multiply(kernel, node.number("alpha", 1));
   std::map<std::string, NamedTensor> weights = {{"weight", std::move(kernel)}};
   const Tensor* bias = state.optional_constant(node, 2);
-  if (bias != nullptr && bias->elements() != units)
-    throw Unsupported("its bias is not one number a unit");
-  if (bias != nullptr) weights["bias"] = weight_of(*bias, {units});
+  if (bias != nullptr && bias->elements() != units && bias->elements() != 1)
+    throw Unsupported("its bias is neither one number nor one a unit");
+  if (bias != nullptr) {
+    weights["bias"] = spread(weight_of(*bias), units);
+    multiply(weights["bias"], node.number("beta", 1));
+  }
   state.add_layer(node, "fully_connected", {&x}, {{"units", units}, {"bias", bias != nullptr}},
                   std::move(weights));
 }
@@ -153,6 +170,7 @@ NamedTensor weight_of(const Tensor& tensor) { return weight_of(tensor, tensor.di
 
 void add_weighted_operators(Operators& operators) {
   operators.insert({{"Gemm", import_gemm},
+                    {"Einsum", import_einsum},
                     {"MatMul", import_mat_mul},
                     {"LayerNormalization", import_layer_norm},
                     {"BatchNormalization", import_batch_norm}});

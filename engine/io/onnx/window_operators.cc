@@ -127,11 +127,11 @@ void import_conv(ImportState& state, const Node& node) {
 }
 
 Properties pool_properties(const Window& w) {
-  if (w.dilation != Ints{1, 1}) throw Unsupported("pools with gaps are not supported");
   Properties properties = {{"kernel", pair_property(w.kernel)},
                            {"stride", pair_property(w.stride)},
                            {"padding", padding_property(w.padding)}};
   if (w.ceil_mode) properties["ceil_mode"] = true;
+  if (w.dilation != Ints{1, 1}) properties["dilation"] = pair_property(w.dilation);
   return properties;
 }
 
@@ -151,6 +151,7 @@ bool covers(const Window& w, const Value& x) {
 void import_average_pool(ImportState& state, const Node& node) {
   const Value x = state.image(node, 0);
   const Window w = window_of(node, x, two(node, "kernel_shape"));
+  if (w.dilation != Ints{1, 1}) throw Unsupported("averages over windows with gaps");
   if (covers(w, x)) {
     state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", true}});
     return;

@@ -65,6 +65,33 @@ TEST(ConstantFolding, Computes) {
             (Ints{4, 4}));
 }
 
+// How PyTorch writes the masks of shifted windows.
+TEST(ConstantFolding, MasksAreComputed) {
+  EXPECT_EQ(folded(node("Range"),
+                   {Tensor::of_ints({}, {5}), Tensor::of_ints({}, {-2}), Tensor::of_ints({}, {-3})})
+                .ints,
+            (Ints{5, 2, -1}));
+  EXPECT_EQ(
+      folded(node("Range"), {Tensor::of({}, {0}), Tensor::of({}, {1}), Tensor::of({}, {0.5F})})
+          .floats,
+      (std::vector<float>{0, 0.5F}));
+  EXPECT_TRUE(folded(node("Range"), {ints({3}), ints({3}), ints({1})}).ints.empty());
+  EXPECT_EQ(folded(node("Mod"), {ints({7, -7, 7, -7}), ints({3, 3, -3, -3})}).ints,
+            (Ints{1, 2, -2, -1}));
+  EXPECT_EQ(folded(node("Mod", {{"fmod", std::int64_t{1}}}), {ints({-7}), ints({3})}).ints,
+            Ints{-1});
+  EXPECT_EQ(folded(node("Not"), {ints({0, 1})}).ints, (Ints{1, 0}));
+  EXPECT_EQ(folded(node("Pow"), {Tensor::of({1}, {4}), Tensor::of({}, {-0.5F})}).floats,
+            std::vector<float>{0.5F});
+  EXPECT_EQ(folded(node("Pow"), {ints({3}), Tensor::of({}, {2})}).ints, Ints{9});
+  const Tensor places = Tensor::of_ints({2, 2}, {0, 1, -1, 0});
+  EXPECT_EQ(folded(node("ScatterND"), {kMatrix, places, Tensor::of({2}, {8, 9})}).floats,
+            (std::vector<float>{1, 8, 3, 9, 5, 6}));
+  const Tensor rows = Tensor::of_ints({1, 1}, {1});
+  EXPECT_EQ(folded(node("ScatterND"), {kMatrix, rows, Tensor::of({1, 3}, {7, 8, 9})}).floats,
+            (std::vector<float>{1, 2, 3, 7, 8, 9}));
+}
+
 TEST(ConstantFolding, WhatItDoesNotKnowIsLeft) { EXPECT_FALSE(fold(node("Conv"), {}).has_value()); }
 
 // Whatever a file says, nothing is read outside a tensor and no memory is taken beyond the limit.
@@ -74,6 +101,19 @@ TEST(ConstantFolding, RefusesWhatCannotBe) {
     for (const Tensor& t : inputs) pointers.push_back(&t);
     EXPECT_THROW((void)fold(n, pointers), Error) << n.op;
   };
+  refused(node("Range"), {ints({0}), ints({1}), ints({0})});
+  refused(node("Range"), {ints({0}), ints({INT64_MAX}), ints({1})});
+  refused(node("Range"), {ints({INT64_MAX}), ints({INT64_MIN}), ints({-1})});
+  refused(node("Range"), {kMatrix, ints({1}), ints({1})});
+  refused(node("Mod"), {ints({1}), ints({0})});
+  refused(node("Not"), {kMatrix});
+  const Tensor update = Tensor::of({1}, {1});
+  refused(node("ScatterND"), {kMatrix, Tensor::of_ints({1, 2}, {0, 3}), update});
+  refused(node("ScatterND"), {kMatrix, Tensor::of_ints({1, 2}, {-3, 0}), update});
+  refused(node("ScatterND"), {kMatrix, Tensor::of_ints({1, 3}, {0, 0, 0}), update});
+  refused(node("ScatterND"), {kMatrix, Tensor::of_ints({1, 1}, {0}), update});
+  refused(node("ScatterND"), {kMatrix, Tensor::of_ints({1, 0}, {}), update});
+  refused(node("ScatterND"), {kMatrix, Tensor::of_ints({1, 2}, {0, 0})});
   refused(node("Gather"), {kMatrix, ints({2})});
   refused(node("Gather"), {kMatrix, ints({-3})});
   refused(node("Gather", {{"axis", std::int64_t{2}}}), {kMatrix, ints({0})});
