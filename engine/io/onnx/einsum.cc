@@ -20,6 +20,8 @@ bool contains(const std::string& labels, char label) {
   return labels.find(label) != std::string::npos;
 }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 Equation equation_of(const Node& node) {
   std::string text = node.word("equation", "");
   std::erase(text, ' ');
@@ -34,6 +36,8 @@ Equation equation_of(const Node& node) {
     begin = end + 1;
   }
   for (std::string labels : equation.inputs) {
+    if (!std::all_of(labels.begin(), labels.end(), is_letter))
+      throw Unsupported("its equation names axes by other signs than letters");
     std::sort(labels.begin(), labels.end());
     if (std::adjacent_find(labels.begin(), labels.end()) != labels.end())
       throw Unsupported("its equation names an axis of one input twice");

@@ -87,6 +87,7 @@ TEST(ProductImport, EquationsThatAreNone) {
   EXPECT_THAT(einsum("bcch,bchw->bc"), HasSubstr("twice"));
   EXPECT_THAT(einsum("bch,bchw->bw"), HasSubstr("does not fit"));
   EXPECT_THAT(einsum("...hw,...hw->..."), HasSubstr("name every axis"));
+  EXPECT_THAT(einsum(std::string("\0chw,\0chv->\0hwv", 15)), HasSubstr("other signs"));
   EXPECT_THAT(einsum("bchw->bwhc"), HasSubstr("does not fit"));
   EXPECT_THAT(einsum("bchw,bcvw->bcvhx"), HasSubstr("neither a product"));
 }
