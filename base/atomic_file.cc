@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "base/file.h"
 
 namespace moil {
@@ -29,7 +29,7 @@ std::filesystem::path name_beside(std::filesystem::path path) {
 AtomicFile::AtomicFile(std::filesystem::path path)
     : path_(std::move(path)), aside_(name_beside(path_)) {
   fd_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd_ < 0) throw system_error("cannot create " + aside_.string(), errno);
+  if (fd_ < 0) throw_write_error("cannot create " + aside_.string(), errno);
 }
 
 AtomicFile::~AtomicFile() {
@@ -41,15 +41,15 @@ void AtomicFile::write(std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw system_error("cannot write " + aside_.string(), errno);
+    if (n < 0) throw_write_error("cannot write " + aside_.string(), errno);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }
 
 void AtomicFile::commit() {
-  if (::fsync(fd_) != 0) throw system_error("cannot fsync " + aside_.string(), errno);
+  if (::fsync(fd_) != 0) throw_write_error("cannot fsync " + aside_.string(), errno);
   const int fd = std::exchange(fd_, -1);
-  if (::close(fd) != 0) throw system_error("cannot close " + aside_.string(), errno);
+  if (::close(fd) != 0) throw_write_error("cannot close " + aside_.string(), errno);
   rename_durable(aside_, path_);
   committed_ = true;
 }

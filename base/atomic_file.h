@@ -1,7 +1,7 @@
 // A file written piece by piece that takes its place only when it is complete.
 //
 // For files too large to hold a second time in memory (base/file.h replaces a file by bytes at
-// hand). One thread. All functions throw moil::Error.
+// hand). One thread. All functions throw moil::Error, DiskFull (disk_full.h) where no room is left.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/access.h"
-#include "base/error.h"
+#include "base/disk_full.h"
 
 namespace moil {
 namespace {
@@ -16,7 +16,9 @@ class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags)
       : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)), path_(path) {
-    if (fd_ < 0) throw access_error("cannot open " + path.string(), path, errno);
+    if (fd_ >= 0) return;
+    if (is_disk_full(errno)) throw_write_error("cannot open " + path.string(), errno);
+    throw access_error("cannot open " + path.string(), path, errno);
   }
   ~Descriptor() { ::close(fd_); }
   Descriptor(const Descriptor&) = delete;
@@ -27,12 +29,12 @@ class Descriptor {
     while (!bytes.empty()) {
       const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw system_error("cannot write " + path_.string(), errno);
+      if (n < 0) throw_write_error("cannot write " + path_.string(), errno);
       bytes = bytes.subspan(static_cast<std::size_t>(n));
     }
   }
   void sync() const {
-    if (::fsync(fd_) != 0) throw system_error("cannot fsync " + path_.string(), errno);
+    if (::fsync(fd_) != 0) throw_write_error("cannot fsync " + path_.string(), errno);
   }
 
  private:
@@ -139,7 +141,7 @@ void sync_folder(const std::filesystem::path& folder) {
 
 void rename_durable(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
-    throw system_error("cannot rename " + from.string() + " to " + to.string(), errno);
+    throw_write_error("cannot rename " + from.string() + " to " + to.string(), errno);
   }
   sync_folder(to.parent_path());
 }

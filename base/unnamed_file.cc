@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 
 namespace moil {
 
@@ -36,7 +36,7 @@ void write_at(const UniqueFd& file, std::size_t offset, std::span<const std::byt
     const ssize_t n = ::pwrite(file.get(), from.data() + done, from.size() - done,
                                static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw system_error(what, n == 0 ? EIO : errno);
+    if (n <= 0) throw_write_error(what, n == 0 ? EIO : errno);
     done += static_cast<std::size_t>(n);
   }
 }

@@ -16,7 +16,8 @@ namespace moil {
 // errno set, where that fails.
 [[nodiscard]] UniqueFd open_unnamed_file(const std::filesystem::path& folder, int extra = 0);
 
-// All of the range; throw what system_error() gives, told as `what`. Nothing more to read is kIo.
+// All of the range; throw what system_error() gives, told as `what`, and DiskFull (disk_full.h).
+// Nothing more to read is kIo.
 void read_at(const UniqueFd& file, std::size_t offset, std::span<std::byte> to, const char* what);
 void write_at(const UniqueFd& file, std::size_t offset, std::span<const std::byte> from,
               const char* what);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "featurecache/folder.h"
 #include "featurecache/lmdb_error.h"
 
@@ -83,7 +83,7 @@ void Environment::cover_used_pages() {
   look_exclusively([&](MDB_txn*) {
     const std::uint64_t need = missing();
     if (need != 0 && ::ftruncate(data_fd(), static_cast<off_t>(need)) != 0) {
-      throw system_error(opening(folder_), errno);
+      throw_write_error(opening(folder_), errno);
     }
   });
 }

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 
 namespace moil::cache {
 namespace {
@@ -29,7 +29,7 @@ void make_private(const std::filesystem::path& path, mode_t mode) {
 
 void prepare_folder(const std::filesystem::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    throw system_error("cannot create the feature cache " + folder.string(), errno);
+    throw_write_error("cannot create the feature cache " + folder.string(), errno);
   }
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) throw system_error(opening(folder), ENOTDIR);
@@ -40,7 +40,7 @@ void prepare_folder(const std::filesystem::path& folder) {
 
 void reserve_lock_file(const std::filesystem::path& folder) {
   const int fd = ::open((folder / "lock.mdb").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) throw system_error(opening(folder), errno);
+  if (fd < 0) throw_write_error(opening(folder), errno);
   struct stat info {};
   int error = ::fstat(fd, &info) == 0 ? 0 : errno;
   // A file that exists keeps its size: other processes have mapped that much of it.
@@ -48,7 +48,7 @@ void reserve_lock_file(const std::filesystem::path& folder) {
   if (error == 0) error = ::posix_fallocate(fd, 0, bytes);
   if (error == EOPNOTSUPP || error == EINVAL) error = 0;  // a file system without it
   ::close(fd);
-  if (error != 0) throw system_error(opening(folder), error);
+  if (error != 0) throw_write_error(opening(folder), error);
 }
 
 }  // namespace moil::cache

@@ -3,13 +3,12 @@
 #include <lmdb.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <string>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 
 namespace moil::cache {
 namespace {
@@ -17,9 +16,7 @@ namespace {
 constexpr std::uint64_t kLittleSpace = 1 << 20;
 
 std::uint64_t free_bytes(const std::filesystem::path& folder) {
-  struct statvfs info {};
-  if (::statvfs(folder.c_str(), &info) != 0) return ~std::uint64_t{0};
-  return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
+  return free_disk_bytes(folder).value_or(~std::uint64_t{0});
 }
 
 // RLIMIT_FSIZE (systemd: LimitFSIZE=) is a full disk of this process alone.
@@ -33,7 +30,7 @@ bool near_file_size_limit(const std::filesystem::path& folder) {
 
 // LMDB turns a write cut short by a full disk into EIO; the space left tells the two apart.
 bool means_disk_full(int rc, const std::filesystem::path& folder) {
-  if (rc == ENOSPC || rc == EDQUOT || rc == EFBIG) return true;
+  if (moil::is_disk_full(rc) || rc == EFBIG) return true;
   return rc == EIO && (free_bytes(folder) < kLittleSpace || near_file_size_limit(folder));
 }
 
@@ -43,9 +40,8 @@ void throw_lmdb_error(int rc, const std::filesystem::path& folder, std::string_v
   if (rc == MDB_MAP_FULL) throw MapFull{};
   const std::string what = "cannot " + std::string(doing) + " the feature cache " + folder.string();
   if (means_disk_full(rc, folder)) {
-    throw Error(ErrorCode::kResourceExhausted,
-                what + ": no space left for it (" + std::to_string(free_bytes(folder)) +
-                    " bytes free on the device); what was stored before is intact");
+    throw DiskFull(what + ": no space left for it (" + std::to_string(free_bytes(folder)) +
+                   " bytes free on the device); what was stored before is intact");
   }
   if (rc > 0) throw system_error(what, rc);
   const std::string text = what + ": " + ::mdb_strerror(rc);

@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "featurecache/freelist.h"
 #include "featurecache/state.h"
 
@@ -49,7 +49,7 @@ void write_zeros(int fd, std::uint64_t from, std::uint64_t bytes) {
     const auto part = std::min<std::uint64_t>(bytes, zeros.size());
     const ssize_t n = ::pwrite(fd, zeros.data(), part, static_cast<off_t>(from));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw system_error("cannot erase free pages of the feature cache", errno);
+    if (n < 0) throw_write_error("cannot erase free pages of the feature cache", errno);
     from += static_cast<std::uint64_t>(n);
     bytes -= static_cast<std::uint64_t>(n);
   }
@@ -60,7 +60,7 @@ void erase(int fd, std::uint64_t from, std::uint64_t bytes) {
                              static_cast<off_t>(from), static_cast<off_t>(bytes));
   if (rc == 0) return;
   if (errno != EOPNOTSUPP && errno != ENOSYS) {
-    throw system_error("cannot reclaim free pages of the feature cache", errno);
+    throw_write_error("cannot reclaim free pages of the feature cache", errno);
   }
   write_zeros(fd, from, bytes);
 }

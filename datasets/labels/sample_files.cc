@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "base/file.h"
 #include "base/unique_fd.h"
 
@@ -17,7 +17,7 @@ void make_private_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0) {
     sync_folder(folder.parent_path());
   } else if (errno != EEXIST) {
-    throw system_error("cannot create " + folder.string(), errno);
+    throw_write_error("cannot create " + folder.string(), errno);
   }
 }
 

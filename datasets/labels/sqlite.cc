@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 
 namespace moil::data {
 namespace {
@@ -14,7 +14,6 @@ constexpr int kBusyMilliseconds = 10'000;
 
 ErrorCode code_of(int sqlite_code) {
   switch (sqlite_code & 0xff) {
-    case SQLITE_FULL:
     case SQLITE_NOMEM:
     case SQLITE_TOOBIG:
       return ErrorCode::kResourceExhausted;
@@ -32,10 +31,18 @@ ErrorCode code_of(int sqlite_code) {
   }
 }
 
+// The write-ahead log's index and a user's quota fail as I/O errors; errno tells.
+bool is_for_want_of_room(int sqlite_code, sqlite3* handle) {
+  const int kind = sqlite_code & 0xff;
+  if (kind == SQLITE_FULL) return true;
+  const bool of_the_system = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN;
+  return of_the_system && handle != nullptr && is_disk_full(sqlite3_system_errno(handle));
+}
+
 // SQLite would create the file readable for all; its -wal and -shm copy the mode of the file.
 void create_private(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) throw system_error("cannot open " + path.string(), errno);
+  if (fd < 0) throw_write_error("cannot open " + path.string(), errno);
   ::close(fd);
 }
 
@@ -69,8 +76,10 @@ std::int64_t Database::number(const char* sql) const {
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle()); }
 
 void Database::fail(int code, std::string_view what) const {
-  const char* text = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
-  throw Error(code_of(code), path_.string() + ": " + text + " (" + std::string(what) + ")");
+  const std::string text = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+  const std::string message = path_.string() + ": " + text + " (" + std::string(what) + ")";
+  if (is_for_want_of_room(code, handle_.get())) throw DiskFull(message);
+  throw Error(code_of(code), message);
 }
 
 Statement::Statement(const Database& database, std::string_view sql) : database_(database) {

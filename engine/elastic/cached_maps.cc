@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "base/unnamed_file.h"
 
 namespace moil {
@@ -18,8 +18,7 @@ constexpr const char* kCannotWrite = "cannot write cached feature maps";
 
 CachedMaps::CachedMaps(const std::filesystem::path& folder, std::string cut, const Shape& shape)
     : file_(open_unnamed_file(folder)), folder_(folder), cut_(std::move(cut)), shape_(shape) {
-  if (!file_)
-    throw system_error("cannot make a file for feature maps in " + folder.string(), errno);
+  if (!file_) throw_write_error("cannot make a file for feature maps in " + folder.string(), errno);
 }
 
 void CachedMaps::read(std::span<const std::int64_t> indices, float* inputs, float* targets) {
@@ -51,7 +50,7 @@ void CachedMaps::reserve(std::size_t count) {
   const int error =
       ::posix_fallocate(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes));
   if (error != 0)
-    throw system_error(
+    throw_write_error(
         "no room for " + std::to_string(bytes) + " bytes of feature maps in " + folder_.string(),
         error);
 }

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "base/unnamed_file.h"
 #include "engine/tensor/residency.h"
 
@@ -23,10 +23,10 @@ SwapFile::SwapFile(const std::filesystem::path& folder, std::size_t bytes) : byt
     direct_ = false;
     fd_ = open_unnamed_file(folder);
   }
-  if (!fd_) throw system_error(what, errno);
+  if (!fd_) throw_write_error(what, errno);
   if (bytes == 0) return;
   const int error = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
-  if (error != 0) throw system_error(what, error);
+  if (error != 0) throw_write_error(what, error);
 }
 
 void SwapFile::read(std::size_t offset, std::span<std::byte> to) const {
