@@ -16,14 +16,16 @@
 // other. Several processes may open one folder; one process must open it once and share the object.
 // Not usable in a child after fork().
 //
-// Errors: moil::Error. kResourceExhausted: quota or disk; kFailedPrecondition: read-only, another
-// format version, open twice; kBadData: the file's structure is damaged; kIo: the system refused.
+// Errors: moil::Error. kResourceExhausted: quota; DiskFull (base/disk_full.h); kFailedPrecondition:
+// read-only, another format version, open twice; kBadData: the file's structure is damaged; kIo:
+// the system refused.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -38,6 +40,7 @@ inline constexpr std::size_t kMostResidentBytes = 4 << 20;
 
 struct Options {
   std::uint64_t quota_bytes = 0;              // limit of the entries' bytes on disk; 0: none
+  std::uint64_t leave_free_bytes = 0;         // the file does not grow where less is free
   std::uint64_t initial_map_bytes = 1 << 26;  // address space to begin with; grows as needed
   bool read_only = false;                     // nothing is created or changed
   StoredType stored_as = StoredType::kFp32;   // for put(); either kind is read
@@ -48,6 +51,8 @@ struct Options {
   // the entry. Whoever forgets a sample makes this false first and calls forget() then, and no
   // writer that asks, in whatever process, stores anything of it afterwards. Empty: all are stored.
   std::function<bool(const SampleDigest&)> may_store = {};
+  // Room on the file system; the system's where empty.
+  std::function<std::optional<std::uint64_t>()> free_bytes = {};
 };
 
 enum class Depth { kPresence, kChecksum };
@@ -69,10 +74,10 @@ class FeatureCache {
 
   // --- writing ----------------------------------------------------------------------------------
   // Encodes and queues; commits when a batch is full. Replaces an entry of the same key. Visible to
-  // readers after the commit. Where the quota is reached, models that nobody protects are evicted,
-  // least recently used first; if that does not do, what fits is stored, the rest of the batch is
-  // dropped and kResourceExhausted names both numbers. A full disk drops the batch; the cache stays
-  // usable.
+  // readers after the commit. Where the quota is reached, or no more than leave_free_bytes would
+  // stay free on the disk, models that nobody protects are evicted, least recently used first; if
+  // that does not do, what fits is stored, the rest of the batch is dropped and kResourceExhausted
+  // names both numbers. A full disk drops the batch; the cache stays usable.
   void put(const FeatureKey& key, std::span<const float> elements);
   // Commits what waits. An acknowledged flush survives kill -9; a power cut can undo it.
   void flush();

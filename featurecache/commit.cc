@@ -1,9 +1,12 @@
 // The one place where entries are written: a batch, its quota, one transaction.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "base/error.h"
+#include "featurecache/freelist.h"
 #include "featurecache/state.h"
 
 namespace moil::cache {
@@ -22,33 +25,78 @@ class ClearAtEnd {
   Batch& batch_;
 };
 
+// Of free disk, above the floor, a batch with LMDB's own pages for it.
+constexpr std::uint64_t kFarFromFloor = 64 << 20;
+
+// When a model was used last. A stamp that lies ahead was made by a clock that was wrong, and
+// tells nothing.
+std::int64_t recency(std::int64_t last_used, std::int64_t now) {
+  constexpr std::int64_t kDay = 86400;
+  return last_used > now + kDay ? 0 : last_used;
+}
+
 }  // namespace
 
 void FeatureCache::State::commit_batch() {
   const ClearAtEnd clear(batch);
   const std::vector<FeatureKey> suspects = damaged_keys();
   if (batch.empty() && suspects.empty()) return;
-  make_room();
+  const Limit most = limit();
+  make_room(most);
   Refusal refusal;
   env.write([&](MDB_txn* txn) {
     refusal = {};
     Ledger ledger(env, txn, tables);
     remove_damaged(txn, ledger, suspects);
-    store_batch(txn, ledger, refusal);
+    store_batch(txn, ledger, most, refusal);
     ledger.save();
   });
   if (refusal.entries == 0) return;
   throw Error(ErrorCode::kResourceExhausted,
-              "feature cache: the quota of " + std::to_string(options.quota_bytes) +
-                  " bytes is reached: " + std::to_string(refusal.held) +
+              "feature cache: " + most.name + " is reached: " + std::to_string(refusal.held) +
                   " bytes are held by models in use, " + std::to_string(refusal.bytes) +
                   " more are needed for " + std::to_string(refusal.entries) +
-                  " feature maps, which were not stored; raise the quota or store bf16");
+                  " feature maps, which were not stored");
+}
+
+// Near the disk's floor, the file may use what it has, and grow by what is free above the floor.
+FeatureCache::State::Limit FeatureCache::State::limit() {
+  Limit limit;
+  if (options.quota_bytes != 0) {
+    limit.bytes = options.quota_bytes;
+    limit.name = "the quota of " + std::to_string(options.quota_bytes) + " bytes";
+  }
+  const auto free = free_bytes();
+  const std::uint64_t floor = options.leave_free_bytes;
+  if (floor == 0 || !free || *free >= floor + kFarFromFloor + 2 * batch.bytes()) return limit;
+  const ReadTransaction txn(env);
+  const std::uint64_t held = Ledger(env, txn.get(), tables).total_bytes();
+  const std::uint64_t unused = unused_bytes(txn);
+  const std::uint64_t most = held + unused + (*free > floor ? *free - floor : 0);
+  const std::uint64_t lacking = *free < floor ? floor - *free : 0;
+  const std::uint64_t by_disk = most - std::min(most, lacking);
+  if (limit.bytes && *limit.bytes <= by_disk) return limit;
+  limit.bytes = by_disk;
+  limit.name = "what the disk allows (" + std::to_string(*free) + " bytes are free, " +
+               std::to_string(floor) + " are to stay free)";
+  return limit;
+}
+
+// Pages that the file has and no entry uses; those that were given back to the file system are not
+// there.
+std::uint64_t FeatureCache::State::unused_bytes(const ReadTransaction& txn) {
+  struct stat file {};
+  if (::fstat(env.data_fd(), &file) != 0) return 0;
+  MDB_envinfo info{};
+  env.check(::mdb_env_info(env.get(), &info), "use");
+  const std::uint64_t pages = info.me_last_pgno + 1 - count_free_pages(env, txn);
+  const std::uint64_t on_disk = static_cast<std::uint64_t>(file.st_blocks) * 512;
+  return on_disk - std::min(on_disk, pages * env.page_bytes());
 }
 
 // Evicts before the batch's own transaction: a large model goes in many small commits.
-void FeatureCache::State::make_room() {
-  if (options.quota_bytes == 0) return;
+void FeatureCache::State::make_room(const Limit& limit) {
+  if (!limit.bytes) return;
   std::uint64_t needed = 0;
   std::set<ModelId> writing;
   for (const Batch::Entry& entry : batch.entries()) {
@@ -60,19 +108,21 @@ void FeatureCache::State::make_room() {
     const ReadTransaction txn(env);
     const Ledger ledger(env, txn.get(), tables);
     needed += ledger.total_bytes();
-    if (needed <= options.quota_bytes) return;
+    if (needed <= *limit.bytes) return;
     for (const auto& [id, record] : ledger.models()) {
-      if (!writing.contains(id) && !is_protected(id)) victims.emplace_back(record.last_used, id);
+      if (!writing.contains(id) && !is_protected(id))
+        victims.emplace_back(recency(record.last_used, now()), id);
     }
   }
   std::sort(victims.begin(), victims.end());
   for (const auto& [last_used, id] : victims) {
-    if (needed <= options.quota_bytes) return;
+    if (needed <= *limit.bytes) return;
     needed -= std::min(needed, remove_model(id, {}, 0, 0).bytes);
   }
 }
 
-void FeatureCache::State::store_batch(MDB_txn* txn, Ledger& ledger, Refusal& refusal) {
+void FeatureCache::State::store_batch(MDB_txn* txn, Ledger& ledger, const Limit& limit,
+                                      Refusal& refusal) {
   for (const Batch::Entry& entry : batch.entries()) {
     if (options.may_store && !options.may_store(entry.key.sample)) continue;
     const EncodedKey encoded = encode(entry.key);
@@ -83,7 +133,7 @@ void FeatureCache::State::store_batch(MDB_txn* txn, Ledger& ledger, Refusal& ref
     if (rc != MDB_NOTFOUND) env.check(rc, "write");
     const std::uint64_t before = rc == 0 ? charge(value.mv_size, env.page_bytes()) : 0;
     const std::uint64_t after = charge(entry.bytes, env.page_bytes());
-    if (options.quota_bytes != 0 && ledger.total_bytes() - before + after > options.quota_bytes) {
+    if (after > before && limit.bytes && ledger.total_bytes() - before + after > *limit.bytes) {
       ++refusal.entries;
       refusal.bytes += after;
       continue;

@@ -72,7 +72,10 @@ Ledger::Ledger(const Environment& env, MDB_txn* txn, const Tables& tables)
 const ModelRecord& Ledger::touch(const ModelId& id, std::int64_t now) {
   const auto [at, fresh] = models_.try_emplace(id);
   if (fresh) at->second.created = now;
-  at->second.last_used = std::max(at->second.last_used, now);
+  // A clock that was set back is no earlier use; one that once showed another year told nothing.
+  constexpr std::int64_t kDay = 86400;
+  const std::int64_t before = at->second.last_used;
+  at->second.last_used = before > now + kDay ? now : std::max(before, now);
   changed_[id] = true;
   return at->second;
 }

@@ -10,6 +10,7 @@ namespace moil::cache {
 namespace {
 
 constexpr std::uint64_t kEntriesPerCommit = 1024;
+constexpr std::size_t kSamplesPerCommit = 64;  // each writes pages of its own, on a full disk too
 
 bool begins_with(const MDB_val& key, std::span<const std::uint8_t> prefix) {
   return key.mv_size >= prefix.size() &&
@@ -88,6 +89,19 @@ Removed FeatureCache::State::remove_model(const ModelId& id, const Watch& watch,
   return removed;
 }
 
+void FeatureCache::State::remove_samples(MDB_txn* txn, std::span<const SampleDigest> samples,
+                                         Removed& removed) {
+  Ledger ledger(env, txn, tables);
+  for (const ModelId& model : stored_models(txn)) {
+    for (const SampleDigest& sample : samples) {
+      const EncodedKey first = encode({model, sample, 0});
+      const auto prefix = std::span(first).first(first.size() - sizeof(FeatureKey::view));
+      remove_range(txn, ledger, prefix, ~std::uint64_t{0}, removed);
+    }
+  }
+  ledger.save();
+}
+
 Removed FeatureCache::gc(std::span<const ModelId> in_use, const Watch& watch) {
   state_->require_writable();
   std::vector<ModelId> unused;
@@ -119,18 +133,16 @@ Removed FeatureCache::forget(std::span<const SampleDigest> samples) {
   const std::lock_guard lock(state_->batch_mutex);
   for (const SampleDigest& sample : samples) state_->batch.drop(sample);
   Removed removed;
-  state_->env.write([&](MDB_txn* txn) {
-    removed = {};
-    Ledger ledger(state_->env, txn, state_->tables);
-    for (const ModelId& model : state_->stored_models(txn)) {
-      for (const SampleDigest& sample : samples) {
-        const EncodedKey first = encode({model, sample, 0});
-        const auto prefix = std::span(first).first(first.size() - sizeof(FeatureKey::view));
-        state_->remove_range(txn, ledger, prefix, ~std::uint64_t{0}, removed);
-      }
-    }
-    ledger.save();
-  });
+  for (std::size_t done = 0; done < samples.size(); done += kSamplesPerCommit) {
+    const auto some = samples.subspan(done, std::min(kSamplesPerCommit, samples.size() - done));
+    Removed part;
+    state_->env.write([&](MDB_txn* txn) {
+      part = {};
+      state_->remove_samples(txn, some, part);
+    });
+    removed.entries += part.entries;
+    removed.bytes += part.bytes;
+  }
   // Always, even where nothing was found: a crash may have come between these two steps before.
   state_->reclaim();
   state_->env.look_exclusively([&](MDB_txn*) { erase_slack(state_->env); });

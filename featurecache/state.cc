@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 
 namespace moil::cache {
 namespace {
@@ -23,6 +23,10 @@ std::int64_t FeatureCache::State::now() const {
   if (options.clock) return options.clock();
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(since).count();
+}
+
+std::optional<std::uint64_t> FeatureCache::State::free_bytes() const {
+  return options.free_bytes ? options.free_bytes() : free_disk_bytes(env.folder());
 }
 
 void FeatureCache::State::require_writable() const {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct FeatureCache::State {
   State(const std::filesystem::path& folder, Options with);
 
   std::int64_t now() const;
+  std::optional<std::uint64_t> free_bytes() const;
   void require_writable() const;
 
   // state.cc
@@ -34,13 +36,20 @@ struct FeatureCache::State {
 
   // commit.cc; batch_mutex is held
   void commit_batch();
-  void make_room();
+  // Of the entries' bytes, as they may be now; none: no limit.
+  struct Limit {
+    std::optional<std::uint64_t> bytes;
+    std::string name;  // "the quota of 100 bytes"
+  };
+  Limit limit();
+  std::uint64_t unused_bytes(const ReadTransaction& txn);
+  void make_room(const Limit& limit);
   struct Refusal {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;  // what they would have occupied
     std::uint64_t held = 0;   // what the cache holds now
   };
-  void store_batch(MDB_txn* txn, Ledger& ledger, Refusal& refusal);
+  void store_batch(MDB_txn* txn, Ledger& ledger, const Limit& limit, Refusal& refusal);
   void remove_damaged(MDB_txn* txn, Ledger& ledger, const std::vector<FeatureKey>& keys);
 
   // removal.cc
@@ -48,6 +57,8 @@ struct FeatureCache::State {
   // Removes up to limit entries whose encoded key begins with prefix; true: none is left.
   bool remove_range(MDB_txn* txn, Ledger& ledger, std::span<const std::uint8_t> prefix,
                     std::uint64_t limit, Removed& removed);
+  // Every view under every model.
+  void remove_samples(MDB_txn* txn, std::span<const SampleDigest> samples, Removed& removed);
   // In commits of a thousand entries, then its record. base and total are for watch alone.
   Removed remove_model(const ModelId& id, const Watch& watch, std::uint64_t base,
                        std::uint64_t total);

@@ -1,4 +1,6 @@
 // Quota, eviction, gc and forget: what leaves, what stays, and what is left in the file.
+#include <sys/stat.h>
+
 #include "tests/featurecache/helpers.h"
 
 namespace moil::cache {
@@ -60,6 +62,79 @@ TEST(Quota, RefusesWithBothNumbersAndKeepsWhatFits) {
             std::string::npos)
       << error.text;
   EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(Quota, AStampOfAClockThatWasWrongProtectsNothing) {
+  const TempFolder folder;
+  std::int64_t time = 4'000'000'000;  // once it was 2096
+  FeatureCache cache(folder.cache(),
+                     {.quota_bytes = 25 * kEntryBytes, .clock = [&] { return time; }});
+  fill(cache, 1, 10, kElements);
+  time = 1'800'000'000;
+  fill(cache, 2, 10, kElements);
+  fill(cache, 3, 10, kElements);
+  EXPECT_EQ(models_left(cache), (std::vector<int>{2, 3}));
+}
+
+// Of a disk of which others take their share, too.
+class DiskFloor : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kFloor = 100 << 20;
+  Options options() {
+    Options options;
+    options.leave_free_bytes = kFloor;
+    options.batch_entries = 8;
+    options.free_bytes = [this] { return std::optional(free_ - std::min(free_, on_disk())); };
+    return options;
+  }
+  // What was taken since `free_` was set.
+  std::uint64_t on_disk() const {
+    struct stat file {};
+    if (::stat(folder_.data().c_str(), &file) != 0) return 0;
+    return static_cast<std::uint64_t>(file.st_blocks) * 512 - before_;
+  }
+  void set_free(std::uint64_t bytes) {
+    before_ = 0;
+    before_ = on_disk();
+    free_ = bytes;
+  }
+  TempFolder folder_;
+  std::uint64_t free_ = kFloor, before_ = 0;
+};
+
+TEST_F(DiskFloor, TheCacheLeavesIt) {
+  set_free(kFloor + 100 * kEntryBytes);
+  FeatureCache cache(folder_.cache(), options());
+  cache.use_model(model(1), "the only one");
+  EXPECT_ERROR(fill(cache, 1, 400, kElements), ErrorCode::kResourceExhausted,
+               "are to stay free) is reached");
+  EXPECT_GE(cache.stats().entries, 80u);
+  EXPECT_LE(cache.stats().entries, 110u);
+  EXPECT_LE(on_disk(), 120 * kEntryBytes);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST_F(DiskFloor, WhatNobodyUsesMakesRoom) {
+  set_free(kFloor * 10);
+  {
+    FeatureCache cache(folder_.cache(), options());
+    fill(cache, 1, 100, kElements);
+  }
+  set_free(kFloor);
+  FeatureCache cache(folder_.cache(), options());
+  fill(cache, 2, 80, kElements);
+  EXPECT_EQ(models_left(cache), (std::vector<int>{2}));
+  EXPECT_EQ(cache.stats().entries, 80u);
+  EXPECT_LE(on_disk(), 20 * kEntryBytes) << "into the pages that the file had";
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST_F(DiskFloor, BelowItNothingIsAdded) {
+  set_free(kFloor / 2);
+  FeatureCache cache(folder_.cache(), options());
+  cache.use_model(model(1), "the only one");
+  EXPECT_ERROR(fill(cache, 1, 50, kElements), ErrorCode::kResourceExhausted, "is reached");
+  EXPECT_EQ(cache.stats().entries, 0u);
 }
 
 // A year of nights under a quota: the file must not creep far beyond it.
@@ -133,6 +208,17 @@ TEST(Forget, RemovesEveryViewUnderEveryModel) {
   for (const int m : {1, 2, 3, 4}) EXPECT_FALSE(has(cache, key_of(m, 5)));
   EXPECT_EQ(cache.stats().entries, 57u);
   EXPECT_EQ(cache.forget(sample(5)).entries, 0u);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
+TEST(Forget, ManySamplesGoInSmallCommits) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  fill(cache, 1, 300, 10);
+  std::vector<SampleDigest> samples;
+  for (std::uint32_t i = 0; i < 200; ++i) samples.push_back(sample(i));
+  EXPECT_EQ(cache.forget(samples).entries, 200u);
+  EXPECT_EQ(cache.stats().entries, 100u);
   EXPECT_TRUE(cache.verify().ok());
 }
 
