@@ -6,10 +6,33 @@
 namespace moil::daemon {
 namespace {
 
-std::string rounded(double value) {
+std::string rounded(double value, int digits) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.2g", value);
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
+}
+
+Verdict too_low(double battery, double least) {
+  return {false,
+          "the battery is at " + rounded(battery * 100, 0) + "%; " + rounded(least * 100, 0) +
+              "% are asked for",
+          Obstacle::kBattery, battery, least};
+}
+
+Verdict too_hot(const DeviceReading& device, double most) {
+  const double found = *device.temperature_c;
+  const std::string where = device.hottest.empty() ? "" : device.hottest + " ";
+  return {false,
+          "the device is hot (" + where + rounded(found, 0) + " C; " + rounded(most, 0) +
+              " C are allowed)",
+          Obstacle::kTemperature, found, most};
+}
+
+Verdict too_busy(double load, double most) {
+  return {false,
+          "the device is busy (load " + rounded(load, 2) + " per CPU; " + rounded(most, 2) +
+              " is allowed)",
+          Obstacle::kLoad, load, most};
 }
 
 }  // namespace
@@ -40,23 +63,41 @@ std::string time_of_day(int minute) {
   return text;
 }
 
+const char* name_of(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::kNone:
+      return "";
+    case Obstacle::kWindow:
+      return "window";
+    case Obstacle::kMains:
+      return "mains";
+    case Obstacle::kBattery:
+      return "battery";
+    case Obstacle::kTemperature:
+      return "temperature";
+    case Obstacle::kLoad:
+      return "load";
+  }
+  return "";
+}
+
 Verdict judge(const Window& window, const Conditions& conditions, const World& world,
               bool is_running) {
   if (!window.contains(world.minute_of_day())) {
-    return {false, "outside the window " + window.text()};
+    return {false, "outside the window " + window.text(), Obstacle::kWindow};
   }
   const DeviceReading device = world.device();
   if (conditions.need_mains && !device.on_mains.value_or(true)) {
-    return {false, "on battery power"};
+    return {false, "on battery power", Obstacle::kMains};
   }
   if (device.battery && *device.battery < conditions.min_battery) {
-    return {false, "the battery is at " + rounded(*device.battery * 100) + "%"};
+    return too_low(*device.battery, conditions.min_battery);
   }
   if (device.temperature_c && *device.temperature_c > conditions.max_temperature_c) {
-    return {false, "the device is hot (" + rounded(*device.temperature_c) + " C)"};
+    return too_hot(device, conditions.max_temperature_c);
   }
   if (!is_running && device.load_per_cpu && *device.load_per_cpu > conditions.max_load_per_cpu) {
-    return {false, "the device is busy (load " + rounded(*device.load_per_cpu) + " per CPU)"};
+    return too_busy(*device.load_per_cpu, conditions.max_load_per_cpu);
   }
   return {true, ""};
 }

@@ -28,9 +28,16 @@ struct Conditions {
   double max_temperature_c = 75;
 };
 
+// What keeps a job back.
+enum class Obstacle { kNone, kWindow, kMains, kBattery, kTemperature, kLoad };
+const char* name_of(Obstacle obstacle);  // "window", "mains", "battery", "temperature", "load"
+
 struct Verdict {
   bool open = false;
   std::string reason;  // why not, one clause; empty where open
+  Obstacle obstacle = Obstacle::kNone;
+  // Where it is a figure: what was read and what is allowed, in the units of Conditions.
+  std::optional<double> found = {}, allowed = {};
 };
 
 // Whether a job that waits for the night may start, or go on where it is running already (our own

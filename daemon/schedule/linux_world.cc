@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <string>
-#include <thread>
-#include <vector>
 
+#include "base/disk_full.h"
+#include "daemon/schedule/power.h"
+#include "daemon/schedule/sysfs.h"
 #include "daemon/schedule/world.h"
 #include "daemon/state/job.h"
 
@@ -13,38 +17,55 @@ namespace fs = std::filesystem;
 namespace moil::daemon {
 namespace {
 
-// The first word of a sysfs file; empty where it cannot be read.
-std::string word(const fs::path& file) {
+// No silicon works outside; a sensor that says so is broken or absent.
+constexpr double kColdestPossible = -50, kHottestPossible = 150;
+
+std::string text_of(const fs::path& file) {
   std::ifstream in(file);
-  std::string text;
-  in >> text;
-  return text;
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::optional<double> number(const fs::path& file) {
-  const std::string text = word(file);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || end == text.c_str()) return std::nullopt;
-  return value;
+// Where the device would have switched itself off; empty where it is not told.
+std::optional<double> critical_point(const fs::path& zone) {
+  for (const fs::path& file : sysfs_entries(zone)) {
+    const std::string name = file.filename();
+    if (!name.starts_with("trip_point_") || !name.ends_with("_type")) continue;
+    if (sysfs_word(file) != "critical") continue;
+    const auto thousandths =
+        sysfs_number(zone / (name.substr(0, name.size() - std::string("type").size()) + "temp"));
+    if (thousandths && *thousandths > 0) return *thousandths / 1000;
+  }
+  return std::nullopt;
 }
 
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> out;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) out.push_back(entry.path());
-  return out;
+bool is_possible(const fs::path& zone, double celsius) {
+  if (celsius < kColdestPossible || celsius > kHottestPossible) return false;
+  return celsius < critical_point(zone).value_or(kHottestPossible + 1);
 }
 
-void keep_largest(std::optional<double>& largest, std::optional<double> value) {
-  if (value) largest = std::max(largest.value_or(*value), *value);
+std::string reading_text(const fs::path& zone, double celsius) {
+  char text[32];
+  std::snprintf(text, sizeof text, " says %.0f C", celsius);
+  return zone.filename().string() + text;
 }
 
 }  // namespace
 
+LinuxWorld::LinuxWorld(fs::path root) : root_(std::move(root)) {
+  DeviceReading first;
+  read_load(first);  // what it is measured from
+}
+
 std::int64_t LinuxWorld::now_milliseconds() const { return daemon::now_milliseconds(); }
 
+std::int64_t LinuxWorld::steady_milliseconds() const {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
 int LinuxWorld::minute_of_day() const {
+  ::tzset();  // localtime_r looks at the zone once only
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::localtime_r(&now, &parts);
@@ -53,40 +74,42 @@ int LinuxWorld::minute_of_day() const {
 
 DeviceReading LinuxWorld::device() const {
   DeviceReading reading;
-  read_power(reading);
+  const PowerReading power = read_power(root_ / "sys/class/power_supply");
+  reading.on_mains = power.on_mains;
+  reading.battery = power.battery;
   read_temperature(reading);
   read_load(reading);
   return reading;
 }
 
-void LinuxWorld::read_power(DeviceReading& reading) const {
-  for (const fs::path& supply : entries(root_ / "sys/class/power_supply")) {
-    if (word(supply / "scope") == "Device") continue;  // a mouse's battery is not ours
-    const std::string type = word(supply / "type");
-    if (type == "Battery") {
-      if (const auto percent = number(supply / "capacity")) {
-        keep_largest(reading.battery, *percent / 100.0);
-      }
-      if (!reading.on_mains) reading.on_mains = false;
-    } else if (type == "Mains" || type.starts_with("USB")) {
-      const bool online = word(supply / "online") == "1";
-      reading.on_mains = online || reading.on_mains.value_or(false);
-    }
-  }
+std::optional<std::uint64_t> LinuxWorld::free_bytes(const fs::path& path) const {
+  return free_disk_bytes(path);
 }
 
 void LinuxWorld::read_temperature(DeviceReading& reading) const {
-  for (const fs::path& zone : entries(root_ / "sys/class/thermal")) {
+  for (const fs::path& zone : sysfs_entries(root_ / "sys/class/thermal")) {
     if (!zone.filename().string().starts_with("thermal_zone")) continue;
-    if (const auto thousandths = number(zone / "temp")) {
-      keep_largest(reading.temperature_c, *thousandths / 1000.0);
+    const auto thousandths = sysfs_number(zone / "temp");
+    if (!thousandths) continue;
+    const double celsius = *thousandths / 1000;
+    if (!is_possible(zone, celsius)) {
+      reading.ignored.push_back(reading_text(zone, celsius));
+    } else if (!reading.temperature_c || celsius > *reading.temperature_c) {
+      reading.temperature_c = celsius;
+      const std::string type = sysfs_word(zone / "type");
+      reading.hottest = type.empty() ? zone.filename().string() : type;
     }
   }
 }
 
+// Until the CPUs have been watched for some seconds, the kernel's average, which counts more.
 void LinuxWorld::read_load(DeviceReading& reading) const {
-  const double cpus = std::max(1U, std::thread::hardware_concurrency());
-  if (const auto load = number(root_ / "proc/loadavg")) reading.load_per_cpu = *load / cpus;
+  const auto ticks = parse_cpu_ticks(text_of(root_ / "proc/stat"));
+  if (!ticks) return;
+  reading.load_per_cpu = load_.read(*ticks);
+  if (reading.load_per_cpu) return;
+  if (const auto average = sysfs_number(root_ / "proc/loadavg"))
+    reading.load_per_cpu = std::min(1.0, *average / ticks->cpus);
 }
 
 }  // namespace moil::daemon

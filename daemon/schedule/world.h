@@ -1,10 +1,14 @@
-// The seam between the scheduler and the device: the clock and what the sensors say. Tests put a
-// fake behind it.
+// The seam between the scheduler and the device: the clocks, what the sensors say, the room on the
+// disk. Tests put a fake behind it.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/schedule/load_meter.h"
 
 namespace moil::daemon {
 
@@ -12,32 +16,42 @@ namespace moil::daemon {
 struct DeviceReading {
   std::optional<bool> on_mains;         // empty: a device without power supplies, taken as mains
   std::optional<double> battery;        // the fullest battery, 0 to 1
-  std::optional<double> load_per_cpu;   // of the last minute
-  std::optional<double> temperature_c;  // the hottest thermal zone
+  std::optional<double> load_per_cpu;   // 0 to 1: of the CPUs' time, what load_meter.h counts
+  std::optional<double> temperature_c;  // the hottest thermal zone of those that can be believed
+  std::string hottest;                  // that zone: "x86_pkg_temp"
+  std::vector<std::string> ignored;     // readings that cannot be: "thermal_zone3 says 200 C"
 };
 
 class World {
  public:
   virtual ~World() = default;
-  virtual std::int64_t now_milliseconds() const = 0;  // since 1970
-  virtual int minute_of_day() const = 0;              // local time, 0 to 1439
+  virtual std::int64_t now_milliseconds() const = 0;  // since 1970; people and networks set it
+  // From some moment on; never set back or forward, and goes on while the device sleeps.
+  virtual std::int64_t steady_milliseconds() const = 0;
+  virtual int minute_of_day() const = 0;  // local time, 0 to 1439
   virtual DeviceReading device() const = 0;
+  // Room on the file system of `path`; empty where the system does not tell.
+  virtual std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const = 0;
 };
 
-// Linux: the system's clock, <root>/sys/class/{power_supply,thermal} and <root>/proc/loadavg.
+// Linux: the system's clocks, <root>/sys/class/{power_supply,thermal} and <root>/proc.
+// One thread at a time.
 class LinuxWorld : public World {
  public:
-  explicit LinuxWorld(std::filesystem::path root = "/") : root_(std::move(root)) {}
+  explicit LinuxWorld(std::filesystem::path root = "/");
   std::int64_t now_milliseconds() const override;
+  std::int64_t steady_milliseconds() const override;
+  // In the time zone that holds now: TZ and /etc/localtime are looked at each time.
   int minute_of_day() const override;
   DeviceReading device() const override;
+  std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const override;
 
  private:
-  void read_power(DeviceReading& reading) const;
   void read_temperature(DeviceReading& reading) const;
   void read_load(DeviceReading& reading) const;
 
   std::filesystem::path root_;
+  mutable LoadMeter load_;
 };
 
 }  // namespace moil::daemon

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::test {
@@ -64,37 +62,20 @@ TEST_F(Judge, SaysWhyNot) {
   EXPECT_EQ(reason(), "outside the window 01:00-06:00");
 }
 
+TEST_F(Judge, NamesTheFigures) {
+  world_.load = 0.507;
+  EXPECT_EQ(reason(), "the device is busy (load 0.51 per CPU; 0.50 is allowed)");
+  world_.temperature = 120;
+  EXPECT_EQ(reason(), "the device is hot (120 C; 75 C are allowed)");
+  const Verdict verdict = judge(Window{60, 360}, Conditions(), world_, false);
+  EXPECT_EQ(verdict.obstacle, Obstacle::kTemperature);
+  EXPECT_EQ(verdict.found, 120);
+  EXPECT_EQ(verdict.allowed, 75);
+}
+
 TEST_F(Judge, TheLoadOfARunningWorkerDoesNotStopIt) {
   world_.load = 5;
   EXPECT_EQ(reason(true), "");
-}
-
-TEST(LinuxDevice, ReadsSysfs) {
-  const TempFolder root;
-  const auto write = [&](const std::string& file, const std::string& text) {
-    const auto path = root.path() / file;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text << "\n";
-  };
-  const LinuxWorld world(root.path());
-  EXPECT_FALSE(world.device().on_mains.has_value());  // a device that tells nothing
-  write("sys/class/power_supply/BAT0/type", "Battery");
-  write("sys/class/power_supply/BAT0/capacity", "62");
-  write("sys/class/power_supply/mouse/type", "Battery");
-  write("sys/class/power_supply/mouse/scope", "Device");
-  write("sys/class/power_supply/mouse/capacity", "99");
-  EXPECT_EQ(world.device().on_mains, false);
-  write("sys/class/power_supply/AC/type", "Mains");
-  write("sys/class/power_supply/AC/online", "1");
-  write("sys/class/thermal/thermal_zone0/temp", "41000");
-  write("sys/class/thermal/thermal_zone1/temp", "55500");
-  write("sys/class/thermal/cooling_device0/temp", "99000");
-  write("proc/loadavg", "1.50 1.00 0.50 1/200 300");
-  const DeviceReading reading = world.device();
-  EXPECT_EQ(reading.on_mains, true);
-  EXPECT_DOUBLE_EQ(reading.battery.value(), 0.62);
-  EXPECT_DOUBLE_EQ(reading.temperature_c.value(), 55.5);
-  EXPECT_GT(reading.load_per_cpu.value(), 0);
 }
 
 }  // namespace

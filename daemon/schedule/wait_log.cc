@@ -1,0 +1,36 @@
+#include "daemon/schedule/wait_log.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace moil::daemon {
+namespace {
+
+void keep_nearest(Waited& waited, const Verdict& verdict) {
+  if (!verdict.found) return;
+  const bool nearer = !waited.nearest || std::abs(*verdict.found - *verdict.allowed) <
+                                             std::abs(*waited.nearest - *verdict.allowed);
+  if (nearer) waited.nearest = verdict.found;
+  waited.allowed = verdict.allowed;
+}
+
+}  // namespace
+
+void WaitLog::look(const Verdict& verdict, std::int64_t steady_milliseconds, std::int64_t most) {
+  const bool night_begins = before_ == Obstacle::kWindow && verdict.obstacle != Obstacle::kWindow;
+  if (night_begins) clear();
+  if (before_ && *before_ != Obstacle::kWindow && *before_ != Obstacle::kNone)
+    waited_[*before_].milliseconds +=
+        std::clamp<std::int64_t>(steady_milliseconds - looked_at_, 0, most);
+  if (verdict.obstacle != Obstacle::kWindow && verdict.obstacle != Obstacle::kNone)
+    keep_nearest(waited_[verdict.obstacle], verdict);
+  before_ = verdict.obstacle;
+  looked_at_ = steady_milliseconds;
+}
+
+void WaitLog::clear() {
+  waited_.clear();
+  before_.reset();
+}
+
+}  // namespace moil::daemon
