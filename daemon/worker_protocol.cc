@@ -19,6 +19,7 @@ const Fields<JobFile>& fields_of(const JobFile*) {
       field("version", &JobFile::version, Need::kRequired),
       field("threads", &JobFile::threads, Need::kOptional, between(1, 1024)),
       field("cache_quota_bytes", &JobFile::cache_quota_bytes),
+      field("leave_free_bytes", &JobFile::leave_free_bytes),
       field("spec", &JobFile::spec, Need::kRequired),
   };
   return table;

@@ -22,7 +22,9 @@
 // that a crash between rename and record is repaired by running the job again.
 //
 // Signals: SIGTERM asks for a checkpoint and exit code kExitCheckpointed; the job is resumed in a
-// later window. SIGKILL may come at any time; the job is resumed from its last checkpoint. An error
+// later window. SIGKILL may come at any time; the job is resumed from its last checkpoint. A worker
+// that found no room on the disk says so in its error and exits with kExitNoRoom: the job waits for
+// room and is resumed from its last checkpoint, and no attempt is counted against it. An error
 // with code invalid_argument, bad_data, not_found, failed_precondition or unimplemented is final;
 // any other error or death is retried.
 #pragma once
@@ -36,10 +38,11 @@
 namespace moil::daemon {
 
 // sysexits.h, as far as the worker uses it.
-inline constexpr int kExitDone = 0;           // after a result
-inline constexpr int kExitUsage = 64;         // EX_USAGE
-inline constexpr int kExitBadData = 65;       // EX_DATAERR
-inline constexpr int kExitSoftware = 70;      // EX_SOFTWARE
+inline constexpr int kExitDone = 0;       // after a result
+inline constexpr int kExitUsage = 64;     // EX_USAGE
+inline constexpr int kExitBadData = 65;   // EX_DATAERR
+inline constexpr int kExitSoftware = 70;  // EX_SOFTWARE
+inline constexpr int kExitNoRoom = 74;    // EX_IOERR: the disk is full, resume me when it is not
 inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, resume me
 
 // jobs/ID/job.json. Written once, before the first attempt; the same for every attempt, so that a
@@ -50,6 +53,7 @@ struct JobFile {
   std::int64_t version = 0;            // models/MODEL/VERSION is what it writes
   int threads = 1;                     // spec.threads where given
   std::int64_t cache_quota_bytes = 0;  // of the feature cache; 0: none
+  std::int64_t leave_free_bytes = 0;   // where less is free on the disk, the cache takes no more
   JobSpec spec;
 };
 

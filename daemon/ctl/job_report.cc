@@ -130,9 +130,12 @@ Rows kernel_rows(const Json& kernels) {
 
 Rows cache_rows(const Json& cache) {
   if (!cache.is_object()) return {};
-  return {{"feature maps computed", cell(at(cache, "/computed"))},
-          {"feature maps reused", cell(at(cache, "/reused"))},
-          {"bytes of one", bytes_cell(at(cache, "/feature_bytes"))}};
+  Rows rows = {{"feature maps computed", cell(at(cache, "/computed"))},
+               {"feature maps reused", cell(at(cache, "/reused"))},
+               {"bytes of one", bytes_cell(at(cache, "/feature_bytes"))}};
+  if (const Json uncached = at(cache, "/uncached"); uncached.is_number() && uncached != 0)
+    rows.push_back({"feature maps that did not fit", cell(uncached)});
+  return rows;
 }
 
 }  // namespace

@@ -92,8 +92,9 @@ void start_gc(Service& s, const Call& call, const Responder& responder) {
         "job " + std::to_string(*running) + " is using the cache; try again when it is done");
   }
   const auto in_use = params.all ? std::vector<cache::ModelId>() : recent_backbones(s.jobs);
-  answer_in_background(s.background, responder,
-                       [&s, in_use] { return gc(s.layout, s.config.cache.quota_bytes, in_use); });
+  answer_in_background(s.background, responder, [&s, in_use] {
+    return s.reserve.for_deletion([&] { return gc(s.layout, s.config.cache.quota_bytes, in_use); });
+  });
 }
 
 }  // namespace

@@ -124,7 +124,9 @@ Json list(Service& service, const Call& call) {
   const auto params = read_fields<ListParams>(call.params, "the parameters of job.list");
   Page page(static_cast<std::size_t>(params.limit));
   const auto details = params.details ? Details::kWith : Details::kWithout;
-  service.jobs.list(params.state, params.before, details, [&](const Job& job) {
+  service.jobs.list(params.state, params.before, details, [&](const Job& stored) {
+    const Job job = service.scheduler.as_it_is(stored);
+    if (params.state && job.state != *params.state) return true;
     Json entry = to_json(job, false);
     entry["progress"] = service.scheduler.progress(job.id);
     return page.add(std::move(entry), {{"before", job.id}});
@@ -173,7 +175,8 @@ Json document(const Service& service, const Job& job, std::int64_t since, bool d
 
 Json get(Service& service, const Call& call) {
   const auto params = read_fields<GetParams>(call.params, "the parameters of job.get");
-  return document(service, service.jobs.get(params.id), params.since, params.details);
+  return document(service, service.scheduler.as_it_is(service.jobs.get(params.id)), params.since,
+                  params.details);
 }
 
 Json cancel(Service& service, const Call& call) {
@@ -200,7 +203,8 @@ const Fields<WatchParams>& fields_of(const WatchParams*) {
 
 Json watch(Service& service, const Call& call) {
   const auto params = read_fields<WatchParams>(call.params, "the parameters of job.watch");
-  Json reply = document(service, service.jobs.get(params.id), params.since, true);
+  Json reply = document(service, service.scheduler.as_it_is(service.jobs.get(params.id)),
+                        params.since, true);
   const auto client = call.client.lock();
   if (!client) return reply;
   const Json& events = reply["events"];

@@ -122,7 +122,7 @@ Json rollback(Service& s, const Call& call) {
     throw ValidationError("the parameters of model.rollback",
                           {{"/version", "not expected here; use model.activate"}});
   }
-  return to_json(s.models.rollback(params.model), s.layout);
+  return s.reserve.for_deletion([&] { return to_json(s.models.rollback(params.model), s.layout); });
 }
 
 Json rm(Service& s, const Call& call) {

@@ -18,7 +18,27 @@ Json device_json(const DeviceReading& device) {
   return {{"on_mains", or_null(device.on_mains)},
           {"battery", or_null(device.battery)},
           {"load_per_cpu", or_null(device.load_per_cpu)},
-          {"temperature_c", or_null(device.temperature_c)}};
+          {"temperature_c", or_null(device.temperature_c)},
+          {"ignored", device.ignored}};
+}
+
+Json held_json(const std::optional<QueueHold::Told>& held) {
+  if (!held) return nullptr;
+  return {{"reason", held->why},
+          {"since", utc_text(held->since)},
+          {"seconds", held->seconds},
+          {"retry_seconds", held->retry_seconds}};
+}
+
+Json waited_json(const std::map<Obstacle, Waited>& waited) {
+  Json list = Json::array();
+  for (const auto& [obstacle, wait] : waited) {
+    list.push_back({{"for", name_of(obstacle)},
+                    {"seconds", static_cast<double>(wait.milliseconds) / 1000},
+                    {"nearest", or_null(wait.nearest)},
+                    {"allowed", or_null(wait.allowed)}});
+  }
+  return list;
 }
 
 Json status(Service& s, const Call& call) {
@@ -26,17 +46,19 @@ Json status(Service& s, const Call& call) {
   const Verdict verdict = s.scheduler.verdict();
   return {{"version", kVersion},
           {"pid", ::getpid()},
-          {"uptime_seconds", (s.world.now_milliseconds() - s.started_at) / 1000},
+          {"uptime_seconds", (s.world.steady_milliseconds() - s.started_at) / 1000},
           {"state_dir", s.layout.root().string()},
           {"worker", s.command.program()},
           {"clients", s.server.clients()},
           {"running", or_null(s.scheduler.running())},
           {"queued", s.jobs.count(JobState::kQueued)},
+          {"held", held_json(s.scheduler.held())},
           {"window",
            {{"start", time_of_day(s.config.window.start.minute)},
             {"end", time_of_day(s.config.window.end.minute)},
             {"open", verdict.open},
-            {"reason", verdict.reason}}},
+            {"reason", verdict.reason},
+            {"waited", waited_json(s.scheduler.waited())}}},
           {"device", device_json(s.world.device())}};
 }
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "datasets/transforms/transform.h"
 #include "datasets/transforms/view.h"
 #include "engine/kernels/parallel.h"
@@ -237,28 +237,46 @@ std::int64_t FeatureReader::feature_maps(std::span<const Portion> portions) cons
 bool FeatureReader::fill(std::span<const Portion> portions, Filled& filled,
                          const std::function<bool(std::int64_t done)>& progress) {
   Filling filling{filled, progress};
-  const bool finished = std::all_of(portions.begin(), portions.end(), [&](const Portion& portion) {
-    return fill_portion(portion, filling);
+  const bool finished = std::ranges::all_of(portions, [&](const Portion& portion) {
+    filling.done += std::ranges::count_if(
+        portion.samples, [&](const data::MixedSample& s) { return from_pack(s.ref.source); });
+    return in_parts(portion, [&](auto wanted) { return fill_some(wanted, filling); });
   });
-  cache_->flush();
+  store(filled, [&] { cache_->flush(); });
+  if (finished && !filled.why_uncached.empty()) {
+    for (const Portion& portion : portions) filled.uncached += missing(portion, filled.unreadable);
+  }
   return finished;
 }
 
-bool FeatureReader::fill_portion(const Portion& portion, Filling& filling) {
+// What is not from a pack, at most about kLookedUpAtOnce views at a time.
+bool FeatureReader::in_parts(const Portion& portion,
+                             const std::function<bool(std::span<const SampleView>)>& work) const {
   std::vector<SampleView> wanted;
   for (const data::MixedSample& s : portion.samples) {
-    if (from_pack(s.ref.source)) {
-      ++filling.done;
-      continue;
-    }
+    if (from_pack(s.ref.source)) continue;
     const int views = portion.all_views ? views_of(s.ref.source) : 1;
     for (int view = 0; view < views; ++view)
       wanted.push_back({&s, static_cast<std::uint16_t>(view)});
     if (wanted.size() < kLookedUpAtOnce) continue;
-    if (!fill_some(wanted, filling)) return false;
+    if (!work(wanted)) return false;
     wanted.clear();
   }
-  return fill_some(wanted, filling);
+  return work(wanted);
+}
+
+std::int64_t FeatureReader::missing(const Portion& portion, const Unreadable& unreadable) {
+  std::int64_t count = 0;
+  in_parts(portion, [&](std::span<const SampleView> wanted) {
+    keys_.clear();
+    for (const SampleView& w : wanted) keys_.push_back(key(w));
+    found_.assign(wanted.size(), 0);
+    cache_->contains(keys_, found_);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      count += found_[i] || is_among(unreadable, wanted[i].sample) ? 0 : 1;
+    return true;
+  });
+  return count;
 }
 
 bool FeatureReader::fill_some(std::span<const SampleView> wanted, Filling& filling) {
@@ -281,9 +299,13 @@ bool FeatureReader::compute_into_cache(std::span<const SampleView> missing, Fill
   std::vector<float> features(std::min(batch, missing.size()) * elements());
   for (std::size_t begin = 0; begin < missing.size(); begin += batch) {
     const auto part = missing.subspan(begin, std::min(batch, missing.size() - begin));
-    compute(part, features.data(), &filling.filled.unreadable);
-    put(part, features.data(), filling);
     filling.done += static_cast<std::int64_t>(part.size());
+    if (filling.filled.why_uncached.empty()) {
+      compute(part, features.data(), &filling.filled.unreadable);
+      put(part, features.data(), filling);
+    } else {
+      decode(part, &filling.filled.unreadable);  // to know which can be read
+    }
     if (!filling.progress(filling.done)) return false;
   }
   return true;
@@ -293,8 +315,24 @@ void FeatureReader::put(std::span<const SampleView> wanted, const float* feature
                         Filling& filling) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (is_among(filling.filled.unreadable, wanted[i].sample)) continue;
-    cache_->put(key(wanted[i]), {features + i * elements(), elements()});
     ++filling.filled.computed;
+    const std::span row(features + i * elements(), elements());
+    if (!store(filling.filled, [&] { cache_->put(key(wanted[i]), row); })) return;
+  }
+}
+
+// False where the cache is as full as it may be. A disk that is full beyond that is no limit of the
+// cache's: everything else will meet it, too.
+bool FeatureReader::store(Filled& filled, const std::function<void()>& put) {
+  try {
+    put();
+    return true;
+  } catch (const DiskFull&) {
+    throw;
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kResourceExhausted) throw;
+    filled.why_uncached = e.what();
+    return false;
   }
 }
 

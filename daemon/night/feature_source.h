@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -90,10 +91,13 @@ class FeatureReader {
   struct Filled {
     std::int64_t computed = 0, reused = 0;  // feature maps
     Unreadable unreadable;                  // samples, of which there are none
+    std::int64_t uncached = 0;              // that the cache has no room for
+    std::string why_uncached;
   };
-  // Brings every feature map into the cache, but for those of a pack. `progress` is told how many
-  // of feature_maps() are there, after each batch, and stops the work by returning false; so
-  // returns false where it was stopped. Its memory does not grow with the samples.
+  // Brings every feature map into the cache, but for those of a pack, and those that it has no room
+  // for: read() computes these each time. `progress` is told how many of feature_maps() are dealt
+  // with, after each batch, and stops the work by returning false; so returns false where it was
+  // stopped. Its memory does not grow with the samples.
   bool fill(std::span<const Portion> portions, Filled& filled,
             const std::function<bool(std::int64_t done)>& progress);
   // Where there is no cache: reads every sample once, as fill() does, and keeps nothing of it.
@@ -115,9 +119,12 @@ class FeatureReader {
   // One batch of the backbone at most, into images_.
   void decode(std::span<const SampleView> wanted, Unreadable* unreadable);
   void put(std::span<const SampleView> wanted, const float* features, Filling& filling);
-  bool fill_portion(const Portion& portion, Filling& filling);
+  bool in_parts(const Portion& portion,
+                const std::function<bool(std::span<const SampleView>)>& work) const;
+  std::int64_t missing(const Portion& portion, const Unreadable& unreadable);
   bool fill_some(std::span<const SampleView> wanted, Filling& filling);
   bool compute_into_cache(std::span<const SampleView> missing, Filling& filling);
+  static bool store(Filled& filled, const std::function<void()>& put);
 
   const Origins& origins_;
   data::Preprocessing preprocessing_;

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "base/file.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
@@ -381,6 +381,7 @@ class NightJob {
         if (sample.ref.source == data::Source::kGlobal) global_.insert(sample.digest);
     cache::Options options;
     options.quota_bytes = static_cast<std::uint64_t>(file_.cache_quota_bytes);
+    options.leave_free_bytes = static_cast<std::uint64_t>(file_.leave_free_bytes);
     options.stored_as = spec_.cache.dtype == daemon::CacheDtype::kBf16 ? cache::StoredType::kBf16
                                                                        : cache::StoredType::kFp32;
     options.may_store = [this](const cache::SampleDigest& sample) { return may_store(sample); };
@@ -402,11 +403,15 @@ class NightJob {
     const std::int64_t total = reader.feature_maps(portions);
     begin(Stage::kCache, total);
     filled_.reused = -filled_.computed;  // before samples were left out, which is not reuse
+    filled_.uncached = 0;
+    filled_.why_uncached.clear();
     const bool finished = reader.fill(portions, filled_, [&](std::int64_t done) {
       if (2 * done >= total) pause_if_asked(Stage::kCache);
       return report(Stage::kCache, done, total);
     });
     if (!finished) throw Stopped{};
+    filled_.reused = std::max(filled_.reused, std::int64_t{0});
+    if (filled_.uncached > 0 && filled_.unreadable.empty()) go_on_uncached(total);
     night_.backbone->release();
   }
 
@@ -421,6 +426,33 @@ class NightJob {
       return report(Stage::kMix, done, total);
     });
     if (!finished) throw Stopped{};
+  }
+
+  // What did not fit into the cache is computed each time it is used, beside training.
+  void go_on_uncached(std::int64_t total) {
+    constexpr std::size_t kMapped = 2 * cache::kMostResidentBytes;
+    const std::string what = std::to_string(filled_.uncached) + " of " + std::to_string(total) +
+                             " feature maps do not fit into the cache (" + filled_.why_uncached +
+                             ")";
+    MemoryForecast beside = forecast_memory(night_, false);
+    beside.caching = forecast_.caching;
+    beside.training += kMapped;
+    beside.judging += kMapped;
+    if (spec_.memory.budget_bytes &&
+        beside.total() > static_cast<std::size_t>(*spec_.memory.budget_bytes)) {
+      const std::string message =
+          what + ", and to compute them beside training would take " +
+          std::to_string(beside.total()) + " bytes; memory.budget_bytes allows " +
+          std::to_string(*spec_.memory.budget_bytes) +
+          "; raise cache.quota_bytes or the budget, free disk space, or store bf16";
+      const auto free = free_disk_bytes(layout_.cache());
+      if (free && *free < static_cast<std::uint64_t>(file_.leave_free_bytes) + kMapped)
+        throw DiskFull(message);
+      throw Error(ErrorCode::kInvalidArgument, message);
+    }
+    forecast_ = beside;
+    events_.note(what + "; they are computed each time they are used, which takes longer: raise " +
+                 "cache.quota_bytes, free disk space, store bf16, or ask for fewer views");
   }
 
   // --- distill: what the model says before it is trained ----------------------------------------
@@ -496,8 +528,14 @@ class NightJob {
   void write_version() {
     const auto incoming = layout_.incoming(spec_.model, file_.version);
     if (training_) training_->end();
-    write_model_folder(incoming, night_.bundle,
-                       [&](const std::string& name) { return weight(name); });
+    try {
+      write_model_folder(incoming, night_.bundle,
+                         [&](const std::string& name) { return weight(name); });
+    } catch (...) {  // half a version must not keep the room that it lacked
+      std::error_code ignored;
+      std::filesystem::remove_all(incoming, ignored);
+      throw;
+    }
     if (training_) training_->release();
     trained_.clear();
     night_.bundle.weights = open_model_folder(incoming).weights;
@@ -679,6 +717,7 @@ class NightJob {
       result.details["cache"] = {
           {"computed", filled_.computed},
           {"reused", filled_.reused},
+          {"uncached", filled_.uncached},
           {"feature_bytes", night_.backbone->feature_elements() *
                                 (spec_.cache.dtype == daemon::CacheDtype::kBf16 ? 2 : 4)},
           {"model_id", cache::to_hex(cache_model_)}};

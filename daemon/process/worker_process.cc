@@ -30,10 +30,17 @@ WorkerProcess::WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnL
                              OnExit on_exit)
     : loop_(loop), on_line_(std::move(on_line)), on_exit_(std::move(on_exit)) {
   spawn(options);
-  loop_.watch(output_.get(), EPOLLIN, [this](std::uint32_t) {
-    if (!read_output()) loop_.unwatch(output_.get());
-  });
-  loop_.watch(pidfd_.get(), EPOLLIN, [this](std::uint32_t) { on_death(); });
+  try {
+    loop_.watch(output_.get(), EPOLLIN, [this](std::uint32_t) {
+      if (!read_output()) loop_.unwatch(output_.get());
+    });
+    loop_.watch(pidfd_.get(), EPOLLIN, [this](std::uint32_t) { on_death(); });
+  } catch (...) {  // a worker that nobody watches would work beside the next one
+    loop_.unwatch(output_.get());
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    throw;
+  }
 }
 
 WorkerProcess::~WorkerProcess() {

@@ -100,6 +100,16 @@ const Fields<CacheConfig>& fields_of(const CacheConfig*) {
   return table;
 }
 
+const Fields<DiskConfig>& fields_of(const DiskConfig*) {
+  static const Fields<DiskConfig> table = {
+      field("reserve_bytes", &DiskConfig::reserve_bytes, Need::kOptional,
+            between(std::int64_t{0}, std::int64_t{1} << 30)),
+      field("leave_free_bytes", &DiskConfig::leave_free_bytes, Need::kOptional,
+            between(std::int64_t{0}, std::int64_t{1} << 50)),
+  };
+  return table;
+}
+
 const Fields<Config>& fields_of(const Config*) {
   static const Fields<Config> table = {
       field("window", &Config::window),
@@ -107,6 +117,7 @@ const Fields<Config>& fields_of(const Config*) {
       field("worker", &Config::worker),
       field("server", &Config::server),
       field("cache", &Config::cache),
+      field("disk", &Config::disk),
       field("poll_seconds", &Config::poll_seconds, Need::kOptional, between(0.01, 3600.0)),
       field("log_level", &Config::log_level),
   };

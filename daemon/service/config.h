@@ -43,6 +43,11 @@ struct ServerConfig {
   double file_seconds = 30;
 };
 
+struct DiskConfig {
+  std::int64_t reserve_bytes = 16 << 20;      // kept for deletions on a full disk; 0: none
+  std::int64_t leave_free_bytes = 256 << 20;  // where less is free, the cache takes no more
+};
+
 struct CacheConfig {
   std::int64_t quota_bytes = std::int64_t{4} << 30;  // 0: no limit
 };
@@ -55,6 +60,7 @@ struct Config {
   WorkerConfig worker;
   ServerConfig server;
   CacheConfig cache;
+  DiskConfig disk;
   double poll_seconds = 5;  // how often the conditions are looked at
   LogLevel log_level = LogLevel::kInfo;
 

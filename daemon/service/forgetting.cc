@@ -30,14 +30,15 @@ Json short_json(const std::vector<ModelVersion>& versions) {
 
 Forgetting::Forgetting(Background& background, data::LabelStore& labels, const StateLayout& layout,
                        const Config& config, Database& database, ModelStore& models,
-                       Scheduler& scheduler)
+                       Scheduler& scheduler, DiskReserve& reserve)
     : background_(background),
       labels_(labels),
       layout_(layout),
       config_(config),
       database_(database),
       models_(models),
-      scheduler_(scheduler) {}
+      scheduler_(scheduler),
+      reserve_(reserve) {}
 
 void Forgetting::start(std::function<Json()> rows, const Responder& responder) {
   responder.in_turn([this, rows = std::move(rows), responder](const Lane::Turn& turn) {
@@ -75,23 +76,25 @@ void Forgetting::submit(const std::function<Json()>& rows, const Responder& resp
 }
 
 Forgetting::Work Forgetting::remove_maps(const std::function<Json()>& rows) const {
-  Json reply = rows();
+  Json reply = reserve_.for_deletion(rows);
   Work work{labels_.forgetting(), {}, std::move(reply)};
   if (work.samples.empty()) return work;
   const auto digests = digests_of(work.samples);
   if (std::filesystem::exists(layout_.cache())) {
     std::vector<cache::SampleDigest> keys;
     for (const data::Digest& digest : digests) keys.push_back({digest.bytes});
-    open_cache(layout_, config_.cache.quota_bytes).forget(keys);
+    reserve_.for_deletion(
+        [&] { return open_cache(layout_, config_.cache.quota_bytes).forget(keys); });
   }
   work.jobs = jobs_that_know(layout_, {digests.begin(), digests.end()});
   return work;
 }
 
 void Forgetting::remove_traces(const Work& work, Json& reply) {
-  reply["versions"] = short_json(models_.forget_samples(digests_of(work.samples)));
+  reply["versions"] = short_json(
+      reserve_.for_deletion([&] { return models_.forget_samples(digests_of(work.samples)); }));
   if (work.samples.empty()) return;
-  daemon::remove_traces(database_, work.samples);
+  reserve_.for_deletion([&] { daemon::remove_traces(database_, work.samples); });
   scheduler_.begin_anew(work.jobs, [this, samples = work.samples] { forget_note(samples); });
 }
 
@@ -99,7 +102,7 @@ void Forgetting::forget_note(const std::vector<data::ForgottenSample>& samples) 
   try {
     background_.submit([this, samples]() -> Background::Done {
       try {
-        labels_.forgotten(samples);
+        reserve_.for_deletion([&] { labels_.forgotten(samples); });
       } catch (const Error& error) {
         spdlog::error("what was forgotten is still noted: {}", error.what());
       }

@@ -9,6 +9,8 @@
 //   4. what unfinished nights made of them: a running one is stopped, and each begins anew
 //   5. the note
 //
+// Each step has the disk's reserve, so that it works with no byte free.
+//
 // Loop thread only. Everything given outlives it and its work.
 #pragma once
 
@@ -19,6 +21,7 @@
 #include "daemon/rpc/method.h"
 #include "daemon/service/config.h"
 #include "daemon/service/scheduler.h"
+#include "daemon/state/disk_reserve.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state/model_store.h"
 #include "datasets/labels/label_store.h"
@@ -28,7 +31,8 @@ namespace moil::daemon {
 class Forgetting {
  public:
   Forgetting(Background& background, data::LabelStore& labels, const StateLayout& layout,
-             const Config& config, Database& database, ModelStore& models, Scheduler& scheduler);
+             const Config& config, Database& database, ModelStore& models, Scheduler& scheduler,
+             DiskReserve& reserve);
 
   // `rows` does step 1 on the background thread and returns the answer, to which "versions" is
   // added: the model versions that learned from what was forgotten.
@@ -54,6 +58,7 @@ class Forgetting {
   Database& database_;
   ModelStore& models_;
   Scheduler& scheduler_;
+  DiskReserve& reserve_;
 };
 
 }  // namespace moil::daemon

@@ -39,6 +39,7 @@ void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& opti
   file.version = file.base_version + 1;
   file.threads = spec.threads.value_or(command_.default_threads());
   file.cache_quota_bytes = config_.cache.quota_bytes;
+  file.leave_free_bytes = config_.disk.leave_free_bytes;
   file.spec = spec;
   data::make_private_folder(layout_.jobs());
   const auto path = layout_.jobs() / ("plan-" + std::to_string(next_++) + ".json");

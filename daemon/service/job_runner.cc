@@ -13,8 +13,10 @@ namespace moil::daemon {
 namespace {
 
 constexpr int kNesting = 64;
+// With which a loader that misses a library ends a program, and a shell one that it cannot run.
+constexpr int kLeastNotStarted = 126, kMostNotStarted = 127;
 
-// Written once: a later attempt reads what the first one was given.
+// A later attempt reads what the first one was given.
 void write_job_file(const StateLayout& layout, const JobFile& job) {
   data::make_private_folder(layout.jobs());
   data::make_private_folder(layout.job(job.id));
@@ -55,6 +57,7 @@ void JobRunner::stop(std::chrono::milliseconds grace) {
 }
 
 void JobRunner::on_line(const std::string& line) {
+  heard_ = true;
   Json event;
   try {
     event = parse_json(line, kNesting);
@@ -92,6 +95,10 @@ Outcome JobRunner::outcome(const ProcessExit& exit) const {
   const std::string message = error_ ? text_member(*error_, "message") : "";
   if (error_ && is_final(text_member(*error_, "code"))) {
     return {Outcome::Kind::kRefused, nullptr, message};
+  }
+  if (exit.code == kExitNoRoom) return {Outcome::Kind::kNoRoom, nullptr, message};
+  if (exit.code && *exit.code >= kLeastNotStarted && *exit.code <= kMostNotStarted && !heard_) {
+    return {Outcome::Kind::kNoStart, nullptr, "the worker did not start: it " + exit.text()};
   }
   const bool ended_by_us = stopping_ && (exit.signal == SIGTERM || exit.signal == SIGKILL);
   if (exit.code == kExitCheckpointed || ended_by_us) return {Outcome::Kind::kStopped, nullptr, ""};

@@ -19,6 +19,8 @@ struct Outcome {
     kResult,   // `result` holds it
     kStopped,  // as asked, with a checkpoint or before it could write one
     kRefused,  // the job cannot succeed: trying again is no use
+    kNoRoom,   // the disk was full: to be resumed when there is room
+    kNoStart,  // the program did not come up (a library of its own was missing, say)
     kDied,     // anything else
   };
   Kind kind = Kind::kDied;
@@ -34,7 +36,7 @@ class JobRunner {
     std::function<void(const Outcome&)> ended;        // last; may destroy the runner
   };
 
-  // Throws moil::Error where the worker cannot be started.
+  // Throws where the worker cannot be started.
   JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
             const JobFile& job, Callbacks callbacks);
 
@@ -53,6 +55,7 @@ class JobRunner {
   std::string stage_;
   std::optional<Json> result_;
   std::optional<Json> error_;
+  bool heard_ = false;  // it wrote something
   bool stopping_ = false;
   std::unique_ptr<WorkerProcess> process_;
 };

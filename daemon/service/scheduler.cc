@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLongestBackoffSeconds = 3600;
 constexpr const char* kForgotten = "a sample was forgotten; the night begins anew without it";
+constexpr double kLongestHoldSeconds = 300, kLongestWaitForRoomSeconds = 900;
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(std::llround(seconds * 1000));
@@ -22,7 +23,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
                      const StateLayout& layout, const World& world, JobStore& jobs,
-                     const data::LabelStore& labels, Listener listener)
+                     const data::LabelStore& labels, DiskReserve& reserve, Listener listener)
     : loop_(loop),
       config_(config),
       command_(command),
@@ -30,7 +31,10 @@ Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand&
       world_(world),
       jobs_(jobs),
       labels_(labels),
-      listener_(std::move(listener)) {
+      reserve_(reserve),
+      listener_(std::move(listener)),
+      hold_(world, layout.root()) {
+  remember_delays();
   wake();
 }
 
@@ -44,8 +48,9 @@ void Scheduler::wake() {
 void Scheduler::tick() {
   timer_ = loop_.after(milliseconds(config_.poll_seconds), [this] { tick(); });
   try {
+    reserve_.restore();
     look();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     spdlog::error("the queue cannot be read or written: {}", error.what());
   }
 }
@@ -54,8 +59,41 @@ void Scheduler::look() {
   if (ended_) settle_ended();
   if (shut_down_done_ || ended_) return;
   if (runner_) return stop_if_closed();
-  const auto job = jobs_.next(world_.now_milliseconds(), verdict().open);
+  const Verdict now = verdict();
+  watch_the_wait(now);
+  if (hold_.holds()) return;
+  const auto job = next_job(now.open);
   if (job) start(*job);
+}
+
+void Scheduler::watch_the_wait(const Verdict& verdict) {
+  if (jobs_.count(JobState::kQueued) == 0) return waits_.clear();
+  const std::int64_t most = 3 * milliseconds(config_.poll_seconds).count();
+  waits_.look(verdict, world_.steady_milliseconds(), most);
+}
+
+// Those that ran out of room let others go first: these may need less.
+std::optional<Job> Scheduler::next_job(bool window_open) {
+  std::vector<std::int64_t> waiting;
+  for (const auto& [job, until] : retry_at_) {
+    if (world_.steady_milliseconds() < until) waiting.push_back(job);
+  }
+  std::vector<std::int64_t> others = waiting;
+  others.insert(others.end(), short_of_room_.begin(), short_of_room_.end());
+  const auto job = jobs_.next(window_open, others);
+  if (job || short_of_room_.empty()) return job;
+  short_of_room_.clear();
+  return jobs_.next(window_open, waiting);
+}
+
+// What an earlier run of the daemon let wait: by its clock, which may have been any. No wait is
+// longer than a backoff can be.
+void Scheduler::remember_delays() {
+  const std::int64_t now = world_.now_milliseconds();
+  for (const Job& job : jobs_.delayed(now)) {
+    const std::int64_t longest = milliseconds(backoff_seconds(job.failures)).count();
+    retry_at_[job.id] = world_.steady_milliseconds() + std::min(job.not_before - now, longest);
+  }
 }
 
 Verdict Scheduler::verdict() const {
@@ -73,34 +111,52 @@ void Scheduler::stop_if_closed() {
 
 void Scheduler::start(const Job& job) {
   const std::int64_t id = job.id;
+  if (const auto why = jobs_.cannot_start(job)) {
+    spdlog::error("job {}: cannot start: {}", id, *why);
+    jobs_.end(id, JobState::kFailed, *why);
+    listener_.changed(id);
+    return wake();
+  }
   try {
-    JobFile file = jobs_.start(id);
+    if (job.attempts == 0) std::filesystem::remove(layout_.job_file(id));  // of a start that failed
+    JobFile file = jobs_.prepare(id);
     file.threads = file.spec.threads.value_or(command_.default_threads());
     file.cache_quota_bytes = config_.cache.quota_bytes;
-    progress_ = nullptr;
-    stop_reason_.clear();
-    runs_now_ = job.ignore_window;
-    JobRunner::Callbacks callbacks;
-    callbacks.progress = [this, id](const Json& event) {
-      progress_ = event;
-      listener_.progress(id, event);
-    };
-    callbacks.event = [this, id](const Json& event) {
-      try {
-        jobs_.add_event(id, event);
-        listener_.changed(id);
-      } catch (const Error& error) {
-        spdlog::error("job {}: an event is lost: {}", id, error.what());
-      }
-    };
-    callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
-    runner_ = std::make_unique<JobRunner>(loop_, command_, layout_, file, std::move(callbacks));
-  } catch (const Error& error) {
+    file.leave_free_bytes = config_.disk.leave_free_bytes;
+    auto runner = make_runner(file);
+    jobs_.begin(id);
+    runner_ = std::move(runner);
+  } catch (const std::exception& error) {
     spdlog::error("job {}: cannot start: {}", id, error.what());
-    jobs_.end(id, JobState::kFailed, error.what());
-    wake();
+    return hold_.again(
+        dynamic_cast<const DiskFull*>(&error) ? QueueHold::Cause::kRoom : QueueHold::Cause::kStart,
+        "job " + std::to_string(id) + " cannot start: " + error.what(),
+        {config_.poll_seconds, kLongestHoldSeconds});
   }
+  retry_at_.erase(id);
+  waits_.clear();
+  progress_ = nullptr;
+  stop_reason_.clear();
+  runs_now_ = job.ignore_window;
   listener_.changed(id);
+}
+
+std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
+  JobRunner::Callbacks callbacks;
+  callbacks.progress = [this, id = file.id](const Json& event) {
+    progress_ = event;
+    listener_.progress(id, event);
+  };
+  callbacks.event = [this, id = file.id](const Json& event) {
+    try {
+      jobs_.add_event(id, event);
+      listener_.changed(id);
+    } catch (const std::exception& error) {
+      spdlog::error("job {}: an event is lost: {}", id, error.what());
+    }
+  };
+  callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
+  return std::make_unique<JobRunner>(loop_, command_, layout_, file, std::move(callbacks));
 }
 
 void Scheduler::ended(const Outcome& outcome) {
@@ -110,7 +166,7 @@ void Scheduler::ended(const Outcome& outcome) {
   progress_ = nullptr;
   try {
     settle_ended();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     spdlog::error("job {}: its end cannot be recorded: {}", gone->job(), error.what());
   }
   for (const auto& done : std::exchange(when_dropped_, {})) done();
@@ -120,12 +176,14 @@ void Scheduler::ended(const Outcome& outcome) {
 
 void Scheduler::settle_ended() {
   const auto& [id, outcome] = *ended_;
-  try {
-    settle(jobs_.get(id), outcome);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInternal) throw;
-    died(jobs_.get(id), error.what());  // the worker did not do what it said
-  }
+  reserve_.for_record([&, id = id, &outcome = outcome] {
+    try {
+      settle(jobs_.get(id), outcome);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInternal) throw;
+      died(jobs_.get(id), error.what());  // the worker did not do what it said
+    }
+  });
   const JobState state = jobs_.get(id).state;
   if (is_finished(state)) remove_job_folder(id);
   spdlog::info("job {}: {}", id, to_string(state));
@@ -134,16 +192,25 @@ void Scheduler::settle_ended() {
 }
 
 void Scheduler::settle(const Job& job, const Outcome& outcome) {
+  using Kind = Outcome::Kind;
+  const bool passing = outcome.kind == Kind::kNoRoom || outcome.kind == Kind::kNoStart;
+  const bool decided = outcome.kind == Kind::kResult || outcome.kind == Kind::kRefused;
+  if (!passing) hold_.clear();
+  if (job.cancelling && !decided) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   switch (outcome.kind) {
-    case Outcome::Kind::kResult:
+    case Kind::kResult:
       return settle_result(job, outcome.result);
-    case Outcome::Kind::kRefused:
+    case Kind::kRefused:
       return jobs_.end(job.id, JobState::kFailed, outcome.message);
-    case Outcome::Kind::kStopped:
-      if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+    case Kind::kStopped:
       return jobs_.pause(job.id, stop_reason_);
-    case Outcome::Kind::kDied:
-      if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+    case Kind::kNoRoom:
+      return wait_for_room(job, outcome.message);
+    case Kind::kNoStart:
+      jobs_.take_back(job.id, outcome.message);
+      return hold_.again(QueueHold::Cause::kStart, outcome.message,
+                         {config_.poll_seconds, kLongestHoldSeconds});
+    case Kind::kDied:
       return died(job, outcome.message);
   }
 }
@@ -199,16 +266,30 @@ void Scheduler::drop_work(std::int64_t job) const {
   }
 }
 
+void Scheduler::wait_for_room(const Job& job, const std::string& why) {
+  jobs_.pause(job.id, "waits for room on the disk: " + why);
+  short_of_room_.insert(job.id);
+  hold_.again(QueueHold::Cause::kRoom,
+              "job " + std::to_string(job.id) + " found no room on the disk: " + why,
+              {config_.worker.backoff_seconds, kLongestWaitForRoomSeconds});
+}
+
 void Scheduler::died(const Job& job, const std::string& why) {
   const int failures = job.failures + 1;
   if (failures >= config_.worker.attempts) {
     return jobs_.end(job.id, JobState::kFailed,
                      why + "; given up after " + std::to_string(failures) + " attempts");
   }
-  const double backoff =
-      std::min(config_.worker.backoff_seconds * std::pow(2, job.failures), kLongestBackoffSeconds);
-  jobs_.retry(job.id, why, world_.now_milliseconds() + milliseconds(backoff).count());
-  loop_.after(milliseconds(backoff), [this] { wake(); });
+  const auto backoff = milliseconds(backoff_seconds(failures));
+  jobs_.retry(job.id, why, world_.now_milliseconds() + backoff.count());
+  retry_at_[job.id] = world_.steady_milliseconds() + backoff.count();
+  loop_.after(backoff, [this] { wake(); });
+}
+
+// Before the attempt after so many failures.
+double Scheduler::backoff_seconds(int failures) const {
+  const double doubled = config_.worker.backoff_seconds * std::pow(2, std::max(failures - 1, 0));
+  return std::min(doubled, kLongestBackoffSeconds);
 }
 
 void Scheduler::cancel(std::int64_t job) {
@@ -218,12 +299,17 @@ void Scheduler::cancel(std::int64_t job) {
                 "job " + std::to_string(job) + " is " + to_string(found.state) + " already");
   }
   if (runner_ && runner_->job() == job) {
-    jobs_.set_cancelling(job);
+    reserve_.for_record([&] { jobs_.set_cancelling(job); });
     runner_->stop(grace());
     return;
   }
-  jobs_.end(job, JobState::kCancelled, "cancelled");
-  remove_job_folder(job);
+  reserve_.for_deletion([&] {
+    jobs_.end(job, JobState::kCancelled, "cancelled");
+    remove_job_folder(job);
+  });
+  if (ended_ && ended_->first == job) ended_.reset();  // it need not be recorded any more
+  retry_at_.erase(job);
+  short_of_room_.erase(job);
   listener_.changed(job);
 }
 
@@ -237,6 +323,18 @@ void Scheduler::shut_down(std::function<void()> done) {
 std::optional<std::int64_t> Scheduler::running() const {
   if (!runner_) return std::nullopt;
   return runner_->job();
+}
+
+std::optional<QueueHold::Told> Scheduler::held() const {
+  if (runner_) return std::nullopt;  // it is being tried
+  return hold_.told();
+}
+
+Job Scheduler::as_it_is(Job job) const {
+  if (job.state != JobState::kRunning || running() == job.id) return job;
+  job.state = JobState::kQueued;
+  job.message = "its worker is gone; that is recorded as soon as the disk allows it";
+  return job;
 }
 
 Json Scheduler::progress(std::int64_t job) const {

@@ -2,19 +2,26 @@
 // in the window and while the device's conditions hold. Stops what runs when they no longer do.
 //
 // A worker that dies unasked costs an attempt; the next one waits (backoff, doubling) and resumes
-// from the checkpoint. Errors that repeating cannot cure end the job at once. Where the end of a
-// job cannot be recorded (the disk is full), that is tried again until it can. Loop thread only.
+// from the checkpoint. Errors that repeating cannot cure end the job at once. What lies in the
+// device and passes costs nothing and holds the queue (queue_hold.h): a worker that cannot be
+// started, a full disk. Where the end of a job cannot be recorded, that is tried again until it
+// can. Waits are measured by the steady clock. Loop thread only.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "daemon/schedule/wait_log.h"
 #include "daemon/service/config.h"
 #include "daemon/service/job_runner.h"
+#include "daemon/service/queue_hold.h"
+#include "daemon/state/disk_reserve.h"
 #include "daemon/state/job_store.h"
 #include "datasets/labels/label_store.h"
 
@@ -30,7 +37,7 @@ class Scheduler {
 
   Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
             const StateLayout& layout, const World& world, JobStore& jobs,
-            const data::LabelStore& labels, Listener listener);
+            const data::LabelStore& labels, DiskReserve& reserve, Listener listener);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -49,18 +56,31 @@ class Scheduler {
   std::optional<std::int64_t> running() const;
   Json progress(std::int64_t job) const;  // the latest, or null
   Verdict verdict() const;                // whether a job may run in the window now
+  // Why nothing is started although a job could be; empty where nothing is the matter.
+  std::optional<QueueHold::Told> held() const;
+  // What jobs have waited for tonight.
+  const std::map<Obstacle, Waited>& waited() const { return waits_.waited(); }
+  // The job as it really is: none runs without a worker, even where the disk does not let us
+  // record that it is gone.
+  Job as_it_is(Job job) const;
 
  private:
   void tick();
   void look();
+  void watch_the_wait(const Verdict& verdict);
   void stop_if_closed();
+  std::optional<Job> next_job(bool window_open);
   void start(const Job& job);
+  std::unique_ptr<JobRunner> make_runner(const JobFile& file);
   void ended(const Outcome& outcome);
   void settle_ended();
   void settle(const Job& job, const Outcome& outcome);
   void settle_result(const Job& job, const Json& result);
   void drop_work(std::int64_t job) const;
+  void wait_for_room(const Job& job, const std::string& why);
   void died(const Job& job, const std::string& why);
+  double backoff_seconds(int failures) const;
+  void remember_delays();
   void remove_job_folder(std::int64_t job) const;
   std::chrono::milliseconds grace() const;
 
@@ -71,10 +91,15 @@ class Scheduler {
   const World& world_;
   JobStore& jobs_;
   const data::LabelStore& labels_;
+  DiskReserve& reserve_;
   Listener listener_;
   std::unique_ptr<JobRunner> runner_;
   std::optional<std::pair<std::int64_t, Outcome>> ended_;  // not recorded yet
-  bool runs_now_ = false;                                  // the running job ignores the window
+  QueueHold hold_;
+  WaitLog waits_;
+  std::map<std::int64_t, std::int64_t> retry_at_;  // of jobs whose worker died; steady clock
+  std::set<std::int64_t> short_of_room_;           // let others go first
+  bool runs_now_ = false;                          // the running job ignores the window
   std::string stop_reason_;
   std::vector<std::function<void()>> when_dropped_;  // the running job begins anew; then these
   Json progress_;

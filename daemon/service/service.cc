@@ -29,22 +29,23 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
     : config(configuration),
       loop(event_loop),
       world(the_world),
-      started_at(the_world.now_milliseconds()),
+      started_at(the_world.steady_milliseconds()),
       folder(state),
       layout(folder.layout()),
       lock(layout.lock()),
+      reserve(layout.reserve(), static_cast<std::uint64_t>(config.disk.reserve_bytes)),
       database(open_database(layout)),
       models(database, layout),
       jobs(database, models),
       labels(layout.labels(), data::LabelStore::Access::kReadWrite),
-      forgetting(background, labels, layout, config, database, models, scheduler),
+      forgetting(background, labels, layout, config, database, models, scheduler, reserve),
       watchers(jobs),
       command(config.worker, layout, lock.descriptor()),
       worker_calls(loop),
       importer(worker_calls, command, layout, database, models),
       planner(worker_calls, command, layout, config, models),
       predictor(worker_calls, command, layout, models),
-      scheduler(loop, config, command, layout, world, jobs, labels,
+      scheduler(loop, config, command, layout, world, jobs, labels, reserve,
                 {.changed = [this](std::int64_t job) { watchers.changed(job); },
                  .progress = [this](std::int64_t job,
                                     const Json& event) { watchers.progress(job, event); }}),
@@ -54,7 +55,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       server(loop, socket, dispatcher, limits),
       outside(loop, limits.file_time),
       background(loop) {
-  recover(jobs, models);
+  reserve.for_record([&] { recover(jobs, models); });
   forgetting.resume();
   server.on_drained([this](const auto& client) { watchers.drained(client); });
   server.on_closed([this](const auto& client) { watchers.closed(client); });
@@ -65,8 +66,9 @@ void Service::shut_down(std::function<void()> done) { scheduler.shut_down(std::m
 std::string Service::status() const {
   const auto waiting = jobs.count(JobState::kQueued);
   const auto running = scheduler.running();
+  const auto held = scheduler.held();
   return (running ? "job " + std::to_string(*running) + " runs" : std::string("no job runs")) +
-         ", " + std::to_string(waiting) + " wait";
+         ", " + std::to_string(waiting) + " wait" + (held ? "; held: " + held->why : "");
 }
 
 }  // namespace moil::daemon

@@ -21,6 +21,7 @@
 #include "daemon/service/scheduler.h"
 #include "daemon/service/watchers.h"
 #include "daemon/service/worker_command.h"
+#include "daemon/state/disk_reserve.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state/lock_file.h"
 #include "daemon/state/model_store.h"
@@ -43,10 +44,11 @@ class Service {
   const Config config;
   EventLoop& loop;
   const World& world;
-  const std::int64_t started_at;
+  const std::int64_t started_at;  // by the steady clock
   const StateFolder folder;
   const StateLayout& layout;
   const LockFile lock;
+  DiskReserve reserve;
   Database database;
   ModelStore models;
   JobStore jobs;

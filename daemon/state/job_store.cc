@@ -121,13 +121,19 @@ std::vector<Json> JobStore::results(int limit) const {
   return out;
 }
 
-std::optional<Job> JobStore::next(std::int64_t now, bool window_open) const {
-  const auto found = query(
-      "WHERE state = 'queued' AND not_before <= ? AND (ignore_window = 1 OR ? = 1) "
-      "ORDER BY ignore_window DESC, id LIMIT 1",
-      {now, window_open ? 1 : 0});
+std::optional<Job> JobStore::next(bool window_open, std::span<const std::int64_t> waiting) const {
+  std::string others = "0";  // no job's number
+  for (const std::int64_t id : waiting) others += "," + std::to_string(id);
+  const auto found =
+      query("WHERE state = 'queued' AND (ignore_window = 1 OR ? = 1) AND id NOT IN (" + others +
+                ") ORDER BY ignore_window DESC, id LIMIT 1",
+            {window_open ? 1 : 0});
   if (found.empty()) return std::nullopt;
   return found.front();
+}
+
+std::vector<Job> JobStore::delayed(std::int64_t now) const {
+  return query("WHERE state IN ('queued', 'running') AND not_before > ?", {now});
 }
 
 void JobStore::events(std::int64_t id, std::int64_t after_seq,
@@ -139,27 +145,47 @@ void JobStore::events(std::int64_t id, std::int64_t after_seq,
   }
 }
 
-JobFile JobStore::start(std::int64_t id) {
+std::optional<std::string> JobStore::cannot_start(const Job& job) const {
+  if (job.version || models_.active(job.spec.model)) return std::nullopt;
+  return "model \"" + job.spec.model + "\" has no active version; import it first";
+}
+
+JobFile JobStore::prepare(std::int64_t id) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
   Job job = get(id);
+  const auto base = models_.active(job.spec.model);
+  // A job that has not begun starts from what is active when it does.
+  if (job.version && job.attempts == 0 && base && base->version != *job.base_version) {
+    models_.discard(job.spec.model, *job.version);
+    job.version.reset();
+  }
   if (!job.version) {
-    const auto base = models_.active(job.spec.model);
-    if (!base) {
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "model \"" + job.spec.model + "\" has no active version; import it first");
-    }
+    if (!base) throw Error(ErrorCode::kFailedPrecondition, cannot_start(job).value());
     job.base_version = base->version;
     job.version = models_.reserve(job.spec.model, base->version, id);
-    Statement update(db_,
-                     "UPDATE jobs SET base_version = ?, version = ?, started_at = ? WHERE id = ?");
-    update.bind(*job.base_version).bind(*job.version).bind(now_milliseconds()).bind(id).run();
+    Statement update(db_, "UPDATE jobs SET base_version = ?, version = ? WHERE id = ?");
+    update.bind(*job.base_version).bind(*job.version).bind(id).run();
   }
-  Statement update(db_, "UPDATE jobs SET attempts = attempts + 1 WHERE id = ?");
-  update.bind(id).run();
-  ++job.attempts;
-  set_state(job, JobState::kRunning, "");
   transaction.commit();
   return {.id = id, .base_version = *job.base_version, .version = *job.version, .spec = job.spec};
+}
+
+void JobStore::begin(std::int64_t id) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Statement update(db_,
+                   "UPDATE jobs SET attempts = attempts + 1, not_before = 0, "
+                   "started_at = coalesce(started_at, ?) WHERE id = ?");
+  update.bind(now_milliseconds()).bind(id).run();
+  set_state(get(id), JobState::kRunning, "");
+  transaction.commit();
+}
+
+void JobStore::take_back(std::int64_t id, const std::string& why) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Statement update(db_, "UPDATE jobs SET attempts = attempts - 1 WHERE id = ?");
+  update.bind(id).run();
+  set_state(get(id), JobState::kQueued, why);
+  transaction.commit();
 }
 
 void JobStore::pause(std::int64_t id, const std::string& why) {

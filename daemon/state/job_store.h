@@ -33,15 +33,24 @@ class JobStore {
   std::int64_t count(JobState state) const;
   // The results of finished jobs that promoted or were held back, newest first.
   std::vector<Json> results(int limit) const;
-  // What may start at `now`: jobs that ignore the window first, then in the order they came.
-  std::optional<Job> next(std::int64_t now, bool window_open) const;
+  // What may start: jobs that ignore the window first, then in the order they came; none of those
+  // that wait for something else.
+  std::optional<Job> next(bool window_open, std::span<const std::int64_t> waiting) const;
+  // Unfinished jobs whose not_before lies ahead of `now`.
+  std::vector<Job> delayed(std::int64_t now) const;
   // In order, until `take` returns false.
   void events(std::int64_t id, std::int64_t after_seq,
               const std::function<bool(const JobEvent&)>& take) const;
 
-  // Queued -> running. The first time, the model's active version becomes the base and a version
-  // is reserved; kFailedPrecondition where the model has no active version.
-  JobFile start(std::int64_t id);  // threads and cache_quota_bytes are the caller's to fill in
+  // Why the job itself can never start: its model has no active version.
+  std::optional<std::string> cannot_start(const Job& job) const;
+  // What its worker is to be given; the job stays queued. Before its first attempt, the model's
+  // active version becomes the base and a version is reserved.
+  JobFile prepare(std::int64_t id);  // threads and the cache's limits are the caller's to fill in
+  // Queued -> running: a worker has been started.
+  void begin(std::int64_t id);
+  // Running -> queued, as if that worker had never been started.
+  void take_back(std::int64_t id, const std::string& why);
   // Running -> queued: the worker stopped as asked.
   void pause(std::int64_t id, const std::string& why);
   // Running -> queued with one failure more; the next attempt waits until not_before.

@@ -38,9 +38,9 @@ LockFile::LockFile(const std::filesystem::path& path, std::chrono::milliseconds 
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(fd_.get(), 0) != 0 ||
-      ::pwrite(fd_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-    throw system_error("cannot write " + path.string(), errno);
+  // For people to read; a full disk does not keep the daemon from starting.
+  if (::ftruncate(fd_.get(), 0) == 0) {
+    [[maybe_unused]] const ssize_t n = ::pwrite(fd_.get(), pid.data(), pid.size(), 0);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <new>
 
 #include "base/access.h"
-#include "base/error.h"
+#include "base/disk_full.h"
 #include "base/file.h"
 #include "base/process_memory.h"
 #include "daemon/night/import.h"
@@ -88,14 +88,21 @@ int guarded(moil::daemon::EventWriter& events, const Work& work) {
     events.error(error);
     return exit_code_of(error.code());
   };
+  const auto no_room = [&](const Error& error) {
+    events.error(error);
+    return moil::daemon::kExitNoRoom;
+  };
   try {
     return work();
+  } catch (const moil::DiskFull& e) {
+    return no_room(e);
   } catch (const Error& e) {
     return fail(e);
   } catch (const std::bad_alloc&) {
     return fail(Error(ErrorCode::kResourceExhausted, "the worker ran out of memory"));
   } catch (const std::filesystem::filesystem_error& e) {
-    return fail(moil::access_error(e.what(), e.path1(), e.code().value()));
+    const Error error = moil::access_error(e.what(), e.path1(), e.code().value());
+    return moil::is_disk_full(e.code().value()) ? no_room(error) : fail(error);
   } catch (const std::exception& e) {
     return fail(Error(ErrorCode::kInternal, e.what()));
   }

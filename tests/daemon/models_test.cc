@@ -164,7 +164,8 @@ TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
     prepare_database(database);
     ModelStore models(database, StateLayout(state()));
     JobStore jobs(database, models);
-    EXPECT_EQ(jobs.start(id).version, 2);
+    EXPECT_EQ(jobs.prepare(id).version, 2);
+    jobs.begin(id);
   }
   fs::create_directories(model("2"));
   std::ofstream(model("2") / "model.json") << "the worker's";

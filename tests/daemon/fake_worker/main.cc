@@ -6,6 +6,7 @@
 //   crash-once   kills itself once      bad-data    reports an error that is final
 //   garbage      writes lines that are no events    deaf   ignores SIGTERM
 //   no-folder    reports a version it did not write
+//   no-room      finds the disk full while it trains, until there is a file "go"
 //   elastic      tells of elastic training in its result
 //
 // A test may put into the state folder: "mix.json", the samples that jobs note as theirs, and
@@ -77,6 +78,10 @@ class Night {
       write_file_atomic(place_, std::to_string(step + 1));
       const bool crashes = name == "crash" || (name == "crash-once" && attempts == 1);
       if (crashes && step == 12) ::raise(SIGKILL);
+      if (name == "no-room" && step == 12 && !fs::exists(layout_.root() / "go")) {
+        events_.error(Error(ErrorCode::kResourceExhausted, "cannot write a checkpoint: no room"));
+        return kExitNoRoom;
+      }
       if (endless()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     return finish(attempts, resumed_from);

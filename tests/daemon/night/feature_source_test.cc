@@ -207,6 +207,28 @@ TEST_F(FeatureSourceTest, WhatTheCacheLostIsComputedAgain) {
   EXPECT_TRUE(same_bits(read(reader), before));
 }
 
+TEST_F(FeatureSourceTest, WhatDoesNotFitIsComputedEachTime) {
+  Backbone net = backbone(4);
+  const std::uint64_t five = 5 * (12 * sizeof(float) + 36 + 16);
+  cache::FeatureCache cache(temp_ / "cache", {.quota_bytes = five, .batch_entries = 2});
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id);
+  FeatureReader::Filled filled;
+  ASSERT_TRUE(fill(reader, filled));
+  const auto samples = static_cast<std::int64_t>(samples_.size());
+  const auto stored = static_cast<std::int64_t>(cache.stats().entries);
+  EXPECT_GE(stored, 4);
+  EXPECT_LT(stored, samples);
+  EXPECT_EQ(filled.uncached, samples - stored);
+  EXPECT_LT(filled.computed, samples) << "what cannot be kept is not computed for nothing";
+  EXPECT_NE(filled.why_uncached.find("the quota of"), std::string::npos) << filled.why_uncached;
+  EXPECT_EQ(told_.back(), samples);
+  net.release();
+  FeatureReader computed(origins_, bundle_.preprocessing, net, nullptr, id);
+  EXPECT_TRUE(same_bits(read(reader), read(computed)));
+}
+
 TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
   Backbone net = backbone(4);
   cache::FeatureCache cache(temp_ / "cache");

@@ -36,11 +36,28 @@ class FakeWorld : public World {
   std::atomic<double> temperature = 40;
   std::atomic<double> load = 0;
 
-  std::int64_t now_milliseconds() const override { return daemon::now_milliseconds(); }
+  std::atomic<std::int64_t> clock_ahead = 0;   // milliseconds by which the clock is wrong
+  std::atomic<std::int64_t> steady_ahead = 0;  // that have gone by unnoticed
+  std::atomic<std::uint64_t> free = 1 << 30;
+
+  std::int64_t now_milliseconds() const override {
+    return daemon::now_milliseconds() + clock_ahead;
+  }
+  std::int64_t steady_milliseconds() const override {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(since).count() + steady_ahead;
+  }
   int minute_of_day() const override { return minute; }
   DeviceReading device() const override {
-    return {
-        .on_mains = on_mains, .battery = 0.9, .load_per_cpu = load, .temperature_c = temperature};
+    return {.on_mains = on_mains,
+            .battery = 0.9,
+            .load_per_cpu = load,
+            .temperature_c = temperature,
+            .hottest = {},
+            .ignored = {}};
+  }
+  std::optional<std::uint64_t> free_bytes(const std::filesystem::path&) const override {
+    return free;
   }
 };
 

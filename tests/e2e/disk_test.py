@@ -1,0 +1,127 @@
+"""A disk that is full: nights wait for room and go on, and room can be made when there is none."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from typing import Any
+
+from small_disk import SmallDisk, own_namespace
+from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, wait_for
+
+MIB = 1 << 20
+ROW = Row("disk", "disk", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
+CLOSED = {"start": "00:00", "end": "00:01"}  # jobs without --now stay queued, but for a minute
+
+world: World
+
+
+def setUpModule() -> None:
+    global world
+    try:
+        own_namespace()
+    except OSError as error:
+        raise unittest.SkipTest(f"a small disk cannot be mounted here ({error})") from error
+    world = World()
+    unittest.addModuleCleanup(world.clean)
+
+
+class DiskTest(unittest.TestCase):
+    disk_bytes = 96 * MIB
+    config: dict[str, Any] = {
+        "worker": {"backoff_seconds": 1000, "attempts": 2},
+        "window": CLOSED,
+        "poll_seconds": 0.1,
+        "disk": {"reserve_bytes": 8 * MIB, "leave_free_bytes": 0},
+    }
+
+    def setUp(self) -> None:
+        folder = world.new_folder(self._testMethodName[:24])
+        self.disk = SmallDisk(folder / "state", self.disk_bytes)
+        self.daemon: Daemon = daemon_in(folder, self.config)
+        self.enterContext(self.daemon)
+        self.ctl: Moilctl = ctl_of(self.daemon)
+        world.furnish(self.ctl)
+
+    def night(self, **changes: Any) -> dict[str, Any]:
+        job = self.ctl.wait(self.ctl.submit(world.spec(ROW, **changes)))
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        return job
+
+    def queue(self) -> int:
+        """A job that waits for the window."""
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(world.spec(ROW), file)
+            file.flush()
+            return int(self.ctl.json("job", "submit", file.name)["id"])
+
+    def digests(self) -> list[str]:
+        return [sample["digest"] for sample in self.ctl.json("label", "samples")["samples"]]
+
+    def is_waiting_for_room(self, job: int) -> bool:
+        held = self.ctl.json("status")["held"]
+        return self.ctl.job(job)["state"] == "queued" and held is not None
+
+
+class PauseTest(DiskTest):
+    config = {**DiskTest.config, "disk": {"reserve_bytes": 8 * MIB, "leave_free_bytes": 1 << 30}}
+
+    def test_a_night_that_finds_no_room_is_resumed_when_there_is_some(self) -> None:
+        weights = self.daemon.state / "models" / MODEL / "1" / "weights.safetensors"
+        self.disk.fill(leave=weights.stat().st_size // 2)
+        job = self.ctl.submit(world.spec(ROW))
+        wait_for("the job waits for room", lambda: self.is_waiting_for_room(job))
+        self.assertEqual(self.daemon.workers(), [])
+        self.assertEqual(self.ctl.job(job)["failures"], 0)
+        self.disk.empty()
+        done = self.ctl.wait(job, seconds=120)
+        self.assertEqual((done["state"], done["failures"]), ("succeeded", 0), done["message"])
+        self.assertIsNone(self.ctl.json("status")["held"])
+        cache = done["result"]["details"]["cache"]
+        self.assertGreater(cache["uncached"], 0, "below the floor, the cache takes nothing")
+        self.assertEqual(self.night()["result"]["promoted"], True)
+
+
+class NoByteFreeTest(DiskTest):
+    def test_room_can_be_made(self) -> None:
+        self.night()
+        queued, digests = self.queue(), self.digests()
+        commands: list[tuple[str, ...]] = [
+            ("job", "cancel", str(queued)),
+            ("model", "rollback", MODEL),
+            ("label", "forget", digests[0]),
+            ("label", "rm", SETTINGS.local_classes[0], "--with-samples"),
+            ("cache", "gc", "--all"),
+        ]
+        for words in commands:
+            with self.subTest(" ".join(words)):
+                self.disk.fill()
+                self.assertEqual(self.disk.free(), 0)
+                self.ctl.text(*words)
+        self.assertEqual(self.ctl.job(queued)["state"], "cancelled")
+        self.assertTrue(next(m for m in self.ctl.json("model", "list")["models"] if m["version"] == 1)["active"])
+        self.assertNotIn(digests[0], self.digests())
+        self.assertEqual(self.ctl.json("cache", "stats")["entries"], 0)
+        self.disk.empty()
+        wait_for("the reserve is there again", lambda: (self.daemon.state / "reserve").stat().st_size == 8 * MIB)
+        self.night()
+
+    def test_the_daemon_starts(self) -> None:
+        self.daemon.stop()
+        self.disk.fill()
+        self.daemon.start()
+        self.ctl.text("label", "forget", self.digests()[0])
+
+    def test_a_job_whose_worker_is_gone_does_not_run(self) -> None:
+        job = self.ctl.submit(world.spec(ROW, train={"epochs": 100_000}))
+        wait_for("it trains", lambda: (self.ctl.job(job)["progress"] or {}).get("stage") == "train")
+        self.disk.fill()
+        (worker,) = self.daemon.workers()
+        self.ctl.json("job", "cancel", str(job))
+        wait_for("the worker is gone", lambda: worker not in self.daemon.workers())
+        wait_for("the job does not run", lambda: self.ctl.job(job)["state"] == "cancelled")
+
+
+if __name__ == "__main__":
+    unittest.main()
