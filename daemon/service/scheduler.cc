@@ -182,6 +182,8 @@ void Scheduler::settle_ended() {
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInternal) throw;
       died(jobs_.get(id), error.what());  // the worker did not do what it said
+    } catch (const Json::exception& error) {
+      died(jobs_.get(id), std::string("the worker's result makes no sense: ") + error.what());
     }
   });
   const JobState state = jobs_.get(id).state;
