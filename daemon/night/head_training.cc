@@ -16,7 +16,19 @@ Json to_json(const TrainState& state) {
           {"loss_sum", state.loss_sum},
           {"loss_count", state.loss_count},
           {"seconds", state.seconds},
-          {"cpu_seconds", state.cpu_seconds}};
+          {"cpu_seconds", state.cpu_seconds},
+          {"updates", state.updates}};
+}
+
+// Checkpoints of before weights' own steps were counted do not tell them.
+bool tells_updates(const Json& text) { return text.at("state").contains("updates"); }
+
+// Where nothing is chosen, every weight with a state takes every step.
+void count_updates(TrainState& state, std::span<const PersistentTensor> tensors) {
+  for (const PersistentTensor& tensor : tensors) {
+    if (tensor.kind == TensorKind::kOptimizerState)
+      state.updates[tensor.name.substr(0, tensor.name.rfind('/'))] = state.step;
+  }
 }
 
 TrainState train_state_from_json(const Json& json) {
@@ -26,6 +38,7 @@ TrainState train_state_from_json(const Json& json) {
   state.loss_count = json.at("loss_count");
   state.seconds = json.at("seconds");
   state.cpu_seconds = json.at("cpu_seconds");
+  if (json.contains("updates")) json.at("updates").get_to(state.updates);
   return state;
 }
 
@@ -46,7 +59,9 @@ class PlainTraining final : public HeadTraining {
     Json text = Json::parse(saved->text());
     saved->restore(trainer_.network().persistent());
     trainer_.network().weights_changed();
-    trainer_.state() = train_state_from_json(text.at("state"));
+    TrainState& state = trainer_.state();
+    state = train_state_from_json(text.at("state"));
+    if (!tells_updates(text)) count_updates(state, trainer_.network().persistent());
     return text.at("beside");
   }
 
@@ -101,8 +116,10 @@ class ElasticTraining final : public HeadTraining {
     std::vector<ElasticInterval> intervals;
     for (const Json& interval : text.at("intervals"))
       intervals.push_back(elastic_interval_from_json(interval));
+    TrainState state = train_state_from_json(text.at("state"));
+    if (!tells_updates(text)) state.updates = updates_of(intervals, state.step);
     start(weights, std::move(profiles));
-    trainer_->resume(std::move(intervals), train_state_from_json(text.at("state")));
+    trainer_->resume(std::move(intervals), state);
     saved->restore(trainer_->persistent());
     trainer_->weights_changed();
     return text.at("beside");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -92,7 +93,13 @@ class Probe final : public WeightUpdater {
   }
 
   void all_updated() { updated_ = true; }
-  std::map<std::string, double> take() { return std::move(importance_); }
+  // What an update turned into no number went too far, whatever is measured.
+  std::map<std::string, double> take() {
+    for (auto& [name, importance] : importance_) {
+      if (!std::isfinite(importance)) importance = std::numeric_limits<double>::lowest();
+    }
+    return std::move(importance_);
+  }
 
  private:
   void change(const WeightUpdate& u) const {

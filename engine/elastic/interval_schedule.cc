@@ -30,4 +30,15 @@ ScheduleSpan span_of_last(const std::vector<ElasticInterval>& intervals,
           .steps = last.epochs * steps_of_epoch};
 }
 
+std::map<std::string, std::int64_t, std::less<>> updates_of(
+    const std::vector<ElasticInterval>& intervals, std::int64_t steps) {
+  std::map<std::string, std::int64_t, std::less<>> updates;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const std::int64_t end = i + 1 < intervals.size() ? intervals[i + 1].first_step : steps;
+    for (const std::string& weight : intervals[i].selection)
+      updates[weight] += end - intervals[i].first_step;
+  }
+  return updates;
+}
+
 }  // namespace moil

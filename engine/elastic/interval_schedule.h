@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "engine/elastic/elastic_interval.h"
@@ -28,5 +31,10 @@ namespace moil {
 // What the steps of the last interval go through. Expects one.
 [[nodiscard]] ScheduleSpan span_of_last(const std::vector<ElasticInterval>& intervals,
                                         std::int64_t steps_of_epoch);
+
+// Steps that each tensor has taken in these intervals, by name (TrainState::updates), of a run that
+// has done `steps`.
+[[nodiscard]] std::map<std::string, std::int64_t, std::less<>> updates_of(
+    const std::vector<ElasticInterval>& intervals, std::int64_t steps);
 
 }  // namespace moil

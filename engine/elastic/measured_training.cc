@@ -10,6 +10,7 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "engine/train/clip.h"
+#include "engine/train/finite.h"
 
 namespace moil {
 namespace {
@@ -39,6 +40,7 @@ class MeasuredTraining::TimedUpdates final : public IdleUpdater {
   void apply(const WeightUpdate& u) override {
     const auto start = Clock::now();
     IdleUpdater::apply(u);
+    (void)all_finite(u.weight, u.elements);  // as a trainer looks
     const double seconds = seconds_since(start);
     if (next_ == updates_.size()) updates_.emplace_back(u.name, 0);
     updates_[next_++].second = seconds;

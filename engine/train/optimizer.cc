@@ -89,14 +89,17 @@ void require(bool holds, const char* what) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, std::string("optimizer: ") + what);
 }
 
+bool is_adam(OptimizerKind kind) {
+  return kind == OptimizerKind::kAdam || kind == OptimizerKind::kAdamw;
+}
+
 void check(const OptimizerConfig& c) {
-  const bool adam = c.kind == OptimizerKind::kAdam || c.kind == OptimizerKind::kAdamw;
   require(c.learning_rate >= 0 && std::isfinite(c.learning_rate),
           "learning_rate must be at least 0");
   require(c.weight_decay >= 0 && std::isfinite(c.weight_decay), "weight_decay must be at least 0");
   require(c.momentum >= 0 && c.momentum < 1, "momentum must be at least 0 and below 1");
   require(!c.nesterov || c.momentum > 0, "nesterov needs a momentum above 0");
-  require(!adam || c.momentum == 0, "adam and adamw take beta1, not momentum");
+  require(!is_adam(c.kind) || c.momentum == 0, "adam and adamw take beta1, not momentum");
   require(c.beta1 >= 0 && c.beta1 < 1, "beta1 must be at least 0 and below 1");
   require(c.beta2 >= 0 && c.beta2 < 1, "beta2 must be at least 0 and below 1");
   require(c.epsilon >= 0 && std::isfinite(c.epsilon), "epsilon must be at least 0");
@@ -148,10 +151,11 @@ OptimizerKind optimizer_kind(std::string_view name) {
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config) {
   check(config);
   if (!config.custom.empty()) return make_custom(config);
-  if (config.kind == OptimizerKind::kSgd || config.kind == OptimizerKind::kSgdw)
-    return std::make_unique<Sgd>(config);
-  return std::make_unique<Adam>(config);
+  if (is_adam(config.kind)) return std::make_unique<Adam>(config);
+  return std::make_unique<Sgd>(config);
 }
+
+double default_momentum(OptimizerKind kind) { return is_adam(kind) ? 0 : 0.9; }
 
 std::size_t states_of_weight(const OptimizerConfig& config) {
   return make_optimizer(config)->state_tensors().size();

@@ -48,7 +48,7 @@ struct OptimizerStep {
   bool decays = true;  // WeightSpec::decays
   double learning_rate = 0;
   double gradient_scale = 1;  // the factor of train/clip.h; 1: not clipped
-  std::int64_t step = 1;      // counted from 1: adam's bias correction
+  std::int64_t step = 1;      // this tensor's, counted from 1: adam's bias correction
 };
 
 class Optimizer {
@@ -63,6 +63,8 @@ class Optimizer {
 // Throws kInvalidArgument naming the number that is out of its range, or an unknown custom type
 // with the registered ones.
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config);
+// What a user gets who names no momentum: 0.9; none of adam and adamw, which refuse one.
+[[nodiscard]] double default_momentum(OptimizerKind kind);
 // Tensors of state that it keeps of a weight, each as large. Throws as make_optimizer().
 [[nodiscard]] std::size_t states_of_weight(const OptimizerConfig& config);
 

@@ -41,7 +41,8 @@ ScheduleKind schedule_kind(std::string_view name) {
 
 void check(const ScheduleConfig& config) {
   require(config.gamma > 0 && std::isfinite(config.gamma), "gamma must be above 0");
-  require(config.step_epochs >= 1, "step_epochs must be at least 1");
+  require(config.step_epochs > 0 && std::isfinite(config.step_epochs),
+          "step_epochs must be above 0");
   require(config.final_rate >= 0 && std::isfinite(config.final_rate),
           "final_rate must be at least 0");
   require(config.warmup_epochs >= 0 && std::isfinite(config.warmup_epochs),
@@ -59,14 +60,16 @@ double learning_rate(const ScheduleConfig& config, double base, std::int64_t ste
     return base * (config.warmup_start + (1 - config.warmup_start) * risen);
   }
   const std::int64_t since = step - warmup;
-  const std::int64_t epoch = since / steps_per_epoch;
   switch (config.kind) {
     case ScheduleKind::kConstant:
       return base;
     case ScheduleKind::kStep:
-      return base * std::pow(config.gamma, static_cast<double>(epoch / config.step_epochs));
+      return base *
+             std::pow(config.gamma,
+                      std::floor(static_cast<double>(since) /
+                                 (config.step_epochs * static_cast<double>(steps_per_epoch))));
     case ScheduleKind::kExponential:
-      return base * std::pow(config.gamma, static_cast<double>(epoch));
+      return base * std::pow(config.gamma, static_cast<double>(since / steps_per_epoch));
     case ScheduleKind::kCosine: {
       const double share = static_cast<double>(since) / static_cast<double>(total_steps - warmup);
       return config.final_rate +

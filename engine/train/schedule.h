@@ -13,19 +13,19 @@ std::string_view to_string(ScheduleKind kind);
 
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kConstant;
-  double gamma = 0.1;            // kStep: factor every step_epochs; kExponential: every epoch
-  std::int64_t step_epochs = 1;  // kStep
-  double final_rate = 0;         // kCosine: where it ends
-  double warmup_epochs = 0;      // a linear rise before the schedule proper begins
-  double warmup_start = 0.1;     // the rise begins at this share of the base, above 0, at most 1
+  double gamma = 0.1;         // kStep: factor every step_epochs; kExponential: every epoch
+  double step_epochs = 1;     // kStep; also a part of an epoch
+  double final_rate = 0;      // kCosine: where it ends
+  double warmup_epochs = 0;   // a linear rise before the schedule proper begins
+  double warmup_start = 0.1;  // the rise begins at this share of the base, above 0, at most 1
 };
 
 // Throws kInvalidArgument naming the number that is out of its range.
 void check(const ScheduleConfig& config);
 
-// The rate of step `step` (from 0) of `total_steps`. Cosine falls with every step, the others at
-// epoch boundaries; all count from the end of the warm-up. Expects a checked config,
-// 0 <= step < total_steps and steps_per_epoch >= 1.
+// The rate of step `step` (from 0) of `total_steps`. Cosine falls with every step, kExponential at
+// epoch boundaries, kStep wherever step_epochs end; all count from the end of the warm-up. Expects
+// a checked config, 0 <= step < total_steps and steps_per_epoch >= 1.
 [[nodiscard]] double learning_rate(const ScheduleConfig& config, double base, std::int64_t step,
                                    std::int64_t total_steps, std::int64_t steps_per_epoch);
 

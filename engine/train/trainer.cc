@@ -10,6 +10,7 @@
 #include "engine/graph/ending.h"
 #include "engine/graph/preparation.h"
 #include "engine/train/clip.h"
+#include "engine/train/finite.h"
 #include "engine/train/prefetcher.h"
 
 namespace moil {
@@ -196,12 +197,18 @@ double Trainer::step(Prefetcher& prefetcher,
     network_.train_step(key, m + 1 == micros ? this : nullptr, m > 0, m * micro);
     loss += share_ * static_cast<double>(network_.output(0)[0]);
   }
-  if (!std::isfinite(loss)) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                "the loss is not a number after step " + std::to_string(state_.step + 1) +
-                    "; a smaller learning rate or clip_norm may help");
-  }
+  check_finite(loss);
   return loss;
+}
+
+void Trainer::check_finite(double loss) const {
+  if (std::isfinite(loss) && not_finite_.empty()) return;
+  const std::string what =
+      std::isfinite(loss) ? "the weight " + std::string(not_finite_) : "the loss";
+  throw Error(ErrorCode::kFailedPrecondition,
+              "training diverged: " + what + " is not finite after step " +
+                  std::to_string(state_.step + 1) +
+                  "; a smaller learning_rate, or clip_norm, may help");
 }
 
 void Trainer::gradient_ready(const WeightUpdate& update) {
@@ -220,9 +227,16 @@ double Trainer::rate_of(std::string_view weight) const {
   return factor == rate_factors_.end() ? rate_ : rate_ * factor->second;
 }
 
+std::int64_t Trainer::count_update(std::string_view weight) {
+  auto count = state_.updates.find(weight);
+  if (count == state_.updates.end()) count = state_.updates.emplace(weight, 0).first;
+  return ++count->second;
+}
+
 void Trainer::apply(const WeightUpdate& update) {
   optimizer_->apply({update.weight, update.gradient, update.states, update.elements, update.decays,
-                     rate_of(update.name), share_ * clip_scale_, state_.step + 1});
+                     rate_of(update.name), share_ * clip_scale_, count_update(update.name)});
+  if (!all_finite(update.weight, update.elements)) not_finite_ = update.name;
 }
 
 }  // namespace moil

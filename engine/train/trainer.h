@@ -72,6 +72,9 @@ struct TrainState {
   std::int64_t loss_count = 0;
   double seconds = 0;      // trained so far, all runs together
   double cpu_seconds = 0;  // of all threads meanwhile, reading ahead included
+  // Steps that each weight has taken, by "LAYER.WEIGHT": one that learns later than others, or not
+  // all the time, has taken fewer.
+  std::map<std::string, std::int64_t, std::less<>> updates;
 };
 
 struct EpochSummary {
@@ -116,8 +119,8 @@ class Trainer : private WeightUpdater {
   };
   // Trains from state() to the end; false where on_step stopped it. Only full batches are trained:
   // what an epoch's order leaves over at its end is left out, another rest each epoch. A source
-  // smaller than a batch is kInvalidArgument. Throws kFailedPrecondition where the loss is not a
-  // number.
+  // smaller than a batch is kInvalidArgument. Throws kFailedPrecondition, with the step, where
+  // the loss or a weight is not finite: training is over then.
   bool run(BatchSource& source, const Callbacks& callbacks);
 
  private:
@@ -128,6 +131,8 @@ class Trainer : private WeightUpdater {
           const TrainerConfig& config, KernelSelector& kernels);
   void check_micro_batches() const;
   double rate_of(std::string_view weight) const;
+  std::int64_t count_update(std::string_view weight);
+  void check_finite(double loss) const;
   double step(Prefetcher& prefetcher, const std::function<void(std::int64_t)>& request_next);
 
   TrainerConfig config_;
@@ -138,6 +143,7 @@ class Trainer : private WeightUpdater {
   std::optional<ScheduleSpan> span_;              // none: the schedule is of the steps
   double rate_ = 0, clip_scale_ = 1, share_ = 1;  // of a micro-batch in its batch
   double square_sum_ = 0;                         // of the gradients that are ready
+  std::string_view not_finite_;                   // a weight that the present step broke
 };
 
 }  // namespace moil

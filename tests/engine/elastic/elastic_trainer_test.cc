@@ -273,16 +273,17 @@ ElasticConfig with_maps(double rho) {
 std::vector<ProfileInForce> as_told() { return {{.profile = profile(), .overhead = kNoOverhead}}; }
 
 // Stopped after any step, saved, and gone on in objects that know the file and the intervals.
-void expect_same_bits_when_resumed(const ElasticConfig& elastic) {
-  ElasticJob whole(elastic, as_told());
+void expect_same_bits_when_resumed(const ElasticConfig& elastic,
+                                   const TrainerConfig& c = config()) {
+  ElasticJob whole(elastic, as_told(), c);
   EXPECT_TRUE(whole.go());
   const auto file =
       std::filesystem::temp_directory_path() / ("moil_elastic_" + std::to_string(::getpid()));
   for (std::int64_t stop = 1; stop < kSteps; ++stop) {
-    ElasticJob first(elastic, as_told());
+    ElasticJob first(elastic, as_told(), c);
     EXPECT_FALSE(first.go(stop));
     save_checkpoint(file, "", first.trainer.persistent());
-    ElasticJob second(elastic, as_told());
+    ElasticJob second(elastic, as_told(), c);
     second.trainer.resume(first.trainer.intervals(), first.trainer.state());
     const auto tensors = second.trainer.persistent();
     Checkpoint::load(file)->restore(tensors);
@@ -296,6 +297,25 @@ void expect_same_bits_when_resumed(const ElasticConfig& elastic) {
     }
   }
   std::filesystem::remove(file);
+}
+
+// A tensor that is chosen late, or comes back, goes on with its own count: Adam's moments are of
+// its own steps.
+TEST(ElasticTrainer, EachTensorCountsItsOwnSteps) {
+  TrainerConfig c = config();
+  c.optimizer = {.kind = OptimizerKind::kAdam, .learning_rate = 0.01};
+  ElasticJob job(0.5, c);
+  EXPECT_TRUE(job.go());
+  const auto steps = updates_of(job.trainer.intervals(), kSteps);
+  EXPECT_EQ(job.trainer.state().updates, steps);
+  const auto fewer = [](const auto& weight) { return weight.second < kSteps; };
+  EXPECT_TRUE(std::ranges::any_of(steps, fewer));
+}
+
+TEST(ElasticTrainer, AResumedRunWithAdamGivesTheSameBits) {
+  TrainerConfig c = config();
+  c.optimizer = {.kind = OptimizerKind::kAdamw, .learning_rate = 0.01, .weight_decay = 1e-3};
+  expect_same_bits_when_resumed({.speedup_ratio = 0.5, .interval_epochs = 1}, c);
 }
 
 TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {

@@ -72,6 +72,18 @@ class PlainStep : public WeightUpdater {
   }
 };
 
+// A step that leaves the numbers is no reason to choose a tensor, and can be compared.
+TEST(Importance, OfAnUpdateThatMadeNoNumberIsTheLeast) {
+  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  for (const auto metric :
+       {ImportanceMetric::kLoss, ImportanceMetric::kGradient, ImportanceMetric::kUpdate}) {
+    for (const auto& [name, importance] : p.importance(1e39, metric)) {
+      EXPECT_TRUE(std::isfinite(importance)) << name;
+      if (metric == ImportanceMetric::kLoss) EXPECT_LT(importance, 0) << name;
+    }
+  }
+}
+
 // What the loss rises by where one tensor's update is undone.
 TEST(Importance, IsTheLossOfUndoingAnUpdate) {
   Probed p(testing::mlp_model(kFeatures, 8, kClasses));

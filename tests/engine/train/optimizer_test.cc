@@ -51,6 +51,16 @@ OptimizerConfig config_of(OptimizerKind kind) {
   return config;
 }
 
+TEST(Optimizers, TakeTheirDefaultMomentum) {
+  for (const auto kind :
+       {OptimizerKind::kSgd, OptimizerKind::kSgdw, OptimizerKind::kAdam, OptimizerKind::kAdamw}) {
+    auto config = config_of(kind);
+    config.momentum = default_momentum(kind);
+    EXPECT_NO_THROW((void)make_optimizer(config)) << to_string(kind);
+  }
+  EXPECT_EQ(default_momentum(OptimizerKind::kSgdw), 0.9);
+}
+
 TEST(Sgd, PlainByHand) {
   auto config = config_of(OptimizerKind::kSgd);
   config.weight_decay = 0.5;

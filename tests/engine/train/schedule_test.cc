@@ -22,6 +22,10 @@ TEST(Schedule, ConstantStepAndExponential) {
   EXPECT_DOUBLE_EQ(learning_rate(step, 1, 29, 100, 10), 1);
   EXPECT_DOUBLE_EQ(learning_rate(step, 1, 30, 100, 10), 0.1);
   EXPECT_NEAR(learning_rate(step, 1, 60, 100, 10), 0.01, 1e-15);
+  step.step_epochs = 2.5;  // of 10 steps
+  EXPECT_DOUBLE_EQ(learning_rate(step, 1, 24, 100, 10), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(step, 1, 25, 100, 10), 0.1);
+  EXPECT_NEAR(learning_rate(step, 1, 50, 100, 10), 0.01, 1e-15);
   auto exponential = config_of(ScheduleKind::kExponential);
   exponential.gamma = 0.5;
   EXPECT_DOUBLE_EQ(learning_rate(exponential, 1, 9, 100, 10), 1);

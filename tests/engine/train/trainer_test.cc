@@ -348,7 +348,38 @@ TEST(TrainerTest, ALossThatIsNoNumberEndsTheRun) {
   c.schedule = {};
   TrainingJob run(c);
   EXPECT_THAT(error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition),
-              HasSubstr("not a number after step"));
+              HasSubstr("the loss is not finite after step 2;"));
+}
+
+// The loss is that of the weights before: it does not tell what the last step made.
+TEST(TrainerTest, AWeightThatIsNoNumberEndsTheRun) {
+  TrainerConfig c = config(OptimizerKind::kSgd);
+  c.optimizer.learning_rate = 1e39;
+  c.schedule = {};
+  TrainingJob run(c);
+  const auto text = error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition);
+  EXPECT_THAT(text, HasSubstr("the weight fully_connected"));
+  EXPECT_THAT(text, HasSubstr("is not finite after step 1;"));
+}
+
+// Adam's first step is the learning rate long, whenever a weight takes it.
+TEST(TrainerTest, AWeightThatLearnsLateBeginsWithItsFirstStep) {
+  TrainerConfig c = config(OptimizerKind::kAdam);
+  c.optimizer.weight_decay = 0;
+  c.schedule = {};
+  TrainingJob run(c);
+  const WeightMap before = run.weights();
+  run.trainer.state().step = 12;
+  EXPECT_FALSE(run.go(13));
+  double longest = 0;
+  for (const auto& [name, tensor] : run.weights()) {
+    if (name.find("running") != std::string::npos) continue;
+    EXPECT_EQ(run.trainer.state().updates.at(name), 1) << name;
+    for (std::size_t i = 0; i < tensor.data.size(); ++i)
+      longest =
+          std::max(longest, std::abs(double{tensor.data[i]} - double{before.at(name).data[i]}));
+  }
+  EXPECT_NEAR(longest, c.optimizer.learning_rate, 1e-5);
 }
 
 }  // namespace
