@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "datasets/labels/text.h"
@@ -20,18 +21,25 @@ ClassIndex index_of(const std::vector<std::string>& classes) {
   return index;
 }
 
-std::vector<ClassId> reconciled(const std::string& local, const std::vector<std::string>& globals,
-                                const ClassIndex& index) {
-  std::vector<ClassId> ids;
-  for (const auto& name : globals) {
-    const auto found = index.find(normal(name));
-    if (found == index.end()) {
-      throw Error(ErrorCode::kInvalidArgument, "the label '" + local + "' is mapped to '" + name +
-                                                   "', which is no global class");
+// What a local label is called in the mix; of what the model knows, in its spelling.
+std::vector<std::string> names_of(const std::string& local, const Reconciliation& reconciliation,
+                                  const ClassIndex& globals,
+                                  const std::vector<std::string>& known_labels) {
+  const auto entry = reconciliation.find(local);
+  if (entry == reconciliation.end()) return {local};
+  std::vector<std::string> names = entry->second;
+  for (auto& name : names) {
+    if (globals.contains(normal(name))) continue;
+    const auto known = std::ranges::find(known_labels, normal(name), normal);
+    if (known == known_labels.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the label '" + local + "' is mapped to '" + name +
+                      "', which is neither a global class nor a label of the model; map it to "
+                      "another, or not at all");
     }
-    ids.push_back(found->second);
+    name = *known;
   }
-  return ids;
+  return names;
 }
 
 // For each local class whether a sample could be of it: none of those that have only unreadable
@@ -55,24 +63,25 @@ std::vector<bool> classes_in_use(const Dataset& local, const Digests& unreadable
 std::vector<std::vector<ClassId>> map_classes(const std::vector<std::string>& local,
                                               const std::vector<bool>& in_use,
                                               const Reconciliation& reconciliation,
+                                              const std::vector<std::string>& known_labels,
                                               std::vector<std::string>& classes) {
-  const ClassIndex index = index_of(classes);
-  std::vector<std::vector<ClassId>> map(local.size());
-  std::map<std::string, std::size_t> fresh;  // by name
+  ClassIndex index = index_of(classes);
+  std::vector<std::vector<std::string>> names(local.size());
+  std::set<std::string> fresh;
   for (std::size_t k = 0; k < local.size(); ++k) {
     if (!in_use[k]) continue;
-    const auto entry = reconciliation.find(local[k]);
-    if (entry != reconciliation.end()) {
-      map[k] = reconciled(local[k], entry->second, index);
-    } else if (const auto same = index.find(normal(local[k])); same != index.end()) {
-      map[k] = {same->second};
-    } else {
-      fresh[local[k]] = k;
+    names[k] = names_of(local[k], reconciliation, index, known_labels);
+    for (const auto& name : names[k]) {
+      if (!index.contains(normal(name))) fresh.insert(name);
     }
   }
-  for (const auto& [name, k] : fresh) {
-    map[k] = {static_cast<ClassId>(classes.size())};
+  for (const auto& name : fresh) {
+    index[normal(name)] = static_cast<ClassId>(classes.size());
     classes.push_back(name);
+  }
+  std::vector<std::vector<ClassId>> map(local.size());
+  for (std::size_t k = 0; k < local.size(); ++k) {
+    for (const auto& name : names[k]) map[k].push_back(index.at(normal(name)));
   }
   return map;
 }
@@ -105,13 +114,13 @@ void pass_over_held_out(Mix& result) {
 }  // namespace
 
 Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& reconciliation,
-        double alpha, std::uint64_t seed, const Digests& unreadable) {
+        double alpha, std::uint64_t seed, const Digests& unreadable, const MixOptions& options) {
   Mix result;
   result.classes = global.classes();
   result.global_classes = result.classes.size();
   const auto map = map_classes(local.classes(), classes_in_use(local, unreadable), reconciliation,
-                               result.classes);
-  for (const std::size_t i : sample_training(global, alpha, seed)) {
+                               options.known_labels, result.classes);
+  for (const std::size_t i : sample_training(global, alpha, seed, options.limit)) {
     result.train.push_back(global_sample(global, i));
   }
   for (const std::size_t i : samples_of(local, Split::kTrain)) {

@@ -3,7 +3,8 @@
 // Classes: the global ones in their order, then the local labels that are new, sorted by name (the
 // classifier grows by rows at its end). A local label becomes the global labels that the
 // reconciliation map gives for it; without an entry, the global class of the same name; else a new
-// class. An entry that names no global class is kInvalidArgument.
+// class. What an entry names is a global class or a label that the model knows (which then is new
+// to the mix); else kInvalidArgument.
 //
 // Names are the same where their normal forms are (labels/text.h).
 //
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -47,8 +49,14 @@ struct Mix {
   std::size_t also_held_out = 0;  // training samples that were passed over for it
 };
 
+struct MixOptions {
+  std::optional<std::size_t> limit = {};       // of the global samples that are trained on
+  std::vector<std::string> known_labels = {};  // of the model
+};
+
 [[nodiscard]] Mix mix(const Dataset& global, const Dataset& local,
                       const Reconciliation& reconciliation, double alpha, std::uint64_t seed,
-                      const std::unordered_set<Digest>& unreadable = {});
+                      const std::unordered_set<Digest>& unreadable = {},
+                      const MixOptions& options = {});
 
 }  // namespace moil::data

@@ -1,6 +1,7 @@
 #include "datasets/sampling/per_class.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -10,13 +11,39 @@
 namespace moil::data {
 namespace {
 
-// The first share of a shuffle: a larger share of the same seed holds a smaller one.
-void draw(std::vector<std::size_t>& from, double alpha, std::uint64_t seed,
+// The first of a shuffle: more of the same seed hold fewer.
+void draw(std::vector<std::size_t>& from, std::size_t count, std::uint64_t seed,
           std::vector<std::size_t>& drawn) {
   Random random(seed);
   random.shuffle(std::span(from));
-  const auto count = static_cast<std::ptrdiff_t>(share_of(from.size(), alpha));
-  drawn.insert(drawn.end(), from.begin(), from.begin() + count);
+  drawn.insert(drawn.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+std::size_t sum_up_to(std::span<const std::size_t> shares, std::size_t most) {
+  std::size_t sum = 0;
+  for (const std::size_t share : shares) sum += std::min(share, most);
+  return sum;
+}
+
+// Cuts shares to the height at which they are `limit` together; what is left over goes to classes
+// that the seed names.
+void cut_to(std::vector<std::size_t>& shares, std::size_t limit, std::uint64_t seed) {
+  const std::size_t highest = shares.empty() ? 0 : std::ranges::max(shares);
+  if (sum_up_to(shares, highest) <= limit) return;
+  std::size_t height = 0;
+  for (std::size_t step = std::bit_floor(highest); step > 0; step /= 2) {
+    if (sum_up_to(shares, height + step) <= limit) height += step;
+  }
+  std::size_t left = limit - sum_up_to(shares, height);
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), 0);
+  Random random(derive_seed(seed, "gdm/limit"));
+  random.shuffle(std::span(order));
+  for (const std::size_t k : order) {
+    if (shares[k] <= height) continue;
+    shares[k] = height + (left > 0 ? 1 : 0);
+    if (left > 0) --left;
+  }
 }
 
 }  // namespace
@@ -33,7 +60,7 @@ std::size_t share_of(std::size_t n, double alpha) {
 
 std::vector<std::size_t> sample_per_class(std::span<const ClassId> labels,
                                           std::span<const std::string> classes, double alpha,
-                                          std::uint64_t seed) {
+                                          std::uint64_t seed, std::optional<std::size_t> limit) {
   (void)share_of(0, alpha);  // checked also where there is nothing to draw from
   std::vector<std::vector<std::size_t>> members(classes.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -44,31 +71,37 @@ std::vector<std::size_t> sample_per_class(std::span<const ClassId> labels,
     }
     members[labels[i]].push_back(i);
   }
+  std::vector<std::size_t> shares;
+  for (const auto& of_class : members) shares.push_back(share_of(of_class.size(), alpha));
+  if (limit) cut_to(shares, *limit, seed);
   std::vector<std::size_t> drawn;
   for (std::size_t k = 0; k < classes.size(); ++k) {
-    draw(members[k], alpha, derive_seed(seed, "gdm/" + classes[k]), drawn);
+    draw(members[k], shares[k], derive_seed(seed, "gdm/" + classes[k]), drawn);
   }
   std::ranges::sort(drawn);
   return drawn;
 }
 
-std::vector<std::size_t> sample_over_all(std::size_t n, double alpha, std::uint64_t seed) {
+std::vector<std::size_t> sample_over_all(std::size_t n, double alpha, std::uint64_t seed,
+                                         std::optional<std::size_t> limit) {
   std::vector<std::size_t> all(n), drawn;
   std::iota(all.begin(), all.end(), 0);
-  draw(all, alpha, derive_seed(seed, "gdm"), drawn);
+  const std::size_t share = share_of(n, alpha);
+  draw(all, std::min(share, limit.value_or(share)), derive_seed(seed, "gdm"), drawn);
   std::ranges::sort(drawn);
   return drawn;
 }
 
-std::vector<std::size_t> sample_training(const Dataset& dataset, double alpha, std::uint64_t seed) {
+std::vector<std::size_t> sample_training(const Dataset& dataset, double alpha, std::uint64_t seed,
+                                         std::optional<std::size_t> limit) {
   const auto training = samples_of(dataset, Split::kTrain);
   std::vector<ClassId> labels;
   for (const std::size_t i : training) {
     if (dataset.labels(i).size() == 1) labels.push_back(dataset.labels(i)[0]);
   }
   auto drawn = labels.size() == training.size()
-                   ? sample_per_class(labels, dataset.classes(), alpha, seed)
-                   : sample_over_all(training.size(), alpha, seed);
+                   ? sample_per_class(labels, dataset.classes(), alpha, seed, limit)
+                   : sample_over_all(training.size(), alpha, seed, limit);
   for (std::size_t& i : drawn) i = training[i];
   return drawn;
 }

@@ -1,12 +1,14 @@
 // GDM, global data mixing: SamplePerClass(D_G, alpha) (MoIL thesis, chapter 4), and the order in
 // which a mix is gone through.
 //
-// A draw is a function of (classes, labels, alpha, seed) alone, the same on every machine. Draws of
-// one seed are nested: a larger alpha adds samples and drops none, so that the feature maps of a
-// smaller night are reused. All functions throw kInvalidArgument unless 0 <= alpha <= 1.
+// A draw is a function of (classes, labels, alpha, seed, limit) alone, the same on every machine.
+// Draws of one seed are nested: a larger alpha adds samples and drops none, and so does a larger
+// limit, so that the feature maps of a smaller night are reused. All functions throw
+// kInvalidArgument unless 0 <= alpha <= 1.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,20 +21,24 @@ namespace moil::data {
 [[nodiscard]] std::size_t share_of(std::size_t n, double alpha);
 
 // Of every class k on its own, without replacement, share_of(n_k, alpha) samples; their indices in
-// growing order. labels[i] is the class of sample i, an index into classes.
+// growing order. labels[i] is the class of sample i, an index into classes. Where all of them are
+// more than `limit`, as many of each class as can be: the large shares give way first.
 [[nodiscard]] std::vector<std::size_t> sample_per_class(std::span<const ClassId> labels,
                                                         std::span<const std::string> classes,
-                                                        double alpha, std::uint64_t seed);
+                                                        double alpha, std::uint64_t seed,
+                                                        std::optional<std::size_t> limit = {});
 
 // For samples with several tags: share_of(n, alpha) of all n samples, so that each tag keeps its
 // share (drawing per tag would draw popular samples many times over).
 [[nodiscard]] std::vector<std::size_t> sample_over_all(std::size_t n, double alpha,
-                                                       std::uint64_t seed);
+                                                       std::uint64_t seed,
+                                                       std::optional<std::size_t> limit = {});
 
 // SamplePerClass over those of the dataset's samples that are not held out: per class, or over all
 // where a sample has several labels.
 [[nodiscard]] std::vector<std::size_t> sample_training(const Dataset& dataset, double alpha,
-                                                       std::uint64_t seed);
+                                                       std::uint64_t seed,
+                                                       std::optional<std::size_t> limit = {});
 
 // The order of n samples in an epoch: a permutation of 0..n-1, another one each epoch.
 [[nodiscard]] std::vector<std::size_t> epoch_order(std::size_t n, std::uint64_t seed,

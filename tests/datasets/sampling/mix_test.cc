@@ -68,6 +68,21 @@ TEST_F(MixTest, ReconciliationMapsToOneOrMoreGlobalLabels) {
   });
 }
 
+TEST_F(MixTest, ReconciliationMayNameWhatTheModelLearnedBefore) {
+  const Mix night = mix(global_, local_, {{"hound", {"wolf"}}, {"zebra", {"wolf"}}}, 0, 1, {},
+                        {.known_labels = {"wolf"}});
+  EXPECT_THAT(night.classes, ElementsAre("dog", "bark", "cat", "ant", "wolf"));
+  EXPECT_EQ(night.global_classes, 3u);
+  EXPECT_THAT(night.train[0].labels, ElementsAre(4));
+  EXPECT_THAT(night.train[2].labels, ElementsAre(4));
+}
+
+TEST_F(MixTest, ALimitBoundsWhatIsDrawnOfThePack) {
+  const Mix night = mix(global_, local_, {}, 0.5, 1, {}, {.limit = 5});
+  EXPECT_EQ(night.train.size(), 5u + 3u);
+  EXPECT_EQ(night.global_validation.size(), 6u) << "judging is not bounded";
+}
+
 TEST_F(MixTest, HeldOutContentIsNeverTrainedOn) {
   local_.add("g0", {1});                 // held out in the global dataset
   global_.add("a", {0}, Split::kTrain);  // held out in the local one

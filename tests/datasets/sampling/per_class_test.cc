@@ -41,6 +41,24 @@ TEST(SamplePerClass, EachClassKeepsItsShare) {
   EXPECT_THAT(counts(draw(1)), ElementsAre(100, 10, 1, 0));
 }
 
+TEST(SamplePerClass, ALimitTakesFromTheLargestClasses) {
+  const auto draw = [](std::size_t limit) {
+    return sample_per_class(labels(), kClasses, 0.25, 1, limit);
+  };
+  EXPECT_THAT(counts(draw(29)), ElementsAre(25, 3, 1, 0));
+  EXPECT_THAT(counts(draw(28)), ElementsAre(24, 3, 1, 0));
+  EXPECT_THAT(counts(draw(7)), ElementsAre(3, 3, 1, 0));
+  EXPECT_THAT(counts(draw(3)), ElementsAre(1, 1, 1, 0));
+  EXPECT_THAT(draw(0), IsEmpty());
+  std::vector<std::size_t> fewer;
+  for (std::size_t limit = 1; limit <= 29; ++limit) {
+    const auto drawn = draw(limit);
+    EXPECT_EQ(drawn.size(), limit);
+    EXPECT_TRUE(std::ranges::includes(drawn, fewer)) << limit;
+    fewer = drawn;
+  }
+}
+
 TEST(SamplePerClass, IsWithoutReplacementAndSorted) {
   const auto drawn = sample_per_class(labels(), kClasses, 0.5, 9);
   EXPECT_TRUE(std::ranges::is_sorted(drawn));
