@@ -1,11 +1,15 @@
 #include "daemon/job_spec.h"
 
+#include <algorithm>
 #include <cctype>
+#include <initializer_list>
+#include <set>
 
 namespace moil::daemon {
 namespace {
 
 constexpr double kHuge = 1e9;
+constexpr double kSmallestEpsilon = 1e-30;  // that is not 0 in fp32
 constexpr std::int64_t kExactInteger = (std::int64_t{1} << 53) - 1;
 
 std::optional<std::string> check_path(const std::string& path) {
@@ -21,17 +25,19 @@ std::optional<std::string> check_title(const std::string& title) {
 }
 
 std::optional<std::string> check_labels(const std::optional<std::vector<std::string>>& labels) {
-  if (labels && labels->empty()) return "expected at least one label; leave it out to use all";
+  if (!labels) return std::nullopt;
+  if (labels->empty()) return "expected at least one label; leave it out to use all";
+  std::set<std::string> seen;
+  for (const std::string& label : *labels) {
+    if (!seen.insert(label).second) return "the label \"" + label + "\" is named twice";
+  }
   return std::nullopt;
 }
 
-template <class T>
-Check<T> positive() {
-  return [](const T& value) -> std::optional<std::string> {
-    const auto complain = [](double v) -> std::optional<std::string> {
-      if (v > 0 && v <= kHuge) return std::nullopt;
-      return "expected a number greater than 0, found " + Json(v).dump();
-    };
+// Of an optional, where it holds a number.
+template <class Complain>
+auto of_number(Complain complain) {
+  return [complain](const auto& value) -> std::optional<std::string> {
     if constexpr (requires { value.has_value(); }) {
       return value ? complain(static_cast<double>(*value)) : std::nullopt;
     } else {
@@ -40,10 +46,20 @@ Check<T> positive() {
   };
 }
 
-// [0, 1): momentum and the betas diverge at 1.
-std::optional<std::string> below_one(const double& value) {
-  if (value >= 0 && value < 1) return std::nullopt;
-  return "expected a number from 0 to less than 1, found " + Json(value).dump();
+auto positive(double most = kHuge) {
+  return of_number([most](double v) -> std::optional<std::string> {
+    if (v > 0 && v <= most) return std::nullopt;
+    return "expected a number greater than 0 and at most " + Json(most).dump() + ", found " +
+           Json(v).dump();
+  });
+}
+
+// [0, 1): momentum and the betas diverge at 1, also at what is 1 in fp32.
+auto below_one() {
+  return of_number([](double v) -> std::optional<std::string> {
+    if (v >= 0 && static_cast<float>(v) < 1) return std::nullopt;
+    return "expected a number from 0 to less than 1, found " + Json(v).dump();
+  });
 }
 
 }  // namespace
@@ -152,15 +168,14 @@ const Fields<AugmentSpec>& fields_of(const AugmentSpec*) {
 const Fields<OptimizerSpec>& fields_of(const OptimizerSpec*) {
   static const Fields<OptimizerSpec> table = {
       field("type", &OptimizerSpec::type),
-      field("learning_rate", &OptimizerSpec::learning_rate, Need::kOptional, positive<double>()),
-      field("momentum", &OptimizerSpec::momentum, Need::kOptional, below_one),
+      field("learning_rate", &OptimizerSpec::learning_rate, Need::kOptional, positive()),
+      field("momentum", &OptimizerSpec::momentum, Need::kOptional, below_one()),
       field("nesterov", &OptimizerSpec::nesterov),
       field("weight_decay", &OptimizerSpec::weight_decay, Need::kOptional, between(0.0, kHuge)),
-      field("beta1", &OptimizerSpec::beta1, Need::kOptional, below_one),
-      field("beta2", &OptimizerSpec::beta2, Need::kOptional, below_one),
-      field("epsilon", &OptimizerSpec::epsilon, Need::kOptional, positive<double>()),
-      field("backbone_factor", &OptimizerSpec::backbone_factor, Need::kOptional,
-            positive<double>()),
+      field("beta1", &OptimizerSpec::beta1, Need::kOptional, below_one()),
+      field("beta2", &OptimizerSpec::beta2, Need::kOptional, below_one()),
+      field("epsilon", &OptimizerSpec::epsilon, Need::kOptional, between(kSmallestEpsilon, 1.0)),
+      field("backbone_factor", &OptimizerSpec::backbone_factor, Need::kOptional, positive()),
   };
   return table;
 }
@@ -169,8 +184,8 @@ const Fields<ScheduleSpec>& fields_of(const ScheduleSpec*) {
   static const Fields<ScheduleSpec> table = {
       field("type", &ScheduleSpec::type),
       field("warmup_epochs", &ScheduleSpec::warmup_epochs, Need::kOptional, between(0.0, kHuge)),
-      field("step_epochs", &ScheduleSpec::step_epochs, Need::kOptional, positive<double>()),
-      field("gamma", &ScheduleSpec::gamma, Need::kOptional, between(0.0, 1.0)),
+      field("step_epochs", &ScheduleSpec::step_epochs, Need::kOptional, positive()),
+      field("gamma", &ScheduleSpec::gamma, Need::kOptional, positive(1)),
       field("final_fraction", &ScheduleSpec::final_fraction, Need::kOptional, between(0.0, 1.0)),
   };
   return table;
@@ -185,7 +200,7 @@ const Fields<TrainSpec>& fields_of(const TrainSpec*) {
       field("schedule", &TrainSpec::schedule),
       field("micro_batch", &TrainSpec::micro_batch, Need::kOptional, between(1, 65536)),
       field("distill", &TrainSpec::distill, Need::kOptional, between(0.0, 1.0)),
-      field("clip_norm", &TrainSpec::clip_norm, Need::kOptional, positive<std::optional<double>>()),
+      field("clip_norm", &TrainSpec::clip_norm, Need::kOptional, positive()),
       field("checkpoint_seconds", &TrainSpec::checkpoint_seconds, Need::kOptional,
             between(0.0, 86400.0)),
   };
@@ -242,8 +257,7 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
       field("augment", &JobSpec::augment),
       field("train", &JobSpec::train),
       field("elastic", &JobSpec::elastic),
-      field("deadline_seconds", &JobSpec::deadline_seconds, Need::kOptional,
-            positive<std::optional<double>>()),
+      field("deadline_seconds", &JobSpec::deadline_seconds, Need::kOptional, positive()),
       field("memory", &JobSpec::memory),
       field("swap", &JobSpec::swap),
       field("guard", &JobSpec::guard),
@@ -257,21 +271,82 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
   return table;
 }
 
+namespace {
+
+// What may not stand beside what.
+class Complaints {
+ public:
+  void add(const std::string& pointer, const std::string& message) {
+    errors_.push_back({pointer, message});
+  }
+  // A field that these types alone read, where it is given and the type is none of them.
+  template <class T, class Type>
+  void unread(const std::string& parent, const char* name, const std::optional<T>& value, Type type,
+              std::initializer_list<Type> readers) {
+    if (!value || std::ranges::find(readers, type) != readers.end()) return;
+    std::string known;
+    for (const Type reader : readers) known += (known.empty() ? "" : ", ") + name_of(reader);
+    add(parent + "/" + name,
+        "\"" + name_of(type) + "\" does not read it (" + known + "); leave it out");
+  }
+  FieldErrors take() { return std::move(errors_); }
+
+ private:
+  template <class Type>
+  static std::string name_of(Type type) {
+    return fields_internal::Codec<Type>::write(type).template get<std::string>();
+  }
+  FieldErrors errors_;
+};
+
+void check_optimizer(const OptimizerSpec& o, Complaints& complaints) {
+  using enum OptimizerType;
+  const std::string at = "/train/optimizer";
+  complaints.unread(at, "momentum", o.momentum, o.type, {kSgd, kSgdw});
+  const std::optional<bool> nesterov = o.nesterov ? std::optional(true) : std::nullopt;
+  complaints.unread(at, "nesterov", nesterov, o.type, {kSgd, kSgdw});
+  complaints.unread(at, "beta1", o.beta1, o.type, {kAdam, kAdamw});
+  complaints.unread(at, "beta2", o.beta2, o.type, {kAdam, kAdamw});
+  complaints.unread(at, "epsilon", o.epsilon, o.type, {kAdam, kAdamw});
+  if (o.nesterov && o.momentum == 0.0)
+    complaints.add(at + "/nesterov", "it needs a momentum above 0, found 0");
+}
+
+void check_schedule(const ScheduleSpec& s, Complaints& complaints) {
+  using enum ScheduleType;
+  const std::string at = "/train/schedule";
+  complaints.unread(at, "step_epochs", s.step_epochs, s.type, {kStep});
+  complaints.unread(at, "gamma", s.gamma, s.type, {kStep, kExponential});
+  complaints.unread(at, "final_fraction", s.final_fraction, s.type, {kCosine});
+}
+
+void check_choosers(const JobSpec& spec, Complaints& complaints) {
+  if (!spec.elastic && !spec.deadline_seconds) return;
+  const std::string name = spec.elastic ? "\"elastic\"" : "\"deadline_seconds\"";
+  if (spec.train.method != TrainingMethod::kFull)
+    complaints.add("/train/method", name + " chooses what to train: leave the method out");
+  if (spec.swap.mode != SwapWhen::kAuto && spec.swap.mode != SwapWhen::kOff)
+    complaints.add("/swap/mode",
+                   name + " makes many plans, and swap is timed for one: it may be auto or off");
+}
+
+}  // namespace
+
 JobSpec job_spec_from_json(const Json& document) {
   JobSpec spec = read_fields<JobSpec>(document, "the job description");
-  if (const auto complaint = check_job(spec))
-    throw ValidationError("the job description", {{"", *complaint}});
+  if (FieldErrors wrong = check_job(spec); !wrong.empty())
+    throw ValidationError("the job description", std::move(wrong));
   return spec;
 }
 
-std::optional<std::string> check_job(const JobSpec& spec) {
-  if (!spec.elastic && !spec.deadline_seconds) return std::nullopt;
-  const std::string name = spec.elastic ? "\"elastic\"" : "\"deadline_seconds\"";
-  if (spec.train.method != TrainingMethod::kFull)
-    return name + " chooses what to train: leave \"train.method\" out";
-  if (spec.swap.mode != SwapWhen::kAuto && spec.swap.mode != SwapWhen::kOff)
-    return name + " makes many plans, and swap is timed for one: \"swap.mode\" may be auto or off";
-  return std::nullopt;
+JobSpec stored_job_spec(const Json& document) { return read_stored_fields<JobSpec>(document); }
+
+FieldErrors check_job(const JobSpec& spec) {
+  Complaints complaints;
+  check_optimizer(spec.train.optimizer, complaints);
+  check_schedule(spec.train.schedule, complaints);
+  check_choosers(spec, complaints);
+  return complaints.take();
 }
 
 Json to_json(const JobSpec& spec) { return write_fields(spec); }

@@ -18,7 +18,7 @@ namespace moil::daemon {
 struct GlobalSpec {
   std::string pack;                   // path of the global pack, absolute
   double alpha = 0.1;                 // sharing ratio
-  std::optional<std::int64_t> limit;  // use at most this many samples of the pack
+  std::optional<std::int64_t> limit;  // draw at most this many samples of the pack
   bool operator==(const GlobalSpec&) const = default;
 };
 
@@ -58,15 +58,14 @@ struct AugmentSpec {
 
 enum class OptimizerType { kSgd, kSgdw, kAdam, kAdamw };
 
+// What not every type reads is empty where it was not asked for: the type's default.
 struct OptimizerSpec {
   OptimizerType type = OptimizerType::kSgd;
   double learning_rate = 0.01;
-  double momentum = 0.9;  // sgd, sgdw
-  bool nesterov = false;
+  std::optional<double> momentum;  // sgd, sgdw
+  bool nesterov = false;           // sgd, sgdw
   double weight_decay = 0;
-  double beta1 = 0.9;  // adam, adamw
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  std::optional<double> beta1, beta2, epsilon;  // adam, adamw
   // Learning rate of trained layers before the classifier, as a part of the classifier's.
   double backbone_factor = 1;
   bool operator==(const OptimizerSpec&) const = default;
@@ -76,10 +75,10 @@ enum class ScheduleType { kConstant, kStep, kCosine, kExponential };
 
 struct ScheduleSpec {
   ScheduleType type = ScheduleType::kConstant;
-  double warmup_epochs = 0;   // linear from 0 to the learning rate
-  double step_epochs = 10;    // step: multiply by gamma every so many epochs
-  double gamma = 0.1;         // step, exponential (per epoch)
-  double final_fraction = 0;  // cosine: of the learning rate, at the end
+  double warmup_epochs = 0;              // linear from a tenth of the learning rate to all of it
+  std::optional<double> step_epochs;     // step: multiply by gamma every so many epochs
+  std::optional<double> gamma;           // step, exponential (per epoch)
+  std::optional<double> final_fraction;  // cosine: of the learning rate, at the end
   bool operator==(const ScheduleSpec&) const = default;
 };
 
@@ -96,7 +95,7 @@ struct TrainSpec {
   int batch = 32;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
-  std::optional<int> micro_batch;  // samples in memory at once; empty: as the budget asks for
+  std::optional<int> micro_batch;  // samples in memory at once, at most; empty: as the budget asks
   // Weight of what the model before the night says of global samples, in their targets.
   double distill = 1;
   std::optional<double> clip_norm;  // global norm of the gradients; empty: no clipping
@@ -165,13 +164,17 @@ struct JobSpec {
 
 // Reads a job description; ValidationError lists everything wrong with it.
 JobSpec job_spec_from_json(const Json& document);
+// A description that was accepted once, by this build or by one that knew other rules.
+JobSpec stored_job_spec(const Json& document);
 // The description with every default filled in; job_spec_from_json gives the same spec back.
 Json to_json(const JobSpec& spec);
 
 const Fields<JobSpec>& fields_of(const JobSpec*);
 
-// Fields that are right by themselves, but not together: the complaint, or nothing.
-std::optional<std::string> check_job(const JobSpec& spec);
+// Fields that are right by themselves, but not together. With the field table this is all that can
+// be told from a description alone; what depends on the model, the pack and the labels is told by
+// planning the night (night/night_plan.h), which every submission goes through.
+FieldErrors check_job(const JobSpec& spec);
 
 // Names of models and job folders are file names: letters, digits, '.', '_' and '-', at most 64,
 // not starting with a '.'. The complaint, or nothing.

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 
 namespace moil::daemon {
@@ -80,13 +82,23 @@ std::string to_string(Stage stage) {
   return fields_internal::Codec<Stage>::write(stage).get<std::string>();
 }
 
+bool is_final(const std::string& code) {
+  constexpr std::array kFinal = {ErrorCode::kInvalidArgument, ErrorCode::kBadData,
+                                 ErrorCode::kNotFound, ErrorCode::kFailedPrecondition,
+                                 ErrorCode::kUnimplemented};
+  return std::ranges::any_of(kFinal, [&](ErrorCode final) { return code == to_string(final); });
+}
+
 void EventWriter::progress(const Progress& progress) { write("progress", write_fields(progress)); }
 void EventWriter::curve(const CurvePoint& point) { write("curve", write_fields(point)); }
 void EventWriter::note(const std::string& message) { write("note", {{"message", message}}); }
 void EventWriter::result(const JobResult& result) { write("result", write_fields(result)); }
 void EventWriter::result(const ImportResult& result) { write("result", write_fields(result)); }
 void EventWriter::error(const Error& error) {
-  write("error", {{"code", to_string(error.code())}, {"message", error.what()}});
+  Json body = {{"code", to_string(error.code())}, {"message", error.what()}};
+  if (const auto* wrong = dynamic_cast<const ValidationError*>(&error))
+    body["errors"] = to_json(wrong->errors());
+  write("error", std::move(body));
 }
 
 void EventWriter::result(const Json& reply) { write("result", reply); }

@@ -1,7 +1,7 @@
 // How the daemon and its worker speak. The daemon starts one of
 //
 //   moil-worker run    --job-file STATE/jobs/ID/job.json --state-dir STATE
-//   moil-worker plan   --job-file FILE --state-dir STATE [--picture] [--timing]
+//   moil-worker plan   --job-file FILE --state-dir STATE [--picture] [--timing] [--check]
 //   moil-worker import --source FOLDER --model NAME --version N --state-dir STATE
 //   moil-worker predict --model-folder FOLDER --top N --image DESCRIPTOR [--image DESCRIPTOR ...]
 //
@@ -14,7 +14,9 @@
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
 //   {"event":"result", ...JobResult or ImportResult, or the reply of job.plan or model.predict}
 //                                                        the last line of a job that was done
-//   {"event":"error","code":"bad_data","message":"..."}  the last line of one that was not
+//   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
+//                                                        the last line of one that was not; errors:
+//                                                        where fields of the job are wrong
 //
 // Promotion: the worker writes models/NAME/.incoming-VERSION/, fsyncs files and folder and renames
 // it to models/NAME/VERSION/ (rename_durable); the daemon records and activates it when the result
@@ -97,6 +99,8 @@ const Fields<JobResult>& fields_of(const JobResult*);
 Json to_json(const JobFile& file);
 JobFile job_file_from_json(const Json& document);
 std::string to_string(Stage stage);
+// Of an error event: no attempt will do better.
+bool is_final(const std::string& code);
 
 // Writes events to a descriptor (the worker's stdout), each line in one write. Not thread-safe.
 // A reader that went away is ignored here: the daemon's death kills the worker by itself.

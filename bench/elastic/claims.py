@@ -63,6 +63,8 @@ def _times(ways: list[Summary], full: Summary | None) -> Iterator[_Judged]:
             yield text, _refusal(way, elastic), "; ".join(way.remarks)
         elif way.forward_share is not None and way.rho <= way.forward_share:
             yield text, None, f"ρ is not above the forward share, {percent(way.forward_share)}"
+        elif way.smallest_rho is not None and way.rho < way.smallest_rho:
+            yield text, None, f"the least that can be trained takes {percent(way.smallest_rho)}"
         elif full and (share := way.share_of(full)):
             each = ", ".join(f"{one / way.rho:.3f}" for one in way.shares_of(full))
             yield text, share <= SLACK * way.rho, "; ".join([f"{share / way.rho:.3f} ρ in the median of {each}", *way.remarks_beside(full)])

@@ -14,7 +14,7 @@ from .cases import Case, Method
 
 @dataclass
 class Result:
-    """Accuracy is the local one, a fraction. No seconds: the job was refused, and `remark` says why."""
+    """Accuracy is the local one, a fraction. No seconds: the job failed, and `remark` says why."""
 
     case: str
     model: str

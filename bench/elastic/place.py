@@ -28,7 +28,7 @@ class Place:
     model: Path  # its folder, as it was imported
 
     def run(self, method: Method, seed: int, *, every_epoch: bool = False) -> Result:
-        """A ρ that the machine cannot keep is refused: that is a row, too."""
+        """A job that fails is a row, too."""
         say(f"{self.case.name}: {method.title}, seed {seed}")
         spec = job_spec(self.case, method, seed, self.name, self.pack, every_epoch=every_epoch)
         job = self.ctl.watch(self.ctl.submit(spec))
@@ -65,5 +65,5 @@ def _with_pretrained(case: Case, folder: Path, work: Callable[[Place], None], tu
 
 def _outcome(result: Result) -> str:
     if result.seconds is None or result.accuracy is None:
-        return f"refused: {result.remark}"
+        return f"failed: {result.remark}"
     return f"{result.seconds:.1f} s, local {100 * result.accuracy:.1f}%" + (f" ({result.remark})" if result.remark else "")

@@ -43,10 +43,11 @@ class Training:
             "--batch": self.batch,
             "--optimizer": self.optimizer,
             "--learning-rate": self.learning_rate,
-            "--momentum": self.momentum,
             "--weight-decay": self.weight_decay,
             "--schedule": self.schedule,
         }
+        if self.optimizer.startswith("sgd"):
+            words["--momentum"] = self.momentum
         return [str(word) for pair in words.items() for word in pair]
 
 

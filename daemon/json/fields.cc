@@ -20,8 +20,29 @@ std::string summary(const std::string& what, const FieldErrors& errors) {
 
 }  // namespace
 
+Json to_json(const FieldErrors& errors) {
+  Json list = Json::array();
+  for (const auto& error : errors)
+    list.push_back({{"pointer", error.pointer}, {"message", error.message}});
+  return list;
+}
+
+FieldErrors field_errors_from_json(const Json& list) {
+  FieldErrors errors;
+  for (const Json& item : list.is_array() ? list : Json::array()) {
+    if (item.is_object()) errors.push_back({item.value("pointer", ""), item.value("message", "")});
+  }
+  return errors;
+}
+
 ValidationError::ValidationError(const std::string& what, FieldErrors errors)
     : Error(ErrorCode::kInvalidArgument, summary(what, errors)), errors_(std::move(errors)) {}
+
+ValidationError ValidationError::within(const std::string& what, const std::string& pointer) const {
+  FieldErrors errors = errors_;
+  for (FieldError& error : errors) error.pointer.insert(0, pointer);
+  return {what, std::move(errors)};
+}
 
 std::string pointer_to(const std::string& pointer, std::string_view member) {
   std::string out = pointer + "/";

@@ -39,12 +39,18 @@ struct FieldError {
   std::string message;
 };
 using FieldErrors = std::vector<FieldError>;
+// [{"pointer", "message"}], as replies and the worker's events carry them.
+Json to_json(const FieldErrors& errors);
+// Of such a list; what is none is passed over.
+FieldErrors field_errors_from_json(const Json& list);
 
 // kInvalidArgument with every wrong field; what() is one line naming them all.
 class ValidationError : public Error {
  public:
   ValidationError(const std::string& what, FieldErrors errors);
   const FieldErrors& errors() const { return errors_; }
+  // The same of a document that holds this one at `pointer`.
+  ValidationError within(const std::string& what, const std::string& pointer) const;
 
  private:
   FieldErrors errors_;
@@ -63,6 +69,11 @@ enum class Need { kOptional, kRequired };
 // A rule on a value: the text of the complaint, or nothing where the value is fine.
 template <class T>
 using Check = std::function<std::optional<std::string>(const T&)>;
+
+// A rule on a struct whose fields are right each by itself: what is wrong with them together, each
+// with its pointer within the struct.
+template <class T>
+using CheckTogether = std::function<FieldErrors(const T&)>;
 
 template <class Struct>
 struct Field {

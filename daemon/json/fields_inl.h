@@ -185,6 +185,22 @@ Field<Struct> field(std::string name, T Struct::*member, Need need = Need::kOpti
   return {std::move(name), need, std::move(read), std::move(write)};
 }
 
+// With a rule on the struct that the member is.
+template <class Struct, class T>
+Field<Struct> field(std::string name, T Struct::*member, Need need,
+                    std::type_identity_t<CheckTogether<T>> check) {
+  Field<Struct> entry = field(std::move(name), member, need);
+  entry.read = [member, check, read = std::move(entry.read)](
+                   const Json& v, Struct& out, const std::string& at, FieldErrors& errors) {
+    const std::size_t before = errors.size();
+    read(v, out, at, errors);
+    if (errors.size() != before) return;
+    for (FieldError& error : check(out.*member))
+      errors.push_back({at + error.pointer, std::move(error.message)});
+  };
+  return entry;
+}
+
 // The number lies in [low, high]; of an optional, where it holds one.
 template <class N>
 auto between(N low, N high) {
@@ -209,6 +225,16 @@ T read_fields(const Json& value, const std::string& what) {
   FieldErrors errors;
   fields_internal::read_struct(value, out, "", errors);
   if (!errors.empty()) throw ValidationError(what, std::move(errors));
+  return out;
+}
+
+// What can be read of a document that was right when it was written, whatever is asked for now:
+// wrong fields keep what they hold, or their default.
+template <class T>
+T read_stored_fields(const Json& value) {
+  T out{};
+  FieldErrors ignored;
+  fields_internal::read_struct(value, out, "", ignored);
   return out;
 }
 

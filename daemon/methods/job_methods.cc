@@ -66,12 +66,23 @@ void with_pack(Service& service, const JobSpec& spec, const Responder& responder
                                      go_on, hung);
 }
 
-void submit(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<SubmitParams>(call.params, "the job description");
-  with_pack(service, params.job, responder, [&service, params, responder] {
+void queue(Service& service, const SubmitParams& params, const Responder& responder) {
+  try {
     const std::int64_t id = service.jobs.submit(params.job, params.now);
     service.scheduler.wake();
     responder.result({{"id", id}, {"state", "queued"}});
+  } catch (...) {
+    responder.error(rpc_error(std::current_exception()));
+  }
+}
+
+void submit(Service& service, const Call& call, const Responder& responder) {
+  const auto params = read_fields<SubmitParams>(call.params, "the job description");
+  with_pack(service, params.job, responder, [&service, params, responder] {
+    service.planner.check(params.job, [&service, params, responder](std::exception_ptr refusal) {
+      if (refusal) return responder.error(rpc_error(refusal));
+      queue(service, params, responder);
+    });
   });
 }
 

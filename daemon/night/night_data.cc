@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "daemon/night/class_space.h"
+#include "daemon/night/field_error.h"
 #include "datasets/labels/text.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
@@ -25,16 +25,8 @@ struct NightData::Readers {
 
 NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec)
     : readers_(std::make_unique<Readers>(layout.labels())) {
-  if (spec.local.labels) {
-    std::vector<std::string> names;
-    for (const std::string& name : *spec.local.labels) names.push_back(data::normal(name));
-    readers_->chosen = std::make_unique<data::ClassSubset>(readers_->labelled, names);
-  }
-  if (data::read_manifest(spec.global.pack).kind == data::PackKind::kImages) {
-    readers_->images = data::open_image_pack(spec.global.pack);
-  } else {
-    readers_->features = data::open_feature_pack(spec.global.pack);
-  }
+  if (spec.local.labels) choose(*spec.local.labels);
+  at_field("/global/pack", [&] { open_pack(spec.global.pack); });
   reconciliation_ = readers_->store.reconciliation();
   origins_.global_images = readers_->images.get();
   origins_.global_features = readers_->features.get();
@@ -44,6 +36,28 @@ NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& s
 }
 
 NightData::~NightData() = default;
+
+void NightData::choose(const std::vector<std::string>& labels) {
+  const auto& known = readers_->labelled.classes();
+  std::vector<std::string> names;
+  daemon::FieldErrors errors;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    names.push_back(data::normal(labels[i]));
+    if (std::ranges::find(known, names[i]) != known.end()) continue;
+    errors.push_back(
+        {"/local/labels/" + std::to_string(i), daemon::unknown_message("label", labels[i], known)});
+  }
+  if (!errors.empty()) throw daemon::ValidationError("the job description", std::move(errors));
+  readers_->chosen = std::make_unique<data::ClassSubset>(readers_->labelled, names);
+}
+
+void NightData::open_pack(const std::filesystem::path& pack) {
+  if (data::read_manifest(pack).kind == data::PackKind::kImages) {
+    readers_->images = data::open_image_pack(pack);
+  } else {
+    readers_->features = data::open_feature_pack(pack);
+  }
+}
 
 const data::Dataset& NightData::global() const {
   if (origins_.global_images != nullptr) return *origins_.global_images;
@@ -55,12 +69,18 @@ const data::Dataset& NightData::local() const { return *origins_.local_images; }
 data::Mix NightData::draw_mix(const daemon::JobSpec& spec,
                               const std::vector<std::string>& model_labels,
                               const std::unordered_set<data::Digest>& unreadable) const {
-  data::Mix mix =
-      data::mix(global(), local(), reconciliation_, spec.global.alpha, spec.seed, unreadable);
-  renumber_classes(mix, model_labels);
+  data::MixOptions options;
+  if (spec.global.limit) options.limit = static_cast<std::size_t>(*spec.global.limit);
+  options.known_labels = model_labels;
+  data::Mix mix = at_field("/local/labels", [&] {
+    return data::mix(global(), local(), reconciliation_, spec.global.alpha, spec.seed, unreadable,
+                     options);
+  });
+  at_field("/global/pack", [&] { renumber_classes(mix, model_labels); });
   if (mix.train.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "there is nothing to train on: no labelled samples and global.alpha is 0");
+    throw field_error("/global/alpha",
+                      "there is nothing to train on: no labelled samples, and global.alpha is " +
+                          daemon::Json(spec.global.alpha).dump());
   }
   return mix;
 }
@@ -71,6 +91,17 @@ bool NightData::is_remembered(const data::MixedSample& sample) const {
 
 const std::map<std::string, std::uint64_t>& NightData::other_media() const {
   return readers_->labelled.passed_over();
+}
+
+void NightData::check_features(const Backbone& backbone, const Freeze& freeze) const {
+  const data::FeatureDataset* pack = origins_.global_features;
+  if (pack == nullptr) return;
+  if (pack->backbone() == backbone.network_fingerprint() && pack->split_point() == freeze.split)
+    return;
+  throw field_error("/global/pack",
+                    "the global pack holds feature maps of another backbone or split (\"" +
+                        pack->split_point() + "\"; this night splits at \"" + freeze.split +
+                        "\"); use a pack of images, or the pack made for this model and freeze");
 }
 
 }  // namespace moil::night

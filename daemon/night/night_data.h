@@ -11,7 +11,8 @@
 
 namespace moil::night {
 
-// Opens both, the label store read-only (the daemon writes it). Throws what their readers throw.
+// Opens both, the label store read-only (the daemon writes it). What is wrong with either is told
+// at the job's field (field_error.h).
 class NightData {
  public:
   NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec);
@@ -25,10 +26,13 @@ class NightData {
   void decode_within(DecodingRoom& room) { origins_.room = &room; }
 
   // D_M of the job, its classes as rows of the model: the same for the same job and data.
-  // kInvalidArgument where it is empty, or where the model lacks a class of the pack.
+  // At the job's field: where it is empty, where the model lacks a class of the pack, and where
+  // a local label is mapped to a class that neither has.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec,
                                    const std::vector<std::string>& model_labels,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
+  // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
+  void check_features(const Backbone& backbone, const Freeze& freeze) const;
 
   // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
   bool is_remembered(const data::MixedSample& sample) const;
@@ -37,6 +41,9 @@ class NightData {
   const std::map<std::string, std::uint64_t>& other_media() const;
 
  private:
+  void choose(const std::vector<std::string>& labels);
+  void open_pack(const std::filesystem::path& pack);
+
   struct Readers;
   std::unique_ptr<Readers> readers_;
   Origins origins_;

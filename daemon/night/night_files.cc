@@ -28,6 +28,7 @@ std::optional<NightChoices> NightFiles::load_choices() const {
     choices.head = HeadChoice{head.at("trained_units"), head.at("rho")};
     choices.head_is_final = head.at("final");
   }
+  if (const auto rho = json->value("rho", nlohmann::json()); rho.is_number()) choices.rho = rho;
   return choices;
 }
 
@@ -40,7 +41,8 @@ void NightFiles::save_choices(const NightChoices& choices) const {
   save("choices.json", {{"kernels", choices.kernels},
                         {"threads", choices.threads},
                         {"training_memory", choices.training_memory},
-                        {"head", head}});
+                        {"head", head},
+                        {"rho", choices.rho ? nlohmann::json(*choices.rho) : nlohmann::json()}});
 }
 
 std::map<std::string, double> NightFiles::load_seconds() const {

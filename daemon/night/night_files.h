@@ -21,6 +21,7 @@ struct NightChoices {
   nlohmann::json training_memory = nullptr;  // night_model.h; null: not fitted yet
   std::optional<HeadChoice> head = {};       // for a deadline
   bool head_is_final = false;                // chosen again when training began
+  std::optional<double> rho = {};            // the least possible, where the job asks for less
 };
 
 class NightFiles {

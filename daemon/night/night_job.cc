@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
+#include "daemon/night/field_error.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/head_training.h"
 #include "daemon/night/judge.h"
@@ -23,6 +24,7 @@
 #include "datasets/sampling/per_class.h"
 #include "engine/kernels/parallel.h"
 #include "engine/tensor/swapper.h"
+#include "engine/train/finite.h"
 
 namespace moil::night {
 namespace {
@@ -187,7 +189,7 @@ class NightJob {
       begin_measuring();
     }
     plan_networks();
-    check_pack();
+    data_.check_features(*night_.backbone, night_.freeze);
     choices_.kernels = night_.choices();
     choices_.training_memory = to_json(night_.training_memory);
     files_.save_choices(choices_);
@@ -245,12 +247,29 @@ class NightJob {
     return answers;
   }
 
-  // Before feature maps are computed, so that a rho that cannot be kept costs nothing. What a
-  // checkpoint was chosen by lies in it.
+  // What a checkpoint was chosen by lies in it.
   void profile_if_elastic() {
-    if (!night_.elastic || !night_.trainer || std::filesystem::exists(files_.checkpoint())) return;
+    if (!night_.elastic || !night_.trainer) return;
+    if (choices_.rho) night_.elastic->speedup_ratio = *choices_.rho;
+    if (std::filesystem::exists(files_.checkpoint())) return;
     profile_ = profile_training();
-    if (!spec_.deadline_seconds) check(*night_.elastic, profile_.profile);
+    if (!spec_.deadline_seconds) raise_rho();
+  }
+
+  // To what forward and the cheapest layer take, where the job asks for less: it trains the least.
+  void raise_rho() {
+    const double least = smallest_speedup_ratio(profile_.profile);
+    if (night_.elastic->speedup_ratio >= least) return;
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "elastic.rho %.3g cannot be reached: forward and the cheapest layer take %.3g of a "
+        "full step; that is trained",
+        night_.elastic->speedup_ratio, least);
+    events_.note(text);
+    night_.elastic->speedup_ratio = least;
+    choices_.rho = least;
+    files_.save_choices(choices_);
   }
 
   NightPlanInput plan_input() {
@@ -278,7 +297,9 @@ class NightJob {
     const TimingProfile profile = profile_training().profile;
     const auto heads = head_times(night_.bundle.description, night_.freeze,
                                   spec_.freeze.batch_norms, night_.trainer->config(), profile);
-    const HeadChoice choice = choose_head(heads, costs(profile), *spec_.deadline_seconds);
+    const HeadChoice choice = at_field("/deadline_seconds", [&] {
+      return choose_head(heads, costs(profile), *spec_.deadline_seconds);
+    });
     char text[160];
     std::snprintf(text, sizeof text,
                   "to end within %.0f s, the last %d of %d layers are trained, in steps of %.0f %% "
@@ -350,19 +371,6 @@ class NightJob {
     choices_.head_is_final = true;
     files_.save_choices(choices_);
     night_.elastic->speedup_ratio = choices_.head->rho;
-  }
-
-  // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
-  void check_pack() const {
-    const data::FeatureDataset* pack = data_.origins().global_features;
-    if (pack == nullptr) return;
-    if (pack->backbone() != night_.backbone->network_fingerprint() ||
-        pack->split_point() != night_.freeze.split) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the global pack holds feature maps of another backbone or split (\"" +
-                      pack->split_point() + "\"; this night splits at \"" + night_.freeze.split +
-                      "\"); use a pack of images, or the pack made for this model and freeze");
-    }
   }
 
   // --- cache ------------------------------------------------------------------------------------
@@ -511,7 +519,20 @@ class NightJob {
     training_peak_ = probe_.part_peak_bytes();
     save();
     swapped_ = night_.trainer->network().swap_statistics();
+    check_weights_are_finite();
     keep_overhead();
+  }
+
+  // The trainer looks at what learns; statistics may have overflowed meanwhile.
+  void check_weights_are_finite() const {
+    for (const std::string& name : trained_) {
+      const NamedTensor tensor = training_->weight(name);
+      if (all_finite(tensor.data.data(), static_cast<std::int64_t>(tensor.data.size()))) continue;
+      throw Error(ErrorCode::kFailedPrecondition,
+                  "training diverged: " + name + " is not finite after step " +
+                      std::to_string(training_->state().step) +
+                      "; a smaller learning_rate, or clip_norm, may help");
+    }
   }
 
   static WeightsOfPart weights_of(const StoredModel& model) {

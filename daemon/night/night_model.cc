@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "daemon/night/field_error.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/head_slice.h"
 #include "daemon/night/training_method.h"
@@ -20,22 +21,27 @@ OptimizerConfig optimizer_config(const daemon::OptimizerSpec& spec) {
   config.kind = kKinds[static_cast<int>(spec.type)];
   config.learning_rate = spec.learning_rate;
   config.weight_decay = spec.weight_decay;
-  config.momentum = spec.momentum;
-  config.nesterov = spec.nesterov;
-  config.beta1 = spec.beta1;
-  config.beta2 = spec.beta2;
-  config.epsilon = spec.epsilon;
+  // Of a kind that takes one; what was stored by an older build may name one for the others, too.
+  if (const double usual = default_momentum(config.kind); usual > 0) {
+    config.momentum = spec.momentum.value_or(usual);
+    config.nesterov = spec.nesterov;
+  }
+  config.beta1 = spec.beta1.value_or(config.beta1);
+  config.beta2 = spec.beta2.value_or(config.beta2);
+  config.epsilon = spec.epsilon.value_or(config.epsilon);
   return config;
 }
+
+constexpr double kStepEpochs = 10;  // where a job names none
 
 ScheduleConfig schedule_config(const daemon::ScheduleSpec& spec, double learning_rate) {
   static constexpr ScheduleKind kKinds[] = {ScheduleKind::kConstant, ScheduleKind::kStep,
                                             ScheduleKind::kCosine, ScheduleKind::kExponential};
   ScheduleConfig config;
   config.kind = kKinds[static_cast<int>(spec.type)];
-  config.gamma = spec.gamma;
-  config.step_epochs = std::max<std::int64_t>(1, static_cast<std::int64_t>(spec.step_epochs));
-  config.final_rate = spec.final_fraction * learning_rate;
+  config.gamma = spec.gamma.value_or(config.gamma);
+  config.step_epochs = spec.step_epochs.value_or(kStepEpochs);
+  config.final_rate = spec.final_fraction.value_or(0) * learning_rate;
   config.warmup_epochs = spec.warmup_epochs;
   return config;
 }
@@ -46,6 +52,20 @@ std::unique_ptr<KernelSelector> make_kernels(const NightPlanInput& input) {
   options.measure = !input.dry;
   options.time = input.measuring;
   return std::make_unique<KernelSelector>(options, input.recorded, input.profile);
+}
+
+// A step's samples, in equal parts of at most `most`: of all divisors the largest, if that is more
+// than half of what may be. Where there is none, as of a prime number, the few samples that equal
+// parts leave over are left out.
+void cut_batch(TrainerConfig& config, std::int64_t most) {
+  for (std::int64_t part = std::min(most, config.batch); 2 * part > most; --part) {
+    if (config.batch % part != 0) continue;
+    config.micro_batch = part;
+    return;
+  }
+  const std::int64_t parts = (config.batch + most - 1) / most;
+  config.micro_batch = config.batch / parts;
+  config.batch = parts * config.micro_batch;
 }
 
 KernelChoices joined(KernelChoices all, const KernelChoices& more) {
@@ -61,7 +81,7 @@ TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples) {
   config.schedule = schedule_config(spec.train.schedule, spec.train.optimizer.learning_rate);
   config.clip_norm = spec.train.clip_norm.value_or(0);
   config.batch = std::min<std::int64_t>(spec.train.batch, static_cast<std::int64_t>(samples));
-  config.micro_batch = spec.train.micro_batch.value_or(0);
+  if (spec.train.micro_batch) cut_batch(config, *spec.train.micro_batch);
   config.epochs = spec.train.epochs;
   config.seed = spec.seed;
   return config;
@@ -87,10 +107,11 @@ std::size_t budget_for_training(const NightModel& night, const NightPlanInput& i
   const MemoryForecast forecast = forecast_memory(night, cached);
   const std::size_t others = forecast.total();
   if (others > budget) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the night needs " + std::to_string(others) +
-                    " bytes beside training; memory.budget_bytes allows " + std::to_string(budget) +
-                    "; fewer trainable layers, or a smaller model, need less");
+    throw field_error("/memory/budget_bytes",
+                      "the night needs " + std::to_string(others) +
+                          " bytes beside training; memory.budget_bytes allows " +
+                          std::to_string(budget) +
+                          "; fewer trainable layers, or a smaller model, need less");
   }
   const std::size_t beside = night.judges_while_training ? forecast.judging : forecast.training;
   const std::size_t timed = night.elastic ? night.head_bytes : 0;
@@ -133,9 +154,11 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   fit.may_swap = swap.mode == daemon::SwapWhen::kAuto && !night.elastic;
   fit.steps = night.steps;
   fit.max_write_bytes = most_written(input.spec);
-  return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
-                      *night.trainer_kernels)
-      .config;
+  return at_field("/memory/budget_bytes", [&] {
+    return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
+                        *night.trainer_kernels)
+        .config;
+  });
 }
 
 ElasticConfig elastic_config(const daemon::ElasticSpec& spec) {
@@ -191,11 +214,11 @@ void check_budget(const NightModel& night, const NightPlanInput& input) {
   const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
   const std::size_t needed = forecast_memory(night, cached).total();
   if (needed <= static_cast<std::size_t>(*input.spec.memory.budget_bytes)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "the night needs " + std::to_string(needed) +
-                  " bytes at least; memory.budget_bytes allows " +
-                  std::to_string(*input.spec.memory.budget_bytes) +
-                  "; fewer trainable layers, or a smaller model, need less");
+  throw field_error("/memory/budget_bytes",
+                    "the night needs " + std::to_string(needed) +
+                        " bytes at least; memory.budget_bytes allows " +
+                        std::to_string(*input.spec.memory.budget_bytes) +
+                        "; fewer trainable layers, or a smaller model, need less");
 }
 
 void plan_trainer(NightModel& night, const NightPlanInput& input) {
@@ -203,7 +226,9 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   const auto* layers = &night.freeze.trainable_layers;
   const bool measures = config.swap.mode == SwapMode::kProactive && !input.memory && !input.dry;
   if (measures) config = with_swap_times(night, input, config);
-  night.trainer = std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
+  night.trainer = at_field("/train/micro_batch", [&] {
+    return std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
+  });
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
   if (night.elastic) {
     plan_probe(night, input, config);
@@ -216,7 +241,8 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
                       static_cast<std::uint64_t>(config.batch / micro_batch_of(config));
   night.swap_read_bytes = passes * pass.read_bytes;
   night.swap_written_bytes = passes * pass.written_bytes;
-  check_swap_writes(night.swap_written_bytes, most_written(input.spec));
+  at_field("/swap/max_write_bytes",
+           [&] { check_swap_writes(night.swap_written_bytes, most_written(input.spec)); });
   check_budget(night, input);
 }
 
@@ -246,8 +272,9 @@ NightModel plan_night(const NightPlanInput& input) {
   if (spec.freeze.batch_norms) {
     freeze_batch_norms(model, night.freeze);
     if (night.freeze.trained_units > 0 && night.freeze.trainable_layers.empty())
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the layers to train are batch norms alone, and freeze.batch_norms freezes them");
+      throw field_error(
+          "/freeze/batch_norms",
+          "the layers to train are batch norms alone, and freeze.batch_norms freezes them");
   }
   night.head = head_slice(model, night.freeze);
   night.base_head = head_slice(input.base.description, night.freeze);

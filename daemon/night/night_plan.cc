@@ -27,8 +27,10 @@ class JobPlan {
 
   Json run(const PlanRequest& options) {
     const NightModel night = plan(spec_, options.timing);
+    data_.check_features(*night.backbone, night.freeze);
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
     const MemoryForecast forecast = forecast_memory(night, cached);
+    if (options.check) return {{"predicted_bytes", forecast.total()}};
     Json reply = {{"predicted_bytes", forecast.total()},
                   {"budget_bytes", daemon::Json(nullptr)},
                   {"parts",

@@ -9,11 +9,13 @@ namespace moil::night {
 struct PlanRequest {
   bool picture = false;  // with the plan as SVG
   bool timing = false;   // with the timing profile, measured if it is not known
+  bool check = false;    // only whether the night would refuse the job; what it needs in all
 };
 
 // The reply of job.plan (docs/protocol.md): memory by part of the night, the training plan by kind
-// of tensor, what would lower it, the swap's traffic. Throws what
-// the night itself would throw before it begins, a budget that cannot be met included.
+// of tensor, what would lower it, the swap's traffic. Throws what the night itself would throw
+// before it begins, at the job's field (field_error.h); but not for what only measuring tells: a
+// deadline or a rho that this machine cannot keep.
 [[nodiscard]] daemon::Json plan_job(const daemon::StateLayout& layout, const daemon::JobFile& file,
                                     const PlanRequest& options);
 

@@ -157,11 +157,9 @@ void train(Arguments& a) {
   parse_groups(a);
   if (a.threads > 0) moil::set_thread_count(a.threads);
   a.training.model = a.model;
-  auto& optimizer = a.training.trainer.optimizer;
+  moil::OptimizerConfig& optimizer = a.training.trainer.optimizer;
   optimizer.kind = moil::optimizer_kind(a.optimizer);
-  const bool adam =
-      optimizer.kind == moil::OptimizerKind::kAdam || optimizer.kind == moil::OptimizerKind::kAdamw;
-  optimizer.momentum = a.momentum.value_or(adam ? 0 : 0.9);  // they take none
+  optimizer.momentum = a.momentum.value_or(moil::default_momentum(optimizer.kind));
   a.training.trainer.schedule.kind = moil::schedule_kind(a.schedule);
   const Selection selection(a.selection);
   show_remarks(selection);

@@ -29,14 +29,6 @@ int wire_code(ErrorCode code) {
   return kInternalError;
 }
 
-Json list(const FieldErrors& errors) {
-  Json out = Json::array();
-  for (const auto& error : errors) {
-    out.push_back({{"pointer", error.pointer}, {"message", error.message}});
-  }
-  return out;
-}
-
 }  // namespace
 
 RpcError rpc_error(const std::exception_ptr& error) {
@@ -44,7 +36,7 @@ RpcError rpc_error(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const ValidationError& e) {
     return {
-        kInvalidParams, e.what(), {{"code", to_string(e.code())}, {"errors", list(e.errors())}}};
+        kInvalidParams, e.what(), {{"code", to_string(e.code())}, {"errors", to_json(e.errors())}}};
   } catch (const Error& e) {
     return {wire_code(e.code()), e.what(), {{"code", to_string(e.code())}}};
   } catch (const std::exception& e) {

@@ -1,5 +1,11 @@
 #include "daemon/service/job_planner.h"
 
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
 #include "base/file.h"
 #include "datasets/labels/sample_files.h"
 
@@ -26,16 +32,55 @@ class PassingFile {
   std::filesystem::path path_;
 };
 
+// A worker that does not answer is waited for no longer than a client would.
+constexpr std::chrono::seconds kPatience{30};
+
+// Nothing where it does not say that the job is wrong: a worker that cannot start or was killed
+// tells nothing of the night.
+std::exception_ptr refusal_of(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const Error& e) {
+    if (is_final(std::string(to_string(e.code())))) return error;
+    spdlog::warn("a job is queued unchecked: {}", e.what());
+  } catch (const std::exception& e) {
+    spdlog::warn("a job is queued unchecked: {}", e.what());
+  }
+  return nullptr;
+}
+
+// The worker knows the description alone, the client what it sent.
+std::exception_ptr as_sent(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ValidationError& e) {
+    return std::make_exception_ptr(e.within("the job description", "/job"));
+  } catch (...) {
+    return error;
+  }
+}
+
 }  // namespace
 
-JobPlanner::JobPlanner(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
-                       const Config& config, const ModelStore& models)
-    : calls_(calls), command_(command), layout_(layout), config_(config), models_(models) {}
+JobPlanner::JobPlanner(EventLoop& loop, WorkerCalls& calls, const WorkerCommand& command,
+                       const StateLayout& layout, const Config& config, const ModelStore& models)
+    : loop_(loop),
+      calls_(calls),
+      command_(command),
+      layout_(layout),
+      config_(config),
+      models_(models) {}
 
-void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& options,
-                       const Responder& responder) {
+JobPlanner::~JobPlanner() {
+  if (timer_ != 0) loop_.cancel(timer_);
+}
+
+void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& options,
+                      WorkerCalls::Answer answer) {
+  const auto active = models_.active(spec.model);
+  if (!active) throw Error(ErrorCode::kNotFound, "there is no active model \"" + spec.model + "\"");
   JobFile file;
-  file.base_version = models_.active(spec.model).value().version;
+  file.base_version = active->version;
   file.version = file.base_version + 1;
   file.threads = spec.threads.value_or(command_.default_threads());
   file.cache_quota_bytes = config_.cache.quota_bytes;
@@ -44,19 +89,65 @@ void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& opti
   data::make_private_folder(layout_.jobs());
   const auto path = layout_.jobs() / ("plan-" + std::to_string(next_++) + ".json");
   const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");
-  WorkerCalls::Answer answer;
   // Removed before the reply: who has it may look into the state folder.
-  answer.result = [responder, document](const Json& result) {
+  WorkerCalls::Answer passing;
+  passing.result = [answer, document](const Json& result) {
     document->remove();
+    answer.result(result);
+  };
+  passing.error = [answer, document](std::exception_ptr error) {
+    document->remove();
+    answer.error(as_sent(error));
+  };
+  calls_.start(command_.plan(document->path(), file.threads, options), std::move(passing));
+}
+
+void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& options,
+                       const Responder& responder) {
+  WorkerCalls::Answer answer;
+  answer.result = [responder](const Json& result) {
     Json plan = result;
     plan.erase("event");
     responder.result(plan);
   };
-  answer.error = [responder, document](std::exception_ptr error) {
-    document->remove();
-    responder.error(rpc_error(error));
-  };
-  calls_.start(command_.plan(document->path(), file.threads, options), std::move(answer));
+  answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  call(spec, options, std::move(answer));
+}
+
+void JobPlanner::check(const JobSpec& spec, Checked done) {
+  waiting_.push_back({spec, std::move(done)});
+  if (waiting_.size() == 1) check_next();
+}
+
+void JobPlanner::check_next() {
+  const std::int64_t check = ++check_;
+  timer_ = loop_.after(kPatience, [this, check] {
+    timer_ = 0;
+    checked(check, std::make_exception_ptr(
+                       Error(ErrorCode::kInternal, "no worker could say whether it can run")));
+  });
+  WorkerCalls::Answer answer;
+  answer.result = [this, check](const Json&) { checked(check, nullptr); };
+  answer.error = [this, check](std::exception_ptr error) { checked(check, error); };
+  try {
+    call(waiting_.front().spec, {"--check"}, std::move(answer));
+  } catch (...) {
+    loop_.cancel(timer_);
+    timer_ = loop_.after({}, [this, check, error = std::current_exception()] {
+      timer_ = 0;
+      checked(check, error);
+    });
+  }
+}
+
+// An answer that comes too late is of a check that is over.
+void JobPlanner::checked(std::int64_t check, const std::exception_ptr& error) {
+  if (check != check_ || waiting_.empty()) return;
+  if (timer_ != 0) loop_.cancel(std::exchange(timer_, 0));
+  const Checked done = std::move(waiting_.front().done);
+  waiting_.pop_front();
+  done(refusal_of(error));
+  if (!waiting_.empty()) check_next();
 }
 
 }  // namespace moil::daemon

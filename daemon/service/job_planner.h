@@ -1,7 +1,15 @@
-// job.plan: a worker says what a job would need, without running it. Loop thread only.
+// What planning tells of a job that does not run: what it would need (job.plan), and whether the
+// night would refuse it (job.submit). A worker does it: the daemon knows no networks.
+//
+// Loop thread only.
 #pragma once
 
+#include <deque>
+#include <exception>
+#include <functional>
+
 #include "daemon/job_spec.h"
+#include "daemon/loop/event_loop.h"
 #include "daemon/rpc/method.h"
 #include "daemon/service/config.h"
 #include "daemon/service/worker_calls.h"
@@ -12,21 +20,44 @@ namespace moil::daemon {
 
 class JobPlanner {
  public:
-  JobPlanner(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
-             const Config& config, const ModelStore& models);
+  JobPlanner(EventLoop& loop, WorkerCalls& calls, const WorkerCommand& command,
+             const StateLayout& layout, const Config& config, const ModelStore& models);
+  ~JobPlanner();
+  JobPlanner(const JobPlanner&) = delete;
+  JobPlanner& operator=(const JobPlanner&) = delete;
 
   // Answers with the worker's plan (docs/protocol.md, job.plan). options: of the worker's
   // command line.
   void start(const JobSpec& spec, const std::vector<std::string>& options,
              const Responder& responder);
 
+  // Calls `done` with what the night would refuse the job for, fields at /job/...; with nothing
+  // where it would not, and where no worker could tell in a while: then the night will. One after
+  // the other, in the order in which they are asked for.
+  using Checked = std::function<void(std::exception_ptr refusal)>;
+  void check(const JobSpec& spec, Checked done);
+
  private:
+  struct Waiting {
+    JobSpec spec;
+    Checked done;
+  };
+
+  void call(const JobSpec& spec, const std::vector<std::string>& options,
+            WorkerCalls::Answer answer);
+  void check_next();
+  void checked(std::int64_t check, const std::exception_ptr& error);
+
+  EventLoop& loop_;
   WorkerCalls& calls_;
   const WorkerCommand& command_;
   const StateLayout layout_;
   const Config& config_;
   const ModelStore& models_;
   std::int64_t next_ = 1;
+  std::deque<Waiting> waiting_;  // the first is being checked
+  std::int64_t check_ = 0;       // its number
+  EventLoop::TimerId timer_ = 0;
 };
 
 }  // namespace moil::daemon

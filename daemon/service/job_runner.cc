@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
-#include <array>
-
 #include "base/file.h"
 #include "daemon/json/parse.h"
 #include "datasets/labels/sample_files.h"
@@ -22,16 +20,6 @@ void write_job_file(const StateLayout& layout, const JobFile& job) {
   data::make_private_folder(layout.job(job.id));
   if (std::filesystem::exists(layout.job_file(job.id))) return;
   write_file_atomic(layout.job_file(job.id), to_json(job).dump(2) + "\n");
-}
-
-bool is_final(const std::string& code) {
-  constexpr std::array kFinal = {ErrorCode::kInvalidArgument, ErrorCode::kBadData,
-                                 ErrorCode::kNotFound, ErrorCode::kFailedPrecondition,
-                                 ErrorCode::kUnimplemented};
-  for (const ErrorCode final : kFinal) {
-    if (code == to_string(final)) return true;
-  }
-  return false;
 }
 
 std::string text_member(const Json& object, const char* name) {

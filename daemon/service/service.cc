@@ -43,7 +43,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       command(config.worker, layout, lock.descriptor()),
       worker_calls(loop),
       importer(worker_calls, command, layout, database, models),
-      planner(worker_calls, command, layout, config, models),
+      planner(loop, worker_calls, command, layout, config, models),
       predictor(worker_calls, command, layout, models),
       scheduler(loop, config, command, layout, world, jobs, labels, reserve,
                 {.changed = [this](std::int64_t job) { watchers.changed(job); },

@@ -30,6 +30,9 @@ struct WorkerCalls::Running {
 
   Json take_result(const ProcessExit& exit) {
     if (error.is_object()) {
+      if (FieldErrors wrong = field_errors_from_json(error.value("errors", Json::array()));
+          !wrong.empty())
+        throw ValidationError("the request", std::move(wrong));
       throw Error(code_named(error.value("code", "")), error.value("message", "the worker failed"));
     }
     if (exit.code != kExitDone || !result.is_object()) {

@@ -20,7 +20,7 @@ class WorkerCommand {
   ProcessOptions run(const JobFile& job) const;
   ProcessOptions import(const std::filesystem::path& source, const std::string& model,
                         std::int64_t version) const;
-  // options: further words, "--picture" or "--timing".
+  // options: further words, "--picture", "--timing" or "--check".
   ProcessOptions plan(const std::filesystem::path& job_file, int threads,
                       const std::vector<std::string>& options) const;
   // descriptors: of the images; they must stay open until the worker was started.

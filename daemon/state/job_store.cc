@@ -31,7 +31,7 @@ Job job_of(const Statement& row) {
   job.id = row.integer(0);
   job.spec.name = row.text(1);
   job.spec.model = row.text(2);
-  if (!row.is_null(3)) job.spec = job_spec_from_json(Json::parse(row.text(3)));
+  if (!row.is_null(3)) job.spec = stored_job_spec(Json::parse(row.text(3)));
   job.state = state_of(row.text(4));
   job.ignore_window = row.integer(5) != 0;
   job.cancelling = row.integer(6) != 0;

@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   plan_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
   plan_command->add_flag("--picture", arguments.plan.picture, "With the plan as SVG");
   plan_command->add_flag("--timing", arguments.plan.timing, "With what each layer takes, measured");
+  plan_command->add_flag("--check", arguments.plan.check, "Only whether the night would refuse it");
   CLI::App* import_command =
       app.add_subcommand("import", "Check a model folder and put it into the store");
   import_command->add_option("--source", arguments.source, "The model's folder")->required();

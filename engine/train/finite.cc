@@ -12,11 +12,4 @@ bool all_finite(const float* values, std::int64_t count) {
   return std::isfinite(global_norm({&view, 1}));
 }
 
-std::optional<std::string> not_finite(const WeightMap& weights) {
-  for (const auto& [name, tensor] : weights) {
-    if (!all_finite(tensor.data.data(), static_cast<std::int64_t>(tensor.data.size()))) return name;
-  }
-  return std::nullopt;
-}
-
 }  // namespace moil

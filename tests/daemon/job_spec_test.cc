@@ -92,11 +92,35 @@ TEST(JobSpec, WhatChoosesTensorsStandsAlone) {
     document[chooser] = std::string(chooser) == "elastic" ? Json::object() : Json(60);
     EXPECT_NO_THROW((void)job_spec_from_json(document));
     document["train"]["method"] = "bn_bias";
-    EXPECT_THAT(message_for(document), testing::HasSubstr("train.method"));
-    document["train"]["method"] = "full";
+    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/method"));
     document["swap"]["mode"] = "proactive";
-    EXPECT_THAT(message_for(document), testing::HasSubstr("swap.mode"));
+    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/method", "/swap/mode"));
+    EXPECT_THAT(message_for(document), testing::HasSubstr(chooser));
   }
+}
+
+TEST(JobSpec, WhatATypeDoesNotReadIsRefusedWhereItIsGiven) {
+  Json document = minimal();
+  document["train"]["optimizer"]["type"] = "adam";
+  EXPECT_THAT(wrong_fields(document), testing::IsEmpty());
+  const Json filled = to_json(job_spec_from_json(document));
+  EXPECT_THAT(wrong_fields(filled), testing::IsEmpty()) << "defaults are no wishes";
+  document["train"]["optimizer"]["momentum"] = 0.9;
+  document["train"]["schedule"] = {{"type", "cosine"}, {"gamma", 0.5}};
+  EXPECT_THAT(wrong_fields(document),
+              testing::ElementsAre("/train/optimizer/momentum", "/train/schedule/gamma"));
+  EXPECT_EQ(message_for(document), "\"adam\" does not read it (sgd, sgdw); leave it out");
+}
+
+// As an older build stored it, with every default filled in.
+TEST(JobSpec, WhatIsStoredIsReadWhateverIsAskedForNow) {
+  Json document = minimal();
+  document["train"]["optimizer"] = {{"type", "adam"}, {"momentum", 0.9}};
+  document["train"]["schedule"]["gamma"] = 0;
+  document["train"]["epochs"] = 3;
+  EXPECT_FALSE(wrong_fields(document).empty());
+  EXPECT_EQ(stored_job_spec(document).train.epochs, 3);
+  EXPECT_EQ(stored_job_spec(document).name, "tonight");
 }
 
 TEST(JobSpec, UnknownFieldNamesTheNearest) {

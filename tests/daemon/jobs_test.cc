@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
+#include "base/file.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;
@@ -132,6 +134,48 @@ TEST_F(Jobs, EveryEventOfALongJobIsTold) {
   }
   const Json rest = result_of(socket(), "job.get", {{"id", 1}, {"since", last - 3}});
   EXPECT_EQ(rest["events"].size(), 3U);
+}
+
+TEST_F(Jobs, WhatCannotBePlannedIsRefusedAtTheField) {
+  const Json job = job_named("unfit", socket());
+  for (const char* method : {"job.submit", "job.plan"}) {
+    const Json error = ask(socket(), method, {{"job", job}})["error"];
+    EXPECT_EQ(error["code"], kInvalidParams) << method;
+    ASSERT_EQ(error["data"]["errors"].size(), 1U) << method;
+    EXPECT_EQ(error["data"]["errors"][0]["pointer"], "/job/memory/budget_bytes");
+    EXPECT_THAT(error["message"].get<std::string>(),
+                testing::HasSubstr("the night needs 2000 bytes; 1000 are allowed"));
+  }
+  EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
+}
+
+// That no worker can tell is no fault of the job: the night will.
+TEST_F(Jobs, WhatNobodyCanPlanIsQueued) {
+  wait_for(socket(), submit(socket(), "no-plan"), "succeeded");
+}
+
+TEST_F(Jobs, ManySubmissionsAtOnceAreAllChecked) {
+  server_.world.minute = 720;
+  Line client(socket());
+  for (int i = 1; i <= 12; ++i) {
+    const Json job = job_named("night " + std::to_string(i), socket());
+    client.send(
+        Json{{"jsonrpc", "2.0"}, {"id", i}, {"method", "job.submit"}, {"params", {{"job", job}}}}
+            .dump() +
+        "\n");
+  }
+  std::set<int> ids;
+  for (int i = 1; i <= 12; ++i) ids.insert(client.read()["result"]["id"].get<int>());
+  EXPECT_EQ(ids.size(), 12U);
+}
+
+TEST_F(Jobs, ThreadsAreTheJobs) {
+  Json job = job_named("night", socket());
+  job["threads"] = 3;
+  wait_for(socket(), result_of(socket(), "job.submit", {{"job", job}, {"now", true}})["id"],
+           "succeeded");
+  const auto version = folder_ / "state/models/digits/2/model.json";
+  EXPECT_EQ(Json::parse(read_text(version))["threads"], 3);
 }
 
 TEST_F(Jobs, TheGuardKeepsTheOldModel) {

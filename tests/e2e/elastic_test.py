@@ -68,10 +68,16 @@ class ElasticTest(unittest.TestCase):
         self.assertLess(bytes_planned["last_layer"], bytes_planned["bn_bias"])
         self.assertLess(bytes_planned["bn_bias"], bytes_planned["full"])
 
-    def test_the_impossible_is_refused_with_the_smallest_possible(self) -> None:
+    def test_too_small_a_rho_trains_the_least_and_says_so(self) -> None:
         job = self.run_job(ROW, elastic={**ELASTIC, "rho": 0.01})
-        self.assertEqual(job["state"], "failed")
-        self.assertRegex(job["message"], r"rho 0\.01 is below the smallest possible, 0\.\d+")
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        elastic = job["result"]["details"]["elastic"]
+        self.assertEqual(elastic["rho"], elastic["smallest_rho"])
+        events = self.ctl.json("job", "get", str(job["id"]))["events"]
+        notes = [e["event"]["message"] for e in events if e["event"]["event"] == "note"]
+        self.assertTrue(any("elastic.rho 0.01 cannot be reached" in note for note in notes), notes)
+
+    def test_an_impossible_deadline_is_refused_with_the_shortest_possible(self) -> None:
         job = self.run_job(ROW, deadline_seconds=0.01)
         self.assertEqual(job["state"], "failed")
         self.assertRegex(job["message"], r"the shortest possible is about \d+")
@@ -99,8 +105,9 @@ class ElasticTest(unittest.TestCase):
     def test_wrong_together_is_refused_at_once(self) -> None:
         spec = self.world.spec(ROW, elastic=ELASTIC)
         spec["train"]["method"] = "last_layer"
-        with self.assertRaises(ProgramError):
+        with self.assertRaises(ProgramError) as caught:
             self.ctl.submit(spec)
+        self.assertIn("/job/train/method", caught.exception.stderr)
 
     def test_killed_again_and_again(self) -> None:
         """Goes on with the selections and the waiting states of before: the same weights."""

@@ -156,13 +156,26 @@ class JobsTest(TroubleTest):
             self.assertIn(pointer, said)
         self.assertIn("trainable_layers", said, "the nearest known name")
 
-    def test_a_damaged_pack_costs_one_job(self) -> None:
+    def test_a_damaged_pack_is_refused(self) -> None:
         pack = shutil.copytree(world.pretrained.pack, self.daemon.state.parent / "pack")
         for file in (file for file in pack.rglob("*") if file.is_file()):
             file.write_bytes(file.read_bytes()[:100])
-        job = self.run_job(**{"global": {"pack": str(pack), "alpha": 0.1}})
+        said = self.refused_job(**{"global": {"pack": str(pack), "alpha": 0.1}})
+        self.assertIn("/job/global/pack", said)
+        self.assertIn(str(pack), said)
+
+    def test_labels_that_nobody_knows_are_refused(self) -> None:
+        said = self.refused_job(local={"labels": ["9", "nine"]})
+        self.assertIn("/job/local/labels/1", said)
+        self.ctl.text("label", "map", "9", "ninety")
+        self.assertIn("'ninety'", self.refused_job())
+
+    def test_training_that_diverges_ends_the_job_with_the_step(self) -> None:
+        spec = world.spec(ROW)
+        optimizer = {"type": "sgd", "learning_rate": 1, "weight_decay": 1e9}
+        job = self.run_job(train={**spec["train"], "epochs": 40, "optimizer": optimizer})
         self.assertEqual((job["state"], job["attempts"]), ("failed", 1), job["message"])
-        self.assertIn(str(pack), job["message"])
+        self.assertRegex(job["message"], r"training diverged: .* is not finite after step \d+")
 
 
 class ModelsTest(TroubleTest):

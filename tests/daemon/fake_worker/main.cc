@@ -8,6 +8,8 @@
 //   no-folder    reports a version it did not write
 //   no-room      finds the disk full while it trains, until there is a file "go"
 //   elastic      tells of elastic training in its result
+//   unfit        cannot be planned: a budget is too small
+//   no-plan      dies when it is planned
 //
 // A test may put into the state folder: "mix.json", the samples that jobs note as theirs, and
 // "says", what bad-data complains of.
@@ -178,12 +180,14 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
   return kExitDone;
 }
 
-// A plan with a round number; of a job "bad-data" none.
+// A plan with a round number.
 int plan(const JobFile& job) {
   EventWriter events(STDOUT_FILENO);
-  if (job.spec.name == "bad-data") {
-    events.error(
-        Error(ErrorCode::kInvalidArgument, "the night needs 2000 bytes; 1000 are allowed"));
+  if (job.spec.name == "no-plan") ::raise(SIGKILL);
+  if (job.spec.name == "unfit") {
+    events.error(ValidationError(
+        "the job description",
+        {{"/memory/budget_bytes", "the night needs 2000 bytes; 1000 are allowed"}}));
     return kExitBadData;
   }
   const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10}, {"decoding", 100},

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "engine/device/kernel_selector.h"
 #include "engine/train/checkpoint.h"
 #include "tests/daemon/night/support.h"
 

@@ -1,0 +1,121 @@
+#include "tests/daemon/night/job_place.h"
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+
+#include "base/file.h"
+#include "base/unique_fd.h"
+#include "daemon/night/night_job.h"
+#include "daemon/night/night_plan.h"
+#include "datasets/labels/label_store.h"
+#include "datasets/pack/image_pack.h"
+
+namespace moil::night {
+namespace {
+
+namespace fs = std::filesystem;
+using daemon::Json;
+
+// Counts what is renamed into a folder.
+class Renames {
+ public:
+  explicit Renames(const fs::path& folder) : fd_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    if (!fd_ || ::inotify_add_watch(fd_.get(), folder.c_str(), IN_MOVED_TO) < 0)
+      throw system_error("inotify", errno);
+  }
+  std::map<std::string, int> counts() const {
+    std::map<std::string, int> counts;
+    alignas(inotify_event) char buffer[1 << 16];
+    for (ssize_t n = 0; (n = ::read(fd_.get(), buffer, sizeof buffer)) > 0;) {
+      for (const char* at = buffer; at < buffer + n;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(at);
+        if (event->len > 0) ++counts[event->name];
+        at += sizeof *event + event->len;
+      }
+    }
+    return counts;
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+Json without_times(Json result) {
+  result.erase("seconds");
+  Json& details = result["details"];
+  for (const char* name : {"stages", "train_seconds", "train_cpu_seconds"}) details.erase(name);
+  for (const char* name : {"measured_bytes", "baseline_bytes", "training_peak_bytes"})
+    details["memory"].erase(name);
+  for (Json& point : details["curve"]) point.erase("seconds");
+  return result;
+}
+
+Json file_json(const fs::path& file) {
+  return fs::exists(file) ? Json::parse(read_text(file)) : Json(nullptr);
+}
+
+}  // namespace
+
+JobPlace::JobPlace() : layout_(folder_ / "state") {
+  const ModelBundle bundle = small_bundle();
+  fs::create_directories(layout_.model("small"));
+  write_model_folder(layout_.version("small", 1), bundle);
+  const NumberImages images(bundle.labels, 8);
+  data::write_image_pack(folder_ / "pack", images, bundle.preprocessing);
+  data::LabelStore labels(layout_.labels(), data::LabelStore::Access::kReadWrite);
+  const NumberImages mine({"new", "c"}, 5, 1000);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const std::vector<std::string> label = {mine.classes()[mine.labels(i)[0]]};
+    labels.add_sample(mine.encoded(i), label, mine.split(i));
+  }
+}
+
+Json JobPlace::description() const {
+  return {{"name", "field"},
+          {"model", "small"},
+          {"global", {{"pack", (folder_ / "pack").string()}, {"alpha", 0.5}}},
+          {"train", {{"epochs", 2}, {"batch", 8}, {"optimizer", {{"learning_rate", 0.05}}}}},
+          {"guard", {{"max_global_drop", 1}}}};
+}
+
+daemon::JobFile JobPlace::job_file(const daemon::JobSpec& spec, std::int64_t id) const {
+  daemon::JobFile file;
+  file.id = id;
+  file.base_version = 1;
+  file.version = 1 + id;
+  file.threads = spec.threads.value_or(2);
+  file.spec = spec;
+  return file;
+}
+
+daemon::JobSpec JobPlace::submitted(const Json& description) const {
+  daemon::JobSpec spec = daemon::job_spec_from_json(description);
+  (void)plan_job(layout_, job_file(spec, next_), {.check = true});
+  return spec;
+}
+
+JobTrace JobPlace::run(const daemon::JobSpec& spec) {
+  const daemon::JobFile file = job_file(spec, next_++);
+  const fs::path folder = layout_.job(file.id);
+  fs::create_directories(folder);
+  fs::remove_all(layout_.cache());
+  const Renames renames(folder);
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  daemon::EventWriter events(nowhere.get());
+  const std::atomic<bool> stop{false};
+  const auto result = run_night(layout_, file, events, stop);
+  if (!result) throw Error(ErrorCode::kCancelled, "the night was stopped");
+  JobTrace trace;
+  trace.result = without_times(daemon::write_fields(*result));
+  const fs::path weights = layout_.version(spec.model, file.version) / "weights.safetensors";
+  if (fs::exists(weights)) trace.weights = read_text(weights);
+  trace.samples = file_json(folder / "mix.json");
+  trace.choices = file_json(folder / "choices.json");
+  trace.written = renames.counts();
+  trace.cached_bytes = trace.result["details"].contains("cache")
+                           ? trace.result["details"]["cache"]["feature_bytes"].get<std::size_t>()
+                           : 0;
+  return trace;
+}
+
+}  // namespace moil::night

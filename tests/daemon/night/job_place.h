@@ -1,0 +1,46 @@
+// A state folder as the daemon keeps one, with a small model, a pack and labelled images in it, and
+// jobs of a blink that run in the test's own process.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/job_spec.h"
+#include "daemon/state_layout.h"
+#include "daemon/worker_protocol.h"
+#include "tests/daemon/night/support.h"
+
+namespace moil::night {
+
+// What a job left behind: nothing that differs from run to run where the description is the same.
+struct JobTrace {
+  daemon::Json result;                 // without times and measured memory
+  std::string weights;                 // of the version it wrote; empty: none
+  daemon::Json samples, choices;       // mix.json, choices.json
+  std::map<std::string, int> written;  // how often each file of its folder was renamed into place
+  std::size_t cached_bytes = 0;
+};
+
+class JobPlace {
+ public:
+  JobPlace();
+
+  // Classes a, b and c are the model's and the pack's, with 8 samples each; "new" and "c" are
+  // labelled, with 5 images each.
+  [[nodiscard]] daemon::Json description() const;
+  // As job.submit: throws what is refused then.
+  [[nodiscard]] daemon::JobSpec submitted(const daemon::Json& description) const;
+  // Throws where the night fails.
+  JobTrace run(const daemon::JobSpec& spec);
+  [[nodiscard]] const daemon::StateLayout& layout() const { return layout_; }
+  [[nodiscard]] daemon::JobFile job_file(const daemon::JobSpec& spec, std::int64_t id) const;
+
+ private:
+  TempFolder folder_;
+  daemon::StateLayout layout_;
+  std::int64_t next_ = 1;
+};
+
+}  // namespace moil::night
