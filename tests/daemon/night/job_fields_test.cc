@@ -190,17 +190,12 @@ TEST_F(JobFields, WhatIsAcceptedRuns) {
   for (const Variation& variation : variations()) {
     for (const Json& value : variation.runs) {
       SCOPED_TRACE(variation.pointer + ": " + value.dump());
-      const auto start = std::chrono::steady_clock::now();
       try {
         const JobTrace night = trace(varied(place->description(), variation, value));
         EXPECT_FALSE(night.result["reason"].get<std::string>().empty());
       } catch (const Error& e) {
         ADD_FAILURE() << e.what();
       }
-      if (std::getenv("MOIL_TIMES"))
-        fprintf(stderr, "%s %s %.3f\n", variation.pointer.c_str(),
-                value.dump().substr(0, 20).c_str(),
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
   }
 }
