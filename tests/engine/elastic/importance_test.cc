@@ -79,7 +79,9 @@ TEST(Importance, OfAnUpdateThatMadeNoNumberIsTheLeast) {
        {ImportanceMetric::kLoss, ImportanceMetric::kGradient, ImportanceMetric::kUpdate}) {
     for (const auto& [name, importance] : p.importance(1e39, metric)) {
       EXPECT_TRUE(std::isfinite(importance)) << name;
-      if (metric == ImportanceMetric::kLoss) EXPECT_LT(importance, 0) << name;
+      if (metric == ImportanceMetric::kLoss) {
+        EXPECT_LT(importance, 0) << name;
+      }
     }
   }
 }
