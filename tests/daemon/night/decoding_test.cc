@@ -108,7 +108,7 @@ TEST(Decoding, OnlyAsManyPhotosAsFitAreDecodedAtOnce) {
   const ModelBundle bundle = small_bundle();
   const data::Mix mix = mix_of(photos);
   KernelSelector kernels;
-  Backbone identity(bundle.description, bundle.weights, {}, 32, kernels);
+  Backbone identity(bundle.description, {}, {}, 32, kernels);
   std::vector<SampleView> wanted;
   for (const auto& sample : mix.train)
     for (std::uint16_t view = 0; view < 4; ++view) wanted.push_back({&sample, view});
