@@ -106,7 +106,8 @@ int spawn_process(const ProcessOptions& options, int output) {
   int error = 0;
   if (::read(failure_read.get(), &error, sizeof error) == sizeof error) {
     ::waitpid(pid, nullptr, 0);
-    throw system_error("cannot start " + options.arguments[0], error);
+    // Not kNotFound where the program is missing: that would be taken for something of the job's.
+    throw Error(ErrorCode::kIo, system_error("cannot start " + options.arguments[0], error).what());
   }
   return pid;
 }

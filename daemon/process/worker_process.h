@@ -36,7 +36,7 @@ class WorkerProcess {
   using OnLine = std::function<void(const std::string& line)>;
   using OnExit = std::function<void(const ProcessExit&)>;  // may destroy the WorkerProcess
 
-  // kNotFound or kIo where it cannot be started. Every line comes before the exit.
+  // kIo where it cannot be started. Every line comes before the exit.
   WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit);
   ~WorkerProcess();  // kills
   WorkerProcess(const WorkerProcess&) = delete;
