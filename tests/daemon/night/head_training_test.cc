@@ -31,8 +31,8 @@ TrainerConfig config() {
   return c;
 }
 
-struct Run {
-  Run() : trainer(bundle.description, nullptr, config(), kernels) {}
+struct OneRun {
+  OneRun() : trainer(bundle.description, nullptr, config(), kernels) {}
 
   bool go(std::int64_t stop) {
     Trainer::Callbacks callbacks;
@@ -45,10 +45,14 @@ struct Run {
     NumberSource source;
     return training->run(source, callbacks);
   }
-  void begin(const std::filesystem::path& file) { (void)training->begin(bundle.weights, file); }
+  void begin(const std::filesystem::path& file) {
+    ModelWeights weights;
+    for (const auto& [name, tensor] : bundle.weights) weights.change(name, tensor);
+    (void)training->begin(weights, file);
+  }
   WeightMap weights() const {
     WeightMap map;
-    training->save(map);
+    for (const auto& [name, tensor] : bundle.weights) map[name] = training->weight(name);
     return map;
   }
 
@@ -62,11 +66,11 @@ struct Run {
 // an older build did not save them.
 TEST(HeadTraining, AResumedRunKnowsTheStepsOfEachWeight) {
   const TempFolder folder;
-  Run whole;
+  OneRun whole;
   whole.begin(folder / "none");
   EXPECT_TRUE(whole.go(kSteps));
 
-  Run first;
+  OneRun first;
   const auto file = folder / "checkpoint";
   first.begin(file);
   EXPECT_FALSE(first.go(4));
@@ -77,7 +81,7 @@ TEST(HeadTraining, AResumedRunKnowsTheStepsOfEachWeight) {
       text["state"].erase("updates");
       save_checkpoint(file, text.dump(), first.trainer.network().persistent());
     }
-    Run second;
+    OneRun second;
     second.begin(file);
     EXPECT_EQ(second.training->state().updates, first.training->state().updates);
     EXPECT_EQ(second.training->state().updates.at("classifier.weight"), 4);
