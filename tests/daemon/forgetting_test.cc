@@ -173,7 +173,7 @@ TEST_F(Forget, MessagesAndEventsLoseNameAndDigest) {
 TEST_F(Forget, WhatACrashLeftIsRemovedAtTheNextStart) {
   const auto content = photo("one");
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(content.data());
-  fs::create_directories(state());
+  { const TestServer before(state()); }  // the state is moild's
   {
     data::LabelStore store(state() / "labels", data::LabelStore::Access::kReadWrite);
     const std::vector<std::string> labels = {"cat"};
