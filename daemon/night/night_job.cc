@@ -519,20 +519,16 @@ class NightJob {
     training_peak_ = probe_.part_peak_bytes();
     save();
     swapped_ = night_.trainer->network().swap_statistics();
-    check_weights_are_finite();
     keep_overhead();
   }
 
   // The trainer looks at what learns; statistics may have overflowed meanwhile.
-  void check_weights_are_finite() const {
-    for (const std::string& name : trained_) {
-      const NamedTensor tensor = training_->weight(name);
-      if (all_finite(tensor.data.data(), static_cast<std::int64_t>(tensor.data.size()))) continue;
-      throw Error(ErrorCode::kFailedPrecondition,
-                  "training diverged: " + name + " is not finite after step " +
-                      std::to_string(training_->state().step) +
-                      "; a smaller learning_rate, or clip_norm, may help");
-    }
+  void check_is_finite(const std::string& name, const NamedTensor& tensor) const {
+    if (all_finite(tensor.data.data(), static_cast<std::int64_t>(tensor.data.size()))) return;
+    throw Error(ErrorCode::kFailedPrecondition,
+                "training diverged: " + name + " is not finite after step " +
+                    std::to_string(training_->state().step) +
+                    "; a smaller learning_rate, or clip_norm, may help");
   }
 
   static WeightsOfPart weights_of(const StoredModel& model) {
@@ -541,7 +537,10 @@ class NightJob {
 
   // As it is now, trained or not.
   NamedTensor weight(const std::string& name) const {
-    return trained_.contains(name) ? training_->weight(name) : night_.bundle.weights.read(name);
+    if (!trained_.contains(name)) return night_.bundle.weights.read(name);
+    NamedTensor tensor = training_->weight(name);
+    check_is_finite(name, tensor);
+    return tensor;
   }
 
   // What was trained goes to the disk at once, so that nothing of it is in memory while it is

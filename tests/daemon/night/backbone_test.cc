@@ -40,7 +40,8 @@ class BackboneTest : public ::testing::Test {
 
   ~BackboneTest() override { set_thread_count(before_); }
 
-  Made make(int threads, const KernelSelector::Options& options, const KernelChoices& choices = {}) {
+  Made make(int threads, const KernelSelector::Options& options,
+            const KernelChoices& choices = {}) {
     set_thread_count(threads);
     KernelSelector kernels(options, choices);
     Backbone backbone(

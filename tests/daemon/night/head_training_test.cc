@@ -31,8 +31,14 @@ TrainerConfig config() {
   return c;
 }
 
+// Which kernels are fastest is measured once: runs that are compared share them.
+KernelSelector& kernels() {
+  static KernelSelector measured;
+  return measured;
+}
+
 struct OneRun {
-  OneRun() : trainer(bundle.description, nullptr, config(), kernels) {}
+  OneRun() : trainer(bundle.description, nullptr, config(), kernels()) {}
 
   bool go(std::int64_t stop) {
     Trainer::Callbacks callbacks;
@@ -57,7 +63,6 @@ struct OneRun {
   }
 
   ModelBundle bundle = small_bundle();
-  KernelSelector kernels;
   Trainer trainer;
   std::unique_ptr<HeadTraining> training = plain_training(trainer);
 };

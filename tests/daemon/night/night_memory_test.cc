@@ -106,8 +106,7 @@ TEST_F(NightMemoryTest, FrozenWeightsAreThereOnce) {
 TEST_F(NightMemoryTest, TrainedWeightsAreThereOnce) {
   const double plain = [&] {
     const daemon::Json details = run();
-    EXPECT_NEAR(details.at("memory").at("training_plan_bytes").get<double>(), 3 * kLarge,
-                8 * kMiB);
+    EXPECT_NEAR(details.at("memory").at("training_plan_bytes").get<double>(), 3 * kLarge, 8 * kMiB);
     return peak(details);
   }();
   EXPECT_LE(plain, 3 * kLarge + 32 * kMiB);
