@@ -223,7 +223,7 @@ TEST(NetworkTest, WeightsThatDoNotFitAreNamedAndChangeNothing) {
     EXPECT_THAT(text, HasSubstr(why));
     WeightMap kept;
     network.save(kept);
-    EXPECT_EQ(kept.at("fully_connected0.weight").data, good.at("fully_connected0.weight").data);
+    EXPECT_EQ(kept.at("fully_connected0.bias").data, good.at("fully_connected0.bias").data);
   };
   WeightMap weights = testing::random_weights(model, 2);
   weights.erase("fully_connected1.bias");
