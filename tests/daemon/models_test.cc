@@ -50,7 +50,7 @@ TEST_F(Models, AWorkerThatIsNotThere) {
   config.worker.path = "/nowhere/moil-worker";
   const TestServer server(state(), config);
   const Json reply = ask(server.socket(), "model.import", {{"name", "digits"}, {"path", "/tmp"}});
-  EXPECT_EQ(reply["error"]["data"]["code"], "not_found");
+  EXPECT_EQ(reply["error"]["data"]["code"], "io");  // what the client named is not missing
   EXPECT_THAT(reply["error"]["message"].get<std::string>(),
               testing::HasSubstr("/nowhere/moil-worker"));
 }
