@@ -70,7 +70,7 @@ Rows left_out_rows(const Json& details) {
 // Samples in the label store that the model cannot read.
 Rows other_media_rows(const Json& details) {
   Rows rows;
-  const Json media = at(details, "/samples/other_media");
+  const Json media = at(details, "/other_media");
   if (!media.is_object()) return rows;
   for (const auto& [type, count] : media.items()) rows.push_back({type, cell(count)});
   return rows;

@@ -134,7 +134,7 @@ class SamplesTest(TroubleTest):
         self.ctl.text("label", "add", sound, "--label", "9")
         job = self.run_job()
         self.assertEqual(job["state"], "succeeded", job["message"])
-        self.assertEqual(job["result"]["details"]["samples"]["other_media"], {"audio/wav": 1})
+        self.assertEqual(job["result"]["details"]["other_media"], {"audio/wav": 1})
         self.assertIn("audio/wav", self.ctl.text("report", job["id"]))
 
     def test_a_missing_file_is_named(self) -> None:
@@ -161,12 +161,12 @@ class JobsTest(TroubleTest):
         for file in (file for file in pack.rglob("*") if file.is_file()):
             file.write_bytes(file.read_bytes()[:100])
         said = self.refused_job(**{"global": {"pack": str(pack), "alpha": 0.1}})
-        self.assertIn("/job/global/pack", said)
+        self.assertIn("moilctl: /global/pack: ", said)
         self.assertIn(str(pack), said)
 
     def test_labels_that_nobody_knows_are_refused(self) -> None:
         said = self.refused_job(local={"labels": ["9", "nine"]})
-        self.assertIn("/job/local/labels/1", said)
+        self.assertIn("moilctl: /local/labels/1: ", said)
         self.ctl.text("label", "map", "9", "ninety")
         self.assertIn("'ninety'", self.refused_job())
 
