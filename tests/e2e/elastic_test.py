@@ -107,7 +107,7 @@ class ElasticTest(unittest.TestCase):
         spec["train"]["method"] = "last_layer"
         with self.assertRaises(ProgramError) as caught:
             self.ctl.submit(spec)
-        self.assertIn("/job/train/method", caught.exception.stderr)
+        self.assertIn("moilctl: /train/method: ", caught.exception.stderr)
 
     def test_killed_again_and_again(self) -> None:
         """Goes on with the selections and the waiting states of before: the same weights."""
