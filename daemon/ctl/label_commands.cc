@@ -62,6 +62,13 @@ struct Added {
   Json samples = Json::array();
 };
 
+// Where there is more to wait for than one request.
+void show_progress(Console& console, std::size_t done, std::size_t all) {
+  if (all <= kFilesPerRequest) return;
+  console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",
+              std::to_string(done) + " of " + std::to_string(all));
+}
+
 void add_all(Session& session, const AddOptions& options, const SampleFiles& found, Added& all) {
   const std::span files(found.files);
   for (std::size_t at = 0; at < files.size(); at += kFilesPerRequest) {
@@ -78,7 +85,9 @@ void add_all(Session& session, const AddOptions& options, const SampleFiles& fou
       }
       all.samples.push_back(std::move(sample));
     }
+    show_progress(session.console, at + some.size(), files.size());
   }
+  session.console.end_bar();
 }
 
 int add(Session& session, const AddOptions& options) {

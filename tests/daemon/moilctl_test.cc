@@ -128,8 +128,9 @@ TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
   std::filesystem::create_directories(folder_ / "sevens");
   for (int i = 0; i < 120; ++i)
     file("sevens/" + std::to_string(i), photo("seven " + std::to_string(i)));
-  EXPECT_EQ(ctl({"label", "add", folder_ / "sevens", "--label", "7"}).out,
-            "120 added, 0 known already\n");
+  const Finished many = ctl({"label", "add", folder_ / "sevens", "--label", "7"});
+  EXPECT_EQ(many.out, "120 added, 0 known already\n");
+  EXPECT_THAT(many.err, HasSubstr("adding  50 of 120\n"));  // a bar where there is a terminal
   EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "7"}).out,
             "0 added, 1 known already\n");
   const Json list = Json::parse(ctl({"label", "list", "--json"}).out);
