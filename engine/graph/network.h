@@ -117,7 +117,8 @@ class Network {
   std::size_t peak_bytes() const;
   // The same of load_each() by a reader that holds one weight at a time.
   std::size_t peak_bytes_each() const;
-  // Copies weights and statistics, but for what is kept packed alone, into `weights`, in file order.
+  // Copies weights and statistics, but for what is kept packed alone, into `weights`, in file
+  // order.
   void save(WeightMap& weights) const;
   // A copy of one of them. kNotFound where the network has no such weight, or keeps it only packed.
   [[nodiscard]] NamedTensor weight(const std::string& name) const;
