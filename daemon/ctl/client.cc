@@ -10,10 +10,6 @@ ReplyError::ReplyError(Json error_object)
     : std::runtime_error(error_object.value("message", "the daemon reported an error")),
       error_(std::move(error_object)) {}
 
-std::string ReplyError::code() const {
-  return error_.value("/data/code"_json_pointer, std::string("internal"));
-}
-
 Client::Client(const std::string& socket) : socket_(connect_to(socket)) {}
 
 Json Client::call(const std::string& method, const Json& params, std::span<const int> files) {

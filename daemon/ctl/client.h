@@ -16,7 +16,6 @@ class ReplyError : public std::runtime_error {
  public:
   explicit ReplyError(Json error_object);
   const Json& error() const { return error_; }  // {"code", "message", "data"}
-  std::string code() const;                     // data.code: "not_found", ...
 
  private:
   Json error_;

@@ -7,6 +7,7 @@
 
 #include "daemon/json/nearest.h"
 #include "daemon/rpc/error.h"
+#include "daemon/rpc/reply.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -51,7 +52,7 @@ void print_for_people(const Json& error) {
 
 int print_error(bool json, const Json& error) {
   if (json) {
-    std::cerr << error.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cerr << to_line(error) << "\n";
   } else {
     print_for_people(error);
   }
@@ -73,12 +74,6 @@ std::vector<std::string> names_below(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
   return names;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
 }
 
 // Where a command is missing or unknown, CLI11 says only that one is required.

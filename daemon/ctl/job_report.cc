@@ -54,12 +54,9 @@ Rows left_out_rows(const Json& details) {
   const Json list = at(details, "/left_out");
   if (!list.is_array()) return rows;
   for (const Json& sample : list) {
-    std::string labels;
-    for (const Json& label : sample.value("labels", Json::array()))
-      labels += (labels.empty() ? "" : ", ") + cell(label);
-    rows.push_back({printable(sample.value("name", "")), labels,
-                    sample.value("held_out", false) ? "held out" : "",
-                    printable(sample.value("why", ""))});
+    rows.push_back(
+        {printable(sample.value("name", "")), joined(sample.value("labels", Json::array())),
+         sample.value("held_out", false) ? "held out" : "", printable(sample.value("why", ""))});
   }
   const Json all = at(details, "/samples/left_out");
   if (all.is_number() && all > list.size())

@@ -144,11 +144,9 @@ int samples(Session& session, const SamplesOptions& options) {
   std::vector<std::vector<std::string>> rows{
       {"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS", "NAME"}};
   for (const Json& s : reply["samples"]) {
-    std::string labels;
-    for (const Json& label : s["labels"]) labels += (labels.empty() ? "" : ", ") + cell(label);
     rows.push_back({cell(s["id"]), cell(s["digest"]), cell(s["split"]),
-                    bytes_text(s["bytes"].get<double>()), cell(s["media_type"]), labels,
-                    s.value("name", "")});
+                    bytes_text(s["bytes"].get<double>()), cell(s["media_type"]),
+                    joined(s["labels"]), s.value("name", "")});
   }
   session.console.table(rows);
   return EX_OK;
@@ -162,12 +160,12 @@ struct RmOptions {
 };
 
 std::string listed(const Json& versions) {
-  std::string text;
+  Json names = Json::array();
   for (const Json& v : versions) {
-    text += (text.empty() ? "" : ", ") + cell(v["model"]) + " " + cell(v["version"]);
-    if (v["active"] == true) text += " (in service)";
+    names.push_back(cell(v["model"]) + " " + cell(v["version"]) +
+                    (v["active"] == true ? " (in service)" : ""));
   }
-  return text;
+  return joined(names);
 }
 
 // Where that which was forgotten lives on, and how that ends, too.
@@ -234,11 +232,7 @@ int map(Session& session, const MapOptions& options) {
   const Json reply = session.list("label.map", Json::object(), "map");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"LOCAL LABEL", "GLOBAL LABELS"}};
-  for (const auto& [label, global] : reply["map"].items()) {
-    std::string names;
-    for (const Json& name : global) names += (names.empty() ? "" : ", ") + cell(name);
-    rows.push_back({label, names});
-  }
+  for (const auto& [label, global] : reply["map"].items()) rows.push_back({label, joined(global)});
   session.console.table(rows);
   return EX_OK;
 }

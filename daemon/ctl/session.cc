@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "daemon/ctl/command.h"
+#include "daemon/rpc/reply.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon::ctl {
@@ -66,7 +67,7 @@ bool Session::printed_json(const Json& document) {
 }
 
 bool Session::printed_json_line(const Json& document) {
-  if (json) console.print(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (json) console.print(to_line(document));
   return json;
 }
 

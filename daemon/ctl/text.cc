@@ -25,6 +25,12 @@ std::string cell(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+std::string joined(const Json& values) {
+  std::string text;
+  for (const Json& value : values) text += (text.empty() ? "" : ", ") + cell(value);
+  return text;
+}
+
 std::string percent(const Json& fraction) {
   if (!fraction.is_number()) return "-";
   char text[32];

@@ -10,6 +10,7 @@ namespace moil::daemon::ctl {
 
 // Text of a value for a table: "-" for null, strings without quotes.
 std::string cell(const Json& value);
+std::string joined(const Json& values);       // cells of an array: "a, b"
 std::string percent(const Json& fraction);    // "97.2%", "-" for null
 std::string bytes_text(double bytes);         // "12.3 MiB"
 std::string bytes_cell(const Json& bytes);    // the same, "-" for null
