@@ -524,11 +524,8 @@ class NightJob {
 
   // The trainer looks at what learns; statistics may have overflowed meanwhile.
   void check_is_finite(const std::string& name, const NamedTensor& tensor) const {
-    if (all_finite(tensor.data.data(), static_cast<std::int64_t>(tensor.data.size()))) return;
-    throw Error(ErrorCode::kFailedPrecondition,
-                "training diverged: " + name + " is not finite after step " +
-                    std::to_string(training_->state().step) +
-                    "; a smaller learning_rate, or clip_norm, may help");
+    if (!all_finite(tensor.data.data(), static_cast<std::int64_t>(tensor.data.size())))
+      throw_diverged(name, training_->state().step);
   }
 
   static WeightsOfPart weights_of(const StoredModel& model) {

@@ -5,9 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace moil {
 
 [[nodiscard]] bool all_finite(const float* values, std::int64_t count);
+
+// kFailedPrecondition: trying again would come to the same. `what` is not finite after `step`,
+// counted from 1.
+[[noreturn]] void throw_diverged(const std::string& what, std::int64_t step);
 
 }  // namespace moil

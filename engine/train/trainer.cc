@@ -203,12 +203,8 @@ double Trainer::step(Prefetcher& prefetcher,
 
 void Trainer::check_finite(double loss) const {
   if (std::isfinite(loss) && not_finite_.empty()) return;
-  const std::string what =
-      std::isfinite(loss) ? "the weight " + std::string(not_finite_) : "the loss";
-  throw Error(ErrorCode::kFailedPrecondition,
-              "training diverged: " + what + " is not finite after step " +
-                  std::to_string(state_.step + 1) +
-                  "; a smaller learning_rate, or clip_norm, may help");
+  throw_diverged(std::isfinite(loss) ? "the weight " + std::string(not_finite_) : "the loss",
+                 state_.step + 1);
 }
 
 void Trainer::gradient_ready(const WeightUpdate& update) {
