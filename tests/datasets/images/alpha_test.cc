@@ -1,11 +1,10 @@
 // What is transparent is seen on white, in every format: what lies under it means nothing.
-#include <png.h>
-
 #include <cmath>
 #include <map>
 
 #include "datasets/identity/random.h"
 #include "datasets/images/codec.h"
+#include "tests/datasets/png.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 #include "tests/datasets/webp.h"
@@ -15,6 +14,7 @@ namespace {
 
 using testing::encode_webp;
 using testing::pattern;
+using testing::png_of;
 using Bytes = std::vector<std::uint8_t>;
 
 std::uint8_t seen(int value, int alpha) {
@@ -36,51 +36,6 @@ Image on_white_paper(const Image& rgba) {
       image.pixels[3 * p + c] = seen(rgba.pixels[4 * p + c], rgba.pixels[4 * p + 3]);
   }
   return image;
-}
-
-struct Raw {
-  int width, height, depth, type;
-  Bytes rows;  // packed as PNG has them
-  Bytes palette, transparency;
-  bool interlaced = false;
-};
-
-// By libpng's own hand, since our encoder writes 8 bits of grey, RGB and RGBA alone.
-Bytes png_of(const Raw& raw) {
-  Bytes bytes;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
-  png_infop info = png_create_info_struct(png);
-  png_set_write_fn(
-      png, &bytes,
-      [](png_structp p, png_bytep data, png_size_t size) {
-        auto& all = *static_cast<Bytes*>(png_get_io_ptr(p));
-        all.insert(all.end(), data, data + size);
-      },
-      nullptr);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(raw.width), static_cast<png_uint_32>(raw.height),
-               raw.depth, raw.type, raw.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  if (!raw.palette.empty()) {
-    png_set_PLTE(png, info, reinterpret_cast<png_const_colorp>(raw.palette.data()),
-                 static_cast<int>(raw.palette.size() / 3));
-  }
-  png_color_16 key{};
-  if (!raw.transparency.empty() && raw.type == PNG_COLOR_TYPE_PALETTE) {
-    png_set_tRNS(png, info, raw.transparency.data(), static_cast<int>(raw.transparency.size()),
-                 nullptr);
-  } else if (!raw.transparency.empty()) {
-    key.gray = raw.transparency[0];
-    png_set_tRNS(png, info, nullptr, 0, &key);
-  }
-  png_write_info(png, info);
-  const std::size_t row_bytes = png_get_rowbytes(png, info);
-  std::vector<png_bytep> rows;
-  for (int y = 0; y < raw.height; ++y)
-    rows.push_back(const_cast<png_bytep>(&raw.rows[static_cast<std::size_t>(y) * row_bytes]));
-  png_write_image(png, rows.data());
-  png_write_end(png, info);
-  png_destroy_write_struct(&png, &info);
-  return bytes;
 }
 
 TEST(Alpha, APngIsSeenOnWhite) {

@@ -5,14 +5,13 @@
 #include <cstdio>
 #include <jpeglib.h>
 // clang-format on
-#include <png.h>
-
 #include <cstdlib>
 #include <functional>
 
 #include "base/process_memory.h"
 #include "datasets/images/codec.h"
 #include "tests/datasets/exif.h"
+#include "tests/datasets/png.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 #include "tests/datasets/webp.h"
@@ -71,28 +70,8 @@ Bytes progressive_jpeg(const Image& image, bool full_colour) {
 }
 
 Bytes interlaced_png(const Image& image) {
-  Bytes bytes;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
-  png_infop info = png_create_info_struct(png);
-  png_set_write_fn(
-      png, &bytes,
-      [](png_structp p, png_bytep data, png_size_t size) {
-        auto& all = *static_cast<Bytes*>(png_get_io_ptr(p));
-        all.insert(all.end(), data, data + size);
-      },
-      nullptr);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(image.width),
-               static_cast<png_uint_32>(image.height), 8, PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_ADAM7,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  png_write_info(png, info);
-  std::vector<png_bytep> rows;
-  for (int y = 0; y < image.height; ++y)
-    rows.push_back(
-        const_cast<png_bytep>(&image.pixels[static_cast<std::size_t>(y) * image.row_bytes()]));
-  png_write_image(png, rows.data());
-  png_write_end(png, info);
-  png_destroy_write_struct(&png, &info);
-  return bytes;
+  return testing::png_of(
+      {image.width, image.height, 8, PNG_COLOR_TYPE_RGBA, image.pixels, {}, {}, true});
 }
 
 void expect_foretold(const Bytes& encoded, const std::string& name) {
