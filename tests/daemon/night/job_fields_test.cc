@@ -97,7 +97,7 @@ const std::vector<Variation>& variations() {
       {"/elastic/pace", {"front", "even"}, {"back"}, kElastic},
       {"/elastic/interval_epochs", {1, 100000}, {0}, kElastic},
       {"/elastic/probe_samples", {1, 4096}, {0, 4097}, kElastic},
-      {"/elastic/resolution", {100, 1000000}, {99, 10000001}, kElastic},
+      {"/elastic/resolution", {100, 10000000}, {99, 10000001}, kElastic},
       {"/elastic/importance", {"loss", "gradient", "update"}, {"size"}, kElastic},
       {"/elastic/follow_speed", {true, false}, {1}, kElastic},
       {"/train/method", {"full"}, {"last_layer", "bn_bias"}, kElastic},
@@ -111,7 +111,7 @@ const std::vector<Variation>& variations() {
       {"/guard/min_local_accuracy", {0, 1}, {-0.1, 1.1}},
       {"/seed", {0, 9007199254740991}, {-1, 9007199254740992}},
       {"/activate", {true, false}, {1}},
-      {"/threads", {nullptr, 1, 3}, {0, 1025}},
+      {"/threads", {nullptr, 1, 3, 1024}, {0, 1025}},
       {"/exact_arithmetic", {true, false}, {0}},
       {"/evaluate_every_epoch", {true, false}, {"always"}},
   };
