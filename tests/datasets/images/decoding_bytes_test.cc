@@ -15,6 +15,7 @@
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 #include "tests/datasets/webp.h"
+#include "tests/true_memory.h"
 
 namespace moil::data {
 namespace {
@@ -88,6 +89,7 @@ void expect_foretold(const Bytes& encoded, const std::string& name) {
 }
 
 TEST(DecodingBytes, AreForetoldByTheHeader) {
+  MOIL_NEEDS_TRUE_MEMORY();
   return_freed_memory();
   const std::string turned = testing::exif_of(6, false);
   for (const int channels : {1, 3}) {

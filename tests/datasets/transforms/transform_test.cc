@@ -4,6 +4,7 @@
 #include "datasets/identity/digest.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
+#include "tests/true_memory.h"
 
 namespace moil::data {
 namespace {
@@ -83,6 +84,7 @@ TEST(Transform, WithoutResizeTheMiddleIsCropped) {
 }
 
 TEST(Transform, WhatItTakesIsForetold) {
+  MOIL_NEEDS_TRUE_MEMORY();
   return_freed_memory();
   Image image;
   image.resize(3000, 2000, 3);
