@@ -8,8 +8,11 @@
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
 //   profiles/                 kernels.json: what computes fastest here; timing/NAME/: how long the
-//                             steps of a model's training take (night/timing_store.h)
-//   jobs/ID/                  job.json (worker_protocol.h) and the worker's checkpoints
+//                             steps of a model's training take (night/timing_store.h);
+//                             accuracy/NAME.json: of its versions (night/accuracy_record.h)
+//   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
+//                             where a worker crashed while it used the cache, and result.json
+//                             (job_result.h) until the daemon has recorded it
 //
 // Versions are decimal integers from 1, numbered by the daemon. A plain value type.
 #pragma once
@@ -41,12 +44,18 @@ class StateLayout {
     return model(name) / (kIncomingPrefix + std::to_string(version));
   }
   path kernel_profile() const { return root_ / "profiles" / "kernels.json"; }
+  // Of versions of a model on held-out samples (night/accuracy_record.h).
+  path accuracies(const std::string& model) const {
+    return root_ / "profiles" / "accuracy" / (model + ".json");
+  }
   path timing_profiles(const std::string& model) const {
     return root_ / "profiles" / "timing" / model;
   }
   path jobs() const { return root_ / "jobs"; }
   path job(std::int64_t id) const { return jobs() / std::to_string(id); }
   path job_file(std::int64_t id) const { return job(id) / "job.json"; }
+  path job_result(std::int64_t id) const { return job(id) / "result.json"; }
+  path job_crashed(std::int64_t id) const { return job(id) / "crashed"; }
 
   static constexpr const char* kIncomingPrefix = ".incoming-";
 

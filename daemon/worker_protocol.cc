@@ -6,6 +6,8 @@
 #include <array>
 #include <cerrno>
 
+#include "base/error.h"
+
 namespace moil::daemon {
 
 EnumNames<Stage> enum_names(Stage) {
@@ -19,6 +21,7 @@ const Fields<JobFile>& fields_of(const JobFile*) {
       field("id", &JobFile::id, Need::kRequired),
       field("base_version", &JobFile::base_version, Need::kRequired),
       field("version", &JobFile::version, Need::kRequired),
+      field("anchor_version", &JobFile::anchor_version),
       field("threads", &JobFile::threads, Need::kOptional, between(1, 1024)),
       field("cache_quota_bytes", &JobFile::cache_quota_bytes),
       field("leave_free_bytes", &JobFile::leave_free_bytes),
@@ -89,30 +92,67 @@ bool is_final(const std::string& code) {
   return std::ranges::any_of(kFinal, [&](ErrorCode final) { return code == to_string(final); });
 }
 
+Json to_json(const ImportResult& result) { return write_fields(result); }
+
+namespace {
+
+std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Whole characters of UTF-8.
+std::string cut(std::string text) {
+  if (text.size() <= kMostTextBytes) return text;
+  std::size_t end = kMostTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+// As many as a line has room for beside its message.
+Json some_of(const FieldErrors& errors) {
+  Json list = Json::array();
+  std::size_t bytes = 0;
+  for (const FieldError& error : errors) {
+    Json entry = {{"pointer", cut(error.pointer)}, {"message", cut(error.message)}};
+    bytes += text_of(entry).size() + 1;
+    if (bytes > kMostLineBytes / 2) break;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+// False where the descriptor takes no more.
+bool write_all(int descriptor, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t n = ::write(descriptor, text.data() + at, text.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    at += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
+
 void EventWriter::progress(const Progress& progress) { write("progress", write_fields(progress)); }
 void EventWriter::curve(const CurvePoint& point) { write("curve", write_fields(point)); }
-void EventWriter::note(const std::string& message) { write("note", {{"message", message}}); }
-void EventWriter::result(const JobResult& result) { write("result", write_fields(result)); }
-void EventWriter::result(const ImportResult& result) { write("result", write_fields(result)); }
+void EventWriter::note(const std::string& message) { write("note", {{"message", cut(message)}}); }
+void EventWriter::result() { write("result", Json::object()); }
 void EventWriter::error(const Error& error) {
-  Json body = {{"code", to_string(error.code())}, {"message", error.what()}};
+  Json body = {{"code", to_string(error.code())}, {"message", cut(error.what())}};
   if (const auto* wrong = dynamic_cast<const ValidationError*>(&error))
-    body["errors"] = to_json(wrong->errors());
+    body["errors"] = some_of(wrong->errors());
   write("error", std::move(body));
 }
 
-void EventWriter::result(const Json& reply) { write("result", reply); }
-
 void EventWriter::write(const char* event, Json body) {
   body["event"] = event;
-  const std::string line = body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::size_t at = 0;
-  while (at < line.size()) {
-    const ssize_t n = ::write(descriptor_, line.data() + at, line.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return;
-    at += static_cast<std::size_t>(n);
-  }
+  (void)write_all(descriptor_, text_of(body) + "\n");
+}
+
+void write_reply(int descriptor, const Json& reply) {
+  if (!write_all(descriptor, text_of(reply)))
+    throw system_error("cannot write the reply to the daemon", errno);
 }
 
 }  // namespace moil::daemon

@@ -1,27 +1,32 @@
 // How the daemon and its worker speak. The daemon starts one of
 //
 //   moil-worker run    --job-file STATE/jobs/ID/job.json --state-dir STATE
-//   moil-worker plan   --job-file FILE --state-dir STATE [--picture] [--timing] [--check]
-//   moil-worker import --source FOLDER --model NAME --version N --state-dir STATE
-//   moil-worker predict --model-folder FOLDER --top N --image DESCRIPTOR [--image DESCRIPTOR ...]
+//   moil-worker plan --reply DESCRIPTOR --job-file FILE --state-dir STATE [--picture] [--timing]
+//                    [--check]
+//   moil-worker import --reply DESCRIPTOR --source FOLDER --model NAME --version N
+//                      --state-dir STATE
+//   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
+//                       [--image DESCRIPTOR ...]
 //
 // with stdin from /dev/null and stderr to the log. The worker writes events to stdout, one JSON
-// object a line with a member "event":
+// object a line with a member "event", of at most kMostLineBytes (a longer line is skipped):
 //
 //   {"event":"progress","stage":"train","done":40,"total":57,"epoch":3,"epochs":10,"loss":0.31,
 //    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
-//   {"event":"result", ...JobResult or ImportResult, or the reply of job.plan or model.predict}
-//                                                        the last line of a job that was done
+//   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
-//                                                        the last line of one that was not; errors:
+//                                                        the last line of what was not; errors:
 //                                                        where fields of the job are wrong
 //
-// Promotion: the worker writes models/NAME/.incoming-VERSION/, fsyncs files and folder and renames
-// it to models/NAME/VERSION/ (rename_durable); the daemon records and activates it when the result
-// arrives. A resumed worker that finds models/NAME/VERSION/ goes straight on to its result, so
-// that a crash between rename and record is repaired by running the job again.
+// What was done may be of any length, so it travels beside the lines: a JobResult is in
+// jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan or model.predict,
+// is written as JSON to the descriptor --reply.
+//
+// Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
+// folder and renames it to models/NAME/VERSION/ (rename_durable); the daemon records and activates
+// it when the worker is gone, whatever became of it, or when the daemon is started again.
 //
 // Signals: SIGTERM asks for a checkpoint and exit code kExitCheckpointed; the job is resumed in a
 // later window. SIGKILL may come at any time; the job is resumed from its last checkpoint. A worker
@@ -47,12 +52,17 @@ inline constexpr int kExitSoftware = 70;  // EX_SOFTWARE
 inline constexpr int kExitNoRoom = 74;    // EX_IOERR: the disk is full, resume me when it is not
 inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, resume me
 
+// Of an event's line, its newline included; and of a text in it, which is cut.
+inline constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMostTextBytes = 4096;
+
 // jobs/ID/job.json. Written once, before the first attempt; the same for every attempt, so that a
 // resumed job starts from the same model and writes the same version.
 struct JobFile {
   std::int64_t id = 0;
   std::int64_t base_version = 0;       // models/MODEL/BASE_VERSION is what the night starts from
   std::int64_t version = 0;            // models/MODEL/VERSION is what it writes
+  std::int64_t anchor_version = 0;     // that the guard holds global accuracy against; 0: none
   int threads = 1;                     // spec.threads where given
   std::int64_t cache_quota_bytes = 0;  // of the feature cache; 0: none
   std::int64_t leave_free_bytes = 0;   // where less is free on the disk, the cache takes no more
@@ -111,9 +121,7 @@ class EventWriter {
   void progress(const Progress& progress);
   void curve(const CurvePoint& point);
   void note(const std::string& message);
-  void result(const JobResult& result);
-  void result(const ImportResult& result);
-  void result(const Json& reply);
+  void result();  // it is where worker_protocol.h says
   void error(const Error& error);
 
  private:
@@ -121,5 +129,9 @@ class EventWriter {
 
   int descriptor_;
 };
+
+// Writes the reply of a worker that is asked one thing. Throws kIo.
+void write_reply(int descriptor, const Json& reply);
+Json to_json(const ImportResult& result);
 
 }  // namespace moil::daemon

@@ -18,7 +18,8 @@
 //
 // Errors: moil::Error. kResourceExhausted: quota; DiskFull (base/disk_full.h); kFailedPrecondition:
 // read-only, another format version, open twice; kBadData: the file's structure is damaged; kIo:
-// the system refused.
+// the system refused. What is damaged or of another format is thrown as Unusable: discard() it
+// (discard.h).
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/disk_full.h"
+#include "featurecache/discard.h"
 #include "featurecache/folder.h"
 #include "featurecache/lmdb_error.h"
 
@@ -30,7 +31,10 @@ std::string opening(const std::filesystem::path& folder) {
 Environment::Environment(const std::filesystem::path& folder, std::uint64_t map_bytes,
                          bool read_only)
     : folder_(folder), read_only_(read_only) {
-  if (!read_only_) prepare_folder(folder_);
+  if (!read_only_) {
+    remove_discarded(folder_);
+    prepare_folder(folder_);
+  }
   registration_.acquire(folder_);
   if (!read_only_) reserve_lock_file(folder_);
   idle_readers_.reserve(kMaxReaders);
@@ -76,9 +80,9 @@ void Environment::cover_used_pages() {
   };
   if (missing() == 0) return;
   if (read_only_) {
-    throw Error(ErrorCode::kBadData, opening(folder_) +
-                                         " read-only: data.mdb is shorter than it says; open it "
-                                         "for writing once");
+    throw Unusable(ErrorCode::kBadData, opening(folder_) +
+                                            " read-only: data.mdb is shorter than it says; open it "
+                                            "for writing once");
   }
   look_exclusively([&](MDB_txn*) {
     const std::uint64_t need = missing();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/disk_full.h"
+#include "featurecache/discard.h"
 
 namespace moil::cache {
 namespace {
@@ -32,7 +33,8 @@ void prepare_folder(const std::filesystem::path& folder) {
     throw_write_error("cannot create the feature cache " + folder.string(), errno);
   }
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) throw system_error(opening(folder), ENOTDIR);
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw Unusable(ErrorCode::kBadData, opening(folder) + ": it is not a folder");
   make_private(folder, 0700);
   make_private(folder / "data.mdb", 0600);
   make_private(folder / "lock.mdb", 0600);
@@ -40,6 +42,8 @@ void prepare_folder(const std::filesystem::path& folder) {
 
 void reserve_lock_file(const std::filesystem::path& folder) {
   const int fd = ::open((folder / "lock.mdb").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0 && errno == EISDIR)
+    throw Unusable(ErrorCode::kBadData, opening(folder) + ": lock.mdb is a folder");
   if (fd < 0) throw_write_error(opening(folder), errno);
   struct stat info {};
   int error = ::fstat(fd, &info) == 0 ? 0 : errno;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/disk_full.h"
+#include "featurecache/discard.h"
 
 namespace moil::cache {
 namespace {
@@ -34,6 +35,10 @@ bool means_disk_full(int rc, const std::filesystem::path& folder) {
   return rc == EIO && (free_bytes(folder) < kLittleSpace || near_file_size_limit(folder));
 }
 
+// Of the system's errors those that say so of the files. LMDB's own all do, but for two: a page
+// that is none of its kind, a record that fits no page.
+bool is_no_cache(int rc) { return rc == EIO || rc == EISDIR || rc == ENOTDIR; }
+
 }  // namespace
 
 void throw_lmdb_error(int rc, const std::filesystem::path& folder, std::string_view doing) {
@@ -43,23 +48,13 @@ void throw_lmdb_error(int rc, const std::filesystem::path& folder, std::string_v
     throw DiskFull(what + ": no space left for it (" + std::to_string(free_bytes(folder)) +
                    " bytes free on the device); what was stored before is intact");
   }
-  if (rc > 0) throw system_error(what, rc);
   const std::string text = what + ": " + ::mdb_strerror(rc);
-  switch (rc) {
-    case MDB_INVALID:
-    case MDB_VERSION_MISMATCH:
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_INCOMPATIBLE:
-      throw Error(ErrorCode::kBadData,
-                  text + "; delete the folder: everything in it can be computed again");
-    case MDB_PANIC:
-      throw Error(ErrorCode::kFailedPrecondition, text + "; close it and open it again");
-    case MDB_READERS_FULL:
-      throw Error(ErrorCode::kResourceExhausted, text);
-    default:
-      throw Error(ErrorCode::kInternal, text);
-  }
+  if (rc > 0 && !is_no_cache(rc)) throw system_error(what, rc);
+  if (rc == MDB_PANIC)
+    throw Error(ErrorCode::kFailedPrecondition, text + "; close it and open it again");
+  if (rc == MDB_READERS_FULL) throw Error(ErrorCode::kResourceExhausted, text);
+  throw Unusable(ErrorCode::kBadData,
+                 text + "; delete the folder: everything in it can be computed again");
 }
 
 }  // namespace moil::cache

@@ -10,7 +10,7 @@ namespace moil::cache {
 struct MapFull {};
 
 // Throws MapFull for MDB_MAP_FULL, otherwise a moil::Error "cannot <doing> the feature cache ...":
-// a full disk is DiskFull, a damaged file kBadData, both with what to do next.
+// a full disk is DiskFull, a damaged file Unusable (discard.h), both with what to do next.
 [[noreturn]] void throw_lmdb_error(int rc, const std::filesystem::path& folder,
                                    std::string_view doing);
 

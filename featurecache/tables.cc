@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "featurecache/discard.h"
 
 namespace moil::cache {
 namespace {
@@ -27,9 +28,9 @@ MDB_val format_key() {
 }
 
 [[noreturn]] void refuse(const Environment& env, ErrorCode code, const std::string& why) {
-  throw Error(code, "cannot open the feature cache " + env.folder().string() + ": " + why +
-                        "; delete the folder to begin afresh: everything in it can be computed "
-                        "again");
+  throw Unusable(code, "cannot open the feature cache " + env.folder().string() + ": " + why +
+                           "; delete the folder to begin afresh: everything in it can be computed "
+                           "again");
 }
 
 void check_version(const Environment& env, const MDB_val& value) {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/job_details.h"
 #include "daemon/ctl/job_report.h"
 #include "daemon/ctl/watch.h"
 #include "daemon/json/parse.h"
@@ -61,6 +62,7 @@ int get(Session& session, const IdOptions& options) {
     events.insert(events.end(), rest["events"].begin(), rest["events"].end());
   }
   reply.erase("next");
+  if (session.json) complete_result(session, reply["job"]);
   if (session.printed_json(reply)) return EX_OK;
   const Json& job = reply["job"];
   std::vector<std::vector<std::string>> rows;

@@ -37,6 +37,9 @@ Rows trained_rows(const Json& details) {
   if (const Json units = at(details, "/freeze/trained_units"); !units.is_null())
     rows.push_back(
         {"layers", "the last " + cell(units) + " of " + cell(at(details, "/freeze/units"))});
+  if (const Json anchor = at(details, "/anchor"); anchor.is_object())
+    rows.push_back({"anchor", "version " + cell(at(anchor, "/version")) + ", global accuracy " +
+                                  percent(at(anchor, "/global"))});
   if (const Json deadline = at(details, "/deadline/seconds"); deadline.is_number())
     rows.push_back({"to end within", duration_text(deadline.get<double>())});
   if (const Json samples = at(details, "/samples"); samples.is_object()) {
@@ -44,6 +47,9 @@ Rows trained_rows(const Json& details) {
                                    cell(at(samples, "/local")) + " local"});
     rows.push_back({"held out", cell(at(samples, "/global_validation")) + " global, " +
                                     cell(at(samples, "/local_validation")) + " local"});
+    const Json alike = at(details, "/near_duplicates");
+    if (const Json held_out = at(alike, "/held_out"); held_out.is_number() && held_out > 0)
+      rows.push_back({"near-duplicates", printable(cell(at(alike, "/remark")))});
   }
   return rows;
 }

@@ -1,4 +1,4 @@
-// moilctl model import|list|get|activate|rollback|rm
+// moilctl model import|list|get|activate|rollback|anchor|rm
 #include <sysexits.h>
 
 #include <filesystem>
@@ -89,6 +89,16 @@ int rm(Session& session, const ModelOptions& options) {
   return EX_OK;
 }
 
+int anchor(Session& session, const ModelOptions& options) {
+  const Json reply =
+      session.call("model.anchor", {{"model", options.model}, {"version", options.version}});
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print(title(reply) + " is the anchor: " +
+                        (reply["named"] == true ? "it was named" : "it was imported") +
+                        "; no night may fall behind it by more than its guard.max_global_drop");
+  return EX_OK;
+}
+
 }  // namespace
 
 void add_model_commands(CLI::App& app, Action& chosen) {
@@ -122,6 +132,11 @@ void add_model_commands(CLI::App& app, Action& chosen) {
       add_command(group, "rm", "remove a version that is not in service", chosen, removed, rm);
   command->add_option("MODEL", removed->model)->required();
   command->add_option("VERSION", removed->version)->required();
+  const auto anchored = std::make_shared<ModelOptions>();
+  command = add_command(group, "anchor", "the version that no night may fall far behind", chosen,
+                        anchored, anchor);
+  command->add_option("MODEL", anchored->model)->required();
+  command->add_option("VERSION", anchored->version, "make it this one; else say which it is");
 
   const auto back = std::make_shared<ModelOptions>();
   command = add_command(group, "rollback", "go back to the version before", chosen, back, rollback);

@@ -6,6 +6,7 @@
 #include "daemon/ctl/elastic_chart.h"
 #include "daemon/ctl/elastic_picture.h"
 #include "daemon/ctl/elastic_table.h"
+#include "daemon/ctl/job_details.h"
 #include "daemon/ctl/job_report.h"
 
 namespace moil::daemon::ctl {
@@ -71,9 +72,10 @@ int report_elastic(Session& session, const ReportOptions& options, const Json& j
 }
 
 int report(Session& session, const ReportOptions& options) {
-  const Json reply = session.call("job.get", {{"id", options.id}});
-  const Json& job = reply["job"];
+  Json reply = session.call("job.get", {{"id", options.id}});
+  Json& job = reply["job"];
   require_result(job);
+  if (options.elastic || session.json) complete_result(session, job);
   if (options.elastic) return report_elastic(session, options, job);
   if (!session.printed_json(job["result"])) print_job_report(session.console, job);
   return EX_OK;

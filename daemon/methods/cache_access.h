@@ -2,14 +2,32 @@
 // closed again, for the worker is its true owner and one process may open it only once.
 #pragma once
 
+#include <spdlog/spdlog.h>
+
 #include "daemon/state_layout.h"
 #include "featurecache/cache.h"
+#include "featurecache/discard.h"
 
 namespace moil::daemon {
 
 inline cache::FeatureCache open_cache(const StateLayout& layout, std::int64_t quota_bytes) {
   return cache::FeatureCache(layout.cache(),
                              {.quota_bytes = static_cast<std::uint64_t>(quota_bytes)});
+}
+
+// What `work` gives for the cache; where that cannot be used it goes, and this gives `instead`, for
+// nothing is in it any more.
+template <typename Work, typename Result>
+Result in_usable_cache(const StateLayout& layout, std::int64_t quota_bytes, const Work& work,
+                       Result instead) {
+  try {
+    auto cache = open_cache(layout, quota_bytes);
+    return work(cache);
+  } catch (const cache::Unusable& error) {
+    spdlog::warn("the cache of feature maps is removed: {}", error.what());
+    cache::discard(layout.cache());
+    return instead;
+  }
 }
 
 }  // namespace moil::daemon

@@ -44,8 +44,24 @@ Json stats(const StateLayout& layout, std::int64_t quota) {
           {"free_bytes", s.free_bytes},   {"models", std::move(models)}};
 }
 
+// A cache that cannot be used at all: repaired, it is gone.
+cache::VerifyReport unusable(const StateLayout& layout, const cache::Unusable& error, bool repair) {
+  cache::VerifyReport report;
+  report.structure.push_back(error.what() + std::string(repair ? "; it was removed" : ""));
+  if (repair) cache::discard(layout.cache());
+  return report;
+}
+
+cache::VerifyReport verified(const StateLayout& layout, std::int64_t quota, bool repair) {
+  try {
+    return open_cache(layout, quota).verify(repair);
+  } catch (const cache::Unusable& error) {
+    return unusable(layout, error, repair);
+  }
+}
+
 Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
-  const auto report = open_cache(layout, quota).verify(repair);
+  const auto report = verified(layout, quota, repair);
   Json bad = Json::array();
   for (const auto& entry : report.bad) {
     bad.push_back({{"key", cache::to_string(entry.key)}, {"what", entry.what}});
@@ -56,7 +72,9 @@ Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
 }
 
 Json gc(const StateLayout& layout, std::int64_t quota, const std::vector<cache::ModelId>& in_use) {
-  const auto removed = open_cache(layout, quota).gc(in_use);
+  const auto removed = in_usable_cache(
+      layout, quota, [&](cache::FeatureCache& cache) { return cache.gc(in_use); },
+      cache::Removed{});
   return {{"removed_entries", removed.entries}, {"removed_bytes", removed.bytes}};
 }
 

@@ -1,4 +1,4 @@
-// job.submit, job.plan, job.list, job.get, job.cancel, job.watch
+// job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.watch
 #include <limits>
 
 #include "base/access.h"
@@ -197,6 +197,37 @@ Json cancel(Service& service, const Call& call) {
   return {{"id", job.id}, {"state", to_string(job.state)}, {"cancelling", job.cancelling}};
 }
 
+// --- job.details --------------------------------------------------------------------------------
+
+constexpr std::size_t kMostPartBytes = std::size_t{1} << 20;
+
+struct DetailsParams {
+  std::int64_t id = 0;
+  std::string list;
+  std::int64_t from = 0;
+};
+
+const Fields<DetailsParams>& fields_of(const DetailsParams*) {
+  static const Fields<DetailsParams> table = {
+      field("id", &DetailsParams::id, Need::kRequired),
+      field("list", &DetailsParams::list, Need::kRequired),
+      field("from", &DetailsParams::from, Need::kOptional,
+            between(std::int64_t{0}, std::numeric_limits<std::int64_t>::max())),
+  };
+  return table;
+}
+
+Json details(Service& service, const Call& call) {
+  const auto params = read_fields<DetailsParams>(call.params, "the parameters of job.details");
+  const Job job = service.jobs.get(params.id);
+  auto part = service.jobs.result_list(job, params.list, params.from, kMostPartBytes);
+  const auto end = params.from + static_cast<std::int64_t>(part.items.size());
+  const bool is_last = part.items.empty() || end >= part.count;
+  return {{"count", part.count},
+          {"items", std::move(part.items)},
+          {"next", is_last ? Json(nullptr) : Json(end)}};
+}
+
 // --- job.watch ----------------------------------------------------------------------------------
 
 struct WatchParams {
@@ -242,6 +273,8 @@ MethodTable job_methods(Service& s) {
        [&s](Call& call) { return list(s, call); }, nullptr},
       {"job.get", "0.1", "one job with its events", Where::kLoop,
        [&s](Call& call) { return get(s, call); }, nullptr},
+      {"job.details", "0.2", "a long list of a job's result, in parts", Where::kLoop,
+       [&s](Call& call) { return details(s, call); }, nullptr},
       {"job.cancel", "0.1", "cancel a job", Where::kLoop,
        [&s](Call& call) { return cancel(s, call); }, nullptr},
       {"job.watch", "0.1", "follow a job", Where::kLoop,

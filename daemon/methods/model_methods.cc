@@ -1,4 +1,4 @@
-// model.import, list, get, activate, rollback, rm, predict
+// model.import, list, get, activate, rollback, anchor, rm, predict
 #include <algorithm>
 
 #include "daemon/methods/methods.h"
@@ -131,6 +131,18 @@ Json rm(Service& s, const Call& call) {
   return {{"model", params.model}, {"version", params.version}};
 }
 
+Json anchor(Service& s, const Call& call) {
+  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.anchor");
+  if (params.version != 0) s.models.name_anchor(params.model, params.version);
+  const auto active = s.models.active(params.model);
+  if (!active) {
+    throw Error(ErrorCode::kNotFound,
+                "there is no active version of model \"" + params.model + "\"");
+  }
+  const auto anchor = s.models.anchor(params.model, active->version);
+  return {{"model", params.model}, {"version", anchor.version}, {"named", anchor.named}};
+}
+
 void import(Service& s, const Call& call, const Responder& responder) {
   const auto params = read_fields<ImportRequest>(call.params, "the parameters of model.import");
   s.importer.start(params, responder);
@@ -170,6 +182,8 @@ MethodTable model_methods(Service& s) {
        [&s](Call& call) { return rollback(s, call); }, nullptr},
       {"model.rm", "0.1", "remove a version that is not in service", Where::kLoop,
        [&s](Call& call) { return rm(s, call); }, nullptr},
+      {"model.anchor", "0.2", "the version that no night may fall far behind", Where::kLoop,
+       [&s](Call& call) { return anchor(s, call); }, nullptr},
       {"model.predict", "0.1", "what a model says of images", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { predict(s, call, responder); }},
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "engine/elastic/elastic_record.h"
 #include "engine/elastic/interval_schedule.h"
@@ -204,11 +205,18 @@ class ElasticTraining final : public HeadTraining {
             {"why", p.why}};
   }
 
+  // To be looked at, not computed with: four digits are a third of the bytes.
+  static double short_number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3e", value);
+    return std::strtod(text, nullptr);
+  }
+
   static Json described(const ElasticInterval& interval, const std::vector<std::string>& tensors) {
     Json selected = Json::array(), importance = Json::array();
     for (const std::string& tensor : tensors) {
       if (interval.selection.contains(tensor)) selected.push_back(tensor);
-      importance.push_back(interval.importance.at(tensor));
+      importance.push_back(short_number(interval.importance.at(tensor)));
     }
     return {{"epoch", interval.epoch},
             {"epochs", interval.epochs},

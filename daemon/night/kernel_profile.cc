@@ -32,13 +32,18 @@ std::map<std::string, std::string> texts(const nlohmann::json& json, const char*
 
 }  // namespace
 
+std::optional<nlohmann::json> load_profile(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
+  auto json = nlohmann::json::parse(read_text(file), nullptr, false);
+  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion) return std::nullopt;
+  return json;
+}
+
 KernelProfile load_kernel_profile(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) return {};
-  const auto json = nlohmann::json::parse(read_text(file), nullptr, false);
-  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion ||
-      json.value("machine", nlohmann::json()) != machine())
-    return {};
-  return {texts(json, "choices"), texts(json, "answers")};
+  const auto json = load_profile(file);
+  if (!json || json->value("machine", nlohmann::json()) != machine()) return {};
+  return {texts(*json, "choices"), texts(*json, "answers")};
 }
 
 void save_kernel_profile(const std::filesystem::path& file, const KernelProfile& profile) {

@@ -10,8 +10,7 @@ std::optional<nlohmann::json> NightFiles::load(const char* name) const {
   const auto path = folder_ / name;
   if (!std::filesystem::exists(path)) return std::nullopt;
   auto json = nlohmann::json::parse(read_text(path, std::uint64_t{1} << 30), nullptr, false);
-  if (json.is_discarded())
-    throw Error(ErrorCode::kBadData, path.string() + " is damaged: it is not JSON");
+  if (json.is_discarded()) throw DamagedRecord(path.string() + " is not JSON");
   return json;
 }
 
@@ -19,17 +18,27 @@ void NightFiles::save(const char* name, const nlohmann::json& json) const {
   write_file_atomic(folder_ / name, json.dump() + "\n");
 }
 
-std::optional<NightChoices> NightFiles::load_choices() const {
-  const auto json = load("choices.json");
-  if (!json) return std::nullopt;
-  NightChoices choices{json->value("kernels", KernelChoices{}), json->value("threads", 0),
-                       json->value("training_memory", nlohmann::json())};
-  if (const auto head = json->value("head", nlohmann::json()); head.is_object()) {
+namespace {
+
+NightChoices choices_from_json(const nlohmann::json& json) {
+  NightChoices choices{json.value("kernels", KernelChoices{}), json.value("threads", 0),
+                       json.value("training_memory", nlohmann::json())};
+  if (const auto head = json.value("head", nlohmann::json()); head.is_object()) {
     choices.head = HeadChoice{head.at("trained_units"), head.at("rho")};
     choices.head_is_final = head.at("final");
   }
-  if (const auto rho = json->value("rho", nlohmann::json()); rho.is_number()) choices.rho = rho;
+  if (const auto rho = json.value("rho", nlohmann::json()); rho.is_number()) choices.rho = rho;
+  if (const auto bytes = json.value("map_bytes", nlohmann::json()); !bytes.is_null())
+    choices.map_bytes = bytes.get<std::uint64_t>();
   return choices;
+}
+
+}  // namespace
+
+std::optional<NightChoices> NightFiles::load_choices() const {
+  const auto json = load("choices.json");
+  if (!json) return std::nullopt;
+  return restored([&] { return choices_from_json(*json); });
 }
 
 void NightFiles::save_choices(const NightChoices& choices) const {
@@ -38,16 +47,19 @@ void NightFiles::save_choices(const NightChoices& choices) const {
     head = {{"trained_units", choices.head->trained_units},
             {"rho", choices.head->rho},
             {"final", choices.head_is_final}};
-  save("choices.json", {{"kernels", choices.kernels},
-                        {"threads", choices.threads},
-                        {"training_memory", choices.training_memory},
-                        {"head", head},
-                        {"rho", choices.rho ? nlohmann::json(*choices.rho) : nlohmann::json()}});
+  nlohmann::json json = {{"kernels", choices.kernels},
+                         {"threads", choices.threads},
+                         {"training_memory", choices.training_memory},
+                         {"head", head},
+                         {"rho", choices.rho ? nlohmann::json(*choices.rho) : nlohmann::json()}};
+  if (choices.map_bytes) json["map_bytes"] = *choices.map_bytes;
+  save("choices.json", json);
 }
 
 std::map<std::string, double> NightFiles::load_seconds() const {
   const auto json = load("seconds.json");
-  return json ? json->get<std::map<std::string, double>>() : std::map<std::string, double>{};
+  if (!json) return {};
+  return restored([&] { return json->get<std::map<std::string, double>>(); });
 }
 
 void NightFiles::remove_unfinished() const {

@@ -1,7 +1,7 @@
 // What a job keeps in its folder between attempts, so that a resumed one goes on as if it had never
-// stopped: the samples drawn, the arithmetic chosen, the time spent, and the result once it is
-// certain. The training checkpoint (engine/train/checkpoint.h) and soft targets (soft_targets.h)
-// lie beside them.
+// stopped: the samples drawn, the arithmetic chosen and the time spent. The training checkpoint
+// (engine/train/checkpoint.h), soft targets (soft_targets.h) and, once it is certain, the result
+// (job_result.h) lie beside them.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "daemon/night/deadline.h"
 #include "engine/device/kernel_selector.h"
 
@@ -22,7 +23,28 @@ struct NightChoices {
   std::optional<HeadChoice> head = {};       // for a deadline
   bool head_is_final = false;                // chosen again when training began
   std::optional<double> rho = {};            // the least possible, where the job asks for less
+  // What elastic training's maps may take on disk, chosen by what was free when training began.
+  std::optional<std::uint64_t> map_bytes = {};
 };
+
+// Thrown where a job's own record is damaged: the job begins anew without any of them.
+class DamagedRecord : public Error {
+ public:
+  explicit DamagedRecord(const std::string& what) : Error(ErrorCode::kBadData, what) {}
+};
+
+// Reads a record; what is wrong with its content is DamagedRecord.
+template <typename Read>
+auto restored(const Read& read) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& e) {
+    throw DamagedRecord(e.what());
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kBadData) throw;
+    throw DamagedRecord(e.what());
+  }
+}
 
 class NightFiles {
  public:
@@ -31,13 +53,11 @@ class NightFiles {
   std::filesystem::path checkpoint() const { return folder_ / "train.checkpoint"; }
   std::filesystem::path soft_targets() const { return folder_ / "soft_targets"; }
 
-  // Each: nothing where it was not saved; kBadData where it is damaged. Saving is atomic.
+  // Each: nothing where it was not saved; DamagedRecord where it is damaged. Saving is atomic.
   std::optional<nlohmann::json> load_mix() const { return load("mix.json"); }
   void save_mix(const nlohmann::json& mix) const { save("mix.json", mix); }
   std::optional<NightChoices> load_choices() const;
   void save_choices(const NightChoices& choices) const;
-  std::optional<nlohmann::json> load_result() const { return load("result.json"); }
-  void save_result(const nlohmann::json& result) const { save("result.json", result); }
 
   // Seconds by stage of all attempts together.
   std::map<std::string, double> load_seconds() const;

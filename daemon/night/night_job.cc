@@ -8,7 +8,11 @@
 #include "base/file.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
+#include "daemon/job_result.h"
+#include "daemon/night/accuracy_record.h"
+#include "daemon/night/anchor.h"
 #include "daemon/night/field_error.h"
+#include "daemon/night/guard.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/head_training.h"
 #include "daemon/night/judge.h"
@@ -16,6 +20,7 @@
 #include "daemon/night/left_out.h"
 #include "daemon/night/memory_probe.h"
 #include "daemon/night/mix_record.h"
+#include "daemon/night/near_duplicates.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_files.h"
 #include "daemon/night/night_model.h"
@@ -25,6 +30,7 @@
 #include "engine/kernels/parallel.h"
 #include "engine/tensor/swapper.h"
 #include "engine/train/finite.h"
+#include "featurecache/discard.h"
 
 namespace moil::night {
 namespace {
@@ -78,10 +84,11 @@ class NightJob {
         clock_(files_),
         data_(layout, file.spec) {}
 
-  daemon::JobResult run() {
+  void run() {
     files_.remove_unfinished();
     std::filesystem::remove_all(layout_.incoming(spec_.model, file_.version));
     mix();
+    if (const auto why = not_measurable(spec_.guard, measured())) return end(why->message);
     do {
       plan();
       has_cache() ? fill_cache() : survey();
@@ -89,11 +96,13 @@ class NightJob {
     reader_ = std::make_unique<FeatureReader>(data_.origins(), night_.bundle.preprocessing,
                                               *night_.backbone, cache_.get(), cache_model_,
                                               augmentation());
+    look_for_near_duplicates();
+    look_at_anchor();
     distill();
     train();
     write_version();
     judge_models();
-    return promote();
+    end(objection(spec_.guard, measured()));
   }
 
  private:
@@ -137,8 +146,9 @@ class NightJob {
     std::size_t lost = 0;
     const auto saved = files_.load_mix();
     if (saved) {
-      mix_ = mix_from_json(*saved, data_.global(), data_.local(), lost);
-      left_out_ = left_out_from_json(saved->value("unreadable", Json::array()));
+      mix_ = restored([&] { return mix_from_json(*saved, data_.global(), data_.local(), lost); });
+      left_out_ =
+          restored([&] { return left_out_from_json(saved->value("unreadable", Json::array())); });
       std::erase_if(left_out_, [&](const LeftOutSample& sample) {
         return !data_.is_remembered({{sample.source, 0}, sample.digest, {}});
       });
@@ -285,7 +295,7 @@ class NightJob {
                          false,
                          &measuring_};
     if (!choices_.training_memory.is_null())
-      input.memory = training_memory_from_json(choices_.training_memory);
+      input.memory = restored([&] { return training_memory_from_json(choices_.training_memory); });
     return input;
   }
 
@@ -463,12 +473,43 @@ class NightJob {
                  "cache.quota_bytes, free disk space, store bf16, or ask for fewer views");
   }
 
+  // --- what the report tells of the split -------------------------------------------------------
+  void look_for_near_duplicates() {
+    const auto found = count_near_duplicates(mix_, data_.origins(), base_.preprocessing,
+                                             cache_.get(), [&] { return !stop_.load(); });
+    if (!found) throw Stopped{};
+    near_duplicates_ = *found;
+    if (found->held_out > 0) events_.note(found->remark());
+  }
+
+  // --- anchor: what no night may fall far behind ------------------------------------------------
+  // Known from the night that made it, as a rule, or from one that began with it. Before training
+  // takes its memory.
+  void look_at_anchor() {
+    const std::int64_t version = file_.anchor_version;
+    if (version == 0 || version == file_.base_version || !asks_for_global(spec_.guard)) return;
+    if (const auto known = accuracies().of(version)) {
+      anchor_ = Anchor{version, known, ""};
+      return;
+    }
+    progress(Stage::kJudge, 0, 1);
+    anchor_ = judge_anchor({version, layout_.version(spec_.model, version), mix_, data_.origins(),
+                            base_, night_, *reader_});
+    if (anchor_->global) accuracies().keep(version, *anchor_->global);
+  }
+
+  AccuracyRecord accuracies() const {
+    return {layout_.accuracies(spec_.model), held_out_fingerprint(mix_)};
+  }
+
   // --- distill: what the model says before it is trained ----------------------------------------
   void distill() {
     if (!night_.trainer || spec_.train.distill == 0 || count_global(mix_) == 0) return;
     if (!std::filesystem::exists(files_.soft_targets())) ask_teacher();
-    soft_targets_.emplace(files_.soft_targets(), mix_.train,
-                          reader_->views_of(data::Source::kGlobal));
+    restored([&] {
+      return &soft_targets_.emplace(files_.soft_targets(), mix_.train,
+                                    reader_->views_of(data::Source::kGlobal));
+    });
   }
 
   void ask_teacher() {
@@ -499,8 +540,9 @@ class NightJob {
     training_ = make_training();
     begin(Stage::kTrain, total);
     probe_.begin_part();
-    if (const auto saved = training_->begin(night_.bundle.weights, files_.checkpoint()))
-      curve_ = saved->at("curve");
+    const auto saved =
+        restored([&] { return training_->begin(night_.bundle.weights, files_.checkpoint()); });
+    if (saved) curve_ = saved->at("curve");
     for (const Node& node : night_.trainer->network().graph().nodes)
       for (const WeightSpec& spec : node.weights) trained_.insert(weight_name(node, spec));
     FeatureSource source = training_source();
@@ -568,9 +610,7 @@ class NightJob {
   std::unique_ptr<HeadTraining> make_training() {
     if (!night_.elastic) return plain_training(*night_.trainer);
     settle_rho();
-    if (spec_.cache.enabled)
-      night_.elastic->maps = {layout_.job(file_.id),
-                              static_cast<std::uint64_t>(file_.cache_quota_bytes)};
+    if (spec_.cache.enabled) night_.elastic->maps = {layout_.job(file_.id), room_for_maps()};
     ElasticPlan plan{night_.head,
                      night_.freeze.trainable_layers,
                      night_.trainer->config(),
@@ -579,6 +619,16 @@ class NightJob {
                      *night_.probe,
                      night_.trainer->planned_bytes()};
     return elastic_training(std::move(plan), *night_.trainer_kernels);
+  }
+
+  // Chosen when training begins and recorded: a resumed night selects the same, whatever is free.
+  std::uint64_t room_for_maps() {
+    if (!choices_.map_bytes) {
+      choices_.map_bytes = moil::room_for_maps(layout_.job(file_.id),
+                                               static_cast<std::uint64_t>(file_.cache_quota_bytes));
+      files_.save_choices(choices_);
+    }
+    return *choices_.map_bytes;
   }
 
   ProfileInForce profile_training() {
@@ -654,82 +704,83 @@ class NightJob {
     pause_if_asked(Stage::kJudge);
     after_ = judge(night_.head, weights_of(night_.bundle), mix_, *reader_, *night_.trainer_kernels);
     progress(Stage::kJudge, 2, 2);
+    if (before_.global) accuracies().keep(file_.base_version, *before_.global);
+    if (after_.global) accuracies().keep(file_.version, *after_.global);
   }
 
-  std::optional<std::string> objection() const {
-    const auto percent = [](double x) { return std::to_string(100 * x).substr(0, 5) + " %"; };
-    if (before_.global && after_.global &&
-        *before_.global - *after_.global > spec_.guard.max_global_drop) {
-      return "global accuracy would fall from " + percent(*before_.global) + " to " +
-             percent(*after_.global) + "; guard.max_global_drop allows " +
-             percent(spec_.guard.max_global_drop);
-    }
-    if (after_.local && *after_.local < spec_.guard.min_local_accuracy) {
-      return "local accuracy would be " + percent(*after_.local) +
-             "; guard.min_local_accuracy asks for " + percent(spec_.guard.min_local_accuracy);
-    }
-    return std::nullopt;
+  // As far as it is known by now.
+  Measured measured() const {
+    Measured m = counted(mix_);
+    m.global = {before_.global, after_.global};
+    m.local = {before_.local, after_.local};
+    m.anchor = anchor_;
+    if (after_.local) m.local_classes = local_classes(mix_, before_, after_);
+    return m;
   }
 
   // --- promote ----------------------------------------------------------------------------------
-  daemon::JobResult promote() {
+  // refused: why the new model, where there is one, is kept back.
+  void end(const std::optional<std::string>& refused) {
     begin(Stage::kPromote, 1);
-    const auto refused = objection();
-    daemon::JobResult result = make_result(refused);
-    files_.save_result(daemon::write_fields(result));
     const auto incoming = layout_.incoming(spec_.model, file_.version);
+    const auto version = layout_.version(spec_.model, file_.version);
+    // Of an attempt whose result was lost, or that learned from what was forgotten; gone before
+    // there is a result that it could be taken for.
+    std::filesystem::remove_all(version);
+    write_result(layout_, file_.id, make_result(refused));
     if (refused) {
       std::filesystem::remove_all(incoming);
     } else {
       pause_if_asked(Stage::kPromote);
       require_remembered();
-      const auto version = layout_.version(spec_.model, file_.version);
-      std::filesystem::remove_all(version);  // of an attempt that learned from what was forgotten
       rename_durable(incoming, version);
     }
     std::filesystem::remove(files_.checkpoint());
     std::filesystem::remove(files_.soft_targets());
     report(Stage::kPromote, 1, 1);  // what is promoted is no longer stopped
-    return result;
   }
 
   daemon::JobResult make_result(const std::optional<std::string>& refused) {
     clock_.add();
     daemon::JobResult result;
     result.promoted = !refused;
-    result.reason = refused.value_or("the new model keeps what it knew and learned what was asked");
+    result.reason = refused ? *refused : verdict(spec_.guard, measured());
     result.global_before = before_.global;
     result.global_after = after_.global;
     result.local_before = before_.local;
     result.local_after = after_.local;
     result.epochs = night_.trainer ? spec_.train.epochs : 0;
     result.seconds = clock_.total();
-    result.details = {{"samples",
-                       {{"global", count_global(mix_)},
-                        {"local", mix_.train.size() - count_global(mix_)},
-                        {"global_validation", mix_.global_validation.size()},
-                        {"local_validation", mix_.local_validation.size()},
-                        {"left_out", left_out_.size()}}},
-                      {"left_out", to_json(left_out_, kMostLeftOutTold)},
-                      {"other_media", data_.other_media()},
-                      {"freeze",
-                       {{"trained_units", night_.freeze.trained_units},
-                        {"units", night_.freeze.total_units},
-                        {"split", night_.freeze.split}}},
-                      {"memory", memory_details()},
-                      {"kernels",
-                       {{"measured", measuring_.measured()},
-                        {"untried", measuring_.untried()},
-                        {"seconds", measuring_.seconds()}}},
-                      {"stages", clock_.by_stage()},
-                      {"method", spec_.elastic ? Json("elastic")
-                                               : daemon::to_json(spec_).at("train").at("method")},
-                      {"train_seconds", training_ ? training_->seconds() : 0.0},
-                      {"train_cpu_seconds", training_ ? training_->state().cpu_seconds : 0.0},
-                      {"elastic", training_ ? training_->choices() : Json(nullptr)},
-                      {"deadline", deadline_details()},
-                      {"distilled", soft_targets_.has_value()},
-                      {"curve", curve_}};
+    result.details = {
+        {"samples",
+         {{"global", count_global(mix_)},
+          {"local", mix_.train.size() - count_global(mix_)},
+          {"global_validation", mix_.global_validation.size()},
+          {"local_validation", mix_.local_validation.size()},
+          {"left_out", left_out_.size()}}},
+        {"left_out", to_json(left_out_, kMostLeftOutTold)},
+        {"other_media", data_.other_media()},
+        {"freeze",
+         {{"trained_units", night_.freeze.trained_units},
+          {"units", night_.freeze.total_units},
+          {"split", night_.freeze.split}}},
+        {"memory", memory_details()},
+        {"kernels",
+         {{"measured", measuring_.measured()},
+          {"untried", measuring_.untried()},
+          {"seconds", measuring_.seconds()}}},
+        {"stages", clock_.by_stage()},
+        {"method",
+         spec_.elastic ? Json("elastic") : daemon::to_json(spec_).at("train").at("method")},
+        {"train_seconds", training_ ? training_->seconds() : 0.0},
+        {"train_cpu_seconds", training_ ? training_->state().cpu_seconds : 0.0},
+        {"elastic", training_ ? training_->choices() : Json(nullptr)},
+        {"deadline", deadline_details()},
+        {"near_duplicates",
+         {{"held_out", near_duplicates_.held_out}, {"remark", near_duplicates_.remark()}}},
+        {"anchor", anchor_details()},
+        {"distilled", soft_targets_.has_value()},
+        {"curve", curve_}};
     if (cache_) {
       result.details["cache"] = {
           {"computed", filled_.computed},
@@ -740,6 +791,18 @@ class NightJob {
           {"model_id", cache::to_hex(cache_model_)}};
     }
     return result;
+  }
+
+  // What the guard held global accuracy against, beside the model before the night.
+  Json anchor_details() const {
+    if (file_.anchor_version == 0) return nullptr;
+    Json accuracy;
+    if (file_.anchor_version == file_.base_version) {
+      if (before_.global) accuracy = *before_.global;
+    } else if (anchor_ && anchor_->global) {
+      accuracy = *anchor_->global;
+    }
+    return {{"version", file_.anchor_version}, {"global", std::move(accuracy)}};
   }
 
   Json deadline_details() const {
@@ -801,32 +864,56 @@ class NightJob {
   std::set<std::string> trained_;           // "LAYER.WEIGHT", while training_ has them
   std::size_t training_peak_ = 0;
   SwapStatistics swapped_;
+  NearDuplicates near_duplicates_;
+  std::optional<Anchor> anchor_;  // where it is another version than the base
   Judgement before_, after_;
   Json curve_ = Json::array();
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now(),
                                         last_progress_{};
 };
 
+// Damage is met again after so many cures: something keeps making it.
+constexpr int kMostCures = 3;
+
+void rebuild_cache(const daemon::StateLayout& layout, daemon::EventWriter& events,
+                   const std::string& why) {
+  cache::discard(layout.cache());
+  events.note("the cache of feature maps is built anew: " + why);
+}
+
+// A worker that crashed may have met damage that nobody could tell.
+void distrust_after_crash(const daemon::StateLayout& layout, std::int64_t job,
+                          daemon::EventWriter& events) {
+  if (!std::filesystem::exists(layout.job_crashed(job))) return;
+  rebuild_cache(layout, events, "the worker before crashed while it used it");
+  std::filesystem::remove(layout.job_crashed(job));
+}
+
 }  // namespace
 
-std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
-                                           const daemon::JobFile& file, daemon::EventWriter& events,
-                                           const std::atomic<bool>& stop) {
-  const NightFiles files(layout.job(file.id));
-  if (const auto saved = files.load_result()) {
-    const auto result = daemon::read_fields<daemon::JobResult>(*saved, "the job's result");
-    if (!result.promoted ||
-        std::filesystem::is_directory(layout.version(file.spec.model, file.version)))
-      return result;
-  }
-  for (;;) {
+// What can be computed again is never the end of a job: where it is damaged it goes, and the night
+// goes on from what is left.
+bool run_night(const daemon::StateLayout& layout, const daemon::JobFile& file,
+               daemon::EventWriter& events, const std::atomic<bool>& stop) {
+  if (daemon::finished_result(layout, file.id, file.spec.model, file.version)) return true;
+  distrust_after_crash(layout, file.id, events);
+  for (int cures = 0;; ++cures) {
     try {
-      return NightJob(layout, file, events, stop).run();
+      NightJob(layout, file, events, stop).run();
+      return true;
     } catch (const Stopped&) {
-      return std::nullopt;
-    } catch (const SampleForgotten& e) {
-      files.remove_all();
-      events.note(std::string(e.what()) + ", which begins anew without it");
+      return false;
+    } catch (const SampleForgotten& error) {
+      NightFiles(layout.job(file.id)).remove_all();
+      events.note(std::string(error.what()) + ", which begins anew without it");
+    } catch (const cache::Unusable& error) {
+      if (cures >= kMostCures) throw;
+      rebuild_cache(layout, events, error.what());
+    } catch (const DamagedRecord& error) {
+      if (cures >= kMostCures) throw;
+      NightFiles(layout.job(file.id)).remove_all();
+      events.note(std::string("the night begins anew, for a record of it is damaged: ") +
+                  error.what());
     }
   }
 }

@@ -5,19 +5,16 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
-#include <optional>
 
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
 
 namespace moil::night {
 
-// Returns the result, or nothing where `stop` was set and the job can be resumed. Throws
-// moil::Error; what is final and what is worth another attempt, worker_protocol.h says.
-[[nodiscard]] std::optional<daemon::JobResult> run_night(const daemon::StateLayout& layout,
-                                                         const daemon::JobFile& file,
-                                                         daemon::EventWriter& events,
-                                                         const std::atomic<bool>& stop);
+// True where the job is done and its result is in its folder (job_result.h), false where `stop` was
+// set and it can be resumed. Throws moil::Error; what is final and what is worth another attempt,
+// worker_protocol.h says.
+[[nodiscard]] bool run_night(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                             daemon::EventWriter& events, const std::atomic<bool>& stop);
 
 }  // namespace moil::night

@@ -1,5 +1,7 @@
 #include "daemon/night/night_plan.h"
 
+#include "daemon/night/field_error.h"
+#include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
@@ -22,6 +24,8 @@ class JobPlan {
     set_thread_count(file.threads);
     base_ = open_model_folder(layout.version(spec_.model, file.base_version));
     mix_ = data_.draw_mix(spec_, base_.labels);
+    if (const auto why = not_measurable(spec_.guard, counted(mix_)))
+      throw field_error(why->pointer, why->message);
     needs_ = decoding_needs(data_.origins(), mix_, base_.preprocessing, thread_count());
   }
 

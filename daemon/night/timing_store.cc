@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/seconds.h"
 #include "base/version.h"
+#include "daemon/night/kernel_profile.h"
 #include "engine/elastic/elastic_record.h"
 #include "engine/elastic/timing_profiler.h"
 #include "engine/io/fingerprint.h"
@@ -34,12 +35,10 @@ TimingStore::TimingStore(std::filesystem::path folder, const ModelDescription& h
     : file_(std::move(folder) / file_name(head, trainable_layers, config, threads)) {}
 
 std::optional<ProfileInForce> TimingStore::load() const {
-  if (!std::filesystem::exists(file_)) return std::nullopt;
-  const auto json = nlohmann::json::parse(read_text(file_), nullptr, false);
-  if (!json.is_object() || json.value("version", "") != kVersion || !json.contains("profile"))
-    return std::nullopt;
+  const auto json = load_profile(file_);
+  if (!json || !json->contains("profile")) return std::nullopt;
   try {
-    const ProfileInForce kept = profile_in_force_from_json(json.at("profile"));
+    const ProfileInForce kept = profile_in_force_from_json(json->at("profile"));
     return ProfileInForce{0, kept.profile, 0, "stored", kept.overhead};
   } catch (const Error&) {
     return std::nullopt;

@@ -9,16 +9,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "daemon/process/spawn.h"
+#include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
-namespace {
-
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;
-
-}  // namespace
 
 std::string ProcessExit::text() const {
   if (code) return "exited with status " + std::to_string(*code);
@@ -32,7 +29,7 @@ WorkerProcess::WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnL
   spawn(options);
   try {
     loop_.watch(output_.get(), EPOLLIN, [this](std::uint32_t) {
-      if (!read_output()) loop_.unwatch(output_.get());
+      if (read_output() == Output::kEnded) loop_.unwatch(output_.get());
     });
     loop_.watch(pidfd_.get(), EPOLLIN, [this](std::uint32_t) { on_death(); });
   } catch (...) {  // a worker that nobody watches would work beside the next one
@@ -78,33 +75,37 @@ void WorkerProcess::stop(std::chrono::milliseconds grace) {
   });
 }
 
-// False at the end of the output.
-bool WorkerProcess::read_output() {
+WorkerProcess::Output WorkerProcess::read_output() {
   char chunk[1 << 16];
-  const ssize_t n = ::read(output_.get(), chunk, sizeof chunk);
-  if (n < 0) return errno == EAGAIN || errno == EINTR;
-  if (n == 0) return false;
+  ssize_t n = 0;
+  do {
+    n = ::read(output_.get(), chunk, sizeof chunk);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return errno == EAGAIN ? Output::kNoneYet : Output::kEnded;
+  if (n == 0) return Output::kEnded;
   buffer_.append(chunk, static_cast<std::size_t>(n));
   take_lines();
-  return true;
+  return Output::kRead;
 }
 
 void WorkerProcess::take_lines() {
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = buffer_.find('\n', begin)) != std::string::npos;) {
-    on_line_(buffer_.substr(begin, end - begin));
+    const bool fits = !std::exchange(skipping_, false) && end - begin < kMostLineBytes;
+    if (fits) on_line_(buffer_.substr(begin, end - begin));
     begin = end + 1;
   }
   buffer_.erase(0, begin);
-  if (buffer_.size() <= kLongestLine) return;
-  spdlog::error("the worker wrote a line of more than {} bytes: killed", kLongestLine);
+  if (buffer_.size() < kMostLineBytes) return;
+  if (!skipping_)
+    spdlog::error("the worker wrote a line of more than {} bytes: skipped", kMostLineBytes);
+  skipping_ = true;
   buffer_.clear();
-  ::kill(pid_, SIGKILL);
 }
 
 void WorkerProcess::on_death() {
-  errno = 0;
-  while (read_output() && errno != EAGAIN) errno = 0;
+  while (read_output() == Output::kRead) {
+  }
   int status = 0;
   ::waitpid(pid_, &status, 0);
   pid_ = -1;

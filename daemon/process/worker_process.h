@@ -1,4 +1,5 @@
-// A child process with its stdout as lines.
+// A child process with its stdout as lines. A line longer than kMostLineBytes is skipped: whatever
+// a child writes, it costs the daemon no more than that, and the child nothing.
 //
 // The child dies with the daemon (PR_SET_PDEATHSIG), gets /dev/null as stdin, the daemon's stderr,
 // its own nice and I/O class, and no descriptor but those asked for. Loop thread only; the loop's
@@ -48,7 +49,8 @@ class WorkerProcess {
 
  private:
   void spawn(const ProcessOptions& options);
-  bool read_output();
+  enum class Output { kRead, kNoneYet, kEnded };
+  Output read_output();
   void take_lines();
   void on_death();
 
@@ -59,6 +61,7 @@ class WorkerProcess {
   UniqueFd pidfd_;
   UniqueFd output_;
   std::string buffer_;
+  bool skipping_ = false;  // the rest of a line that is too long
   EventLoop::TimerId kill_timer_ = 0;
 };
 

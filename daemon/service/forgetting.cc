@@ -83,8 +83,10 @@ Forgetting::Work Forgetting::remove_maps(const std::function<Json()>& rows) cons
   if (std::filesystem::exists(layout_.cache())) {
     std::vector<cache::SampleDigest> keys;
     for (const data::Digest& digest : digests) keys.push_back({digest.bytes});
-    reserve_.for_deletion(
-        [&] { return open_cache(layout_, config_.cache.quota_bytes).forget(keys); });
+    const auto forget = [&](cache::FeatureCache& cache) { return cache.forget(keys); };
+    reserve_.for_deletion([&] {
+      return in_usable_cache(layout_, config_.cache.quota_bytes, forget, cache::Removed{});
+    });
   }
   work.jobs = jobs_that_know(layout_, {digests.begin(), digests.end()});
   return work;

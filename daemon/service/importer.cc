@@ -32,6 +32,7 @@ Json Importer::record(const ImportRequest& request, std::int64_t version, const 
   Transaction transaction(db_, Transaction::Kind::kWrite);
   models_.record(request.name, version, result.value("summary", ""),
                  result.value("details", Json::object()), request.activate);
+  if (request.activate) models_.forget_anchor(request.name);
   transaction.commit();
   spdlog::info("model {} version {} imported from {}", request.name, version, request.path);
   return to_json(models_.get(request.name, version), layout_);

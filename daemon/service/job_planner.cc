@@ -105,11 +105,7 @@ void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& optio
 void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& options,
                        const Responder& responder) {
   WorkerCalls::Answer answer;
-  answer.result = [responder](const Json& result) {
-    Json plan = result;
-    plan.erase("event");
-    responder.result(plan);
-  };
+  answer.result = [responder](const Json& result) { responder.result(result); };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   call(spec, options, std::move(answer));
 }

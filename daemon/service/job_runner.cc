@@ -3,7 +3,11 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/file.h"
+#include "daemon/job_result.h"
 #include "daemon/json/parse.h"
 #include "datasets/labels/sample_files.h"
 
@@ -22,6 +26,19 @@ void write_job_file(const StateLayout& layout, const JobFile& job) {
   write_file_atomic(layout.job_file(job.id), to_json(job).dump(2) + "\n");
 }
 
+// How a program ends that met what it could not expect, as a library does in a damaged file.
+bool is_crash(const ProcessExit& exit) {
+  constexpr std::array kCrashes = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
+  return exit.signal && std::ranges::find(kCrashes, *exit.signal) != kCrashes.end();
+}
+
+// Whether a worker that told of this stage last may have had to do with the cache.
+bool has_cache_open(const std::string& stage) {
+  constexpr std::array kBefore = {Stage::kMix, Stage::kMeasure, Stage::kProfile};
+  return !stage.empty() &&
+         std::ranges::none_of(kBefore, [&](Stage before) { return stage == to_string(before); });
+}
+
 std::string text_member(const Json& object, const char* name) {
   const auto it = object.find(name);
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -31,7 +48,11 @@ std::string text_member(const Json& object, const char* name) {
 
 JobRunner::JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
                      const JobFile& job, Callbacks callbacks)
-    : job_(job.id), callbacks_(std::move(callbacks)) {
+    : layout_(layout),
+      job_(job.id),
+      model_(job.spec.model),
+      version_(job.version),
+      callbacks_(std::move(callbacks)) {
   write_job_file(layout, job);
   process_ = std::make_unique<WorkerProcess>(
       loop, command.run(job), [this](const std::string& line) { on_line(line); },
@@ -54,9 +75,9 @@ void JobRunner::on_line(const std::string& line) {
   const std::string kind = event.is_object() ? text_member(event, "event") : "";
   if (kind == "progress") return on_progress(event);
   if (kind == "curve" || kind == "note") return callbacks_.event(event);
-  if (kind == "result" || kind == "error") {
-    event.erase("event");
-    (kind == "result" ? result_ : error_) = event;
+  if (kind == "result") return;  // found when the worker is gone
+  if (kind == "error") {
+    error_ = std::move(event);
     return;
   }
   spdlog::warn("job {}: the worker wrote a line that is no event: {}", job_, line.substr(0, 200));
@@ -73,13 +94,32 @@ void JobRunner::on_progress(const Json& event) {
 
 void JobRunner::on_exit(const ProcessExit& exit) {
   spdlog::info("job {}: worker {}", job_, exit.text());
+  if (is_crash(exit) && has_cache_open(stage_)) mark_crashed();
   const Outcome end = outcome(exit);
   const auto ended = std::move(callbacks_.ended);
   ended(end);  // `this` may be gone from here on
 }
 
+// For the next attempt, which will not trust the cache.
+void JobRunner::mark_crashed() const {
+  try {
+    write_file_atomic(layout_.job_crashed(job_), std::string_view());
+  } catch (const Error& error) {
+    spdlog::warn("job {}: {}", job_, error.what());
+  }
+}
+
+std::optional<Json> JobRunner::result() const {
+  try {
+    return finished_result(layout_, job_, model_, version_);
+  } catch (const Error& error) {
+    spdlog::error("job {}: {}", job_, error.what());
+    return std::nullopt;
+  }
+}
+
 Outcome JobRunner::outcome(const ProcessExit& exit) const {
-  if (result_ && exit.code == kExitDone) return {Outcome::Kind::kResult, *result_, ""};
+  if (auto done = result()) return {Outcome::Kind::kResult, std::move(*done), ""};
   const std::string message = error_ ? text_member(*error_, "message") : "";
   if (error_ && is_final(text_member(*error_, "code"))) {
     return {Outcome::Kind::kRefused, nullptr, message};

@@ -1,5 +1,6 @@
 // One job in one worker process: writes its job file, starts the worker, keeps what it reports and
-// says how it ended. What that means for the queue is the scheduler's to decide.
+// says how it ended. What that means for the queue is the scheduler's to decide. A job whose result
+// is there is done, however its worker ended.
 //
 // Loop thread only.
 #pragma once
@@ -49,11 +50,15 @@ class JobRunner {
   void on_exit(const ProcessExit& exit);
   void on_progress(const Json& event);
   Outcome outcome(const ProcessExit& exit) const;
+  std::optional<Json> result() const;
+  void mark_crashed() const;
 
+  const StateLayout layout_;
   std::int64_t job_;
+  const std::string model_;
+  const std::int64_t version_;
   Callbacks callbacks_;
   std::string stage_;
-  std::optional<Json> result_;
   std::optional<Json> error_;
   bool heard_ = false;  // it wrote something
   bool stopping_ = false;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "daemon/job_result.h"
 #include "daemon/state/job_samples.h"
 
 namespace moil::daemon {
@@ -227,6 +228,30 @@ void Scheduler::settle_result(const Job& job, const Json& result) {
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   drop_work(job.id);
   jobs_.pause(job.id, kForgotten);
+}
+
+void Scheduler::settle_found() {
+  std::vector<Job> started;
+  jobs_.list(JobState::kQueued, 0, Details::kWithout, [&](const Job& job) {
+    if (job.version) started.push_back(job);
+    return true;
+  });
+  for (const Job& job : started) {
+    try {
+      reserve_.for_record([&] { settle_found(job); });
+    } catch (const std::exception& error) {  // it is resumed, and ends again
+      spdlog::error("job {}: its result cannot be recorded: {}", job.id, error.what());
+    }
+  }
+}
+
+void Scheduler::settle_found(const Job& job) {
+  const auto result = finished_result(layout_, job.id, job.spec.model, *job.version);
+  if (!result) return;
+  settle_result(job, *result);
+  if (!is_finished(jobs_.get(job.id).state)) return;
+  spdlog::info("job {}: had finished before the daemon was started again", job.id);
+  remove_job_folder(job.id);
 }
 
 void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done) {

@@ -42,6 +42,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // After a restart: records the results of jobs that were done when the daemon ended.
+  void settle_found();
   // Looks at the queue and the conditions soon; called by itself every poll_seconds.
   void wake();
   // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition where
@@ -76,6 +78,7 @@ class Scheduler {
   void settle_ended();
   void settle(const Job& job, const Outcome& outcome);
   void settle_result(const Job& job, const Json& result);
+  void settle_found(const Job& job);
   void drop_work(std::int64_t job) const;
   void wait_for_room(const Job& job, const std::string& why);
   void died(const Job& job, const std::string& why);

@@ -56,6 +56,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       outside(loop, limits.file_time),
       background(loop) {
   reserve.for_record([&] { recover(jobs, models); });
+  scheduler.settle_found();
   forgetting.resume();
   server.on_drained([this](const auto& client) { watchers.drained(client); });
   server.on_closed([this](const auto& client) { watchers.closed(client); });

@@ -1,10 +1,13 @@
 #include "daemon/service/worker_calls.h"
 
 #include <spdlog/spdlog.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
@@ -21,11 +24,19 @@ ErrorCode code_named(const std::string& name) {
   return ErrorCode::kInternal;
 }
 
+// Behind the program and its command, before options that some commands lack.
+ProcessOptions with_reply(ProcessOptions process, int descriptor) {
+  process.arguments.insert(process.arguments.begin() + 2, {"--reply", std::to_string(descriptor)});
+  process.keep_open.push_back(descriptor);
+  return process;
+}
+
 }  // namespace
 
 struct WorkerCalls::Running {
   Answer answer;
-  Json result, error;
+  UniqueFd reply;
+  Json error;
   std::unique_ptr<WorkerProcess> process;
 
   Json take_result(const ProcessExit& exit) {
@@ -35,10 +46,12 @@ struct WorkerCalls::Running {
         throw ValidationError("the request", std::move(wrong));
       throw Error(code_named(error.value("code", "")), error.value("message", "the worker failed"));
     }
-    if (exit.code != kExitDone || !result.is_object()) {
-      throw Error(ErrorCode::kInternal, "the worker " + exit.text());
-    }
-    return std::move(result);
+    if (exit.code != kExitDone) throw Error(ErrorCode::kInternal, "the worker " + exit.text());
+    const auto bytes = read_descriptor(reply.get(), kMostReplyBytes);
+    Json result = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kNesting);
+    if (!result.is_object())
+      throw Error(ErrorCode::kInternal, "the worker's reply is " + describe(result));
+    return result;
   }
 };
 
@@ -66,10 +79,13 @@ void WorkerCalls::begin_waiting() {
 void WorkerCalls::begin(const ProcessOptions& process, Answer answer) {
   auto running = std::make_unique<Running>();
   running->answer = std::move(answer);
+  running->reply = UniqueFd(::memfd_create("reply", MFD_CLOEXEC));
+  if (!running->reply) throw system_error("cannot make a file for the worker's reply", errno);
   Running* const self = running.get();
   const auto line = [self](const std::string& text) { on_line(*self, text); };
   const auto exit = [this, self](const ProcessExit& how) { ended(*self, how); };
-  running->process = std::make_unique<WorkerProcess>(loop_, process, line, exit);
+  running->process =
+      std::make_unique<WorkerProcess>(loop_, with_reply(process, running->reply.get()), line, exit);
   running_.push_back(std::move(running));
 }
 
@@ -77,7 +93,6 @@ void WorkerCalls::on_line(Running& running, const std::string& line) {
   try {
     Json event = parse_json(line, kNesting);
     const std::string kind = event.is_object() ? event.value("event", "") : "";
-    if (kind == "result") running.result = std::move(event);
     if (kind == "error") running.error = std::move(event);
   } catch (const std::exception& error) {
     spdlog::warn("a worker wrote a line that is no event: {}", error.what());

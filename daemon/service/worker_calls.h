@@ -1,5 +1,6 @@
-// Workers that are asked one thing: the last line of such a worker is its answer. Four run at once,
-// the next ones wait. Loop thread only.
+// Workers that are asked one thing. Such a worker writes its answer, of any length up to
+// kMostReplyBytes, to a file without a name that it is given (worker_protocol.h). Four run
+// at once, the next ones wait. Loop thread only.
 #pragma once
 
 #include <deque>
@@ -13,6 +14,8 @@
 #include "daemon/process/worker_process.h"
 
 namespace moil::daemon {
+
+inline constexpr std::size_t kMostReplyBytes = std::size_t{16} << 20;
 
 class WorkerCalls {
  public:

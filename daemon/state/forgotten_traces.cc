@@ -84,6 +84,8 @@ constexpr Column kColumns[] = {
      "UPDATE jobs SET result = ?1 WHERE id = ?2 AND 0 = ?3", true},
     {"SELECT id, 0, summary FROM jobs WHERE summary IS NOT NULL",
      "UPDATE jobs SET summary = ?1 WHERE id = ?2 AND 0 = ?3", true},
+    {"SELECT rowid, 0, body FROM result_lists",
+     "UPDATE result_lists SET body = ?1 WHERE rowid = ?2 AND 0 = ?3", true},
     {"SELECT job, seq, body FROM events", "UPDATE events SET body = ?1 WHERE job = ?2 AND seq = ?3",
      true},
 };

@@ -1,6 +1,7 @@
 #include "daemon/state/job_store.h"
 
 #include "base/error.h"
+#include "daemon/job_result.h"
 
 namespace moil::daemon {
 namespace {
@@ -167,7 +168,11 @@ JobFile JobStore::prepare(std::int64_t id) {
     update.bind(*job.base_version).bind(*job.version).bind(id).run();
   }
   transaction.commit();
-  return {.id = id, .base_version = *job.base_version, .version = *job.version, .spec = job.spec};
+  return {.id = id,
+          .base_version = *job.base_version,
+          .version = *job.version,
+          .anchor_version = models_.anchor(job.spec.model, *job.base_version).version,
+          .spec = job.spec};
 }
 
 void JobStore::begin(std::int64_t id) {
@@ -210,14 +215,51 @@ void JobStore::end(std::int64_t id, JobState state, const std::string& why) {
   if (job.version) models_.discard(job.spec.model, *job.version);
 }
 
-void JobStore::finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned) {
+JobStore::ListPart JobStore::result_list(const Job& job, const std::string& list, std::int64_t from,
+                                         std::size_t most_bytes) const {
+  const Json lists = job.result.is_object() ? job.result.value("lists", Json()) : Json();
+  const bool is_there = lists.is_object() && lists.contains(list);
+  if (!is_there) {
+    throw Error(ErrorCode::kNotFound, "the result of job " + std::to_string(job.id) +
+                                          " has no list \"" + list +
+                                          "\" beside it; its \"lists\" names those that it has");
+  }
+  ListPart part{lists[list].get<std::int64_t>(), {}};
+  Statement rows(db_,
+                 "SELECT body FROM result_lists WHERE job = ? AND list = ? AND seq >= ? "
+                 "ORDER BY seq");
+  rows.bind(job.id).bind(std::string_view(list)).bind(from);
+  std::size_t bytes = 0;
+  while (rows.step()) {
+    const std::string body = rows.text(0);
+    bytes += body.size();
+    if (bytes > most_bytes && !part.items.empty()) break;
+    part.items.push_back(Json::parse(body));
+  }
+  return part;
+}
+
+void JobStore::insert_lists(std::int64_t id, const std::map<std::string, Json>& lists) {
+  Statement insert(db_, "INSERT INTO result_lists (job, list, seq, body) VALUES (?, ?, ?, ?)");
+  for (const auto& [list, items] : lists) {
+    for (std::size_t seq = 0; seq < items.size(); ++seq) {
+      insert.bind(id).bind(std::string_view(list)).bind(static_cast<std::int64_t>(seq));
+      insert.bind(std::string_view(items[seq].dump())).run();
+      insert.reset();
+    }
+  }
+}
+
+void JobStore::finish(std::int64_t id, const Json& whole, std::span<const data::Digest> learned) {
   const Job job = get(id);
+  const auto [result, lists] = split_result(whole);
   const bool promoted = result.value("promoted", false);
   Transaction transaction(db_, Transaction::Kind::kWrite);
   Statement update(db_,
                    "UPDATE jobs SET result = ?1, summary = json_remove(?1, '$.details') "
                    "WHERE id = ?2");
   update.bind(std::string_view(result.dump())).bind(id).run();
+  insert_lists(id, lists);
   if (promoted) {
     models_.record(job.spec.model, job.version.value(), "personalized by job " + std::to_string(id),
                    metrics_of(result), job.spec.activate);

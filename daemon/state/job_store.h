@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,14 @@ class JobStore {
   // In order, until `take` returns false.
   void events(std::int64_t id, std::int64_t after_seq,
               const std::function<bool(const JobEvent&)>& take) const;
+  // Items of a list of the job's result, by its JSON pointer, from number `from` (0) on: as many as
+  // have at most so many bytes, or one. kNotFound where the result has no such list.
+  struct ListPart {
+    std::int64_t count = 0;  // of the whole list
+    std::vector<Json> items;
+  };
+  ListPart result_list(const Job& job, const std::string& list, std::int64_t from,
+                       std::size_t most_bytes) const;
 
   // Why the job itself can never start: its model has no active version.
   std::optional<std::string> cannot_start(const Job& job) const;
@@ -69,6 +78,7 @@ class JobStore {
  private:
   void set_state(const Job& job, JobState state, const std::string& why);
   void insert_event(std::int64_t id, const Json& body);
+  void insert_lists(std::int64_t id, const std::map<std::string, Json>& lists);
   std::vector<Job> query(const std::string& rest, const std::vector<std::int64_t>& values) const;
 
   Database& db_;

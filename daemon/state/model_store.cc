@@ -155,6 +155,11 @@ void ModelStore::require_unused(const ModelVersion& version) const {
     throw Error(ErrorCode::kFailedPrecondition,
                 what + "is in service; put another one in service first (model.activate)");
   }
+  Statement named(db_, "SELECT 1 FROM anchors WHERE model = ? AND version = ?");
+  if (named.bind(std::string_view(version.model)).bind(version.version).step()) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                what + "is the model's anchor; name another one first (model.anchor)");
+  }
   Statement job(db_,
                 "SELECT id FROM jobs WHERE model = ? AND base_version = ? AND state IN "
                 "('queued', 'running')");
@@ -202,6 +207,28 @@ ModelVersion ModelStore::rollback(const std::string& model) {
   }
   activate(model, *current->parent);
   return get(model, *current->parent);
+}
+
+ModelStore::Anchor ModelStore::anchor(const std::string& model, std::int64_t base) const {
+  Statement row(db_, "SELECT version FROM anchors WHERE model = ?");
+  row.bind(std::string_view(model));
+  if (row.step()) return {row.integer(0), true};
+  ModelVersion version = get(model, base);
+  while (version.job && version.parent) version = get(model, *version.parent);
+  return {version.version, false};
+}
+
+void ModelStore::name_anchor(const std::string& model, std::int64_t version) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  (void)get(model, version);
+  Statement name(db_, "INSERT OR REPLACE INTO anchors (model, version) VALUES (?, ?)");
+  name.bind(std::string_view(model)).bind(version).run();
+  transaction.commit();
+}
+
+void ModelStore::forget_anchor(const std::string& model) {
+  Statement forget(db_, "DELETE FROM anchors WHERE model = ?");
+  forget.bind(std::string_view(model)).run();
 }
 
 void ModelStore::recover() {

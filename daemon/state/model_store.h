@@ -64,6 +64,18 @@ class ModelStore {
   // Activates the parent of the active version; kFailedPrecondition where it has none.
   ModelVersion rollback(const std::string& model);
 
+  // The version that no night from `base` on may fall far behind (night/guard.h): the one that the
+  // user named, else the imported one that `base` comes from.
+  struct Anchor {
+    std::int64_t version = 0;
+    bool named = false;
+  };
+  Anchor anchor(const std::string& model, std::int64_t base) const;
+  // kNotFound. Until another is named, or a model is imported and put in service.
+  void name_anchor(const std::string& model, std::int64_t version);
+  // Expects the caller's transaction.
+  void forget_anchor(const std::string& model);
+
   // After a crash: removes what no unfinished job is going to complete, rows and folders.
   void recover();
 

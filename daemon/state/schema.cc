@@ -76,6 +76,22 @@ CREATE TABLE removed_versions (
   version  INTEGER NOT NULL
 ) WITHOUT ROWID;
 )sql",
+    R"sql(
+CREATE TABLE result_lists (
+  job   INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  list  TEXT NOT NULL,
+  seq   INTEGER NOT NULL,
+  body  TEXT NOT NULL
+);
+CREATE UNIQUE INDEX result_lists_by_place ON result_lists (job, list, seq);
+)sql",
+    R"sql(
+CREATE TABLE anchors (
+  model    TEXT PRIMARY KEY,
+  version  INTEGER NOT NULL,
+  FOREIGN KEY (model, version) REFERENCES versions (model, version)
+) WITHOUT ROWID;
+)sql",
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 //   version 1  jobs, events, versions
 //   version 2  jobs.summary
 //   version 3  version_samples, versions.forgotten, removed_versions
+//   version 4  result_lists
+//   version 5  anchors
 //
 // jobs      one row a submitted job; `spec` and `result` are JSON
 // events    what a job's watchers saw, by (job, seq): state changes, stages, curve points
@@ -11,6 +13,10 @@
 //           been forgotten since
 // version_samples   samples of the label store that a version learned from (version_samples.h)
 // removed_versions  the highest number of a model that was removed: numbers are not used twice
+// result_lists      items of lists that are too long to be kept in a job's result, by (job, list,
+//                   seq); `list` is a JSON pointer into the result, `seq` counts from 0
+// anchors           versions that the user named, which no night may fall far behind; at most one
+//                   of a model
 //
 // All times are milliseconds since 1970, UTC.
 #pragma once
@@ -23,7 +29,7 @@ using data::Database;
 using data::Statement;
 using data::Transaction;
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 5;
 
 // Sets the pragmas (WAL, synchronous=FULL, foreign keys, secure deletion) and migrates, each
 // version in its own transaction: a migration that fails leaves the data as they were.

@@ -39,6 +39,7 @@ int exit_code_of(moil::ErrorCode code) {
 struct Arguments {
   std::string job_file, state_dir, source, model;
   std::int64_t version = 0;
+  int reply = -1;  // a descriptor
   moil::night::PlanRequest plan;
   std::vector<int> images;  // descriptors
   std::size_t top = 5;
@@ -51,32 +52,37 @@ moil::daemon::JobFile read_job_file(const std::string& path) {
 int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const auto file = read_job_file(arguments.job_file);
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  const auto result = moil::night::run_night(layout, file, events, stop);
-  if (!result) return moil::daemon::kExitCheckpointed;
-  events.result(*result);
+  if (!moil::night::run_night(layout, file, events, stop)) return moil::daemon::kExitCheckpointed;
+  events.result();
+  return moil::daemon::kExitDone;
+}
+
+int answer(const Arguments& arguments, moil::daemon::EventWriter& events,
+           const moil::daemon::Json& reply) {
+  moil::daemon::write_reply(arguments.reply, reply);
+  events.result();
   return moil::daemon::kExitDone;
 }
 
 int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  events.result(moil::night::plan_job(layout, read_job_file(arguments.job_file), arguments.plan));
-  return moil::daemon::kExitDone;
+  return answer(arguments, events,
+                moil::night::plan_job(layout, read_job_file(arguments.job_file), arguments.plan));
 }
 
 int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  events.result(
-      moil::night::import_model(arguments.source, layout, arguments.model, arguments.version));
-  return moil::daemon::kExitDone;
+  return answer(arguments, events,
+                to_json(moil::night::import_model(arguments.source, layout, arguments.model,
+                                                  arguments.version)));
 }
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
   std::vector<moil::night::ReadImage> images;
   for (const int fd : arguments.images)
     images.emplace_back([fd] { return moil::read_descriptor(fd, moil::data::kMaxSampleBytes); });
-  events.result(moil::daemon::Json{
-      {"predictions", moil::night::predict(arguments.source, images, arguments.top)}});
-  return moil::daemon::kExitDone;
+  return answer(arguments, events,
+                {{"predictions", moil::night::predict(arguments.source, images, arguments.top)}});
 }
 
 // Every way in which the work can fail becomes one error event and an exit code.
@@ -133,6 +139,8 @@ int main(int argc, char** argv) {
   predict_command->add_option("--model-folder", arguments.source, "The model")->required();
   predict_command->add_option("--top", arguments.top, "So many labels an image");
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
+  for (CLI::App* command : {plan_command, import_command, predict_command})
+    command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -70,7 +70,6 @@ TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) 
 // The network's memory goes; what must outlive it stays.
 void ElasticTrainer::put_aside() {
   if (!trainer_) return;
-  measure_interval();
   take_step_seconds();
   trainer_->network().move_out(weights_, waiting_);
   state_ = trainer_->state();
@@ -264,6 +263,7 @@ std::size_t ElasticTrainer::full_planned_bytes() {
 bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
                             std::int64_t epoch) {
   const auto start = Clock::now();
+  measure_interval();
   put_aside();
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   if (elastic_.follow_speed && !intervals_.empty())
@@ -355,7 +355,8 @@ void ElasticTrainer::measure_interval() {
 
 void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainState& state) {
   state_ = state;
-  // States that wait are those of what was selected once: they are as large as they were then.
+  // States that wait are those of what was selected once: they are as large as they were then. What
+  // each interval's steps took was measured when they ran.
   for (ElasticInterval& interval : intervals) {
     put_aside();
     auto trainer = planned(interval.selection, maps_.cut_named(interval.cut));

@@ -13,14 +13,6 @@ std::int64_t distinct(std::vector<std::int64_t> indices) {
   return std::unique(indices.begin(), indices.end()) - indices.begin();
 }
 
-// Half of what is free, within the limit: others write, too.
-std::uint64_t room_in(const IntervalMaps::Place& place) {
-  std::error_code error;
-  const auto space = std::filesystem::space(place.folder, error);
-  const std::uint64_t room = error ? 0 : space.available / 2;
-  return place.limit_bytes > 0 ? std::min(place.limit_bytes, room) : room;
-}
-
 std::size_t elements_of_input(const Graph& graph, std::size_t input) {
   const Value& value = graph.values[static_cast<std::size_t>(graph.inputs.at(input))];
   return static_cast<std::size_t>(value.info.dims.elements_per_sample());
@@ -42,7 +34,8 @@ TailTerms IntervalMaps::terms(std::span<const std::int64_t> samples, std::string
   const std::int64_t maps = distinct({samples.begin(), samples.end()});
   tail.cuts = cuts_;
   tail.computed = static_cast<double>(maps) / trained;
-  const std::uint64_t record = room_in(place_) / (static_cast<std::uint64_t>(maps) * sizeof(float));
+  const std::uint64_t record =
+      place_.limit_bytes / (static_cast<std::uint64_t>(maps) * sizeof(float));
   tail.most_elements = record > target_elements_ ? record - target_elements_ : 0;
   if (kept.empty()) return tail;
   tail.kept = std::move(kept);
@@ -71,6 +64,13 @@ IntervalMaps::Filled IntervalMaps::fill(const TailCut* cut, BatchSource& source,
   if (missing.empty()) return {};
   MapMaker network(model_, *cut, maker.weights, maker.options, maker.kernels);
   return {network.make(source, missing, *maps_, maker.may_go_on), true};
+}
+
+std::uint64_t room_for_maps(const std::filesystem::path& folder, std::uint64_t limit_bytes) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  const std::uint64_t room = error ? 0 : space.available / 2;
+  return limit_bytes > 0 ? std::min(limit_bytes, room) : room;
 }
 
 }  // namespace moil

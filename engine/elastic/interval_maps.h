@@ -1,5 +1,8 @@
 // The maps that an interval's steps begin with, from what there is room for to what is on disk.
 //
+// What they may take is an input: a run is told it once, whatever the disk has free later, so that
+// a run that is resumed or replayed begins its steps where the first one did.
+//
 // Not thread-safe, but for source(), which may be read from a thread of its own.
 #pragma once
 
@@ -23,7 +26,7 @@ class IntervalMaps {
   // Where maps are kept, and how much of them at most. No folder: none are.
   struct Place {
     std::filesystem::path folder;
-    std::uint64_t limit_bytes = 0;  // 0: no limit but the disk's
+    std::uint64_t limit_bytes = 0;
   };
   // model: complete (graph/preparation.h). training: the graph of training it.
   IntervalMaps(const ModelDescription& model, const Graph& training, Place place);
@@ -61,5 +64,10 @@ class IntervalMaps {
   const std::vector<TailCut> cuts_;
   std::unique_ptr<CachedMaps> maps_;
 };
+
+// What the maps of a run that begins now may take in the folder: half of what is free, for others
+// write, too, and no more than limit_bytes (0: no limit). 0 where the folder cannot be asked.
+[[nodiscard]] std::uint64_t room_for_maps(const std::filesystem::path& folder,
+                                          std::uint64_t limit_bytes);
 
 }  // namespace moil

@@ -5,7 +5,7 @@
 
 namespace moil {
 
-Evaluation evaluate(Network& network, BatchSource& source) {
+Evaluation evaluate(Network& network, BatchSource& source, const EachSample& each) {
   const std::int64_t batch = network.input_info(0).dims[0];
   const std::int64_t classes = network.output_info(0).dims.elements_per_sample();
   std::vector<float> targets(static_cast<std::size_t>(batch * classes));
@@ -25,7 +25,9 @@ Evaluation evaluate(Network& network, BatchSource& source) {
       const auto row = static_cast<std::int64_t>(i) * classes;
       const float* target = targets.data() + row;
       const float chosen = target[best(network.output(0) + row)];
-      right += chosen > 0 && chosen >= target[best(target)] ? 1 : 0;
+      const bool is_right = chosen > 0 && chosen >= target[best(target)];
+      right += is_right ? 1 : 0;
+      if (each) each(samples[i], is_right);
     }
     result.samples += static_cast<std::int64_t>(samples.size());
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "engine/graph/network.h"
 #include "engine/train/batch_source.h"
@@ -16,7 +17,10 @@ struct Evaluation {
 };
 
 // Runs every sample of the source once through an inference network whose output 0 is the logits.
-// The last batch is filled up and what fills it ignored. 0 samples give accuracy 0.
-[[nodiscard]] Evaluation evaluate(Network& network, BatchSource& source);
+// The last batch is filled up and what fills it ignored. 0 samples give accuracy 0. `each`, where
+// given, is told of every sample in order whether it was right.
+using EachSample = std::function<void(std::int64_t sample, bool right)>;
+[[nodiscard]] Evaluation evaluate(Network& network, BatchSource& source,
+                                  const EachSample& each = {});
 
 }  // namespace moil

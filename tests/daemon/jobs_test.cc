@@ -202,6 +202,15 @@ TEST_F(Jobs, AWorkerThatDiesIsResumedFromItsCheckpoint) {
   EXPECT_EQ(job["result"]["details"]["resumed_from"], 13);
 }
 
+// As a library does in a damaged file: the next attempt does not trust the cache (night_job.h).
+TEST_F(Jobs, TheNextAttemptKnowsThatAWorkerCrashed) {
+  const Json crashed = wait_for(socket(), submit(socket(), "segfault"), "succeeded");
+  EXPECT_EQ(crashed["attempts"], 2);
+  EXPECT_EQ(crashed["result"]["details"]["crashed_before"], true);
+  const Json killed = wait_for(socket(), submit(socket(), "crash-once"), "succeeded");
+  EXPECT_EQ(killed["result"]["details"]["crashed_before"], false);
+}
+
 TEST_F(Jobs, KillNineFromOutsideIsSurvived) {
   const auto id = submit(socket(), "slow");
   wait_for_training(id);
@@ -251,6 +260,50 @@ TEST_F(Jobs, AVersionThatWasNotWrittenFailsTheJob) {
 
 TEST_F(Jobs, GarbageFromTheWorkerIsOnlyLogged) {
   wait_for(socket(), submit(socket(), "garbage"), "succeeded");
+}
+
+// 400 intervals of 200 tensors are several MiB: more than a line, or a reply, may be.
+TEST_F(Jobs, ALongResultIsKeptAndReadInParts) {
+  const auto id = submit(socket(), "long");
+  const Json job = wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(job["attempts"], 1);
+  EXPECT_LT(job["result"].dump().size(), 100'000U);
+  const std::string list = "/details/elastic/intervals";
+  EXPECT_EQ(job["result"]["lists"][list], 400);
+  EXPECT_EQ(job["result"]["details"]["elastic"]["rho"], 0.5);
+  std::vector<Json> epochs, all;
+  int parts = 0;
+  for (Json from = 0; from.is_number(); ++parts) {
+    const Json part =
+        result_of(socket(), "job.details", {{"id", id}, {"list", list}, {"from", from}});
+    EXPECT_EQ(part["count"], 400);
+    EXPECT_LT(part.dump().size(), 1'200'000U);
+    for (const Json& item : part["items"]) epochs.push_back(item["epoch"]);
+    from = part["next"];
+  }
+  EXPECT_GT(parts, 1);
+  for (int epoch = 0; epoch < 400; ++epoch) all.push_back(epoch);
+  EXPECT_EQ(epochs, all);
+}
+
+TEST_F(Jobs, ALongLineCostsTheWorkerNothing) {
+  const auto id = submit(socket(), "wordy");
+  EXPECT_EQ(wait_for(socket(), id, "succeeded")["attempts"], 1);
+  std::vector<std::string> notes;
+  const Json reply = result_of(socket(), "job.get", {{"id", id}});
+  for (const Json& event : reply["events"]) {
+    if (event["event"]["event"] == "note") notes.push_back(event["event"]["message"]);
+  }
+  ASSERT_EQ(notes.size(), 2U);  // the line that a worker must not write is skipped
+  EXPECT_EQ(notes[0].size(), kMostTextBytes + 3);
+  EXPECT_EQ(notes[1], "and one of few");
+}
+
+TEST_F(Jobs, AWorkerThatDiesWhenItsResultIsThereHasDoneItsJob) {
+  const auto id = submit(socket(), "dies-done");
+  const Json job = wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(job["attempts"], 1);
+  EXPECT_EQ(active_version(), 2);
 }
 
 TEST_F(Jobs, CancelARunningJob) {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "daemon/job_result.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;
@@ -121,6 +122,18 @@ TEST_F(Models, PredictionsOfManyClientsWaitForEachOther) {
   }
 }
 
+// 6,000 names of 200 bytes.
+TEST_F(Models, AReplyOfTheWorkerMayBeLong) {
+  const TestServer server(state());
+  import_model(server);
+  const Json image = {{"content", "bWFueQ=="}};  // "many"
+  const Json reply = result_of(server.socket(), "model.predict",
+                               {{"images", std::vector<Json>(6, image)}, {"top", 1000}});
+  ASSERT_EQ(reply["predictions"].size(), 6U);
+  EXPECT_EQ(reply["predictions"][5]["top"].size(), 1000U);
+  EXPECT_GT(reply.dump().size(), std::size_t{1} << 20);
+}
+
 TEST_F(Models, UnknownModelsAndVersions) {
   const TestServer server(state());
   import_model(server);
@@ -166,6 +179,7 @@ TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
     JobStore jobs(database, models);
     EXPECT_EQ(jobs.prepare(id).version, 2);
     jobs.begin(id);
+    jobs.begin(id);
   }
   fs::create_directories(model("2"));
   std::ofstream(model("2") / "model.json") << "the worker's";
@@ -177,6 +191,40 @@ TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
   std::string text;
   std::getline(in, text);
   EXPECT_EQ(text, "the worker's");
+}
+
+// What finished while the daemon was dying is recorded when it starts: no worker could run.
+TEST_F(Models, ADaemonThatRestartsFindsAFinishedResult) {
+  std::int64_t id = 0;
+  {
+    TestServer server(state());
+    import_model(server);
+    server.world.minute = 720;
+    id = submit(server.socket(), "night", false);
+  }
+  const StateLayout layout(state());
+  {
+    Database database(state() / "moild.db", Database::Access::kReadWrite);
+    prepare_database(database);
+    ModelStore models(database, layout);
+    JobStore jobs(database, models);
+    EXPECT_EQ(jobs.prepare(id).version, 2);
+    jobs.begin(id);
+  }
+  fs::create_directories(model("2"));
+  fs::create_directories(layout.job(id));
+  JobResult result;
+  result.promoted = true;
+  result.reason = "found";
+  write_result(layout, id, result);
+  Config config = quick_config();
+  config.worker.path = "/nowhere/moil-worker";
+  const TestServer server(state(), config);
+  const Json job = wait_for(server.socket(), id, "succeeded");
+  EXPECT_EQ(job["message"], "found");
+  EXPECT_EQ(job["attempts"], 1);
+  EXPECT_EQ(active(server), 2);
+  EXPECT_FALSE(fs::exists(layout.job(id)));
 }
 
 TEST_F(Models, ARecordFailsAsAWholeWhereTheFolderIsMissing) {

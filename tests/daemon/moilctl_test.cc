@@ -244,6 +244,18 @@ TEST_F(Moilctl, ReportDrawsElasticTraining) {
   EXPECT_EQ(ctl({"report", "1", "--elastic", "--svg", "/no/such/folder/a.svg"}).status, EX_NOINPUT);
 }
 
+// Its intervals come in parts.
+TEST_F(Moilctl, ReportFetchesALongResult) {
+  import_digits();
+  ctl({"job", "submit", description("long"), "--now", "--watch"});
+  const Json job = Json::parse(ctl({"job", "get", "1", "--json"}).out)["job"];
+  EXPECT_EQ(job["result"]["details"]["elastic"]["intervals"].size(), 400U);
+  EXPECT_FALSE(job["result"].contains("lists"));
+  const Json elastic = Json::parse(ctl({"report", "1", "--elastic", "--json"}).out);
+  EXPECT_EQ(elastic["intervals"][399]["epoch"], 399);
+  EXPECT_THAT(ctl({"report", "1", "--elastic"}).out, HasSubstr("400"));
+}
+
 TEST_F(Moilctl, ReportSaysWhatIsMissing) {
   import_digits();
   ctl({"job", "submit", description("night"), "--now", "--watch"});

@@ -228,6 +228,48 @@ class QuotaTest(TroubleTest):
         self.assertTrue(any("quota of 100000 bytes" in note for note in notes), notes)
 
 
+class DamageTest(TroubleTest):
+    """What can be computed again is never the end of a job, nor in the way of forgetting."""
+
+    def notes(self, job: dict[str, Any]) -> str:
+        events = self.ctl.json("job", "get", str(job["id"]))["events"]
+        return "; ".join(e["event"]["message"] for e in events if e["event"]["event"] == "note")
+
+    def test_a_cache_that_cannot_be_used_is_built_anew(self) -> None:
+        cache = self.daemon.state / "cache"
+        data = cache / "data.mdb"
+        self.assertEqual(self.run_job()["state"], "succeeded")
+
+        def garbage() -> None:
+            data.write_bytes(os.urandom(data.stat().st_size))
+
+        def cut_short() -> None:
+            os.truncate(data, 5000)
+
+        def other_version() -> None:
+            found = data.read_bytes()
+            data.write_bytes(found.replace(b"MOILFEAT\x01", b"MOILFEAT\x07"))
+
+        def no_folder() -> None:
+            shutil.rmtree(cache)
+            cache.write_text("no folder")
+
+        for damage in (garbage, cut_short, other_version, no_folder):
+            with self.subTest(damage.__name__):
+                damage()
+                job = self.run_job()
+                self.assertEqual((job["state"], job["attempts"]), ("succeeded", 1), job["message"])
+                self.assertIn("built anew", self.notes(job))
+                self.assertGreater(job["result"]["details"]["cache"]["computed"], 0)
+        self.assertIn(" 0 bad", self.ctl.text("cache", "verify"))
+        self.assertFalse((self.daemon.state / "cache.discarded").exists())
+
+        garbage()
+        digest = self.ctl.json("label", "samples", "--label", SETTINGS.local_classes[0])["samples"][0]["digest"]
+        self.ctl.text("label", "forget", digest)
+        self.assertFalse(cache.exists(), "what cannot be searched for a forgotten photo goes")
+
+
 class ProtocolTest(TroubleTest):
     """The rest of the protocol's bad input is tested with the server."""
 

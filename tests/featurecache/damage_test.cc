@@ -3,7 +3,10 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <fstream>
+#include <memory>
 
+#include "featurecache/discard.h"
 #include "featurecache/ledger.h"
 #include "tests/featurecache/helpers.h"
 
@@ -38,6 +41,54 @@ TEST(Damage, AFlippedByteIsNotServedAndIsReplaced) {
   cache.flush();
   EXPECT_EQ(get(cache, key_of(1, 4), kElements), features(4, kElements));
   EXPECT_TRUE(cache.verify().ok());
+}
+
+// Whatever lies where the cache should be: opening says that it cannot be used, and what is
+// discarded makes room for a cache that can.
+void expect_discarded(const std::filesystem::path& cache, const std::string& what) {
+  SCOPED_TRACE(what);
+  EXPECT_THROW(
+      {
+        FeatureCache damaged(cache);
+        fill(damaged, 1, 10, kElements);
+        (void)damaged.stats();
+        const VerifyReport report = damaged.verify();
+        if (!report.ok()) throw Unusable(ErrorCode::kBadData, "told");
+      },
+      Unusable);
+  discard(cache);
+  EXPECT_FALSE(std::filesystem::exists(cache));
+  EXPECT_FALSE(std::filesystem::exists(cache.string() + ".discarded"));
+  FeatureCache fresh(cache);
+  fill(fresh, 1, 10, kElements);
+  EXPECT_EQ(fresh.stats().entries, 10U);
+  EXPECT_TRUE(fresh.verify().ok());
+}
+
+TEST(Damage, WhatCannotBeUsedIsToldAndCanBeDiscarded) {
+  const TempFolder folder;
+  const auto cache = folder.cache(), data = folder.data();
+  { fill(*std::make_unique<FeatureCache>(cache), 1, 10, kElements); }
+  const auto write = [&](const std::string& bytes) { std::ofstream(data) << bytes; };
+  write(std::string(100'000, '\x5a'));
+  expect_discarded(cache, "garbage");
+  std::filesystem::resize_file(data, 5000);
+  expect_discarded(cache, "cut within the first pages");
+  std::filesystem::remove(data);
+  std::filesystem::create_directory(data);
+  expect_discarded(cache, "a folder in the place of the file");
+  std::filesystem::remove_all(cache);
+  std::ofstream(cache) << "a file";
+  expect_discarded(cache, "a file in the place of the folder");
+}
+
+TEST(Damage, WhatWasLeftOfADiscardedCacheGoesWhenTheNextIsOpened) {
+  const TempFolder folder;
+  const auto left = folder.cache().string() + ".discarded";
+  std::filesystem::create_directories(left);
+  std::ofstream(left + "/data.mdb") << "feature maps of a photo";
+  const FeatureCache cache(folder.cache());
+  EXPECT_FALSE(std::filesystem::exists(left));
 }
 
 TEST(Damage, VerifyFindsAndRepairs) {

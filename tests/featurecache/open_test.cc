@@ -83,7 +83,7 @@ TEST(Open, ReadOnlyNeedsACacheThatIsThere) {
 TEST(Open, AFileInPlaceOfTheFolder) {
   const TempFolder folder;
   std::ofstream(folder.cache()) << "x";
-  EXPECT_ERROR(FeatureCache(folder.cache()), ErrorCode::kIo, "Not a directory");
+  EXPECT_ERROR(FeatureCache(folder.cache()), ErrorCode::kBadData, "it is not a folder");
 }
 
 TEST(Open, AFolderThatIsNotWritable) {

@@ -4,10 +4,14 @@
 //   night        does its job           slow        the same, until it is stopped or killed
 //   reject       kept back by the guard crash       kills itself in every attempt
 //   crash-once   kills itself once      bad-data    reports an error that is final
+//   segfault     crashes once
 //   garbage      writes lines that are no events    deaf   ignores SIGTERM
 //   no-folder    reports a version it did not write
 //   no-room      finds the disk full while it trains, until there is a file "go"
 //   elastic      tells of elastic training in its result
+//   long         the same, of 400 intervals, in a result of some MiB
+//   wordy        writes lines that are too long, and does its job
+//   dies-done    kills itself when its result and version are there
 //   unfit        cannot be planned: a budget is too small
 //   no-plan      dies when it is planned
 //
@@ -24,6 +28,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "daemon/job_result.h"
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
 
@@ -66,6 +71,7 @@ class Night {
     const fs::path mix = layout_.root() / "mix.json", says = layout_.root() / "says";
     if (fs::exists(mix))
       fs::copy_file(mix, layout_.job(job_.id) / "mix.json", fs::copy_options::overwrite_existing);
+    if (name == "wordy") write_long_lines();
     if (name == "bad-data") {
       events_.error(Error(ErrorCode::kBadData,
                           fs::exists(says) ? read_text(says) : "sample 3 is not an image"));
@@ -84,6 +90,7 @@ class Night {
         events_.error(Error(ErrorCode::kResourceExhausted, "cannot write a checkpoint: no room"));
         return kExitNoRoom;
       }
+      if (name == "segfault" && attempts == 1 && step == 12) ::raise(SIGSEGV);
       if (endless()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     return finish(attempts, resumed_from);
@@ -122,22 +129,49 @@ class Night {
 
   int finish(int attempts, int resumed_from) {
     const bool promoted = job_.spec.name != "reject";
-    if (promoted && job_.spec.name != "no-folder") {
-      write_version(layout_, job_.spec.model, job_.version, to_json(job_).dump());
-    }
-    Json details = {{"attempts", attempts}, {"resumed_from", resumed_from}};
+    Json details = {{"attempts", attempts},
+                    {"resumed_from", resumed_from},
+                    {"crashed_before", fs::exists(layout_.job_crashed(job_.id))}};
     if (job_.spec.name == "elastic") add_figures(details);
-    events_.result(JobResult{
-        .promoted = promoted,
-        .reason = promoted ? "global accuracy kept, local accuracy gained" : "global accuracy lost",
-        .global_before = 0.97,
-        .global_after = promoted ? 0.96 : 0.5,
-        .local_before = 0.1,
-        .local_after = 0.98,
-        .epochs = 2,
-        .seconds = 1.5,
-        .details = std::move(details)});
+    if (job_.spec.name == "long") add_long_lists(details);
+    write_result(layout_, job_.id,
+                 JobResult{.promoted = promoted,
+                           .reason = promoted ? "global accuracy kept, local accuracy gained"
+                                              : "global accuracy lost",
+                           .global_before = 0.97,
+                           .global_after = promoted ? 0.96 : 0.5,
+                           .local_before = 0.1,
+                           .local_after = 0.98,
+                           .epochs = 2,
+                           .seconds = 1.5,
+                           .details = std::move(details)});
+    const bool promoted_now = promoted && job_.spec.name != "no-folder";
+    if (promoted_now) write_version(layout_, job_.spec.model, job_.version, to_json(job_).dump());
+    if (job_.spec.name == "dies-done") ::raise(SIGKILL);
+    events_.result();
     return kExitDone;
+  }
+
+  // Of a network of 200 tensors.
+  static void add_long_lists(Json& details) {
+    add_figures(details);
+    Json& elastic = details["elastic"];
+    elastic["tensors"] = elastic["intervals"] = Json::array();
+    for (int t = 0; t < 200; ++t)
+      elastic["tensors"].push_back("block" + std::to_string(t) + ".kernel");
+    for (int epoch = 0; epoch < 400; ++epoch) {
+      elastic["intervals"].push_back({{"epoch", epoch},
+                                      {"epochs", 1},
+                                      {"selected", elastic["tensors"]},
+                                      {"importance", std::vector<double>(200, 0.123456789)}});
+    }
+  }
+
+  void write_long_lines() {
+    const std::string text(3 << 20, 'x');
+    write_line(("{\"event\":\"note\",\"message\":\"" + text + "\"}\n").c_str());
+    events_.note("a note of many words: " + text);
+    events_.note("and one of few");
   }
 
   static void add_figures(Json& details) {
@@ -158,7 +192,12 @@ class Night {
   }
 
   static void write_line(const char* text) {
-    [[maybe_unused]] const ssize_t n = ::write(STDOUT_FILENO, text, std::strlen(text));
+    for (std::size_t left = std::strlen(text); left > 0;) {
+      const ssize_t n = ::write(STDOUT_FILENO, text, left);
+      if (n <= 0) return;
+      text += n;
+      left -= static_cast<std::size_t>(n);
+    }
   }
 
   const StateLayout layout_;
@@ -166,6 +205,12 @@ class Night {
   const fs::path place_;
   EventWriter events_{STDOUT_FILENO};
 };
+
+int answer(const std::map<std::string, std::string>& given, const Json& reply) {
+  write_reply(std::stoi(given.at("--reply")), reply);
+  EventWriter(STDOUT_FILENO).result();
+  return kExitDone;
+}
 
 int import(const StateLayout& layout, const std::map<std::string, std::string>& given) {
   EventWriter events(STDOUT_FILENO);
@@ -176,12 +221,12 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
   }
   write_version(layout, given.at("--model"), std::stoll(given.at("--version")),
                 read_text(source / "model.json"));
-  events.result(ImportResult{.summary = "3 layers, 7 labels", .details = {{"layers", 3}}});
-  return kExitDone;
+  return answer(given,
+                to_json(ImportResult{.summary = "3 layers, 7 labels", .details = {{"layers", 3}}}));
 }
 
 // A plan with a round number.
-int plan(const JobFile& job) {
+int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
   EventWriter events(STDOUT_FILENO);
   if (job.spec.name == "no-plan") ::raise(SIGKILL);
   if (job.spec.name == "unfit") {
@@ -192,29 +237,40 @@ int plan(const JobFile& job) {
   }
   const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10}, {"decoding", 100},
                       {"caching", 300}, {"training", 900}, {"judging", 900}};
-  events.result(Json{{"predicted_bytes", 1000},
-                     {"budget_bytes", nullptr},
-                     {"parts", parts},
-                     {"samples", 40},
-                     {"steps", 10},
-                     {"training", nullptr},
-                     {"less", Json::array()}});
-  return kExitDone;
+  return answer(given, {{"predicted_bytes", 1000},
+                        {"budget_bytes", nullptr},
+                        {"parts", parts},
+                        {"samples", 40},
+                        {"steps", 10},
+                        {"training", nullptr},
+                        {"less", Json::array()}});
 }
 
-// Every image is a seven; one that begins with "bad" cannot be read.
+Json everything(const std::map<std::string, std::string>& given) {
+  Json top = Json::array();
+  const std::string name(200, 'x');
+  for (int i = std::stoi(given.at("--top")); i > 0; --i)
+    top.push_back({{"label", name + std::to_string(i)}, {"probability", 0.001}});
+  return top;
+}
+
+// Every image is a seven; one that begins with "bad" cannot be read. One that begins with "many" is
+// as many things as were asked for.
 int predict(int argc, char** argv) {
+  const auto given = options(argc, argv);
   Json predictions = Json::array();
   for (int i = 2; i + 1 < argc; i += 2) {
     if (std::string(argv[i]) != "--image") continue;
     const auto bytes = read_descriptor(std::stoi(argv[i + 1]), 1 << 20);
-    if (std::string(bytes.begin(), bytes.end()).starts_with("bad"))
+    const std::string text(bytes.begin(), bytes.end());
+    if (text.starts_with("many"))
+      predictions.push_back({{"top", everything(given)}});
+    else if (text.starts_with("bad"))
       predictions.push_back({{"error", {{"code", "bad_data"}, {"message", "not an image"}}}});
     else
       predictions.push_back({{"top", {{{"label", "seven"}, {"probability", 0.97}}}}});
   }
-  EventWriter(STDOUT_FILENO).result(Json{{"predictions", predictions}});
-  return kExitDone;
+  return answer(given, {{"predictions", predictions}});
 }
 
 int run(int argc, char** argv) {
@@ -224,7 +280,7 @@ int run(int argc, char** argv) {
   ::signal(SIGTERM, on_term);
   if (std::string(argv[1]) == "import") return import(layout, given);
   JobFile job = job_file_from_json(Json::parse(read_text(given.at("--job-file"))));
-  if (std::string(argv[1]) == "plan") return plan(job);
+  if (std::string(argv[1]) == "plan") return plan(job, given);
   return Night(layout, std::move(job)).run();
 }
 

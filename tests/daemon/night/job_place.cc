@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
+#include "daemon/job_result.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "datasets/labels/label_store.h"
@@ -103,10 +104,11 @@ JobTrace JobPlace::run(const daemon::JobSpec& spec) {
   const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   daemon::EventWriter events(nowhere.get());
   const std::atomic<bool> stop{false};
-  const auto result = run_night(layout_, file, events, stop);
-  if (!result) throw Error(ErrorCode::kCancelled, "the night was stopped");
+  if (!run_night(layout_, file, events, stop))
+    throw Error(ErrorCode::kCancelled, "the night was stopped");
   JobTrace trace;
-  trace.result = without_times(daemon::write_fields(*result));
+  trace.result =
+      without_times(daemon::finished_result(layout_, file.id, spec.model, file.version).value());
   const fs::path weights = layout_.version(spec.model, file.version) / "weights.safetensors";
   if (fs::exists(weights)) trace.weights = read_text(weights);
   trace.samples = file_json(folder / "mix.json");

@@ -12,7 +12,6 @@ TEST(NightFiles, NothingAtFirst) {
   const NightFiles files(temp / "");
   EXPECT_FALSE(files.load_mix());
   EXPECT_FALSE(files.load_choices());
-  EXPECT_FALSE(files.load_result());
   EXPECT_TRUE(files.load_seconds().empty());
 }
 

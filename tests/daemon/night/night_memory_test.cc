@@ -6,11 +6,13 @@
 
 #include "base/process_memory.h"
 #include "base/unique_fd.h"
+#include "daemon/job_result.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/pack/image_pack.h"
 #include "tests/daemon/night/support.h"
+#include "tests/true_memory.h"
 
 namespace moil::night {
 namespace {
@@ -70,10 +72,12 @@ class NightMemoryTest : public ::testing::Test {
   daemon::Json run() {
     const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     daemon::EventWriter events(nowhere.get());
-    const auto result = run_night(layout_, file_, events, stop_);
-    if (!result) throw Error(ErrorCode::kInternal, "the night was stopped");
-    EXPECT_TRUE(result->promoted);
-    return result->details;
+    if (!run_night(layout_, file_, events, stop_))
+      throw Error(ErrorCode::kInternal, "the night was stopped");
+    const daemon::Json result =
+        daemon::finished_result(layout_, file_.id, file_.spec.model, file_.version).value();
+    EXPECT_TRUE(result.at("promoted").get<bool>());
+    return result.at("details");
   }
 
   // The night's peak, which its forecast and the plan before it held.
@@ -96,6 +100,7 @@ class NightMemoryTest : public ::testing::Test {
 
 // Once as it is read, and once as it is packed; nothing of it while the head trains.
 TEST_F(NightMemoryTest, FrozenWeightsAreThereOnce) {
+  MOIL_NEEDS_TRUE_MEMORY();
   file_.spec.freeze.trainable_layers.count = 1;
   const daemon::Json details = run();
   EXPECT_LE(peak(details), 2 * kLarge + 24 * kMiB);
@@ -104,6 +109,7 @@ TEST_F(NightMemoryTest, FrozenWeightsAreThereOnce) {
 
 // Weights, momentum and gradients, which the plan counts, and nothing beside them.
 TEST_F(NightMemoryTest, TrainedWeightsAreThereOnce) {
+  MOIL_NEEDS_TRUE_MEMORY();
   const double plain = [&] {
     const daemon::Json details = run();
     EXPECT_NEAR(details.at("memory").at("training_plan_bytes").get<double>(), 3 * kLarge, 8 * kMiB);
@@ -114,6 +120,7 @@ TEST_F(NightMemoryTest, TrainedWeightsAreThereOnce) {
 
 // The network that judges after each epoch is beside the one that trains.
 TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
+  MOIL_NEEDS_TRUE_MEMORY();
   file_.spec.evaluate_every_epoch = true;
   EXPECT_LE(peak(run()), 5 * kLarge + 32 * kMiB);
 }

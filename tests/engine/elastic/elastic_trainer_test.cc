@@ -318,6 +318,23 @@ TEST(ElasticTrainer, AResumedRunWithAdamGivesTheSameBits) {
   expect_same_bits_when_resumed({.speedup_ratio = 0.5, .interval_epochs = 1}, c);
 }
 
+// The state's seconds are those of all steps together, whichever interval they were of.
+TEST(ElasticTrainer, AResumedRunKeepsWhatFinishedIntervalsTook) {
+  const ElasticConfig elastic{.speedup_ratio = 0.5, .interval_epochs = 2};
+  ElasticJob first(elastic, as_told());
+  EXPECT_FALSE(first.go(kSteps - 3));
+  const std::vector<ElasticInterval> before = first.trainer.intervals();
+  ASSERT_GE(before.size(), 3U);
+  TrainState state = first.trainer.state();
+  ElasticJob second(elastic, as_told());
+  second.trainer.resume(before, state);
+  for (std::size_t i = 0; i + 1 < before.size(); ++i) {
+    EXPECT_GT(before[i].measured_step_seconds, 0) << i;
+    EXPECT_EQ(second.trainer.intervals()[i].measured_step_seconds, before[i].measured_step_seconds)
+        << i;
+  }
+}
+
 TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
   expect_same_bits_when_resumed({.speedup_ratio = 0.5, .interval_epochs = 2});
 }

@@ -57,6 +57,21 @@ TEST(IntervalMaps, TheLimitIsOfMapsAndTargets) {
   EXPECT_EQ(none.maps.terms(none.all, "", {}).most_elements, 0U);
 }
 
+// What is free is asked once, by who begins a run; there is no disk of 2^62 bytes.
+TEST(IntervalMaps, WhatARunMayTakeIsNotAskedOfTheDiskAgain) {
+  const Case c(std::uint64_t{1} << 62);
+  EXPECT_GT(c.maps.terms(c.all, "", {}).most_elements, std::uint64_t{1} << 56);
+}
+
+TEST(IntervalMaps, ARunMayTakeHalfOfWhatIsFreeWithinItsLimit) {
+  const auto folder = std::filesystem::temp_directory_path();
+  const std::uint64_t free = std::filesystem::space(folder).available;
+  EXPECT_LE(room_for_maps(folder, 0), free / 2 + free / 8);  // others write meanwhile
+  EXPECT_GT(room_for_maps(folder, 0), 0U);
+  EXPECT_EQ(room_for_maps(folder, 4096), 4096U);
+  EXPECT_EQ(room_for_maps(folder / "nowhere", 4096), 0U);
+}
+
 TEST(IntervalMaps, NoFolderNoMaps) {
   Case c;
   const IntervalMaps maps(c.model, c.graph, {});

@@ -1,0 +1,74 @@
+#include "daemon/night/anchor.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "daemon/night/head_slice.h"
+#include "daemon/night/judge.h"
+#include "engine/graph/preparation.h"
+#include "engine/io/fingerprint.h"
+
+namespace moil::night {
+namespace {
+
+// Layers up to the split, and what they compute with.
+std::string frozen_part(const StoredModel& bundle, const Freeze& freeze) {
+  const ModelDescription backbone =
+      realize_slice(bundle.description, freeze.split, freeze.split_dims).backbone;
+  return model_fingerprint(backbone) + " " + weights_fingerprint(bundle.weights.of(backbone)) +
+         " " + bundle.preprocessing.fingerprint();
+}
+
+bool shares_frozen_part(const StoredModel& anchor, const AnchorQuestion& q) {
+  const Freeze& freeze = q.night.freeze;
+  if (freeze.split.empty())
+    return anchor.preprocessing.fingerprint() == q.base.preprocessing.fingerprint();
+  try {
+    return frozen_part(anchor, freeze) == frozen_part(q.base, freeze);
+  } catch (const Error&) {
+    return false;  // it has no such layer
+  }
+}
+
+// Rows of the classifier mean the same: classes are only ever added.
+bool has_first_classes(const StoredModel& anchor, const data::Mix& mix) {
+  return anchor.labels.size() <= mix.classes.size() &&
+         std::equal(anchor.labels.begin(), anchor.labels.end(), mix.classes.begin());
+}
+
+std::optional<double> accuracy_of(const StoredModel& anchor, const AnchorQuestion& q) {
+  const WeightsOfPart weights = [&](const ModelDescription& part) {
+    return anchor.weights.of(part);
+  };
+  data::Mix held_out;
+  held_out.classes = q.mix.classes;
+  held_out.global_validation = q.mix.global_validation;
+  if (shares_frozen_part(anchor, q))
+    return judge(head_slice(anchor.description, q.night.freeze), weights, held_out, q.reader,
+                 *q.night.trainer_kernels)
+        .global;
+  if (q.origins.global_features != nullptr)
+    throw Error(ErrorCode::kFailedPrecondition,
+                "the global pack holds feature maps of other frozen layers than its own");
+  Backbone none(anchor.description, weights, {}, kBackboneBatch, *q.night.backbone_kernels);
+  FeatureReader images(q.origins, anchor.preprocessing, none, nullptr, {});
+  return judge(anchor.description, weights, held_out, images, *q.night.trainer_kernels).global;
+}
+
+}  // namespace
+
+Anchor judge_anchor(const AnchorQuestion& question) {
+  Anchor anchor{question.version, std::nullopt, ""};
+  try {
+    const StoredModel bundle = open_model_folder(question.folder);
+    if (!has_first_classes(bundle, question.mix))
+      throw Error(ErrorCode::kFailedPrecondition, "its classes are others than the model's");
+    anchor.global = accuracy_of(bundle, question);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResourceExhausted) throw;
+    anchor.why_not = error.what();
+  }
+  return anchor;
+}
+
+}  // namespace moil::night

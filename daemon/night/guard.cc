@@ -1,0 +1,160 @@
+#include "daemon/night/guard.h"
+
+#include <cstdio>
+#include <functional>
+
+namespace moil::night {
+namespace {
+
+// Of fractions that are the same when told in decimals.
+constexpr double kRounding = 1e-9;
+constexpr std::size_t kMostNamed = 5;
+
+std::string percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * fraction);
+  return text;
+}
+
+std::string photos(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " photo" : " photos");
+}
+
+std::string setting(const char* name, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "guard.%s %.6g", name, value);
+  return text;
+}
+
+std::string drop_setting(const daemon::GuardSpec& guard) {
+  return setting("max_global_drop", guard.max_global_drop);
+}
+
+std::string least_setting(const daemon::GuardSpec& guard) {
+  return setting("min_local_accuracy", guard.min_local_accuracy);
+}
+
+// "a", "b" and 3 more.
+std::string named(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMostNamed; ++i)
+    text += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
+  if (names.size() > kMostNamed)
+    text += " and " + std::to_string(names.size() - kMostNamed) + " more";
+  return text;
+}
+
+std::vector<std::string> classes_where(const Measured& m,
+                                       const std::function<bool(const LocalClass&)>& is) {
+  std::vector<std::string> names;
+  for (const LocalClass& c : m.local_classes)
+    if (is(c)) names.push_back(c.name);
+  return names;
+}
+
+std::optional<std::string> global_objection(const daemon::GuardSpec& guard, const Measured& m) {
+  if (!m.global.before || !m.global.after)
+    return "global accuracy was not measured; " + drop_setting(guard) + " asks for it";
+  const double before = *m.global.before, after = *m.global.after;
+  if (before - after > guard.max_global_drop + kRounding)
+    return "global accuracy would fall from " + percent(before) + " to " + percent(after) +
+           "; guard.max_global_drop allows " + percent(guard.max_global_drop) +
+           "; more of global.alpha, or fewer trained layers, forget less";
+  if (!m.anchor) return std::nullopt;
+  const std::string version = "version " + std::to_string(m.anchor->version);
+  const std::string other = "\"moilctl model anchor NAME VERSION\" names another anchor";
+  if (!m.anchor->global)
+    return "the accuracy of " + version + ", the model's anchor, was not measured (" +
+           m.anchor->why_not + "); " + drop_setting(guard) + " asks for it; " + other;
+  if (*m.anchor->global - after > guard.max_global_drop + kRounding)
+    return "global accuracy would be " + percent(after) + ", after " + percent(*m.anchor->global) +
+           " of " + version + ", the model's anchor; guard.max_global_drop allows " +
+           percent(guard.max_global_drop) + " for all nights since then; " + other;
+  return std::nullopt;
+}
+
+std::optional<std::string> local_objection(const daemon::GuardSpec& guard, const Measured& m) {
+  if (!m.local.after)
+    return "local accuracy was not measured; " + least_setting(guard) + " asks for it";
+  if (*m.local.after >= guard.min_local_accuracy - kRounding) return std::nullopt;
+  return "local accuracy would be " + percent(*m.local.after) + " of " + photos(m.local_held_out) +
+         " held out; guard.min_local_accuracy asks for " + percent(guard.min_local_accuracy) +
+         "; more photos, or more epochs, teach more, and with few photos a lower minimum is fair";
+}
+
+std::string change(const char* what, const Accuracies& accuracy) {
+  const double after = accuracy.after.value_or(0), before = accuracy.before.value_or(after);
+  const std::string subject = std::string(what) + " accuracy ";
+  if (percent(after) == percent(before)) return subject + "stays at " + percent(after);
+  return subject + (after > before ? "rises from " : "falls from ") + percent(before) + " to " +
+         percent(after);
+}
+
+std::string global_clause(const daemon::GuardSpec& guard, const Measured& m) {
+  if (!m.global.after) return "global accuracy was not measured: the pack holds out no samples";
+  std::string text = change("global", m.global);
+  const bool falls = *m.global.after < m.global.before.value_or(*m.global.after);
+  if (falls && !asks_for_global(guard)) text += " (" + drop_setting(guard) + " allows any fall)";
+  return text;
+}
+
+std::string local_clause(const daemon::GuardSpec& guard, const Measured& m) {
+  if (!m.local.after) {
+    if (m.local_trained == 0) return "no local photos were learned from, for there are none";
+    return "what was learned of " + photos(m.local_trained) + " was not measured: none is held out";
+  }
+  std::string text = change("local", m.local);
+  const bool no_better = *m.local.after <= m.local.before.value_or(0);
+  if (no_better && *m.local.after < 1 && guard.min_local_accuracy == 0)
+    text += " (" + least_setting(guard) + " asks for nothing)";
+  return text;
+}
+
+}  // namespace
+
+std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
+                                                 const Measured& counts) {
+  if (asks_for_global(guard) && counts.global_held_out == 0)
+    return daemon::FieldError{
+        "/guard/max_global_drop",
+        "global accuracy cannot be measured, for the global pack holds out no samples; " +
+            drop_setting(guard) +
+            " asks for it; use a pack with held-out samples, or set guard.max_global_drop to 1"};
+  if (guard.min_local_accuracy > 0 && counts.local_held_out == 0)
+    return daemon::FieldError{
+        "/guard/min_local_accuracy",
+        "local accuracy cannot be measured, for " +
+            (counts.local_trained == 0
+                 ? std::string("there are no local photos")
+                 : "none of " + photos(counts.local_trained) + " is held out") +
+            "; " + least_setting(guard) +
+            " asks for it; add photos that are held out (\"moilctl label add --split val\"), or "
+            "set "
+            "guard.min_local_accuracy to 0"};
+  return std::nullopt;
+}
+
+std::optional<std::string> objection(const daemon::GuardSpec& guard, const Measured& measured) {
+  if (auto why = not_measurable(guard, measured)) return why->message;
+  if (asks_for_global(guard))
+    if (auto why = global_objection(guard, measured)) return why;
+  if (guard.min_local_accuracy > 0) return local_objection(guard, measured);
+  return std::nullopt;
+}
+
+std::string verdict(const daemon::GuardSpec& guard, const Measured& measured) {
+  std::string text = global_clause(guard, measured) + "; " + local_clause(guard, measured);
+  if (!measured.local.after) return text;
+  const auto unmeasured =
+      classes_where(measured, [](const LocalClass& c) { return c.held_out == 0; });
+  const auto unlearned = classes_where(
+      measured, [](const LocalClass& c) { return c.held_out > 0 && c.right_after == 0; });
+  if (!unlearned.empty()) text += "; of " + named(unlearned) + " no held-out photo is recognized";
+  if (!unmeasured.empty())
+    text += "; " + named(unmeasured) + (unmeasured.size() == 1 ? " was" : " were") +
+            " not measured: no photo of " + (unmeasured.size() == 1 ? "it" : "them") +
+            " is held out";
+  return text;
+}
+
+}  // namespace moil::night

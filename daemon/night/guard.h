@@ -1,0 +1,62 @@
+// Whether a new model may take the old one's place, and what is said of it: from what was measured
+// alone.
+//
+// Global accuracy is held against the model before the night and against the model's anchor, so
+// that many nights together cannot lose more than one may. What the guard asks for and nobody
+// measured is not passed. Pure functions; safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/job_spec.h"
+#include "daemon/json/fields.h"
+
+namespace moil::night {
+
+// Fractions; empty: not measured.
+struct Accuracies {
+  std::optional<double> before, after;
+};
+
+// A class with local photos.
+struct LocalClass {
+  std::string name;
+  std::size_t trained = 0, held_out = 0;          // photos
+  std::size_t right_before = 0, right_after = 0;  // of those held out
+};
+
+struct Anchor {
+  std::int64_t version = 0;
+  std::optional<double> global;  // accuracy
+  std::string why_not;           // it was not measured: a clause
+};
+
+struct Measured {
+  Accuracies global, local;
+  std::size_t global_held_out = 0, local_held_out = 0, local_trained = 0;
+  std::optional<Anchor> anchor;  // where it is another version than the one before the night
+  std::vector<LocalClass> local_classes;
+};
+
+// Why the guard cannot pass any model of this night, known before it is trained: it asks for a side
+// of which nothing is held out. At the field of the job description that asks, with what to do.
+[[nodiscard]] std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
+                                                               const Measured& counts);
+
+// Why the new model is kept back, with what to do; nothing where it passes.
+[[nodiscard]] std::optional<std::string> objection(const daemon::GuardSpec& guard,
+                                                   const Measured& measured);
+
+// What is said of a model that passed.
+[[nodiscard]] std::string verdict(const daemon::GuardSpec& guard, const Measured& measured);
+
+// Whether global accuracy is held against anything.
+[[nodiscard]] inline bool asks_for_global(const daemon::GuardSpec& guard) {
+  return guard.max_global_drop < 1;
+}
+
+}  // namespace moil::night

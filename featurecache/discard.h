@@ -1,0 +1,26 @@
+// What is done with a cache that cannot be used: it goes, for everything in it can be computed
+// again, and nothing of it could be forgotten selectively any more.
+#pragma once
+
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace moil::cache {
+
+// Thrown where the folder holds no cache that this program can use: damaged, of another format, or
+// something else altogether.
+class Unusable : public Error {
+ public:
+  using Error::Error;
+};
+
+// Removes what lies there, a folder or not: aside at once, so that a new cache can take the place
+// even where removing is interrupted (FeatureCache removes the rest then). Whoever has it open
+// keeps what they have. Throws kIo.
+void discard(const std::filesystem::path& folder);
+
+// What discard() did not come to the end of, where it can be removed now.
+void remove_discarded(const std::filesystem::path& folder);
+
+}  // namespace moil::cache
