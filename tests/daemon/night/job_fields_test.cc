@@ -186,9 +186,18 @@ TEST_F(JobFields, WhatTheNightWouldRefuseIsRefusedAtTheField) {
   }
 }
 
+// All of them take minutes under a sanitizer, which looks at every third.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kStride = 3;
+#else
+constexpr std::size_t kStride = 1;
+#endif
+
 TEST_F(JobFields, WhatIsAcceptedRuns) {
+  std::size_t count = 0;
   for (const Variation& variation : variations()) {
     for (const Json& value : variation.runs) {
+      if (count++ % kStride != 0) continue;
       SCOPED_TRACE(variation.pointer + ": " + value.dump());
       try {
         const JobTrace night = trace(varied(place->description(), variation, value));
@@ -307,7 +316,9 @@ const std::map<std::string, Json> kElasticChanges = {
     {"/elastic/follow_speed", false}};
 
 TEST_F(JobFields, EachChangesSomething) {
+  std::size_t count = 0;
   for (const Change& change : changes()) {
+    if (count++ % kStride != 0) continue;
     const auto at = [&](const Json& value) {
       const Variation variation{change.pointer, {}, {}, change.beside};
       return change.look(trace(varied(place->description(), variation, value)));
