@@ -139,6 +139,14 @@ void sync_folder(const std::filesystem::path& folder) {
   Descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync();
 }
 
+void make_private_folder(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) {
+    sync_folder(folder.parent_path());
+  } else if (errno != EEXIST) {
+    throw_write_error("cannot create " + folder.string(), errno);
+  }
+}
+
 void rename_durable(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     throw_write_error("cannot rename " + from.string() + " to " + to.string(), errno);

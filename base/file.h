@@ -40,6 +40,9 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view text)
 // fsyncs a folder, so that names created, renamed or removed in it survive a power cut.
 void sync_folder(const std::filesystem::path& folder);
 
+// Creates the folder with mode 0700, durably; present is fine.
+void make_private_folder(const std::filesystem::path& folder);
+
 // Renames and makes the rename durable.
 void rename_durable(const std::filesystem::path& from, const std::filesystem::path& to);
 

@@ -1,10 +1,9 @@
 #include "featurecache/key.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace moil::cache {
 namespace {
@@ -16,32 +15,8 @@ void append_part(std::string& text, std::string_view part) {
   text.append(part);
 }
 
-std::string hex(std::span<const std::uint8_t> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
-  }
-  return text;
-}
-
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 void parse_hex(std::string_view text, std::span<std::uint8_t> bytes, const char* what) {
-  bool good = text.size() == 2 * bytes.size();
-  for (std::size_t i = 0; good && i < bytes.size(); ++i) {
-    const int high = digit(text[2 * i]);
-    const int low = digit(text[2 * i + 1]);
-    good = high >= 0 && low >= 0;
-    bytes[i] = static_cast<std::uint8_t>((high << 4 | low) & 0xff);
-  }
-  if (good) return;
+  if (from_hex(text, bytes)) return;
   throw Error(ErrorCode::kInvalidArgument,
               std::string(what) + ": expected " + std::to_string(2 * bytes.size()) +
                   " hexadecimal digits, got \"" + std::string(text.substr(0, 64)) + "\"");
@@ -54,23 +29,19 @@ ModelId model_id(std::string_view backbone_fingerprint,
   std::string text;
   append_part(text, backbone_fingerprint);
   append_part(text, preprocessing_fingerprint);
-  XXH64_canonical_t canonical;
-  XXH64_canonicalFromHash(&canonical, XXH3_64bits(text.data(), text.size()));
+  const std::uint64_t hash = hash64(text);
   ModelId id;
-  std::copy_n(canonical.digest, id.bytes.size(), id.bytes.begin());
+  for (std::size_t i = 0; i < id.bytes.size(); ++i)  // big-endian
+    id.bytes[i] = static_cast<std::uint8_t>(hash >> (56 - 8 * i));
   return id;
 }
 
 SampleDigest sample_digest(std::span<const std::uint8_t> content) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(content.data(), content.size()));
-  SampleDigest digest;
-  std::copy_n(canonical.digest, digest.bytes.size(), digest.bytes.begin());
-  return digest;
+  return {hash128(content)};
 }
 
-std::string to_hex(const ModelId& id) { return hex(id.bytes); }
-std::string to_hex(const SampleDigest& digest) { return hex(digest.bytes); }
+std::string to_hex(const ModelId& id) { return moil::to_hex(id.bytes); }
+std::string to_hex(const SampleDigest& digest) { return moil::to_hex(digest.bytes); }
 
 ModelId parse_model_id(std::string_view text) {
   ModelId id;

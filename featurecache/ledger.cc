@@ -1,11 +1,11 @@
 #include "featurecache/ledger.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
+
+#include "base/hash.h"
 
 namespace moil::cache {
 namespace {
@@ -22,8 +22,7 @@ static_assert(sizeof(StoredRecord) == 40);
 
 std::uint64_t checksum(const ModelId& id, std::span<const std::uint8_t> stored) {
   const auto covered = stored.subspan(sizeof(std::uint64_t));
-  return XXH3_64bits_withSeed(covered.data(), covered.size(),
-                              XXH3_64bits(id.bytes.data(), id.bytes.size()));
+  return hash64(covered, hash64(id.bytes));
 }
 
 std::vector<std::uint8_t> pack(const ModelId& id, const ModelRecord& record) {

@@ -1,12 +1,11 @@
 #include "featurecache/value.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "featurecache/bf16.h"
+#include "base/half_floats.h"
+#include "base/hash.h"
 
 namespace moil::cache {
 namespace {
@@ -20,8 +19,7 @@ std::uint64_t checksum(const EncodedKey& key, const std::uint8_t* header,
                        std::span<const std::uint8_t> payload) {
   std::array<std::uint8_t, std::tuple_size_v<EncodedKey> + kChecksumAt> prefix;
   std::copy_n(header, kChecksumAt, std::copy(key.begin(), key.end(), prefix.begin()));
-  return XXH3_64bits_withSeed(payload.data(), payload.size(),
-                              XXH3_64bits(prefix.data(), prefix.size()));
+  return hash64(payload, hash64(prefix));
 }
 
 }  // namespace

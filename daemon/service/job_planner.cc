@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "datasets/labels/sample_files.h"
 
 namespace moil::daemon {
 namespace {
@@ -86,7 +85,7 @@ void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& optio
   file.cache_quota_bytes = config_.cache.quota_bytes;
   file.leave_free_bytes = config_.disk.leave_free_bytes;
   file.spec = spec;
-  data::make_private_folder(layout_.jobs());
+  make_private_folder(layout_.jobs());
   const auto path = layout_.jobs() / ("plan-" + std::to_string(next_++) + ".json");
   const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");
   // Removed before the reply: who has it may look into the state folder.

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
-#include "datasets/labels/sample_files.h"
 
 namespace moil::daemon {
 namespace {
@@ -20,8 +19,8 @@ constexpr int kLeastNotStarted = 126, kMostNotStarted = 127;
 
 // A later attempt reads what the first one was given.
 void write_job_file(const StateLayout& layout, const JobFile& job) {
-  data::make_private_folder(layout.jobs());
-  data::make_private_folder(layout.job(job.id));
+  make_private_folder(layout.jobs());
+  make_private_folder(layout.job(job.id));
   if (std::filesystem::exists(layout.job_file(job.id))) return;
   write_file_atomic(layout.job_file(job.id), to_json(job).dump(2) + "\n");
 }

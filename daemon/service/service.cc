@@ -1,7 +1,7 @@
 #include "daemon/service/service.h"
 
+#include "base/file.h"
 #include "daemon/methods/methods.h"
-#include "datasets/labels/sample_files.h"
 
 namespace fs = std::filesystem;
 
@@ -9,8 +9,8 @@ namespace moil::daemon {
 namespace {
 
 Database open_database(const StateLayout& layout) {
-  data::make_private_folder(layout.models());
-  data::make_private_folder(layout.jobs());
+  make_private_folder(layout.models());
+  make_private_folder(layout.jobs());
   Database database(layout.database(), Database::Access::kReadWrite);
   prepare_database(database);
   return database;

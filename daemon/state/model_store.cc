@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "daemon/state/job.h"
 #include "daemon/state/version_samples.h"
-#include "datasets/labels/sample_files.h"
 
 namespace fs = std::filesystem;
 
@@ -95,7 +94,7 @@ std::optional<ModelVersion> ModelStore::active(const std::string& model) const {
 
 std::int64_t ModelStore::reserve(const std::string& model, std::optional<std::int64_t> parent,
                                  std::optional<std::int64_t> job) {
-  data::make_private_folder(layout_.model(model));
+  make_private_folder(layout_.model(model));
   Statement last(db_,
                  "SELECT max(coalesce((SELECT max(version) FROM versions WHERE model = ?1), 0), "
                  "coalesce((SELECT max(version) FROM jobs WHERE model = ?1), 0), "

@@ -21,13 +21,9 @@
 // All times are milliseconds since 1970, UTC.
 #pragma once
 
-#include "datasets/labels/sqlite.h"
+#include "base/sqlite/database.h"
 
 namespace moil::daemon {
-
-using data::Database;
-using data::Statement;
-using data::Transaction;
 
 inline constexpr int kSchemaVersion = 5;
 

@@ -1,42 +1,15 @@
 #include "datasets/identity/digest.h"
 
-#include <xxhash.h>
-
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace moil::data {
-namespace {
 
-int nibble(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
-std::string Digest::hex() const {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
+std::string Digest::hex() const { return to_hex(bytes); }
 
 Digest Digest::from_hex(std::string_view text) {
   Digest digest;
-  bool good = text.size() == 2 * digest.bytes.size();
-  for (std::size_t i = 0; good && i < digest.bytes.size(); ++i) {
-    const int high = nibble(text[2 * i]);
-    const int low = nibble(text[2 * i + 1]);
-    good = high >= 0 && low >= 0;
-    digest.bytes[i] = static_cast<std::uint8_t>(high * 16 + low);
-  }
-  if (!good) {
+  if (!moil::from_hex(text, digest.bytes)) {
     throw Error(ErrorCode::kInvalidArgument, "'" + std::string(text.substr(0, 64)) +
                                                  "' is no digest: expected 32 hexadecimal digits");
   }
@@ -53,9 +26,7 @@ Digest Digest::from_bytes(std::span<const std::uint8_t> raw) {
 }
 
 Digest digest_of(std::span<const std::uint8_t> content) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(content.data(), content.size()));
-  return Digest::from_bytes(canonical.digest);
+  return {hash128(content)};
 }
 
 Digest digest_of(std::string_view content) {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "datasets/identity/random.h"
+#include "base/random.h"
 
 namespace moil::data {
 namespace {

@@ -33,7 +33,7 @@
 
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
-#include "datasets/labels/sqlite.h"
+#include "base/sqlite/database.h"
 
 namespace moil::data {
 

@@ -13,14 +13,6 @@
 namespace moil::data {
 namespace fs = std::filesystem;
 
-void make_private_folder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0) {
-    sync_folder(folder.parent_path());
-  } else if (errno != EEXIST) {
-    throw_write_error("cannot create " + folder.string(), errno);
-  }
-}
-
 fs::path SampleFiles::path_of(const Digest& digest) const {
   const std::string name = digest.hex();
   return root_ / name.substr(0, 2) / name;

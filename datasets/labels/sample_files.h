@@ -34,7 +34,4 @@ class SampleFiles {
   std::filesystem::path root_;
 };
 
-// Creates the folder with mode 0700, durably; present is fine.
-void make_private_folder(const std::filesystem::path& folder);
-
 }  // namespace moil::data

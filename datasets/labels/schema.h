@@ -5,7 +5,7 @@
 //              labels have their normal names (text.h), of which two may have become one
 #pragma once
 
-#include "datasets/labels/sqlite.h"
+#include "base/sqlite/database.h"
 
 namespace moil::data {
 

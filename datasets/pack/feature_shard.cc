@@ -2,65 +2,57 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
-#include "datasets/transforms/json_fields.h"
+#include "base/half_floats.h"
+#include "base/safetensors/header.h"
 
 namespace moil::data {
 namespace {
 
-constexpr std::uint64_t kMaxHeaderBytes = 1 << 20;
+// Of a shard: it has four tensors.
+constexpr std::uint64_t kMaxShardHeaderBytes = 1 << 20;
 
-// One tensor of a safetensors header.
-struct Entry {
-  std::string dtype;
-  std::vector<std::uint64_t> shape;
-  std::uint64_t begin = 0, end = 0;  // in the file
-
-  std::uint64_t bytes() const { return end - begin; }
-};
-
-class SafetensorsHeader {
+class ShardHeader {
  public:
-  explicit SafetensorsHeader(const InputFile& file) : file_(file) {
-    const std::string where = file.path().string();
-    if (file.size() < 8) throw Error(ErrorCode::kBadData, where + ": is cut off");
+  explicit ShardHeader(const InputFile& file) : where_(file.path().string()) {
+    if (file.size() < 8) throw Error(ErrorCode::kBadData, where_ + ": is cut off");
     std::uint64_t length = 0;
     std::memcpy(&length, file.read(0, 8).data(), 8);
-    if (length > std::min(kMaxHeaderBytes, file.size() - 8)) {
+    if (length > std::min(kMaxShardHeaderBytes, file.size() - 8)) {
       throw Error(ErrorCode::kBadData,
-                  where + ": a header of " + std::to_string(length) + " bytes");
+                  where_ + ": a header of " + std::to_string(length) + " bytes");
     }
     data_at_ = 8 + length;
     const auto text = file.read(8, length);
-    json_ = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-    if (!json_.is_object())
-      throw Error(ErrorCode::kBadData, where + ": its header is no JSON object");
+    entries_ = parse_safetensors_header({reinterpret_cast<const char*>(text.data()), text.size()},
+                                        file.size() - data_at_, where_, TensorsOf::kData)
+                   .entries;
   }
 
-  // The tensor, which has this type and `bytes` bytes within the file.
-  Entry tensor(const char* name, const char* dtype, std::uint64_t bytes) const {
-    JsonFields root(json_, file_.path().string(), ErrorCode::kBadData);
-    JsonFields fields(root.at(name), file_.path().string() + ": " + name, ErrorCode::kBadData);
-    const auto offsets = fields.get<std::vector<std::uint64_t>>("data_offsets");
-    if (fields.get<std::string>("dtype") != dtype)
-      fields.fail("expected the dtype " + std::string(dtype));
-    const std::uint64_t room = file_.size() - data_at_;
-    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > room) {
-      fields.fail("'data_offsets' do not lie within the file");
-    }
-    Entry entry{dtype, fields.get<std::vector<std::uint64_t>>("shape"), data_at_ + offsets[0],
-                data_at_ + offsets[1]};
-    if (bytes != 0 && entry.bytes() != bytes) {
-      fields.fail("has " + std::to_string(entry.bytes()) + " bytes, expected " +
-                  std::to_string(bytes));
-    }
+  // The tensor, which has this type and so many elements, with its place in the file.
+  TensorEntry tensor(const std::string& name, FileDType dtype,
+                     std::optional<std::uint64_t> elements = {}) const {
+    const auto found = std::ranges::find(entries_, name, &TensorEntry::name);
+    if (found == entries_.end()) fail(name, "is missing");
+    if (found->dtype != dtype) fail(name, "has another element type than a shard's");
+    if (elements && found->elements() != *elements)
+      fail(name, "has " + std::to_string(found->elements()) + " elements, expected " +
+                     std::to_string(*elements));
+    TensorEntry entry = *found;
+    entry.begin += data_at_;
+    entry.end += data_at_;
     return entry;
   }
 
  private:
-  const InputFile& file_;
-  nlohmann::json json_;
+  [[noreturn]] void fail(const std::string& tensor, const std::string& what) const {
+    throw Error(ErrorCode::kBadData, where_ + ": tensor \"" + tensor + "\" " + what);
+  }
+
+  const std::string where_;
+  std::vector<TensorEntry> entries_;
   std::uint64_t data_at_ = 0;
 };
 
@@ -82,18 +74,19 @@ FeatureShard::FeatureShard(const std::filesystem::path& path, const PackBackbone
   if (samples > file_.size() || floats_ > file_.size() / width_of(type_) / samples) {
     fail("is too small for " + std::to_string(samples) + " samples");
   }
-  const SafetensorsHeader header(file_);
-  const auto features = header.tensor("features", type_ == FeatureType::kFloat32 ? "F32" : "BF16",
-                                      samples * floats_ * width_of(type_));
-  std::vector<std::uint64_t> shape = {samples};
+  const ShardHeader header(file_);
+  const TensorEntry features =
+      header.tensor("features", type_ == FeatureType::kFloat32 ? FileDType::kF32 : FileDType::kBF16,
+                    samples * floats_);
+  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(samples)};
   shape.insert(shape.end(), backbone.shape.begin(), backbone.shape.end());
-  if (features.shape != shape) fail("the features' shape is not that of pack.json");
+  if (features.dims != shape) fail("the features' shape is not that of pack.json");
   features_at_ = features.begin;
-  const auto offsets = header.tensor("label_offsets", "I64", (samples + 1) * 8);
-  const auto labels = header.tensor("labels", "I64", 0);
-  const auto digests = header.tensor("digests", "U8", samples * sizeof(Digest));
+  const TensorEntry offsets = header.tensor("label_offsets", FileDType::kI64, samples + 1);
+  const TensorEntry labels = header.tensor("labels", FileDType::kI64);
+  const TensorEntry digests = header.tensor("digests", FileDType::kU8, samples * sizeof(Digest));
   label_offsets_ = read_values<std::int64_t>(file_, offsets.begin, samples + 1);
-  labels_ = read_values<std::int64_t>(file_, labels.begin, labels.bytes() / 8);
+  labels_ = read_values<std::int64_t>(file_, labels.begin, labels.elements());
   digests_ = read_values<Digest>(file_, digests.begin, samples);
   check_labels(classes);
 }
@@ -128,7 +121,7 @@ void FeatureShard::read(std::size_t i, float* out) const {
   for (std::size_t k = floats_; k-- > 0;) {  // widened in place, from the end
     std::uint16_t value = 0;
     std::memcpy(&value, raw + 2 * k, sizeof value);
-    out[k] = from_bfloat16(value);
+    out[k] = from_bf16(value);
   }
 }
 

@@ -75,8 +75,4 @@ class FeatureShard {
   std::vector<Digest> digests_;
 };
 
-// Rounded to nearest, ties to even; NaN stays NaN.
-[[nodiscard]] std::uint16_t to_bfloat16(float value);
-[[nodiscard]] float from_bfloat16(std::uint16_t value);
-
 }  // namespace moil::data

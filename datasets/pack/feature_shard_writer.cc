@@ -1,9 +1,9 @@
 #include <bit>
 #include <cerrno>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/half_floats.h"
 #include "datasets/pack/feature_shard.h"
 
 namespace moil::data {
@@ -22,17 +22,6 @@ std::uint64_t bytes_of(const std::vector<T>& values) {
 }
 
 }  // namespace
-
-std::uint16_t to_bfloat16(float value) {
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-  bits += 0x7fff + (bits >> 16 & 1);
-  return static_cast<std::uint16_t>(bits >> 16);
-}
-
-float from_bfloat16(std::uint16_t value) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
-}
 
 FeatureShardWriter::FeatureShardWriter(std::filesystem::path path, const PackBackbone& backbone)
     : path_(std::move(path)), backbone_(backbone), file_(std::fopen(path_.c_str(), "wbxe")) {
@@ -67,7 +56,7 @@ void FeatureShardWriter::add(std::span<const ClassId> labels, const Digest& dige
     feature_bytes_ += features.size_bytes();
   } else {
     narrow_.clear();
-    for (const float value : features) narrow_.push_back(to_bfloat16(value));
+    for (const float value : features) narrow_.push_back(to_bf16(value));
     write(narrow_.data(), bytes_of(narrow_));
     feature_bytes_ += bytes_of(narrow_);
   }

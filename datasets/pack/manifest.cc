@@ -1,12 +1,10 @@
 #include "datasets/pack/manifest.h"
 
-#include <xxhash.h>
-
-#include <memory>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "datasets/readers/input_file.h"
 #include "datasets/transforms/json_fields.h"
 
@@ -187,18 +185,14 @@ void write_manifest(const fs::path& folder, const PackManifest& manifest) {
 
 Digest checksum_of(const fs::path& path) {
   const InputFile file(path);
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
-                                                                              XXH3_freeState);
-  XXH3_128bits_reset(state.get());
+  Hasher hasher;
   std::vector<std::uint8_t> chunk(1 << 20);
   for (std::uint64_t at = 0; at < file.size(); at += chunk.size()) {
     chunk.resize(std::min<std::uint64_t>(chunk.size(), file.size() - at));
     file.read(at, chunk);
-    XXH3_128bits_update(state.get(), chunk.data(), chunk.size());
+    hasher.add(chunk);
   }
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state.get()));
-  return Digest::from_bytes(canonical.digest);
+  return {hasher.hash128()};
 }
 
 void verify_shard(const fs::path& folder, const PackShard& shard) {

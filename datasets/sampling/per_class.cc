@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "datasets/identity/random.h"
+#include "base/random.h"
 
 namespace moil::data {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "datasets/identity/random.h"
+#include "base/random.h"
 
 namespace moil::data {
 namespace {

@@ -7,24 +7,19 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "engine/graph/network.h"
 
 namespace moil {
 namespace {
 
-// splitmix64: the same numbers with every standard library.
-class Random {
+class WeightRandom {
  public:
-  Random(std::uint64_t seed, const std::string& name) : state_(seed) {
+  WeightRandom(std::uint64_t seed, const std::string& name) : state_(seed) {
     for (const char c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   }
   double uniform() {  // (0, 1)
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    z ^= z >> 31;
-    return (static_cast<double>(z >> 11) + 0.5) * 0x1p-53;
+    return (static_cast<double>(splitmix64(state_) >> 11) + 0.5) * 0x1p-53;
   }
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(uniform()));
@@ -35,7 +30,7 @@ class Random {
   std::uint64_t state_;
 };
 
-void fill(const WeightSpec& spec, Random random, std::vector<float>& data) {
+void fill(const WeightSpec& spec, WeightRandom random, std::vector<float>& data) {
   const auto in = static_cast<double>(spec.fan_in), out = static_cast<double>(spec.fan_out);
   for (float& x : data) {
     switch (spec.init) {
@@ -67,7 +62,7 @@ NamedTensor initial_weight(const WeightSpec& spec, const std::string& name, std:
   const auto dims = spec.dims.values();
   NamedTensor tensor{{dims.begin(), dims.end()},
                      std::vector<float>(static_cast<std::size_t>(spec.dims.elements()))};
-  fill(spec, Random(seed, name), tensor.data);
+  fill(spec, WeightRandom(seed, name), tensor.data);
   return tensor;
 }
 

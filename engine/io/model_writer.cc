@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "engine/io/model_json.h"
-#include "engine/io/strict_json.h"
+#include "base/safetensors/strict_json.h"
 
 namespace moil {
 namespace {

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "engine/graph/model_description.h"
-#include "engine/io/safetensors_header.h"
+#include "base/safetensors/header.h"
 
 namespace moil {
 

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "engine/io/half_floats.h"
+#include "base/half_floats.h"
 
 namespace moil {
 namespace {
@@ -25,7 +25,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : name_(path
   if (::fstat(fd_.get(), &status) != 0) throw system_error("cannot read " + name_, errno);
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::string json = header(size);
-  SafetensorsHeader parsed = parse_safetensors_header(json, size - data_begins_, name_);
+  SafetensorsHeader parsed =
+      parse_safetensors_header(json, size - data_begins_, name_, TensorsOf::kModel);
   metadata_ = std::move(parsed.metadata);
   entries_ = std::move(parsed.entries);
   for (std::size_t i = 0; i < entries_.size(); ++i) {

@@ -11,8 +11,9 @@
 #include <span>
 #include <string>
 
+#include "base/safetensors/header.h"
 #include "base/unique_fd.h"
-#include "engine/io/safetensors_header.h"
+#include "engine/graph/model_description.h"
 
 namespace moil {
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.h"
 #include "engine/tensor/placement.h"
 #include "engine/tensor/placement_orders.h"
 #include "engine/tensor/planner.h"
@@ -87,7 +88,7 @@ class OrderSearch {
       const MemoryRequest& other = requests_[static_cast<std::size_t>(order[at])];
       if (other.first <= request.last && request.first <= other.last) earlier_.push_back(at);
     }
-    const auto to = static_cast<std::ptrdiff_t>(earlier_[random() % earlier_.size()]);
+    const auto to = static_cast<std::ptrdiff_t>(earlier_[splitmix64(state_) % earlier_.size()]);
     const auto from = static_cast<std::ptrdiff_t>(top);
     std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
   }
@@ -95,13 +96,6 @@ class OrderSearch {
   std::size_t end_of(const Candidate& candidate, int request) const {
     const auto i = static_cast<std::size_t>(request);
     return candidate.offsets[i] + requests_[i].bytes;
-  }
-
-  std::uint64_t random() {  // splitmix64
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
   }
 
   std::span<const MemoryRequest> requests_;

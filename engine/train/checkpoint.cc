@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/unnamed_file.h"
 
 namespace moil {
@@ -25,24 +25,6 @@ constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;
 constexpr std::size_t kPieceBytes = 1 << 20;  // read at once to be hashed
 constexpr const char* kCannotRead = "cannot read the checkpoint";
-
-class Hash {
- public:
-  Hash() : state_(XXH3_createState()) {
-    if (!state_) throw Error(ErrorCode::kResourceExhausted, "no memory for a checksum");
-    XXH3_64bits_reset(state_.get());
-  }
-  void add(std::span<const std::uint8_t> bytes) {
-    XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
-  }
-  std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
-
- private:
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> state_;
-};
 
 // Small fields are collected, elements go straight from where they are.
 class Writer {
@@ -62,7 +44,7 @@ class Writer {
   }
   void commit() {
     flush();
-    put(hash_.value());
+    put(hash_.hash64());
     file_.write(fields_);
     file_.commit();
   }
@@ -78,7 +60,7 @@ class Writer {
   }
 
   AtomicFile file_;
-  Hash hash_;
+  Hasher hash_;
   std::vector<std::uint8_t> fields_;
 };
 
@@ -150,7 +132,7 @@ void check_header(const UniqueFd& fd, std::size_t size, const std::string& file)
 }
 
 void check_hash(const UniqueFd& fd, std::size_t body, const std::string& file) {
-  Hash hash;
+  Hasher hash;
   std::vector<std::uint8_t> piece(std::min(body, kPieceBytes));
   for (std::size_t at = 0; at < body; at += piece.size()) {
     const auto part = std::span(piece).first(std::min(piece.size(), body - at));
@@ -159,7 +141,7 @@ void check_hash(const UniqueFd& fd, std::size_t body, const std::string& file) {
   }
   std::uint64_t expected = 0;
   read_at(fd, body, std::as_writable_bytes(std::span(&expected, 1)), kCannotRead);
-  if (hash.value() != expected)
+  if (hash.hash64() != expected)
     throw Error(ErrorCode::kBadData, file + " is damaged: its checksum differs");
 }
 

@@ -9,7 +9,7 @@
 #include "daemon/methods/cache_access.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/rpc/receive.h"
-#include "datasets/labels/sqlite.h"
+#include "base/sqlite/database.h"
 #include "tests/daemon/support/hung_file.h"
 
 namespace moil::daemon::test {

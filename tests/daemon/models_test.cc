@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/file.h"
 #include "daemon/job_result.h"
 #include "tests/daemon/support/test_server.h"
 
@@ -232,7 +233,7 @@ TEST_F(Models, ARecordFailsAsAWholeWhereTheFolderIsMissing) {
   Database database(state() / "moild.db", Database::Access::kReadWrite);
   prepare_database(database);
   const StateLayout layout(state());
-  data::make_private_folder(layout.models());
+  make_private_folder(layout.models());
   ModelStore models(database, layout);
   const auto first = models.reserve("digits", {}, {});
   fs::create_directories(layout.version("digits", first));

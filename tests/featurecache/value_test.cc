@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "featurecache/bf16.h"
+#include "base/half_floats.h"
 #include "tests/featurecache/helpers.h"
 
 namespace moil::cache {

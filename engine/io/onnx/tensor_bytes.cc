@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "engine/io/half_floats.h"
+#include "base/half_floats.h"
 
 namespace moil::onnx {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "datasets/identity/random.h"
+#include "base/random.h"
 #include "datasets/images/codec.h"
 #include "tests/datasets/png.h"
 #include "tests/datasets/support.h"

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "datasets/identity/random.h"
+#include "base/random.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 #include "tests/datasets/webp.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "datasets/identity/random.h"
+#include "base/random.h"
 #include "datasets/images/codec.h"
 #include "datasets/images/jpeg_scan.h"
 #include "tests/datasets/support.h"

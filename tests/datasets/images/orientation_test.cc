@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "datasets/identity/random.h"
+#include "base/random.h"
 #include "datasets/images/canvas.h"
 #include "datasets/images/codec.h"
 #include "tests/datasets/exif.h"

@@ -1,7 +1,7 @@
 #include "datasets/readers/tar_index.h"
 
 #include "base/file.h"
-#include "datasets/identity/random.h"
+#include "base/random.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 

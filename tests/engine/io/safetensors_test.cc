@@ -11,7 +11,7 @@
 #include <random>
 
 #include "base/file.h"
-#include "engine/io/half_floats.h"
+#include "base/half_floats.h"
 #include "tests/engine/io/scratch_folder.h"
 
 namespace moil {

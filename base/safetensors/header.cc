@@ -1,9 +1,9 @@
-#include "engine/io/safetensors_header.h"
+#include "base/safetensors/header.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "engine/io/strict_json.h"
+#include "base/safetensors/strict_json.h"
 
 namespace moil {
 namespace {
@@ -23,8 +23,8 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
 // Reads one tensor's description.
 class EntryReader {
  public:
-  EntryReader(const std::string& file, const std::string& name, const Json& json)
-      : file_(file), name_(name), json_(json) {}
+  EntryReader(const std::string& file, const std::string& name, const Json& json, TensorsOf tensors)
+      : file_(file), name_(name), json_(json), tensors_(tensors) {}
 
   TensorEntry read(std::uint64_t data_bytes) {
     if (name_.empty()) throw Error(ErrorCode::kBadData, file_ + ": a tensor has an empty name");
@@ -57,21 +57,27 @@ class EntryReader {
     if (json == "F32") return FileDType::kF32;
     if (json == "BF16") return FileDType::kBF16;
     if (json == "F16") return FileDType::kF16;
+    if (tensors_ == TensorsOf::kData && json == "I64") return FileDType::kI64;
+    if (tensors_ == TensorsOf::kData && json == "U8") return FileDType::kU8;
     bad("dtype is " + json.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) +
-        ": expected F32, BF16 or F16");
+        (tensors_ == TensorsOf::kData ? ": expected F32, BF16, F16, I64 or U8"
+                                      : ": expected F32, BF16 or F16"));
   }
 
   std::int64_t shape(std::vector<std::int64_t>& dims) const {
     const Json& json = member("shape");
     if (!json.is_array() || json.size() > kMaxRank) bad("shape must be a list of dimensions");
-    std::int64_t elements = 1;
+    const bool may_be_empty = tensors_ == TensorsOf::kData;
+    std::int64_t elements = 1, most = 1;  // most: as if no dimension were 0
     for (const Json& dim : json) {
-      if (!dim.is_number_unsigned() || dim.get<std::uint64_t>() < 1 ||
-          dim.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxElements / elements)) {
-        bad("shape must be of whole numbers from 1, at most 2^48 elements in all");
+      if (!dim.is_number_unsigned() || dim.get<std::uint64_t>() < (may_be_empty ? 0U : 1U) ||
+          dim.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxElements / most)) {
+        bad(std::string("shape must be of whole numbers from ") + (may_be_empty ? "0" : "1") +
+            ", at most 2^48 elements in all");
       }
       dims.push_back(dim.get<std::int64_t>());
       elements *= dims.back();
+      most *= std::max<std::int64_t>(dims.back(), 1);
     }
     return elements;
   }
@@ -94,6 +100,7 @@ class EntryReader {
   const std::string& file_;
   const std::string& name_;
   const Json& json_;
+  const TensorsOf tensors_;
 };
 
 std::map<std::string, std::string> read_metadata(const Json& json, const std::string& file) {
@@ -128,10 +135,21 @@ void check_coverage(const std::vector<TensorEntry>& entries, std::uint64_t data_
 
 }  // namespace
 
-std::size_t bytes_of(FileDType dtype) { return dtype == FileDType::kF32 ? 4 : 2; }
+std::size_t bytes_of(FileDType dtype) {
+  switch (dtype) {
+    case FileDType::kF32:
+      return 4;
+    case FileDType::kI64:
+      return 8;
+    case FileDType::kU8:
+      return 1;
+    default:
+      return 2;
+  }
+}
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
-                                           const std::string& file) {
+                                           const std::string& file, TensorsOf tensors) {
   const Json document = parse_strict_json(json, file, kDepth);
   if (!document.is_object()) fail_expected(file, "", "an object of tensors", document);
   SafetensorsHeader header;
@@ -139,11 +157,13 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
     if (name == "__metadata__") {
       header.metadata = read_metadata(value, file);
     } else {
-      header.entries.push_back(EntryReader(file, name, value).read(data_bytes));
+      header.entries.push_back(EntryReader(file, name, value, tensors).read(data_bytes));
     }
   }
   std::sort(header.entries.begin(), header.entries.end(),
-            [](const TensorEntry& a, const TensorEntry& b) { return a.begin < b.begin; });
+            [](const TensorEntry& a, const TensorEntry& b) {
+              return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);  // empty ones first
+            });
   check_coverage(header.entries, data_bytes, file);
   return header;
 }

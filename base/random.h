@@ -1,4 +1,4 @@
-// A pseudo-random generator whose numbers are the same on every machine and in every build.
+// Pseudo-random generators whose numbers are the same on every machine and in every build.
 //
 // xoshiro256** seeded through splitmix64. std::shuffle and the std distributions are left aside on
 // purpose: their results differ between standard libraries, and a job's draw may not.
@@ -10,7 +10,16 @@
 #include <string_view>
 #include <utility>
 
-namespace moil::data {
+namespace moil {
+
+// The next number of the simplest generator, whose state is one word: for seeds, and where little
+// is asked of the numbers.
+inline std::uint64_t splitmix64(std::uint64_t& state) {
+  std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
 
 // One 64-bit seed out of a seed and a name (a class, "epoch"), so that streams do not touch.
 [[nodiscard]] std::uint64_t derive_seed(std::uint64_t seed, std::string_view name);
@@ -38,4 +47,4 @@ class Random {
   std::array<std::uint64_t, 4> state_;
 };
 
-}  // namespace moil::data
+}  // namespace moil

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace moil::data {
+namespace moil {
 
 class Database {
  public:
@@ -84,4 +84,4 @@ class Transaction {
   bool open_ = true;
 };
 
-}  // namespace moil::data
+}  // namespace moil

@@ -1,23 +1,15 @@
-#include "datasets/identity/random.h"
-
-#include <xxhash.h>
+#include "base/random.h"
 
 #include <bit>
 
-namespace moil::data {
+#include "base/hash.h"
 
-std::uint64_t derive_seed(std::uint64_t seed, std::string_view name) {
-  return XXH3_64bits_withSeed(name.data(), name.size(), seed);
-}
+namespace moil {
+
+std::uint64_t derive_seed(std::uint64_t seed, std::string_view name) { return hash64(name, seed); }
 
 Random::Random(std::uint64_t seed) {
-  for (auto& word : state_) {  // splitmix64
-    seed += 0x9e3779b97f4a7c15;
-    std::uint64_t z = seed;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    word = z ^ (z >> 31);
-  }
+  for (auto& word : state_) word = splitmix64(seed);
 }
 
 std::uint64_t Random::next() {
@@ -40,4 +32,4 @@ std::uint64_t Random::below(std::uint64_t bound) {
   }
 }
 
-}  // namespace moil::data
+}  // namespace moil

@@ -1,4 +1,4 @@
-#include "datasets/labels/sqlite.h"
+#include "base/sqlite/database.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #include "base/disk_full.h"
 
-namespace moil::data {
+namespace moil {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
@@ -166,4 +166,4 @@ void Transaction::commit() {
   open_ = false;
 }
 
-}  // namespace moil::data
+}  // namespace moil

@@ -1,11 +1,11 @@
-#include "datasets/identity/random.h"
+#include "base/random.h"
 
 #include <numeric>
 #include <vector>
 
 #include "tests/datasets/support.h"
 
-namespace moil::data {
+namespace moil {
 namespace {
 
 // xoshiro256** from the splitmix64 state of seed 0, computed by an independent implementation: a
@@ -53,4 +53,4 @@ TEST(Random, DerivedSeedsDiffer) {
 }
 
 }  // namespace
-}  // namespace moil::data
+}  // namespace moil

@@ -1,4 +1,7 @@
-// The header of a safetensors file, checked whole: see io/safetensors.h for the format.
+// The header of a safetensors file, checked whole: a length (u64), then JSON, which says of every
+// tensor its element type, its shape, and where its data lies behind the header.
+//
+// Free functions; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/graph/model_description.h"
-
 namespace moil {
 
-enum class FileDType { kF32, kBF16, kF16 };
+enum class FileDType : std::uint8_t { kF32, kBF16, kF16, kI64, kU8 };
 std::size_t bytes_of(FileDType dtype);
 
 struct TensorEntry {
@@ -30,10 +31,17 @@ struct SafetensorsHeader {
 
 inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 
-// data_bytes: how many bytes the file has behind the header. Throws kBadData.
+enum class TensorsOf : std::uint8_t {
+  kModel,  // floats, and none without elements
+  kData,   // any
+};
+
+// data_bytes: how many bytes the file has behind the header; each belongs to one tensor. Throws
+// kBadData.
 [[nodiscard]] SafetensorsHeader parse_safetensors_header(std::string_view json,
                                                          std::uint64_t data_bytes,
-                                                         const std::string& file);
+                                                         const std::string& file,
+                                                         TensorsOf tensors);
 
 // Dims by name.
 using TensorShapes = std::map<std::string, std::vector<std::int64_t>>;

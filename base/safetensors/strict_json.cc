@@ -1,4 +1,4 @@
-#include "engine/io/strict_json.h"
+#include "base/safetensors/strict_json.h"
 
 #include <set>
 #include <vector>

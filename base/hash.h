@@ -1,0 +1,45 @@
+// XXH3: checksums, and names of content. Not a defence: it is no cryptographic hash.
+//
+// Safe from any thread; a Hasher belongs to one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace moil {
+
+using ByteView = std::span<const std::uint8_t>;
+using Hash128 = std::array<std::uint8_t, 16>;  // big-endian, as it is printed
+
+[[nodiscard]] std::uint64_t hash64(ByteView content, std::uint64_t seed = 0);
+[[nodiscard]] std::uint64_t hash64(std::string_view content, std::uint64_t seed = 0);
+[[nodiscard]] Hash128 hash128(ByteView content);
+
+// The same of content that comes in pieces.
+class Hasher {
+ public:
+  Hasher();  // kResourceExhausted
+  ~Hasher();
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
+
+  void add(ByteView piece);
+  void add(const void* data, std::size_t bytes);
+  [[nodiscard]] std::uint64_t hash64() const;
+  [[nodiscard]] Hash128 hash128() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Two lower-case hexadecimal digits a byte.
+[[nodiscard]] std::string to_hex(ByteView bytes);
+// The inverse; false unless the text has two hexadecimal digits, of either case, for each byte.
+[[nodiscard]] bool from_hex(std::string_view text, std::span<std::uint8_t> bytes);
+
+}  // namespace moil
