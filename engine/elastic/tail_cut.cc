@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/graph/realizers/realizers.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
@@ -12,7 +13,8 @@ constexpr double kLeastSaving = 0.01;
 
 // Inference folds or fuses these into what they read (graph/preparation.h).
 bool joins_its_source(const std::string& type) {
-  return type == "batch_norm" || type == "relu" || type == "relu6";
+  const LayerTraits& traits = layer_traits(type);
+  return traits.normalises_over_batch || traits.fuses_into_source;
 }
 
 bool is_read_by_what_joins(const Graph& graph, const std::string& value) {
@@ -36,7 +38,7 @@ std::vector<bool> layers_before(const std::set<std::string>& backbone, const Gra
   for (std::size_t i = training.nodes.size(); i-- > 0;) {
     const Node& node = training.nodes[i];
     before[i] = backbone.contains(node.name);
-    if (before[i] || node.type != "multi_out") continue;
+    if (before[i] || !layer_traits(node.type).fans_out) continue;
     before[i] = true;
     for (const int v : node.outputs)
       for (const Consumer& c : training.values[static_cast<std::size_t>(v)].consumers)
@@ -64,10 +66,11 @@ bool all_behind(const TailCut& cut, const std::vector<bool>& learn) {
 
 std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& training) {
   const Graph graph = build_graph(model, 1);
-  const auto dropout = std::ranges::find(graph.nodes, "dropout", &Node::type);
+  const auto draw = std::ranges::find_if(
+      graph.nodes, [](const Node& node) { return layer_traits(node.type).draws; });
   std::vector<TailCut> cuts;
   for (const Cut& cut : cuts_of(graph)) {
-    if (cut.last_node >= dropout - graph.nodes.begin()) break;
+    if (cut.last_node >= draw - graph.nodes.begin()) break;
     if (is_read_by_what_joins(graph, cut.value)) continue;
     std::set<std::string> backbone;
     for (const auto& layer : realize_slice(model, cut.value, cut.dims).backbone.layers)

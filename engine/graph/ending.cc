@@ -1,10 +1,10 @@
 #include "engine/graph/ending.h"
 
 #include <map>
-#include <set>
 
 #include "base/error.h"
 #include "engine/graph/graph.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
@@ -21,23 +21,6 @@ LayersByName by_name(const ModelDescription& model) {
 const LayerDescription* layer_behind(const LayersByName& layers, const std::string& value) {
   const auto it = layers.find(value_name(value));
   return it == layers.end() || it->second->inputs.size() != 1 ? nullptr : it->second;
-}
-
-bool makes_probabilities(const std::string& type) {
-  return type == "softmax" || type == "sigmoid" || type == "hard_sigmoid";
-}
-
-bool only_moves(const std::string& type) {
-  static const std::set<std::string> kTypes = {"flatten", "reshape", "permute", "identity"};
-  return kTypes.contains(type);
-}
-
-// Layers that neither make probabilities nor own weights, and take one value.
-bool is_passed(const std::string& type) {
-  static const std::set<std::string> kTypes = {
-      "average_pool", "clip",  "dropout", "global_average_pool", "max_pool", "pad", "relu", "relu6",
-      "reciprocal",   "scale", "slice"};
-  return only_moves(type) || kTypes.contains(type);
 }
 
 // A softmax over all numbers of a sample, as a classifier's is.
@@ -61,15 +44,17 @@ ModelEnding ending_of(const ModelDescription& model) {
   bool moved_alone = true;
   for (const LayerDescription* layer = layer_behind(layers, model.outputs[0]); layer != nullptr;
        layer = layer_behind(layers, layer->inputs[0])) {
-    if (makes_probabilities(layer->type)) {
+    const LayerTraits& traits = layer_traits(layer->type);
+    if (traits.probabilities != Probabilities::kNone) {
       Ending kind = Ending::kOther;
-      if (moved_alone && layer->type == "sigmoid") kind = Ending::kSigmoid;
-      if (moved_alone && layer->type == "softmax" && is_over_classes(model, *layer))
+      if (moved_alone && traits.probabilities == Probabilities::kOfEach) kind = Ending::kSigmoid;
+      if (moved_alone && traits.probabilities == Probabilities::kOfClasses &&
+          is_over_classes(model, *layer))
         kind = Ending::kSoftmax;
       return {kind, layer->name};
     }
-    if (!is_passed(layer->type)) return {};
-    moved_alone = moved_alone && only_moves(layer->type);
+    if (!traits.takes_one_input || traits.owns_weights) return {};
+    moved_alone = moved_alone && traits.only_moves;
   }
   return {};
 }

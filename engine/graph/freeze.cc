@@ -6,6 +6,7 @@
 #include "engine/graph/cut.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
@@ -25,8 +26,9 @@ std::vector<std::vector<int>> units_of(const Graph& graph) {
     const int source =
         node.inputs.empty() ? -1 : graph.values[static_cast<std::size_t>(node.inputs[0])].producer;
     const auto unit = unit_of_node.find(source);
-    const bool follows = node.type == "batch_norm" && unit != unit_of_node.end() &&
-                         graph.nodes[static_cast<std::size_t>(source)].type != "batch_norm";
+    const auto is_norm = [](const Node& n) { return layer_traits(n.type).normalises_over_batch; };
+    const bool follows = is_norm(node) && unit != unit_of_node.end() &&
+                         !is_norm(graph.nodes[static_cast<std::size_t>(source)]);
     if (follows) {
       units[unit->second].push_back(i);
     } else {
@@ -38,9 +40,9 @@ std::vector<std::vector<int>> units_of(const Graph& graph) {
 }
 
 // Cutting behind a dropout that follows the last frozen weights would freeze its one draw.
-int first_dropout_after(const Graph& graph, int node, int limit) {
+int first_draw_after(const Graph& graph, int node, int limit) {
   for (int i = node + 1; i < limit; ++i) {
-    if (graph.nodes[static_cast<std::size_t>(i)].type == "dropout") return i;
+    if (layer_traits(graph.nodes[static_cast<std::size_t>(i)].type).draws) return i;
   }
   return limit;
 }
@@ -78,7 +80,7 @@ Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) 
       if (i < first_trained) last_frozen = std::max(last_frozen, i);
     }
   }
-  const int limit = first_dropout_after(graph, last_frozen, first_trained);
+  const int limit = first_draw_after(graph, last_frozen, first_trained);
   for (const Cut& cut : cuts_of(graph)) {
     if (cut.last_node >= limit) break;
     freeze.split = cut.value;
@@ -89,7 +91,7 @@ Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) 
 
 void freeze_batch_norms(const ModelDescription& model, Freeze& freeze) {
   for (const LayerDescription& layer : model.layers)
-    if (layer.type == "batch_norm") freeze.trainable_layers.erase(layer.name);
+    if (layer_traits(layer.type).normalises_over_batch) freeze.trainable_layers.erase(layer.name);
 }
 
 }  // namespace moil

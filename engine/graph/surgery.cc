@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/graph/network.h"
 #include "engine/graph/realizers/insert.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
@@ -16,8 +17,8 @@ LayerDescription& layer_named(ModelDescription& model, const std::string& name) 
                        [&](const LayerDescription& l) { return l.name == name; });
 }
 
-const char* rows_property(const LayerDescription& layer) {
-  return layer.type == "conv2d" ? "out_channels" : "units";
+std::string rows_property(const LayerDescription& layer) {
+  return std::string(layer_traits(layer.type).rows_property);
 }
 
 }  // namespace
@@ -38,18 +39,15 @@ const Node* last_weighted(const Graph& graph, std::vector<const Node*>* passed =
   return nullptr;
 }
 
-bool is_classifier(const Node& node) {
-  return node.type == "fully_connected" || node.type == "conv2d";
-}
+bool is_classifier(const Node& node) { return !layer_traits(node.type).rows_property.empty(); }
 
 // Whether an activation behind the classifier passes no gradient where it is flat: a row that is
 // there for every sample never learns.
 bool rows_can_die(const Graph& graph) {
-  static const std::set<std::string> kTypes = {"relu", "relu6", "clip", "hard_sigmoid"};
   std::vector<const Node*> passed;
   (void)last_weighted(graph, &passed);
   return std::any_of(passed.begin(), passed.end(),
-                     [](const Node* node) { return kTypes.contains(node->type); });
+                     [](const Node* node) { return layer_traits(node->type).has_flat_side; });
 }
 
 bool has_bias(ModelDescription& model, const std::string& layer) {
@@ -91,7 +89,7 @@ void fold_classifier_norm(ModelDescription& model, WeightMap& weights) {
   if (model.outputs.size() != 1) return;
   const Graph graph = build_graph(model, 1);
   const Node* norm = last_weighted(graph);
-  if (norm == nullptr || norm->type != "batch_norm") return;
+  if (norm == nullptr || !layer_traits(norm->type).normalises_over_batch) return;
   const Value& input = graph.values[static_cast<std::size_t>(norm->inputs[0])];
   if (input.producer < 0 || !is_classifier(graph.nodes[static_cast<std::size_t>(input.producer)]))
     return;

@@ -1,4 +1,5 @@
-// Layers by type name. Each layer's file offers a maker; the table in factory.cc lists them.
+// Layers by type name. Each layer's file offers a maker; the table in factory.cc lists them with
+// their traits, and is the only place that lists types.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "engine/layers/layer.h"
 #include "engine/layers/properties.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 
@@ -22,7 +24,7 @@ using LayerMaker =
                                                 const Properties& properties);
 
 // Adds or replaces a type, for users' own layers. Not thread-safe: before the first graph is built.
-void register_layer(const std::string& type, LayerMaker maker);
+void register_layer(const std::string& type, LayerMaker maker, const LayerTraits& traits = {});
 
 std::vector<std::string> layer_types();
 

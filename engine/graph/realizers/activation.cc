@@ -1,25 +1,16 @@
-#include "engine/kernels/activation.h"
-
-#include <algorithm>
-
 #include "base/error.h"
 #include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/layers/factory.h"
 
 namespace moil {
 namespace {
 
-std::vector<std::string> activations() {
-  std::vector<std::string> types = {"softmax"};
-  for (const ActivationKind kind : kActivationKinds) types.emplace_back(to_string(kind));
-  return types;
-}
-
 void check_activation(const std::string& type, const std::string& layer) {
-  const auto known = activations();
-  if (std::find(known.begin(), known.end(), type) != known.end()) return;
+  if (layer_traits(type).is_activation) return;
   std::string names = "none";
-  for (const auto& name : known) names += ", " + name;
+  for (const auto& known : layer_types())
+    if (layer_traits(known).is_activation) names += ", " + known;
   throw Error(ErrorCode::kInvalidArgument,
               "layer \"" + layer + "\": unknown activation \"" + type + "\"; known: " + names);
 }

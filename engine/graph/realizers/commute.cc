@@ -1,17 +1,8 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
-namespace {
-
-// Rises with its argument and is flat only where its derivative is 0: the maximum of the activated
-// values is the activated maximum, and the derivative reaches the same element or is 0.
-bool commutes_with_maximum(const LayerDescription& layer) {
-  return layer.type == "relu" || layer.type == "relu6";
-}
-
-}  // namespace
-
 ModelDescription realize_pooling_first(const ModelDescription& model) {
   ModelDescription result = model;
   result.layers = topological_order(model);
@@ -25,11 +16,11 @@ ModelDescription realize_pooling_first(const ModelDescription& model) {
       if (const auto it = instead.find(input); it != instead.end()) input = it->second;
     }
     index[pool.name] = i;
-    if (pool.type != "max_pool" || pool.inputs.size() != 1) continue;
+    if (!layer_traits(pool.type).takes_maximum || pool.inputs.size() != 1) continue;
     const auto source = index.find(pool.inputs[0]);
     if (source == index.end()) continue;
     LayerDescription& activation = result.layers[source->second];
-    if (!commutes_with_maximum(activation) || readers.at(activation.name) != 1 ||
+    if (!layer_traits(activation.type).commutes_with_maximum || readers.at(activation.name) != 1 ||
         moved.contains(activation.name))
       continue;
     const std::string pool_name = pool.name, activation_name = activation.name;

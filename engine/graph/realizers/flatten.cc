@@ -43,7 +43,8 @@ std::set<std::string> readers_of_images(const ModelDescription& model) {
     std::vector<TensorInfo> infos;
     for (const auto& input : layer.inputs) {
       infos.push_back(shape_of(shapes, input, layer.name));
-      if (layer.type != "fully_connected" || infos.back().layout != Layout::kChannelsLast) continue;
+      if (!layer_traits(layer.type).takes_rows || infos.back().layout != Layout::kChannelsLast)
+        continue;
       readers.insert(layer.name);
       infos.back() = flattened(infos.back());
     }

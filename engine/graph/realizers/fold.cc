@@ -5,15 +5,14 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
 
 bool has_weights_to_fold_into(const std::string& type) {
-  return type == "conv2d" || type == "fully_connected";
+  return !layer_traits(type).rows_property.empty();
 }
-
-bool is_fusable_activation(const std::string& type) { return type == "relu" || type == "relu6"; }
 
 double number_or(const Properties& properties, const std::string& name, double fallback) {
   const auto it = properties.find(name);
@@ -110,7 +109,7 @@ ModelDescription fold(const ModelDescription& model, WeightMap* weights,
                       const std::set<std::string>* only) {
   return absorb_into_source(model, [&](LayerDescription& source, const LayerDescription& layer) {
     if (only != nullptr && !only->contains(layer.name)) return false;
-    if (layer.type != "batch_norm" || !has_weights_to_fold_into(source.type) ||
+    if (!layer_traits(layer.type).normalises_over_batch || !has_weights_to_fold_into(source.type) ||
         source.properties.contains("activation")) {
       return false;
     }
@@ -137,7 +136,7 @@ ModelDescription fold_batch_norms(const ModelDescription& model, WeightMap& weig
 
 ModelDescription realize_activation_fusion(const ModelDescription& model) {
   return absorb_into_source(model, [](LayerDescription& source, const LayerDescription& layer) {
-    if (!is_fusable_activation(layer.type) || !has_weights_to_fold_into(source.type) ||
+    if (!layer_traits(layer.type).fuses_into_source || !has_weights_to_fold_into(source.type) ||
         source.properties.contains("activation")) {
       return false;
     }

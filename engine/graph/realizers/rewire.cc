@@ -4,6 +4,7 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/insert.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
@@ -47,7 +48,7 @@ ModelDescription realize_inference(const ModelDescription& model) {
   };
   for (LayerDescription layer : topological_order(model)) {
     for (auto& input : layer.inputs) resolve(input);
-    if (layer.type == "dropout" || layer.type == "identity") {
+    if (layer_traits(layer.type).vanishes_in_inference) {
       instead[layer.name] = layer.inputs.at(0);
     } else {
       result.layers.push_back(std::move(layer));
@@ -61,7 +62,7 @@ ModelDescription realize_frozen(const ModelDescription& model,
                                 const std::set<std::string>& trainable_layers) {
   ModelDescription result = model;
   for (auto& layer : result.layers) {
-    if (layer.type == "batch_norm" && !trainable_layers.contains(layer.name))
+    if (layer_traits(layer.type).normalises_over_batch && !trainable_layers.contains(layer.name))
       layer.properties["frozen"] = true;
   }
   return result;

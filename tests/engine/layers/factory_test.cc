@@ -10,25 +10,86 @@
 namespace moil {
 namespace {
 
+bool is_of_another_test(const std::string& type) {
+  return type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans";
+}
+
+Properties simple_properties(const std::string& type) {
+  if (type == "multi_out") return {{"outputs", std::int64_t{2}}};
+  if (type == "global_average_pool") return {};
+  Properties properties;
+  if (type == "conv2d") properties = {{"out_channels", std::int64_t{3}}};
+  if (type == "fully_connected") properties = {{"units", std::int64_t{3}}};
+  if (type == "conv2d" || type.ends_with("_pool")) properties["kernel"] = std::int64_t{3};
+  if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
+    properties["dims"] = std::vector<std::int64_t>{3};
+  if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 2, 1};
+  if (type == "slice") properties["length"] = std::int64_t{1};
+  if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};
+  return properties;
+}
+
 TEST(Factory, EveryTypeSaysItsName) {
   const auto types = layer_types();
   EXPECT_GE(types.size(), 26U);
   for (const auto& type : types) {
-    Properties properties;
-    if (type == "conv2d") properties = {{"out_channels", std::int64_t{3}}};
-    if (type == "fully_connected") properties = {{"units", std::int64_t{3}}};
-    if (type == "conv2d" || type.ends_with("_pool")) properties["kernel"] = std::int64_t{3};
-    if (type == "global_average_pool") properties.clear();
-    if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
-      properties["dims"] = std::vector<std::int64_t>{3};
-    if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 2, 1};
-    if (type == "slice") properties["length"] = std::int64_t{1};
-    if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};
-    if (type == "multi_out") properties = {{"outputs", std::int64_t{2}}};
-    if (type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans")
-      continue;  // of other tests
-    EXPECT_EQ(make_layer(type, "x", properties)->type(), type);
+    if (is_of_another_test(type)) continue;
+    EXPECT_EQ(make_layer(type, "x", simple_properties(type))->type(), type);
   }
+}
+
+// Whether the layer takes these inputs.
+bool takes(const Layer& layer, const std::vector<TensorInfo>& inputs) {
+  try {
+    (void)layer.infer_outputs(inputs);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// One that the layer takes, several times over.
+std::vector<TensorInfo> inputs_of(const Layer& layer, std::size_t count) {
+  for (const TensorInfo& info :
+       {TensorInfo{{2, 4, 6, 6}, Layout::kChannelsLast}, TensorInfo{{2, 3}, Layout::kPlain},
+        TensorInfo{{2, 3, 3}, Layout::kPlain}}) {
+    const std::vector<TensorInfo> inputs(count, info);
+    if (takes(layer, inputs)) return inputs;
+  }
+  return {};
+}
+
+// What a type says of itself is what its layer does.
+TEST(LayerTraits, AgreeWithTheLayers) {
+  for (const auto& type : layer_types()) {
+    if (is_of_another_test(type)) continue;
+    SCOPED_TRACE(type);
+    const LayerTraits& traits = layer_traits(type);
+    const auto layer = make_layer(type, "x", simple_properties(type));
+    const auto one = inputs_of(*layer, 1), two = inputs_of(*layer, 2);
+    ASSERT_FALSE(one.empty() && two.empty());
+    if (traits.takes_one_input) {
+      EXPECT_FALSE(one.empty());
+      EXPECT_TRUE(two.empty());
+    }
+    const auto weights = layer->weights(one.empty() ? two : one);
+    EXPECT_EQ(traits.owns_weights, !weights.empty());
+    if (!traits.rows_property.empty()) {
+      const std::int64_t rows =
+          std::get<std::int64_t>(simple_properties(type).at(std::string(traits.rows_property)));
+      for (const WeightSpec& weight : weights) EXPECT_EQ(weight.dims[0], rows) << weight.name;
+    }
+    EXPECT_EQ(traits.normalises_over_batch, type == "batch_norm");
+    if (traits.only_moves) {
+      EXPECT_EQ(layer->infer_outputs(one)[0].dims.elements(), one[0].dims.elements());
+    }
+  }
+}
+
+TEST(LayerTraits, OfAnUnknownTypeAreOff) {
+  const LayerTraits& traits = layer_traits("of_the_users");
+  EXPECT_FALSE(traits.takes_one_input);
+  EXPECT_TRUE(traits.rows_property.empty());
 }
 
 TEST(Factory, UnknownTypeNamesTheKnownOnes) {
