@@ -107,7 +107,7 @@ class Planner {
 
   TensorId add_bytes(const std::string& name, std::size_t bytes, TensorKind kind) {
     return add(name,
-               {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain, DType::kF32},
+               {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain},
                kind);
   }
 
@@ -214,7 +214,7 @@ class Planner {
     NodeTensors& t = plan_.nodes[at(i)];
     const WeightSpec& spec = node(i).weights[w];
     const std::string name = weight_name(node(i), spec);
-    const TensorInfo info{spec.dims, Layout::kPlain, DType::kF32};
+    const TensorInfo info{spec.dims, Layout::kPlain};
     TensorId weight = kNoTensor;
     if (t.plan.keeps(w)) {
       weight = add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);

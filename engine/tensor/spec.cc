@@ -2,8 +2,6 @@
 
 namespace moil {
 
-std::size_t bytes_of(DType dtype) { return dtype == DType::kBF16 ? 2 : 4; }
-
 const char* to_string(TensorKind kind) {
   switch (kind) {
     case TensorKind::kInput:

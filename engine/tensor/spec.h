@@ -12,9 +12,6 @@
 
 namespace moil {
 
-enum class DType : std::uint8_t { kF32, kBF16, kI32 };
-std::size_t bytes_of(DType dtype);
-
 // kPlain: row-major in the logical order. kChannelsLast: rank 4, logical [N, C, H, W], in memory
 // [N, H, W, C]; every image-shaped tensor of the engine lies so, which makes a 1x1 convolution a
 // product of matrices and lets per-channel loops be vectors.
@@ -64,8 +61,7 @@ const char* to_string(TensorKind kind);
 struct TensorInfo {
   Dims dims;
   Layout layout = Layout::kPlain;
-  DType dtype = DType::kF32;
-  std::size_t bytes() const { return static_cast<std::size_t>(dims.elements()) * bytes_of(dtype); }
+  std::size_t bytes() const { return static_cast<std::size_t>(dims.elements()) * sizeof(float); }
 };
 
 using TensorId = std::int32_t;

@@ -1,4 +1,4 @@
-#include "engine/graph/paper_accounting.h"
+#include "tests/engine/graph/paper_accounting.h"
 
 #include <gtest/gtest.h>
 

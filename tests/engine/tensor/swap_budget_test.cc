@@ -31,7 +31,7 @@ class Pool {
  public:
   TensorId add(std::size_t bytes, const std::vector<int>& orders, bool always = false,
                Access access = Access::kWrite) {
-    const TensorInfo info{Dims{static_cast<std::int64_t>(bytes / 4)}, Layout::kPlain, DType::kF32};
+    const TensorInfo info{Dims{static_cast<std::int64_t>(bytes / 4)}, Layout::kPlain};
     const TensorId id = pool_.add({"t" + std::to_string(count_++), info,
                                    always ? TensorKind::kWeight : TensorKind::kActivation,
                                    CreateMode::kCreate, kNoTensor});

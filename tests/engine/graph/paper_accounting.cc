@@ -1,4 +1,4 @@
-#include "engine/graph/paper_accounting.h"
+#include "tests/engine/graph/paper_accounting.h"
 
 #include <algorithm>
 #include <vector>
@@ -140,7 +140,7 @@ class Accountant {
 
   void add_weights(int i) {
     for (const WeightSpec& spec : node(i).weights) {
-      const TensorInfo info{spec.dims, Layout::kPlain, DType::kF32};
+      const TensorInfo info{spec.dims, Layout::kPlain};
       pool_.use_always(pool_.add({spec.name, info, TensorKind::kWeight}));
       if (!spec.trainable) continue;
       const TensorId gradient = pool_.add({spec.name, info, TensorKind::kGradient});
