@@ -3,9 +3,9 @@
 #include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <systemd/sd-event.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include "base/error.h"
@@ -13,8 +13,13 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::uint64_t kWakeToken = 0;
 constexpr std::chrono::milliseconds kRest{100};
+constexpr std::uint64_t kMillisecond = 1000;  // in sd-event's microseconds; how late a timer may be
+
+// sd-event answers with an error number below 0.
+void check(int result, const char* what) {
+  if (result < 0) throw system_error(what, -result);
+}
 
 // Whether it ended without an exception; what was thrown is logged.
 template <class Call>
@@ -32,39 +37,38 @@ bool guarded(const char* what, const Call& call) {
 
 }  // namespace
 
-EventLoop::EventLoop()
-    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!epoll_ || !wake_) throw system_error("cannot create the event loop", errno);
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = kWakeToken}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) {
-    throw system_error("cannot watch the wake descriptor", errno);
-  }
+void EventLoop::Unref::operator()(sd_event* event) const { sd_event_unref(event); }
+
+// Its function is not called any more, though others hold it.
+void EventLoop::Unref::operator()(sd_event_source* source) const {
+  sd_event_source_disable_unref(source);
 }
 
+EventLoop::EventLoop() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_) throw system_error("cannot create the event loop", errno);
+  sd_event* event = nullptr;
+  check(sd_event_new(&event), "cannot create the event loop");
+  event_.reset(event);
+  sd_event_source* source = nullptr;
+  check(sd_event_add_io(event, &source, wake_.get(), EPOLLIN, on_wake, this),
+        "cannot watch the wake descriptor");
+  wake_source_.reset(source);
+  // What is posted does not wait behind descriptors that are ready again and again.
+  check(sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT),
+        "cannot prefer the wake descriptor");
+}
+
+EventLoop::~EventLoop() = default;
+
 void EventLoop::run() {
-  std::array<epoll_event, 32> events{};
-  for (;;) {
-    run_posted();
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopped_) return;
-    }
-    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                               milliseconds_to_next_timer());
-    if (n < 0 && errno != EINTR) throw system_error("epoll_wait", errno);
-    for (int i = 0; i < n; ++i) {
-      const auto& event = events[static_cast<std::size_t>(i)];
-      dispatch(event.data.u64, event.events);
-    }
-    run_due_timers();
+  while (!stopped_) {
+    const int result = sd_event_run(event_.get(), UINT64_MAX);
+    if (result != -EINTR) check(result, "cannot wait for events");
   }
 }
 
 void EventLoop::stop() {
-  post([this] {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  });
+  post([this] { stopped_ = true; });
 }
 
 void EventLoop::post(Task task) {
@@ -77,57 +81,11 @@ void EventLoop::post(Task task) {
   [[maybe_unused]] const ssize_t n = ::write(wake_.get(), &one, sizeof one);
 }
 
-void EventLoop::watch(int fd, std::uint32_t events, Handler handler) {
-  const std::uint64_t token = next_token_++;
-  epoll_event event{.events = events, .data = {.u64 = token}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
-    throw system_error("cannot watch a descriptor", errno);
-  }
-  watches_[fd] = {token, events, std::make_shared<Handler>(std::move(handler))};
-  descriptors_[token] = fd;
-}
-
-void EventLoop::change(int fd, std::uint32_t events) {
-  Watch& watch = watches_.at(fd);
-  watch.events = events;
-  epoll_event event{.events = events, .data = {.u64 = watch.token}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0 && errno != ENOENT) {
-    throw system_error("cannot change a watch", errno);  // ENOENT: it rests
-  }
-}
-
-void EventLoop::unwatch(int fd) {
-  const auto it = watches_.find(fd);
-  if (it == watches_.end()) return;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  descriptors_.erase(it->second.token);
-  watches_.erase(it);
-}
-
-EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Task task) {
-  const TimerId id = next_timer_++;
-  timers_.emplace(Clock::now() + delay, Timer{id, std::move(task)});
-  return id;
-}
-
-void EventLoop::cancel(TimerId timer) {
-  std::erase_if(timers_, [timer](const auto& entry) { return entry.second.id == timer; });
-}
-
-int EventLoop::milliseconds_to_next_timer() const {
-  if (timers_.empty()) return -1;
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - Clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
-}
-
-void EventLoop::run_due_timers() {
-  const auto now = Clock::now();
-  while (!timers_.empty() && timers_.begin()->first <= now) {
-    const Task task = std::move(timers_.begin()->second.task);
-    timers_.erase(timers_.begin());
-    guarded("a timer", task);
-  }
+int EventLoop::on_wake(sd_event_source*, int fd, std::uint32_t, void* loop) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t n = ::read(fd, &count, sizeof count);
+  static_cast<EventLoop*>(loop)->run_posted();
+  return 0;
 }
 
 void EventLoop::run_posted() {
@@ -139,32 +97,71 @@ void EventLoop::run_posted() {
   for (const Task& task : tasks) guarded("a task", task);
 }
 
-void EventLoop::dispatch(std::uint64_t token, std::uint32_t events) {
-  if (token == kWakeToken) {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t n = ::read(wake_.get(), &count, sizeof count);
-    return;
-  }
-  const auto it = descriptors_.find(token);
-  if (it == descriptors_.end()) return;
-  const auto handler = watches_.at(it->second).handler;  // kept alive while it runs
-  if (!guarded("a watch", [&] { (*handler)(events); })) {
-    guarded("resting a watch", [&] { rest(token); });
-  }
+void EventLoop::watch(int fd, std::uint32_t events, Handler handler) {
+  auto watch =
+      std::make_unique<Watch>(Watch{*this, std::make_shared<Handler>(std::move(handler)), nullptr});
+  sd_event_source* source = nullptr;
+  check(sd_event_add_io(event_.get(), &source, fd, events, on_events, watch.get()),
+        "cannot watch a descriptor");
+  watch->source.reset(source);
+  watches_[fd] = std::move(watch);
 }
 
-void EventLoop::rest(std::uint64_t token) {
-  const auto it = descriptors_.find(token);
-  if (it == descriptors_.end()) return;  // the handler has ended its watch
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, it->second, nullptr);
-  after(kRest, [this, token] {
-    const auto found = descriptors_.find(token);
-    if (found == descriptors_.end()) return;
-    epoll_event event{.events = watches_.at(found->second).events, .data = {.u64 = token}};
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, found->second, &event) != 0) {
-      throw system_error("cannot watch a descriptor again", errno);
-    }
+void EventLoop::change(int fd, std::uint32_t events) {
+  check(sd_event_source_set_io_events(watches_.at(fd)->source.get(), events),
+        "cannot change a watch");
+}
+
+void EventLoop::unwatch(int fd) {
+  const auto it = watches_.find(fd);
+  if (it == watches_.end()) return;
+  cancel(it->second->rest);
+  watches_.erase(it);
+}
+
+int EventLoop::on_events(sd_event_source*, int fd, std::uint32_t events, void* data) {
+  EventLoop& loop = static_cast<Watch*>(data)->loop;
+  const auto handler = static_cast<Watch*>(data)->handler;  // kept alive while it runs
+  if (!guarded("a watch", [&] { (*handler)(events); }))
+    guarded("resting a watch", [&] { loop.rest(fd); });
+  return 0;
+}
+
+// The handler may have ended its watch, or begun another one of the same descriptor.
+void EventLoop::rest(int fd) {
+  const auto it = watches_.find(fd);
+  if (it == watches_.end()) return;
+  Watch& watch = *it->second;
+  check(sd_event_source_set_enabled(watch.source.get(), SD_EVENT_OFF), "cannot rest a watch");
+  cancel(watch.rest);
+  watch.rest = after(kRest, [&watch] {
+    watch.rest = 0;
+    check(sd_event_source_set_enabled(watch.source.get(), SD_EVENT_ON), "cannot go on watching");
   });
 }
+
+EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Task task) {
+  auto timer = std::make_unique<Timer>(Timer{*this, next_timer_++, std::move(task), nullptr});
+  const auto microseconds =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(delay.count(), 0)) * kMillisecond;
+  sd_event_source* source = nullptr;
+  check(sd_event_add_time_relative(event_.get(), &source, CLOCK_MONOTONIC, microseconds,
+                                   kMillisecond, on_time, timer.get()),
+        "cannot set a timer");
+  timer->source.reset(source);
+  const TimerId id = timer->id;
+  timers_[id] = std::move(timer);
+  return id;
+}
+
+int EventLoop::on_time(sd_event_source*, std::uint64_t, void* data) {
+  auto* timer = static_cast<Timer*>(data);
+  EventLoop& loop = timer->loop;
+  const auto owned = loop.timers_.extract(timer->id);  // its task may set and cancel others
+  guarded("a timer", timer->task);
+  return 0;
+}
+
+void EventLoop::cancel(TimerId timer) { timers_.erase(timer); }
 
 }  // namespace moil::daemon

@@ -1,4 +1,5 @@
-// The one thread that owns sockets, children and the database: an epoll loop with timers.
+// The one thread that owns sockets, children and the database: sd-event, in C++ and for functions
+// that throw.
 //
 // stop() and post() may be called from any thread; everything else only from the thread that runs
 // the loop (or before it runs). Handlers may add and remove watches and timers, their own included.
@@ -12,21 +13,25 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "base/unique_fd.h"
+
+struct sd_event;
+struct sd_event_source;
 
 namespace moil::daemon {
 
 class EventLoop {
  public:
-  using Clock = std::chrono::steady_clock;
   using Task = std::function<void()>;
   using Handler = std::function<void(std::uint32_t events)>;
   using TimerId = std::uint64_t;  // never 0
 
-  EventLoop();
+  EventLoop();  // kIo
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
 
   void run();
   void stop();
@@ -42,33 +47,40 @@ class EventLoop {
   void cancel(TimerId timer);
 
  private:
+  struct Unref {
+    void operator()(sd_event* event) const;
+    void operator()(sd_event_source* source) const;
+  };
+  using Source = std::unique_ptr<sd_event_source, Unref>;
   struct Watch {
-    std::uint64_t token;
-    std::uint32_t events;
+    EventLoop& loop;
     std::shared_ptr<Handler> handler;
+    Source source;
+    TimerId rest = 0;  // until it goes on
   };
   struct Timer {
+    EventLoop& loop;
     TimerId id;
     Task task;
+    Source source;
   };
 
-  int milliseconds_to_next_timer() const;
-  void run_due_timers();
+  static int on_events(sd_event_source* source, int fd, std::uint32_t events, void* watch);
+  static int on_time(sd_event_source* source, std::uint64_t microseconds, void* timer);
+  static int on_wake(sd_event_source* source, int fd, std::uint32_t events, void* loop);
   void run_posted();
-  void dispatch(std::uint64_t token, std::uint32_t events);
-  void rest(std::uint64_t token);
+  void rest(int fd);
 
-  UniqueFd epoll_;
+  std::unique_ptr<sd_event, Unref> event_;
   UniqueFd wake_;  // eventfd: something was posted
-  std::unordered_map<int, Watch> watches_;
-  std::unordered_map<std::uint64_t, int> descriptors_;  // token -> fd; stale events find nothing
-  std::uint64_t next_token_ = 1;
-  std::multimap<Clock::time_point, Timer> timers_;
+  Source wake_source_;
+  std::map<int, std::unique_ptr<Watch>> watches_;  // by descriptor
+  std::map<TimerId, std::unique_ptr<Timer>> timers_;
   TimerId next_timer_ = 1;
+  bool stopped_ = false;
 
   std::mutex mutex_;
   std::vector<Task> posted_;  // guarded by mutex_
-  bool stopped_ = false;      // guarded by mutex_
 };
 
 }  // namespace moil::daemon

@@ -40,10 +40,10 @@ TEST(EventLoopTest, AWatchThatThrowsRestsAndIsTriedAgain) {
     if (++calls == 1) throw std::runtime_error("cannot read");
     loop.stop();
   });
-  const auto begin = EventLoop::Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   loop.run();
   EXPECT_EQ(calls, 2);
-  EXPECT_GT(EventLoop::Clock::now() - begin, 50ms);
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, 50ms);
   loop.unwatch(reader.get());
 }
 
