@@ -1,0 +1,97 @@
+#include "daemon/night/stages/cache_stage.h"
+
+#include <algorithm>
+
+namespace moil::night {
+
+using daemon::Stage;
+
+FeatureReader::Unreadable CacheStage::run() {
+  plan_.has_cache() ? fill() : survey();
+  return std::exchange(filled_.unreadable, {});
+}
+
+FeatureReader& CacheStage::reader() {
+  if (!reader_) {
+    NightModel& model = plan_.model();
+    reader_ = std::make_unique<FeatureReader>(night_.data.origins(), model.bundle.preprocessing,
+                                              *model.backbone, cache_.get(), model_id_,
+                                              night_.augmentation());
+  }
+  return *reader_;
+}
+
+// Global samples are nobody's to forget, be they labelled as well.
+bool CacheStage::may_store(const cache::SampleDigest& sample) const {
+  const data::Digest digest{sample.bytes};
+  return global_.contains(digest) ||
+         night_.data.is_remembered({{data::Source::kLocal, 0}, digest, {}});
+}
+
+void CacheStage::open() {
+  global_.clear();
+  for (const auto* list : {&night_.mix.train, &night_.mix.global_validation})
+    for (const data::MixedSample& sample : *list)
+      if (sample.ref.source == data::Source::kGlobal) global_.insert(sample.digest);
+  const bool bf16 = night_.spec.cache.dtype == daemon::CacheDtype::kBf16;
+  cache::Options options;
+  options.quota_bytes = static_cast<std::uint64_t>(night_.file.cache_quota_bytes);
+  options.leave_free_bytes = static_cast<std::uint64_t>(night_.file.leave_free_bytes);
+  options.stored_as = bf16 ? cache::StoredType::kBf16 : cache::StoredType::kFp32;
+  options.may_store = [this](const cache::SampleDigest& sample) { return may_store(sample); };
+  if (!cache_) cache_ = std::make_unique<cache::FeatureCache>(night_.layout.cache(), options);
+  NightModel& model = plan_.model();
+  const std::string dtype = bf16 ? " bf16" : " fp32";
+  model_id_ =
+      cache::model_id(model.cache_fingerprint() + dtype, night_.base.preprocessing.fingerprint());
+  cache_->use_model(model_id_, "up to " + model.freeze.split + ", " +
+                                   std::to_string(model.backbone->feature_elements()) +
+                                   " elements" + dtype);
+}
+
+void CacheStage::fill() {
+  open();
+  Backbone& backbone = *plan_.model().backbone;
+  FeatureReader reader(night_.data.origins(), night_.base.preprocessing, backbone, cache_.get(),
+                       model_id_, night_.augmentation());
+  const FeatureReader::Portion portions[] = {{night_.mix.train, true},
+                                             {night_.mix.global_validation, false},
+                                             {night_.mix.local_validation, false}};
+  const std::int64_t total = reader.feature_maps(portions);
+  night_.begin(Stage::kCache, total);
+  filled_.reused = -filled_.computed;  // before samples were left out, which is not reuse
+  filled_.uncached = 0;
+  filled_.why_uncached.clear();
+  if (!reader.fill(portions, filled_,
+                   [&](std::int64_t done) { return night_.report(Stage::kCache, done, total); }))
+    throw Stopped{};
+  filled_.reused = std::max(filled_.reused, std::int64_t{0});
+  if (filled_.uncached > 0 && filled_.unreadable.empty()) go_on_uncached(total);
+  backbone.release();
+}
+
+// Without a cache every epoch reads the samples: once before, to know which can be.
+void CacheStage::survey() {
+  FeatureReader reader(night_.data.origins(), night_.base.preprocessing, *plan_.model().backbone,
+                       nullptr, {});
+  const FeatureReader::Portion portions[] = {{night_.mix.train, false},
+                                             {night_.mix.global_validation, false},
+                                             {night_.mix.local_validation, false}};
+  const std::int64_t total = reader.feature_maps(portions);
+  night_.begin(Stage::kMix, total);
+  if (!reader.survey(portions, filled_.unreadable,
+                     [&](std::int64_t done) { return night_.report(Stage::kMix, done, total); }))
+    throw Stopped{};
+}
+
+// What did not fit into the cache is computed each time it is used, beside training.
+void CacheStage::go_on_uncached(std::int64_t total) {
+  const std::string what = std::to_string(filled_.uncached) + " of " + std::to_string(total) +
+                           " feature maps do not fit into the cache (" + filled_.why_uncached + ")";
+  plan_.forecast_uncached(what);
+  night_.events.note(what +
+                     "; they are computed each time they are used, which takes longer: raise "
+                     "cache.quota_bytes, free disk space, store bf16, or ask for fewer views");
+}
+
+}  // namespace moil::night

@@ -1,0 +1,36 @@
+#include "daemon/night/stages/distill_stage.h"
+
+#include "daemon/night/head_network.h"
+#include "daemon/night/mix_record.h"
+
+namespace moil::night {
+
+using daemon::Stage;
+
+void DistillStage::run() {
+  if (!model_.trainer || night_.spec.train.distill == 0 || count_global(night_.mix) == 0) return;
+  const auto file = night_.files.soft_targets();
+  if (!std::filesystem::exists(file)) ask_teacher();
+  restored([&] {
+    return &targets_.emplace(file, night_.mix.train, reader_.views_of(data::Source::kGlobal));
+  });
+}
+
+void DistillStage::ask_teacher() {
+  const auto total =
+      static_cast<std::int64_t>(count_global(night_.mix)) * reader_.views_of(data::Source::kGlobal);
+  night_.begin(Stage::kDistill, total);
+  HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
+  teacher.allocate(weights_of(night_.base));
+  if (!write_soft_targets(
+          night_.files.soft_targets(), teacher, night_.mix.train, reader_,
+          [&](std::int64_t done) { return night_.report(Stage::kDistill, done, total); }))
+    throw Stopped{};
+}
+
+Teacher DistillStage::teacher() const {
+  if (!targets_) return {};
+  return {&*targets_, night_.spec.train.distill};
+}
+
+}  // namespace moil::night

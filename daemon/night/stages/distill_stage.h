@@ -1,0 +1,36 @@
+// Distill: what the model before the night says of global samples, to be learned beside their
+// labels.
+//
+// Leaves soft_targets in the job's folder (soft_targets.h), so that a resumed night learns from the
+// same numbers.
+#pragma once
+
+#include <optional>
+
+#include "daemon/night/soft_targets.h"
+#include "daemon/night/stages/night_context.h"
+#include "daemon/night/stages/plan_stage.h"
+
+namespace moil::night {
+
+class DistillStage {
+ public:
+  DistillStage(NightContext& night, const NightModel& model, FeatureReader& reader)
+      : night_(night), model_(model), reader_(reader) {}
+
+  // Does nothing where the job asks for none or nothing trains.
+  void run();
+  // For training: without targets where there are none.
+  [[nodiscard]] Teacher teacher() const;
+  bool is_used() const { return targets_.has_value(); }
+
+ private:
+  void ask_teacher();
+
+  NightContext& night_;
+  const NightModel& model_;
+  FeatureReader& reader_;
+  std::optional<SoftTargets> targets_;
+};
+
+}  // namespace moil::night

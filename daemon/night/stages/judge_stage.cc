@@ -1,0 +1,59 @@
+#include "daemon/night/stages/judge_stage.h"
+
+#include "daemon/night/anchor.h"
+
+namespace moil::night {
+
+using daemon::Stage;
+
+void JudgeStage::look_at_anchor() {
+  const std::int64_t version = night_.file.anchor_version;
+  if (version == 0 || version == night_.file.base_version || !asks_for_global(night_.spec.guard))
+    return;
+  if (const auto known = record().of(version)) {
+    anchor_ = Anchor{version, known, ""};
+    return;
+  }
+  night_.progress(Stage::kJudge, 0, 1);
+  anchor_ = judge_anchor({version, night_.layout.version(night_.spec.model, version), night_.mix,
+                          night_.data.origins(), night_.base, model_, reader_});
+  if (anchor_->global) record().keep(version, *anchor_->global);
+}
+
+void JudgeStage::run() {
+  night_.begin(Stage::kJudge, 2);
+  KernelSelector& kernels = *model_.trainer_kernels;
+  before_ = judge(model_.base_head, weights_of(night_.base), night_.mix, reader_, kernels);
+  night_.progress(Stage::kJudge, 1, 2);
+  after_ = judge(model_.head, weights_of(model_.bundle), night_.mix, reader_, kernels);
+  night_.progress(Stage::kJudge, 2, 2);
+  if (before_.global) record().keep(night_.file.base_version, *before_.global);
+  if (after_.global) record().keep(night_.file.version, *after_.global);
+}
+
+AccuracyRecord JudgeStage::record() const {
+  return {night_.layout.accuracies(night_.spec.model), held_out_fingerprint(night_.mix)};
+}
+
+Measured JudgeStage::measured() const {
+  Measured m = counted(night_.mix);
+  m.global = {before_.global, after_.global};
+  m.local = {before_.local, after_.local};
+  m.anchor = anchor_;
+  if (after_.local) m.local_classes = local_classes(night_.mix, before_, after_);
+  return m;
+}
+
+nlohmann::json JudgeStage::anchor_details() const {
+  const std::int64_t version = night_.file.anchor_version;
+  if (version == 0) return nullptr;
+  nlohmann::json accuracy;
+  if (version == night_.file.base_version) {
+    if (before_.global) accuracy = *before_.global;
+  } else if (anchor_ && anchor_->global) {
+    accuracy = *anchor_->global;
+  }
+  return {{"version", version}, {"global", std::move(accuracy)}};
+}
+
+}  // namespace moil::night

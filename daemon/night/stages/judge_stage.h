@@ -1,0 +1,39 @@
+// Judge: the models before and after the night, and the model's anchor, on held-out samples.
+//
+// Reads and leaves profiles/accuracy/NAME.json (accuracy_record.h).
+#pragma once
+
+#include "daemon/night/accuracy_record.h"
+#include "daemon/night/judge.h"
+#include "daemon/night/night_model.h"
+#include "daemon/night/stages/night_context.h"
+
+namespace moil::night {
+
+class JudgeStage {
+ public:
+  JudgeStage(NightContext& night, const NightModel& model, FeatureReader& reader)
+      : night_(night), model_(model), reader_(reader) {}
+
+  // The anchor is known from the night that made it, as a rule, or from one that began with it;
+  // else it is judged, before training takes its memory.
+  void look_at_anchor();
+  // When the new version is written.
+  void run();
+
+  // As far as it is known by now.
+  [[nodiscard]] Measured measured() const;
+  // What the guard held global accuracy against, beside the model before the night; null: nothing.
+  [[nodiscard]] nlohmann::json anchor_details() const;
+
+ private:
+  AccuracyRecord record() const;
+
+  NightContext& night_;
+  const NightModel& model_;
+  FeatureReader& reader_;
+  std::optional<Anchor> anchor_;  // where it is another version than the base
+  Judgement before_, after_;
+};
+
+}  // namespace moil::night

@@ -1,0 +1,57 @@
+#include "daemon/night/stages/mix_stage.h"
+
+#include "daemon/night/mix_record.h"
+
+namespace moil::night {
+
+using daemon::Stage;
+
+void MixStage::run() {
+  night_.begin(Stage::kMix, 1);
+  night_.base =
+      open_model_folder(night_.layout.version(night_.spec.model, night_.file.base_version));
+  if (!restore()) draw({});
+  night_.progress(Stage::kMix, 1, 1);
+}
+
+// False where there is no record, or where samples of it were forgotten: these leave no trace in
+// what is trained.
+bool MixStage::restore() {
+  const auto saved = night_.files.load_mix();
+  if (!saved) return false;
+  std::size_t lost = 0;
+  restored([&] {
+    night_.mix = mix_from_json(*saved, night_.data.global(), night_.data.local(), lost);
+    left_out_ = left_out_from_json(saved->value("unreadable", nlohmann::json::array()));
+    return 0;
+  });
+  std::erase_if(left_out_, [&](const LeftOutSample& sample) {
+    return !night_.data.is_remembered({{sample.source, 0}, sample.digest, {}});
+  });
+  if (lost > 0) night_.files.remove_all();
+  return lost == 0;
+}
+
+void MixStage::draw(LeftOut left_out) {
+  night_.mix = night_.data.draw_mix(night_.spec, night_.base.labels, digests_of(left_out));
+  left_out_ = std::move(left_out);
+  require_enough(night_.mix, left_out_);
+  nlohmann::json saved = to_json(night_.mix);
+  saved["unreadable"] = to_json(left_out_);
+  night_.files.save_mix(saved);
+}
+
+// In this order, so that a night that is killed in between comes to the same.
+void MixStage::leave_out(const FeatureReader::Unreadable& unreadable) {
+  const auto found = left_out_of(unreadable, night_.mix, night_.data.global(), night_.data.local());
+  night_.files.remove_training();
+  LeftOut all = left_out_;
+  all.insert(all.end(), found.begin(), found.end());
+  draw(std::move(all));
+  night_.events.note(std::to_string(left_out_.size()) +
+                     (left_out_.size() == 1 ? " sample cannot be read and is"
+                                            : " samples cannot be read and are") +
+                     " left out; the report names what");
+}
+
+}  // namespace moil::night

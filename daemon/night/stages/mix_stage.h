@@ -1,0 +1,32 @@
+// Mix: which samples the night trains on and judges by.
+//
+// Reads the model before the night, the global pack and the label store; leaves mix.json, so that a
+// resumed night has the same samples, whatever was labelled meanwhile.
+#pragma once
+
+#include "daemon/night/left_out.h"
+#include "daemon/night/stages/night_context.h"
+
+namespace moil::night {
+
+class MixStage {
+ public:
+  explicit MixStage(NightContext& night) : night_(night) {}
+
+  // Sets the context's base and mix.
+  void run();
+  // Draws anew without samples that turned out to be unreadable, and drops what was computed for
+  // the mix before. The night is to be planned again.
+  void leave_out(const FeatureReader::Unreadable& unreadable);
+
+  const LeftOut& left_out() const { return left_out_; }
+
+ private:
+  bool restore();
+  void draw(LeftOut left_out);
+
+  NightContext& night_;
+  LeftOut left_out_;
+};
+
+}  // namespace moil::night

@@ -1,0 +1,54 @@
+#include "daemon/night/stages/night_context.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace moil::night {
+
+NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon::JobFile& job_file,
+                           daemon::EventWriter& event_writer, const std::atomic<bool>& stop_flag)
+    : layout(state_layout),
+      file(job_file),
+      spec(job_file.spec),
+      events(event_writer),
+      stop(stop_flag),
+      files(layout.job(file.id)),
+      clock(files),
+      data(layout, file.spec) {}
+
+void NightContext::begin(daemon::Stage stage, std::int64_t total) {
+  require_remembered();
+  clock.begin(stage);
+  progress(stage, 0, total);
+}
+
+bool NightContext::report(daemon::Stage stage, std::int64_t done, std::int64_t total) {
+  daemon::Progress p;
+  p.stage = stage;
+  p.done = done;
+  p.total = total;
+  events.progress(p);
+  return may_go_on(stage, done, total);
+}
+
+void NightContext::progress(daemon::Stage stage, std::int64_t done, std::int64_t total) {
+  if (!report(stage, done, total)) throw Stopped{};
+}
+
+bool NightContext::may_go_on(daemon::Stage stage, std::int64_t done, std::int64_t total) const {
+  const char* pause = std::getenv("MOIL_PAUSE_AT");
+  while (pause != nullptr && 2 * done >= total && daemon::to_string(stage) == pause) ::pause();
+  return !stop.load();
+}
+
+void NightContext::require_remembered() const {
+  for (const auto* list : {&mix.train, &mix.local_validation}) {
+    for (const data::MixedSample& sample : *list) {
+      if (!data.is_remembered(sample))
+        throw SampleForgotten("a sample was forgotten during the night");
+    }
+  }
+}
+
+}  // namespace moil::night

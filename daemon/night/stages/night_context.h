@@ -1,0 +1,68 @@
+// What all stages of a night share: the job and where its files lie, the model before the night,
+// the samples, what was chosen so far, and how the work is told of and stopped.
+//
+// A stage is an object made of this and of what earlier stages made. It writes what a resumed night
+// needs of it to the job's folder (NightFiles) before the next stage begins, and finds it there.
+#pragma once
+
+#include <atomic>
+
+#include "daemon/night/memory_probe.h"
+#include "daemon/night/model_folder.h"
+#include "daemon/night/night_data.h"
+#include "daemon/night/night_files.h"
+#include "daemon/night/stages/stage_clock.h"
+#include "daemon/state_layout.h"
+#include "daemon/worker_protocol.h"
+
+namespace moil::night {
+
+// Thrown between steps where the night was asked to stop; everything to resume from is saved.
+struct Stopped {};
+
+struct NightContext {
+  // All outlive it.
+  NightContext(const daemon::StateLayout& layout, const daemon::JobFile& file,
+               daemon::EventWriter& events, const std::atomic<bool>& stop);
+
+  // A stage begins, or a part of it. Throws SampleForgotten, Stopped.
+  void begin(daemon::Stage stage, std::int64_t total);
+  // Tells how far it is. False where the work has to end.
+  bool report(daemon::Stage stage, std::int64_t done, std::int64_t total);
+  // The same; throws Stopped.
+  void progress(daemon::Stage stage, std::int64_t done, std::int64_t total);
+  // Without telling. Where crash tests have a night stand still: MOIL_PAUSE_AT=STAGE in the
+  // environment stops it for ever once half of that stage is done.
+  bool may_go_on(daemon::Stage stage, std::int64_t done, std::int64_t total) const;
+  bool is_stopped() const { return stop.load(); }
+
+  // Forgetting wins against a running night: nothing is kept that learned from a forgotten sample.
+  // What comes between the last look and the daemon's record of the version, the daemon finds.
+  // Throws SampleForgotten.
+  void require_remembered() const;
+
+  void save_choices() const { files.save_choices(choices); }
+  Augmentation augmentation() const { return {spec.augment.views, spec.augment.flip}; }
+  std::size_t held_out() const {
+    return mix.global_validation.size() + mix.local_validation.size();
+  }
+
+  const daemon::StateLayout& layout;
+  const daemon::JobFile& file;
+  daemon::JobSpec spec;  // as it was submitted, and as a deadline makes it
+  daemon::EventWriter& events;
+  const std::atomic<bool>& stop;
+  const NightFiles files;
+  NightChoices choices;
+  StageClock clock;
+  MemoryProbe probe;
+  NightData data;
+  StoredModel base;  // the model before the night
+  data::Mix mix;
+};
+
+[[nodiscard]] inline WeightsOfPart weights_of(const StoredModel& model) {
+  return [&model](const ModelDescription& part) { return model.weights.of(part); };
+}
+
+}  // namespace moil::night

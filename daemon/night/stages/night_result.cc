@@ -1,0 +1,131 @@
+#include "daemon/night/stages/night_result.h"
+
+#include "daemon/night/mix_record.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+
+constexpr std::size_t kMostLeftOutTold = 100;  // by name
+
+Json sample_details(const NightContext& night, const LeftOut& left_out) {
+  const std::size_t global = count_global(night.mix);
+  return {{"global", global},
+          {"local", night.mix.train.size() - global},
+          {"global_validation", night.mix.global_validation.size()},
+          {"local_validation", night.mix.local_validation.size()},
+          {"left_out", left_out.size()}};
+}
+
+Json swap_details(const NightModel& model, const SwapStatistics& swapped) {
+  if (model.training_memory.swap.mode == SwapMode::kOff) return nullptr;
+  return {{"mode", to_string(model.training_memory.swap.mode)},
+          {"read_bytes", swapped.read_bytes},
+          {"written_bytes", swapped.written_bytes},
+          {"waited_seconds", swapped.waited_seconds}};
+}
+
+Json memory_details(const NightContext& night, const PlanStage& plan, const TrainStage& train) {
+  Json details = {{"predicted_bytes", plan.forecast().total()},
+                  {"measured_bytes", night.probe.peak_bytes()},
+                  {"baseline_bytes", night.probe.baseline_bytes()}};
+  if (const HeadTraining* training = train.training()) {
+    const NightModel& model = plan.model();
+    details["training_plan_bytes"] = training->planned_bytes();
+    details["training_peak_bytes"] = train.peak_bytes();
+    if (!model.elastic)
+      details["training_lower_bound_bytes"] = model.trainer->network().plan().lower_bound_bytes;
+    details["micro_batch"] = micro_batch_of(model.trainer->config());
+    details["swap"] = swap_details(model, train.swapped());
+  }
+  return details;
+}
+
+Json cache_details(const NightContext& night, const NightModel& model, const CacheStage& cache) {
+  const std::size_t bytes = night.spec.cache.dtype == daemon::CacheDtype::kBf16 ? 2 : 4;
+  return {{"computed", cache.filled().computed},
+          {"reused", cache.filled().reused},
+          {"uncached", cache.filled().uncached},
+          {"feature_bytes", model.backbone->feature_elements() * bytes},
+          {"model_id", cache::to_hex(cache.model_id())}};
+}
+
+Json deadline_details(const NightContext& night) {
+  const auto& head = night.choices.head;
+  if (!head) return nullptr;
+  return {{"seconds", *night.spec.deadline_seconds},
+          {"trained_units", head->trained_units},
+          {"rho", head->rho}};
+}
+
+// What is told of every night.
+Json night_details(const NightContext& night, const LeftOut& left_out) {
+  const Json method =
+      night.spec.elastic ? Json("elastic") : daemon::to_json(night.spec).at("train").at("method");
+  return {{"samples", sample_details(night, left_out)},
+          {"left_out", to_json(left_out, kMostLeftOutTold)},
+          {"other_media", night.data.other_media()},
+          {"stages", night.clock.by_stage()},
+          {"method", method}};
+}
+
+Json training_details(const TrainStage& train) {
+  const HeadTraining* training = train.training();
+  return {{"train_seconds", training ? training->seconds() : 0.0},
+          {"train_cpu_seconds", training ? training->state().cpu_seconds : 0.0},
+          {"elastic", training ? training->choices() : Json(nullptr)},
+          {"curve", train.curve()}};
+}
+
+Json details_of(const NightContext& night, const NightStages& stages) {
+  const NightModel& model = stages.plan.model();
+  const MeasuringTime& measuring = stages.plan.measuring();
+  Json details = night_details(night, stages.mix.left_out());
+  details.update(training_details(stages.train));
+  details["freeze"] = {{"trained_units", model.freeze.trained_units},
+                       {"units", model.freeze.total_units},
+                       {"split", model.freeze.split}};
+  details["memory"] = memory_details(night, stages.plan, stages.train);
+  details["kernels"] = {{"measured", measuring.measured()},
+                        {"untried", measuring.untried()},
+                        {"seconds", measuring.seconds()}};
+  details["deadline"] = deadline_details(night);
+  details["near_duplicates"] = {{"held_out", stages.near_duplicates.held_out},
+                                {"remark", stages.near_duplicates.remark()}};
+  details["anchor"] = stages.judge.anchor_details();
+  details["distilled"] = stages.distill.is_used();
+  if (stages.cache.is_used()) details["cache"] = cache_details(night, model, stages.cache);
+  return details;
+}
+
+}  // namespace
+
+daemon::JobResult night_result(NightContext& night, const NightStages& stages,
+                               const std::optional<std::string>& refused) {
+  night.clock.add();
+  const Measured measured = stages.judge.measured();
+  daemon::JobResult result;
+  result.promoted = !refused;
+  result.reason = refused ? *refused : verdict(night.spec.guard, measured);
+  result.global_before = measured.global.before;
+  result.global_after = measured.global.after;
+  result.local_before = measured.local.before;
+  result.local_after = measured.local.after;
+  result.epochs = stages.train.training() ? night.spec.train.epochs : 0;
+  result.seconds = night.clock.total();
+  result.details = details_of(night, stages);
+  return result;
+}
+
+daemon::JobResult refused_result(NightContext& night, const MixStage& mix,
+                                 const std::string& refused) {
+  night.clock.add();
+  daemon::JobResult result;
+  result.reason = refused;
+  result.seconds = night.clock.total();
+  result.details = night_details(night, mix.left_out());
+  return result;
+}
+
+}  // namespace moil::night

@@ -1,0 +1,31 @@
+// A night's result as JSON (docs/protocol.md, job.get), from what its stages came to.
+#pragma once
+
+#include "daemon/night/near_duplicates.h"
+#include "daemon/night/stages/cache_stage.h"
+#include "daemon/night/stages/distill_stage.h"
+#include "daemon/night/stages/judge_stage.h"
+#include "daemon/night/stages/mix_stage.h"
+#include "daemon/night/stages/train_stage.h"
+
+namespace moil::night {
+
+struct NightStages {
+  const MixStage& mix;
+  const PlanStage& plan;
+  const CacheStage& cache;
+  const DistillStage& distill;
+  const TrainStage& train;
+  const JudgeStage& judge;
+  const NearDuplicates& near_duplicates;
+};
+
+// refused: why the new model is kept back, where it is.
+[[nodiscard]] daemon::JobResult night_result(NightContext& night, const NightStages& stages,
+                                             const std::optional<std::string>& refused);
+
+// Of a night that the guard cannot pass, ended before anything was planned.
+[[nodiscard]] daemon::JobResult refused_result(NightContext& night, const MixStage& mix,
+                                               const std::string& refused);
+
+}  // namespace moil::night

@@ -1,0 +1,185 @@
+#include "daemon/night/stages/plan_stage.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/disk_full.h"
+#include "daemon/night/kernel_profile.h"
+#include "daemon/night/stages/night_deadline.h"
+#include "engine/kernels/parallel.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Stage;
+
+std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(1000 * seconds); }
+
+double most_measuring(const daemon::JobSpec& spec) {
+  if (!spec.deadline_seconds) return kMeasuringSeconds;
+  return std::min(kMeasuringSeconds, kMeasuringShare * *spec.deadline_seconds);
+}
+
+// What the cache is asked for by, by the arithmetic: known from a night before, or computed.
+using Answers = std::map<std::string, std::string>;
+
+Answers answer_of(Backbone& backbone, const std::filesystem::path& kernel_profile) {
+  const std::string arithmetic =
+      cache::to_hex(cache::model_id(backbone.arithmetic(), "arithmetic"));
+  const Answers known = load_kernel_profile(kernel_profile).answers;
+  if (const auto it = known.find(arithmetic); it != known.end()) backbone.take_answer(it->second);
+  Answers answers = {{arithmetic, backbone.answer()}};
+  backbone.release();  // training may be timed before maps are computed
+  return answers;
+}
+
+}  // namespace
+
+PlanStage::PlanStage(NightContext& night)
+    : night_(night),
+      measuring_(most_measuring(night.spec), [this](double seconds) { after_kernel(seconds); }) {}
+
+void PlanStage::run() {
+  night_.spec = night_.file.spec;
+  model_ = {};
+  begin_measuring();
+  NightChoices& choices = night_.choices;
+  choices = night_.files.load_choices().value_or(NightChoices{{}, night_.file.threads, nullptr});
+  set_thread_count(choices.threads);
+  needs_ =
+      decoding_needs(night_.data.origins(), night_.mix, night_.base.preprocessing, thread_count());
+  if (night_.spec.deadline_seconds) choose_head();
+  plan_networks();
+  night_.data.check_features(*model_.backbone, model_.freeze);
+  keep_kernels();
+  profile_if_elastic();
+  forecast_ = forecast_memory(model_, has_cache());
+  require_budget(forecast_);
+}
+
+void PlanStage::begin_measuring() {
+  night_.begin(Stage::kMeasure, milliseconds(measuring_.limit()));
+}
+
+// How far the measuring of kernels is, of the time that it may take.
+void PlanStage::after_kernel(double seconds) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_progress_ < std::chrono::milliseconds(200)) return;
+  last_progress_ = now;
+  const std::int64_t limit = milliseconds(measuring_.limit());
+  night_.progress(Stage::kMeasure, std::min(milliseconds(seconds), limit), limit);
+}
+
+void PlanStage::plan_networks() {
+  model_ = plan_night(input());
+  room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
+  night_.data.decode_within(*room_);
+}
+
+NightPlanInput PlanStage::input() {
+  NightPlanInput input{night_.base,
+                       night_.mix,
+                       night_.spec,
+                       night_.data.known_samples(),
+                       needs_,
+                       night_.choices.kernels,
+                       load_kernel_profile(night_.layout.kernel_profile()).choices,
+                       night_.layout.job(night_.file.id),
+                       {},
+                       false,
+                       &measuring_};
+  const nlohmann::json& memory = night_.choices.training_memory;
+  if (!memory.is_null()) input.memory = restored([&] { return training_memory_from_json(memory); });
+  return input;
+}
+
+// With the job's layers as the deepest head that may be trained.
+void PlanStage::choose_head() {
+  if (!night_.choices.head) {
+    plan_networks();
+    night_.choices.head =
+        model_.trainer ? head_in_time(night_, model_, has_cache(), measured_profile().profile)
+                       : HeadChoice{0, 1};
+  }
+  use_head(*night_.choices.head, night_.spec);
+  begin_measuring();
+}
+
+void PlanStage::keep_kernels() {
+  night_.choices.kernels = model_.choices();
+  night_.choices.training_memory = to_json(model_.training_memory);
+  night_.save_choices();
+  const auto file = night_.layout.kernel_profile();
+  save_kernel_profile(
+      file, {model_.kernel_profile(), has_cache() ? answer_of(*model_.backbone, file) : Answers{}});
+  night_.progress(Stage::kMeasure, milliseconds(measuring_.limit()),
+                  milliseconds(measuring_.limit()));
+}
+
+// What a checkpoint was chosen by lies in it.
+void PlanStage::profile_if_elastic() {
+  if (!model_.elastic || !model_.trainer) return;
+  if (night_.choices.rho) model_.elastic->speedup_ratio = *night_.choices.rho;
+  if (std::filesystem::exists(night_.files.checkpoint())) return;
+  profile_ = measured_profile();
+  if (!night_.spec.deadline_seconds) raise_rho();
+}
+
+// To what forward and the cheapest layer take, where the job asks for less: it trains the least.
+void PlanStage::raise_rho() {
+  double& rho = model_.elastic->speedup_ratio;
+  const double least = smallest_speedup_ratio(profile_.profile);
+  if (rho >= least) return;
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "elastic.rho %.3g cannot be reached: forward and the cheapest layer take %.3g of a "
+                "full step; that is trained",
+                rho, least);
+  night_.events.note(text);
+  rho = least;
+  night_.choices.rho = least;
+  night_.save_choices();
+}
+
+TimingStore PlanStage::timing_store() const {
+  return {night_.layout.timing_profiles(night_.spec.model), model_.head,
+          model_.freeze.trainable_layers, model_.trainer->config(), thread_count()};
+}
+
+ProfileInForce PlanStage::measured_profile() {
+  night_.begin(Stage::kProfile, 1);
+  ProfileInForce profile = timing_profile(timing_store(), model_);
+  night_.progress(Stage::kProfile, 1, 1);
+  return profile;
+}
+
+void PlanStage::require_budget(const MemoryForecast& forecast) const {
+  const auto& budget = night_.spec.memory.budget_bytes;
+  if (!budget || forecast.total() <= static_cast<std::size_t>(*budget)) return;
+  throw Error(ErrorCode::kInternal, "the night would need " + std::to_string(forecast.total()) +
+                                        " bytes, although it was fitted to " +
+                                        std::to_string(*budget));
+}
+
+void PlanStage::forecast_uncached(const std::string& what) {
+  constexpr std::size_t kMapped = 2 * cache::kMostResidentBytes;
+  MemoryForecast beside = forecast_memory(model_, false);
+  beside.caching = forecast_.caching;
+  beside.training += kMapped;
+  beside.judging += kMapped;
+  const auto& budget = night_.spec.memory.budget_bytes;
+  if (budget && beside.total() > static_cast<std::size_t>(*budget)) {
+    const std::string message =
+        what + ", and to compute them beside training would take " +
+        std::to_string(beside.total()) + " bytes; memory.budget_bytes allows " +
+        std::to_string(*budget) +
+        "; raise cache.quota_bytes or the budget, free disk space, or store bf16";
+    const auto free = free_disk_bytes(night_.layout.cache());
+    if (free && *free < static_cast<std::uint64_t>(night_.file.leave_free_bytes) + kMapped)
+      throw DiskFull(message);
+    throw Error(ErrorCode::kInvalidArgument, message);
+  }
+  forecast_ = beside;
+}
+
+}  // namespace moil::night

@@ -1,0 +1,62 @@
+// Plan: what will be computed by whom, and in how much memory; with stages measure (kernels) and
+// profile (elastic training's times).
+//
+// Reads choices.json, the kernel profile and the timing profiles of this device; leaves them with
+// what was measured now, so that a resumed night computes and selects the same.
+#pragma once
+
+#include <memory>
+
+#include "daemon/night/decoding.h"
+#include "daemon/night/night_model.h"
+#include "daemon/night/stages/night_context.h"
+#include "daemon/night/timing_store.h"
+
+namespace moil::night {
+
+class PlanStage {
+ public:
+  explicit PlanStage(NightContext& night);
+  PlanStage(const PlanStage&) = delete;
+  PlanStage& operator=(const PlanStage&) = delete;
+
+  // For the context's mix; again, where that has changed. kInvalidArgument for what the job asks
+  // for and cannot have.
+  void run();
+
+  NightModel& model() { return model_; }
+  const NightModel& model() const { return model_; }
+  bool has_cache() const { return night_.spec.cache.enabled && !model_.backbone->is_identity(); }
+  const MeasuringTime& measuring() const { return measuring_; }
+  const ProfileInForce& profile() const { return profile_; }  // of elastic training
+
+  const MemoryForecast& forecast() const { return forecast_; }
+  // Where feature maps that the cache had no room for are computed beside training: the forecast
+  // takes that in. `what`: of the maps. Throws DiskFull, or kInvalidArgument, over the budget.
+  void forecast_uncached(const std::string& what);
+
+  TimingStore timing_store() const;
+
+ private:
+  void begin_measuring();
+  void after_kernel(double seconds);
+  void plan_networks();
+  NightPlanInput input();
+  void choose_head();
+  void keep_kernels();
+  void profile_if_elastic();
+  void raise_rho();
+  ProfileInForce measured_profile();
+  void require_budget(const MemoryForecast& forecast) const;
+
+  NightContext& night_;
+  MeasuringTime measuring_;
+  std::chrono::steady_clock::time_point last_progress_{};
+  DecodingNeeds needs_;
+  std::unique_ptr<DecodingRoom> room_;
+  NightModel model_;
+  ProfileInForce profile_;
+  MemoryForecast forecast_;
+};
+
+}  // namespace moil::night
