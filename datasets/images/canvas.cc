@@ -8,7 +8,6 @@ Canvas::Canvas(Image& image, int width, int height, int channels, int orientatio
     : image_(image),
       width_(width),
       height_(height),
-      channels_(channels),
       orientation_(orientation >= 2 && orientation <= 8 ? orientation : 1) {
   if (is_turned(orientation_)) {
     image_.resize(height, width, channels_of(channels));

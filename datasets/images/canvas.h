@@ -36,7 +36,7 @@ class Canvas {
   std::uint8_t* place(int x, int y);
 
   Image& image_;
-  int width_, height_, channels_, orientation_;
+  int width_, height_, orientation_;
   std::vector<std::uint8_t> opaque_;  // one row, where there is alpha
 };
 
