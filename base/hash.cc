@@ -38,30 +38,22 @@ Hash128 hash128(ByteView content) {
   return big_endian(XXH3_128bits(content.data(), content.size()));
 }
 
-// Both lengths are digests of one state.
-struct Hasher::State {
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> xxh3{XXH3_createState()};
-};
+void Hasher::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
 
-Hasher::Hasher() : state_(std::make_unique<State>()) {
-  if (!state_->xxh3) throw Error(ErrorCode::kResourceExhausted, "no memory for a checksum");
-  XXH3_128bits_reset(state_->xxh3.get());
+Hasher::Hasher() : state_(XXH3_createState()) {
+  if (!state_) throw Error(ErrorCode::kResourceExhausted, "no memory for a checksum");
+  XXH3_128bits_reset(state_.get());
 }
-
-Hasher::~Hasher() = default;
 
 void Hasher::add(ByteView piece) { add(piece.data(), piece.size()); }
 
 void Hasher::add(const void* data, std::size_t bytes) {
-  XXH3_128bits_update(state_->xxh3.get(), data, bytes);
+  XXH3_128bits_update(state_.get(), data, bytes);
 }
 
-std::uint64_t Hasher::hash64() const { return XXH3_64bits_digest(state_->xxh3.get()); }
+std::uint64_t Hasher::hash64() const { return XXH3_64bits_digest(state_.get()); }
 
-Hash128 Hasher::hash128() const { return big_endian(XXH3_128bits_digest(state_->xxh3.get())); }
+Hash128 Hasher::hash128() const { return big_endian(XXH3_128bits_digest(state_.get())); }
 
 std::string to_hex(ByteView bytes) {
   std::string text;

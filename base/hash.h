@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+struct XXH3_state_s;
+
 namespace moil {
 
 using ByteView = std::span<const std::uint8_t>;
@@ -23,9 +25,6 @@ using Hash128 = std::array<std::uint8_t, 16>;  // big-endian, as it is printed
 class Hasher {
  public:
   Hasher();  // kResourceExhausted
-  ~Hasher();
-  Hasher(const Hasher&) = delete;
-  Hasher& operator=(const Hasher&) = delete;
 
   void add(ByteView piece);
   void add(const void* data, std::size_t bytes);
@@ -33,8 +32,10 @@ class Hasher {
   [[nodiscard]] Hash128 hash128() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;  // of which both lengths are digests
 };
 
 // Two lower-case hexadecimal digits a byte.

@@ -14,10 +14,6 @@ constexpr int kNesting = 64;
 // A list that is shorter is not worth a row.
 constexpr std::size_t kShortList = 1024;
 
-std::string text_of(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 struct Found {
   Json::json_pointer at;
   std::size_t bytes = kShortList;
@@ -35,7 +31,7 @@ void find_longest(const Json& value, const Json::json_pointer& at, Found& longes
   if (value.is_object()) {
     for (const auto& [name, member] : value.items()) find_longest(member, at / name, longest);
   } else if (value.is_array() && !names_samples(value)) {
-    if (const std::size_t bytes = text_of(value).size(); bytes > longest.bytes)
+    if (const std::size_t bytes = to_line(value).size(); bytes > longest.bytes)
       longest = {at, bytes};
   }
 }
@@ -44,7 +40,7 @@ void find_longest(const Json& value, const Json::json_pointer& at, Found& longes
 // gone.
 template <typename Take>
 void shorten(Json& result, std::size_t most_bytes, const Take& take) {
-  while (text_of(result).size() > most_bytes) {
+  while (to_line(result).size() > most_bytes) {
     Found longest;
     find_longest(result, Json::json_pointer(), longest);
     if (longest.at.empty()) return;  // nothing is left to take
@@ -62,7 +58,7 @@ void write_result(const StateLayout& layout, std::int64_t job, const JobResult& 
   shorten(document, kMostResultBytes,
           [&](const std::string& pointer, const Json&) { too_long.push_back(pointer); });
   if (!too_long.empty()) document["details"]["too_long"] = too_long;
-  write_file_atomic(layout.job_result(job), text_of(document) + "\n");
+  write_file_atomic(layout.job_result(job), to_line(document) + "\n");
 }
 
 std::optional<Json> finished_result(const StateLayout& layout, std::int64_t job,

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "daemon/json/parse.h"
 
 namespace moil::daemon {
 
@@ -96,10 +97,6 @@ Json to_json(const ImportResult& result) { return write_fields(result); }
 
 namespace {
 
-std::string text_of(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // Whole characters of UTF-8.
 std::string cut(std::string text) {
   if (text.size() <= kMostTextBytes) return text;
@@ -114,7 +111,7 @@ Json some_of(const FieldErrors& errors) {
   std::size_t bytes = 0;
   for (const FieldError& error : errors) {
     Json entry = {{"pointer", cut(error.pointer)}, {"message", cut(error.message)}};
-    bytes += text_of(entry).size() + 1;
+    bytes += to_line(entry).size() + 1;
     if (bytes > kMostLineBytes / 2) break;
     list.push_back(std::move(entry));
   }
@@ -147,11 +144,11 @@ void EventWriter::error(const Error& error) {
 
 void EventWriter::write(const char* event, Json body) {
   body["event"] = event;
-  (void)write_all(descriptor_, text_of(body) + "\n");
+  (void)write_all(descriptor_, to_line(body) + "\n");
 }
 
 void write_reply(int descriptor, const Json& reply) {
-  if (!write_all(descriptor, text_of(reply)))
+  if (!write_all(descriptor, to_line(reply)))
     throw system_error("cannot write the reply to the daemon", errno);
 }
 

@@ -36,9 +36,7 @@ ModelId model_id(std::string_view backbone_fingerprint,
   return id;
 }
 
-SampleDigest sample_digest(std::span<const std::uint8_t> content) {
-  return {hash128(content)};
-}
+SampleDigest sample_digest(std::span<const std::uint8_t> content) { return {hash128(content)}; }
 
 std::string to_hex(const ModelId& id) { return moil::to_hex(id.bytes); }
 std::string to_hex(const SampleDigest& digest) { return moil::to_hex(digest.bytes); }

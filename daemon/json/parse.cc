@@ -132,6 +132,10 @@ Json parse_json(std::string_view text, int nesting_limit, Comments comments) {
   }
 }
 
+std::string to_line(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::map<std::string, int> lines_of(std::string_view text) { return LineWalker(text).walk(); }
 
 }  // namespace moil::daemon

@@ -1,4 +1,5 @@
-// Strangers' JSON: parsed with a limit on nesting, and positions for configuration errors.
+// JSON as text. Strangers' is parsed with a limit on nesting, and positions for configuration
+// errors.
 #pragma once
 
 #include <map>
@@ -17,6 +18,9 @@ enum class Comments { kForbidden, kAllowed };
 
 // The document; kBadData (with where, and what was expected) where it is not JSON or nests deeper.
 Json parse_json(std::string_view text, int nesting_limit, Comments comments = Comments::kForbidden);
+
+// Any document as one line; bytes that are not UTF-8 are replaced.
+std::string to_line(const Json& document);
 
 // JSON pointer of every member and item -> the line (from 1) it begins on. For valid JSON.
 std::map<std::string, int> lines_of(std::string_view text);

@@ -51,15 +51,13 @@ std::optional<double> AccuracyRecord::of(std::int64_t version) const {
 }
 
 void AccuracyRecord::keep(std::int64_t version, double accuracy) const {
-  Json sets = sets_of(file_), kept = Json::array();
-  Json own = {{"held_out", held_out_}, {"global", Json::object()}};
-  if (const Json* set = find_set(sets, held_out_)) own = *set;
+  Json sets = sets_of(file_);
+  const Json* known = find_set(sets, held_out_);
+  Json own = known ? *known : Json{{"held_out", held_out_}, {"global", Json::object()}};
   own["global"][std::to_string(version)] = accuracy;
-  kept.push_back(std::move(own));
-  for (Json& set : sets) {
-    const bool is_other = &set != find_set(sets, held_out_);
-    if (is_other && kept.size() < kMostSets) kept.push_back(set);
-  }
+  Json kept = Json::array({std::move(own)});
+  for (const Json& set : sets)
+    if (&set != known && kept.size() < kMostSets) kept.push_back(set);
   std::filesystem::create_directories(file_.parent_path());
   write_file_atomic(file_, Json{{"version", kVersion}, {"sets", kept}}.dump(1) + "\n");
 }

@@ -57,8 +57,4 @@ std::string notification(const std::string& method, const Json& params) {
   return to_line({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
 }
 
-std::string to_line(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace moil::daemon

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "daemon/json/parse.h"  // to_line
 #include "daemon/rpc/error.h"
 
 namespace moil::daemon {
@@ -44,7 +45,5 @@ class Reply {
 Json error_reply(const Json& id, const RpcError& error);
 // A notification's line: {"jsonrpc":"2.0","method":...,"params":...}.
 std::string notification(const std::string& method, const Json& params);
-// Any document as one line; bytes that are not UTF-8 are replaced.
-std::string to_line(const Json& document);
 
 }  // namespace moil::daemon

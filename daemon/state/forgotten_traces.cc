@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/json/parse.h"
+
 namespace moil::daemon {
 namespace {
 
@@ -114,7 +116,7 @@ std::string cleaned(const Row& row, bool is_json, const Names& names) {
     return text;
   }
   clean(document, names);
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return to_line(document);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "daemon/job_result.h"
+#include "daemon/json/parse.h"
 
 namespace moil::daemon {
 namespace {
@@ -308,7 +309,7 @@ void JobStore::insert_event(std::int64_t id, const Json& body) {
                    "INSERT INTO events (job, seq, at, body) VALUES (?1, 1 + coalesce("
                    "(SELECT max(seq) FROM events WHERE job = ?1), 0), ?2, ?3)");
   insert.bind(id).bind(now_milliseconds());
-  insert.bind(std::string_view(body.dump(-1, ' ', false, Json::error_handler_t::replace))).run();
+  insert.bind(std::string_view(to_line(body))).run();
 }
 
 }  // namespace moil::daemon

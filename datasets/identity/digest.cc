@@ -25,9 +25,7 @@ Digest Digest::from_bytes(std::span<const std::uint8_t> raw) {
   return digest;
 }
 
-Digest digest_of(std::span<const std::uint8_t> content) {
-  return {hash128(content)};
-}
+Digest digest_of(std::span<const std::uint8_t> content) { return {hash128(content)}; }
 
 Digest digest_of(std::string_view content) {
   return digest_of(

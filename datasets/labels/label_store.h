@@ -31,9 +31,9 @@
 #include <string>
 #include <vector>
 
+#include "base/sqlite/database.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
-#include "base/sqlite/database.h"
 
 namespace moil::data {
 

@@ -1,12 +1,11 @@
 #include "datasets/labels/sample_files.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "base/disk_full.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/unique_fd.h"
 

@@ -55,8 +55,9 @@ void FeatureShardWriter::add(std::span<const ClassId> labels, const Digest& dige
     write(features.data(), features.size_bytes());
     feature_bytes_ += features.size_bytes();
   } else {
-    narrow_.clear();
-    for (const float value : features) narrow_.push_back(to_bf16(value));
+    narrow_.resize(features.size());
+    narrow_to_bf16(features.data(), features.size(),
+                   reinterpret_cast<std::uint8_t*>(narrow_.data()));
     write(narrow_.data(), bytes_of(narrow_));
     feature_bytes_ += bytes_of(narrow_);
   }

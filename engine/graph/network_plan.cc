@@ -106,9 +106,7 @@ class Planner {
   }
 
   TensorId add_bytes(const std::string& name, std::size_t bytes, TensorKind kind) {
-    return add(name,
-               {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain},
-               kind);
+    return add(name, {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain}, kind);
   }
 
   // What a tensor is the same data as.

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "engine/io/model_json.h"
 #include "base/safetensors/strict_json.h"
+#include "engine/io/model_json.h"
 
 namespace moil {
 namespace {

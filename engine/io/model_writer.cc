@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "engine/io/model_json.h"
 #include "base/safetensors/strict_json.h"
+#include "engine/io/model_json.h"
 
 namespace moil {
 namespace {

@@ -16,8 +16,8 @@
 #include <map>
 #include <string>
 
-#include "engine/graph/model_description.h"
 #include "base/safetensors/header.h"
+#include "engine/graph/model_description.h"
 
 namespace moil {
 

@@ -5,11 +5,11 @@
 
 #include <fstream>
 
+#include "base/sqlite/database.h"
 #include "daemon/ctl/client.h"
 #include "daemon/methods/cache_access.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/rpc/receive.h"
-#include "base/sqlite/database.h"
 #include "tests/daemon/support/hung_file.h"
 
 namespace moil::daemon::test {

@@ -20,6 +20,23 @@ class Models : public testing::Test {
   static Json active(const TestServer& server) {
     return result_of(server.socket(), "model.get", {{"model", "digits"}})["version"];
   }
+  // One that had begun when its daemon died, before a worker ran.
+  std::int64_t begun_job() const {
+    std::int64_t id = 0;
+    {
+      TestServer server(state());
+      import_model(server);
+      server.world.minute = 720;
+      id = submit(server.socket(), "night", false);
+    }
+    Database database(state() / "moild.db", Database::Access::kReadWrite);
+    prepare_database(database);
+    ModelStore models(database, StateLayout(state()));
+    JobStore jobs(database, models);
+    EXPECT_EQ(jobs.prepare(id).version, 2);
+    jobs.begin(id);
+    return id;
+  }
   TempFolder folder_;
 };
 
@@ -166,22 +183,7 @@ TEST_F(Models, WhatACrashLeftIsRemovedAndWhatCountsStays) {
 // A crash between the worker's rename and the daemon's record: the job runs again, finds its
 // version in place and reports it.
 TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
-  std::int64_t id = 0;
-  {
-    TestServer server(state());
-    import_model(server);
-    server.world.minute = 720;
-    id = submit(server.socket(), "night", false);
-  }
-  {
-    Database database(state() / "moild.db", Database::Access::kReadWrite);
-    prepare_database(database);
-    ModelStore models(database, StateLayout(state()));
-    JobStore jobs(database, models);
-    EXPECT_EQ(jobs.prepare(id).version, 2);
-    jobs.begin(id);
-    jobs.begin(id);
-  }
+  const std::int64_t id = begun_job();
   fs::create_directories(model("2"));
   std::ofstream(model("2") / "model.json") << "the worker's";
   const TestServer server(state());
@@ -196,22 +198,8 @@ TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
 
 // What finished while the daemon was dying is recorded when it starts: no worker could run.
 TEST_F(Models, ADaemonThatRestartsFindsAFinishedResult) {
-  std::int64_t id = 0;
-  {
-    TestServer server(state());
-    import_model(server);
-    server.world.minute = 720;
-    id = submit(server.socket(), "night", false);
-  }
+  const std::int64_t id = begun_job();
   const StateLayout layout(state());
-  {
-    Database database(state() / "moild.db", Database::Access::kReadWrite);
-    prepare_database(database);
-    ModelStore models(database, layout);
-    JobStore jobs(database, models);
-    EXPECT_EQ(jobs.prepare(id).version, 2);
-    jobs.begin(id);
-  }
   fs::create_directories(model("2"));
   fs::create_directories(layout.job(id));
   JobResult result;

@@ -28,6 +28,12 @@ bool CacheStage::may_store(const cache::SampleDigest& sample) const {
          night_.data.is_remembered({{data::Source::kLocal, 0}, digest, {}});
 }
 
+std::array<FeatureReader::Portion, 3> CacheStage::portions(bool all_views) const {
+  return {{{night_.mix.train, all_views},
+           {night_.mix.global_validation, false},
+           {night_.mix.local_validation, false}}};
+}
+
 void CacheStage::open() {
   global_.clear();
   for (const auto* list : {&night_.mix.train, &night_.mix.global_validation})
@@ -54,15 +60,13 @@ void CacheStage::fill() {
   Backbone& backbone = *plan_.model().backbone;
   FeatureReader reader(night_.data.origins(), night_.base.preprocessing, backbone, cache_.get(),
                        model_id_, night_.augmentation());
-  const FeatureReader::Portion portions[] = {{night_.mix.train, true},
-                                             {night_.mix.global_validation, false},
-                                             {night_.mix.local_validation, false}};
-  const std::int64_t total = reader.feature_maps(portions);
+  const auto samples = portions(/*all_views=*/true);
+  const std::int64_t total = reader.feature_maps(samples);
   night_.begin(Stage::kCache, total);
   filled_.reused = -filled_.computed;  // before samples were left out, which is not reuse
   filled_.uncached = 0;
   filled_.why_uncached.clear();
-  if (!reader.fill(portions, filled_,
+  if (!reader.fill(samples, filled_,
                    [&](std::int64_t done) { return night_.report(Stage::kCache, done, total); }))
     throw Stopped{};
   filled_.reused = std::max(filled_.reused, std::int64_t{0});
@@ -74,12 +78,10 @@ void CacheStage::fill() {
 void CacheStage::survey() {
   FeatureReader reader(night_.data.origins(), night_.base.preprocessing, *plan_.model().backbone,
                        nullptr, {});
-  const FeatureReader::Portion portions[] = {{night_.mix.train, false},
-                                             {night_.mix.global_validation, false},
-                                             {night_.mix.local_validation, false}};
-  const std::int64_t total = reader.feature_maps(portions);
+  const auto samples = portions(/*all_views=*/false);
+  const std::int64_t total = reader.feature_maps(samples);
   night_.begin(Stage::kMix, total);
-  if (!reader.survey(portions, filled_.unreadable,
+  if (!reader.survey(samples, filled_.unreadable,
                      [&](std::int64_t done) { return night_.report(Stage::kMix, done, total); }))
     throw Stopped{};
 }

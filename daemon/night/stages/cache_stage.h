@@ -5,6 +5,7 @@
 // what a killed night had put into the cache is there.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <unordered_set>
 
@@ -24,12 +25,13 @@ class CacheStage {
   // Of the night's feature maps, once run() found nothing unreadable.
   FeatureReader& reader();
 
-  cache::FeatureCache* cache() { return cache_.get(); }  // null: none
-  bool is_used() const { return cache_ != nullptr; }
+  cache::FeatureCache* cache() const { return cache_.get(); }  // null: none
   const cache::ModelId& model_id() const { return model_id_; }
   const FeatureReader::Filled& filled() const { return filled_; }
 
  private:
+  // Of the mix: what is trained with all of its views or with the plain one, what judges as it is.
+  std::array<FeatureReader::Portion, 3> portions(bool all_views) const;
   void open();
   void fill();
   void survey();

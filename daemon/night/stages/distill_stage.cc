@@ -11,9 +11,8 @@ void DistillStage::run() {
   if (!model_.trainer || night_.spec.train.distill == 0 || count_global(night_.mix) == 0) return;
   const auto file = night_.files.soft_targets();
   if (!std::filesystem::exists(file)) ask_teacher();
-  restored([&] {
-    return &targets_.emplace(file, night_.mix.train, reader_.views_of(data::Source::kGlobal));
-  });
+  restored(
+      [&] { targets_.emplace(file, night_.mix.train, reader_.views_of(data::Source::kGlobal)); });
 }
 
 void DistillStage::ask_teacher() {

@@ -10,14 +10,15 @@ void JudgeStage::look_at_anchor() {
   const std::int64_t version = night_.file.anchor_version;
   if (version == 0 || version == night_.file.base_version || !asks_for_global(night_.spec.guard))
     return;
-  if (const auto known = record().of(version)) {
+  const AccuracyRecord record = accuracies();
+  if (const auto known = record.of(version)) {
     anchor_ = Anchor{version, known, ""};
     return;
   }
   night_.progress(Stage::kJudge, 0, 1);
   anchor_ = judge_anchor({version, night_.layout.version(night_.spec.model, version), night_.mix,
                           night_.data.origins(), night_.base, model_, reader_});
-  if (anchor_->global) record().keep(version, *anchor_->global);
+  if (anchor_->global) record.keep(version, *anchor_->global);
 }
 
 void JudgeStage::run() {
@@ -27,11 +28,12 @@ void JudgeStage::run() {
   night_.progress(Stage::kJudge, 1, 2);
   after_ = judge(model_.head, weights_of(model_.bundle), night_.mix, reader_, kernels);
   night_.progress(Stage::kJudge, 2, 2);
-  if (before_.global) record().keep(night_.file.base_version, *before_.global);
-  if (after_.global) record().keep(night_.file.version, *after_.global);
+  const AccuracyRecord record = accuracies();
+  if (before_.global) record.keep(night_.file.base_version, *before_.global);
+  if (after_.global) record.keep(night_.file.version, *after_.global);
 }
 
-AccuracyRecord JudgeStage::record() const {
+AccuracyRecord JudgeStage::accuracies() const {
   return {night_.layout.accuracies(night_.spec.model), held_out_fingerprint(night_.mix)};
 }
 

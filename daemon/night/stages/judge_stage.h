@@ -27,7 +27,7 @@ class JudgeStage {
   [[nodiscard]] nlohmann::json anchor_details() const;
 
  private:
-  AccuracyRecord record() const;
+  AccuracyRecord accuracies() const;
 
   NightContext& night_;
   const NightModel& model_;

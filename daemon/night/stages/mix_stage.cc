@@ -23,7 +23,6 @@ bool MixStage::restore() {
   restored([&] {
     night_.mix = mix_from_json(*saved, night_.data.global(), night_.data.local(), lost);
     left_out_ = left_out_from_json(saved->value("unreadable", nlohmann::json::array()));
-    return 0;
   });
   std::erase_if(left_out_, [&](const LeftOutSample& sample) {
     return !night_.data.is_remembered({{sample.source, 0}, sample.digest, {}});

@@ -95,7 +95,7 @@ Json details_of(const NightContext& night, const NightStages& stages) {
                                 {"remark", stages.near_duplicates.remark()}};
   details["anchor"] = stages.judge.anchor_details();
   details["distilled"] = stages.distill.is_used();
-  if (stages.cache.is_used()) details["cache"] = cache_details(night, model, stages.cache);
+  if (stages.cache.cache() != nullptr) details["cache"] = cache_details(night, model, stages.cache);
   return details;
 }
 

@@ -1,10 +1,10 @@
-#include "base/half_floats.h"
 #include "datasets/pack/feature_pack.h"
 
 #include <cmath>
 #include <limits>
 
 #include "base/file.h"
+#include "base/half_floats.h"
 #include "base/random.h"
 #include "datasets/pack/image_pack.h"
 #include "tests/datasets/support.h"
@@ -75,9 +75,8 @@ TEST_F(FeaturePackTest, HoldsTheSameFeatures) {
           opened->read(i, features.data());
           for (int k = 0; k < 15; ++k) {
             const float expected = value(j, k);
-            EXPECT_EQ(
-                features[static_cast<std::size_t>(k)],
-                type == FeatureType::kFloat32 ? expected : from_bf16(to_bf16(expected)));
+            EXPECT_EQ(features[static_cast<std::size_t>(k)],
+                      type == FeatureType::kFloat32 ? expected : from_bf16(to_bf16(expected)));
           }
           if (j == 4) {
             EXPECT_THAT(opened->labels(i), ElementsAre(0, 2));
