@@ -51,8 +51,7 @@ class Case:
     trainable_layers: Layers
     alpha: float = 0.0
     pretraining: Training | None = None  # None: comes with ImageNet's weights
-    selections: int = 50  # that predictions are compared with
-    rounds: int = 9  # visits of each, apart in time
+    rounds: int = 9  # that elastic_bench measures, apart in time
 
     @property
     def title(self) -> str:
@@ -95,7 +94,7 @@ def cases(names: list[str] | None, quick: bool) -> list[Case]:
 
 
 def _shorter(case: Case) -> Case:
-    shorter = replace(case, training=replace(case.training, epochs=6), selections=10, rounds=2)
+    shorter = replace(case, training=replace(case.training, epochs=6), rounds=2)
     if case.pretraining is None:
         return replace(shorter, size=Size(None, 16, 10))
     return replace(shorter, size=Size(150, 40, 30), pretraining=replace(case.pretraining, epochs=5, batch=32))
@@ -124,4 +123,4 @@ def _extent(case: Case) -> dict[str, str]:
     if case.pretraining:
         known = {"of each global class": each(size.train_per_global_class), "epochs of pretraining": str(case.pretraining.epochs)}
     local = {"images of each local class": each(size.train_per_local_class), "held out": each(size.held_out_per_class)}
-    return {**local, **known, "epochs": str(case.training.epochs), "selections predicted": str(case.selections)}
+    return {**local, **known, "epochs": str(case.training.epochs)}

@@ -17,7 +17,6 @@ SLACK = 1.05  # of ρ times the seconds of full training
 POINT = 0.01
 SELECTOR_MS = 50.0
 CHOOSING_SHARE = 0.01
-PROFILE_PERCENT = 5.0
 RHO = 0.5  # at which accuracy and memory are judged
 ENOUGH_SEEDS = 3  # to judge accuracy by
 
@@ -121,21 +120,3 @@ def _of_bench(bench: dict[str, Any]) -> Iterator[_Judged]:
         if share is not None:
             text = f"at ρ = {rho} steps that take turns with full ones take at most {SLACK:g} ρ of theirs"
             yield text, share <= SLACK * float(rho), f"{share / float(rho):.3f} ρ"
-    yield _predictions(bench)
-
-
-def _predictions(bench: dict[str, Any]) -> _Judged:
-    """Also as parts of a full backward pass: of a tiny selection, microseconds are many percent."""
-    errors = [abs(error) for error in bench["profile_error_percent"]]
-    within = sum(error <= PROFILE_PERCENT for error in errors)
-    figures = f"{within} of {len(errors)}, {median(errors):.1f} % in the median, {max(errors):.1f} % at most"
-    if first := bench.get("first_profile_error_percent"):
-        figures += f"; by the first profile {sum(abs(error) <= PROFILE_PERCENT for error in first)}"
-    if spread := bench.get("measured_spread_percent"):
-        figures += f"; half of the measurements against the others {sum(s <= PROFILE_PERCENT for s in spread)}"
-    if rounds := bench.get("measured_rounds"):
-        figures += f" in {rounds} rounds"
-    if shares := bench.get("backward_shares"):
-        parts = [error * share for error, share in zip(errors, shares, strict=True)]
-        figures += f"; of a full backward pass {max(parts):.1f} %"
-    return f"predictions of a backward pass are off by at most {PROFILE_PERCENT:g} %", within == len(errors), figures

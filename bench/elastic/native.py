@@ -1,4 +1,4 @@
-"""elastic_bench: how long the selector takes, and how far predictions of a step are off."""
+"""elastic_bench: how long the selector takes, and what steps of its selections take."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .cases import Case
 
 
 def selections(case: Case, model: Path) -> dict[str, Any]:
-    say(f"{case.name}: the selector, and {case.selections} selections predicted and measured")
+    say(f"{case.name}: the selector, and steps of what it selects")
     command: list[str | Path] = [build_dir() / "bench" / "elastic_bench", "--model", model]
     command += ["--trainable-layers", str(case.trainable_layers), "--batch", str(case.training.batch)]
-    command += ["--selections", str(case.selections), "--rounds", str(case.rounds)]
+    command += ["--rounds", str(case.rounds)]
     return json.loads(run([*command, "--json"]))

@@ -28,7 +28,6 @@ class Record:
         benches = self.document["benches"]
         benches.append({"case": case.name, **figures})
         self.document["selector_ms"] = max(ms for bench in benches for ms in bench["selector_ms"])
-        self.document["profile_error_percent"] = [error for bench in benches for error in bench["profile_error_percent"]]
         self.write()
 
     def find(self, case: Case, method: Method, seed: int) -> Result | None:

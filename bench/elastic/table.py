@@ -45,11 +45,10 @@ def accuracy_text(way: Summary) -> str:
 
 
 def benches_text(benches: list[dict[str, Any]]) -> str:
-    header = ["elastic_bench", "tensors", "selector ms: median", "largest", "prediction off by %: median", "largest"]
+    header = ["elastic_bench", "tensors", "selector ms: median", "largest"]
     lines = []
     for bench in benches:
-        selector, errors = bench["selector_ms"], [abs(error) for error in bench["profile_error_percent"]]
-        figures = [f"{f(values):.1f}" for values in (selector, errors) for f in (median, max)]
+        figures = [f"{f(bench['selector_ms']):.1f}" for f in (median, max)]
         lines.append([bench["case"], str(bench["tensors"]), *figures])
     return table(header, lines)
 

@@ -59,25 +59,6 @@ std::string milliseconds(const Json& seconds) {
   return text;
 }
 
-// Of a large tensor also where it is the only one and the deepest to learn.
-std::string update(const Json& tensor) {
-  const std::string among_others = milliseconds(tensor["update_seconds"]);
-  if (!tensor.contains("lone_update_seconds")) return among_others;
-  return among_others + ", alone " + milliseconds(tensor["lone_update_seconds"]);
-}
-
-// What the layers' times of a backward pass do not tell.
-void print_backward(Console& console, const Json& timing) {
-  Rows rows{{"BACKWARD PASS OF LAYERS WITH", "TAKES, OF THEIR SUM"}};
-  for (const Json& pass : timing["backward"])
-    rows.push_back({percent(pass["share"]) + " of all layers' time", percent(pass["factor"])});
-  for (const Json& pass : timing["kernelless_backward"])
-    rows.push_back({percent(pass["share"]) + ", the last layer's kernel not among them",
-                    percent(pass["factor"])});
-  console.print("");
-  console.table(rows);
-}
-
 // A line a layer, and one for each of its tensors.
 void print_timing(Console& console, const Json& timing) {
   console.print("\na step of all of them takes " + milliseconds(timing["step_seconds"]) + ", " +
@@ -88,10 +69,10 @@ void print_timing(Console& console, const Json& timing) {
     rows.push_back({cell(layer["layer"]), milliseconds(layer["forward_seconds"]),
                     milliseconds(layer["pass_seconds"]), ""});
     for (const Json& tensor : layer["tensors"])
-      rows.push_back({"  " + cell(tensor["tensor"]), "", "", update(tensor)});
+      rows.push_back(
+          {"  " + cell(tensor["tensor"]), "", "", milliseconds(tensor["update_seconds"])});
   }
   console.table(rows);
-  print_backward(console, timing);
 }
 
 int plan(Session& session, const PlanOptions& options) {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "daemon/night/head_slice.h"
-#include "engine/elastic/predicted_step.h"
 #include "engine/graph/surgery.h"
 
 namespace moil::night {

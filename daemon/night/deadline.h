@@ -15,6 +15,7 @@
 
 #include "engine/elastic/timing_profile.h"
 #include "engine/graph/freeze.h"
+#include "engine/train/trainer.h"
 
 namespace moil::night {
 

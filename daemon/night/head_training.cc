@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "engine/elastic/elastic_record.h"
-#include "engine/elastic/interval_schedule.h"
 
 namespace moil::night {
 namespace {
@@ -83,7 +82,6 @@ class PlainTraining final : public HeadTraining {
   void release() override { trainer_.network().release(); }
   double seconds() const override { return state().seconds; }
   std::size_t planned_bytes() const override { return trainer_.planned_bytes(); }
-  const ProfileInForce* first_profile() const override { return nullptr; }
   Json choices() const override { return nullptr; }
 
  private:
@@ -106,21 +104,16 @@ class ElasticTraining final : public HeadTraining {
   std::optional<Json> begin(const ModelWeights& weights,
                             const std::filesystem::path& checkpoint) override {
     const auto saved = Checkpoint::load(checkpoint);
-    if (!saved) {
-      start(weights, {plan_.profile});
+    const Json text = saved ? Json::parse(saved->text()) : Json();
+    // An earlier release recorded other inputs, by which this one cannot go on.
+    if (!text.contains("profile")) {
+      start(weights, plan_.profile);
       return std::nullopt;
     }
-    const Json text = Json::parse(saved->text());
-    std::vector<ProfileInForce> profiles;
-    for (const Json& profile : text.at("profiles"))
-      profiles.push_back(profile_in_force_from_json(profile));
     std::vector<ElasticInterval> intervals;
-    for (const Json& interval : text.at("intervals"))
-      intervals.push_back(elastic_interval_from_json(interval));
-    TrainState state = train_state_from_json(text.at("state"));
-    if (!tells_updates(text)) state.updates = updates_of(intervals, state.step);
-    start(weights, std::move(profiles));
-    trainer_->resume(std::move(intervals), state);
+    for (const Json& interval : text.at("intervals")) intervals.push_back(interval_of(interval));
+    start(weights, profile_of(text.at("profile")));
+    trainer_->resume(std::move(intervals), train_state_from_json(text.at("state")));
     saved->restore(trainer_->persistent());
     trainer_->weights_changed();
     return text.at("beside");
@@ -131,12 +124,11 @@ class ElasticTraining final : public HeadTraining {
   }
 
   void save_checkpoint(const std::filesystem::path& checkpoint, Json beside) override {
-    Json profiles = Json::array(), intervals = Json::array();
-    for (const auto& profile : trainer_->profiles()) profiles.push_back(moil::to_json(profile));
-    for (const auto& interval : trainer_->intervals()) intervals.push_back(moil::to_json(interval));
+    Json intervals = Json::array();
+    for (const auto& interval : trainer_->intervals()) intervals.push_back(record_of(interval));
     const Json text = {{"beside", std::move(beside)},
                        {"state", to_json(state())},
-                       {"profiles", std::move(profiles)},
+                       {"profile", record_of(trainer_->profile())},
                        {"intervals", std::move(intervals)}};
     moil::save_checkpoint(checkpoint, text.dump(), trainer_->persistent());
   }
@@ -160,16 +152,12 @@ class ElasticTraining final : public HeadTraining {
     return most;
   }
 
-  const ProfileInForce* first_profile() const override { return &trainer_->profiles().front(); }
-
   Json choices() const override {
-    const TimingProfile& profile = trainer_->profiles().front().profile;
+    const TimingProfile& profile = trainer_->profile().profile;
     const std::vector<std::string> tensors = tensors_of(profile);
     Json intervals = Json::array();
     for (const ElasticInterval& interval : trainer_->intervals())
       intervals.push_back(described(interval, tensors));
-    Json profiles = Json::array();
-    for (const ProfileInForce& p : trainer_->profiles()) profiles.push_back(described(p));
     return {{"rho", plan_.elastic.speedup_ratio},
             {"interval_epochs", plan_.elastic.interval_epochs},
             {"forward_share", profile.forward / profile.step},
@@ -180,29 +168,21 @@ class ElasticTraining final : public HeadTraining {
             {"full_planned_bytes", plan_.full_planned_bytes},
             {"tensors", tensors},
             {"intervals", std::move(intervals)},
-            {"profiles", std::move(profiles)},
+            {"profiles",
+             {{{"epoch", 0},
+               {"step_seconds", profile.step},
+               {"forward_seconds", profile.forward},
+               {"seconds", trainer_->profile().seconds},
+               {"why", trainer_->profile().why}}}},
             {"remark", remark()}};
   }
 
  private:
-  void start(const ModelWeights& weights, std::vector<ProfileInForce> profiles) {
-    trainer_ =
-        std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
-                                         plan_.elastic, std::move(profiles), plan_.probe, kernels_);
+  void start(const ModelWeights& weights, const ProfileInForce& profile) {
+    trainer_ = std::make_unique<ElasticTrainer>(plan_.head, plan_.trainable_layers, plan_.config,
+                                                plan_.elastic, profile, plan_.probe, kernels_);
     WeightMap own = weights.of(plan_.head);
     trainer_->start(own);
-  }
-
-  static Json described(const ProfileInForce& p) {
-    const ElasticOverhead overhead = p.overhead.value_or(ElasticOverhead{});
-    return {{"epoch", p.epoch},
-            {"step_seconds", p.profile.step},
-            {"forward_seconds", p.profile.forward},
-            {"read_seconds", overhead.read},
-            {"choose_seconds", overhead.choose},
-            {"probe_seconds", overhead.probe},
-            {"seconds", p.seconds},
-            {"why", p.why}};
   }
 
   // To be looked at, not computed with: four digits are a third of the bytes.
@@ -223,7 +203,7 @@ class ElasticTraining final : public HeadTraining {
             {"selected", std::move(selected)},
             {"importance", std::move(importance)},
             {"predicted_step_seconds", interval.step_seconds},
-            {"measured_step_seconds", interval.measured_step_seconds},
+            {"measured_step_seconds", interval.measured.step},
             {"planned_bytes", interval.planned_bytes},
             {"probe_seconds", interval.probe_seconds},
             {"selector_seconds", interval.selector_seconds},
@@ -232,7 +212,7 @@ class ElasticTraining final : public HeadTraining {
             {"begins_behind", interval.cut}};
   }
 
-  // What the intervals take of the time that rho allows, by the profiles.
+  // What the intervals took of the time that rho allows.
   double used_of_rho() const {
     const std::vector<ElasticInterval>& intervals = trainer_->intervals();
     if (intervals.empty()) return 0;

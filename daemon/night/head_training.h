@@ -38,8 +38,6 @@ class HeadTraining {
   virtual double seconds() const = 0;
   // Of the pool that is needed, the largest where there are several, and of what is beside it.
   virtual std::size_t planned_bytes() const = 0;
-  // Of elastic training, what it began with; null where nothing is chosen.
-  virtual const ProfileInForce* first_profile() const = 0;
   // What a report tells about the choices; null where there were none.
   virtual nlohmann::json choices() const = 0;
 };

@@ -6,7 +6,6 @@
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
 #include "daemon/night/timing_store.h"
-#include "engine/elastic/timing_profile_json.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
 #include "engine/kernels/parallel.h"
@@ -88,21 +87,16 @@ class JobPlan {
             {"forward_share", profile.forward / profile.step},
             {"smallest_rho", smallest_speedup_ratio(profile)},
             {"measuring_seconds", found.seconds},
-            {"layers", layers},
-            {"backward", to_json(profile.backward)},
-            {"kernelless_backward", to_json(profile.kernelless_backward)}};
+            {"layers", layers}};
   }
 
   static Json described(const LayerTiming& layer) {
     Json tensors = Json::array();
-    for (const WeightTiming& w : layer.weights) {
-      Json& tensor = tensors.emplace_back();
-      tensor = {{"tensor", w.name}, {"update_seconds", w.gradient + w.apply}};
-      if (w.is_large()) tensor["lone_update_seconds"] = w.lone_gradient + w.lone_apply;
-    }
+    for (const WeightTiming& w : layer.weights)
+      tensors.push_back({{"tensor", w.name}, {"update_seconds", w.update}});
     return {{"layer", layer.layer},
             {"forward_seconds", layer.forward},
-            {"pass_seconds", layer.derivative},
+            {"pass_seconds", layer.pass},
             {"tensors", tensors}};
   }
 

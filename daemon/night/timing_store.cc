@@ -38,8 +38,8 @@ std::optional<ProfileInForce> TimingStore::load() const {
   const auto json = load_profile(file_);
   if (!json || !json->contains("profile")) return std::nullopt;
   try {
-    const ProfileInForce kept = profile_in_force_from_json(json->at("profile"));
-    return ProfileInForce{0, kept.profile, 0, "stored", kept.overhead};
+    const ProfileInForce kept = profile_of(json->at("profile"));
+    return ProfileInForce{kept.profile, 0, "stored"};
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -47,7 +47,7 @@ std::optional<ProfileInForce> TimingStore::load() const {
 
 void TimingStore::save(const ProfileInForce& profile) const {
   std::filesystem::create_directories(file_.parent_path());
-  const nlohmann::json json = {{"version", kVersion}, {"profile", to_json(profile)}};
+  const nlohmann::json json = {{"version", kVersion}, {"profile", record_of(profile)}};
   write_file_atomic(file_, json.dump(1) + "\n");
 }
 
@@ -57,7 +57,7 @@ ProfileInForce timing_profile(const TimingStore& store, const NightModel& night)
   ProfileInForce measured;
   measured.profile = measure_timing(night.head, &night.freeze.trainable_layers,
                                     night.trainer->config(), night.bundle.weights.of(night.head),
-                                    *night.trainer_kernels, kProfilingRuns, kProfilingSeconds);
+                                    *night.trainer_kernels);
   measured.seconds = seconds_since(start);
   store.save(measured);
   return measured;

@@ -1,5 +1,5 @@
-// What an elastic run chose, and by which profiles, as JSON: what a checkpoint keeps of it, and
-// what a report is made from.
+// What an elastic run chose and how long it took, as JSON: what a checkpoint keeps of it, and what
+// a report is made from; and timing profiles, for the state folder too.
 //
 // Pure functions; safe from any thread.
 #pragma once
@@ -7,14 +7,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/elastic/elastic_interval.h"
-#include "engine/elastic/profiles_in_force.h"
+#include "engine/elastic/timing_profile.h"
 
 namespace moil {
 
-[[nodiscard]] nlohmann::json to_json(const ElasticInterval& interval);
-[[nodiscard]] nlohmann::json to_json(const ProfileInForce& profile);
-// Throw kBadData where it is not what to_json() wrote.
-[[nodiscard]] ElasticInterval elastic_interval_from_json(const nlohmann::json& json);
-[[nodiscard]] ProfileInForce profile_in_force_from_json(const nlohmann::json& json);
+[[nodiscard]] nlohmann::json record_of(const ElasticInterval& interval);
+[[nodiscard]] nlohmann::json record_of(const ProfileInForce& profile);
+// Throw kBadData where it is not what record_of() gave.
+[[nodiscard]] ElasticInterval interval_of(const nlohmann::json& record);
+[[nodiscard]] ProfileInForce profile_of(const nlohmann::json& record);
 
 }  // namespace moil

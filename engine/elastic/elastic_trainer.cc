@@ -7,19 +7,17 @@
 #include "base/error.h"
 #include "base/process_memory.h"
 #include "base/seconds.h"
-#include "engine/elastic/interval_schedule.h"
 #include "engine/elastic/interval_selection.h"
-#include "engine/elastic/predicted_step.h"
-#include "engine/elastic/selection_memory.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 
 namespace moil {
 namespace {
 
-// Of the time that is trained: what probing may take. The other half of a hundredth is for the
-// selector, and for probes that take longer than the first one.
+// Of the passes that are trained: what probing may take.
 constexpr double kMostProbing = 0.005;
+// A profile is not off by more: what seems so was a disturbance, or steps of next to nothing.
+constexpr double kMostCorrection = 1.5;
 
 using Clock = std::chrono::steady_clock;
 
@@ -42,35 +40,27 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile) {
 ElasticTrainer::ElasticTrainer(const ModelDescription& model,
                                const std::set<std::string>& trainable_layers,
                                const TrainerConfig& config, const ElasticConfig& elastic,
-                               std::vector<ProfileInForce> profiles, ImportanceProbe& probe,
-                               KernelSelector& kernels)
+                               ProfileInForce profile, ImportanceProbe& probe,
+                               KernelSelector& kernels, std::vector<IntervalSeconds> seconds)
     : model_(complete_model(realize_pruning(model))),
       layers_(trainable_layers),
       config_(config),
       elastic_(elastic),
-      profiles_(std::move(profiles)),
+      profile_(std::move(profile)),
+      known_seconds_(std::move(seconds)),
       probe_(probe),
       kernels_(kernels),
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
       maps_(model_, graph_, elastic_.maps) {
-  check(elastic_, profiles_.first().profile);
+  check(elastic_, profile_.profile);
 }
-
-ElasticTrainer::~ElasticTrainer() = default;
 
 void ElasticTrainer::start(WeightMap& weights) { weights_ = take_weights_of(model_, weights); }
-
-TrainerConfig ElasticTrainer::config_of(const std::set<std::string>& selection) const {
-  TrainerConfig config = config_;
-  config.selection = selection;
-  return config;
-}
 
 // The network's memory goes; what must outlive it stays.
 void ElasticTrainer::put_aside() {
   if (!trainer_) return;
-  take_step_seconds();
   trainer_->network().move_out(weights_, waiting_);
   state_ = trainer_->state();
   trainer_.reset();
@@ -87,9 +77,6 @@ void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
     waiting_.erase(state);
   }
   trainer_->state() = state_;
-  begun_at_ = state_.step;
-  order_seconds_.assign(static_cast<std::size_t>(trainer_->network().plan().last_order) + 1, 0);
-  trainer_->network().measure_orders(&order_seconds_);
 }
 
 void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
@@ -108,16 +95,15 @@ void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
   interval.probe_seconds = seconds_since(probing);
 }
 
-// By the profile and what the first probe took, so that the same profile decides the same.
-// full_epochs: what the next interval is given.
-bool ElasticTrainer::is_time_to_probe(double full_epochs, std::int64_t per_epoch) const {
-  const ProfileInForce& present = profiles_.present();
+// A probe goes forward and back twice. By counting, so that the same run decides the same.
+bool ElasticTrainer::is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch) const {
   if (intervals_.empty()) return true;
-  const double epochs = used_epochs(intervals_) + full_epochs;
   const auto probed = std::ranges::count_if(
       intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
-  const double probing = static_cast<double>(probed + 1) * present.overhead->probe;
-  return probing <= kMostProbing * epochs * static_cast<double>(per_epoch) * present.profile.step;
+  const double passes = 2.0 * static_cast<double>((probed + 1) * probe_.samples()) /
+                        static_cast<double>(micro_batch_of(config_));
+  const double epochs = elastic_.speedup_ratio * static_cast<double>(next.epoch + next.epochs);
+  return passes <= kMostProbing * epochs * static_cast<double>(per_epoch) * passes_of_step();
 }
 
 bool ElasticTrainer::fits(const std::set<std::string>& selection) {
@@ -128,25 +114,11 @@ bool ElasticTrainer::fits(const std::set<std::string>& selection) {
 
 std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& selection,
                                                  const TailCut* cut) const {
-  const TrainerConfig config = config_of(selection);
+  TrainerConfig config = config_;
+  config.selection = selection;
   if (!cut) return std::make_unique<Trainer>(model_, &layers_, config, kernels_);
   const ModelDescription tail = realize_slice(model_, cut->cut.value, cut->cut.dims).head;
   return std::make_unique<Trainer>(tail, &layers_, config, kernels_);
-}
-
-std::unique_ptr<Trainer> ElasticTrainer::planned_lighter(
-    std::set<std::string>& selection, const std::map<std::string, double>& importance,
-    const TailTerms& tail) {
-  const TimingProfile& profile = profiles_.present().profile;
-  std::unique_ptr<Trainer> trainer;
-  selection = lightened(std::move(selection), profile, importance,
-                        most_selection_bytes(elastic_.speedup_ratio, full_planned_bytes()),
-                        [&](const std::set<std::string>& s) {
-                          const TailCut* cut = best_cut(tail, profile, s).cut;
-                          trainer = planned(s, cut);
-                          return trainer->planned_bytes() + beside_bytes(s, cut);
-                        });
-  return trainer;
 }
 
 // States that wait, named after their weights, and the weights that no trainer holds.
@@ -164,46 +136,31 @@ std::size_t ElasticTrainer::beside_bytes(const std::set<std::string>& selection,
   return bytes;
 }
 
-// Every choice plans what it selects: training everything stands for that.
-void ElasticTrainer::measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
-                                      std::int64_t epoch, double probe_seconds) {
-  const std::vector<std::int64_t> order = callbacks.order(epoch);
-  const auto batch = static_cast<std::size_t>(config_.batch);
-  const auto buffer = [&](std::size_t input) {
-    const Value& value = graph_.values[static_cast<std::size_t>(graph_.inputs[input])];
-    return std::vector<float>(batch * value.info.dims.elements_per_sample());
-  };
-  std::vector<float> inputs = buffer(0), targets = buffer(1);
-  const double read = read_seconds(source, std::span(order).first(batch), inputs, targets);
-  const auto planning = Clock::now();
-  full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
-  profiles_.set_overhead(
-      {.read = read, .choose = probe_seconds + seconds_since(planning), .probe = probe_seconds});
-}
-
 PaceSoFar ElasticTrainer::pace_so_far() const {
   return {end_epoch(intervals_), used_epochs(intervals_), config_.epochs};
 }
 
-// By the first profile: another changes no plan of the whole run.
 ElasticTrainer::IntervalTerms ElasticTrainer::terms_of(const ElasticInterval& interval,
-                                                       const Trainer::Callbacks& callbacks,
-                                                       std::int64_t per_epoch) const {
+                                                       const Trainer::Callbacks& callbacks) const {
   TailTerms tail = tail_terms(callbacks, interval);
-  const PaceLeast least = pace_least(profiles_.first(), graph_, tail, interval.epochs, per_epoch);
+  PaceLeast least = pace_least(profile_.profile, graph_, tail, interval.epochs);
+  least.share *= speed();
+  least.once *= speed();
   return {std::move(tail), least};
 }
 
-ElasticTrainer::IntervalTerms ElasticTrainer::give_epochs(ElasticInterval& interval,
-                                                          const Trainer::Callbacks& callbacks,
-                                                          std::int64_t per_epoch) const {
-  interval.epochs = std::min(elastic_.interval_epochs, config_.epochs - interval.epoch);
-  IntervalTerms terms = terms_of(interval, callbacks, per_epoch);
-  const std::int64_t epochs = epochs_of_interval(elastic_.pace, elastic_.speedup_ratio, terms.least,
-                                                 pace_so_far(), elastic_.interval_epochs);
+ElasticTrainer::IntervalTerms ElasticTrainer::give_epochs(
+    ElasticInterval& interval, const Trainer::Callbacks& callbacks) const {
+  // What a first epoch takes corrects the profile before much is spent by it.
+  const bool is_tried = elastic_.follow_speed && intervals_.empty();
+  const std::int64_t usual = is_tried ? 1 : elastic_.interval_epochs;
+  interval.epochs = std::min(usual, config_.epochs - interval.epoch);
+  IntervalTerms terms = terms_of(interval, callbacks);
+  const std::int64_t epochs =
+      epochs_of_interval(elastic_.pace, elastic_.speedup_ratio, terms.second, pace_so_far(), usual);
   if (epochs == interval.epochs) return terms;
   interval.epochs = epochs;
-  return terms_of(interval, callbacks, per_epoch);
+  return terms_of(interval, callbacks);
 }
 
 std::vector<std::int64_t> ElasticTrainer::samples_of(const Trainer::Callbacks& callbacks,
@@ -263,30 +220,21 @@ std::size_t ElasticTrainer::full_planned_bytes() {
 bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
                             std::int64_t epoch) {
   const auto start = Clock::now();
-  measure_interval();
+  end_interval();
   put_aside();
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
-  if (elastic_.follow_speed && !intervals_.empty())
-    profiles_.follow_speed(epoch, intervals_.back(), passes_of_step(), trained_);
-  profiles_.use_of(epoch);
   ElasticInterval interval;
   interval.epoch = epoch;
   interval.first_step = state_.step;
   interval.seconds_before = state_.seconds;
-  if (!profiles_.present().overhead) {
-    take_probe(interval, source, callbacks);
-    measure_overhead(source, callbacks, epoch, interval.probe_seconds);
-  }
-  const auto [tail, least] = give_epochs(interval, callbacks, per_epoch);
+  const auto [tail, least] = give_epochs(interval, callbacks);
   const double share = share_of_interval(elastic_.pace, elastic_.speedup_ratio, least,
                                          pace_so_far(), interval.epochs);
-  if (interval.importance.empty()) {
-    if (is_time_to_probe(share * static_cast<double>(interval.epochs), per_epoch))
-      take_probe(interval, source, callbacks);
-    else
-      interval.importance = intervals_.back().importance;
-  }
-  std::unique_ptr<Trainer> trainer = select(interval, tail, share, per_epoch);
+  if (is_time_to_probe(interval, per_epoch))
+    take_probe(interval, source, callbacks);
+  else
+    interval.importance = intervals_.back().importance;
+  std::unique_ptr<Trainer> trainer = select(interval, tail, share);
   interval.schedule_end =
       schedule_end(intervals_, interval, config_.epochs, elastic_.speedup_ratio);
   interval.choosing_seconds = seconds_since(start);
@@ -301,27 +249,27 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
 
 // What the interval trains, and how; the trainer is planned.
 std::unique_ptr<Trainer> ElasticTrainer::select(ElasticInterval& interval, const TailTerms& tail,
-                                                double share, std::int64_t per_epoch) {
+                                                double share) {
   const auto start = Clock::now();
-  const ProfileInForce& present = profiles_.present();
-  const double allowed =
-      allowed_step_seconds(present.profile, *present.overhead, share, interval.epochs * per_epoch);
-  const IntervalStep step(present.profile, graph_, tail);
-  interval.selection = select_for_interval(
-      step, {.importance = interval.importance,
-             .step_seconds = std::max(allowed, smallest_step(step)),
-             .before = intervals_.empty() ? nullptr : &intervals_.back().selection,
-             .resolution = elastic_.resolution,
-             .fits = [&](const std::set<std::string>& s) { return fits(s); }});
+  const TimingProfile& profile = profile_.profile;
+  const double allowed = share * profile.step / speed();
+  interval.selection =
+      select_for_interval({.profile = profile,
+                           .tail = tail,
+                           .importance = interval.importance,
+                           .step_seconds = std::max(allowed, smallest_step(profile, graph_, tail)),
+                           .before = intervals_.empty() ? nullptr : &intervals_.back().selection,
+                           .resolution = elastic_.resolution,
+                           .fits = [&](const std::set<std::string>& s) { return fits(s); }});
   interval.selector_seconds = seconds_since(start);
-  std::unique_ptr<Trainer> trainer = planned_lighter(interval.selection, interval.importance, tail);
-  const TailSaving saving = best_cut(tail, present.profile, interval.selection);
+  const TailSaving saving = best_cut(tail, profile, interval.selection);
   if (saving.cut) interval.cut = saving.cut->cut.value;
+  std::unique_ptr<Trainer> trainer = planned(interval.selection, saving.cut);
   interval.planned_bytes = trainer->planned_bytes() + beside_bytes(interval.selection, saving.cut);
-  const double whole = predicted_step(present.profile, graph_, interval.selection);
-  interval.step_seconds = whole - saving.step_seconds + present.overhead->read;
-  interval.share = share - (allowed - (whole - saving.seconds)) /
-                               (present.profile.step + present.overhead->read);
+  const double whole = predicted_step(profile, graph_, interval.selection);
+  interval.profile_seconds = passes_of_step() * (whole - saving.step_seconds);
+  interval.step_seconds = speed() * interval.profile_seconds;
+  interval.share = speed() * (whole - saving.seconds) / profile.step;
   return trainer;
 }
 
@@ -329,41 +277,49 @@ double ElasticTrainer::passes_of_step() const {
   return static_cast<double>(config_.batch / micro_batch_of(config_));
 }
 
-void ElasticTrainer::take_step_seconds() {
-  const double passes = static_cast<double>(trainer_->state().step - begun_at_) * passes_of_step();
-  trained_.clear();
-  if (passes <= 0) return;
-  const StepSeconds seconds = mean_seconds(trainer_->network().plan(), order_seconds_, passes);
-  std::map<std::string, int> nodes;  // of the whole graph, where a cut's has some of them
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-    nodes[graph_.nodes[i].name] = static_cast<int>(i);
-  for (const auto& [step, mean] : seconds) {
-    const Node& node = trainer_->network().graph().nodes[static_cast<std::size_t>(step.first)];
-    if (const auto found = nodes.find(node.name); found != nodes.end())
-      trained_[{found->second, step.second}] = mean;
+double ElasticTrainer::speed() const {
+  if (!elastic_.follow_speed) return 1;
+  double took = 0, by_profile = 0;
+  for (const ElasticInterval& interval : intervals_) {
+    if (interval.measured.step <= 0) continue;
+    took += interval.measured.step * static_cast<double>(interval.epochs);
+    by_profile += interval.profile_seconds * static_cast<double>(interval.epochs);
   }
+  if (by_profile <= 0) return 1;
+  return std::clamp(took / by_profile, 1 / kMostCorrection, kMostCorrection);
 }
 
 void ElasticTrainer::measure_interval() {
-  if (intervals_.empty()) return;
   ElasticInterval& interval = intervals_.back();
   const std::int64_t steps = state().step - interval.first_step;
-  if (steps > 0)
-    interval.measured_step_seconds =
-        (state().seconds - interval.seconds_before) / static_cast<double>(steps);
+  if (steps <= 0) return;
+  const double seconds = state().seconds - interval.seconds_before;
+  interval.measured = {seconds / static_cast<double>(steps),
+                       seconds + interval.choosing_seconds + interval.caching_seconds};
+}
+
+// From here on what it took is what counts.
+void ElasticTrainer::end_interval() {
+  if (intervals_.empty()) return;
+  ElasticInterval& interval = intervals_.back();
+  measure_interval();
+  if (intervals_.size() <= known_seconds_.size())
+    interval.measured = known_seconds_[intervals_.size() - 1];
+  const std::int64_t steps = state().step - interval.first_step;
+  if (!elastic_.follow_speed || steps <= 0) return;
+  const double full = passes_of_step() * profile_.profile.step * static_cast<double>(steps);
+  interval.share = interval.measured.whole / full;
 }
 
 void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainState& state) {
   state_ = state;
-  // States that wait are those of what was selected once: they are as large as they were then. What
-  // each interval's steps took was measured when they ran.
+  // States that wait are those of what was selected once: they are as large as they were then.
   for (ElasticInterval& interval : intervals) {
     put_aside();
     auto trainer = planned(interval.selection, maps_.cut_named(interval.cut));
     intervals_.push_back(std::move(interval));
     begin(std::move(trainer));
   }
-  if (!intervals_.empty()) profiles_.use_of(intervals_.back().epoch);
 }
 
 bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callbacks) {

@@ -1,15 +1,17 @@
 // Training that chooses anew, every few epochs, what to train (ElasticTrainer, §3 to §5).
 //
-// An interval has interval_epochs, fewer where the time for long steps ends within it (pace.h). At
-// the beginning of each the importance of every tensor is probed, where that takes less
-// than half a hundredth of the time that is trained, and those are selected that matter most among
-// what a step of speedup_ratio · (a step of full training) has time for, choosing included
-// (elastic_overhead.h), on the mean of all intervals (pace.h). Until the next interval only they
-// learn: other gradients are not computed, and the inputs that they would need are not kept. Each
-// selection is a plan and a pool of its own, smaller than full training's; the pool before it is
-// given back first. The optimizer state of a tensor that is not selected waits beside the pool
-// until it comes back. Where both together would come near full training's plan, layers nearest the
-// input are left out (selection_memory.h).
+// A run is cut into intervals of interval_epochs, fewer where the time for long steps ends within
+// one (pace.h); the first is one epoch. At the beginning of each the importance of every tensor is
+// probed, where that is a small part of what is trained, and those are selected that matter most
+// among what a step has time for. Until the next interval only they learn: other gradients are not
+// computed, and the inputs that they would need are not kept. Each selection is a plan and a pool
+// of its own; the pool before it is given back first. The optimizer state of a tensor that is not
+// selected waits beside the pool until it comes back.
+//
+// What a step takes is told by a profile, measured once, and corrected by what was seen: the
+// seconds that the steps so far really took, against the profile's, scale the next choice, and what
+// all intervals so far used, choosing included, is taken from the time that is left. So the whole
+// training takes speedup_ratio of full training's time.
 //
 // Where it saves time, an interval's steps begin behind the layers that do not learn in it: what
 // these make of a sample is computed once and kept on disk (interval_maps.h). Batch norms
@@ -19,25 +21,22 @@
 // The learning rate follows the time that is used: so the layers that learn in the long steps of
 // the beginning have their schedule's end, too.
 //
-// The profiles are an input: the same profiles, seed, weights and source give the same selections
-// and the same bits, also when the run is stopped, saved and resumed. Where the machine's speed
-// drifts, what the last interval's steps took makes another, which is such an input from then on: a
-// run that is given all of another's replays it. Not thread-safe.
+// Profile and seconds are inputs: the same ones, with the same seed, weights and source, give the
+// same selections and the same bits, also when the run is stopped, saved and resumed. Not
+// thread-safe.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/elastic/elastic_interval.h"
 #include "engine/elastic/importance.h"
 #include "engine/elastic/interval_maps.h"
 #include "engine/elastic/pace.h"
-#include "engine/elastic/pace_least.h"
-#include "engine/elastic/profile_update.h"
-#include "engine/elastic/profiles_in_force.h"
 #include "engine/elastic/tail_cut.h"
 #include "engine/elastic/timing_profile.h"
 #include "engine/train/trainer.h"
@@ -45,7 +44,7 @@
 namespace moil {
 
 struct ElasticConfig {
-  double speedup_ratio = 0.5;  // ρ: a step's mean time, of a full step's
+  double speedup_ratio = 0.5;  // ρ: the time of the whole training, of full training's
   Pace pace = Pace::kFront;
   std::int64_t interval_epochs = 3;
   int resolution = 100'000;  // of the selector (T_q)
@@ -53,8 +52,8 @@ struct ElasticConfig {
   // Of a selection's plan and the states that wait beside it; what needs more is passed over. 0: no
   // limit.
   std::size_t memory_limit_bytes = 0;
-  // Where steps take longer or shorter than predicted, the profile is brought up to date.
-  bool follow_speed = false;
+  // Choices are corrected by what intervals really took.
+  bool follow_speed = true;
   IntervalMaps::Place maps = {};
 };
 
@@ -63,13 +62,13 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile);
 
 class ElasticTrainer {
  public:
-  // profiles: by epoch, the first from 0 on, and probe: of the same model, layers and
-  // configuration. probe and kernels outlive it. Throws what check() and Trainer throw.
+  // profile and probe: of the same model, layers and configuration. seconds: of the first intervals
+  // of a run that this one is to repeat, in place of what these take. probe and kernels outlive it.
+  // Throws what check() and Trainer throw.
   ElasticTrainer(const ModelDescription& model, const std::set<std::string>& trainable_layers,
-                 const TrainerConfig& config, const ElasticConfig& elastic,
-                 std::vector<ProfileInForce> profiles, ImportanceProbe& probe,
-                 KernelSelector& kernels);
-  ~ElasticTrainer();
+                 const TrainerConfig& config, const ElasticConfig& elastic, ProfileInForce profile,
+                 ImportanceProbe& probe, KernelSelector& kernels,
+                 std::vector<IntervalSeconds> seconds = {});
 
   // Before run(). Takes the model's weights out of `weights`.
   void start(WeightMap& weights);
@@ -82,7 +81,7 @@ class ElasticTrainer {
 
   const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
   const std::vector<ElasticInterval>& intervals() const { return intervals_; }
-  const std::vector<ProfileInForce>& profiles() const { return profiles_.all(); }
+  const ProfileInForce& profile() const { return profile_; }
   // Of the trainer at work, and the states that wait; none before the first interval has begun.
   std::vector<PersistentTensor> persistent();
   // After persistent() was written to.
@@ -93,7 +92,7 @@ class ElasticTrainer {
   [[nodiscard]] NamedTensor weight(const std::string& name) const;
   // Training is over: no memory is kept but that of the weights.
   void end();
-  // Nor theirs. What intervals(), profiles() and state() tell stays.
+  // Nor theirs. What intervals(), profile() and state() tell stays.
   void release();
 
  private:
@@ -101,29 +100,18 @@ class ElasticTrainer {
   bool choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
   void take_probe(ElasticInterval& interval, BatchSource& source,
                   const Trainer::Callbacks& callbacks);
-  void measure_overhead(BatchSource& source, const Trainer::Callbacks& callbacks,
-                        std::int64_t epoch, double probe_seconds);
-  bool is_time_to_probe(double full_epochs, std::int64_t per_epoch) const;
-  std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail, double share,
-                                  std::int64_t per_epoch);
+  bool is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch) const;
+  std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail, double share);
   PaceSoFar pace_so_far() const;
   // What an interval of its epochs may keep, and what a run cannot do without then.
-  struct IntervalTerms {
-    TailTerms tail;
-    PaceLeast least;
-  };
-  IntervalTerms terms_of(const ElasticInterval& interval, const Trainer::Callbacks& callbacks,
-                         std::int64_t per_epoch) const;
-  IntervalTerms give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks,
-                            std::int64_t per_epoch) const;
+  using IntervalTerms = std::pair<TailTerms, PaceLeast>;
+  IntervalTerms terms_of(const ElasticInterval& interval,
+                         const Trainer::Callbacks& callbacks) const;
+  IntervalTerms give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks) const;
   bool fits(const std::set<std::string>& selection);
-  TrainerConfig config_of(const std::set<std::string>& selection) const;
   std::size_t beside_bytes(const std::set<std::string>& selection, const TailCut* cut) const;
   std::unique_ptr<Trainer> planned(const std::set<std::string>& selection,
                                    const TailCut* cut) const;
-  std::unique_ptr<Trainer> planned_lighter(std::set<std::string>& selection,
-                                           const std::map<std::string, double>& importance,
-                                           const TailTerms& tail);
   TailTerms tail_terms(const Trainer::Callbacks& callbacks, const ElasticInterval& interval) const;
   std::vector<std::int64_t> samples_of(const Trainer::Callbacks& callbacks,
                                        const ElasticInterval& interval) const;
@@ -133,14 +121,16 @@ class ElasticTrainer {
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
+  void end_interval();
+  double speed() const;           // the seconds of all steps so far, of the profile's
   double passes_of_step() const;  // through the network
-  void take_step_seconds();
 
   const ModelDescription model_;
   const std::set<std::string> layers_;
   const TrainerConfig config_;
   const ElasticConfig elastic_;
-  ProfilesInForce profiles_;
+  const ProfileInForce profile_;
+  const std::vector<IntervalSeconds> known_seconds_;
   ImportanceProbe& probe_;
   KernelSelector& kernels_;
   const Graph graph_;  // of training, whatever is selected
@@ -149,10 +139,7 @@ class ElasticTrainer {
   std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
   std::size_t full_planned_bytes_ = 0;                 // once asked for
   std::unique_ptr<Trainer> trainer_;
-  TrainState state_;                   // while there is no trainer
-  std::int64_t begun_at_ = 0;          // the step at which the trainer began
-  std::vector<double> order_seconds_;  // of its steps since, added up by execution order
-  StepSeconds trained_;                // of the trainer before
+  TrainState state_;  // while there is no trainer
   std::vector<ElasticInterval> intervals_;
 };
 

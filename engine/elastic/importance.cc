@@ -56,40 +56,26 @@ double sum_of(const WeightSpec& spec, const Term& term) {
   });
 }
 
-// The caller's weights, in the file's order. They must outlive it.
-class OldWeights {
- public:
-  OldWeights(const WeightMap& weights, const Graph& graph) : weights_(weights) {
-    for (const Node& node : graph.nodes) {
-      for (const WeightSpec& spec : node.weights) specs_[weight_name(node, spec)] = &spec;
-    }
-  }
-
-  const float* values(const std::string& name) const { return weights_.at(name).data.data(); }
-  const WeightSpec& spec(const std::string& name) const { return *specs_.at(name); }
-
- private:
-  const WeightMap& weights_;
-  std::map<std::string, const WeightSpec*> specs_;
-};
-
-// The first step updates, the second measures.
+// The first step updates, the second measures. `weights`, in the file's order, outlive it.
 class Probe final : public WeightUpdater {
  public:
   Probe(const TrainerConfig& config, const Graph& graph, const WeightMap& weights,
         double learning_rate, ImportanceMetric metric)
-      : old_(weights, graph),
+      : weights_(weights),
         optimizer_(make_optimizer(config.optimizer)),
         factors_(rate_factors_of(graph, config)),
         learning_rate_(learning_rate),
-        metric_(metric) {}
+        metric_(metric) {
+    for (const Node& node : graph.nodes)
+      for (const WeightSpec& spec : node.weights) specs_[weight_name(node, spec)] = &spec;
+  }
 
   void gradient_ready(const WeightUpdate&) override {}
   void all_gradients_ready() override {}
   void apply(const WeightUpdate& update) override {
     if (!updated_) return change(update);
     const std::string name(update.name);
-    importance_[name] = importance_of(update, old_.spec(name), old_.values(name));
+    importance_[name] = importance_of(update, *specs_.at(name), weights_.at(name).data.data());
   }
 
   void all_updated() { updated_ = true; }
@@ -127,7 +113,8 @@ class Probe final : public WeightUpdater {
     });
   }
 
-  OldWeights old_;
+  const WeightMap& weights_;
+  std::map<std::string, const WeightSpec*> specs_;
   bool updated_ = false;
   std::unique_ptr<Optimizer> optimizer_;
   const RateFactors factors_;

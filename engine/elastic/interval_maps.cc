@@ -13,8 +13,8 @@ std::int64_t distinct(std::vector<std::int64_t> indices) {
   return std::unique(indices.begin(), indices.end()) - indices.begin();
 }
 
-std::size_t elements_of_input(const Graph& graph, std::size_t input) {
-  const Value& value = graph.values[static_cast<std::size_t>(graph.inputs.at(input))];
+std::size_t elements_of_target(const Graph& graph) {
+  const Value& value = graph.values[static_cast<std::size_t>(graph.inputs.at(1))];
   return static_cast<std::size_t>(value.info.dims.elements_per_sample());
 }
 
@@ -23,7 +23,7 @@ std::size_t elements_of_input(const Graph& graph, std::size_t input) {
 IntervalMaps::IntervalMaps(const ModelDescription& model, const Graph& training, Place place)
     : model_(model),
       place_(std::move(place)),
-      target_elements_(elements_of_input(training, 1)),
+      target_elements_(elements_of_target(training)),
       cuts_(tail_cuts(model, training)) {}
 
 TailTerms IntervalMaps::terms(std::span<const std::int64_t> samples, std::string kept,

@@ -9,40 +9,29 @@
 #include <set>
 #include <string>
 
+#include "engine/elastic/pace.h"
 #include "engine/elastic/tail_cut.h"
 #include "engine/elastic/timing_profile.h"
-#include "engine/graph/graph.h"
 
 namespace moil {
 
-// A step of an interval, by the profile and what its maps save.
-class IntervalStep {
- public:
-  // All must outlive it. The graph is the one that was profiled.
-  IntervalStep(const TimingProfile& profile, const Graph& graph, const TailTerms& tail)
-      : profile_(profile), graph_(graph), tail_(tail) {}
+// Seconds of a step that trains the selection, in the mean of an interval, by the profile and what
+// its maps save. The graph is the one that was profiled. Throws as predicted_step().
+[[nodiscard]] double interval_step(const TimingProfile& profile, const Graph& graph,
+                                   const TailTerms& tail, const std::set<std::string>& selection);
 
-  // Seconds in the mean of the interval. Throws as predicted_step().
-  double seconds(const std::set<std::string>& selection) const;
-  const TimingProfile& profile() const { return profile_; }
-  const Graph& graph() const { return graph_; }
-  const TailTerms& tail() const { return tail_; }
+// The least of these: of the cheapest layer, behind maps where they save something.
+[[nodiscard]] double smallest_step(const TimingProfile& profile, const Graph& graph,
+                                   const TailTerms& tail);
 
- private:
-  const TimingProfile& profile_;
-  const Graph& graph_;
-  const TailTerms& tail_;
-};
-
-// The layer that takes least to train, all of its weights: a classifier's bias alone would take
-// less, but teaches it nothing.
-struct CheapestLayer {
-  std::set<std::string> weights;  // empty where nothing has weights
-  double backward_seconds = 0;    // infinite then
-};
-[[nodiscard]] CheapestLayer cheapest_layer(const TimingProfile& profile);
+// What the last epochs of a run keep of its time (pace.h), for an interval of so many. Maps are
+// computed once, by the first interval that begins behind them.
+[[nodiscard]] PaceLeast pace_least(const TimingProfile& profile, const Graph& graph,
+                                   const TailTerms& tail, std::int64_t epochs);
 
 struct IntervalQuestion {
+  const TimingProfile& profile;
+  const TailTerms& tail;
   const std::map<std::string, double>& importance;  // of every tensor of the profile
   double step_seconds = 0;                          // that a step may take in the mean
   const std::set<std::string>* before = nullptr;    // what was trained last, where anything was
@@ -52,7 +41,6 @@ struct IntervalQuestion {
 
 // Where nothing is of use: what was trained before, or what takes least. That alone may take longer
 // than allowed.
-[[nodiscard]] std::set<std::string> select_for_interval(const IntervalStep& step,
-                                                        const IntervalQuestion& question);
+[[nodiscard]] std::set<std::string> select_for_interval(const IntervalQuestion& question);
 
 }  // namespace moil

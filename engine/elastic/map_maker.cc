@@ -32,10 +32,6 @@ std::unique_ptr<Network> lean_network(const ModelDescription& backbone, WeightMa
   return network;
 }
 
-bool is_fast_within(std::size_t memory_bytes, const ModelDescription& backbone) {
-  return kMostPacked * weight_bytes(build_graph(backbone, 1)) <= memory_bytes;
-}
-
 }  // namespace
 
 MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap& weights,
@@ -43,7 +39,7 @@ MapMaker::MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap&
     : batch_(options.batch) {
   const ModelDescription backbone = realize_slice(model, cut.cut.value, cut.cut.dims).backbone;
   const NetworkOptions network = {.batch = batch_, .plan = {}};
-  if (is_fast_within(options.memory_bytes, backbone)) {
+  if (kMostPacked * weight_bytes(build_graph(backbone, 1)) <= options.memory_bytes) {
     network_ = fast_network(backbone, weights, network, kernels);
   } else {
     network_ = lean_network(backbone, weights, network, kernels);

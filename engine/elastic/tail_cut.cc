@@ -11,17 +11,14 @@ namespace {
 // Of a full step: what saves less is not worth the disk.
 constexpr double kLeastSaving = 0.01;
 
-// Inference folds or fuses these into what they read (graph/preparation.h).
-bool joins_its_source(const std::string& type) {
-  const LayerTraits& traits = layer_traits(type);
-  return traits.normalises_over_batch || traits.fuses_into_source;
-}
-
+// By what inference folds or fuses into what it reads (graph/preparation.h).
 bool is_read_by_what_joins(const Graph& graph, const std::string& value) {
   for (const Value& v : graph.values) {
     if (v.name != value) continue;
-    for (const Consumer& c : v.consumers)
-      if (joins_its_source(graph.nodes[static_cast<std::size_t>(c.node)].type)) return true;
+    for (const Consumer& c : v.consumers) {
+      const auto& traits = layer_traits(graph.nodes[static_cast<std::size_t>(c.node)].type);
+      if (traits.normalises_over_batch || traits.fuses_into_source) return true;
+    }
   }
   return false;
 }
@@ -52,7 +49,8 @@ std::vector<bool> layers_that_learn(const TimingProfile& profile,
                                     const std::set<std::string>& selection) {
   std::vector<bool> learn;
   for (const LayerTiming& layer : profile.layers)
-    learn.push_back(std::ranges::count(layer.learning(selection), true) > 0);
+    learn.push_back(std::ranges::any_of(
+        layer.weights, [&](const WeightTiming& w) { return selection.contains(w.name); }));
   return learn;
 }
 
@@ -106,15 +104,6 @@ const TailCut* cut_at(std::span<const TailCut> cuts, const std::string& value) {
   const auto found =
       std::ranges::find_if(cuts, [&](const TailCut& cut) { return cut.cut.value == value; });
   return found == cuts.end() ? nullptr : &*found;
-}
-
-std::set<std::string> weights_behind(const TailCut& cut, const TimingProfile& profile) {
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
-    if (cut.before[i]) continue;
-    for (const WeightTiming& w : profile.layers[i].weights) names.insert(w.name);
-  }
-  return names;
 }
 
 }  // namespace moil

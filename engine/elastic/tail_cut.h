@@ -23,9 +23,8 @@ struct TailCut {
 };
 
 // In the order in which they are computed. model: complete (graph/preparation.h). training: the
-// graph of training it. Left out are
-// values behind a dropout, which would freeze one draw of it, and those that inference computes in
-// one with what follows: there the kernels would be others than a whole network's.
+// graph of training it. Left out are values behind a dropout, which would freeze one draw of it,
+// and those that inference computes in one with what follows: there its kernels would be others.
 [[nodiscard]] std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& training);
 
 // Seconds of a forward pass up to the cut. The profile is of the same training graph.
@@ -53,9 +52,5 @@ struct TailTerms {
 
 // The one at this value; null where there is none.
 [[nodiscard]] const TailCut* cut_at(std::span<const TailCut> cuts, const std::string& value);
-
-// The weights of the profile's layers that lie behind a cut.
-[[nodiscard]] std::set<std::string> weights_behind(const TailCut& cut,
-                                                   const TimingProfile& profile);
 
 }  // namespace moil

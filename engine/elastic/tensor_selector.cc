@@ -23,10 +23,8 @@ void check(std::span<const ElasticEntry> entries, double seconds, const Selector
     throw Error(ErrorCode::kInvalidArgument, "tensor selector: the resolution must be at least 1");
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const ElasticEntry& e = entries[i];
-    require(e.update_seconds >= 0 && std::isfinite(e.update_seconds), i, "t_w must be at least 0");
-    require(e.deepest_seconds >= 0 && std::isfinite(e.deepest_seconds), i,
-            "the deepest one's time must be at least 0");
-    require(e.pass_seconds >= 0 && std::isfinite(e.pass_seconds), i, "t_g must be at least 0");
+    for (const double time : {e.update_seconds, e.deepest_seconds, e.pass_seconds})
+      require(time >= 0 && std::isfinite(time), i, "a time must be at least 0");
     require(!std::isnan(e.importance), i, "the importance is not a number");
   }
 }

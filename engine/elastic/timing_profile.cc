@@ -1,99 +1,44 @@
 #include "engine/elastic/timing_profile.h"
 
-#include <algorithm>
+#include <limits>
+
+#include "engine/graph/backward_needs.h"
 
 namespace moil {
 
-std::vector<bool> LayerTiming::learning(const std::set<std::string>& selection) const {
-  std::vector<bool> learns;
-  for (const WeightTiming& w : weights) learns.push_back(selection.contains(w.name));
-  return learns;
-}
-
-double LayerTiming::gradient_seconds(const std::vector<bool>& learns) const {
-  double alone = 0;
-  std::size_t count = 0;
-  for (std::size_t w = 0; w < weights.size(); ++w) {
-    if (!learns[w]) continue;
-    ++count;
-    alone += weights[w].gradient;
-  }
-  if (count < 2) return alone;
-  return count == weights.size() ? all_gradient : std::min(alone, all_gradient);
-}
-
-double LayerTiming::apply_seconds(const std::vector<bool>& learns) const {
-  double seconds = 0;
-  for (std::size_t w = 0; w < weights.size(); ++w) {
-    if (learns[w]) seconds += weights[w].apply;
-  }
-  return seconds;
-}
-
-double LayerTiming::update_seconds(const std::vector<bool>& learns) const {
-  return gradient_seconds(learns) + apply_seconds(learns);
-}
-
-double LayerTiming::pass_seconds(const std::vector<bool>& learns) const {
-  double seconds = derivative;
-  std::size_t count = 0;
-  for (std::size_t w = 0; w < weights.size(); ++w) {
-    if (!learns[w]) continue;
-    seconds = count++ == 0 ? weights[w].derivative : std::min(seconds, weights[w].derivative);
-  }
-  return count > 0 && count == weights.size() ? all_derivative : seconds;
-}
-
-const WeightTiming* last_kernel(const TimingProfile& profile) {
+CheapestLayer cheapest_layer(const TimingProfile& profile) {
+  CheapestLayer cheapest{{}, std::numeric_limits<double>::infinity()};
+  double way = 0;  // from the loss
   for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
-    if (layer->weights.empty()) continue;
-    const auto update = [](const WeightTiming& w) { return w.gradient + w.apply; };
-    return &*std::ranges::max_element(layer->weights, {}, update);
-  }
-  return nullptr;
-}
-
-bool has_last_kernel(const std::set<std::string>& selection, const TimingProfile& profile) {
-  const WeightTiming* kernel = last_kernel(profile);
-  return kernel && selection.contains(kernel->name);
-}
-
-const WeightTiming* lone_weight(const std::set<std::string>& selection,
-                                const TimingProfile& profile) {
-  const WeightTiming* lone = nullptr;
-  for (const LayerTiming& layer : profile.layers) {
-    for (const WeightTiming& w : layer.weights) {
-      if (!w.is_large() || !selection.contains(w.name)) continue;
-      if (lone) return nullptr;
-      lone = &w;
+    double seconds = way;
+    for (const WeightTiming& w : layer->weights) seconds += w.update;
+    if (!layer->weights.empty() && seconds < cheapest.backward_seconds) {
+      cheapest = {{}, seconds};
+      for (const WeightTiming& w : layer->weights) cheapest.weights.insert(w.name);
     }
+    way += layer->pass;
   }
-  return lone;
+  return cheapest;
 }
 
-double backward_parts(const TimingProfile& profile) {
-  double seconds = 0;
-  for (const LayerTiming& layer : profile.layers) {
-    seconds += layer.all_gradient + layer.all_derivative;
-    for (const WeightTiming& w : layer.weights) seconds += w.apply;
+double smallest_speedup_ratio(const TimingProfile& profile) {
+  // A step of so much is summed in another order: the last digits must not leave a weight out.
+  constexpr double kRounding = 1 + 1e-9;
+  return kRounding * (profile.fixed_seconds() + cheapest_layer(profile).backward_seconds) /
+         profile.step;
+}
+
+double predicted_step(const TimingProfile& profile, const Graph& graph,
+                      const std::set<std::string>& selection) {
+  const BackwardNeeds needs = backward_needs(graph, selection);
+  double seconds = profile.fixed_seconds();
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    const LayerTiming& layer = profile.layers[i];
+    for (const WeightTiming& w : layer.weights)
+      if (selection.contains(w.name)) seconds += w.update;
+    if (needs.derivative_of_inputs(graph.nodes[i])) seconds += layer.pass;
   }
   return seconds;
-}
-
-TimingProfile scaled(const TimingProfile& profile, double factor) {
-  TimingProfile result = profile;
-  for (double* seconds : {&result.forward, &result.step, &result.besides}) *seconds *= factor;
-  for (LayerTiming& layer : result.layers) {
-    for (double* seconds :
-         {&layer.forward, &layer.derivative, &layer.all_gradient, &layer.all_derivative})
-      *seconds *= factor;
-    for (WeightTiming& w : layer.weights) {
-      for (double* seconds :
-           {&w.gradient, &w.derivative, &w.apply, &w.lone_gradient, &w.lone_apply})
-        *seconds *= factor;
-    }
-  }
-  return result;
 }
 
 std::set<std::string> ElasticProblem::named(const std::vector<std::size_t>& selected) const {
@@ -104,20 +49,16 @@ std::set<std::string> ElasticProblem::named(const std::vector<std::size_t>& sele
 
 ElasticProblem elastic_problem(const TimingProfile& profile, double forward_share) {
   ElasticProblem problem;
-  for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
-    const double forward = forward_share * layer->forward;
-    for (std::size_t w = 0; w < layer->weights.size(); ++w) {
-      std::vector<bool> alone(layer->weights.size());
-      alone[w] = true;
-      const double update = layer->update_seconds(alone);
-      // Where the error passes anyway, a batch norm's sums are needed anyway.
-      const double saved = std::clamp(layer->derivative - layer->pass_seconds(alone), 0.0, update);
-      problem.entries.push_back(
-          {.update_seconds = update - saved, .deepest_seconds = saved + forward});
-      problem.weights.push_back(layer->weights[w].name);
+  for (std::size_t i = profile.layers.size(); i-- > 0;) {
+    const LayerTiming& layer = profile.layers[i];
+    const double forward = forward_share * layer.forward;
+    for (const WeightTiming& w : layer.weights) {
+      problem.entries.push_back({.update_seconds = w.update, .deepest_seconds = forward});
+      problem.weights.push_back(w.name);
     }
-    problem.entries.push_back({.pass_seconds = layer->derivative + forward, .selectable = false});
+    problem.entries.push_back({.pass_seconds = layer.pass + forward, .selectable = false});
     problem.weights.emplace_back();
+    problem.layers.resize(problem.weights.size(), i);
   }
   return problem;
 }

@@ -1,59 +1,31 @@
-// What each step of training takes, by tensor: the t_w and t_g of ElasticTrainer, §4.1, measured
-// with the engine's own steps instead of read off a framework's profiler.
+// What each part of a training step takes, by tensor: the t_w and t_g of ElasticTrainer, §4.1,
+// measured once with the engine's own steps (timing_profiler.h).
 //
-// A layer's steps depend on which of its weights learn: a batch norm whose gamma learns has the
-// sums that its derivative needs already, a convolution's bias needs no input. So training is
-// measured with all weights, with each layer's first alone, its second alone, with some of them and
-// with each of the largest (backward_samples.h), and with hardly any; what a selection takes is put
-// together from that (predicted_step.h).
+// A profile adds up: what a selection takes is the sum of its parts. That is right to some percent;
+// what a run's steps really take corrects it (elastic_trainer.h). Pure functions; safe from any
+// thread.
 #pragma once
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/elastic/tensor_selector.h"
-#include "engine/train/trainer.h"
 
 namespace moil {
 
+struct Graph;
+
 // Seconds.
 struct WeightTiming {
-  std::string name;       // "LAYER.WEIGHT"
-  double gradient = 0;    // CG, where no other weight of the layer learns
-  double derivative = 0;  // CD meanwhile
-  double apply = 0;       // AG
-  // Of a large one that is the only one and the deepest to learn: nothing else passes through the
-  // caches between its CG and its AG. 0 for small ones.
-  double lone_gradient = 0, lone_apply = 0;
-
-  bool is_large() const { return lone_apply > 0; }
-  // What it takes less then.
-  double saved_gradient() const { return is_large() ? std::max(0.0, gradient - lone_gradient) : 0; }
-  double saved_apply() const { return is_large() ? std::max(0.0, apply - lone_apply) : 0; }
-  double saved() const { return saved_gradient() + saved_apply(); }
+  std::string name;   // "LAYER.WEIGHT"
+  double update = 0;  // t_w: its gradient and its step
 };
 struct LayerTiming {
   std::string layer;
   double forward = 0;
-  double derivative = 0;                        // CD where nothing of the layer learns
-  double all_gradient = 0, all_derivative = 0;  // where all of its weights do
-  std::vector<WeightTiming> weights;            // those that may be trained
-
-  // Which weights learn, one flag each.
-  std::vector<bool> learning(const std::set<std::string>& selection) const;
-  // CG and AG of the weights that learn, both, and CD.
-  double gradient_seconds(const std::vector<bool>& learns) const;
-  double apply_seconds(const std::vector<bool>& learns) const;
-  double update_seconds(const std::vector<bool>& learns) const;
-  double pass_seconds(const std::vector<bool>& learns) const;
-};
-
-// A backward pass, measured as a whole (backward_time.h).
-struct BackwardTiming {
-  double share = 0;   // its layers' parts, of those of training everything
-  double factor = 1;  // what it takes, of its layers' parts
+  double pass = 0;                    // t_g: pass the error on
+  std::vector<WeightTiming> weights;  // those that may be trained
 };
 
 struct TimingProfile {
@@ -61,28 +33,34 @@ struct TimingProfile {
   double forward = 0;               // the whole forward pass
   double step = 0;                  // a step in which everything learns
   double besides = 0;               // what every step takes outside of its layers
-  // That train the last kernel, and that do not; shares rise.
-  std::vector<BackwardTiming> backward = {}, kernelless_backward = {};
 
   // Of a step, whatever learns.
   double fixed_seconds() const { return forward + besides; }
 };
 
-// The tensor of the last layer that takes longest to update: of a classifier its kernel. Null where
-// nothing learns.
-[[nodiscard]] const WeightTiming* last_kernel(const TimingProfile& profile);
-[[nodiscard]] bool has_last_kernel(const std::set<std::string>& selection,
-                                   const TimingProfile& profile);
+// A profile, and where it is from.
+struct ProfileInForce {
+  TimingProfile profile;
+  double seconds = 0;            // that measuring it took
+  std::string why = "measured";  // or "stored"
+};
 
-// The only large weight of the selection; null where it has none or several. Others may lie deeper.
-[[nodiscard]] const WeightTiming* lone_weight(const std::set<std::string>& selection,
-                                              const TimingProfile& profile);
+// The layer that takes least to train, all of its weights: a classifier's bias alone would take
+// less, but teaches it nothing.
+struct CheapestLayer {
+  std::set<std::string> weights;  // empty where nothing has weights
+  double backward_seconds = 0;    // infinite then
+};
+[[nodiscard]] CheapestLayer cheapest_layer(const TimingProfile& profile);
 
-// Seconds that the layers' parts of a backward pass add up to where everything learns.
-[[nodiscard]] double backward_parts(const TimingProfile& profile);
+// The smallest ρ with which anything can be trained: forward, and the cheapest layer.
+[[nodiscard]] double smallest_speedup_ratio(const TimingProfile& profile);
 
-// The profile of a machine on which everything takes `factor` times as long.
-[[nodiscard]] TimingProfile scaled(const TimingProfile& profile, double factor);
+// What a step that trains some weights takes, on the graph that was profiled: forward, the updates,
+// and passing the error on through every layer that it has to pass, of parallel branches only those
+// that are entered. Throws kInvalidArgument for a weight that the graph does not have.
+[[nodiscard]] double predicted_step(const TimingProfile& profile, const Graph& graph,
+                                    const std::set<std::string>& selection);
 
 // What the selector chooses from: the weights of the profile from the output on, each layer's
 // passing on of the error behind its weights, as an entry of its own. forward_share: what of a
@@ -90,6 +68,7 @@ struct TimingProfile {
 struct ElasticProblem {
   std::vector<ElasticEntry> entries;
   std::vector<std::string> weights;  // of each entry; empty for passing
+  std::vector<std::size_t> layers;   // of each entry, in the profile
 
   // The weights of selectable entries.
   std::set<std::string> named(const std::vector<std::size_t>& selected) const;

@@ -54,7 +54,7 @@ def figures() -> list[Result]:
     return [*rows, row(Method("elastic", 0.7), 1, 72.0, 0.8, 90), refused(0.35)]
 
 
-BENCH = {"case": GROCERY.name, "tensors": 120, "selector_ms": [20.0, 30.0], "profile_error_percent": [-4.0, 1.0]}
+BENCH = {"case": GROCERY.name, "tensors": 120, "selector_ms": [20.0, 30.0]}
 
 
 def judged(rows: list[Result], bench: dict[str, Any] = BENCH) -> dict[str, bool | None]:
@@ -104,13 +104,7 @@ class Claims(unittest.TestCase):
         found = judged(figures())
         self.assertIsNone(found.pop("at ρ = 0.35 training takes at most 1.05 ρ of full training's seconds"))
         self.assertEqual(set(found.values()), {True})
-        self.assertEqual(len(found), 10)
-
-    def test_a_prediction_too_far_off(self) -> None:
-        bench = BENCH | {"profile_error_percent": [-4.0, 1.0, 20.0], "backward_shares": [0.5, 0.9, 0.01], "first_profile_error_percent": [-6.0, 1.0, 20.0]}
-        (claim,) = [c for c in claims(figures(), [bench]) if "predictions" in c.text]
-        self.assertFalse(claim.holds)
-        self.assertEqual(claim.figures, "2 of 3, 4.0 % in the median, 20.0 % at most; by the first profile 1; of a full backward pass 2.0 %")
+        self.assertEqual(len(found), 9)
 
     def test_too_slow(self) -> None:
         slow = [row(HALF, r.seed, 53.0, 0.8) if r.rho == 0.5 else r for r in figures()]
@@ -168,8 +162,8 @@ class Claims(unittest.TestCase):
             self.assertIs(verdict(rows, "probes and selector"), holds)
 
     def test_benches(self) -> None:
-        found = judged([], {**BENCH, "selector_ms": [50.0], "profile_error_percent": [-5.1]})
-        self.assertEqual(list(found.values()), [False, False])
+        found = judged([], {**BENCH, "selector_ms": [50.0]})
+        self.assertEqual(list(found.values()), [False])
 
     def test_nothing_to_judge(self) -> None:
         self.assertEqual(claims([], []), [])

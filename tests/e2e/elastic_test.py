@@ -46,7 +46,7 @@ class ElasticTest(unittest.TestCase):
                 self.assertLessEqual(interval["planned_bytes"], elastic["full_planned_bytes"])
                 self.assertGreater(interval["measured_step_seconds"], 0)
             (profile,) = elastic["profiles"]
-            shares = [(i["predicted_step_seconds"] - profile["read_seconds"]) / profile["step_seconds"] for i in elastic["intervals"]]
+            shares = [i["predicted_step_seconds"] / profile["step_seconds"] for i in elastic["intervals"]]
             self.assertLessEqual(sum(shares) / 2, 0.6 + 1e-9)
             memory = details["memory"]
             self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
@@ -97,10 +97,8 @@ class ElasticTest(unittest.TestCase):
         timing = self.ctl.json("plan", file, "--timing")["timing"]
         forward = sum(layer["forward_seconds"] for layer in timing["layers"])
         self.assertAlmostEqual(forward, timing["forward_seconds"], delta=1e-6)
-        self.assertAlmostEqual(timing["backward"][-1]["share"], 1, delta=1e-6)
         text = self.ctl.text("plan", file, "--timing")
         self.assertIn("UPDATE (T_W)", text)
-        self.assertIn("100.0% of all", text)
 
     def test_wrong_together_is_refused_at_once(self) -> None:
         spec = self.world.spec(ROW, elastic=ELASTIC)

@@ -29,9 +29,6 @@ void TrainStage::run() {
   peak_ = night_.probe.part_peak_bytes();
   save();
   swapped_ = model.trainer->network().swap_statistics();
-  // The next night is to select by what this one measured with its first choice.
-  const ProfileInForce* first = training_->first_profile();
-  if (first != nullptr && !plan_.profile().overhead) plan_.timing_store().save(*first);
 }
 
 Trainer::Callbacks TrainStage::callbacks(const FeatureSource& source) {

@@ -23,7 +23,7 @@ struct Stores {
   TempFolder temp;
 };
 
-ProfileInForce profile() { return {3, {{{"fc", 1, 2, 3, 4, {}}}, 1, 8}, 0.5, "drift"}; }
+ProfileInForce profile() { return {{{{"fc", 1, 2, {}}}, 1, 8, 0}, 0.5, "measured"}; }
 
 TEST(TimingStore, KeepsAProfileForWhatItWasMeasuredWith) {
   const Stores stores;
@@ -32,9 +32,7 @@ TEST(TimingStore, KeepsAProfileForWhatItWasMeasuredWith) {
   const auto found = stores.store().load();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->profile.step, 8);
-  EXPECT_EQ(found->epoch, 0);
   EXPECT_EQ(found->why, "stored");
-  EXPECT_FALSE(found->overhead.has_value());
 
   TrainerConfig config;
   config.batch = 16;
@@ -44,16 +42,6 @@ TEST(TimingStore, KeepsAProfileForWhatItWasMeasuredWith) {
   EXPECT_FALSE(stores.store({"fc"}, config).load());
   EXPECT_FALSE(stores.store({}, {}).load());
   EXPECT_FALSE(stores.store({"fc"}, {}, 1).load());
-}
-
-TEST(TimingStore, KeepsAnOverheadThatIsKnown) {
-  const Stores stores;
-  ProfileInForce known = profile();
-  known.overhead = ElasticOverhead{0.25, 3};
-  stores.store().save(known);
-  const auto found = stores.store().load();
-  ASSERT_TRUE(found && found->overhead);
-  EXPECT_EQ(found->overhead->choose, 3);
 }
 
 TEST(TimingStore, WhatCannotBeReadIsMeasuredAgain) {

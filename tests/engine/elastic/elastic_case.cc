@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <random>
-#include <utility>
 #include <vector>
 
-#include "engine/elastic/predicted_step.h"
 #include "engine/graph/backward_needs.h"
+#include "engine/train/trainer.h"
 #include "tests/engine/graph/models.h"
 
 namespace moil::testing {
@@ -93,24 +92,13 @@ class RandomTimes {
   double importance() { return std::normal_distribution<double>(1, 1.5)(random_); }
 
  private:
-  // What several weights of a layer and its derivative share is computed once (a batch norm's
-  // sums).
   LayerTiming layer(const Node& node, const std::set<std::string>& trainable, bool passes) {
-    const double shared = node.type == "batch_norm" ? seconds(5) : 0;
-    const double pass = passes ? seconds(node.weights.empty() ? 3 : 9) : 0;
-    LayerTiming layer;
-    layer.layer = node.name;
-    layer.forward = seconds(9);
-    layer.derivative = pass + shared;
-    layer.all_gradient = shared;
-    layer.all_derivative = pass;
+    LayerTiming layer{node.name, seconds(9), 0, {}};
+    if (passes) layer.pass = seconds(node.weights.empty() ? 3 : 9);
     for (const WeightSpec& spec : node.weights) {
-      WeightTiming w{.name = weight_name(node, spec), .derivative = pass, .apply = seconds(2)};
-      if (!trainable.contains(w.name)) continue;
-      const double own = seconds(spec.name == "weight" ? 12 : 4);
-      w.gradient = shared + own;
-      layer.all_gradient += own;
-      layer.weights.push_back(std::move(w));
+      const std::string name = weight_name(node, spec);
+      if (trainable.contains(name))
+        layer.weights.push_back({name, seconds(spec.name == "weight" ? 14 : 6)});
     }
     return layer;
   }
@@ -135,32 +123,6 @@ ElasticCase random_times(const ModelDescription& model, unsigned seed) {
 
 ElasticCase random_case(Shape shape, unsigned seed) {
   return random_times(RandomModel(shape, seed).build(), seed);
-}
-
-void give_backward(TimingProfile& profile) {
-  profile.backward = {{0.1, 2}, {0.3, 1.2}, {0.5, 0.9}, {1, 0.95}};
-  profile.kernelless_backward = {{0.05, 1.5}, {0.2, 1.2}};
-}
-
-void expect_rising(const std::vector<BackwardTiming>& backward) {
-  double before = 0;
-  for (const BackwardTiming& pass : backward) {
-    EXPECT_GT(pass.factor, 0);
-    EXPECT_GT(pass.share, std::exchange(before, pass.share));
-  }
-}
-
-int give_large(TimingProfile& profile) {
-  int large = 0;
-  for (LayerTiming& layer : profile.layers) {
-    for (WeightTiming& w : layer.weights) {
-      if (!w.name.ends_with(".weight") || w.apply <= 0) continue;
-      w.lone_gradient = w.gradient / 2;
-      w.lone_apply = w.apply / 2;
-      ++large;
-    }
-  }
-  return large;
 }
 
 Chosen chosen(const ElasticCase& c) {

@@ -30,16 +30,6 @@ ElasticCase random_times(const ModelDescription& model, unsigned seed);
 enum class Shape { kLine, kBranches };
 ElasticCase random_case(Shape shape, unsigned seed);
 
-// Short backward passes that take longer than their parts, with the last kernel twice as long, and
-// longer ones that take less.
-void give_backward(TimingProfile& profile);
-
-// As a profile keeps them.
-void expect_rising(const std::vector<BackwardTiming>& backward);
-
-// Kernels of which one alone takes half of what it takes among others. Returns how many.
-int give_large(TimingProfile& profile);
-
 // What select_tensors() chooses.
 struct Chosen {
   std::set<std::string> selection;

@@ -9,55 +9,64 @@
 namespace moil {
 namespace {
 
-TEST(ElasticRecord, ReadsBackExactly) {
-  const ElasticInterval interval{3,
-                                 2,
-                                 {"a.weight", "b.bias"},
-                                 {{"a.weight", 1.0 / 3}, {"b.bias", -2}},
-                                 "relu3",
-                                 0.1,
-                                 0.6,
-                                 0.7,
-                                 0.11,
-                                 4096,
-                                 0.5,
-                                 0.25,
-                                 0.125,
-                                 1.5,
-                                 42,
-                                 7.5};
-  const auto json = nlohmann::json::parse(to_json(interval).dump());
-  const ElasticInterval read = elastic_interval_from_json(json);
-  EXPECT_EQ(to_json(read), to_json(interval));
+using Json = nlohmann::json;
+
+Json reread(const Json& record) { return Json::parse(record.dump()); }
+
+ProfileInForce profile() {
+  return {{{{"fc", 0.1, 1.0 / 3, {{"fc.weight", 1.0 / 7}, {"fc.bias", 1e-9}}},
+            {"relu", 0.01, 0.02, {}}},
+           0.11,
+           1.7,
+           1e-4},
+          0.5,
+          "stored"};
+}
+
+TEST(ElasticRecord, AnIntervalReadsBackExactly) {
+  ElasticInterval interval;
+  interval.epoch = 3;
+  interval.epochs = 2;
+  interval.selection = {"a.weight", "b.bias"};
+  interval.importance = {{"a.weight", 1.0 / 3}, {"b.bias", -2}};
+  interval.cut = "relu3";
+  interval.share = 0.6;
+  interval.schedule_end = 0.7;
+  interval.measured = {0.1, 1.0 / 7};
+  interval.caching_seconds = 1.5;
+  interval.first_step = 42;
+  const ElasticInterval read = interval_of(reread(record_of(interval)));
+  EXPECT_EQ(record_of(read), record_of(interval));
   EXPECT_EQ(read.epochs, 2);
   EXPECT_EQ(read.selection, interval.selection);
   EXPECT_EQ(read.importance, interval.importance);
   EXPECT_EQ(read.cut, "relu3");
   EXPECT_EQ(read.share, 0.6);
   EXPECT_EQ(read.schedule_end, 0.7);
+  EXPECT_EQ(read.measured.whole, 1.0 / 7);
   EXPECT_EQ(read.caching_seconds, 1.5);
   EXPECT_EQ(read.first_step, 42);
-
-  const ProfileInForce profile{6, {{{"a", 1, 2, 3, 4, {}}}, 1, 8}, 0.5, "drift"};
-  const ProfileInForce again = profile_in_force_from_json(to_json(profile));
-  EXPECT_EQ(to_json(again), to_json(profile));
-  EXPECT_EQ(again.why, "drift");
-  EXPECT_FALSE(again.overhead.has_value());
 }
 
-TEST(ElasticRecord, KeepsAnOverheadThatIsKnown) {
-  ProfileInForce profile;
-  profile.overhead = {.read = 0.25, .choose = 3, .probe = 2};
-  const ProfileInForce again = profile_in_force_from_json(to_json(profile));
-  ASSERT_TRUE(again.overhead.has_value());
-  EXPECT_EQ(again.overhead->read, 0.25);
-  EXPECT_EQ(again.overhead->choose, 3);
-  EXPECT_EQ(again.overhead->probe, 2);
+TEST(ElasticRecord, AProfileReadsBackExactly) {
+  const ProfileInForce read = profile_of(reread(record_of(profile())));
+  EXPECT_EQ(record_of(read), record_of(profile()));
+  EXPECT_EQ(read.why, "stored");
+  EXPECT_EQ(read.profile.layers[0].pass, 1.0 / 3);
+  EXPECT_EQ(read.profile.layers[0].weights[0].update, 1.0 / 7);
+  EXPECT_EQ(read.profile.layers[0].weights[1].name, "fc.bias");
+  EXPECT_TRUE(read.profile.layers[1].weights.empty());
 }
 
 TEST(ElasticRecord, RefusesWhatIsNoRecord) {
-  EXPECT_THROW((void)elastic_interval_from_json({{"epoch", "first"}}), Error);
-  EXPECT_THROW((void)profile_in_force_from_json({{"epoch", 1}}), Error);
+  EXPECT_THROW((void)interval_of({{"epoch", "first"}}), Error);
+  EXPECT_THROW((void)profile_of(nullptr), Error);
+  EXPECT_THROW((void)profile_of({{"forward", 1}, {"step", 1}, {"besides", 0}}), Error);
+  for (const Json& wrong : {Json(-1), Json("long"), Json(nullptr)}) {
+    Json json = record_of(profile());
+    json["profile"]["layers"][0]["forward"] = wrong;
+    EXPECT_THROW((void)profile_of(json), Error) << wrong;
+  }
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 #include <ranges>
 
 #include "base/error.h"
-#include "engine/elastic/interval_schedule.h"
-#include "engine/elastic/predicted_step.h"
 #include "engine/train/checkpoint.h"
 #include "tests/engine/train/toy_source.h"
 
@@ -48,47 +46,55 @@ TrainerConfig config() {
   return c;
 }
 
-// As made up as the profile that goes with it.
-constexpr ElasticOverhead kNoOverhead{};
-
-// Not measured: every step of every layer takes a second.
+// Not measured: every step of every layer takes a second, and applying an update half of one.
 TimingProfile profile(const ModelDescription& m = model()) {
   const Graph graph = build_graph(training_plan_input(m, nullptr, config()).model, 8);
   TimingProfile profile;
   for (const Node& node : graph.nodes) {
-    LayerTiming layer{node.name, 1, 1, 0, 1, {}};
-    for (const WeightSpec& w : node.weights) {
-      if (!w.trainable) continue;
-      layer.weights.push_back({weight_name(node, w), 1, 1, 0.5});
-      layer.all_gradient += 1;
-    }
+    LayerTiming layer{node.name, 1, 1, {}};
+    for (const WeightSpec& w : node.weights)
+      if (w.trainable) layer.weights.push_back({weight_name(node, w), 1.5});
     profile.forward += 1;
-    profile.step += 2 + layer.all_gradient + 0.5 * static_cast<double>(layer.weights.size());
+    profile.step += 2 + 1.5 * static_cast<double>(layer.weights.size());
     profile.layers.push_back(std::move(layer));
   }
   profile.step -= 1;  // the first passes nothing on
   return profile;
 }
 
-std::set<std::string> all_weights(const TimingProfile& profile) {
-  std::set<std::string> names;
-  for (const LayerTiming& layer : profile.layers) {
-    for (const WeightTiming& w : layer.weights) names.insert(w.name);
+TimingProfile scaled(TimingProfile profile, double factor) {
+  for (LayerTiming& layer : profile.layers) {
+    layer.forward *= factor;
+    layer.pass *= factor;
+    for (WeightTiming& w : layer.weights) w.update *= factor;
   }
-  return names;
+  profile.forward *= factor;
+  profile.step *= factor;
+  return profile;
+}
+
+// The profile's seconds are not the machine's: they count alone.
+ElasticConfig as_profiled(double rho, Pace pace = Pace::kFront) {
+  ElasticConfig elastic;
+  elastic.speedup_ratio = rho;
+  elastic.pace = pace;
+  elastic.interval_epochs = 2;
+  elastic.follow_speed = false;
+  return elastic;
 }
 
 struct ElasticJob {
-  explicit ElasticJob(double rho, const TrainerConfig& c = config(), std::int64_t interval = 2,
+  explicit ElasticJob(double rho, const TrainerConfig& c = config(),
                       const ModelDescription& m = model())
-      : ElasticJob({.speedup_ratio = rho, .interval_epochs = interval},
-                   {{.profile = profile(m), .overhead = kNoOverhead}}, c, m) {}
-  ElasticJob(const ElasticConfig& elastic, std::vector<ProfileInForce> profiles,
-             const TrainerConfig& c = config(), const ModelDescription& m = model())
-      : kernels(testing::fixed_kernels()),
+      : ElasticJob(as_profiled(rho), profile(m), c, m) {}
+  explicit ElasticJob(const ElasticConfig& elastic, const TimingProfile& timing = profile(),
+                      const TrainerConfig& c = config(), const ModelDescription& m = model(),
+                      std::vector<IntervalSeconds> seconds = {})
+      : steps(6 * c.epochs),
+        kernels(testing::fixed_kernels()),
         layers(layers_of(m)),
         probe(m, &layers, c, /*samples=*/4, kernels),
-        trainer(m, layers, c, elastic, std::move(profiles), probe, kernels) {
+        trainer(m, layers, c, elastic, {.profile = timing}, probe, kernels, std::move(seconds)) {
     WeightMap weights = initial_weights(build_graph(m, 1), c.seed);
     trainer.start(weights);
   }
@@ -97,7 +103,7 @@ struct ElasticJob {
     Trainer::Callbacks callbacks;
     callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
     callbacks.on_step = [&](std::int64_t step, std::int64_t total, double loss) {
-      EXPECT_EQ(total, kSteps);
+      EXPECT_EQ(total, steps);
       losses.push_back(loss);
       return step < stop;
     };
@@ -111,6 +117,7 @@ struct ElasticJob {
     return map;
   }
 
+  const std::int64_t steps;
   KernelSelector kernels;
   const std::set<std::string> layers;
   ImportanceProbe probe;
@@ -127,8 +134,7 @@ void expect_same(const WeightMap& a, const WeightMap& b) {
 
 TEST(ElasticTrainer, EachIntervalKeepsToItsTime) {
   for (const double rho : {0.5, 0.6, 0.8}) {
-    ElasticJob job({.speedup_ratio = rho, .pace = Pace::kEven, .interval_epochs = 2},
-                   {{.profile = profile(), .overhead = kNoOverhead}});
+    ElasticJob job(as_profiled(rho, Pace::kEven));
     EXPECT_TRUE(job.go());
     EXPECT_EQ(job.losses.size(), static_cast<std::size_t>(kSteps));
     const auto& intervals = job.trainer.intervals();
@@ -165,11 +171,11 @@ TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
   std::set<std::string> names;
   for (const WeightTiming& w : classifier->weights) names.insert(w.name);
   EXPECT_EQ(names.size(), 2U);
-  for (double factor = 1; factor > 1e-4; factor *= 0.73) {
+  for (double factor = 1; factor > 1e-8; factor *= 0.073) {
     const TimingProfile faster = scaled(timing, factor);
-    const ElasticConfig elastic{.speedup_ratio = smallest_speedup_ratio(faster),
-                                .interval_epochs = 2};
-    ElasticJob job(elastic, {{.profile = faster, .overhead = ElasticOverhead{.choose = 1e3}}});
+    ElasticConfig elastic = as_profiled(smallest_speedup_ratio(faster));
+    elastic.follow_speed = factor < 1e-6;  // steps and choices of real seconds
+    ElasticJob job(elastic, faster);
     EXPECT_TRUE(job.go());
     for (const ElasticInterval& interval : job.trainer.intervals())
       EXPECT_EQ(interval.selection, names) << factor;
@@ -195,7 +201,7 @@ TEST(ElasticTrainer, EverythingSelectedIsFullTraining) {
   c.schedule.kind = ScheduleKind::kConstant;
   c.optimizer.learning_rate = 1e-4;
   const ModelDescription m = plain_model();
-  ElasticJob job(1.01, c, 2, m);  // times are rounded up
+  ElasticJob job(1.01, c, m);  // times are rounded up
   EXPECT_TRUE(job.go());
   for (const auto& interval : job.trainer.intervals()) ASSERT_EQ(interval.selection.size(), 6U);
 
@@ -224,66 +230,32 @@ TEST(ElasticTrainer, KeepsToTheMemoryBudget) {
   ElasticJob free(0.8);
   free.go(1);
   const std::size_t limit = free.trainer.intervals().at(0).planned_bytes - 1;
-  ElasticJob tight({.speedup_ratio = 0.8, .interval_epochs = 2, .memory_limit_bytes = limit},
-                   {{.profile = profile(), .overhead = kNoOverhead}});
+  ElasticConfig elastic = as_profiled(0.8);
+  elastic.memory_limit_bytes = limit;
+  ElasticJob tight(elastic);
   tight.go(1);
   EXPECT_LE(tight.trainer.intervals().at(0).planned_bytes, limit);
 }
 
-// There is time for all but one bias, which is as good as full training's memory: the first layer
-// is left out where it hardly matters, as one that learns slowly.
-TEST(ElasticTrainer, LeavesOutFirstLayersForMemory) {
-  const ModelDescription plain =
-      testing::ModelBuilder({kFeatures}).fc(64).relu().fc(64).relu().fc(3).model();
-  TimingProfile timing = profile(plain);
-  timing.forward += 300;
-  for (LayerTiming& layer : timing.layers) {
-    for (WeightTiming& w : layer.weights) {
-      if (w.name == "fully_connected2.bias") w.apply = 20;
-    }
-  }
-  timing.step =
-      predicted_step(timing, build_graph(training_plan_input(plain, nullptr, config()).model, 8),
-                     all_weights(timing));
-  const auto selection = [&](double rate_factor) {
-    TrainerConfig c = config();
-    c.rate_factors["fully_connected0"] = rate_factor;
-    ElasticJob job({.speedup_ratio = 0.95, .pace = Pace::kEven, .interval_epochs = 2},
-                   {{.profile = timing, .overhead = kNoOverhead}}, c, plain);
-    job.go(1);
-    return job.trainer.intervals().at(0).selection;
-  };
-  std::set<std::string> all = all_weights(timing);
-  all.erase("fully_connected2.bias");
-  EXPECT_EQ(selection(1), all);
-  all.erase("fully_connected0.weight");
-  all.erase("fully_connected0.bias");
-  EXPECT_EQ(selection(1e-3), all);
-}
-
 // What a run of this rho may keep on disk: everything.
 ElasticConfig with_maps(double rho) {
-  ElasticConfig elastic;
-  elastic.speedup_ratio = rho;
-  elastic.interval_epochs = 2;
+  ElasticConfig elastic = as_profiled(rho);
   elastic.maps = {std::filesystem::temp_directory_path(), 1 << 20};
   return elastic;
 }
 
-std::vector<ProfileInForce> as_told() { return {{.profile = profile(), .overhead = kNoOverhead}}; }
-
 // Stopped after any step, saved, and gone on in objects that know the file and the intervals.
 void expect_same_bits_when_resumed(const ElasticConfig& elastic,
                                    const TrainerConfig& c = config()) {
-  ElasticJob whole(elastic, as_told(), c);
+  ElasticJob whole(elastic, profile(), c);
   EXPECT_TRUE(whole.go());
   const auto file =
       std::filesystem::temp_directory_path() / ("moil_elastic_" + std::to_string(::getpid()));
   for (std::int64_t stop = 1; stop < kSteps; ++stop) {
-    ElasticJob first(elastic, as_told(), c);
+    ElasticJob first(elastic, profile(), c);
     EXPECT_FALSE(first.go(stop));
     save_checkpoint(file, "", first.trainer.persistent());
-    ElasticJob second(elastic, as_told(), c);
+    ElasticJob second(elastic, profile(), c);
     second.trainer.resume(first.trainer.intervals(), first.trainer.state());
     const auto tensors = second.trainer.persistent();
     Checkpoint::load(file)->restore(tensors);
@@ -306,7 +278,13 @@ TEST(ElasticTrainer, EachTensorCountsItsOwnSteps) {
   c.optimizer = {.kind = OptimizerKind::kAdam, .learning_rate = 0.01};
   ElasticJob job(0.5, c);
   EXPECT_TRUE(job.go());
-  const auto steps = updates_of(job.trainer.intervals(), kSteps);
+  const auto& intervals = job.trainer.intervals();
+  std::map<std::string, std::int64_t, std::less<>> steps;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const std::int64_t end = i + 1 < intervals.size() ? intervals[i + 1].first_step : kSteps;
+    for (const std::string& weight : intervals[i].selection)
+      steps[weight] += end - intervals[i].first_step;
+  }
   EXPECT_EQ(job.trainer.state().updates, steps);
   const auto fewer = [](const auto& weight) { return weight.second < kSteps; };
   EXPECT_TRUE(std::ranges::any_of(steps, fewer));
@@ -315,28 +293,29 @@ TEST(ElasticTrainer, EachTensorCountsItsOwnSteps) {
 TEST(ElasticTrainer, AResumedRunWithAdamGivesTheSameBits) {
   TrainerConfig c = config();
   c.optimizer = {.kind = OptimizerKind::kAdamw, .learning_rate = 0.01, .weight_decay = 1e-3};
-  expect_same_bits_when_resumed({.speedup_ratio = 0.5, .interval_epochs = 1}, c);
+  ElasticConfig elastic = as_profiled(0.5);
+  elastic.interval_epochs = 1;
+  expect_same_bits_when_resumed(elastic, c);
 }
 
 // The state's seconds are those of all steps together, whichever interval they were of.
 TEST(ElasticTrainer, AResumedRunKeepsWhatFinishedIntervalsTook) {
-  const ElasticConfig elastic{.speedup_ratio = 0.5, .interval_epochs = 2};
-  ElasticJob first(elastic, as_told());
+  const ElasticConfig elastic = as_profiled(0.5);
+  ElasticJob first(elastic);
   EXPECT_FALSE(first.go(kSteps - 3));
   const std::vector<ElasticInterval> before = first.trainer.intervals();
   ASSERT_GE(before.size(), 3U);
   TrainState state = first.trainer.state();
-  ElasticJob second(elastic, as_told());
+  ElasticJob second(elastic);
   second.trainer.resume(before, state);
   for (std::size_t i = 0; i + 1 < before.size(); ++i) {
-    EXPECT_GT(before[i].measured_step_seconds, 0) << i;
-    EXPECT_EQ(second.trainer.intervals()[i].measured_step_seconds, before[i].measured_step_seconds)
-        << i;
+    EXPECT_GT(before[i].measured.step, 0) << i;
+    EXPECT_EQ(second.trainer.intervals()[i].measured.step, before[i].measured.step) << i;
   }
 }
 
 TEST(ElasticTrainer, AResumedRunGivesTheSameBits) {
-  expect_same_bits_when_resumed({.speedup_ratio = 0.5, .interval_epochs = 2});
+  expect_same_bits_when_resumed(as_profiled(0.5));
 }
 
 TEST(ElasticTrainer, AResumedRunMakesTheSameMapsAgain) {
@@ -344,30 +323,31 @@ TEST(ElasticTrainer, AResumedRunMakesTheSameMapsAgain) {
 }
 
 // Which takes less time, so that the beginning has more.
-TEST(ElasticTrainer, TheEndOfARunBeginsBehindWhatDoesNotLearn) {
+TEST(ElasticTrainer, AnIntervalBeginsBehindWhatDoesNotLearn) {
   const double rho = 0.5;
-  ElasticJob job(with_maps(rho), as_told()), without(rho);
-  EXPECT_FALSE(job.go(kSteps - 1));
-  const WeightMap before = job.weights();
-  EXPECT_TRUE(job.go());
+  ElasticJob whole(with_maps(rho)), without(rho);
+  EXPECT_TRUE(whole.go());
   EXPECT_TRUE(without.go());
-  const auto &intervals = job.trainer.intervals(), &others = without.trainer.intervals();
+  const auto &intervals = whole.trainer.intervals(), &others = without.trainer.intervals();
   ASSERT_EQ(intervals.size(), 3U);
   EXPECT_EQ(intervals[0].cut, "");
   EXPECT_EQ(intervals[1].cut, "relu1");
   EXPECT_GT(intervals[1].caching_seconds, 0);
-  EXPECT_EQ(intervals[2].cut, "relu1");
-  EXPECT_EQ(intervals[2].caching_seconds, 0);  // they are there
-  EXPECT_LT(intervals[2].step_seconds, profile().forward);
+  EXPECT_LT(intervals[1].step_seconds, profile().forward);
+  for (const auto* run : {&intervals, &others}) EXPECT_LE(used_epochs(*run), kEpochs * rho + 1e-9);
+  EXPECT_GT(intervals[0].epochs, others[0].epochs);  // of long steps
+
+  ElasticJob job(with_maps(rho));
+  EXPECT_FALSE(job.go(intervals[2].first_step - 1));
+  const WeightMap before = job.weights();
+  EXPECT_FALSE(job.go(intervals[2].first_step));
   const WeightMap after = job.weights();
   for (const auto& [name, tensor] : after)  // statistics, too: they lie before the cut
     EXPECT_EQ(tensor.data == before.at(name).data, !name.starts_with("fully_connected2")) << name;
-  for (const auto* run : {&intervals, &others}) EXPECT_LE(used_epochs(*run), kEpochs * rho + 1e-9);
-  EXPECT_GT(intervals[0].epochs, others[0].epochs);  // of long steps
 }
 
 TEST(ElasticTrainer, TheScheduleFollowsTheTime) {
-  ElasticJob job(with_maps(0.6), as_told());
+  ElasticJob job(with_maps(0.6));
   EXPECT_TRUE(job.go());
   double used = 0;
   for (const ElasticInterval& interval : job.trainer.intervals()) {
@@ -381,7 +361,7 @@ TEST(ElasticTrainer, TheScheduleFollowsTheTime) {
 
 // Maps are long work: it is stopped as a step would be, and nothing is lost.
 TEST(ElasticTrainer, StopsWhileMapsAreMade) {
-  ElasticJob whole(with_maps(0.5), as_told()), stopped(with_maps(0.5), as_told());
+  ElasticJob whole(with_maps(0.5)), stopped(with_maps(0.5));
   EXPECT_TRUE(whole.go());
   int left = 3;
   stopped.may_go_on = [&] { return --left > 0; };
@@ -397,92 +377,87 @@ TEST(ElasticTrainer, StopsWhileMapsAreMade) {
 TEST(ElasticTrainer, MapsWithoutRoomAreNotMade) {
   ElasticConfig elastic = with_maps(0.5);
   elastic.maps.limit_bytes = 64;
-  ElasticJob job(elastic, as_told());
+  ElasticJob job(elastic);
   EXPECT_TRUE(job.go());
   for (const ElasticInterval& interval : job.trainer.intervals()) EXPECT_EQ(interval.cut, "");
 }
 
-// Steps of seconds were promised, so the machine has drifted: at the next interval another profile
-// is in force, and a run that is given both does the same without measuring.
-TEST(ElasticTrainer, ADriftIsMeasuredAndItsReplayGivesTheSameBits) {
-  const ElasticConfig elastic{.speedup_ratio = 0.8, .interval_epochs = 2, .follow_speed = true};
-  ElasticJob drifted(elastic, {{.profile = scaled(profile(), 1e-9), .overhead = kNoOverhead}});
-  EXPECT_TRUE(drifted.go());
-  const auto& profiles = drifted.trainer.profiles();
-  ASSERT_GE(profiles.size(), 2U);
-  EXPECT_EQ(profiles[1].epoch, 2);
-  EXPECT_EQ(profiles[1].why, "drift");
-  EXPECT_GT(profiles[1].profile.step, 100 * profiles[0].profile.step);
-  // What was trained is measured, layer by layer: no longer all the same.
-  const auto forward = [&](std::size_t i) { return profiles[1].profile.layers.at(i).forward; };
-  EXPECT_NE(forward(0), forward(1));
-
-  ElasticConfig never = elastic;
-  never.follow_speed = false;
-  ElasticJob replay(never, profiles);
-  EXPECT_TRUE(replay.go());
-  expect_same(replay.weights(), drifted.weights());
-  for (std::size_t i = 0; i < drifted.trainer.intervals().size(); ++i)
-    EXPECT_EQ(replay.trainer.intervals()[i].selection, drifted.trainer.intervals()[i].selection);
-  EXPECT_EQ(replay.trainer.profiles().size(), profiles.size());
+ElasticConfig following(double rho) {
+  ElasticConfig elastic = as_profiled(rho);
+  elastic.follow_speed = true;
+  return elastic;
 }
 
-// Resumed where an interval has just ended: its steps were another process's.
-TEST(ElasticTrainer, ADriftThatWasNotWatchedScalesTheProfile) {
-  const ElasticConfig elastic{.speedup_ratio = 0.8, .interval_epochs = 2, .follow_speed = true};
-  const ProfileInForce promised{.profile = scaled(profile(), 1e-9), .overhead = kNoOverhead};
-  ElasticJob first(elastic, {promised}), second(elastic, {promised});
-  EXPECT_FALSE(first.go(kSteps / 3));
-  second.trainer.resume(first.trainer.intervals(), first.trainer.state());
-  EXPECT_TRUE(second.go());
-  ASSERT_GE(second.trainer.profiles().size(), 2U);
-  const TimingProfile& now = second.trainer.profiles()[1].profile;
-  EXPECT_EQ(now.layers.at(0).forward, now.layers.at(1).forward);
+// Of a run whose steps take `factor` times what the profile says, and whose intervals take `more`
+// besides.
+std::vector<IntervalSeconds> seconds_of(const ElasticConfig& elastic, double factor, double more) {
+  std::vector<IntervalSeconds> seconds;
+  for (;;) {
+    ElasticJob job(elastic, profile(), config(), model(), seconds);
+    EXPECT_TRUE(job.go());
+    const auto& intervals = job.trainer.intervals();
+    if (seconds.size() == intervals.size()) return seconds;
+    const ElasticInterval& next = intervals[seconds.size()];
+    const double step = factor * next.profile_seconds;
+    seconds.push_back({step, more + step * static_cast<double>(6 * next.epochs)});
+  }
 }
 
-// Measured with the first choice, and from then on an input as the profile is: a run that is given
-// it selects the same.
-TEST(ElasticTrainer, AnOverheadIsMeasuredOnceAndKept) {
-  const ElasticConfig elastic{.speedup_ratio = 0.6, .interval_epochs = 2};
-  ElasticJob measured(elastic, {{.profile = scaled(profile(), 1e-5)}});
-  EXPECT_TRUE(measured.go());
-  const auto& profiles = measured.trainer.profiles();
-  ASSERT_EQ(profiles.size(), 1U);
-  ASSERT_TRUE(profiles[0].overhead.has_value());
-  EXPECT_GT(profiles[0].overhead->read, 0);
-  EXPECT_GT(profiles[0].overhead->probe, 0);
-  EXPECT_GT(profiles[0].overhead->choose, profiles[0].overhead->probe);
-
-  ElasticJob replay(elastic, profiles);
-  EXPECT_TRUE(replay.go());
-  EXPECT_EQ(replay.trainer.profiles()[0].overhead->read, profiles[0].overhead->read);
-  expect_same(replay.weights(), measured.weights());
+double whole_run(const std::vector<IntervalSeconds>& seconds) {
+  double sum = 0;
+  for (const IntervalSeconds& s : seconds) sum += s.whole;
+  return sum;
 }
 
-// Six steps of 8 samples an epoch; the times are the profile's seconds.
-TEST(ElasticTrainer, WhatReadingAndChoosingTakeIsNotTrainedIn) {
-  const double rho = 0.8, full = profile().step;
-  const ElasticOverhead overhead{.read = 2, .choose = 12 * 2};
-  const ElasticConfig even{.speedup_ratio = rho, .pace = Pace::kEven, .interval_epochs = 2};
-  ElasticJob job(even, {{.profile = profile(), .overhead = overhead}});
-  EXPECT_TRUE(job.go());
-  for (const ElasticInterval& interval : job.trainer.intervals())
-    EXPECT_LE(interval.step_seconds + 2, rho * (full + 2));
-  ElasticJob free(even, {{.profile = profile(), .overhead = kNoOverhead}});
-  EXPECT_FALSE(free.go(1));
-  EXPECT_LT(job.trainer.intervals()[0].step_seconds - 2, free.trainer.intervals()[0].step_seconds);
+// Whatever the steps take: the profile is corrected, and what was too much is taken from the rest.
+TEST(ElasticTrainer, WhatIntervalsReallyTakeIsSettledByTheRest) {
+  const double full = profile().step * kSteps;
+  for (const double factor : {0.8, 1.0, 1.2}) {
+    const auto seconds = seconds_of(following(0.7), factor, 0);
+    EXPECT_GE(seconds.size(), 3U);
+    EXPECT_LE(whole_run(seconds), 0.7 * full * 1.01) << factor;
+    EXPECT_GE(whole_run(seconds), 0.7 * full * 0.9) << factor;
+    EXPECT_LE(whole_run(seconds_of(following(0.7), factor, 0.005 * full)), 0.7 * full * 1.01);
+  }
 }
 
-// However long the rest of a choice takes.
-TEST(ElasticTrainer, ProbesWhereThatTakesLessThanAHundredthOfWhatIsTrained) {
-  const double run = 0.6 * profile().step * kSteps;
-  const ElasticConfig elastic{.speedup_ratio = 0.6, .interval_epochs = 2};
-  const auto probing = [&](double share) {
-    return ElasticOverhead{.choose = 0.01 * run, .probe = share * run};
+TEST(ElasticTrainer, ASlowerMachineTrainsLess) {
+  const auto selected = [](double factor) {
+    const ElasticConfig elastic = following(0.6);
+    ElasticJob job(elastic, profile(), config(), model(), seconds_of(elastic, factor, 0));
+    EXPECT_TRUE(job.go());
+    EXPECT_EQ(job.trainer.intervals()[0].epochs, 1);
+    const ElasticInterval& second = job.trainer.intervals()[1];
+    EXPECT_NEAR(second.step_seconds, factor * second.profile_seconds, 1e-9);
+    return second.selection.size();
   };
-  ElasticJob dear(elastic, {{.profile = profile(), .overhead = probing(0.007)}});
-  EXPECT_TRUE(dear.go());
-  const auto& intervals = dear.trainer.intervals();
+  EXPECT_LT(selected(1.4), selected(0.8));
+}
+
+// As a profile is, seconds are an input.
+TEST(ElasticTrainer, ARunThatIsGivenAnothersSecondsGivesTheSameBits) {
+  const TimingProfile timing = scaled(profile(), 1e-6);
+  ElasticJob measured(following(0.6), timing);
+  EXPECT_TRUE(measured.go());
+  std::vector<IntervalSeconds> seconds;
+  for (const ElasticInterval& interval : measured.trainer.intervals()) {
+    EXPECT_GT(interval.measured.step, 0);
+    EXPECT_GT(interval.measured.whole, interval.measured.step);
+    seconds.push_back(interval.measured);
+  }
+  ElasticJob replay(following(0.6), timing, config(), model(), seconds);
+  EXPECT_TRUE(replay.go());
+  expect_same(replay.weights(), measured.weights());
+  ASSERT_EQ(replay.trainer.intervals().size(), seconds.size());
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    EXPECT_EQ(replay.trainer.intervals()[i].selection, measured.trainer.intervals()[i].selection);
+}
+
+// A probe of half a batch is a step.
+TEST(ElasticTrainer, ProbesWhereThatIsASmallPartOfWhatIsTrained) {
+  ElasticJob few(0.6);
+  EXPECT_TRUE(few.go());
+  const auto& intervals = few.trainer.intervals();
   ASSERT_EQ(intervals.size(), 3U);
   EXPECT_GT(intervals[0].probe_seconds, 0);
   for (const std::size_t i : {1, 2}) {
@@ -490,9 +465,13 @@ TEST(ElasticTrainer, ProbesWhereThatTakesLessThanAHundredthOfWhatIsTrained) {
     EXPECT_EQ(intervals[i].importance, intervals[0].importance);
     EXPECT_FALSE(intervals[i].selection.empty());
   }
-  ElasticJob cheap(elastic, {{.profile = profile(), .overhead = probing(0.001)}});
-  EXPECT_TRUE(cheap.go());
-  for (const ElasticInterval& interval : cheap.trainer.intervals())
+  TrainerConfig c = config();
+  c.epochs = 240;
+  ElasticConfig elastic = as_profiled(0.6, Pace::kEven);
+  elastic.interval_epochs = 120;
+  ElasticJob many(elastic, profile(), c);
+  EXPECT_TRUE(many.go());
+  for (const ElasticInterval& interval : many.trainer.intervals())
     EXPECT_GT(interval.probe_seconds, 0);
 }
 
@@ -507,7 +486,9 @@ TEST(ElasticTrainer, RefusesWhatIsImpossible) {
     EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(e.what(), ::testing::HasSubstr("smallest possible"));
   }
-  EXPECT_THROW(ElasticJob(0.5, config(), 0), Error);
+  ElasticConfig none = as_profiled(0.5);
+  none.interval_epochs = 0;
+  EXPECT_THROW(ElasticJob{none}, Error);
   TrainerConfig c = config();
   c.batch = 64;
   ElasticJob large(0.5, c);

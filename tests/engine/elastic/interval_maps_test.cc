@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "engine/train/trainer.h"
 #include "tests/engine/train/toy_source.h"
 
 namespace moil {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/three_layers.h"
 
 namespace moil {
@@ -19,9 +18,15 @@ struct Case : testing::ThreeLayers {
   std::set<std::string> select(double seconds, const TailTerms& tail,
                                const std::map<std::string, double>& importance,
                                const std::set<std::string>* before = nullptr) const {
-    return select_for_interval(
-        IntervalStep(profile, graph, tail),
-        {.importance = importance, .step_seconds = seconds, .before = before, .fits = {}});
+    return select_for_interval({.profile = profile,
+                                .tail = tail,
+                                .importance = importance,
+                                .step_seconds = seconds,
+                                .before = before,
+                                .fits = {}});
+  }
+  double step(const TailTerms& tail, const std::set<std::string>& selection) const {
+    return interval_step(profile, graph, tail, selection);
   }
 };
 
@@ -31,10 +36,9 @@ const std::map<std::string, double> kAlike = {{kFirst, 1}, {kSecond, 1}, {kLast,
 TEST(IntervalSelection, AStepTakesLessBehindMaps) {
   const Case c;
   const TailTerms none, tail = c.terms(0.25);
-  const IntervalStep whole(c.profile, c.graph, none), cut(c.profile, c.graph, tail);
-  EXPECT_EQ(whole.seconds({kLast}), 6 + 1 + 1);  // and the loss's derivative
-  EXPECT_EQ(cut.seconds({kLast}), 8 - 0.75 * 4);
-  EXPECT_EQ(cut.seconds({kFirst}), whole.seconds({kFirst}));
+  EXPECT_EQ(c.step(none, {kLast}), 6 + 1 + 1);  // and the loss's derivative
+  EXPECT_EQ(c.step(tail, {kLast}), 8 - 0.75 * 4);
+  EXPECT_EQ(c.step(tail, {kFirst}), c.step(none, {kFirst}));
 }
 
 TEST(IntervalSelection, WhatMapsSaveIsTrainedIn) {
@@ -50,15 +54,6 @@ TEST(IntervalSelection, WhatMattersMoreThanTheMapsIsTrainedBeforeThem) {
   EXPECT_TRUE(c.select(12, c.terms(0.25), first).contains(kFirst));
 }
 
-// Behind maps the last layer would take all the importance there is in half of the time.
-TEST(IntervalSelection, TimeThatMapsWouldLeaveIsTrainedIn) {
-  const Case c;
-  const std::map<std::string, double> last = {{kFirst, -1}, {kSecond, -1}, {kLast, 1}};
-  EXPECT_THAT(c.select(8, c.terms(0.25), last), UnorderedElementsAre(kLast));
-  EXPECT_THAT(c.select(c.profile.step, c.terms(0.25), last),
-              UnorderedElementsAre(kFirst, kSecond, kLast));
-}
-
 // With maps that are there, less time does.
 TEST(IntervalSelection, MapsThatAreThereAreUsed) {
   const Case c;
@@ -66,8 +61,7 @@ TEST(IntervalSelection, MapsThatAreThereAreUsed) {
   tail.kept = "relu1";
   tail.kept_computed = 0;
   EXPECT_THAT(c.select(4, tail, kAlike), UnorderedElementsAre(kLast));
-  const IntervalStep step(c.profile, c.graph, tail);
-  EXPECT_EQ(step.seconds({kLast}), 4);
+  EXPECT_EQ(c.step(tail, {kLast}), 4);
 }
 
 TEST(IntervalSelection, WhereNothingIsOfUseWhatWasTrainedOrTheCheapest) {
@@ -84,9 +78,8 @@ TEST(IntervalSelection, NeverTakesLongerThanAllowed) {
   for (double seconds = 5; seconds < 14; seconds += 0.3) {
     for (const double computed : {0.0, 0.3, 0.9}) {
       const TailTerms tail = c.terms(computed);
-      const IntervalStep step(c.profile, c.graph, tail);
-      const double took = step.seconds(c.select(seconds, tail, kAlike));
-      EXPECT_LE(took, std::max(seconds, step.seconds({kLast})) + 1e-9) << seconds << computed;
+      const double took = c.step(tail, c.select(seconds, tail, kAlike));
+      EXPECT_LE(took, std::max(seconds, c.step(tail, {kLast})) + 1e-9) << seconds << computed;
     }
   }
 }
@@ -96,6 +89,39 @@ TEST(IntervalSelection, TheCheapestLayerIsOneWithAllItsWeights) {
   EXPECT_THAT(cheapest_layer(c.profile).weights, UnorderedElementsAre(kLast));
   EXPECT_EQ(cheapest_layer(c.profile).backward_seconds, 2);
   EXPECT_TRUE(cheapest_layer({}).weights.empty());
+}
+
+// Forward takes 6 seconds; with its last layer's weight a step takes 8, and 4 fewer behind maps.
+constexpr double kWhole = 8, kBehind = 4, kComputed = 4;
+
+PaceLeast least_of(const testing::ThreeLayers& layers, const TailTerms& tail) {
+  return pace_least(layers.profile, layers.graph, tail, /*epochs=*/2);
+}
+
+TEST(PaceLeast, WithoutMapsAStepOfTheCheapestLayer) {
+  const testing::ThreeLayers layers;
+  EXPECT_NEAR(smallest_speedup_ratio(layers.profile), kWhole / layers.profile.step, 1e-6);
+  const PaceLeast least = least_of(layers, {});
+  EXPECT_NEAR(least.share, kWhole / layers.profile.step, 1e-6);
+  EXPECT_EQ(least.once, 0);
+}
+
+TEST(PaceLeast, MapsAreComputedOnceForAllEpochs) {
+  const testing::ThreeLayers layers;
+  const TailTerms all = layers.terms(0.5);
+  const PaceLeast least = least_of(layers, all);
+  EXPECT_NEAR(least.share, kBehind / layers.profile.step, 1e-6);
+  EXPECT_NEAR(least.once, 0.5 * 2 * kComputed / layers.profile.step, 1e-6);
+}
+
+TEST(PaceLeast, MapsThatAreThereNeedNotBeComputed) {
+  const testing::ThreeLayers layers;
+  TailTerms tail = layers.terms(0.5);
+  tail.kept = layers.cuts.back().cut.value;
+  tail.kept_computed = 0;
+  EXPECT_NEAR(least_of(layers, tail).once, 0, 1e-6);
+  tail.kept = layers.cuts.front().cut.value;
+  EXPECT_GT(least_of(layers, tail).once, 0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/graph/realizers/realizers.h"
+#include "engine/train/trainer.h"
 #include "tests/engine/train/toy_source.h"
 
 namespace moil {

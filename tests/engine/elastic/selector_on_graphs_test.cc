@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "engine/elastic/predicted_step.h"
 #include "tests/engine/elastic/elastic_case.h"
 
 namespace moil {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/elastic/predicted_step.h"
 #include "engine/elastic/tail_cut.h"
 #include "engine/graph/preparation.h"
+#include "engine/train/trainer.h"
 #include "tests/engine/graph/models.h"
 
 namespace moil::testing {
@@ -14,8 +14,8 @@ namespace moil::testing {
 inline const std::string kFirst = "fully_connected0.weight", kSecond = "fully_connected1.weight",
                          kLast = "fully_connected2.weight";
 
-// Three layers with a weight each, biasless; forward, gradient and derivative of each layer take a
-// second, applying nothing.
+// Three layers with a weight each, biasless; forward, update and passing on of each layer take a
+// second.
 struct ThreeLayers {
   ThreeLayers()
       : model(ModelBuilder({4})
@@ -28,11 +28,8 @@ struct ThreeLayers {
         graph(build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4)),
         cuts(tail_cuts(model, graph)) {
     for (const Node& node : graph.nodes) {
-      LayerTiming layer{node.name, 1, 1, 0, 1, {}};
-      if (!node.weights.empty()) {
-        layer.weights.push_back({weight_name(node, node.weights[0]), 1, 1, 0});
-        layer.all_gradient = 1;
-      }
+      LayerTiming layer{node.name, 1, 1, {}};
+      if (!node.weights.empty()) layer.weights.push_back({weight_name(node, node.weights[0]), 1});
       profile.layers.push_back(layer);
       profile.forward += 1;
     }

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/elastic/predicted_step.h"
-#include "tests/engine/elastic/elastic_case.h"
 #include "tests/engine/elastic/profiled.h"
 
 namespace moil {
@@ -20,8 +18,7 @@ TEST(TimingProfiler, NamesEveryLayerAndWeight) {
     EXPECT_EQ(layer.layer, p.graph.nodes[i].name);
     for (const WeightTiming& w : layer.weights) {
       names.insert(w.name);
-      EXPECT_GT(w.gradient, 0) << w.name;
-      EXPECT_GT(w.apply, 0) << w.name;
+      EXPECT_GT(w.update, 0) << w.name;
     }
   }
   EXPECT_EQ(names, p.all());
@@ -35,26 +32,16 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
   for (const LayerTiming& layer : p.profile.layers) {
     if (layer.layer == "fully_connected0") continue;
     EXPECT_TRUE(layer.weights.empty()) << layer.layer;
-    EXPECT_FALSE(layer.layer == "conv2d0" && layer.derivative > 0);  // nothing before it learns
+    EXPECT_FALSE(layer.layer == "conv2d0" && layer.pass > 0);  // nothing before it learns
   }
 }
 
-// So that it takes what was measured, however much was disturbed.
-TEST(TimingProfiler, BackwardPassesEndWithEverything) {
+// The parts are medians of their own: together they are the step's, nearly.
+TEST(TimingProfiler, ThePartsAreTheWholeStep) {
   const Profiled p(testing::residual_model());
-  ASSERT_FALSE(p.profile.backward.empty());
-  testing::expect_rising(p.profile.backward);
-  testing::expect_rising(p.profile.kernelless_backward);
-  EXPECT_NEAR(p.profile.backward.back().share, 1, 1e-9);
-  EXPECT_NEAR(predicted_step(p.profile, p.graph, p.all()), p.profile.step, 1e-9 * p.profile.step);
-}
-
-// A matrix of 65,536 for eight samples: its update is a good part of the pass.
-TEST(TimingProfiler, MeasuresLargeWeightsAlone) {
-  const Profiled p(testing::ModelBuilder({256}).fc(256).layer("tanh").fc(3).model());
-  const WeightTiming& large = p.layer("fully_connected0").weights.front();
-  EXPECT_TRUE(large.is_large()) << large.name;
-  EXPECT_GT(large.lone_gradient, 0);
+  const double parts = predicted_step(p.profile, p.graph, p.all());
+  EXPECT_GT(p.profile.besides, 0);
+  EXPECT_NEAR(parts, p.profile.step, 0.2 * p.profile.step);
 }
 
 // One layer that learns is the first and the last, with all weights and with one.
@@ -65,28 +52,6 @@ TEST(TimingProfiler, OfOneLayerTakesPartsOfAStepOfEverything) {
   EXPECT_GT(p.profile.besides, 0);
   EXPECT_LT(p.profile.besides, p.profile.step);
   EXPECT_DOUBLE_EQ(p.profile.fixed_seconds(), p.profile.forward + p.profile.besides);
-}
-
-std::vector<double> forward_seconds(const TimingProfile& profile) {
-  std::vector<double> seconds;
-  for (const LayerTiming& layer : profile.layers) seconds.push_back(layer.forward);
-  return seconds;
-}
-
-TEST(TimingProfiler, EveryRoundCounts) {
-  const ModelDescription model = testing::residual_model();
-  const WeightMap weights = testing::random_weights(model, 1);
-  const TrainerConfig config = testing::profiled_config();
-  KernelSelector kernels = testing::fixed_kernels();
-  TimingProfiler profiler(model, nullptr, config, weights, kernels);
-  profiler.measure_round(1);
-  const std::vector<double> first = forward_seconds(profiler.profile());
-  EXPECT_EQ(forward_seconds(profiler.profile()), first);
-  profiler.measure_round(2);
-  const std::vector<double> both = forward_seconds(profiler.profile());
-  EXPECT_EQ(both.size(), first.size());
-  EXPECT_NE(both, first);
-  for (const double seconds : both) EXPECT_GE(seconds, 0);
 }
 
 }  // namespace

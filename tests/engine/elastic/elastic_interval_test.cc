@@ -1,4 +1,4 @@
-#include "engine/elastic/interval_schedule.h"
+#include "engine/elastic/elastic_interval.h"
 
 #include <gtest/gtest.h>
 
@@ -22,18 +22,18 @@ double end_of(const std::vector<ElasticInterval>& so_far, const ElasticInterval&
   return schedule_end(so_far, next, 8, 0.5);
 }
 
-TEST(IntervalSchedule, AnIntervalBeginsWhereTheOneBeforeEnds) {
+TEST(ElasticInterval, AnIntervalBeginsWhereTheOneBeforeEnds) {
   EXPECT_EQ(end_epoch({}), 0);
   EXPECT_EQ(end_epoch({interval(0, 0.9)}), 3);
   EXPECT_EQ(end_epoch({interval(0, 0.9), interval(3, 0.9), interval(6, 0.1)}), 8);
 }
 
-TEST(IntervalSchedule, AnIntervalUsesItsShareInEachEpoch) {
+TEST(ElasticInterval, AnIntervalUsesItsShareInEachEpoch) {
   EXPECT_EQ(used_epochs({}), 0);
   EXPECT_DOUBLE_EQ(used_epochs({interval(0, 0.75), interval(3, 0.5), interval(6, 0.125)}), 4);
 }
 
-TEST(IntervalSchedule, TheScheduleIsAsFarOnAsTheTime) {
+TEST(ElasticInterval, TheScheduleIsAsFarOnAsTheTime) {
   const ElasticInterval first = interval(0, 0.75);
   const double end = end_of({}, first);
   EXPECT_DOUBLE_EQ(end, 2.25 / 4);
@@ -43,7 +43,7 @@ TEST(IntervalSchedule, TheScheduleIsAsFarOnAsTheTime) {
             1);  // and the last goes to the end, whatever it uses
 }
 
-TEST(IntervalSchedule, AnIntervalGoesThroughItsPartOfTheSchedule) {
+TEST(ElasticInterval, AnIntervalGoesThroughItsPartOfTheSchedule) {
   const ScheduleSpan first = span_of_last({interval(0, 0.75, 0.6)}, 10);
   EXPECT_EQ(first.begin, 0);
   EXPECT_EQ(first.end, 0.6);

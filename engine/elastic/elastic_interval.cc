@@ -1,4 +1,4 @@
-#include "engine/elastic/interval_schedule.h"
+#include "engine/elastic/elastic_interval.h"
 
 namespace moil {
 
@@ -28,17 +28,6 @@ ScheduleSpan span_of_last(const std::vector<ElasticInterval>& intervals,
           .end = last.schedule_end,
           .first_step = last.first_step,
           .steps = last.epochs * steps_of_epoch};
-}
-
-std::map<std::string, std::int64_t, std::less<>> updates_of(
-    const std::vector<ElasticInterval>& intervals, std::int64_t steps) {
-  std::map<std::string, std::int64_t, std::less<>> updates;
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
-    const std::int64_t end = i + 1 < intervals.size() ? intervals[i + 1].first_step : steps;
-    for (const std::string& weight : intervals[i].selection)
-      updates[weight] += end - intervals[i].first_step;
-  }
-  return updates;
 }
 
 }  // namespace moil
