@@ -16,13 +16,12 @@ std::string frozen_part(const StoredModel& bundle, const Freeze& freeze) {
   const ModelDescription backbone =
       realize_slice(bundle.description, freeze.split, freeze.split_dims).backbone;
   return model_fingerprint(backbone) + " " + weights_fingerprint(bundle.weights.of(backbone)) +
-         " " + bundle.preprocessing.fingerprint();
+         " " + bundle.kind->fingerprint();
 }
 
 bool shares_frozen_part(const StoredModel& anchor, const AnchorQuestion& q) {
   const Freeze& freeze = q.night.freeze;
-  if (freeze.split.empty())
-    return anchor.preprocessing.fingerprint() == q.base.preprocessing.fingerprint();
+  if (freeze.split.empty()) return anchor.kind->fingerprint() == q.base.kind->fingerprint();
   try {
     return frozen_part(anchor, freeze) == frozen_part(q.base, freeze);
   } catch (const Error&) {
@@ -51,7 +50,7 @@ std::optional<double> accuracy_of(const StoredModel& anchor, const AnchorQuestio
     throw Error(ErrorCode::kFailedPrecondition,
                 "the global pack holds feature maps of other frozen layers than its own");
   Backbone none(anchor.description, weights, {}, kBackboneBatch, *q.night.backbone_kernels);
-  FeatureReader images(q.origins, anchor.preprocessing, none, nullptr, {});
+  FeatureReader images(q.origins, anchor.kind, none, nullptr, {});
   return judge(anchor.description, weights, held_out, images, *q.night.trainer_kernels).global;
 }
 

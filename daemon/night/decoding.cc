@@ -6,29 +6,17 @@
 
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
-#include "datasets/images/codec.h"
 
 namespace moil::night {
 namespace {
 
 constexpr std::size_t kHead = 64 << 10;        // of a file, where most headers end
 constexpr std::size_t kUsualRoom = 256 << 20;  // more threads than fit into it wait
-constexpr std::size_t kAllocatorRounding = 64 << 10;
-
-std::optional<data::ImageHeader> header_of(const std::vector<std::uint8_t>& bytes) {
-  try {
-    return data::read_image_header(bytes, "");
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::kBadData) throw;
-    return std::nullopt;
-  }
-}
 
 // Of a sample that was forgotten meanwhile, or is damaged, nothing is decoded.
-std::size_t need_of(const data::ImageDataset& images, std::size_t index,
-                    const data::Transform& transform) {
+std::size_t need_of(const data::SampleDataset& images, std::size_t index, const data::Kind& kind) {
   try {
-    return decoding_bytes(images, index, transform);
+    return decoding_bytes(images, index, kind);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kNotFound && e.code() != ErrorCode::kBadData) throw;
     return 0;
@@ -41,25 +29,23 @@ std::string mebibytes(std::size_t bytes) {
 
 }  // namespace
 
-std::size_t decoding_bytes(const data::ImageDataset& images, std::size_t index,
-                           const data::Transform& transform) {
+std::size_t decoding_bytes(const data::SampleDataset& images, std::size_t index,
+                           const data::Kind& kind) {
   const data::EncodedHead head = images.head(index, kHead);
-  auto header = header_of(head.bytes);
-  if (!header && head.bytes.size() < head.size) header = header_of(images.encoded(index));
-  if (!header) return 0;
-  return head.size + header->decoding_bytes + kAllocatorRounding +
-         transform.working_bytes(header->width, header->height, header->channels);
+  auto bytes = kind.working_bytes(head.bytes, head.size);
+  if (!bytes && head.bytes.size() < head.size)
+    bytes = kind.working_bytes(images.encoded(index), head.size);
+  return bytes.value_or(0);
 }
 
-DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
-                             const data::Preprocessing& preprocessing, int threads) {
-  const data::Transform transform(preprocessing);
+DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix, const data::Kind& kind,
+                             int threads) {
   std::vector<std::size_t> needs;
   for (const auto* samples : {&mix.train, &mix.global_validation, &mix.local_validation}) {
     for (const data::MixedSample& s : *samples) {
       const auto* images =
-          s.ref.source == data::Source::kGlobal ? origins.global_images : origins.local_images;
-      if (images != nullptr) needs.push_back(need_of(*images, s.ref.index, transform));
+          s.ref.source == data::Source::kGlobal ? origins.global_samples : origins.local_samples;
+      if (images != nullptr) needs.push_back(need_of(*images, s.ref.index, kind));
     }
   }
   const std::size_t most = std::min(needs.size(), static_cast<std::size_t>(std::max(threads, 1)));
@@ -79,7 +65,7 @@ std::size_t choose_room(const DecodingNeeds& needs, std::optional<std::size_t> a
   return std::max(needs.usual, std::min(wanted, available.value_or(wanted)));
 }
 
-void DecodingRoom::enter(std::size_t bytes, const data::ImageDataset& images, std::size_t index) {
+void DecodingRoom::enter(std::size_t bytes, const data::SampleDataset& images, std::size_t index) {
   if (bytes > bytes_) {
     throw Error(ErrorCode::kBadData, images.name(index) + ": decoding it takes " +
                                          mebibytes(bytes) + "; memory.budget_bytes leaves " +

@@ -11,19 +11,18 @@
 #include <mutex>
 #include <optional>
 
+#include "datasets/kinds/kind.h"
 #include "datasets/readers/dataset.h"
 #include "datasets/sampling/mix.h"
-#include "datasets/transforms/transform.h"
 
 namespace moil::night {
 
 struct Origins;
 
-// Of one photo: its file, its pixels, what its format's decoder holds beside them, and what
-// resizing does. By the photo's header; 0 where it has none that can be read, for then nothing is
-// decoded.
-[[nodiscard]] std::size_t decoding_bytes(const data::ImageDataset& images, std::size_t index,
-                                         const data::Transform& transform);
+// Of one sample: its file, and what its kind takes to decode it and to make it what the network
+// takes. By the file's header; 0 where it has none that can be read, for then nothing is decoded.
+[[nodiscard]] std::size_t decoding_bytes(const data::SampleDataset& images, std::size_t index,
+                                         const data::Kind& kind);
 
 struct DecodingNeeds {
   std::size_t largest = 0;       // of one photo
@@ -32,7 +31,7 @@ struct DecodingNeeds {
 };
 // Of all photos of a mix that are decoded: those of a pack of feature maps are not.
 [[nodiscard]] DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
-                                           const data::Preprocessing& preprocessing, int threads);
+                                           const data::Kind& kind, int threads);
 
 // The room that a night gives to decoding: for a photo each thread, where that is not too much; for
 // the largest photo alone where it is. No more than is available, where that is limited: what does
@@ -62,7 +61,7 @@ class DecodingRoom {
 
   // Waits until so much is free; to be given back before more is asked for. kBadData, naming the
   // photo and both numbers, where it never will be.
-  void enter(std::size_t bytes, const data::ImageDataset& images, std::size_t index);
+  void enter(std::size_t bytes, const data::SampleDataset& images, std::size_t index);
   void leave(std::size_t bytes);
 
  private:

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "base/disk_full.h"
-#include "datasets/transforms/transform.h"
-#include "datasets/transforms/view.h"
 #include "engine/kernels/parallel.h"
 
 namespace moil::night {
@@ -18,9 +17,9 @@ constexpr std::size_t kLookedUpAtOnce = 1024;
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
-const data::ImageDataset& images_of(const Origins& origins, const data::MixedSample& sample) {
-  return sample.ref.source == data::Source::kGlobal ? *origins.global_images
-                                                    : *origins.local_images;
+const data::SampleDataset& images_of(const Origins& origins, const data::MixedSample& sample) {
+  return sample.ref.source == data::Source::kGlobal ? *origins.global_samples
+                                                    : *origins.local_samples;
 }
 
 template <typename Read>
@@ -58,8 +57,8 @@ int views_at_once(std::span<const SampleView> wanted) {
 // What a thread keeps between the views that it makes.
 class ViewMaker {
  public:
-  ViewMaker(const Origins& origins, const data::Preprocessing& description, bool may_flip)
-      : origins_(origins), transform_(description), may_flip_(may_flip) {}
+  ViewMaker(const Origins& origins, const data::Kind& kind, bool may_flip)
+      : origins_(origins), kind_(kind), maker_(kind.maker({may_flip})) {}
 
   // Views of one sample after each other decode it once.
   void make(const SampleView& wanted, float* out) {
@@ -69,43 +68,41 @@ class ViewMaker {
       read_sample(s, [&] { decode(s); });
       decoded_ = &s;
     }
-    transform_.apply(image_, data::view_of(s.digest, wanted.view, may_flip_), out);
+    maker_->make(s.digest, wanted.view, out);
   }
 
  private:
   void decode(const data::MixedSample& s) {
-    const data::ImageDataset& images = images_of(origins_, s);
+    const data::SampleDataset& images = images_of(origins_, s);
     if (origins_.room != nullptr) {
-      const std::size_t bytes = decoding_bytes(images, s.ref.index, transform_);
+      const std::size_t bytes = decoding_bytes(images, s.ref.index, kind_);
       origins_.room->enter(bytes, images, s.ref.index);
       place_.emplace(*origins_.room, bytes);
     }
-    images.read(s.ref.index, image_);
+    maker_->load(images.encoded(s.ref.index), images.name(s.ref.index));
   }
 
   // Before room is asked for: who waits for it holds none.
   void release() {
     decoded_ = nullptr;
     if (!place_) return;
-    image_ = {};
-    transform_.release();
+    maker_->release();
     place_.reset();
   }
 
   const Origins& origins_;
   std::optional<DecodingRoom::Place> place_;  // outlives what is decoded in it
-  data::Transform transform_;
-  bool may_flip_;
-  data::Image image_;
+  const data::Kind& kind_;
+  const std::unique_ptr<data::SampleMaker> maker_;
   const data::MixedSample* decoded_ = nullptr;
 };
 
 // Decodes and preprocesses in parallel; each result depends on nothing but the sample and its view.
 // What each view failed with, where it did (kBadData: the others are rethrown), else empty; the row
 // is zeros then.
-std::vector<std::string> preprocess(const Origins& origins, const data::Preprocessing& description,
-                                    bool may_flip, std::span<const SampleView> wanted, float* out) {
-  const std::size_t floats = description.floats();
+std::vector<std::string> preprocess(const Origins& origins, const data::Kind& kind, bool may_flip,
+                                    std::span<const SampleView> wanted, float* out) {
+  const std::size_t floats = kind.floats();
   std::exception_ptr error;
   std::mutex mutex;
   std::vector<std::string> failures(wanted.size());
@@ -113,7 +110,7 @@ std::vector<std::string> preprocess(const Origins& origins, const data::Preproce
   const int at_once = views_at_once(wanted);
 #pragma omp parallel
   {
-    ViewMaker maker(origins, description, may_flip);
+    ViewMaker maker(origins, kind, may_flip);
     // Without a barrier, before which a thread that is done would keep its room.
 #pragma omp for schedule(dynamic, at_once) nowait
     for (std::int64_t i = 0; i < count; ++i) {
@@ -137,11 +134,11 @@ std::vector<std::string> preprocess(const Origins& origins, const data::Preproce
 
 }  // namespace
 
-FeatureReader::FeatureReader(const Origins& origins, const data::Preprocessing& preprocessing,
-                             Backbone& backbone, cache::FeatureCache* cache,
-                             const cache::ModelId& model, const Augmentation& augmentation)
+FeatureReader::FeatureReader(const Origins& origins, data::KindPtr kind, Backbone& backbone,
+                             cache::FeatureCache* cache, const cache::ModelId& model,
+                             const Augmentation& augmentation)
     : origins_(origins),
-      preprocessing_(preprocessing),
+      kind_(std::move(kind)),
       backbone_(backbone),
       cache_(cache),
       model_(model),
@@ -168,8 +165,7 @@ std::size_t FeatureReader::buffer_bytes() const {
 
 void FeatureReader::decode(std::span<const SampleView> wanted, Unreadable* unreadable) {
   images_.resize(static_cast<std::size_t>(backbone_.batch()) * backbone_.input_elements());
-  const auto failures =
-      preprocess(origins_, preprocessing_, augmentation_.flip, wanted, images_.data());
+  const auto failures = preprocess(origins_, *kind_, augmentation_.flip, wanted, images_.data());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (failures[i].empty()) continue;
     const data::MixedSample* sample = wanted[i].sample;

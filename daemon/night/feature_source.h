@@ -1,6 +1,6 @@
 // Batches of feature maps with their targets: from the cache where it has them, else computed.
 //
-// What stands between a sample and its feature map: the dataset of its origin, the preprocessing,
+// What stands between a sample and its feature map: the dataset of its origin, the model's kind,
 // the backbone, and the cache in front of all three. Both ways give the same bits.
 //
 // A sample that cannot be read (a damaged photo) is no reason to lose a night: fill() and survey()
@@ -20,19 +20,19 @@
 #include "daemon/night/backbone.h"
 #include "daemon/night/decoding.h"
 #include "daemon/night/soft_targets.h"
+#include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
-#include "datasets/transforms/preprocessing.h"
 #include "engine/train/batch_source.h"
 #include "featurecache/cache.h"
 
 namespace moil::night {
 
-// Where samples come from. A global pack of feature maps has no images: `global_images` is null and
-// `global_features` is not.
+// Where samples come from. A global pack of feature maps has no images: `global_samples` is null
+// and `global_features` is not.
 struct Origins {
-  const data::ImageDataset* global_images = nullptr;
+  const data::SampleDataset* global_samples = nullptr;
   const data::FeatureDataset* global_features = nullptr;
-  const data::ImageDataset* local_images = nullptr;
+  const data::SampleDataset* local_samples = nullptr;
   DecodingRoom* room = nullptr;  // what decoding may take; null: as much as it takes
 };
 
@@ -65,8 +65,8 @@ class FeatureReader {
  public:
   // cache null: every feature map is computed each time. `origins`, `backbone` and the cache must
   // outlive it.
-  FeatureReader(const Origins& origins, const data::Preprocessing& preprocessing,
-                Backbone& backbone, cache::FeatureCache* cache, const cache::ModelId& model,
+  FeatureReader(const Origins& origins, data::KindPtr kind, Backbone& backbone,
+                cache::FeatureCache* cache, const cache::ModelId& model,
                 const Augmentation& augmentation = {});
 
   std::size_t elements() const { return backbone_.feature_elements(); }
@@ -127,7 +127,7 @@ class FeatureReader {
   static bool store(Filled& filled, const std::function<void()>& put);
 
   const Origins& origins_;
-  data::Preprocessing preprocessing_;
+  data::KindPtr kind_;
   Backbone& backbone_;
   cache::FeatureCache* cache_;
   cache::ModelId model_;

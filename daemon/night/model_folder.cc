@@ -67,12 +67,13 @@ void check_fit(const Model& bundle, const std::filesystem::path& folder) {
                                          " classes; the model has " + std::to_string(classes));
   }
   const Dims& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))].info.dims;
-  const data::Preprocessing& p = bundle.preprocessing;
-  if (graph.inputs.size() != 1 || input != Dims{1, p.channels, p.height, p.width}) {
-    throw Error(ErrorCode::kBadData,
-                (folder / "preprocessing.json").string() + " makes " + std::to_string(p.channels) +
-                    "x" + std::to_string(p.height) + "x" + std::to_string(p.width) +
-                    " images; the model takes " + input.to_string() + " with batch 1");
+  std::vector<std::int64_t> of_sample = bundle.kind->dims();
+  of_sample.insert(of_sample.begin(), 1);
+  const Dims made{std::span<const std::int64_t>(of_sample)};
+  if (graph.inputs.size() != 1 || input != made) {
+    throw Error(ErrorCode::kBadData, (folder / "preprocessing.json").string() + " makes " +
+                                         made.to_string() + " of a sample; the model takes " +
+                                         input.to_string() + " with batch 1");
   }
 }
 
@@ -85,7 +86,7 @@ StoredModel open_parts(const std::filesystem::path& folder) {
   model.description = complete_model(read_model(folder / "model.json"));
   model.weights = ModelWeights(folder / "weights.safetensors");
   model.labels = read_labels(folder / "labels.json");
-  model.preprocessing = data::Preprocessing::from_json(read_json(folder / "preprocessing.json"));
+  model.kind = data::kind_from_json(read_json(folder / "preprocessing.json"));
   check_weights_file(model.description, without_data(model.weights.shapes()), folder);
   return model;
 }
@@ -105,7 +106,7 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
     bundle.weights.emplace(name, model.weights.read(name));
   bundle.description = std::move(model.description);
   bundle.labels = std::move(model.labels);
-  bundle.preprocessing = std::move(model.preprocessing);
+  bundle.kind = std::move(model.kind);
   check_weights_file(bundle.description, bundle.weights, folder);
   fold_classifier_norm(bundle.description, bundle.weights);
   check_fit(bundle, folder);
@@ -132,7 +133,7 @@ template <class Model>
 void write_rest(const std::filesystem::path& folder, const Model& model) {
   write_model(folder / "model.json", model.description);
   write_file_atomic(folder / "labels.json", nlohmann::json(model.labels).dump(1) + "\n");
-  write_file_atomic(folder / "preprocessing.json", model.preprocessing.to_json().dump(1) + "\n");
+  write_file_atomic(folder / "preprocessing.json", model.kind->to_json().dump(1) + "\n");
   sync_folder(folder);
 }
 

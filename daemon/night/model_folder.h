@@ -3,7 +3,8 @@
 //   model.json           layers (docs/model-format.md)
 //   weights.safetensors  every weight and statistic
 //   labels.json          ["banana", ...]: the name of each class, in the classifier's order
-//   preprocessing.json   what is done to an image first (datasets/transforms/preprocessing.h)
+//   preprocessing.json   what its samples are and what is done to them first
+//   (datasets/kinds/kind.h)
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "daemon/night/model_weights.h"
-#include "datasets/transforms/preprocessing.h"
+#include "datasets/kinds/kind.h"
 #include "engine/graph/model_description.h"
 
 namespace moil::night {
@@ -20,7 +21,7 @@ struct ModelBundle {
   ModelDescription description;
   WeightMap weights;
   std::vector<std::string> labels;
-  data::Preprocessing preprocessing;
+  data::KindPtr kind;
 };
 
 // One whose weights stay in their file until they are asked for.
@@ -28,7 +29,7 @@ struct StoredModel {
   ModelDescription description;
   ModelWeights weights;
   std::vector<std::string> labels;
-  data::Preprocessing preprocessing;
+  data::KindPtr kind;
 };
 
 // Reads and checks that the four fit each other and that all weights are finite; a batch norm

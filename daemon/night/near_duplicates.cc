@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/disk_full.h"
@@ -34,10 +35,9 @@ std::uint64_t from_bits(const float* bits) {
 
 class Hasher {
  public:
-  Hasher(const Origins& origins, const data::Preprocessing& preprocessing,
-         cache::FeatureCache* cache)
+  Hasher(const Origins& origins, const data::Kind& kind, cache::FeatureCache* cache)
       : origins_(origins),
-        transform_(preprocessing),
+        kind_(kind),
         cache_(cache),
         model_(cache::model_id("difference hash 1", "")) {
     if (cache_ != nullptr) cache_->use_model(model_, "difference hashes");
@@ -50,11 +50,11 @@ class Hasher {
     const auto count = static_cast<std::int64_t>(samples.size());
 #pragma omp parallel
     {
-      data::DifferenceHash hash;
+      const std::unique_ptr<data::SampleMaker> maker = kind_.maker({});
 #pragma omp for schedule(dynamic)
       for (std::int64_t i = 0; i < count; ++i) {
         const auto k = static_cast<std::size_t>(i);
-        if (!found_[k]) hashes[first + k] = hash_of(*samples[k], hash);
+        if (!found_[k]) hashes[first + k] = hash_of(*samples[k], *maker);
       }
     }
     keep(samples, std::span(hashes).subspan(first));
@@ -78,18 +78,19 @@ class Hasher {
   }
 
   std::optional<std::uint64_t> hash_of(const data::MixedSample& sample,
-                                       data::DifferenceHash& hash) const {
-    const data::ImageDataset& local = *origins_.local_images;
+                                       data::SampleMaker& maker) const {
+    const data::SampleDataset& local = *origins_.local_samples;
     try {
       std::optional<DecodingRoom::Place> place;  // outlives what is decoded in it
       if (origins_.room != nullptr) {
-        const std::size_t bytes = decoding_bytes(local, sample.ref.index, transform_);
+        const std::size_t bytes = decoding_bytes(local, sample.ref.index, kind_);
         origins_.room->enter(bytes, local, sample.ref.index);
         place.emplace(*origins_.room, bytes);
       }
-      data::Image image;
-      local.read(sample.ref.index, image);
-      return hash.of(image);
+      maker.load(local.encoded(sample.ref.index), local.name(sample.ref.index));
+      const auto hash = maker.likeness();
+      maker.release();  // before its place is given back
+      return hash;
     } catch (const Error&) {
       return std::nullopt;  // who trains on it says so
     }
@@ -111,7 +112,7 @@ class Hasher {
   }
 
   const Origins& origins_;
-  const data::Transform transform_;
+  const data::Kind& kind_;
   cache::FeatureCache* cache_;
   const cache::ModelId model_;
   std::vector<std::uint8_t> found_;
@@ -151,14 +152,14 @@ std::string NearDuplicates::remark() const {
 }
 
 std::optional<NearDuplicates> count_near_duplicates(const data::Mix& mix, const Origins& origins,
-                                                    const data::Preprocessing& preprocessing,
+                                                    const data::Kind& kind,
                                                     cache::FeatureCache* cache,
                                                     const std::function<bool()>& may_go_on) {
   const Samples trained = local_samples(mix.train), held_out = local_samples(mix.local_validation);
   NearDuplicates found;
   found.of = held_out.size();
   if (trained.empty() || held_out.empty()) return found;
-  Hasher hasher(origins, preprocessing, cache);
+  Hasher hasher(origins, kind, cache);
   const auto ours = hashes_of(held_out, hasher, may_go_on);
   const auto theirs = ours ? hashes_of(trained, hasher, may_go_on) : std::nullopt;
   if (!theirs) return std::nullopt;

@@ -27,7 +27,7 @@ struct NearDuplicates {
 // once, and forgotten with all else of it. A photo that cannot be read is like no other. Nothing
 // where `may_go_on` said no.
 [[nodiscard]] std::optional<NearDuplicates> count_near_duplicates(
-    const data::Mix& mix, const Origins& origins, const data::Preprocessing& preprocessing,
+    const data::Mix& mix, const Origins& origins, const data::Kind& kind,
     cache::FeatureCache* cache, const std::function<bool()>& may_go_on);
 
 }  // namespace moil::night

@@ -13,8 +13,8 @@
 namespace moil::night {
 
 struct NightData::Readers {
-  Readers(const std::filesystem::path& labels)
-      : store(labels, data::LabelStore::Access::kReadOnly), labelled(store) {}
+  Readers(const std::filesystem::path& labels, const data::Kind& kind)
+      : store(labels, data::LabelStore::Access::kReadOnly), labelled(store, kind) {}
 
   data::LabelStore store;
   data::LabelDataset labelled;
@@ -23,16 +23,17 @@ struct NightData::Readers {
   std::unique_ptr<data::FeaturePack> features;
 };
 
-NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec)
-    : readers_(std::make_unique<Readers>(layout.labels())) {
+NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
+                     const data::Kind& kind)
+    : readers_(std::make_unique<Readers>(layout.labels(), kind)) {
   if (spec.local.labels) choose(*spec.local.labels);
   at_field("/global/pack", [&] { open_pack(spec.global.pack); });
   reconciliation_ = readers_->store.reconciliation();
-  origins_.global_images = readers_->images.get();
+  origins_.global_samples = readers_->images.get();
   origins_.global_features = readers_->features.get();
-  origins_.local_images = readers_->chosen
-                              ? static_cast<const data::ImageDataset*>(readers_->chosen.get())
-                              : &readers_->labelled;
+  origins_.local_samples = readers_->chosen
+                               ? static_cast<const data::SampleDataset*>(readers_->chosen.get())
+                               : &readers_->labelled;
 }
 
 NightData::~NightData() = default;
@@ -60,11 +61,11 @@ void NightData::open_pack(const std::filesystem::path& pack) {
 }
 
 const data::Dataset& NightData::global() const {
-  if (origins_.global_images != nullptr) return *origins_.global_images;
+  if (origins_.global_samples != nullptr) return *origins_.global_samples;
   return *origins_.global_features;
 }
 
-const data::Dataset& NightData::local() const { return *origins_.local_images; }
+const data::Dataset& NightData::local() const { return *origins_.local_samples; }
 
 data::Mix NightData::draw_mix(const daemon::JobSpec& spec,
                               const std::vector<std::string>& model_labels,

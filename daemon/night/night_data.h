@@ -15,7 +15,7 @@ namespace moil::night {
 // at the job's field (field_error.h).
 class NightData {
  public:
-  NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec);
+  NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec, const data::Kind& kind);
   ~NightData();
 
   const data::Dataset& global() const;

@@ -21,9 +21,8 @@ void plan_and_cache(MixStage& mix, PlanStage& plan, CacheStage& cache) {
 }
 
 NearDuplicates look_for_near_duplicates(NightContext& night, cache::FeatureCache* cache) {
-  const auto found =
-      count_near_duplicates(night.mix, night.data.origins(), night.base.preprocessing, cache,
-                            [&] { return !night.is_stopped(); });
+  const auto found = count_near_duplicates(night.mix, night.data.origins(), *night.base.kind, cache,
+                                           [&] { return !night.is_stopped(); });
   if (!found) throw Stopped{};
   if (found->held_out > 0) night.events.note(found->remark());
   return *found;

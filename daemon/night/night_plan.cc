@@ -19,13 +19,15 @@ using daemon::Json;
 class JobPlan {
  public:
   JobPlan(const daemon::StateLayout& layout, const daemon::JobFile& file)
-      : layout_(layout), spec_(file.spec), data_(layout, file.spec) {
+      : layout_(layout),
+        spec_(file.spec),
+        base_(open_model_folder(layout.version(spec_.model, file.base_version))),
+        data_(layout, file.spec, *base_.kind) {
     set_thread_count(file.threads);
-    base_ = open_model_folder(layout.version(spec_.model, file.base_version));
     mix_ = data_.draw_mix(spec_, base_.labels);
     if (const auto why = not_measurable(spec_.guard, counted(mix_)))
       throw field_error(why->pointer, why->message);
-    needs_ = decoding_needs(data_.origins(), mix_, base_.preprocessing, thread_count());
+    needs_ = decoding_needs(data_.origins(), mix_, *base_.kind, thread_count());
   }
 
   Json run(const PlanRequest& options) {
@@ -153,8 +155,8 @@ class JobPlan {
 
   const daemon::StateLayout& layout_;
   const daemon::JobSpec& spec_;
+  const StoredModel base_;
   NightData data_;
-  StoredModel base_;
   data::Mix mix_;
   mutable MeasuringTime measuring_{kMeasuringSeconds};
   DecodingNeeds needs_;

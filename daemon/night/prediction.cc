@@ -1,13 +1,12 @@
 #include "daemon/night/prediction.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <span>
 
 #include "base/error.h"
 #include "daemon/night/model_folder.h"
-#include "datasets/images/codec.h"
-#include "datasets/transforms/transform.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
@@ -32,7 +31,7 @@ class Predictor {
       : labels_(std::move(bundle.labels)),
         is_probability_(answers_probabilities(bundle.description)),
         top_(std::min(top, labels_.size())),
-        transform_(std::move(bundle.preprocessing)),
+        maker_(bundle.kind->maker({})),
         kernels_(first_kernels()),
         network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
                  kernels_) {
@@ -41,8 +40,8 @@ class Predictor {
   }
 
   Json of(const ReadImage& read) {
-    data::decode_image(read(), "the image", image_);
-    transform_.apply(image_, network_.input(0));
+    maker_->load(read(), "the image");
+    maker_->make({}, /*view=*/0, network_.input(0));
     network_.forward();
     return most_likely({network_.output(0), labels_.size()});
   }
@@ -67,8 +66,7 @@ class Predictor {
   std::vector<std::string> labels_;
   bool is_probability_;
   std::size_t top_;
-  data::Transform transform_;
-  data::Image image_;
+  std::unique_ptr<data::SampleMaker> maker_;
   KernelSelector kernels_;
   Network network_;
 };

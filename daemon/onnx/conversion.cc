@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/night/model_folder.h"
+#include "datasets/kinds/image/image_kind.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
@@ -85,12 +86,12 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
   return numbers;
 }
 
-data::Preprocessing preprocessing_of(const ImportArguments& a, const onnx::Graph& graph,
-                                     const ModelDescription& model) {
+data::KindPtr kind_of(const ImportArguments& a, const onnx::Graph& graph,
+                      const ModelDescription& model) {
   if (!a.preprocessing.empty())
-    return data::Preprocessing::from_json(parse(read_argument(a.preprocessing), a.preprocessing));
+    return data::kind_from_json(parse(read_argument(a.preprocessing), a.preprocessing));
   if (const auto own = metadata(graph, kPreprocessingKey))
-    return data::Preprocessing::from_json(parse(*own, kPreprocessingKey));
+    return data::kind_from_json(parse(*own, kPreprocessingKey));
   const auto& dims = model.inputs.at(0).dims;
   if (dims.size() != 3 || (dims[0] != 1 && dims[0] != 3))
     throw Error(
@@ -102,7 +103,7 @@ data::Preprocessing preprocessing_of(const ImportArguments& a, const onnx::Graph
   p.width = static_cast<int>(dims[2]);
   p.mean.assign(static_cast<std::size_t>(dims[0]), 0.0);
   p.stddev.assign(static_cast<std::size_t>(dims[0]), 255.0);
-  return p;
+  return data::image_kind(p);
 }
 
 std::string counted(const ModelDescription& model, const WeightMap& weights) {
@@ -144,7 +145,7 @@ std::string import_file(const ImportArguments& a) {
   }
   night::ModelBundle bundle{imported.description, std::move(imported.weights), {}, {}};
   bundle.labels = labels_of(a, graph, bundle.description);
-  bundle.preprocessing = preprocessing_of(a, graph, bundle.description);
+  bundle.kind = kind_of(a, graph, bundle.description);
   write_checked(a.folder, bundle);
   publish(a.folder);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
@@ -154,10 +155,9 @@ std::string import_file(const ImportArguments& a) {
 
 std::string export_file(const ExportArguments& a) {
   const night::ModelBundle bundle = night::read_model_folder(a.folder);
-  const onnx::Graph graph =
-      onnx::export_onnx(bundle.description, bundle.weights,
-                        {{kLabelsKey, json(bundle.labels).dump()},
-                         {kPreprocessingKey, bundle.preprocessing.to_json().dump()}});
+  const onnx::Graph graph = onnx::export_onnx(bundle.description, bundle.weights,
+                                              {{kLabelsKey, json(bundle.labels).dump()},
+                                               {kPreprocessingKey, bundle.kind->to_json().dump()}});
   onnx::write_onnx(a.file, graph);
   publish(a.file);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + "; in " +

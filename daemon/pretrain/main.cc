@@ -168,7 +168,7 @@ void train(Arguments& a) {
   if (!a.json.empty()) require_writable(a.json);
   const auto result = moil::pretrain::pretrain(selection, a.training, show_epoch);
   moil::night::write_model_folder(out / "model", result.bundle);
-  moil::data::write_image_pack(out / "pack", selection, result.bundle.preprocessing);
+  moil::data::write_image_pack(out / "pack", selection, result.bundle.kind);
   moil::publish(out / "model");
   moil::publish_content(out / "pack");
   if (!a.json.empty()) {
@@ -201,7 +201,7 @@ void write_pack(Arguments& a) {
   Selection selection(a.selection);
   show_remarks(selection);
   rename_classes(selection, a, bundle.labels);
-  moil::data::write_image_pack(a.out, selection, bundle.preprocessing);
+  moil::data::write_image_pack(a.out, selection, bundle.kind);
   moil::publish_content(a.out);
   std::printf("%s: %zu images of %zu classes\n", a.out.c_str(), selection.size(),
               selection.classes().size());

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
+#include "datasets/kinds/image/image_kind.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/sampling/per_class.h"
@@ -24,7 +25,7 @@ using data::MixedSample;
 constexpr std::int64_t kEvaluationBatch = 32;
 
 // Images of the network's size, pixels from -1 to 1.
-data::Preprocessing default_preprocessing(const ModelDescription& model) {
+data::KindPtr default_kind(const ModelDescription& model) {
   if (model.inputs.size() != 1 || model.inputs[0].dims.size() != 3) {
     throw Error(ErrorCode::kInvalidArgument,
                 "pretraining needs a model of one image input [C, H, W]");
@@ -37,7 +38,7 @@ data::Preprocessing default_preprocessing(const ModelDescription& model) {
   p.mean.assign(static_cast<std::size_t>(p.channels), 127.5);
   p.stddev.assign(static_cast<std::size_t>(p.channels), 127.5);
   p.check();
-  return p;
+  return data::image_kind(p);
 }
 
 std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split split,
@@ -54,15 +55,15 @@ std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split sp
 
 class Pretraining {
  public:
-  Pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
+  Pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
               const std::function<void(const EpochReport&)>& report)
       : dataset_(dataset), options_(options), report_(report) {
     bundle_.description = complete_model(read_model(options.model));
     resize_classifier(bundle_.description, static_cast<std::int64_t>(dataset.classes().size()));
     bundle_.labels = dataset.classes();
-    bundle_.preprocessing = default_preprocessing(bundle_.description);
+    bundle_.kind = default_kind(bundle_.description);
     bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);
-    origins_.global_images = &dataset;
+    origins_.global_samples = &dataset;
     train_ = samples_of(dataset, data::Split::kTrain, nullptr);
     groups_[""] = samples_of(dataset, data::Split::kValidation, nullptr);
     for (const auto& [name, classes] : options.groups)
@@ -71,7 +72,7 @@ class Pretraining {
 
   PretrainingResult run() {
     night::Backbone identity(bundle_.description, {}, {}, kEvaluationBatch, kernels_);
-    night::FeatureReader reader(origins_, bundle_.preprocessing, identity, nullptr, {});
+    night::FeatureReader reader(origins_, bundle_.kind, identity, nullptr, {});
     TrainerConfig config = options_.trainer;
     config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
     Trainer trainer(bundle_.description, nullptr, config, kernels_);
@@ -134,7 +135,7 @@ class Pretraining {
     return result;
   }
 
-  const data::ImageDataset& dataset_;
+  const data::SampleDataset& dataset_;
   const PretrainingOptions& options_;
   const std::function<void(const EpochReport&)>& report_;
   night::ModelBundle bundle_;
@@ -167,7 +168,7 @@ void make_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-void check_pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
+void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out) {
   const auto& classes = dataset.classes();
   if (classes.size() < 2) {
@@ -187,7 +188,7 @@ void check_pretraining(const data::ImageDataset& dataset, const PretrainingOptio
   make_folder(out);
 }
 
-PretrainingResult pretrain(const data::ImageDataset& dataset, const PretrainingOptions& options,
+PretrainingResult pretrain(const data::SampleDataset& dataset, const PretrainingOptions& options,
                            const std::function<void(const EpochReport&)>& report) {
   return Pretraining(dataset, options, report).run();
 }
@@ -207,13 +208,13 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
       [&](const ModelDescription& part) { return weights_of(part, bundle.weights); }, freeze,
       kEvaluationBatch, kernels);
   night::Origins origins;
-  origins.global_images = images.get();
-  night::FeatureReader reader(origins, bundle.preprocessing, backbone, nullptr, {});
+  origins.global_samples = images.get();
+  night::FeatureReader reader(origins, bundle.kind, backbone, nullptr, {});
   data::PackBackbone description;
   description.fingerprint = backbone.network_fingerprint();
   description.split_point = freeze.split;
   description.shape = backbone.feature_shape();
-  data::FeaturePackWriter writer(out, images->classes(), bundle.preprocessing, description);
+  data::FeaturePackWriter writer(out, images->classes(), bundle.kind, description);
   std::vector<float> features(description.floats());
   for (const data::Split split : {data::Split::kTrain, data::Split::kValidation}) {
     for (const MixedSample& sample : samples_of(*images, split, nullptr)) {

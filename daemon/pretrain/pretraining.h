@@ -39,11 +39,11 @@ struct PretrainingResult {
 // Everything that would be refused once the training is done, so that it is refused before: the
 // folder `out`, which gets model/ and pack/, the classes' names, groups of other classes, a class
 // that is alone. kInvalidArgument, kAlreadyExists, kIo.
-void check_pretraining(const data::ImageDataset& dataset, const PretrainingOptions& options,
+void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out);
 
 // `report` is told each epoch. Throws what its parts throw.
-[[nodiscard]] PretrainingResult pretrain(const data::ImageDataset& dataset,
+[[nodiscard]] PretrainingResult pretrain(const data::SampleDataset& dataset,
                                          const PretrainingOptions& options,
                                          const std::function<void(const EpochReport&)>& report);
 

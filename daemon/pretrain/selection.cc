@@ -50,9 +50,9 @@ Selection::Selection(const SelectionOptions& options) {
   }
 }
 
-std::unique_ptr<data::ImageDataset> Selection::open(const std::filesystem::path& path,
-                                                    const SelectionOptions& options,
-                                                    double held_out) {
+std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path& path,
+                                                     const SelectionOptions& options,
+                                                     double held_out) {
   const data::SplitPolicy split{held_out, 0};
   const std::string name = path.string();
   const bool csv = options.format.empty() ? name.ends_with(".csv") || name.ends_with(".csv.gz")
@@ -96,7 +96,7 @@ void Selection::rename(const std::map<std::string, std::string>& names) {
   table_ = std::move(renamed);
 }
 
-void Selection::take(const data::ImageDataset& base, const SelectionOptions& options,
+void Selection::take(const data::SampleDataset& base, const SelectionOptions& options,
                      bool all_validation) {
   const auto& classes = table_.classes();
   std::map<std::pair<data::ClassId, data::Split>, std::size_t> seen;
@@ -114,7 +114,7 @@ void Selection::take(const data::ImageDataset& base, const SelectionOptions& opt
   }
 }
 
-void export_images(const data::ImageDataset& dataset, const std::filesystem::path& folder) {
+void export_images(const data::SampleDataset& dataset, const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
     throw Error(ErrorCode::kAlreadyExists, folder.string() + " is not empty");
   }

@@ -22,7 +22,7 @@ struct SelectionOptions {
   std::size_t skip_per_class = 0;   // the first so many of each class and split are passed over
 };
 
-class Selection : public data::TableDataset<data::ImageDataset> {
+class Selection : public data::TableDataset<data::SampleDataset> {
  public:
   // Throws what the readers throw; kInvalidArgument for an unknown class or format.
   explicit Selection(const SelectionOptions& options);
@@ -34,10 +34,6 @@ class Selection : public data::TableDataset<data::ImageDataset> {
   // Gives classes other names.
   void rename(const std::map<std::string, std::string>& names);
 
-  using ImageDataset::read;
-  void read(std::size_t i, data::Image& image) const override {
-    at(i).base->read(at(i).index, image);
-  }
   [[nodiscard]] data::Digest digest(std::size_t i) const override {
     return at(i).base->digest(at(i).index);
   }
@@ -50,24 +46,24 @@ class Selection : public data::TableDataset<data::ImageDataset> {
 
  private:
   struct Place {
-    const data::ImageDataset* base;
+    const data::SampleDataset* base;
     std::size_t index;
   };
   const Place& at(std::size_t i) const {
     table_.check(i);
     return places_[i];
   }
-  std::unique_ptr<data::ImageDataset> open(const std::filesystem::path& path,
-                                           const SelectionOptions& options, double held_out);
-  void take(const data::ImageDataset& base, const SelectionOptions& options, bool all_validation);
+  std::unique_ptr<data::SampleDataset> open(const std::filesystem::path& path,
+                                            const SelectionOptions& options, double held_out);
+  void take(const data::SampleDataset& base, const SelectionOptions& options, bool all_validation);
 
-  std::vector<std::unique_ptr<data::ImageDataset>> bases_;
+  std::vector<std::unique_ptr<data::SampleDataset>> bases_;
   std::vector<Place> places_;
   std::vector<std::string> remarks_;
 };
 
 // Writes FOLDER/<class>/<number>.png for every sample. kAlreadyExists where the folder is not
 // empty; kInvalidArgument where a class cannot name a folder.
-void export_images(const data::ImageDataset& dataset, const std::filesystem::path& folder);
+void export_images(const data::SampleDataset& dataset, const std::filesystem::path& folder);
 
 }  // namespace moil::pretrain

@@ -10,12 +10,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-PackManifest describe(std::vector<std::string> classes, const Preprocessing& preprocessing,
+PackManifest describe(std::vector<std::string> classes, KindPtr kind,
                       const PackBackbone& backbone) {
   PackManifest manifest;
   manifest.kind = PackKind::kFeatures;
   manifest.classes = std::move(classes);
-  manifest.preprocessing = preprocessing;
+  manifest.sample_kind = std::move(kind);
   manifest.backbone = backbone;
   return manifest;
 }
@@ -67,9 +67,9 @@ class PackReader : public TableDataset<FeaturePack> {
 }  // namespace
 
 FeaturePackWriter::FeaturePackWriter(const fs::path& folder, std::vector<std::string> classes,
-                                     const Preprocessing& preprocessing,
-                                     const PackBackbone& backbone, const PackOptions& options)
-    : pack_(folder, describe(std::move(classes), preprocessing, backbone), options) {}
+                                     KindPtr kind, const PackBackbone& backbone,
+                                     const PackOptions& options)
+    : pack_(folder, describe(std::move(classes), std::move(kind), backbone), options) {}
 
 void FeaturePackWriter::add(Split split, std::span<const ClassId> labels, const Digest& digest,
                             std::span<const float> features) {

@@ -18,8 +18,7 @@ class FeaturePackWriter {
  public:
   // kAlreadyExists where the folder is not empty.
   FeaturePackWriter(const std::filesystem::path& folder, std::vector<std::string> classes,
-                    const Preprocessing& preprocessing, const PackBackbone& backbone,
-                    const PackOptions& options = {});
+                    KindPtr kind, const PackBackbone& backbone, const PackOptions& options = {});
 
   // features: backbone.floats() values. kInvalidArgument where they, or the labels, do not fit.
   void add(Split split, std::span<const ClassId> labels, const Digest& digest,

@@ -15,8 +15,7 @@ namespace {
 
 class PackReader : public TableDataset<ImagePack> {
  public:
-  PackReader(const fs::path& folder, const DecodeLimits& limits)
-      : manifest_(read_manifest(folder)), limits_(limits) {
+  explicit PackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
     if (manifest_.kind != PackKind::kImages) {
       throw Error(ErrorCode::kFailedPrecondition,
                   folder.string() + ": a pack of feature maps, expected one of images");
@@ -35,10 +34,6 @@ class PackReader : public TableDataset<ImagePack> {
 
   const PackManifest& manifest() const override { return manifest_; }
 
-  using ImageDataset::read;
-  void read(std::size_t i, Image& image) const override {
-    decode_image(encoded(i), name(i), image, limits_);
-  }
   Digest digest(std::size_t i) const override { return digest_of(encoded(i)); }
   std::vector<std::uint8_t> encoded(std::size_t i) const override {
     table_.check(i);
@@ -81,15 +76,14 @@ class PackReader : public TableDataset<ImagePack> {
   }
 
   PackManifest manifest_;
-  DecodeLimits limits_;
   std::vector<std::unique_ptr<InputFile>> files_;
   std::vector<Member> members_;
 };
 
 }  // namespace
 
-std::unique_ptr<ImagePack> open_image_pack(const fs::path& folder, const DecodeLimits& limits) {
-  return std::make_unique<PackReader>(folder, limits);
+std::unique_ptr<ImagePack> open_image_pack(const fs::path& folder) {
+  return std::make_unique<PackReader>(folder);
 }
 
 }  // namespace moil::data

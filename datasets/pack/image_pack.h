@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "datasets/images/codec.h"
 #include "datasets/pack/pack_writer.h"
 #include "datasets/readers/dataset.h"
 
@@ -13,20 +12,19 @@ namespace moil::data {
 // Writes every sample of the dataset under its split, files as they are (PNG where the source has
 // none). The same dataset gives the same bytes. Samples have one label, and class names can name
 // folders; else kInvalidArgument. kAlreadyExists where the folder is not empty.
-void write_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset,
-                      const Preprocessing& preprocessing, const PackOptions& options = {});
+void write_image_pack(const std::filesystem::path& folder, const SampleDataset& dataset,
+                      KindPtr kind, const PackOptions& options = {});
 
 // What write_image_pack would refuse, before any work is done for it: class names, which are also
 // UTF-8; samples with several labels; the folder.
-void check_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset);
+void check_image_pack(const std::filesystem::path& folder, const SampleDataset& dataset);
 
-class ImagePack : public ImageDataset {
+class ImagePack : public SampleDataset {
  public:
   [[nodiscard]] virtual const PackManifest& manifest() const = 0;
 };
 
 // Checks the pack whole, checksums included. kFailedPrecondition where it is of the other kind.
-[[nodiscard]] std::unique_ptr<ImagePack> open_image_pack(const std::filesystem::path& folder,
-                                                         const DecodeLimits& limits = {});
+[[nodiscard]] std::unique_ptr<ImagePack> open_image_pack(const std::filesystem::path& folder);
 
 }  // namespace moil::data

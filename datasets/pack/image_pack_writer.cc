@@ -2,9 +2,11 @@
 #include <archive_entry.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
+#include "datasets/images/codec.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/readers/class_folders.h"
@@ -84,7 +86,7 @@ std::string_view ending_of(std::string_view media_type) {
   return {};
 }
 
-std::string member_name(const ImageDataset& dataset, std::size_t i, ClassId label,
+std::string member_name(const SampleDataset& dataset, std::size_t i, ClassId label,
                         std::span<const std::uint8_t> bytes) {
   const std::string_view ending = ending_of(media_type_of(bytes));
   if (ending.empty()) bad_image(dataset.name(i), "neither JPEG, PNG nor WebP");
@@ -93,7 +95,7 @@ std::string member_name(const ImageDataset& dataset, std::size_t i, ClassId labe
   return dataset.classes()[label] + "/" + number + std::string(ending);
 }
 
-void write_split(PackWriter& writer, const ImageDataset& dataset, Split split,
+void write_split(PackWriter& writer, const SampleDataset& dataset, Split split,
                  std::span<const ClassId> labels) {
   std::optional<TarWriter> tar;
   const auto close = [&] {
@@ -112,20 +114,20 @@ void write_split(PackWriter& writer, const ImageDataset& dataset, Split split,
 
 }  // namespace
 
-void check_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset) {
+void check_image_pack(const std::filesystem::path& folder, const SampleDataset& dataset) {
   check_pack_folder(folder);
   for (const auto& name : dataset.classes()) check_class(name);
   (void)single_labels(dataset);
 }
 
-void write_image_pack(const std::filesystem::path& folder, const ImageDataset& dataset,
-                      const Preprocessing& preprocessing, const PackOptions& options) {
+void write_image_pack(const std::filesystem::path& folder, const SampleDataset& dataset,
+                      KindPtr kind, const PackOptions& options) {
   check_image_pack(folder, dataset);
   const auto labels = single_labels(dataset);
   PackManifest manifest;
   manifest.kind = PackKind::kImages;
   manifest.classes = dataset.classes();
-  manifest.preprocessing = preprocessing;
+  manifest.sample_kind = std::move(kind);
   PackWriter writer(folder, std::move(manifest), options);
   for (const Split split : {Split::kTrain, Split::kValidation}) {
     write_split(writer, dataset, split, labels);

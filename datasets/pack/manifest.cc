@@ -1,5 +1,6 @@
 #include "datasets/pack/manifest.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
@@ -83,9 +84,9 @@ void check_counts(const json& value, const PackManifest& manifest, const std::st
   fields.finish();
 }
 
-Preprocessing read_preprocessing(const json& value, const std::string& where) {
+KindPtr read_sample_kind(const json& value, const std::string& where) {
   try {
-    return Preprocessing::from_json(value);
+    return kind_from_json(value);
   } catch (const Error& error) {
     throw Error(ErrorCode::kBadData, where + ": " + error.what());
   }
@@ -106,7 +107,7 @@ PackManifest parse(const json& root, const std::string& where) {
   PackManifest manifest;
   manifest.kind = fields.name<PackKind>("kind");
   manifest.classes = read_classes(fields);
-  manifest.preprocessing = read_preprocessing(fields.at("preprocessing"), where);
+  manifest.sample_kind = read_sample_kind(fields.at("preprocessing"), where);
   if (manifest.kind == PackKind::kFeatures) {
     manifest.backbone = read_backbone(fields.at("backbone"), where);
   }
@@ -163,7 +164,7 @@ void write_manifest(const fs::path& folder, const PackManifest& manifest) {
       {"version", kPackVersion},
       {"kind", manifest.kind},
       {"classes", manifest.classes},
-      {"preprocessing", manifest.preprocessing.to_json()},
+      {"preprocessing", manifest.sample_kind->to_json()},
       {"samples",
        {{"train", manifest.samples(Split::kTrain)}, {"val", manifest.samples(Split::kValidation)}}},
       {"shards", json::array()}};

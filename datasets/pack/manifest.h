@@ -8,7 +8,7 @@
 
 #include "datasets/identity/digest.h"
 #include "datasets/identity/split.h"
-#include "datasets/transforms/preprocessing.h"
+#include "datasets/kinds/kind.h"
 
 namespace moil::data {
 
@@ -38,7 +38,7 @@ struct PackBackbone {
 struct PackManifest {
   PackKind kind = PackKind::kImages;
   std::vector<std::string> classes;
-  Preprocessing preprocessing;
+  KindPtr sample_kind;    // of the samples, or of what the feature maps were made of
   PackBackbone backbone;  // kFeatures only
   std::vector<PackShard> shards;
 

@@ -32,7 +32,6 @@ void check_pack_folder(const fs::path& folder) {
 
 PackWriter::PackWriter(fs::path folder, PackManifest manifest, PackOptions options)
     : folder_(std::move(folder)), manifest_(std::move(manifest)), options_(options) {
-  manifest_.preprocessing.check();
   manifest_.shards.clear();
   std::error_code error;
   fs::create_directories(folder_, error);

@@ -78,6 +78,8 @@ void CsvDigits::fail(std::size_t line, const std::string& what) const {
 void CsvDigits::parse_line(std::string_view line, std::size_t number) {
   const int columns = options_.width * options_.height;
   double value = 0;
+  Image image;
+  image.resize(options_.width, options_.height, 1);
   for (int column = 0; column < columns; ++column) {
     if (line.empty()) {
       fail(number,
@@ -87,7 +89,8 @@ void CsvDigits::parse_line(std::string_view line, std::size_t number) {
       fail(number, "column " + std::to_string(column + 1) + ": expected a number from 0 to " +
                        std::to_string(options_.max_value));
     }
-    pixels_.push_back(static_cast<std::uint8_t>(value * 255 / options_.max_value + 0.5));
+    image.pixels[static_cast<std::size_t>(column)] =
+        static_cast<std::uint8_t>(value * 255 / options_.max_value + 0.5);
   }
   if (line.empty()) fail(number, "the label is missing");
   const bool good = take_number(line, value);
@@ -96,25 +99,19 @@ void CsvDigits::parse_line(std::string_view line, std::size_t number) {
     fail(number, "expected a label from 0 to " + std::to_string(options_.classes - 1));
   }
   table_.add({static_cast<ClassId>(value)});
+  files_.push_back(encode_png(image));
+  digests_.push_back(digest_of(image.pixels));
   lines_.push_back(number);
 }
 
-std::span<const std::uint8_t> CsvDigits::pixels(std::size_t i) const {
+Digest CsvDigits::digest(std::size_t i) const {
   table_.check(i);
-  const auto count = static_cast<std::size_t>(options_.width * options_.height);
-  return std::span(pixels_).subspan(i * count, count);
+  return digests_[i];
 }
-
-void CsvDigits::read(std::size_t i, Image& image) const {
-  const auto source = pixels(i);
-  image.resize(options_.width, options_.height, 1);
-  std::copy(source.begin(), source.end(), image.pixels.begin());
-}
-
-Digest CsvDigits::digest(std::size_t i) const { return digest_of(pixels(i)); }
 
 std::vector<std::uint8_t> CsvDigits::encoded(std::size_t i) const {
-  return encode_png(ImageDataset::read(i));
+  table_.check(i);
+  return files_[i];
 }
 
 std::string CsvDigits::name(std::size_t i) const {

@@ -22,13 +22,11 @@ struct CsvDigitsOptions {
   std::uint64_t max_bytes = 1 << 30;  // of the text, against archive bombs
 };
 
-class CsvDigits : public TableDataset<ImageDataset> {
+class CsvDigits : public TableDataset<SampleDataset> {
  public:
   // kBadData with file and line; kNotFound.
   CsvDigits(const std::filesystem::path& file, const CsvDigitsOptions& options = {});
 
-  using ImageDataset::read;
-  void read(std::size_t i, Image& image) const override;
   [[nodiscard]] Digest digest(std::size_t i) const override;
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;  // PNG
   [[nodiscard]] std::string name(std::size_t i) const override;
@@ -36,11 +34,11 @@ class CsvDigits : public TableDataset<ImageDataset> {
  private:
   void parse_line(std::string_view line, std::size_t number);
   [[noreturn]] void fail(std::size_t line, const std::string& what) const;
-  [[nodiscard]] std::span<const std::uint8_t> pixels(std::size_t i) const;
 
   std::filesystem::path file_;
   CsvDigitsOptions options_;
-  std::vector<std::uint8_t> pixels_;
+  std::vector<std::vector<std::uint8_t>> files_;  // PNG
+  std::vector<Digest> digests_;
   std::vector<std::size_t> lines_;  // where each sample stands
 };
 

@@ -6,13 +6,7 @@
 
 namespace moil::data {
 
-Image ImageDataset::read(std::size_t i) const {
-  Image image;
-  read(i, image);
-  return image;
-}
-
-EncodedHead ImageDataset::head(std::size_t i, std::size_t most) const {
+EncodedHead SampleDataset::head(std::size_t i, std::size_t most) const {
   EncodedHead head{encoded(i), 0};
   head.size = head.bytes.size();
   head.bytes.resize(std::min(head.bytes.size(), most));

@@ -2,8 +2,7 @@
 // is made of. D_L, D_G and their mix are all handled through these.
 //
 // All methods are const and may be called from any thread, unless a reader says otherwise. Indices
-// are below size(); a larger one is kInvalidArgument. Sound (a waveform of floats) becomes a
-// sibling of ImageDataset.
+// are below size(); a larger one is kInvalidArgument.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,6 @@
 
 #include "datasets/identity/digest.h"
 #include "datasets/identity/split.h"
-#include "datasets/images/image.h"
 
 namespace moil::data {
 
@@ -39,13 +37,10 @@ struct EncodedHead {
   std::uint64_t size = 0;  // of the file
 };
 
-// Samples as encoded images.
-class ImageDataset : public Dataset {
+// Samples as files: what a network sees of one, its kind knows (kinds/kind.h).
+class SampleDataset : public Dataset {
  public:
-  // Decodes into `image`, whose memory is reused. kBadData names the file.
-  virtual void read(std::size_t i, Image& image) const = 0;
-  [[nodiscard]] Image read(std::size_t i) const;
-  // The sample as a file: the bytes as they are stored, or PNG where the source has no files.
+  // The bytes as they are stored; a file made of the sample where the source has none.
   [[nodiscard]] virtual std::vector<std::uint8_t> encoded(std::size_t i) const = 0;
   // Its first bytes, `most` at most: where a file is large, without reading the rest.
   [[nodiscard]] virtual EncodedHead head(std::size_t i, std::size_t most) const;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/images/codec.h"
 #include "datasets/readers/folder_walk.h"
 #include "datasets/readers/input_file.h"
 #include "datasets/readers/tar_index.h"
@@ -25,8 +26,7 @@ bool is_text(const std::string& path) {
 
 class FolderReader : public ImageFolder {
  public:
-  FolderReader(const fs::path& root, const ImageFolderOptions& options)
-      : ImageFolder(options.limits), root_(root) {
+  FolderReader(const fs::path& root, const ImageFolderOptions& options) : root_(root) {
     const std::vector<std::string> paths = walk_folder(root, passed_over_);
     for (const std::size_t i : arrange(paths, root.string(), options)) paths_.push_back(paths[i]);
     for (const std::size_t i : texts_among(paths)) texts_.push_back(paths[i]);
@@ -56,8 +56,7 @@ class FolderReader : public ImageFolder {
 
 class TarReader : public ImageFolder {
  public:
-  TarReader(const fs::path& path, const ImageFolderOptions& options)
-      : ImageFolder(options.limits), file_(path) {
+  TarReader(const fs::path& path, const ImageFolderOptions& options) : file_(path) {
     auto members = index_tar(file_, &passed_over_.links);
     std::vector<std::string> paths;
     for (const auto& member : members) paths.push_back(member.name);
@@ -129,10 +128,6 @@ std::vector<std::size_t> ImageFolder::texts_among(const std::vector<std::string>
     if (is_text(paths[i]) && (is_beside || is_above)) found.push_back(i);
   }
   return found;
-}
-
-void ImageFolder::read(std::size_t i, Image& image) const {
-  decode_image(encoded(i), name(i), image, limits_);
 }
 
 Digest ImageFolder::digest(std::size_t i) const { return digest_of(encoded(i)); }

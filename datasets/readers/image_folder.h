@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "datasets/images/codec.h"
 #include "datasets/readers/class_folders.h"
 #include "datasets/readers/sample_table.h"
 
@@ -21,7 +20,6 @@ namespace moil::data {
 
 struct ImageFolderOptions {
   SplitPolicy split;
-  DecodeLimits limits;
   // The class list, where it is known (a label's index is then its index here; an unknown class is
   // kBadData). Empty: the sorted names of the folders.
   std::vector<std::string> classes;
@@ -29,7 +27,7 @@ struct ImageFolderOptions {
   std::vector<std::string> known;
 };
 
-class ImageFolder : public TableDataset<ImageDataset> {
+class ImageFolder : public TableDataset<SampleDataset> {
  public:
   [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
   // The folder that holds the classes, below the root; empty: the root.
@@ -37,12 +35,9 @@ class ImageFolder : public TableDataset<ImageDataset> {
   // Files of text that lie beside the classes' folders and may say what the classes are called.
   [[nodiscard]] virtual std::vector<std::string> texts() const = 0;
 
-  using ImageDataset::read;
-  void read(std::size_t i, Image& image) const override;
   [[nodiscard]] Digest digest(std::size_t i) const override;
 
  protected:
-  explicit ImageFolder(const DecodeLimits& limits) : limits_(limits) {}
   // Takes the paths below the root, in any order; returns for each sample the index of its path.
   // kBadData where none is an image, or one is no plain path.
   std::vector<std::size_t> arrange(const std::vector<std::string>& paths, const std::string& root,
@@ -53,7 +48,6 @@ class ImageFolder : public TableDataset<ImageDataset> {
   PassedOver passed_over_;
 
  private:
-  DecodeLimits limits_;
   std::string entered_;
 };
 

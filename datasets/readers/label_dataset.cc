@@ -2,21 +2,18 @@
 
 #include <algorithm>
 
-#include "datasets/labels/media_type.h"
-
 namespace moil::data {
 
-LabelDataset::LabelDataset(const LabelStore& store, const DecodeLimits& limits)
-    : store_(store), limits_(limits) {
-  std::vector<SampleRecord> images;
+LabelDataset::LabelDataset(const LabelStore& store, const Kind& kind) : store_(store) {
+  std::vector<SampleRecord> samples;
   std::map<std::string, ClassId> ids;
   store.for_each_sample({}, [&](const SampleRecord& sample) {
-    if (!is_image(sample.media_type)) {
+    if (!kind.takes(sample.media_type)) {
       ++passed_over_[sample.media_type];
       return;
     }
     for (const auto& label : sample.labels) ids[label] = 0;
-    images.push_back(sample);
+    samples.push_back(sample);
   });
   std::vector<std::string> classes;
   for (auto& [name, id] : ids) {
@@ -24,16 +21,12 @@ LabelDataset::LabelDataset(const LabelStore& store, const DecodeLimits& limits)
     classes.push_back(name);
   }
   table_ = SampleTable(classes);
-  for (const auto& sample : images) {
+  for (const auto& sample : samples) {
     std::vector<ClassId> labels;
     for (const auto& label : sample.labels) labels.push_back(ids.at(label));
     table_.add(std::move(labels), sample.split);
     digests_.push_back(sample.digest);
   }
-}
-
-void LabelDataset::read(std::size_t i, Image& image) const {
-  decode_image(encoded(i), name(i), image, limits_);
 }
 
 Digest LabelDataset::digest(std::size_t i) const {

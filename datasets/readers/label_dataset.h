@@ -1,7 +1,8 @@
-// D_L as a dataset: the images of a label store, as they were at the time of construction.
+// D_L as a dataset: the samples of a kind in a label store, as they were at the time of
+// construction.
 //
-// Classes are the labels that an image carries, sorted by name; samples are in the order in which
-// they were added. Sounds and other media are passed over, and counted. A sample that the user
+// Classes are the labels that a sample carries, sorted by name; samples are in the order in which
+// they were added. Other media are passed over, and counted. A sample that the user
 // forgets while a night runs gives kNotFound from then on.
 #pragma once
 
@@ -9,32 +10,29 @@
 #include <string>
 #include <vector>
 
-#include "datasets/images/codec.h"
+#include "datasets/kinds/kind.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/readers/sample_table.h"
 
 namespace moil::data {
 
-class LabelDataset : public TableDataset<ImageDataset> {
+class LabelDataset : public TableDataset<SampleDataset> {
  public:
-  // The store outlives the dataset.
-  explicit LabelDataset(const LabelStore& store, const DecodeLimits& limits = {});
+  // Samples of this kind. The store outlives the dataset.
+  LabelDataset(const LabelStore& store, const Kind& kind);
 
-  using ImageDataset::read;
-  void read(std::size_t i, Image& image) const override;
   [[nodiscard]] Digest digest(std::size_t i) const override;
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
   [[nodiscard]] EncodedHead head(std::size_t i, std::size_t most) const override;
   // As the user gave it, with the digest.
   [[nodiscard]] std::string name(std::size_t i) const override;
-  // Samples of the store that are no images, by media type.
+  // Samples of the store that are of other kinds, by media type.
   [[nodiscard]] const std::map<std::string, std::uint64_t>& passed_over() const {
     return passed_over_;
   }
 
  private:
   const LabelStore& store_;
-  DecodeLimits limits_;
   std::vector<Digest> digests_;
   std::map<std::string, std::uint64_t> passed_over_;
 };

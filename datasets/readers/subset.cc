@@ -7,7 +7,7 @@
 
 namespace moil::data {
 
-ClassSubset::ClassSubset(const ImageDataset& base, const std::vector<std::string>& classes)
+ClassSubset::ClassSubset(const SampleDataset& base, const std::vector<std::string>& classes)
     : base_(base) {
   std::vector<std::optional<ClassId>> map(base.classes().size());
   for (std::size_t k = 0; k < classes.size(); ++k) {

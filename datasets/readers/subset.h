@@ -9,15 +9,13 @@
 
 namespace moil::data {
 
-class ClassSubset : public TableDataset<ImageDataset> {
+class ClassSubset : public TableDataset<SampleDataset> {
  public:
   // The samples that carry one of the named classes, in order; their other labels are dropped. The
   // classes keep the order given. kInvalidArgument where the base has no such class; the base
   // outlives the subset.
-  ClassSubset(const ImageDataset& base, const std::vector<std::string>& classes);
+  ClassSubset(const SampleDataset& base, const std::vector<std::string>& classes);
 
-  using ImageDataset::read;
-  void read(std::size_t i, Image& image) const override { base_.read(at(i), image); }
   [[nodiscard]] Digest digest(std::size_t i) const override { return base_.digest(at(i)); }
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override {
     return base_.encoded(at(i));
@@ -33,7 +31,7 @@ class ClassSubset : public TableDataset<ImageDataset> {
     return indices_[i];
   }
 
-  const ImageDataset& base_;
+  const SampleDataset& base_;
   std::vector<std::size_t> indices_;
 };
 

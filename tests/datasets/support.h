@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "datasets/images/codec.h"
+#include "datasets/readers/dataset.h"
 
 namespace moil::data::testing {
 
@@ -39,6 +41,10 @@ class TempFolder {
  private:
   std::filesystem::path path_;
 };
+
+inline Image image_of(const SampleDataset& dataset, std::size_t i) {
+  return decode_image(dataset.encoded(i), dataset.name(i));
+}
 
 inline void write_bytes(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   std::filesystem::create_directories(path.parent_path());

@@ -14,9 +14,9 @@ FeatureReader::Unreadable CacheStage::run() {
 FeatureReader& CacheStage::reader() {
   if (!reader_) {
     NightModel& model = plan_.model();
-    reader_ = std::make_unique<FeatureReader>(night_.data.origins(), model.bundle.preprocessing,
-                                              *model.backbone, cache_.get(), model_id_,
-                                              night_.augmentation());
+    reader_ =
+        std::make_unique<FeatureReader>(night_.data.origins(), model.bundle.kind, *model.backbone,
+                                        cache_.get(), model_id_, night_.augmentation());
   }
   return *reader_;
 }
@@ -48,8 +48,7 @@ void CacheStage::open() {
   if (!cache_) cache_ = std::make_unique<cache::FeatureCache>(night_.layout.cache(), options);
   NightModel& model = plan_.model();
   const std::string dtype = bf16 ? " bf16" : " fp32";
-  model_id_ =
-      cache::model_id(model.cache_fingerprint() + dtype, night_.base.preprocessing.fingerprint());
+  model_id_ = cache::model_id(model.cache_fingerprint() + dtype, night_.base.kind->fingerprint());
   cache_->use_model(model_id_, "up to " + model.freeze.split + ", " +
                                    std::to_string(model.backbone->feature_elements()) +
                                    " elements" + dtype);
@@ -58,8 +57,8 @@ void CacheStage::open() {
 void CacheStage::fill() {
   open();
   Backbone& backbone = *plan_.model().backbone;
-  FeatureReader reader(night_.data.origins(), night_.base.preprocessing, backbone, cache_.get(),
-                       model_id_, night_.augmentation());
+  FeatureReader reader(night_.data.origins(), night_.base.kind, backbone, cache_.get(), model_id_,
+                       night_.augmentation());
   const auto samples = portions(/*all_views=*/true);
   const std::int64_t total = reader.feature_maps(samples);
   night_.begin(Stage::kCache, total);
@@ -76,8 +75,8 @@ void CacheStage::fill() {
 
 // Without a cache every epoch reads the samples: once before, to know which can be.
 void CacheStage::survey() {
-  FeatureReader reader(night_.data.origins(), night_.base.preprocessing, *plan_.model().backbone,
-                       nullptr, {});
+  FeatureReader reader(night_.data.origins(), night_.base.kind, *plan_.model().backbone, nullptr,
+                       {});
   const auto samples = portions(/*all_views=*/false);
   const std::int64_t total = reader.feature_maps(samples);
   night_.begin(Stage::kMix, total);

@@ -8,8 +8,6 @@ using daemon::Stage;
 
 void MixStage::run() {
   night_.begin(Stage::kMix, 1);
-  night_.base =
-      open_model_folder(night_.layout.version(night_.spec.model, night_.file.base_version));
   if (!restore()) draw({});
   night_.progress(Stage::kMix, 1, 1);
 }

@@ -1,6 +1,6 @@
 // Mix: which samples the night trains on and judges by.
 //
-// Reads the model before the night, the global pack and the label store; leaves mix.json, so that a
+// Reads the model's labels, the global pack and the label store; leaves mix.json, so that a
 // resumed night has the same samples, whatever was labelled meanwhile.
 #pragma once
 
@@ -13,7 +13,7 @@ class MixStage {
  public:
   explicit MixStage(NightContext& night) : night_(night) {}
 
-  // Sets the context's base and mix.
+  // Sets the context's mix.
   void run();
   // Draws anew without samples that turned out to be unreadable, and drops what was computed for
   // the mix before. The night is to be planned again.

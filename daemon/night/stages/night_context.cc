@@ -15,7 +15,8 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
       stop(stop_flag),
       files(layout.job(file.id)),
       clock(files),
-      data(layout, file.spec) {}
+      base(open_model_folder(layout.version(spec.model, file.base_version))),
+      data(layout, file.spec, *base.kind) {}
 
 void NightContext::begin(daemon::Stage stage, std::int64_t total) {
   require_remembered();

@@ -56,8 +56,8 @@ struct NightContext {
   NightChoices choices;
   StageClock clock;
   MemoryProbe probe;
+  const StoredModel base;  // the model before the night
   NightData data;
-  StoredModel base;  // the model before the night
   data::Mix mix;
 };
 

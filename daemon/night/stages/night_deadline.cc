@@ -38,7 +38,7 @@ NightCosts costs_of(NightContext& night, NightModel& model, bool has_cache,
                     const TimingProfile& profile) {
   const auto held_out = static_cast<std::int64_t>(night.held_out());
   const std::vector<data::MixedSample>& train = night.mix.train;
-  FeatureReader reader(night.data.origins(), night.base.preprocessing, *model.backbone, nullptr, {},
+  FeatureReader reader(night.data.origins(), night.base.kind, *model.backbone, nullptr, {},
                        night.augmentation());
   const FeatureReader::Portion trained[] = {{train, true}};
   NightCosts costs;

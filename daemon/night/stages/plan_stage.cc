@@ -46,8 +46,7 @@ void PlanStage::run() {
   NightChoices& choices = night_.choices;
   choices = night_.files.load_choices().value_or(NightChoices{{}, night_.file.threads, nullptr});
   set_thread_count(choices.threads);
-  needs_ =
-      decoding_needs(night_.data.origins(), night_.mix, night_.base.preprocessing, thread_count());
+  needs_ = decoding_needs(night_.data.origins(), night_.mix, *night_.base.kind, thread_count());
   if (night_.spec.deadline_seconds) choose_head();
   plan_networks();
   night_.data.check_features(*model_.backbone, model_.freeze);

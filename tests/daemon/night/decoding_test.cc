@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Photos of the sides given, one a class.
-class Photos : public data::TableDataset<data::ImageDataset> {
+class Photos : public data::TableDataset<data::SampleDataset> {
  public:
   explicit Photos(const std::vector<int>& sides) {
     std::vector<std::string> classes;
@@ -27,17 +27,18 @@ class Photos : public data::TableDataset<data::ImageDataset> {
       table_.add({static_cast<data::ClassId>(files_.size() - 1)});
     }
   }
-  using ImageDataset::read;
-  void read(std::size_t i, data::Image& image) const override {
+  data::Digest digest(std::size_t i) const override { return data::digest_of(files_[i]); }
+  std::vector<std::uint8_t> encoded(std::size_t i) const override {
     const int now = ++reading_;
     for (int most = most_; now > most && !most_.compare_exchange_weak(most, now);) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    data::decode_image(files_[i], name(i), image);
     --reading_;
+    return files_[i];
   }
-  data::Digest digest(std::size_t i) const override { return data::digest_of(files_[i]); }
-  std::vector<std::uint8_t> encoded(std::size_t i) const override { return files_[i]; }
+  data::EncodedHead head(std::size_t i, std::size_t) const override {
+    return {files_[i], files_[i].size()};
+  }
   std::string name(std::size_t i) const override { return "photo " + std::to_string(i); }
 
   int most_at_once() const { return most_; }
@@ -57,20 +58,18 @@ data::Mix mix_of(const Photos& photos) {
 TEST(Decoding, NeedsAreThoseOfTheLargestPhotos) {
   const Photos photos({64, 2000, 64, 1000, 64});
   Origins origins;
-  origins.local_images = &photos;
-  const auto preprocessing = small_bundle().preprocessing;
-  const auto bytes = [&](std::size_t i) {
-    return decoding_bytes(photos, i, data::Transform(preprocessing));
-  };
+  origins.local_samples = &photos;
+  const data::KindPtr kind = grey_images(8);
+  const auto bytes = [&](std::size_t i) { return decoding_bytes(photos, i, *kind); };
   EXPECT_GT(bytes(1), 4'000'000U);
   EXPECT_LT(bytes(1), 5'000'000U);
-  const DecodingNeeds two = decoding_needs(origins, mix_of(photos), preprocessing, 2);
+  const DecodingNeeds two = decoding_needs(origins, mix_of(photos), *kind, 2);
   EXPECT_EQ(two.largest, bytes(1));
   EXPECT_EQ(two.side_by_side, bytes(1) + bytes(3));
   EXPECT_EQ(two.usual, bytes(0));
-  EXPECT_EQ(decoding_needs(origins, mix_of(photos), preprocessing, 64).side_by_side,
+  EXPECT_EQ(decoding_needs(origins, mix_of(photos), *kind, 64).side_by_side,
             bytes(0) + bytes(1) + bytes(2) + bytes(3) + bytes(4));
-  EXPECT_EQ(decoding_needs({}, mix_of(photos), preprocessing, 2).largest, 0U) << "feature maps";
+  EXPECT_EQ(decoding_needs({}, mix_of(photos), *kind, 2).largest, 0U) << "feature maps";
 }
 
 TEST(Decoding, TheRoomIsWhatIsNeededAndNoMoreThanThereIs) {
@@ -104,7 +103,7 @@ TEST(Decoding, APhotoThatFitsNoRoomIsNamedWithBothNumbers) {
 TEST(Decoding, OnlyAsManyPhotosAsFitAreDecodedAtOnce) {
   const Photos photos({300, 301, 302, 303, 304, 305, 306, 307});
   Origins origins;
-  origins.local_images = &photos;
+  origins.local_samples = &photos;
   const ModelBundle bundle = small_bundle();
   const data::Mix mix = mix_of(photos);
   KernelSelector kernels;
@@ -113,14 +112,13 @@ TEST(Decoding, OnlyAsManyPhotosAsFitAreDecodedAtOnce) {
   for (const auto& sample : mix.train)
     for (std::uint16_t view = 0; view < 4; ++view) wanted.push_back({&sample, view});
   std::vector<float> free(wanted.size() * 64), bounded(free.size());
-  FeatureReader(origins, bundle.preprocessing, identity, nullptr, {}, {4, true})
-      .read(wanted, free.data());
+  FeatureReader(origins, bundle.kind, identity, nullptr, {}, {4, true}).read(wanted, free.data());
 
   const Photos again({300, 301, 302, 303, 304, 305, 306, 307});
-  origins.local_images = &again;
-  DecodingRoom room(decoding_needs(origins, mix, bundle.preprocessing, 1).largest);
+  origins.local_samples = &again;
+  DecodingRoom room(decoding_needs(origins, mix, *bundle.kind, 1).largest);
   origins.room = &room;
-  FeatureReader(origins, bundle.preprocessing, identity, nullptr, {}, {4, true})
+  FeatureReader(origins, bundle.kind, identity, nullptr, {}, {4, true})
       .read(wanted, bounded.data());
   EXPECT_EQ(again.most_at_once(), 1);
   EXPECT_EQ(free, bounded);

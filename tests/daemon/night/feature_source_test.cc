@@ -18,8 +18,8 @@ class FeatureSourceTest : public ::testing::Test {
   FeatureSourceTest() {
     freeze_ = freeze_all_but_last(bundle_.description, 1);
     mix_ = data::mix(global_, local_, {}, 1.0, 3);
-    origins_.global_images = &global_;
-    origins_.local_images = &local_;
+    origins_.global_samples = &global_;
+    origins_.local_samples = &local_;
     for (const auto& s : mix_.train) samples_.push_back({&s});
   }
 
@@ -71,8 +71,8 @@ TEST_F(FeatureSourceTest, SplitStandsBehindThePooling) {
 
 TEST_F(FeatureSourceTest, AFeatureMapDoesNotDependOnItsBatch) {
   Backbone one = backbone(1), seven = backbone(7);
-  FeatureReader alone(origins_, bundle_.preprocessing, one, nullptr, {});
-  FeatureReader together(origins_, bundle_.preprocessing, seven, nullptr, {});
+  FeatureReader alone(origins_, bundle_.kind, one, nullptr, {});
+  FeatureReader together(origins_, bundle_.kind, seven, nullptr, {});
   EXPECT_TRUE(same_bits(read(alone), read(together)));
   std::reverse(samples_.begin(), samples_.end());
   EXPECT_TRUE(same_bits(read(alone), read(together)));
@@ -83,11 +83,11 @@ TEST_F(FeatureSourceTest, CachedAndComputedAreTheSameBits) {
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader cached(origins_, bundle_.preprocessing, net, &cache, id);
+  FeatureReader cached(origins_, bundle_.kind, net, &cache, id);
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(cached, filled));
   EXPECT_EQ(filled.computed, static_cast<std::int64_t>(samples_.size()));
-  FeatureReader computed(origins_, bundle_.preprocessing, net, nullptr, id);
+  FeatureReader computed(origins_, bundle_.kind, net, nullptr, id);
   EXPECT_TRUE(same_bits(read(cached), read(computed)));
 
   FeatureReader::Filled again;
@@ -101,7 +101,7 @@ TEST_F(FeatureSourceTest, AStoppedFillGoesOnWhereItStopped) {
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id);
+  FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
   FeatureReader::Filled first, second;
   EXPECT_FALSE(fill(reader, first, 8));
   EXPECT_EQ(first.computed, 8);
@@ -112,24 +112,18 @@ TEST_F(FeatureSourceTest, AStoppedFillGoesOnWhereItStopped) {
 // Images of which some cannot be read.
 class DamagedImages : public NumberImages {
  public:
-  using ImageDataset::read;
   using NumberImages::NumberImages;
-  void read(std::size_t i, data::Image& image) const override {
+  std::vector<std::uint8_t> encoded(std::size_t i) const override {
     if (damaged.contains(i)) throw Error(ErrorCode::kBadData, name(i) + ": it ends too early");
     if (gone.contains(i)) throw Error(ErrorCode::kNotFound, "there is no sample");
-    NumberImages::read(i, image);
-  }
-  data::Digest digest(std::size_t i) const override {
-    data::Image image;
-    NumberImages::read(i, image);
-    return data::digest_of(image.pixels);
+    return NumberImages::encoded(i);
   }
   std::set<std::size_t> damaged, gone;
 };
 
 class DamagedSourceTest : public FeatureSourceTest {
  protected:
-  DamagedSourceTest() { origins_.local_images = &damaged_; }
+  DamagedSourceTest() { origins_.local_samples = &damaged_; }
   std::size_t first_local() const {
     std::size_t i = 0;
     while (mix_.train[i].ref.source != data::Source::kLocal) ++i;
@@ -145,7 +139,7 @@ TEST_F(DamagedSourceTest, AFillNamesWhatItCannotReadAndKeepsTheRest) {
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id, {3, true});
+  FeatureReader reader(origins_, bundle_.kind, net, &cache, id, {3, true});
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(reader, filled));
   ASSERT_EQ(filled.unreadable.size(), 1U) << "once, in whatever views";
@@ -157,8 +151,8 @@ TEST_F(DamagedSourceTest, AFillNamesWhatItCannotReadAndKeepsTheRest) {
   EXPECT_EQ(told_.back(), static_cast<std::int64_t>(3 * samples_.size()));
   EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(maps));
 
-  origins_.local_images = &local_;
-  FeatureReader whole(origins_, bundle_.preprocessing, whole_net, nullptr, id, {3, true});
+  origins_.local_samples = &local_;
+  FeatureReader whole(origins_, bundle_.kind, whole_net, nullptr, id, {3, true});
   std::erase_if(samples_, [&](const SampleView& s) { return s.sample == &mix_.train[broken]; });
   EXPECT_TRUE(same_bits(read(reader, 1), read(whole, 1))) << "neighbours are not disturbed";
 }
@@ -167,7 +161,7 @@ TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
   const std::size_t broken = first_local() + 2;
   damaged_.damaged = {mix_.train[broken].ref.index};
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
   const FeatureReader::Portion portions[] = {{mix_.train, true}, {mix_.local_validation, false}};
   FeatureReader::Unreadable unreadable;
   std::int64_t done = 0;
@@ -183,14 +177,14 @@ TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
 TEST_F(DamagedSourceTest, WhatBreaksLaterIsWorthAnotherAttempt) {
   damaged_.damaged = {mix_.train[first_local()].ref.index};
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
   EXPECT_EQ(error_of([&] { (void)read(reader); }), ErrorCode::kIo);
 }
 
 TEST_F(DamagedSourceTest, AForgottenSampleIsNoDamage) {
   damaged_.gone = {mix_.train[first_local()].ref.index};
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
   EXPECT_THROW((void)read(reader), SampleForgotten);
 }
 
@@ -199,7 +193,7 @@ TEST_F(FeatureSourceTest, WhatTheCacheLostIsComputedAgain) {
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id);
+  FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(reader, filled));
   const auto before = read(reader);
@@ -213,7 +207,7 @@ TEST_F(FeatureSourceTest, WhatDoesNotFitIsComputedEachTime) {
   cache::FeatureCache cache(temp_ / "cache", {.quota_bytes = five, .batch_entries = 2});
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id);
+  FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(reader, filled));
   const auto samples = static_cast<std::int64_t>(samples_.size());
@@ -225,7 +219,7 @@ TEST_F(FeatureSourceTest, WhatDoesNotFitIsComputedEachTime) {
   EXPECT_NE(filled.why_uncached.find("the quota of"), std::string::npos) << filled.why_uncached;
   EXPECT_EQ(told_.back(), samples);
   net.release();
-  FeatureReader computed(origins_, bundle_.preprocessing, net, nullptr, id);
+  FeatureReader computed(origins_, bundle_.kind, net, nullptr, id);
   EXPECT_TRUE(same_bits(read(reader), read(computed)));
 }
 
@@ -234,9 +228,9 @@ TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader cached(origins_, bundle_.preprocessing, net, &cache, id, {3, true});
-  FeatureReader computed(origins_, bundle_.preprocessing, net, nullptr, id, {3, true});
-  FeatureReader plain(origins_, bundle_.preprocessing, net, nullptr, id);
+  FeatureReader cached(origins_, bundle_.kind, net, &cache, id, {3, true});
+  FeatureReader computed(origins_, bundle_.kind, net, nullptr, id, {3, true});
+  FeatureReader plain(origins_, bundle_.kind, net, nullptr, id);
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(cached, filled));
   const auto samples = static_cast<std::int64_t>(samples_.size());
@@ -257,7 +251,7 @@ TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
 
 TEST_F(FeatureSourceTest, AViewDoesNotDependOnItsNeighbours) {
   Backbone net = backbone(7);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {}, {5, true});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {5, true});
   std::vector<SampleView> together;
   for (const SampleView& s : samples_)
     for (std::uint16_t view = 0; view < 5; ++view) together.push_back({s.sample, view});
@@ -272,8 +266,8 @@ TEST_F(FeatureSourceTest, AViewDoesNotDependOnItsNeighbours) {
 
 TEST_F(FeatureSourceTest, KeysOfViewsDiffer) {
   Backbone net = backbone(4);
-  const FeatureReader mirrored(origins_, bundle_.preprocessing, net, nullptr, {}, {64, true});
-  const FeatureReader upright(origins_, bundle_.preprocessing, net, nullptr, {}, {64, false});
+  const FeatureReader mirrored(origins_, bundle_.kind, net, nullptr, {}, {64, true});
+  const FeatureReader upright(origins_, bundle_.kind, net, nullptr, {}, {64, false});
   std::set<cache::FeatureKey> keys;
   for (std::uint16_t view = 1; view < 64; ++view) {
     keys.insert(mirrored.key({samples_[0].sample, view}));
@@ -292,7 +286,7 @@ TEST_F(FeatureSourceTest, ForgettingASampleRemovesAllOfItsViews) {
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
   for (const bool flip : {true, false}) {
-    FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id, {4, flip});
+    FeatureReader reader(origins_, bundle_.kind, net, &cache, id, {4, flip});
     FeatureReader::Filled filled;
     ASSERT_TRUE(fill(reader, filled));
   }
@@ -306,7 +300,7 @@ TEST_F(FeatureSourceTest, ManyViewsAreFilledInParts) {
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.preprocessing, net, &cache, id, {64, true});
+  FeatureReader reader(origins_, bundle_.kind, net, &cache, id, {64, true});
   const auto maps = static_cast<std::int64_t>(64 * samples_.size());
   ASSERT_GT(maps, 1024);
   FeatureReader::Filled first, second;
@@ -320,7 +314,7 @@ TEST_F(FeatureSourceTest, ManyViewsAreFilledInParts) {
 
 TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {}, {3, true});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
   FeatureSource source(mix_.train, 4, reader);
   const std::int64_t n = source.size();
   ASSERT_EQ(n, static_cast<std::int64_t>(mix_.train.size()));
@@ -336,7 +330,7 @@ TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
 
 TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {}, {3, true});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
   const FeatureSource source(mix_.train, 4, reader);
   const std::int64_t n = source.size();
   std::map<std::int64_t, std::set<std::int64_t>> shown;
@@ -386,12 +380,12 @@ TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
   const data::Mix mix = data::mix(pack, local_, {}, 1.0, 3);
   Origins origins;
   origins.global_features = &pack;
-  origins.local_images = &local_;
+  origins.local_samples = &local_;
   Backbone net = backbone(4);
   cache::FeatureCache cache(temp_ / "cache");
   const auto id = cache::model_id(net.fingerprint(), "p");
   cache.use_model(id, "small");
-  FeatureReader reader(origins, bundle_.preprocessing, net, &cache, id, {3, true});
+  FeatureReader reader(origins, bundle_.kind, net, &cache, id, {3, true});
   const std::size_t local = mix.train.size() - 12;
   const FeatureReader::Portion portions[] = {{mix.train, true}, {mix.local_validation, false}};
   EXPECT_EQ(reader.feature_maps(portions),
@@ -412,7 +406,7 @@ TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
 
 TEST_F(FeatureSourceTest, TargetsShareEvenly) {
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
   std::vector<data::MixedSample> samples(mix_.train.begin(), mix_.train.begin() + 2);
   samples[0].labels = {0, 2};
   samples[1].labels = {3};  // a class that a model of three has no row for
@@ -425,7 +419,7 @@ TEST_F(FeatureSourceTest, TargetsShareEvenly) {
 
 TEST_F(FeatureSourceTest, JudgingCountsUnknownClassesAsWrong) {
   Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.preprocessing, net, nullptr, {});
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
   const auto head = realize_slice(bundle_.description, freeze_.split, freeze_.split_dims).head;
   const Judgement judgement = judge(head, weights_in(bundle_), mix_, reader, kernels_);
   ASSERT_TRUE(judgement.local && judgement.global);

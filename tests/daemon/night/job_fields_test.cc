@@ -297,8 +297,8 @@ const std::vector<Change>& changes() {
 // Of the elastic part, what was chosen depends on times: what reaches the training is compared.
 Json elastic_plan(JobPlace& place, const Json& description) {
   const daemon::JobSpec spec = place.submitted(description);
-  const NightData data(place.layout(), spec);
   const StoredModel base = open_model_folder(place.layout().version(spec.model, 1));
+  const NightData data(place.layout(), spec, *base.kind);
   const data::Mix mix = data.draw_mix(spec, base.labels);
   NightPlanInput input{base, mix, spec, 0, {}, {}, {}, place.layout().jobs(), {}};
   input.dry = true;

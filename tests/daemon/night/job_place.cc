@@ -62,7 +62,7 @@ JobPlace::JobPlace() : layout_(folder_ / "state") {
   fs::create_directories(layout_.model("small"));
   write_model_folder(layout_.version("small", 1), bundle);
   const NumberImages images(bundle.labels, 8);
-  data::write_image_pack(folder_ / "pack", images, bundle.preprocessing);
+  data::write_image_pack(folder_ / "pack", images, bundle.kind);
   data::LabelStore labels(layout_.labels(), data::LabelStore::Access::kReadWrite);
   const NumberImages mine({"new", "c"}, 5, 1000);
   for (std::size_t i = 0; i < mine.size(); ++i) {

@@ -27,7 +27,7 @@ TEST_F(ModelFolderTest, RoundTrip) {
   const ModelBundle read = read_model_folder(folder_);
   EXPECT_EQ(format_model(read.description), format_model(bundle_.description));
   EXPECT_EQ(read.labels, bundle_.labels);
-  EXPECT_EQ(read.preprocessing, bundle_.preprocessing);
+  EXPECT_EQ(read.kind->to_json(), bundle_.kind->to_json());
   ASSERT_EQ(read.weights.size(), bundle_.weights.size());
   for (const auto& [name, tensor] : bundle_.weights)
     EXPECT_EQ(read.weights.at(name).data, tensor.data) << name;
@@ -91,7 +91,7 @@ TEST_F(ModelFolderTest, WeightsMustFitTheDescription) {
 
 TEST_F(ModelFolderTest, PreprocessingMustFitTheInput) {
   ModelBundle other = small_bundle();
-  other.preprocessing.height = 16;
+  other.kind = grey_images(16);
   std::filesystem::remove_all(folder_);
   write_model_folder(folder_, other);
   std::string text;

@@ -10,16 +10,15 @@ namespace moil::night {
 namespace {
 
 // Scenes of so many frames each: soft stripes that differ by scene, a little lighter each frame.
-class Scenes : public data::TableDataset<data::ImageDataset> {
+class Scenes : public data::TableDataset<data::SampleDataset> {
  public:
   Scenes(std::size_t scenes, std::size_t frames) : frames_(frames) {
     table_ = data::SampleTable({"x"});
     for (std::size_t i = 0; i < scenes * frames; ++i)
       table_.add({0}, i % frames == 0 ? data::Split::kValidation : data::Split::kTrain);
   }
-  using ImageDataset::read;
-  void read(std::size_t i, data::Image& image) const override {
-    ++reads;
+  data::Image image(std::size_t i) const {
+    data::Image image;
     image.resize(36, 32, 1);
     unsigned state = static_cast<unsigned>(i / frames_) * 7919 + 17;
     std::uint8_t levels[9 * 8];
@@ -31,10 +30,12 @@ class Scenes : public data::TableDataset<data::ImageDataset> {
       for (int x = 0; x < 36; ++x)
         image.pixels[static_cast<std::size_t>(y * 36 + x)] =
             static_cast<std::uint8_t>(levels[y / 4 * 9 + x / 4] + 3 * (i % frames_));
+    return image;
   }
-  data::Digest digest(std::size_t i) const override { return data::digest_of(read(i).pixels); }
+  data::Digest digest(std::size_t i) const override { return data::digest_of(image(i).pixels); }
   std::vector<std::uint8_t> encoded(std::size_t i) const override {
-    return data::encode_png(read(i));
+    ++reads;
+    return data::encode_png(image(i));
   }
   std::string name(std::size_t i) const override { return "frame " + std::to_string(i); }
 
@@ -50,17 +51,17 @@ struct Night {
   Night(std::size_t scenes, std::size_t frames)
       : local(scenes, frames), mix(data::mix(global, local, {}, 1, 1)) {
     local.reads = 0;
-    origins.local_images = &local;
+    origins.local_samples = &local;
   }
   std::optional<NearDuplicates> count(cache::FeatureCache* cache,
                                       const std::function<bool()>& may_go_on) const {
-    return count_near_duplicates(mix, origins, preprocessing, cache, may_go_on);
+    return count_near_duplicates(mix, origins, *kind, cache, may_go_on);
   }
   NumberImages global{{"a"}, 8};
   Scenes local;
   data::Mix mix;
   Origins origins;
-  data::Preprocessing preprocessing = small_bundle().preprocessing;
+  data::KindPtr kind = grey_images(8);
 };
 
 // Twenty scenes of ten frames: whatever is held out has its like among what is trained on.
@@ -116,10 +117,9 @@ TEST(NearDuplicates, AFullCacheKeepsNoHash) {
 // One photo at a time where the room is for one alone; none where there is room for none.
 TEST(NearDuplicates, PhotosAreDecodedWithinTheRoom) {
   Night night(3, 4);
-  const data::Transform transform(night.preprocessing);
   std::size_t largest = 0;
   for (std::size_t i = 0; i < night.local.size(); ++i)
-    largest = std::max(largest, decoding_bytes(night.local, i, transform));
+    largest = std::max(largest, decoding_bytes(night.local, i, *night.kind));
   DecodingRoom for_one(largest), for_none(1);
   night.origins.room = &for_one;
   EXPECT_EQ(night.count(nullptr, kGoOn).value().held_out, 3U);

@@ -45,8 +45,7 @@ class NightMemoryTest : public ::testing::Test {
       const ModelBundle bundle = large_bundle();
       std::filesystem::create_directories(layout_.model("large"));
       write_model_folder(layout_.version("large", 1), bundle);
-      data::write_image_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16),
-                             bundle.preprocessing);
+      data::write_image_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16), bundle.kind);
     }
     data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
     const NumberImages images({"new"}, 16, 500);

@@ -15,7 +15,7 @@ using night::NumberImages;
 using night::TempFolder;
 using ::testing::HasSubstr;
 
-std::string refusal(const data::ImageDataset& dataset, const PretrainingOptions& options,
+std::string refusal(const data::SampleDataset& dataset, const PretrainingOptions& options,
                     const std::filesystem::path& out, ErrorCode code) {
   std::string text;
   EXPECT_EQ(error_of([&] { check_pretraining(dataset, options, out); }, &text), code);

@@ -86,8 +86,7 @@ TEST(Selection, ExportsWhatItReads) {
   folder.data = temp / "out";
   const Selection again(folder);
   ASSERT_EQ(again.size(), selection.size());
-  for (std::size_t i = 0; i < again.size(); ++i)
-    EXPECT_EQ(again.ImageDataset::read(i), selection.ImageDataset::read(i));
+  for (std::size_t i = 0; i < again.size(); ++i) EXPECT_EQ(again.encoded(i), selection.encoded(i));
   EXPECT_EQ(error_of([&] { export_images(selection, temp / "out"); }), ErrorCode::kAlreadyExists);
 }
 

@@ -23,7 +23,7 @@ class SoftTargetsTest : public ::testing::Test {
       : freeze_(freeze_all_but_last(bundle_.description, 1)),
         mix_(data::mix(global_, local_, {}, 1.0, 3)),
         backbone_(bundle_.description, weights_in(bundle_), freeze_, 4, kernels_),
-        reader_(origins_, bundle_.preprocessing, backbone_, nullptr, {}),
+        reader_(origins_, bundle_.kind, backbone_, nullptr, {}),
         teacher_(realize_slice(bundle_.description, freeze_.split, freeze_.split_dims).head,
                  kernels_) {
     teacher_.allocate(weights_in(bundle_));
@@ -59,7 +59,7 @@ class SoftTargetsTest : public ::testing::Test {
 
   NumberImages global_{{"a", "b", "c"}, 9};
   NumberImages local_{{"x"}, 9, 500};
-  Origins origins_{.global_images = &global_, .local_images = &local_};
+  Origins origins_{.global_samples = &global_, .local_samples = &local_};
   ModelBundle bundle_ = small_bundle();
   Freeze freeze_;
   data::Mix mix_;
@@ -106,7 +106,7 @@ TEST_F(SoftTargetsTest, TakeTheirShareOfAGlobalSamplesTarget) {
 }
 
 TEST_F(SoftTargetsTest, EveryViewHasARowOfItsOwn) {
-  FeatureReader viewing(origins_, bundle_.preprocessing, backbone_, nullptr, {}, {3, true});
+  FeatureReader viewing(origins_, bundle_.kind, backbone_, nullptr, {}, {3, true});
   ASSERT_TRUE(write(viewing));
   const auto global = count_if(mix_.train.begin(), mix_.train.end(),
                                [](const auto& s) { return s.ref.source == data::Source::kGlobal; });
@@ -127,7 +127,7 @@ TEST_F(SoftTargetsTest, EveryViewHasARowOfItsOwn) {
 }
 
 TEST_F(SoftTargetsTest, ASampleGetsTheRowOfItsView) {
-  FeatureReader viewing(origins_, bundle_.preprocessing, backbone_, nullptr, {}, {3, true});
+  FeatureReader viewing(origins_, bundle_.kind, backbone_, nullptr, {}, {3, true});
   ASSERT_TRUE(write(viewing));
   const SoftTargets soft(path_, mix_.train, 3);
   FeatureSource source(mix_.train, 3, viewing, {&soft, 1.0});

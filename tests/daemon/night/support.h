@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/images/codec.h"
+#include "datasets/kinds/image/image_kind.h"
 #include "datasets/readers/sample_table.h"
 #include "engine/graph/network.h"
 #include "engine/io/model_json.h"
@@ -32,7 +33,7 @@ class TempFolder {
 };
 
 // Grey 8x8 images; every one differs.
-class NumberImages : public data::TableDataset<data::ImageDataset> {
+class NumberImages : public data::TableDataset<data::SampleDataset> {
  public:
   NumberImages(const std::vector<std::string>& classes, std::size_t per_class,
                std::size_t first = 0)
@@ -45,21 +46,32 @@ class NumberImages : public data::TableDataset<data::ImageDataset> {
       }
     }
   }
-  using ImageDataset::read;
-  void read(std::size_t i, data::Image& image) const override {
+  data::Image image(std::size_t i) const {
+    data::Image image;
     image.resize(8, 8, 1);
     for (std::size_t p = 0; p < 64; ++p)
       image.pixels[p] = static_cast<std::uint8_t>((p * 7 + (first_ + i) * 13) * (i + 3) % 256);
+    return image;
   }
-  data::Digest digest(std::size_t i) const override { return data::digest_of(read(i).pixels); }
+  data::Digest digest(std::size_t i) const override { return data::digest_of(image(i).pixels); }
   std::vector<std::uint8_t> encoded(std::size_t i) const override {
-    return data::encode_png(read(i));
+    return data::encode_png(image(i));
   }
   std::string name(std::size_t i) const override { return "number " + std::to_string(i); }
 
  private:
   std::size_t first_;
 };
+
+// Grey images of this side, pixels from -1 to 1.
+inline data::KindPtr grey_images(int side) {
+  data::Preprocessing p;
+  p.channels = 1;
+  p.height = p.width = side;
+  p.mean = {127.5};
+  p.stddev = {127.5};
+  return data::image_kind(p);
+}
 
 // Two convolutions with batch norm, pooled, and a classifier; weights drawn, labels "a", "b", ...
 inline ModelBundle small_bundle(std::size_t classes = 3) {
@@ -80,10 +92,7 @@ inline ModelBundle small_bundle(std::size_t classes = 3) {
   bundle.weights = initial_weights(build_graph(bundle.description, 1), 5);
   for (std::size_t i = 0; i < classes; ++i)
     bundle.labels.push_back(std::string(1, static_cast<char>('a' + i)));
-  bundle.preprocessing.channels = 1;
-  bundle.preprocessing.height = bundle.preprocessing.width = 8;
-  bundle.preprocessing.mean = {127.5};
-  bundle.preprocessing.stddev = {127.5};
+  bundle.kind = grey_images(8);
   return bundle;
 }
 

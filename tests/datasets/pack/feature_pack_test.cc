@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/half_floats.h"
 #include "base/random.h"
+#include "datasets/kinds/image/image_kind.h"
 #include "datasets/pack/image_pack.h"
 #include "tests/datasets/support.h"
 
@@ -22,12 +23,14 @@ float value(int sample, int k) { return std::ldexp(static_cast<float>(sample * 3
 class FeaturePackTest : public ::testing::Test {
  protected:
   FeaturePackTest() {
-    preprocessing_.height = preprocessing_.width = 8;
-    preprocessing_.mean = preprocessing_.stddev = {1, 1, 1};
+    Preprocessing p;
+    p.height = p.width = 8;
+    p.mean = p.stddev = {1, 1, 1};
+    kind_ = image_kind(p);
     backbone_ = {"0123abcd", "block_5/out", {1, 3, 5}, FeatureType::kFloat32};
   }
   void write(PackOptions options = {}) {
-    FeaturePackWriter writer(pack(), {"a", "b", "c"}, preprocessing_, backbone_, options);
+    FeaturePackWriter writer(pack(), {"a", "b", "c"}, kind_, backbone_, options);
     for (int i = 0; i < kSamples; ++i) {
       std::vector<float> features;
       for (int k = 0; k < 15; ++k) features.push_back(value(i, k));
@@ -50,7 +53,7 @@ class FeaturePackTest : public ::testing::Test {
     expect_error(ErrorCode::kBadData, fragments, [&] { (void)open_feature_pack(pack()); });
   }
   testing::TempFolder folder_;
-  Preprocessing preprocessing_;
+  KindPtr kind_;
   PackBackbone backbone_;
 };
 
@@ -90,14 +93,14 @@ TEST_F(FeaturePackTest, HoldsTheSameFeatures) {
 
 TEST_F(FeaturePackTest, ATorsoIsNoPack) {
   {
-    FeaturePackWriter writer(pack(), {"a"}, preprocessing_, backbone_);
+    FeaturePackWriter writer(pack(), {"a"}, kind_, backbone_);
     writer.add(Split::kTrain, std::vector<ClassId>{0}, digest(0), std::vector<float>(15));
   }
   expect_error(ErrorCode::kNotFound, {"pack.json"}, [&] { (void)open_feature_pack(pack()); });
 }
 
 TEST_F(FeaturePackTest, WhatDoesNotFitIsNotWritten) {
-  FeaturePackWriter writer(pack(), {"a", "b"}, preprocessing_, backbone_);
+  FeaturePackWriter writer(pack(), {"a", "b"}, kind_, backbone_);
   const auto add = [&](std::vector<ClassId> labels, std::size_t floats) {
     writer.add(Split::kTrain, labels, digest(0), std::vector<float>(floats));
   };

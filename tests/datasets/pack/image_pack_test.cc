@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "datasets/kinds/image/image_kind.h"
 #include "datasets/readers/csv_digits.h"
 #include "datasets/readers/image_folder.h"
 #include "tests/datasets/support.h"
@@ -16,13 +17,13 @@ using ::testing::ElementsAre;
 using testing::expect_error;
 using testing::pattern;
 
-Preprocessing grey8() {
+KindPtr grey8() {
   Preprocessing p;
   p.channels = 1;
   p.height = p.width = 8;
   p.mean = {0};
   p.stddev = {1};
-  return p;
+  return image_kind(p);
 }
 
 class ImagePackTest : public ::testing::Test {
@@ -62,7 +63,7 @@ TEST_F(ImagePackTest, HoldsTheSameSamples) {
   write(options);
   const auto opened = open_image_pack(pack());
   EXPECT_GT(opened->manifest().shards.size(), 3u);
-  EXPECT_EQ(opened->manifest().preprocessing, grey8());
+  EXPECT_EQ(opened->manifest().sample_kind->to_json(), grey8()->to_json());
   EXPECT_EQ(opened->classes(), source_->classes());
   ASSERT_EQ(opened->size(), source_->size());
   std::map<Digest, std::size_t> by_digest;
@@ -73,7 +74,7 @@ TEST_F(ImagePackTest, HoldsTheSameSamples) {
     EXPECT_EQ(opened->split(i), source_->split(j));
     EXPECT_EQ(opened->labels(i)[0], source_->labels(j)[0]);
     EXPECT_EQ(opened->encoded(i), source_->encoded(j));
-    EXPECT_EQ(opened->ImageDataset::read(i), source_->read(j));
+    EXPECT_EQ(testing::image_of(*opened, i), testing::image_of(*source_, j));
   }
   EXPECT_EQ(samples_of(*opened, Split::kValidation).size(), 4u);
 }
@@ -101,7 +102,7 @@ TEST_F(ImagePackTest, DigitsBecomePng) {
   const CsvDigits digits(folder_ / "digits.csv");
   write_image_pack(folder_ / "digits", digits, grey8());
   const auto opened = open_image_pack(folder_ / "digits");
-  EXPECT_EQ(opened->ImageDataset::read(0), digits.ImageDataset::read(0));
+  EXPECT_EQ(testing::image_of(*opened, 0), testing::image_of(digits, 0));
   EXPECT_THAT(opened->labels(0), ElementsAre(3));
 }
 
@@ -149,10 +150,9 @@ TEST_F(ImagePackTest, BadManifestsAreNamedByField) {
 }
 
 TEST_F(ImagePackTest, ClassesThatCannotNameAFolderAreRefused) {
-  class Odd : public TableDataset<ImageDataset> {
+  class Odd : public TableDataset<SampleDataset> {
    public:
     explicit Odd(const std::string& name) { table_ = SampleTable({name}); }
-    void read(std::size_t, Image&) const override {}
     Digest digest(std::size_t) const override { return {}; }
     std::vector<std::uint8_t> encoded(std::size_t) const override { return {}; }
     std::string name(std::size_t) const override { return ""; }

@@ -35,7 +35,7 @@ TEST_F(CsvDigitsTest, ReadsPixelsAndLabels) {
   ASSERT_EQ(dataset.size(), 2u);
   EXPECT_EQ(dataset.classes().size(), 10u);
   EXPECT_THAT(single_labels(dataset), ElementsAre(7, 0));
-  const Image image = dataset.ImageDataset::read(0);
+  const Image image = testing::image_of(dataset, 0);
   EXPECT_THAT(image.pixels, ElementsAre(0, 128, 255, 64));
   EXPECT_EQ(dataset.digest(0), digest_of(image.pixels));
   EXPECT_EQ(decode_image(dataset.encoded(0), "x"), image);

@@ -40,8 +40,8 @@ TEST_F(ImageFolderTest, AFolderAndItsTarAreTheSameDataset) {
     ASSERT_EQ(dataset->size(), 4u);
     EXPECT_EQ(dataset->passed_over().others, 3u);
     EXPECT_THAT(single_labels(*dataset), ElementsAre(0, 1, 1, 2));
-    EXPECT_EQ(dataset->read(2), pattern(4, 4, 1));
-    EXPECT_EQ(dataset->read(3), pattern(6, 5, 3));
+    EXPECT_EQ(testing::image_of(*dataset, 2), pattern(4, 4, 1));
+    EXPECT_EQ(testing::image_of(*dataset, 3), pattern(6, 5, 3));
     EXPECT_EQ(dataset->digest(3), digest_of(photos()[0].bytes));
     EXPECT_EQ(dataset->encoded(3), photos()[0].bytes);
     EXPECT_EQ(dataset->split(0), Split::kTrain);
@@ -52,7 +52,7 @@ TEST_F(ImageFolderTest, ABadImageIsNamed) {
   for (const auto& path : both()) {
     const auto dataset = open_image_folder(path);
     expect_error(ErrorCode::kBadData, {path.string(), "ant/3.jpg"},
-                 [&] { (void)dataset->read(0); });
+                 [&] { (void)testing::image_of(*dataset, 0); });
   }
 }
 
@@ -100,8 +100,8 @@ TEST_F(ImageFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
   const auto dataset = open_image_folder(root);
   EXPECT_THAT(dataset->classes(), ElementsAre("dog", "red fox"));
   EXPECT_THAT(single_labels(*dataset), ElementsAre(0, 1));
-  EXPECT_EQ(dataset->read(0), photo);
-  EXPECT_EQ(dataset->read(1), photo);
+  EXPECT_EQ(testing::image_of(*dataset, 0), photo);
+  EXPECT_EQ(testing::image_of(*dataset, 1), photo);
   EXPECT_EQ(dataset->passed_over().links, 1u);
 }
 
@@ -147,7 +147,7 @@ TEST(SharedData, NoPhotoIsTakenForDamaged) {
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
     const auto dataset = open_image_folder(path);
     for (std::size_t i = 0; i < dataset->size(); i += 7)
-      EXPECT_NO_THROW((void)dataset->read(i)) << dataset->name(i);
+      EXPECT_NO_THROW((void)testing::image_of(*dataset, i)) << dataset->name(i);
   }
 }
 
@@ -158,7 +158,7 @@ TEST(SharedData, TheCifarTarIsReadInPlace) {
   EXPECT_EQ(dataset->size(), 10'000u);
   EXPECT_EQ(dataset->classes().size(), 10u);
   for (std::size_t i = 0; i < dataset->size(); i += 500) {
-    const Image image = dataset->read(i);
+    const Image image = testing::image_of(*dataset, i);
     EXPECT_EQ(image.width, 32);
     EXPECT_EQ(image.height, 32);
     EXPECT_EQ(image.channels, 3);

@@ -1,5 +1,6 @@
 #include "datasets/sampling/mix.h"
 
+#include "datasets/kinds/image/image_kind.h"
 #include "datasets/readers/label_dataset.h"
 #include "datasets/readers/subset.h"
 #include "tests/datasets/support.h"
@@ -151,17 +152,20 @@ TEST(LabelDataset, ShowsTheImagesOfTheStore) {
   store.add_sample(encode_png(photo), pets);
   store.add_sample(testing::bytes_of("RIFF0000WAVEfmt "), sound);
   store.add_sample(testing::bytes_of("\x89PNG\r\n\x1a\nbroken"), cat, Split::kValidation);
-  const LabelDataset dataset(store);
+  Preprocessing p;
+  p.height = p.width = 8;
+  p.mean = p.stddev = {1, 1, 1};
+  const LabelDataset dataset(store, *image_kind(p));
   ASSERT_EQ(dataset.size(), 2u);
   EXPECT_THAT(dataset.classes(), ElementsAre("cat", "pet"));
   EXPECT_THAT(dataset.labels(0), ElementsAre(0, 1));
   EXPECT_EQ(dataset.split(1), Split::kValidation);
-  EXPECT_EQ(dataset.ImageDataset::read(0), photo);
+  EXPECT_EQ(testing::image_of(dataset, 0), photo);
   EXPECT_EQ(dataset.digest(0), digest_of(encode_png(photo)));
   expect_error(ErrorCode::kBadData, {dataset.digest(1).hex()},
-               [&] { (void)dataset.ImageDataset::read(1); });
+               [&] { (void)testing::image_of(dataset, 1); });
   store.forget(dataset.digest(0));
-  expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { (void)dataset.ImageDataset::read(0); });
+  expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { (void)testing::image_of(dataset, 0); });
 
   const ClassSubset pet(dataset, {"pet"});
   ASSERT_EQ(pet.size(), 1u);

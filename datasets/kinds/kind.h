@@ -1,0 +1,78 @@
+// A kind: what a sample's bytes are to a network.
+//
+// A model takes samples of one kind, seen in one way: a Kind is both, an immutable value that the
+// model's folder and a pack describe as JSON ({"kind": "image", ...}). Whoever handles samples asks
+// the kind and knows nothing else of what they are. docs/kinds.md says how to add one.
+//
+// A Kind may be asked from any thread; a SampleMaker is one thread's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/identity/digest.h"
+
+namespace moil::data {
+
+// What augmented views of a sample may do, beside what every kind's views do.
+struct ViewRules {
+  bool flip = true;  // mirror it, where the kind can
+};
+
+// Turns samples into what a network takes, one after the other. Holds its working memory between
+// calls, so that none is taken per sample once it has grown.
+class SampleMaker {
+ public:
+  virtual ~SampleMaker() = default;
+
+  // The sample that the functions below are asked about, until the next one. `bytes` are its file's
+  // and not needed afterwards. kBadData, beginning with `name`, for a file that cannot be read.
+  virtual void load(std::span<const std::uint8_t> bytes, std::string_view name) = 0;
+  // Writes Kind::floats() values in the network's memory order (channels last): the view of this
+  // number that the sample of this content has, on every machine; 0 is the plain one. kBadData
+  // where the sample does not fit what the kind describes.
+  virtual void make(const Digest& content, std::uint16_t view, float* out) = 0;
+  // A hash of which samples that look alike share most bits; empty where the kind has none.
+  [[nodiscard]] virtual std::optional<std::uint64_t> likeness() { return std::nullopt; }
+  // Gives back what it holds.
+  virtual void release() = 0;
+};
+
+class Kind {
+ public:
+  virtual ~Kind() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;  // "image"
+  // What kind_from_json() reads.
+  [[nodiscard]] virtual nlohmann::json to_json() const = 0;
+  // 32 hexadecimal digits; changes with the description and with the arithmetic behind it.
+  [[nodiscard]] virtual std::string fingerprint() const = 0;
+  // Of the network's input without the batch, channels first.
+  [[nodiscard]] virtual std::vector<std::int64_t> dims() const = 0;
+  [[nodiscard]] std::size_t floats() const;  // of one sample
+
+  // Whether samples of this media type (labels/media_type.h) are of this kind.
+  [[nodiscard]] virtual bool takes(std::string_view media_type) const = 0;
+  // What loading and making a sample takes at most, its file's bytes included, by the first bytes
+  // of the file and its size. Empty where these do not tell; then nothing is known before it is
+  // loaded.
+  [[nodiscard]] virtual std::optional<std::size_t> working_bytes(
+      std::span<const std::uint8_t> head, std::uint64_t file_bytes) const = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<SampleMaker> maker(const ViewRules& rules) const = 0;
+};
+
+using KindPtr = std::shared_ptr<const Kind>;
+
+// What Kind::to_json() gave; a description without "kind" is an image's, as all were once.
+// kInvalidArgument, naming the field, for what no kind describes.
+[[nodiscard]] KindPtr kind_from_json(const nlohmann::json& json);
+
+}  // namespace moil::data
