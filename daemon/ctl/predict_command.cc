@@ -1,4 +1,4 @@
-// moilctl predict FILE...: what the model in service says of images
+// moilctl predict FILE...: what the model in service says of samples
 #include <sysexits.h>
 
 #include <algorithm>
@@ -71,9 +71,11 @@ int predict(Session& session, const PredictOptions& options) {
 
 void add_predict_command(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = add_command(&app, "predict", "what the model in service says of images",
+  CLI::App* command = add_command(&app, "predict", "what the model in service says of samples",
                                   chosen, options, predict);
-  command->add_option("FILE", options->files, "JPEG, PNG or WebP")->required();
+  command
+      ->add_option("FILE", options->files, "photos, or numbers as CSV or NPY: what the model takes")
+      ->required();
   command->add_option("--model", options->model, "which model, where there are several");
   command->add_option("--top", options->top, "so many labels a file")
       ->check(CLI::Range(1, 1000))

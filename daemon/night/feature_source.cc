@@ -155,7 +155,7 @@ bool FeatureReader::from_pack(data::Source source) const {
 }
 
 int FeatureReader::views_of(data::Source source) const {
-  return from_pack(source) ? 1 : augmentation_.views;
+  return from_pack(source) || !kind_->has_views() ? 1 : augmentation_.views;
 }
 
 std::size_t FeatureReader::buffer_bytes() const {

@@ -158,7 +158,7 @@ std::optional<NearDuplicates> count_near_duplicates(const data::Mix& mix, const 
   const Samples trained = local_samples(mix.train), held_out = local_samples(mix.local_validation);
   NearDuplicates found;
   found.of = held_out.size();
-  if (trained.empty() || held_out.empty()) return found;
+  if (trained.empty() || held_out.empty() || !kind.has_likeness()) return found;
   Hasher hasher(origins, kind, cache);
   const auto ours = hashes_of(held_out, hasher, may_go_on);
   const auto theirs = ours ? hashes_of(trained, hasher, may_go_on) : std::nullopt;

@@ -24,6 +24,10 @@ class JobPlan {
         base_(open_model_folder(layout.version(spec_.model, file.base_version))),
         data_(layout, file.spec, *base_.kind) {
     set_thread_count(file.threads);
+    if (spec_.augment.views > 1 && !base_.kind->has_views())
+      throw field_error("/augment/views", "samples of the kind \"" +
+                                              std::string(base_.kind->name()) +
+                                              "\" have no views but the plain one; set it to 1");
     mix_ = data_.draw_mix(spec_, base_.labels);
     if (const auto why = not_measurable(spec_.guard, counted(mix_)))
       throw field_error(why->pointer, why->message);

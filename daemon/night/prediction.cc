@@ -40,7 +40,7 @@ class Predictor {
   }
 
   Json of(const ReadImage& read) {
-    maker_->load(read(), "the image");
+    maker_->load(read(), "the sample");
     maker_->make({}, /*view=*/0, network_.input(0));
     network_.forward();
     return most_likely({network_.output(0), labels_.size()});

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
+#include "datasets/kinds/rows/rows_kind.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
@@ -86,6 +87,14 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
   return numbers;
 }
 
+// Numbers as they are.
+data::KindPtr plain_rows(const std::vector<std::int64_t>& dims) {
+  data::RowsDescription rows{dims, {}, {}};
+  rows.mean.assign(rows.columns(), 0.0);
+  rows.stddev.assign(rows.columns(), 1.0);
+  return data::rows_kind(std::move(rows));
+}
+
 data::KindPtr kind_of(const ImportArguments& a, const onnx::Graph& graph,
                       const ModelDescription& model) {
   if (!a.preprocessing.empty())
@@ -93,10 +102,7 @@ data::KindPtr kind_of(const ImportArguments& a, const onnx::Graph& graph,
   if (const auto own = metadata(graph, kPreprocessingKey))
     return data::kind_from_json(parse(*own, kPreprocessingKey));
   const auto& dims = model.inputs.at(0).dims;
-  if (dims.size() != 3 || (dims[0] != 1 && dims[0] != 3))
-    throw Error(
-        ErrorCode::kUnimplemented,
-        "the model takes no images of one or three channels; only those are trained so far");
+  if (dims.size() != 3 || (dims[0] != 1 && dims[0] != 3)) return plain_rows(dims);
   data::Preprocessing p;
   p.channels = static_cast<int>(dims[0]);
   p.height = static_cast<int>(dims[1]);

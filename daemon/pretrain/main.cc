@@ -35,10 +35,14 @@ struct Arguments {
 };
 
 void add_selection(CLI::App& command, SelectionOptions& s) {
-  command.add_option("--data", s.data, "Digits CSV, or a folder or tar of images by class")
+  command
+      .add_option("--data", s.data,
+                  "Digits CSV, a table as CSV, or a folder or tar of images by class")
       ->required();
   command.add_option("--format", s.format,
                      "digits-csv or image-folder; by the file's name if left out");
+  command.add_option("--label-column", s.label_column,
+                     "The data is a table, a record a line: this column names the classes");
   command.add_option("--classes", s.classes, "Classes to use, in this order")->delimiter(',');
   command.add_option("--limit-per-class", s.limit_per_class,
                      "Use so many samples of each class and split");
@@ -102,7 +106,7 @@ void add_others(CLI::App& app, Arguments& a) {
                         "itself where spelling or a table beside the data tells");
   image_pack.add_option("--out", a.out, "Folder to write")->required();
   CLI::App& images =
-      *app.add_subcommand("images", "Write a dataset's images as <class>/<number>.png");
+      *app.add_subcommand("images", "Write a dataset's samples as <class>/<number>.png, or .npy");
   add_selection(images, a.selection);
   images.add_option("--out", a.out, "Folder to write")->required();
 }
@@ -250,7 +254,7 @@ int main(int argc, char** argv) {
       arguments.selection.validation_fraction = 0;
       const Selection selection(arguments.selection);
       show_remarks(selection);
-      moil::pretrain::export_images(selection, arguments.out);
+      moil::pretrain::export_samples(selection, arguments.out);
       moil::publish_content(arguments.out);
     }
     return EX_OK;

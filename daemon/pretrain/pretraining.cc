@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
 #include "datasets/kinds/image/image_kind.h"
+#include "datasets/kinds/rows/rows_kind.h"
+#include "datasets/labels/media_type.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/sampling/per_class.h"
@@ -24,13 +26,17 @@ using data::MixedSample;
 
 constexpr std::int64_t kEvaluationBatch = 32;
 
-// Images of the network's size, pixels from -1 to 1.
-data::KindPtr default_kind(const ModelDescription& model) {
-  if (model.inputs.size() != 1 || model.inputs[0].dims.size() != 3) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "pretraining needs a model of one image input [C, H, W]");
-  }
+// Images of the network's size, pixels from -1 to 1; numbers of mean 0 and deviation 1.
+data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset) {
+  if (model.inputs.size() != 1)
+    throw Error(ErrorCode::kInvalidArgument, "pretraining needs a model of one input");
   const auto& dims = model.inputs[0].dims;
+  if (data::is_numbers(data::media_type_of(dataset.encoded(0))))
+    return data::rows_kind(
+        data::describe_rows(dims, dataset, data::samples_of(dataset, data::Split::kTrain)));
+  if (dims.size() != 3)
+    throw Error(ErrorCode::kInvalidArgument,
+                "pretraining on images needs a model of an image input [C, H, W]");
   data::Preprocessing p;
   p.channels = static_cast<int>(dims[0]);
   p.height = static_cast<int>(dims[1]);
@@ -61,7 +67,7 @@ class Pretraining {
     bundle_.description = complete_model(read_model(options.model));
     resize_classifier(bundle_.description, static_cast<std::int64_t>(dataset.classes().size()));
     bundle_.labels = dataset.classes();
-    bundle_.kind = default_kind(bundle_.description);
+    bundle_.kind = default_kind(bundle_.description, dataset);
     bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);
     origins_.global_samples = &dataset;
     train_ = samples_of(dataset, data::Split::kTrain, nullptr);

@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/labels/media_type.h"
 #include "datasets/readers/class_folders.h"
 #include "datasets/readers/csv_digits.h"
+#include "datasets/readers/csv_table.h"
 #include "datasets/readers/image_folder.h"
 
 namespace moil::pretrain {
@@ -55,6 +57,13 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
                                                      double held_out) {
   const data::SplitPolicy split{held_out, 0};
   const std::string name = path.string();
+  if (!options.label_column.empty()) {
+    if (!options.format.empty())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "a table's label column is named, so it is no " + options.format);
+    return std::make_unique<data::CsvTable>(
+        path, data::CsvTableOptions{.label_column = options.label_column, .split = split});
+  }
   const bool csv = options.format.empty() ? name.ends_with(".csv") || name.ends_with(".csv.gz")
                                           : options.format == "digits-csv";
   if (csv) {
@@ -114,7 +123,7 @@ void Selection::take(const data::SampleDataset& base, const SelectionOptions& op
   }
 }
 
-void export_images(const data::SampleDataset& dataset, const std::filesystem::path& folder) {
+void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
     throw Error(ErrorCode::kAlreadyExists, folder.string() + " is not empty");
   }
@@ -130,8 +139,8 @@ void export_images(const data::SampleDataset& dataset, const std::filesystem::pa
     std::string number = std::to_string(next[label]++);
     number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
     const auto bytes = dataset.encoded(i);
-    const bool jpeg = bytes.size() > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
-    write_file_atomic(target / (number + (jpeg ? ".jpg" : ".png")), bytes);
+    number += data::media_ending(data::media_type_of(bytes));
+    write_file_atomic(target / number, bytes);
   }
 }
 

@@ -15,8 +15,9 @@ struct SelectionOptions {
   std::filesystem::path data;             // digits CSV, folder or tar of images
   std::filesystem::path validation_data;  // empty: validation_fraction of `data` is held out
   std::string format;                     // "digits-csv", "image-folder"; empty: by the file's name
-  std::vector<std::string> classes;       // in this order; empty: all
-  std::vector<std::string> known;  // other names that are classes: a folder of one is not entered
+  std::string label_column;  // `data` is a table (csv_table.h), and this column says the classes
+  std::vector<std::string> classes;  // in this order; empty: all
+  std::vector<std::string> known;    // other names that are classes: a folder of one is not entered
   double validation_fraction = 0.2;
   std::size_t limit_per_class = 0;  // of each split; 0: all
   std::size_t skip_per_class = 0;   // the first so many of each class and split are passed over
@@ -62,8 +63,8 @@ class Selection : public data::TableDataset<data::SampleDataset> {
   std::vector<std::string> remarks_;
 };
 
-// Writes FOLDER/<class>/<number>.png for every sample. kAlreadyExists where the folder is not
-// empty; kInvalidArgument where a class cannot name a folder.
-void export_images(const data::SampleDataset& dataset, const std::filesystem::path& folder);
+// Writes FOLDER/<class>/<number>.png for every sample, or as its file else ends. kAlreadyExists
+// where the folder is not empty; kInvalidArgument where a class cannot name a folder.
+void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder);
 
 }  // namespace moil::pretrain

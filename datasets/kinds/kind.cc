@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "datasets/kinds/image/image_kind.h"
+#include "datasets/kinds/rows/rows_kind.h"
 
 namespace moil::data {
 namespace {
@@ -16,6 +17,7 @@ struct Registered {
 // A new kind is a folder beside this file and a line here.
 constexpr Registered kKinds[] = {
     {"image", image_kind_from_json},
+    {"rows", rows_kind_from_json},
 };
 
 std::string known_names() {

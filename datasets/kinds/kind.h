@@ -66,6 +66,11 @@ class Kind {
   [[nodiscard]] virtual std::optional<std::size_t> working_bytes(
       std::span<const std::uint8_t> head, std::uint64_t file_bytes) const = 0;
 
+  // Whether a sample can be seen in other views than the plain one.
+  [[nodiscard]] virtual bool has_views() const { return true; }
+  // Whether SampleMaker::likeness() tells one.
+  [[nodiscard]] virtual bool has_likeness() const { return false; }
+  // It does not need the kind any more.
   [[nodiscard]] virtual std::unique_ptr<SampleMaker> maker(const ViewRules& rules) const = 0;
 };
 

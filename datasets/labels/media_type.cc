@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <utility>
 
 namespace moil::data {
 namespace {
@@ -31,6 +33,8 @@ constexpr Media kMedia[] = {
     {kAvif, "an AVIF picture"},
     {kMp4, "a video"},
     {kText, "text"},
+    {kCsv, "numbers as CSV"},
+    {kNpy, "numbers as NPY"},
     {"image/bmp", "a BMP picture"},
     {"image/gif", "a GIF picture"},
     {"image/tiff", "a TIFF picture or a camera's raw photo"},
@@ -53,6 +57,7 @@ constexpr Signature kSignatures[] = {
     {kWav, 8, "WAVE"},
     {kWebp, 8, "WEBP"},
     {kOgg, 0, "OggS"},
+    {kNpy, 0, "\x93NUMPY"},
     {kHeic, 4, "ftyphei"},
     {kHeic, 4, "ftyphev"},
     {kHeic, 4, "ftypmif1"},
@@ -99,6 +104,42 @@ bool is_text(std::string_view content) {
   });
 }
 
+bool is_number(std::string_view field) {
+  while (field.starts_with(' ')) field.remove_prefix(1);
+  while (field.ends_with(' ') || field.ends_with('\r')) field.remove_suffix(1);
+  if (field.starts_with('+')) field.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return !field.empty() && error == std::errc() && end == field.data() + field.size();
+}
+
+// `cut`: the line goes on behind what is known of it, so that its last field may be half a one.
+bool is_line_of_numbers(std::string_view line, bool cut) {
+  std::size_t numbers = 0;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find_first_of(",;\t ", begin), line.size());
+    const std::string_view field = line.substr(begin, end - begin);
+    begin = end + 1;
+    if (cut && end == line.size()) break;
+    if (field.empty() || field == "\r") continue;  // behind a last separator, between two spaces
+    if (!is_number(field)) return false;
+    ++numbers;
+  }
+  return numbers > 0;
+}
+
+// The first line, or the one behind a line of names.
+bool is_csv(std::string_view content) {
+  const auto head = content.substr(0, kLookedAt);
+  const auto first = head.substr(0, head.find('\n'));
+  if (is_line_of_numbers(first, first.size() == kLookedAt)) return true;
+  if (first.size() == head.size() || first.find_first_of(",;\t") == std::string_view::npos)
+    return false;
+  const auto rest = head.substr(first.size() + 1);
+  const auto second = rest.substr(0, rest.find('\n'));
+  return is_line_of_numbers(second, second.size() == rest.size() && content.size() > head.size());
+}
+
 }  // namespace
 
 std::string_view media_type_of(std::span<const std::uint8_t> bytes) {
@@ -108,15 +149,27 @@ std::string_view media_type_of(std::span<const std::uint8_t> bytes) {
     if (text && signature.type == "image/bmp") continue;
     if (fits(signature, content)) return signature.type;
   }
-  return text ? kText : kUnknownMedia;
+  if (!text) return kUnknownMedia;
+  return is_csv(content) ? kCsv : kText;
 }
 
 bool is_image(std::string_view media_type) {
   return media_type == kJpeg || media_type == kPng || media_type == kWebp;
 }
 
+bool is_numbers(std::string_view media_type) { return media_type == kCsv || media_type == kNpy; }
+
 bool is_taken(std::string_view media_type) {
-  return is_image(media_type) || media_type == kWav || media_type == kOgg;
+  return is_image(media_type) || is_numbers(media_type) || media_type == kWav || media_type == kOgg;
+}
+
+std::string_view media_ending(std::string_view media_type) {
+  for (const auto& [type, ending] :
+       {std::pair(kJpeg, ".jpg"sv), std::pair(kPng, ".png"sv), std::pair(kWebp, ".webp"sv),
+        std::pair(kWav, ".wav"sv), std::pair(kOgg, ".ogg"sv), std::pair(kNpy, ".npy"sv),
+        std::pair(kCsv, ".csv"sv)})
+    if (type == media_type) return ending;
+  return {};
 }
 
 std::string_view media_name(std::string_view media_type) {
@@ -126,7 +179,8 @@ std::string_view media_name(std::string_view media_type) {
 
 std::string media_refusal(std::string_view media_type) {
   return "it is " + std::string(media_name(media_type)) +
-         ", which no model reads; JPEG, PNG and WebP photos and WAV and Ogg sounds are taken";
+         ", which no model reads; JPEG, PNG and WebP photos, WAV and Ogg sounds, and numbers as "
+         "CSV or NPY are taken";
 }
 
 }  // namespace moil::data

@@ -14,6 +14,9 @@ inline constexpr std::string_view kPng = "image/png";
 inline constexpr std::string_view kWebp = "image/webp";
 inline constexpr std::string_view kWav = "audio/wav";
 inline constexpr std::string_view kOgg = "audio/ogg";
+inline constexpr std::string_view kNpy = "application/x-npy";
+inline constexpr std::string_view kCsv =
+    "text/csv";  // lines of numbers, a line of names before them
 inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 
 // Also of what is not taken, so that it can be told by name. Empty content: kUnknownMedia.
@@ -21,8 +24,13 @@ inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 
 // Whether decode_image() reads it.
 [[nodiscard]] bool is_image(std::string_view media_type);
-// Whether there is a kind of model for it: photos as above, and sounds.
+// Whether it holds numbers, as the kind `rows` reads them.
+[[nodiscard]] bool is_numbers(std::string_view media_type);
+// Whether there is a kind of model for it: photos and numbers as above, and sounds.
 [[nodiscard]] bool is_taken(std::string_view media_type);
+
+// How the files of what is taken end, ".jpg"; empty for others.
+[[nodiscard]] std::string_view media_ending(std::string_view media_type);
 
 // "a HEIC photo", "text": what people call it.
 [[nodiscard]] std::string_view media_name(std::string_view media_type);

@@ -78,18 +78,11 @@ void check_class(const std::string& name) {
                   " is not UTF-8; rename it");
 }
 
-// Of the files whose kind an image dataset may hold; empty for others.
-std::string_view ending_of(std::string_view media_type) {
-  if (media_type == kJpeg) return ".jpg";
-  if (media_type == kPng) return ".png";
-  if (media_type == kWebp) return ".webp";
-  return {};
-}
-
 std::string member_name(const SampleDataset& dataset, std::size_t i, ClassId label,
                         std::span<const std::uint8_t> bytes) {
-  const std::string_view ending = ending_of(media_type_of(bytes));
-  if (ending.empty()) bad_image(dataset.name(i), "neither JPEG, PNG nor WebP");
+  const std::string_view ending = media_ending(media_type_of(bytes));
+  if (ending.empty())
+    throw Error(ErrorCode::kBadData, dataset.name(i) + ": " + media_refusal(media_type_of(bytes)));
   std::string number = std::to_string(i);
   number.insert(0, 8 - std::min<std::size_t>(number.size(), 8), '0');
   return dataset.classes()[label] + "/" + number + std::string(ending);

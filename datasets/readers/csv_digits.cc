@@ -1,47 +1,14 @@
 #include "datasets/readers/csv_digits.h"
 
-#include <fcntl.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "datasets/images/codec.h"
+#include "datasets/readers/gzip_text.h"
 
 namespace moil::data {
 namespace {
-
-struct Close {
-  void operator()(gzFile_s* file) const { gzclose(file); }
-};
-
-// gzread passes plain files through.
-std::string read_gzip(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const UniqueFd opened = open_regular(path);
-  const int own = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);  // gzclose() closes it
-  const std::unique_ptr<gzFile_s, Close> file(own < 0 ? nullptr : gzdopen(own, "rb"));
-  if (!file) throw system_error("cannot open " + path.string(), errno);
-  std::string text;
-  char chunk[1 << 16];
-  for (;;) {
-    const int n = gzread(file.get(), chunk, sizeof chunk);
-    if (n == 0) break;
-    if (n > 0 && text.size() + static_cast<std::size_t>(n) > max_bytes) {
-      throw Error(ErrorCode::kBadData,
-                  path.string() + ": more than " + std::to_string(max_bytes) + " bytes of text");
-    }
-    if (n < 0) break;
-    text.append(chunk, static_cast<std::size_t>(n));
-  }
-  int code = Z_OK;
-  const char* message = gzerror(file.get(), &code);
-  if (code != Z_OK) throw Error(ErrorCode::kBadData, path.string() + ": " + message);
-  return text;
-}
 
 // Cuts the next field off; digits.csv writes its numbers as "5" or "5.000000000000000000e+00".
 bool take_number(std::string_view& line, double& value) {
@@ -59,7 +26,7 @@ CsvDigits::CsvDigits(const std::filesystem::path& file, const CsvDigitsOptions& 
   std::vector<std::string> names;
   for (int k = 0; k < options.classes; ++k) names.push_back(std::to_string(k));
   table_ = SampleTable(names);
-  const std::string text = read_gzip(file, options.max_bytes);
+  const std::string text = read_gzip_text(file, options.max_bytes);
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     auto line = rest.substr(0, rest.find('\n'));

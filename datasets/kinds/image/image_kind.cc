@@ -53,6 +53,7 @@ class ImageKind final : public Kind {
     return {p.channels, p.height, p.width};
   }
   bool takes(std::string_view media_type) const override { return is_image(media_type); }
+  bool has_likeness() const override { return true; }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t> head,
                                            std::uint64_t file_bytes) const override {
     try {

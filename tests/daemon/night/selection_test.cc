@@ -51,7 +51,7 @@ TEST(Selection, HeldOutSamplesMayBeOfSomeClassesAlone) {
   SelectionOptions sevens;
   sevens.data = write_digits(temp, 3);
   sevens.classes = {"7"};
-  export_images(Selection(sevens), temp / "held-out");
+  export_samples(Selection(sevens), temp / "held-out");
   SelectionOptions options;
   options.data = write_digits(temp, 2);
   options.validation_data = temp / "held-out";
@@ -81,13 +81,13 @@ TEST(Selection, ExportsWhatItReads) {
   options.data = write_digits(temp, 3);
   options.classes = {"4"};
   const Selection selection(options);
-  export_images(selection, temp / "out");
+  export_samples(selection, temp / "out");
   SelectionOptions folder;
   folder.data = temp / "out";
   const Selection again(folder);
   ASSERT_EQ(again.size(), selection.size());
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_EQ(again.encoded(i), selection.encoded(i));
-  EXPECT_EQ(error_of([&] { export_images(selection, temp / "out"); }), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(error_of([&] { export_samples(selection, temp / "out"); }), ErrorCode::kAlreadyExists);
 }
 
 }  // namespace

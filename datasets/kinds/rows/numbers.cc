@@ -1,0 +1,181 @@
+#include "datasets/kinds/rows/numbers.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "datasets/readers/csv_line.h"
+
+namespace moil::data {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "NPY files are read in place");
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kMostDims = 8;
+
+template <typename T>
+double read_as(const char* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return static_cast<double>(value);
+}
+
+struct NpyType {
+  std::string_view name;  // with its quotes
+  std::size_t bytes;
+  double (*read)(const char*);
+};
+constexpr NpyType kNpyTypes[] = {
+    {"'<f4'", 4, read_as<float>},        {"'<f8'", 8, read_as<double>},
+    {"'|u1'", 1, read_as<std::uint8_t>}, {"'|i1'", 1, read_as<std::int8_t>},
+    {"'|b1'", 1, read_as<std::uint8_t>}, {"'<u2'", 2, read_as<std::uint16_t>},
+    {"'<i2'", 2, read_as<std::int16_t>}, {"'<u4'", 4, read_as<std::uint32_t>},
+    {"'<i4'", 4, read_as<std::int32_t>}, {"'<u8'", 8, read_as<std::uint64_t>},
+    {"'<i8'", 8, read_as<std::int64_t>},
+};
+
+class Reader {
+ public:
+  Reader(std::span<const std::uint8_t> bytes, std::string_view name)
+      : content_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), name_(name) {}
+
+  Numbers read() {
+    content_.starts_with(kMagic) ? read_npy() : read_csv();
+    if (numbers_.values.empty()) fail("it holds no number");
+    return std::move(numbers_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::kBadData, std::string(name_) + ": " + what);
+  }
+
+  void read_csv() {
+    std::string_view rest = content_, line;
+    std::int64_t columns = 0, lines = 0;
+    for (std::size_t number = 1; next_line(rest, line); ++number) {
+      if (line.empty()) continue;
+      const auto fields = fields_of(line, separator_of(line));
+      double value = 0;
+      const bool names = lines == 0 && number == 1 && !to_number(fields[0], value);
+      if (names) continue;
+      if (lines > 0 && static_cast<std::int64_t>(fields.size()) != columns)
+        fail("line " + std::to_string(number) + " has " + std::to_string(fields.size()) +
+             " numbers, the lines before it " + std::to_string(columns));
+      columns = static_cast<std::int64_t>(fields.size());
+      ++lines;
+      for (const std::string& field : fields) {
+        if (!to_number(field, value) || !std::isfinite(value))
+          fail("line " + std::to_string(number) + ": '" + field.substr(0, 40) +
+               "' is no finite number");
+        numbers_.values.push_back(value);
+      }
+    }
+    numbers_.shape = {lines, columns};
+  }
+
+  // The header is a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+  void read_npy() {
+    const std::size_t version = at(6), prefix = version == 1 ? 10 : 12;
+    if (version < 1 || version > 3) fail("an NPY file of an unknown version");
+    std::size_t length = at(8) | at(9) << 8;
+    if (version > 1) length |= at(10) << 16 | at(11) << 24;
+    if (content_.size() < prefix + length) fail("the NPY file ends within its header");
+    header_ = content_.substr(prefix, length);
+    read_shape();
+    if (value_of("fortran_order").starts_with("True"))
+      fail("an NPY file in Fortran order; save it in C order");
+    read_values(content_.substr(prefix + length));
+  }
+
+  std::size_t at(std::size_t i) const {
+    if (i >= content_.size()) fail("the NPY file ends within its header");
+    return static_cast<unsigned char>(content_[i]);
+  }
+
+  // What stands behind a key.
+  std::string_view value_of(const std::string& key) const {
+    const std::size_t found = header_.find("'" + key + "'");
+    const std::size_t colon = header_.find(':', found);
+    if (found == std::string_view::npos || colon == std::string_view::npos)
+      fail("the NPY file's header names no '" + key + "'");
+    std::string_view value = header_.substr(colon + 1);
+    while (value.starts_with(' ')) value.remove_prefix(1);
+    return value;
+  }
+
+  void read_shape() {
+    std::string_view text = value_of("shape");
+    const std::size_t end = text.find(')');
+    if (!text.starts_with('(') || end == std::string_view::npos)
+      fail("the NPY file's 'shape' is no tuple");
+    text = text.substr(1, end - 1);
+    for (const std::string& field : fields_of(text, ',')) {
+      if (field.empty()) continue;  // behind the last comma
+      std::int64_t extent = 0;
+      const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), extent);
+      if (error != std::errc() || stop != field.data() + field.size() || extent < 0 ||
+          numbers_.shape.size() == kMostDims)
+        fail("the NPY file's 'shape' is (" + std::string(text.substr(0, 40)) + ")");
+      numbers_.shape.push_back(extent);
+    }
+  }
+
+  void read_values(std::string_view data) {
+    const std::string_view type = value_of("descr").substr(0, 6);
+    for (const NpyType& known : kNpyTypes)
+      if (type.starts_with(known.name)) return copy(data, known);
+    fail("an NPY file of the type " + std::string(type.substr(0, type.find(','))) +
+         "; numbers of 1 to 8 bytes, little-endian, are taken");
+  }
+
+  void copy(std::string_view data, const NpyType& type) {
+    std::size_t count = 1;
+    for (const std::int64_t extent : numbers_.shape) {
+      const auto n = static_cast<std::size_t>(extent);
+      if (n > 0 && count > data.size() / n) fail("the NPY file is shorter than its 'shape' says");
+      count *= n;
+    }
+    if (data.size() != count * type.bytes)
+      fail("the NPY file holds " + std::to_string(data.size()) + " bytes of numbers, its 'shape' " +
+           std::to_string(count * type.bytes));
+    numbers_.values.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers_.values[i] = type.read(data.data() + i * type.bytes);
+      if (!std::isfinite(numbers_.values[i]))
+        fail("number " + std::to_string(i + 1) + " is not finite");
+    }
+  }
+
+  std::string_view content_, name_, header_;
+  Numbers numbers_;
+};
+
+}  // namespace
+
+Numbers read_numbers(std::span<const std::uint8_t> bytes, std::string_view name) {
+  return Reader(bytes, name).read();
+}
+
+std::vector<std::uint8_t> encode_npy(std::span<const float> values) {
+  std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+                     std::to_string(values.size()) + ",), }";
+  while ((10 + text.size() + 1) % 64 != 0) text += ' ';
+  text += '\n';
+  std::vector<std::uint8_t> file(kMagic.begin(), kMagic.end());
+  for (const std::size_t byte :
+       {std::size_t{1}, std::size_t{0}, text.size() & 0xff, text.size() >> 8})
+    file.push_back(static_cast<std::uint8_t>(byte));
+  file.insert(file.end(), text.begin(), text.end());
+  const auto bytes = std::as_bytes(values);
+  const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  file.insert(file.end(), begin, begin + bytes.size());
+  return file;
+}
+
+}  // namespace moil::data

@@ -1,0 +1,173 @@
+#include "datasets/kinds/rows/rows_kind.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "datasets/kinds/rows/numbers.h"
+#include "datasets/labels/media_type.h"
+#include "datasets/readers/dataset.h"
+#include "datasets/transforms/json_fields.h"
+
+namespace moil::data {
+namespace {
+
+constexpr std::int64_t kMostNumbers = 1 << 24;
+// To be raised when reading or the arithmetic changes its results.
+constexpr const char* kArithmetic = "rows 1 ";
+
+void require(bool good, const std::string& what) {
+  if (!good) throw Error(ErrorCode::kInvalidArgument, "rows: " + what);
+}
+
+void check(const RowsDescription& d) {
+  require(!d.dims.empty() && d.dims.size() <= 3,
+          "'dims' has " + std::to_string(d.dims.size()) + " dimensions, expected 1 to 3");
+  std::int64_t numbers = 1;
+  for (const std::int64_t extent : d.dims) {
+    require(extent >= 1 && extent <= kMostNumbers / numbers, "'dims' is out of range");
+    numbers *= extent;
+  }
+  for (const auto& [field, values] : {std::pair("mean", &d.mean), std::pair("std", &d.stddev)}) {
+    require(values->size() == d.columns(), "'" + std::string(field) + "' has " +
+                                               std::to_string(values->size()) +
+                                               " entries, expected " + std::to_string(d.columns()));
+    require(std::ranges::all_of(*values, [](double v) { return std::isfinite(v); }),
+            "'" + std::string(field) + "' is not finite");
+  }
+  require(std::ranges::all_of(d.stddev, [](double v) { return v > 0; }), "'std' is not positive");
+}
+
+std::string shown(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t extent : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text.empty() ? "1" : text;
+}
+
+std::vector<std::int64_t> without_ones(std::vector<std::int64_t> shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
+void check_shape(const Numbers& numbers, const std::vector<std::int64_t>& dims,
+                 std::string_view name) {
+  if (without_ones(numbers.shape) == without_ones(dims)) return;
+  throw Error(ErrorCode::kBadData, std::string(name) + ": it holds " + shown(numbers.shape) +
+                                       " numbers; the model takes " + shown(dims));
+}
+
+// Which mean a place in a sample, counted through in the order of its dims, has.
+std::size_t column_of(const std::vector<std::int64_t>& dims, std::size_t place) {
+  if (dims.size() < 3) return place % static_cast<std::size_t>(dims.back());
+  return place / static_cast<std::size_t>(dims[1] * dims[2]);
+}
+
+class RowsMaker final : public SampleMaker {
+ public:
+  explicit RowsMaker(RowsDescription description) : description_(std::move(description)) {}
+
+  void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
+    Numbers numbers = read_numbers(bytes, name);
+    check_shape(numbers, description_.dims, name);
+    values_ = std::move(numbers.values);
+  }
+  // Of three dims, channels come last in memory.
+  void make(const Digest&, std::uint16_t, float* out) override {
+    const auto& dims = description_.dims;
+    const std::size_t channels = dims.size() == 3 ? static_cast<std::size_t>(dims[0]) : 1;
+    const std::size_t pixels = values_.size() / channels;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const std::size_t column = column_of(dims, i);
+      const double value = (values_[i] - description_.mean[column]) / description_.stddev[column];
+      out[i % pixels * channels + i / pixels] = static_cast<float>(value);
+    }
+  }
+  void release() override { values_ = {}; }
+
+ private:
+  const RowsDescription description_;
+  std::vector<double> values_;
+};
+
+class RowsKind final : public Kind {
+ public:
+  explicit RowsKind(RowsDescription description) : description_(std::move(description)) {
+    check(description_);
+  }
+
+  std::string_view name() const override { return "rows"; }
+  nlohmann::json to_json() const override {
+    return {{"kind", name()},
+            {"dims", description_.dims},
+            {"mean", description_.mean},
+            {"std", description_.stddev}};
+  }
+  std::string fingerprint() const override {
+    return digest_of(kArithmetic + to_json().dump()).hex();
+  }
+  std::vector<std::int64_t> dims() const override { return description_.dims; }
+  bool takes(std::string_view media_type) const override { return is_numbers(media_type); }
+  bool has_views() const override { return false; }
+  // Two characters are a number at least, which takes eight bytes.
+  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
+                                           std::uint64_t file_bytes) const override {
+    constexpr std::size_t kAllocatorRounding = 64 << 10;
+    return 5 * file_bytes + kAllocatorRounding;
+  }
+  std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
+    return std::make_unique<RowsMaker>(description_);
+  }
+
+ private:
+  const RowsDescription description_;
+};
+
+}  // namespace
+
+std::size_t RowsDescription::columns() const {
+  if (dims.empty()) return 0;
+  return static_cast<std::size_t>(dims.size() < 3 ? dims.back() : dims.front());
+}
+
+KindPtr rows_kind(RowsDescription description) {
+  return std::make_shared<RowsKind>(std::move(description));
+}
+
+KindPtr rows_kind_from_json(const nlohmann::json& json) {
+  JsonFields fields(json, "rows", ErrorCode::kInvalidArgument);
+  RowsDescription description;
+  description.dims = fields.get<std::vector<std::int64_t>>("dims");
+  description.mean = fields.get<std::vector<double>>("mean");
+  description.stddev = fields.get<std::vector<double>>("std");
+  fields.finish();
+  return rows_kind(std::move(description));
+}
+
+RowsDescription describe_rows(const std::vector<std::int64_t>& dims, const SampleDataset& dataset,
+                              std::span<const std::size_t> samples) {
+  struct Column {
+    double count = 0, mean = 0, squares = 0;  // of what differs from the mean (Welford)
+  };
+  RowsDescription description{dims, {}, {}};
+  std::vector<Column> columns(description.columns());
+  for (const std::size_t i : samples) {
+    const std::string name = dataset.name(i);
+    const Numbers numbers = read_numbers(dataset.encoded(i), name);
+    check_shape(numbers, dims, name);
+    for (std::size_t k = 0; k < numbers.values.size(); ++k) {
+      Column& c = columns[column_of(dims, k)];
+      const double before = numbers.values[k] - c.mean;
+      c.mean += before / ++c.count;
+      c.squares += before * (numbers.values[k] - c.mean);
+    }
+  }
+  for (const Column& c : columns) {
+    description.mean.push_back(c.mean);
+    description.stddev.push_back(c.squares > 0 ? std::sqrt(c.squares / c.count) : 1);
+  }
+  return description;
+}
+
+}  // namespace moil::data

@@ -1,0 +1,38 @@
+// The kind `rows`: numbers of a fixed shape, one window of a sensor or one record a sample, as CSV
+// or NPY (numbers.h), normalised. As JSON:
+//
+//   {"kind": "rows", "dims": [50, 6], "mean": [...], "std": [...]}
+//
+// dims: 1 to 3, of the network's input. A sample has this shape, dimensions of 1 aside; one of a
+// single dimension may be a line or a column. mean, std: one each for every place in the last of
+// one or two dims (a column), in the first of three (a channel): (x - mean) / std.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "datasets/kinds/kind.h"
+
+namespace moil::data {
+
+class SampleDataset;
+
+struct RowsDescription {
+  std::vector<std::int64_t> dims;
+  std::vector<double> mean, stddev;
+
+  // Places that have a mean of their own.
+  [[nodiscard]] std::size_t columns() const;
+};
+
+// kInvalidArgument, naming the field.
+[[nodiscard]] KindPtr rows_kind(RowsDescription description);
+[[nodiscard]] KindPtr rows_kind_from_json(const nlohmann::json& fields);
+
+// Of samples of these dims, with the means and deviations of the data; 1 where a column never
+// changes. kBadData names a sample that does not fit.
+[[nodiscard]] RowsDescription describe_rows(const std::vector<std::int64_t>& dims,
+                                            const SampleDataset& dataset,
+                                            std::span<const std::size_t> samples);
+
+}  // namespace moil::data

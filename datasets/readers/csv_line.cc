@@ -1,0 +1,66 @@
+#include "datasets/readers/csv_line.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace moil::data {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Up to the separator behind it, or to the end.
+std::string take_field(std::string_view& rest, char separator) {
+  while (rest.starts_with(' ')) rest.remove_prefix(1);
+  std::string field;
+  std::size_t i = 0;
+  if (rest.starts_with('"')) {
+    for (i = 1; i < rest.size(); ++i) {
+      if (rest[i] == '"' && !rest.substr(i).starts_with("\"\"")) break;
+      if (rest[i] == '"') ++i;
+      field += rest[i];
+    }
+    i = std::min(i, rest.size());
+  }
+  const std::size_t end = std::min(rest.find(separator, i), rest.size());
+  if (i == 0) field = trimmed(rest.substr(0, end));
+  rest.remove_prefix(end);
+  return field;
+}
+
+}  // namespace
+
+bool next_line(std::string_view& text, std::string_view& line) {
+  if (text.empty()) return false;
+  line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return true;
+}
+
+char separator_of(std::string_view line) {
+  for (const char separator : {',', ';', '\t'})
+    if (line.find(separator) != std::string_view::npos) return separator;
+  return ' ';
+}
+
+std::vector<std::string> fields_of(std::string_view line, char separator) {
+  std::vector<std::string> fields;
+  std::string_view rest = separator == ' ' ? trimmed(line) : line;
+  for (;;) {
+    fields.push_back(take_field(rest, separator));
+    if (rest.empty()) return fields;
+    rest.remove_prefix(1);
+  }
+}
+
+bool to_number(std::string_view text, double& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace moil::data

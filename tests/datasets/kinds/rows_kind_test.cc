@@ -1,0 +1,160 @@
+#include "datasets/kinds/rows/rows_kind.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "datasets/kinds/rows/numbers.h"
+#include "datasets/labels/media_type.h"
+#include "datasets/readers/csv_table.h"
+#include "tests/datasets/support.h"
+
+namespace moil::data {
+namespace {
+
+using testing::bytes_of;
+using ::testing::ElementsAre;
+using testing::expect_error;
+
+std::vector<float> made(const KindPtr& kind, const std::string& file) {
+  const auto maker = kind->maker({});
+  maker->load(bytes_of(file), "sample");
+  std::vector<float> values(kind->floats());
+  maker->make({}, 0, values.data());
+  return values;
+}
+
+TEST(RowsKind, ADescriptionReadsBack) {
+  const KindPtr kind = rows_kind({{5, 2}, {1, 2}, {3, 4}});
+  const KindPtr read = kind_from_json(kind->to_json());
+  EXPECT_EQ(read->name(), "rows");
+  EXPECT_EQ(read->to_json(), kind->to_json());
+  EXPECT_EQ(read->fingerprint(), kind->fingerprint());
+  EXPECT_NE(read->fingerprint(), rows_kind({{5, 2}, {1, 2}, {3, 5}})->fingerprint());
+  EXPECT_THAT(read->dims(), ElementsAre(5, 2));
+  EXPECT_FALSE(read->has_views());
+  EXPECT_TRUE(read->takes(kCsv));
+  EXPECT_TRUE(read->takes(kNpy));
+  EXPECT_FALSE(read->takes(kJpeg));
+}
+
+TEST(RowsKind, WrongFieldsAreNamed) {
+  const auto refused = [](const char* json, const std::string& field) {
+    expect_error(ErrorCode::kInvalidArgument, {field},
+                 [&] { (void)kind_from_json(nlohmann::json::parse(json)); });
+  };
+  refused(R"({"kind": "rows", "dims": [], "mean": [], "std": []})", "'dims'");
+  refused(R"({"kind": "rows", "dims": [1, 1, 1, 1], "mean": [0], "std": [1]})", "'dims'");
+  refused(R"({"kind": "rows", "dims": [100000, 100000], "mean": [0], "std": [1]})", "'dims'");
+  refused(R"({"kind": "rows", "dims": [2], "mean": [0], "std": [1, 1]})", "'mean'");
+  refused(R"({"kind": "rows", "dims": [2], "mean": [0, 0], "std": [1, 0]})", "'std'");
+  refused(R"({"kind": "rows", "dims": [2], "mean": [0, 0], "std": [1, 1], "scale": 2})", "'scale'");
+}
+
+TEST(RowsKind, NormalisesByColumn) {
+  const KindPtr kind = rows_kind({{2, 3}, {1, 2, 3}, {1, 2, 4}});
+  EXPECT_THAT(made(kind, "1,2,3\n2,4,7\n"), ElementsAre(0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(made(kind, "x;y;z\n1;2;3\n2;4;7\n"), ElementsAre(0, 0, 0, 1, 1, 1));
+}
+
+// As everything of rank 4 in the engine.
+TEST(RowsKind, ChannelsOfThreeDimsComeLast) {
+  const KindPtr kind = rows_kind({{2, 1, 3}, {0, 10}, {1, 1}});
+  EXPECT_THAT(made(kind, "1,2,3\n11,12,13\n"), ElementsAre(1, 1, 2, 2, 3, 3));
+}
+
+TEST(RowsKind, ALineAndAColumnAreOneDimension) {
+  const KindPtr kind = rows_kind({{3}, {0, 0, 0}, {1, 1, 1}});
+  EXPECT_THAT(made(kind, "1, 2, 3\n"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(made(kind, "1\n2\n3"), ElementsAre(1, 2, 3));
+}
+
+TEST(RowsKind, WhatDoesNotFitIsNamed) {
+  const KindPtr kind = rows_kind({{2, 2}, {0, 0}, {1, 1}});
+  const auto refused = [&](const std::string& file, const std::vector<std::string>& words) {
+    expect_error(ErrorCode::kBadData, words, [&] { (void)made(kind, file); });
+  };
+  refused("1,2,3\n4,5,6\n", {"sample: ", "2x3", "2x2"});
+  refused("1,2\n3\n", {"sample: ", "line 2"});
+  refused("1,2\n3,nan\n", {"line 2", "'nan'"});
+  refused("1,2\n3,1e999\n", {"line 2", "'1e999'"});
+  refused("1,2\n3,x\n", {"line 2", "'x'"});
+  refused("", {"no number"});
+  refused("a,b\n", {"no number"});
+}
+
+TEST(Numbers, NpyReadsBack) {
+  const std::vector<float> values = {1.5F, -2, 3e7F};
+  const Numbers read = read_numbers(encode_npy(values), "x");
+  EXPECT_THAT(read.shape, ElementsAre(3));
+  EXPECT_THAT(read.values, ElementsAre(1.5, -2, 3e7));
+  EXPECT_EQ(media_type_of(encode_npy(values)), kNpy);
+}
+
+std::string npy(const std::string& header, const std::string& data) {
+  std::string file("\x93NUMPY\x01\x00", 8);
+  file += static_cast<char>(header.size() & 0xff);
+  file += static_cast<char>(header.size() >> 8);
+  return file + header + data;
+}
+
+TEST(Numbers, NpyOfOtherTypesAndShapes) {
+  const auto read = [](const std::string& file) { return read_numbers(bytes_of(file), "x"); };
+  const std::string shorts("\x01\x00\xff\xff\x03\x00\x04\x00", 8);
+  const Numbers two =
+      read(npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }\n", shorts));
+  EXPECT_THAT(two.shape, ElementsAre(2, 2));
+  EXPECT_THAT(two.values, ElementsAre(1, -1, 3, 4));
+  EXPECT_THAT(read(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (), }", "\x07")).values,
+              ElementsAre(7));
+}
+
+TEST(Numbers, DamagedNpyIsRefused) {
+  const auto refused = [](const std::string& file, const std::string& word) {
+    expect_error(ErrorCode::kBadData, {"x: ", word},
+                 [&] { (void)read_numbers(bytes_of(file), "x"); });
+  };
+  const std::string four(4, '\0');
+  refused("\x93NUMPY", "header");
+  refused(std::string("\x93NUMPY\x09\x00\x00\x00", 10), "version");
+  refused(std::string("\x93NUMPY\x01\x00\xff\xff", 10), "header");
+  refused(npy("{}", four), "'shape'");
+  refused(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}", four), "Fortran");
+  refused(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", four), "type");
+  refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", four), "8");
+  refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", four), "'shape'");
+  refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4000000000, 4000000000)}", four),
+          "shorter");
+  refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}", ""), "no number");
+  refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+              std::string("\x00\x00\xc0\x7f", 4)),
+          "not finite");
+}
+
+TEST(RowsKind, MeansAndDeviationsAreTheDatas) {
+  testing::TempFolder folder;
+  testing::write_text(folder / "t.csv", "a,kind,b\n1,x,5\n3,x,5\n5,y,5\n");
+  const CsvTable table(folder / "t.csv", {.label_column = "kind", .split = {}});
+  const std::size_t all[] = {0, 1, 2};
+  const RowsDescription rows = describe_rows({2}, table, all);
+  EXPECT_THAT(rows.mean, ElementsAre(3, 5));
+  EXPECT_NEAR(rows.stddev[0], std::sqrt(8.0 / 3), 1e-12);
+  EXPECT_EQ(rows.stddev[1], 1);  // it never changes
+  expect_error(ErrorCode::kBadData, {"t.csv:2", "holds 2", "takes 3"},
+               [&] { (void)describe_rows({3}, table, all); });
+}
+
+TEST(MediaType, NumbersAreToldFromText) {
+  const auto type = [](const std::string& text) { return media_type_of(bytes_of(text)); };
+  for (const char* csv :
+       {"1,2,3\n4,5,6\n", "1.5", "-1e3;+2\r\n", "1\t2\n", "x,y\n1,2\n", "nan,1\n"})
+    EXPECT_EQ(type(csv), kCsv) << csv;
+  std::string longer;
+  for (int i = 0; i < 400; ++i) longer += "0.125,";
+  EXPECT_EQ(type(longer), kCsv);
+  for (const char* text :
+       {"hello", "a,b\n", "a b\n1 2\n", "1,two\n", "{\"a\": 1}", ",,,\n", "12:30\n"})
+    EXPECT_EQ(type(text), "text/plain") << text;
+}
+
+}  // namespace
+}  // namespace moil::data
