@@ -1,0 +1,69 @@
+"""Command line: `python3 bench/rows_night` (scripts/bench rows-night calls it)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from night.programs import ProgramError  # noqa: E402
+from night.report import machine, write_json  # noqa: E402
+from night.results import JobFailed  # noqa: E402
+from night.table import percent, table  # noqa: E402
+from rows_night.run import Result, nights  # noqa: E402
+from rows_night.tables import FETCHED, Table, fetched  # noqa: E402
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="rows-night", description="Nights over tables of numbers.")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="a table of your own, a record a line, instead of scikit-learn's")
+    parser.add_argument("--label-column", metavar="NAME", help="of --csv: the column that names the classes")
+    parser.add_argument("--local", metavar="A,B", help="of --csv: the labels that the device is to learn")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="leave the figures there")
+    options = parser.parse_args()
+    if options.csv and not (options.label_column and options.local):
+        parser.error("--csv goes with --label-column and --local")
+    if not options.csv and (options.label_column or options.local):
+        parser.error("--label-column and --local are of a table that --csv names")
+    return options
+
+
+def tables(options: argparse.Namespace, folder: Path) -> list[Table]:
+    if options.csv:
+        return [Table(options.csv.stem, options.csv, options.label_column, options.local.split(","))]
+    return [fetched(name, folder) for name in FETCHED]
+
+
+def cells(result: Result) -> list[str]:
+    change = [f"{percent(before)} → {percent(after)}" for before, after in ((result.global_before, result.global_after), (result.local_before, result.local_after))]
+    return [result.dataset, result.task, result.name, *change, f"{result.seconds:.1f}"]
+
+
+def run(options: argparse.Namespace, folder: Path) -> None:
+    results: list[Result] = []
+    for i, chosen in enumerate(tables(options, folder)):
+        place = folder / str(i)
+        place.mkdir()
+        results += nights(chosen, place)
+    header = ["dataset", "task", "night", "global before → after", "local before → after", "seconds"]
+    print(table(header, [cells(result) for result in results]))
+    if options.json:
+        write_json({"runs": [result.to_json() for result in results], "machine": machine()}, options.json)
+
+
+def main() -> int:
+    options = arguments()
+    with tempfile.TemporaryDirectory(prefix="moil-rows-") as folder:
+        try:
+            run(options, Path(folder))
+        except (JobFailed, ProgramError, FileNotFoundError, KeyError) as error:
+            print(f"rows-night: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
