@@ -15,7 +15,7 @@ namespace {
 // Fewer values than this may be the same by chance, whoever computes them.
 constexpr std::size_t kTellingValues = 64;
 
-// About as preprocessed images are, with every bit of a float in use.
+// About as what a kind makes is, with every bit of a float in use.
 std::vector<float> fixed_inputs(std::size_t count) {
   std::vector<float> values(count);
   std::uint64_t state = 1;

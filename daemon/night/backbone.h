@@ -1,9 +1,10 @@
-// The frozen part of a network as it runs at night: from a preprocessed image to a feature map.
+// The frozen part of a network as it runs at night: from what a kind makes of a sample to a feature
+// map.
 //
 // The backbone is an inference graph (batch norms folded, activations fused) planned for one fixed
 // batch; fewer samples are filled up. A sample's feature map is the same bits in every batch and at
 // every place in it (device/kernel_selector.h), so that cached and fresh ones can be mixed. Without
-// a split the "feature map" is the preprocessed image itself. One thread at a time.
+// a split the "feature map" is what the kind makes. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@ constexpr std::size_t kHead = 64 << 10;        // of a file, where most headers 
 constexpr std::size_t kUsualRoom = 256 << 20;  // more threads than fit into it wait
 
 // Of a sample that was forgotten meanwhile, or is damaged, nothing is decoded.
-std::size_t need_of(const data::SampleDataset& images, std::size_t index, const data::Kind& kind) {
+std::size_t need_of(const data::SampleDataset& samples, std::size_t index, const data::Kind& kind) {
   try {
-    return decoding_bytes(images, index, kind);
+    return decoding_bytes(samples, index, kind);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kNotFound && e.code() != ErrorCode::kBadData) throw;
     return 0;
@@ -29,23 +29,23 @@ std::string mebibytes(std::size_t bytes) {
 
 }  // namespace
 
-std::size_t decoding_bytes(const data::SampleDataset& images, std::size_t index,
+std::size_t decoding_bytes(const data::SampleDataset& samples, std::size_t index,
                            const data::Kind& kind) {
-  const data::EncodedHead head = images.head(index, kHead);
+  const data::EncodedHead head = samples.head(index, kHead);
   auto bytes = kind.working_bytes(head.bytes, head.size);
   if (!bytes && head.bytes.size() < head.size)
-    bytes = kind.working_bytes(images.encoded(index), head.size);
+    bytes = kind.working_bytes(samples.encoded(index), head.size);
   return bytes.value_or(0);
 }
 
 DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix, const data::Kind& kind,
                              int threads) {
   std::vector<std::size_t> needs;
-  for (const auto* samples : {&mix.train, &mix.global_validation, &mix.local_validation}) {
-    for (const data::MixedSample& s : *samples) {
-      const auto* images =
+  for (const auto* part : {&mix.train, &mix.global_validation, &mix.local_validation}) {
+    for (const data::MixedSample& s : *part) {
+      const auto* files =
           s.ref.source == data::Source::kGlobal ? origins.global_samples : origins.local_samples;
-      if (images != nullptr) needs.push_back(need_of(*images, s.ref.index, kind));
+      if (files != nullptr) needs.push_back(need_of(*files, s.ref.index, kind));
     }
   }
   const std::size_t most = std::min(needs.size(), static_cast<std::size_t>(std::max(threads, 1)));
@@ -65,11 +65,11 @@ std::size_t choose_room(const DecodingNeeds& needs, std::optional<std::size_t> a
   return std::max(needs.usual, std::min(wanted, available.value_or(wanted)));
 }
 
-void DecodingRoom::enter(std::size_t bytes, const data::SampleDataset& images, std::size_t index) {
+void DecodingRoom::enter(std::size_t bytes, const data::SampleDataset& samples, std::size_t index) {
   if (bytes > bytes_) {
-    throw Error(ErrorCode::kBadData, images.name(index) + ": decoding it takes " +
+    throw Error(ErrorCode::kBadData, samples.name(index) + ": decoding it takes " +
                                          mebibytes(bytes) + "; memory.budget_bytes leaves " +
-                                         mebibytes(bytes_) + " for photos");
+                                         mebibytes(bytes_) + " for samples");
   }
   std::unique_lock lock(mutex_);
   left_.wait(lock, [&] { return taken_ + bytes <= bytes_; });

@@ -1,8 +1,8 @@
-// What decoding photos takes: counted before anything runs, and bounded while it does.
+// What decoding samples takes: counted before anything runs, and bounded while it does.
 //
 // Photos are decoded by several threads, each as large as its file says. What all of them take
 // together is held within a room, which the memory forecast counts: a thread waits until there is
-// room for its photo. So neither a large photo nor many at once take a night over its budget, and
+// room for its sample. So neither a large sample nor many at once take a night over its budget, and
 // what is decoded does not depend on the room.
 #pragma once
 
@@ -21,22 +21,22 @@ struct Origins;
 
 // Of one sample: its file, and what its kind takes to decode it and to make it what the network
 // takes. By the file's header; 0 where it has none that can be read, for then nothing is decoded.
-[[nodiscard]] std::size_t decoding_bytes(const data::SampleDataset& images, std::size_t index,
+[[nodiscard]] std::size_t decoding_bytes(const data::SampleDataset& samples, std::size_t index,
                                          const data::Kind& kind);
 
 struct DecodingNeeds {
-  std::size_t largest = 0;       // of one photo
-  std::size_t side_by_side = 0;  // of the largest photos, one for each thread
-  std::size_t usual = 0;         // half of all photos need no more
+  std::size_t largest = 0;       // of one sample
+  std::size_t side_by_side = 0;  // of the largest samples, one for each thread
+  std::size_t usual = 0;         // half of all samples need no more
 };
-// Of all photos of a mix that are decoded: those of a pack of feature maps are not.
+// Of all samples of a mix that are decoded: those of a pack of feature maps are not.
 [[nodiscard]] DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
                                            const data::Kind& kind, int threads);
 
-// The room that a night gives to decoding: for a photo each thread, where that is not too much; for
-// the largest photo alone where it is. No more than is available, where that is limited: what does
-// not fit then is left out. But never less than the usual photo needs, for a night that leaves out
-// most of them is of no use: where that is not available, the job is refused.
+// The room that a night gives to decoding: for a sample each thread, where that is not too much;
+// for the largest sample alone where it is. No more than is available, where that is limited: what
+// does not fit then is left out. But never less than the usual sample needs, for a night that
+// leaves out most of them is of no use: where that is not available, the job is refused.
 [[nodiscard]] std::size_t choose_room(const DecodingNeeds& needs,
                                       std::optional<std::size_t> available);
 
@@ -60,8 +60,8 @@ class DecodingRoom {
   };
 
   // Waits until so much is free; to be given back before more is asked for. kBadData, naming the
-  // photo and both numbers, where it never will be.
-  void enter(std::size_t bytes, const data::SampleDataset& images, std::size_t index);
+  // sample and both numbers, where it never will be.
+  void enter(std::size_t bytes, const data::SampleDataset& samples, std::size_t index);
   void leave(std::size_t bytes);
 
  private:

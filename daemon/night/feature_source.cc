@@ -17,7 +17,7 @@ constexpr std::size_t kLookedUpAtOnce = 1024;
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
-const data::SampleDataset& images_of(const Origins& origins, const data::MixedSample& sample) {
+const data::SampleDataset& files_of(const Origins& origins, const data::MixedSample& sample) {
   return sample.ref.source == data::Source::kGlobal ? *origins.global_samples
                                                     : *origins.local_samples;
 }
@@ -73,13 +73,13 @@ class ViewMaker {
 
  private:
   void decode(const data::MixedSample& s) {
-    const data::SampleDataset& images = images_of(origins_, s);
+    const data::SampleDataset& files = files_of(origins_, s);
     if (origins_.room != nullptr) {
-      const std::size_t bytes = decoding_bytes(images, s.ref.index, kind_);
-      origins_.room->enter(bytes, images, s.ref.index);
+      const std::size_t bytes = decoding_bytes(files, s.ref.index, kind_);
+      origins_.room->enter(bytes, files, s.ref.index);
       place_.emplace(*origins_.room, bytes);
     }
-    maker_->load(images.encoded(s.ref.index), images.name(s.ref.index));
+    maker_->load(files.encoded(s.ref.index), files.name(s.ref.index));
   }
 
   // Before room is asked for: who waits for it holds none.
@@ -164,8 +164,8 @@ std::size_t FeatureReader::buffer_bytes() const {
 }
 
 void FeatureReader::decode(std::span<const SampleView> wanted, Unreadable* unreadable) {
-  images_.resize(static_cast<std::size_t>(backbone_.batch()) * backbone_.input_elements());
-  const auto failures = preprocess(origins_, *kind_, augmentation_.flip, wanted, images_.data());
+  inputs_.resize(static_cast<std::size_t>(backbone_.batch()) * backbone_.input_elements());
+  const auto failures = preprocess(origins_, *kind_, augmentation_.flip, wanted, inputs_.data());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (failures[i].empty()) continue;
     const data::MixedSample* sample = wanted[i].sample;
@@ -173,7 +173,7 @@ void FeatureReader::decode(std::span<const SampleView> wanted, Unreadable* unrea
       throw Error(ErrorCode::kIo,
                   "a sample that could be read before cannot be now: " + failures[i]);
     if (is_among(*unreadable, sample)) continue;
-    const std::string name = images_of(origins_, *sample).name(sample->ref.index);
+    const std::string name = files_of(origins_, *sample).name(sample->ref.index);
     unreadable->push_back({sample, name, without_name(failures[i], name)});
   }
 }
@@ -185,7 +185,7 @@ void FeatureReader::compute(std::span<const SampleView> wanted, float* out,
   for (std::size_t begin = 0; begin < wanted.size(); begin += batch) {
     const auto part = wanted.subspan(begin, std::min(batch, wanted.size() - begin));
     decode(part, unreadable);
-    backbone_.run(images_.data(), static_cast<std::int64_t>(part.size()), out + begin * elements());
+    backbone_.run(inputs_.data(), static_cast<std::int64_t>(part.size()), out + begin * elements());
   }
 }
 

@@ -3,7 +3,7 @@
 // What stands between a sample and its feature map: the dataset of its origin, the model's kind,
 // the backbone, and the cache in front of all three. Both ways give the same bits.
 //
-// A sample that cannot be read (a damaged photo) is no reason to lose a night: fill() and survey()
+// A sample that cannot be read (a damaged file) is no reason to lose a night: fill() and survey()
 // name it, and the night goes on without it (left_out.h). One that the user forgets meanwhile is
 // SampleForgotten.
 //
@@ -27,7 +27,7 @@
 
 namespace moil::night {
 
-// Where samples come from. A global pack of feature maps has no images: `global_samples` is null
+// Where samples come from. A global pack of feature maps has no files: `global_samples` is null
 // and `global_features` is not.
 struct Origins {
   const data::SampleDataset* global_samples = nullptr;
@@ -116,7 +116,7 @@ class FeatureReader {
   bool from_pack(data::Source source) const;
   void read_cached(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   void compute(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
-  // One batch of the backbone at most, into images_.
+  // One batch of the backbone at most, into inputs_.
   void decode(std::span<const SampleView> wanted, Unreadable* unreadable);
   void put(std::span<const SampleView> wanted, const float* features, Filling& filling);
   bool in_parts(const Portion& portion,
@@ -132,7 +132,7 @@ class FeatureReader {
   cache::FeatureCache* cache_;
   cache::ModelId model_;
   Augmentation augmentation_;
-  std::vector<float> images_;  // of one backbone batch
+  std::vector<float> inputs_;  // of one backbone batch
   std::vector<cache::FeatureKey> keys_;
   std::vector<std::uint8_t> found_;
 };

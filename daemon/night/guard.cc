@@ -16,8 +16,8 @@ std::string percent(double fraction) {
   return text;
 }
 
-std::string photos(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " photo" : " photos");
+std::string samples(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " sample" : " samples");
 }
 
 std::string setting(const char* name, double value) {
@@ -77,9 +77,9 @@ std::optional<std::string> local_objection(const daemon::GuardSpec& guard, const
   if (!m.local.after)
     return "local accuracy was not measured; " + least_setting(guard) + " asks for it";
   if (*m.local.after >= guard.min_local_accuracy - kRounding) return std::nullopt;
-  return "local accuracy would be " + percent(*m.local.after) + " of " + photos(m.local_held_out) +
+  return "local accuracy would be " + percent(*m.local.after) + " of " + samples(m.local_held_out) +
          " held out; guard.min_local_accuracy asks for " + percent(guard.min_local_accuracy) +
-         "; more photos, or more epochs, teach more, and with few photos a lower minimum is fair";
+         "; more samples, or more epochs, teach more, and with few samples a lower minimum is fair";
 }
 
 std::string change(const char* what, const Accuracies& accuracy) {
@@ -100,8 +100,9 @@ std::string global_clause(const daemon::GuardSpec& guard, const Measured& m) {
 
 std::string local_clause(const daemon::GuardSpec& guard, const Measured& m) {
   if (!m.local.after) {
-    if (m.local_trained == 0) return "no local photos were learned from, for there are none";
-    return "what was learned of " + photos(m.local_trained) + " was not measured: none is held out";
+    if (m.local_trained == 0) return "no local samples were learned from, for there are none";
+    return "what was learned of " + samples(m.local_trained) +
+           " was not measured: none is held out";
   }
   std::string text = change("local", m.local);
   const bool no_better = *m.local.after <= m.local.before.value_or(0);
@@ -125,10 +126,10 @@ std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
         "/guard/min_local_accuracy",
         "local accuracy cannot be measured, for " +
             (counts.local_trained == 0
-                 ? std::string("there are no local photos")
-                 : "none of " + photos(counts.local_trained) + " is held out") +
+                 ? std::string("there are no local samples")
+                 : "none of " + samples(counts.local_trained) + " is held out") +
             "; " + least_setting(guard) +
-            " asks for it; add photos that are held out (\"moilctl label add --split val\"), or "
+            " asks for it; add samples that are held out (\"moilctl label add --split val\"), or "
             "set "
             "guard.min_local_accuracy to 0"};
   return std::nullopt;
@@ -149,10 +150,10 @@ std::string verdict(const daemon::GuardSpec& guard, const Measured& measured) {
       classes_where(measured, [](const LocalClass& c) { return c.held_out == 0; });
   const auto unlearned = classes_where(
       measured, [](const LocalClass& c) { return c.held_out > 0 && c.right_after == 0; });
-  if (!unlearned.empty()) text += "; of " + named(unlearned) + " no held-out photo is recognized";
+  if (!unlearned.empty()) text += "; of " + named(unlearned) + " no held-out sample is recognized";
   if (!unmeasured.empty())
     text += "; " + named(unmeasured) + (unmeasured.size() == 1 ? " was" : " were") +
-            " not measured: no photo of " + (unmeasured.size() == 1 ? "it" : "them") +
+            " not measured: no sample of " + (unmeasured.size() == 1 ? "it" : "them") +
             " is held out";
   return text;
 }

@@ -22,10 +22,10 @@ struct Accuracies {
   std::optional<double> before, after;
 };
 
-// A class with local photos.
+// A class with local samples.
 struct LocalClass {
   std::string name;
-  std::size_t trained = 0, held_out = 0;          // photos
+  std::size_t trained = 0, held_out = 0;          // samples
   std::size_t right_before = 0, right_after = 0;  // of those held out
 };
 

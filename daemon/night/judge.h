@@ -19,7 +19,7 @@ struct Judgement {
 // How many samples there are to train on and to judge by; nothing is measured yet.
 [[nodiscard]] Measured counted(const data::Mix& mix);
 
-// What was learned of each class with local photos, by name: from what both models were right
+// What was learned of each class with local samples, by name: from what both models were right
 // about.
 [[nodiscard]] std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& before,
                                                     const Judgement& after);

@@ -102,7 +102,7 @@ void NightData::check_features(const Backbone& backbone, const Freeze& freeze) c
   throw field_error("/global/pack",
                     "the global pack holds feature maps of another backbone or split (\"" +
                         pack->split_point() + "\"; this night splits at \"" + freeze.split +
-                        "\"); use a pack of images, or the pack made for this model and freeze");
+                        "\"); use a pack of samples, or the pack made for this model and freeze");
 }
 
 }  // namespace moil::night

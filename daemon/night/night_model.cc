@@ -196,7 +196,7 @@ TrainerConfig with_swap_times(const NightModel& night, const NightPlanInput& inp
       .value_or(config);
 }
 
-// With a cache photos are read before anything trains, and may take what is left. Without one they
+// With a cache samples are read before anything trains, and may take what is left. Without one they
 // are read beside training, which gets the other half.
 std::size_t plan_decoding(const NightModel& night, const NightPlanInput& input) {
   if (!input.spec.memory.budget_bytes) return choose_room(input.decoding, std::nullopt);

@@ -50,7 +50,7 @@ struct NightModel {
   std::size_t judging_bytes = 0;  // of the larger HeadNetwork
   bool judges_while_training = false;
   std::size_t known_samples = 0;  // NightPlanInput's
-  std::size_t decoding_room = 0;  // what decoding photos may take (decoding.h)
+  std::size_t decoding_room = 0;  // what decoding samples may take (decoding.h)
   std::int64_t steps = 0;         // of the whole night; so are the bytes swapped
   std::uint64_t swap_read_bytes = 0, swap_written_bytes = 0;
 
@@ -66,7 +66,7 @@ struct NightPlanInput {
   const data::Mix& mix;
   const daemon::JobSpec& spec;
   std::size_t known_samples;  // in the global pack and in the label store
-  DecodingNeeds decoding;     // of the mix's photos
+  DecodingNeeds decoding;     // of the mix's samples
   KernelChoices recorded;     // to use
   KernelChoices profile;      // that led to them, or will
   std::filesystem::path swap_folder;
@@ -84,7 +84,7 @@ struct MemoryForecast {
   std::size_t libraries = 16 << 20;
   std::size_t weights = 0;   // those that the night itself keeps: of a classifier that grew
   std::size_t samples = 0;   // names, labels and places of all that are known
-  std::size_t decoding = 0;  // of photos; counted where they are read: with or without a cache
+  std::size_t decoding = 0;  // of samples; counted where they are read: with or without a cache
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights
   std::size_t training = 0;  // while the head trains, or is prepared for it
   std::size_t judging = 0;   // while models are judged

@@ -18,7 +18,7 @@ namespace {
 
 using daemon::Json;
 
-// Measuring kernels would take longer than the few images that are asked about.
+// Measuring kernels would take longer than the few samples that are asked about.
 KernelSelector first_kernels() {
   KernelSelector::Options options;
   options.measure = false;
@@ -39,7 +39,7 @@ class Predictor {
     network_.move_in(bundle.weights);
   }
 
-  Json of(const ReadImage& read) {
+  Json of(const ReadSample& read) {
     maker_->load(read(), "the sample");
     maker_->make({}, /*view=*/0, network_.input(0));
     network_.forward();
@@ -73,13 +73,13 @@ class Predictor {
 
 }  // namespace
 
-Json predict(const std::filesystem::path& model_folder, const std::vector<ReadImage>& images,
+Json predict(const std::filesystem::path& model_folder, const std::vector<ReadSample>& samples,
              std::size_t top) {
   Predictor predictor(read_model_folder(model_folder), top);
   Json predictions = Json::array();
-  for (const ReadImage& image : images) {
+  for (const ReadSample& sample : samples) {
     try {
-      predictions.push_back(predictor.of(image));
+      predictions.push_back(predictor.of(sample));
     } catch (const Error& e) {
       predictions.push_back({{"error", {{"code", to_string(e.code())}, {"message", e.what()}}}});
     }

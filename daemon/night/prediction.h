@@ -1,4 +1,4 @@
-// What a model says of images: model.predict.
+// What a model says of samples: model.predict.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace moil::night {
 
-// The encoded bytes of one image; may throw.
-using ReadImage = std::function<std::vector<std::uint8_t>()>;
+// The bytes of one sample; may throw.
+using ReadSample = std::function<std::vector<std::uint8_t>()>;
 
-// The reply's "predictions" (docs/protocol.md): for each image its `top` most likely labels with
+// The reply's "predictions" (docs/protocol.md): for each sample its `top` most likely labels with
 // their probabilities, or why it could not be read. Throws what read_model_folder throws.
 [[nodiscard]] daemon::Json predict(const std::filesystem::path& model_folder,
-                                   const std::vector<ReadImage>& images, std::size_t top);
+                                   const std::vector<ReadSample>& samples, std::size_t top);
 
 }  // namespace moil::night

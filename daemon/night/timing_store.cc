@@ -55,9 +55,9 @@ ProfileInForce timing_profile(const TimingStore& store, const NightModel& night)
   if (auto known = store.load()) return std::move(*known);
   const auto start = std::chrono::steady_clock::now();
   ProfileInForce measured;
-  measured.profile = measure_timing(night.head, &night.freeze.trainable_layers,
-                                    night.trainer->config(), night.bundle.weights.of(night.head),
-                                    *night.trainer_kernels);
+  measured.profile =
+      measure_timing(night.head, &night.freeze.trainable_layers, night.trainer->config(),
+                     night.bundle.weights.of(night.head), *night.trainer_kernels);
   measured.seconds = seconds_since(start);
   store.save(measured);
   return measured;

@@ -78,7 +78,7 @@ int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
 }
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
-  std::vector<moil::night::ReadImage> images;
+  std::vector<moil::night::ReadSample> images;
   for (const int fd : arguments.images)
     images.emplace_back([fd] { return moil::read_descriptor(fd, moil::data::kMaxSampleBytes); });
   return answer(arguments, events,

@@ -64,7 +64,7 @@ TEST(Guard, ALossIsAllowedUpToItsLimit) {
               HasSubstr("would fall from 95.0 % to 89.0 %"));
   EXPECT_FALSE(objection(guard(1), measured(0.74, 0)));
   EXPECT_THAT(objection(guard(1, 0.95), measured(1, 1)).value_or(""),
-              HasSubstr("90.0 % of 10 photos held out"));
+              HasSubstr("90.0 % of 10 samples held out"));
 }
 
 // Not measured is not passed, and it is known before anything is trained.
@@ -86,12 +86,12 @@ TEST(Guard, WhatItAsksForMustHaveBeenMeasured) {
   const auto local = not_measurable(guard(1, 0.5), no_local);
   ASSERT_TRUE(local);
   EXPECT_EQ(local->pointer, "/guard/min_local_accuracy");
-  EXPECT_THAT(local->message, AllOf(HasSubstr("none of 40 photos is held out"),
+  EXPECT_THAT(local->message, AllOf(HasSubstr("none of 40 samples is held out"),
                                     HasSubstr("guard.min_local_accuracy to 0")));
   EXPECT_EQ(objection(guard(1, 0.5), no_local), local->message);
   EXPECT_FALSE(objection(guard(0.03), no_local)) << "a minimum of 0 asks for nothing";
   no_local.local_trained = 0;
-  EXPECT_THAT(objection(guard(1, 0.5), no_local).value_or(""), HasSubstr("no local photos"));
+  EXPECT_THAT(objection(guard(1, 0.5), no_local).value_or(""), HasSubstr("no local samples"));
 }
 
 TEST(Verdict, TellsWhatWasMeasured) {
@@ -107,9 +107,9 @@ TEST(Verdict, PromisesNothingOfWhatIsNotThere) {
   m.local = {};
   m.local_held_out = 0;
   EXPECT_THAT(verdict(guard(0.03), m),
-              HasSubstr("what was learned of 40 photos was not measured: none is held out"));
+              HasSubstr("what was learned of 40 samples was not measured: none is held out"));
   m.local_trained = 0;
-  EXPECT_THAT(verdict(guard(0.03), m), HasSubstr("no local photos were learned from"));
+  EXPECT_THAT(verdict(guard(0.03), m), HasSubstr("no local samples were learned from"));
   m.global = {};
   m.global_held_out = 0;
   EXPECT_THAT(verdict(guard(1), m), HasSubstr("global accuracy was not measured"));
@@ -125,8 +125,8 @@ TEST(Verdict, NamesClassesThatWereNotLearnedOrNotMeasured) {
   Measured m = measured(0.9, 0.9);
   m.local_classes = {{"cat", 10, 4, 0, 4}, {"dog", 10, 4, 0, 0}, {"owl", 10, 0, 0, 0}};
   EXPECT_THAT(verdict(guard(0.03), m),
-              AllOf(HasSubstr("of \"dog\" no held-out photo is recognized"),
-                    HasSubstr("\"owl\" was not measured: no photo of it is held out"),
+              AllOf(HasSubstr("of \"dog\" no held-out sample is recognized"),
+                    HasSubstr("\"owl\" was not measured: no sample of it is held out"),
                     Not(HasSubstr("cat"))));
   for (int i = 0; i < 7; ++i) m.local_classes.push_back({"bird " + std::to_string(i), 1, 0, 0, 0});
   EXPECT_THAT(verdict(guard(0.03), m), HasSubstr("\"bird 3\" and 3 more were not measured"));

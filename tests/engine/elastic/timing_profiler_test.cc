@@ -36,12 +36,13 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
   }
 }
 
-// The parts are medians of their own: together they are the step's, nearly.
+// The parts are medians of their own: together they are the step's, but for what disturbed some.
 TEST(TimingProfiler, ThePartsAreTheWholeStep) {
   const Profiled p(testing::residual_model());
   const double parts = predicted_step(p.profile, p.graph, p.all());
-  EXPECT_GT(p.profile.besides, 0);
-  EXPECT_NEAR(parts, p.profile.step, 0.2 * p.profile.step);
+  EXPECT_GE(p.profile.besides, 0);
+  EXPECT_GE(parts, 0.999 * p.profile.step);  // what no layer takes is besides
+  EXPECT_LE(parts, 2 * p.profile.step);
 }
 
 // One layer that learns is the first and the last, with all weights and with one.
