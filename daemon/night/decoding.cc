@@ -84,4 +84,15 @@ void DecodingRoom::leave(std::size_t bytes) {
   left_.notify_all();
 }
 
+void load_sample(data::SampleMaker& maker, const data::Kind& kind,
+                 const data::SampleDataset& samples, std::size_t index, DecodingRoom* room,
+                 std::optional<DecodingRoom::Place>& place) {
+  if (room != nullptr) {
+    const std::size_t bytes = decoding_bytes(samples, index, kind);
+    room->enter(bytes, samples, index);
+    place.emplace(*room, bytes);
+  }
+  maker.load(samples.encoded(index), samples.name(index));
+}
+
 }  // namespace moil::night

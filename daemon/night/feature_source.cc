@@ -65,23 +65,15 @@ class ViewMaker {
     const data::MixedSample& s = *wanted.sample;
     if (decoded_ != &s) {
       release();
-      read_sample(s, [&] { decode(s); });
+      read_sample(s, [&] {
+        load_sample(*maker_, kind_, files_of(origins_, s), s.ref.index, origins_.room, place_);
+      });
       decoded_ = &s;
     }
     maker_->make(s.digest, wanted.view, out);
   }
 
  private:
-  void decode(const data::MixedSample& s) {
-    const data::SampleDataset& files = files_of(origins_, s);
-    if (origins_.room != nullptr) {
-      const std::size_t bytes = decoding_bytes(files, s.ref.index, kind_);
-      origins_.room->enter(bytes, files, s.ref.index);
-      place_.emplace(*origins_.room, bytes);
-    }
-    maker_->load(files.encoded(s.ref.index), files.name(s.ref.index));
-  }
-
   // Before room is asked for: who waits for it holds none.
   void release() {
     decoded_ = nullptr;

@@ -79,21 +79,15 @@ class Hasher {
 
   std::optional<std::uint64_t> hash_of(const data::MixedSample& sample,
                                        data::SampleMaker& maker) const {
-    const data::SampleDataset& local = *origins_.local_samples;
+    std::optional<DecodingRoom::Place> place;  // outlives what is decoded in it
+    std::optional<std::uint64_t> hash;
     try {
-      std::optional<DecodingRoom::Place> place;  // outlives what is decoded in it
-      if (origins_.room != nullptr) {
-        const std::size_t bytes = decoding_bytes(local, sample.ref.index, kind_);
-        origins_.room->enter(bytes, local, sample.ref.index);
-        place.emplace(*origins_.room, bytes);
-      }
-      maker.load(local.encoded(sample.ref.index), local.name(sample.ref.index));
-      const auto hash = maker.likeness();
-      maker.release();  // before its place is given back
-      return hash;
-    } catch (const Error&) {
-      return std::nullopt;  // who trains on it says so
+      load_sample(maker, kind_, *origins_.local_samples, sample.ref.index, origins_.room, place);
+      hash = maker.likeness();
+    } catch (const Error&) {  // who trains on it says so
     }
+    maker.release();
+    return hash;
   }
 
   // What a full cache does not take is computed again by another night.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "datasets/images/codec.h"
+#include "datasets/readers/csv_line.h"
 #include "datasets/readers/gzip_text.h"
 
 namespace moil::data {
@@ -27,13 +28,9 @@ CsvDigits::CsvDigits(const std::filesystem::path& file, const CsvDigitsOptions& 
   for (int k = 0; k < options.classes; ++k) names.push_back(std::to_string(k));
   table_ = SampleTable(names);
   const std::string text = read_gzip_text(file, options.max_bytes);
-  std::string_view rest = text;
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    auto line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  std::string_view rest = text, line;
+  for (std::size_t number = 1; next_line(rest, line); ++number)
     if (!line.empty()) parse_line(line, number);
-  }
   if (table_.size() == 0) fail(1, "the file holds no sample");
   table_.apply(options.split);
 }

@@ -24,12 +24,7 @@ CsvTable::CsvTable(const std::filesystem::path& file, const CsvTableOptions& opt
   if (labels.empty()) fail(1, "no record follows the columns' names");
   std::map<std::string, ClassId> ids;
   for (const std::string& label : labels) ids[label] = 0;
-  std::vector<std::string> classes;
-  for (auto& [name, id] : ids) {
-    id = static_cast<ClassId>(classes.size());
-    classes.push_back(name);
-  }
-  table_ = SampleTable(classes);
+  table_ = SampleTable(number_classes(ids));
   for (const std::string& label : labels) table_.add({ids.at(label)});
   table_.apply(options.split);
 }
@@ -74,7 +69,10 @@ std::string CsvTable::read_record(std::string_view line, std::size_t number) {
   return label;
 }
 
-Digest CsvTable::digest(std::size_t i) const { return digest_of(encoded(i)); }
+Digest CsvTable::digest(std::size_t i) const {
+  table_.check(i);
+  return digest_of(files_[i]);
+}
 
 std::vector<std::uint8_t> CsvTable::encoded(std::size_t i) const {
   table_.check(i);

@@ -15,12 +15,7 @@ LabelDataset::LabelDataset(const LabelStore& store, const Kind& kind) : store_(s
     for (const auto& label : sample.labels) ids[label] = 0;
     samples.push_back(sample);
   });
-  std::vector<std::string> classes;
-  for (auto& [name, id] : ids) {
-    id = static_cast<ClassId>(classes.size());
-    classes.push_back(name);
-  }
-  table_ = SampleTable(classes);
+  table_ = SampleTable(number_classes(ids));
   for (const auto& sample : samples) {
     std::vector<ClassId> labels;
     for (const auto& label : sample.labels) labels.push_back(ids.at(label));

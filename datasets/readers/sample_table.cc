@@ -6,6 +6,15 @@
 
 namespace moil::data {
 
+std::vector<std::string> number_classes(std::map<std::string, ClassId>& ids) {
+  std::vector<std::string> classes;
+  for (auto& [name, id] : ids) {
+    id = static_cast<ClassId>(classes.size());
+    classes.push_back(name);
+  }
+  return classes;
+}
+
 void SampleTable::add(std::vector<ClassId> labels, Split split) {
   std::ranges::sort(labels);
   const bool good = !labels.empty() && labels.back() < classes_.size() &&

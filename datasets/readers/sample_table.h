@@ -1,6 +1,7 @@
 // What every reader keeps of its samples: class names, labels, splits.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct SplitPolicy {
   double validation_fraction = 0;
   std::uint64_t seed = 0;
 };
+
+// The names in `ids` as classes, sorted, each with its number noted.
+[[nodiscard]] std::vector<std::string> number_classes(std::map<std::string, ClassId>& ids);
 
 class SampleTable {
  public:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "datasets/images/codec.h"
+#include "datasets/kinds/image/image_kind.h"
 
 namespace moil::data::testing {
 
@@ -75,6 +76,14 @@ inline void write_gzip(const std::filesystem::path& path, const std::string& tex
   gzFile file = gzopen(path.c_str(), "wb");
   gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
   gzclose(file);
+}
+
+// Images of this side, pixels less 1.
+inline KindPtr rgb_images(int side) {
+  Preprocessing p;
+  p.height = p.width = side;
+  p.mean = p.stddev = {1, 1, 1};
+  return image_kind(p);
 }
 
 }  // namespace moil::data::testing

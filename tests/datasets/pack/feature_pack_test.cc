@@ -6,9 +6,9 @@
 #include "base/file.h"
 #include "base/half_floats.h"
 #include "base/random.h"
-#include "datasets/kinds/image/image_kind.h"
 #include "datasets/pack/image_pack.h"
 #include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
 
 namespace moil::data {
 namespace {
@@ -22,13 +22,7 @@ float value(int sample, int k) { return std::ldexp(static_cast<float>(sample * 3
 
 class FeaturePackTest : public ::testing::Test {
  protected:
-  FeaturePackTest() {
-    Preprocessing p;
-    p.height = p.width = 8;
-    p.mean = p.stddev = {1, 1, 1};
-    kind_ = image_kind(p);
-    backbone_ = {"0123abcd", "block_5/out", {1, 3, 5}, FeatureType::kFloat32};
-  }
+  FeaturePackTest() { backbone_ = {"0123abcd", "block_5/out", {1, 3, 5}, FeatureType::kFloat32}; }
   void write(PackOptions options = {}) {
     FeaturePackWriter writer(pack(), {"a", "b", "c"}, kind_, backbone_, options);
     for (int i = 0; i < kSamples; ++i) {
@@ -53,7 +47,7 @@ class FeaturePackTest : public ::testing::Test {
     expect_error(ErrorCode::kBadData, fragments, [&] { (void)open_feature_pack(pack()); });
   }
   testing::TempFolder folder_;
-  KindPtr kind_;
+  KindPtr kind_ = testing::rgb_images(8);
   PackBackbone backbone_;
 };
 

@@ -1,6 +1,5 @@
 #include "datasets/sampling/mix.h"
 
-#include "datasets/kinds/image/image_kind.h"
 #include "datasets/readers/label_dataset.h"
 #include "datasets/readers/subset.h"
 #include "tests/datasets/support.h"
@@ -152,10 +151,7 @@ TEST(LabelDataset, ShowsTheImagesOfTheStore) {
   store.add_sample(encode_png(photo), pets);
   store.add_sample(testing::bytes_of("RIFF0000WAVEfmt "), sound);
   store.add_sample(testing::bytes_of("\x89PNG\r\n\x1a\nbroken"), cat, Split::kValidation);
-  Preprocessing p;
-  p.height = p.width = 8;
-  p.mean = p.stddev = {1, 1, 1};
-  const LabelDataset dataset(store, *image_kind(p));
+  const LabelDataset dataset(store, *testing::rgb_images(8));
   ASSERT_EQ(dataset.size(), 2u);
   EXPECT_THAT(dataset.classes(), ElementsAre("cat", "pet"));
   EXPECT_THAT(dataset.labels(0), ElementsAre(0, 1));
