@@ -232,8 +232,8 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
   if (night.elastic) {
     plan_probe(night, input, config);
-    if (input.spec.memory.budget_bytes)
-      night.elastic->memory_limit_bytes = night.trainer->planned_bytes();
+    // No selection needs more than training everything.
+    night.elastic->memory_limit_bytes = night.trainer->planned_bytes();
   }
   const NetworkPlan& plan = night.trainer->network().plan();
   const SwapTraffic pass = traffic(plan.pool, plan.stays);

@@ -96,8 +96,9 @@ void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
 }
 
 // A probe goes forward and back twice. By counting, so that the same run decides the same.
-bool ElasticTrainer::is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch) const {
+bool ElasticTrainer::is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch) {
   if (intervals_.empty()) return true;
+  if (probe_.planned_bytes() > bytes_beside_all()) return false;
   const auto probed = std::ranges::count_if(
       intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
   const double passes = 2.0 * static_cast<double>((probed + 1) * probe_.samples()) /
@@ -198,7 +199,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   const IntervalMaps::Filled filled =
       maps_.fill(cut, source, samples,
                  {weights_,
-                  {micro_batch_of(config_), cut ? bytes_for_maps() : 0},
+                  {micro_batch_of(config_), cut ? bytes_beside_all() : 0},
                   kernels_,
                   callbacks.may_go_on});
   if (filled.computed) interval.caching_seconds += seconds_since(start);
@@ -207,7 +208,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
 
 // Beside all weights and states: with them no more than training everything takes. The same for a
 // run that is resumed, where some of them lie elsewhere: other networks would make other bits.
-std::size_t ElasticTrainer::bytes_for_maps() {
+std::size_t ElasticTrainer::bytes_beside_all() {
   const std::size_t waiting = (1 + states_of_weight(config_.optimizer)) * weight_bytes(graph_);
   return std::max(full_planned_bytes(), waiting) - waiting;
 }

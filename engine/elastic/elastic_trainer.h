@@ -2,11 +2,11 @@
 //
 // A run is cut into intervals of interval_epochs, fewer where the time for long steps ends within
 // one (pace.h); the first is one epoch. At the beginning of each the importance of every tensor is
-// probed, where that is a small part of what is trained, and those are selected that matter most
-// among what a step has time for. Until the next interval only they learn: other gradients are not
-// computed, and the inputs that they would need are not kept. Each selection is a plan and a pool
-// of its own; the pool before it is given back first. The optimizer state of a tensor that is not
-// selected waits beside the pool until it comes back.
+// probed, where that is a small part of what is trained and has room beside all weights and states,
+// and those are selected that matter most among what a step has time for. Until the next interval
+// only they learn: other gradients are not computed, and the inputs that they would need are not
+// kept. Each selection is a plan and a pool of its own; the pool before it is given back first. The
+// optimizer state of a tensor that is not selected waits beside the pool until it comes back.
 //
 // What a step takes is told by a profile, measured once, and corrected by what was seen: the
 // seconds that the steps so far really took, against the profile's, scale the next choice, and what
@@ -100,7 +100,7 @@ class ElasticTrainer {
   bool choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
   void take_probe(ElasticInterval& interval, BatchSource& source,
                   const Trainer::Callbacks& callbacks);
-  bool is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch) const;
+  bool is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch);
   std::unique_ptr<Trainer> select(ElasticInterval& interval, const TailTerms& tail, double share);
   PaceSoFar pace_so_far() const;
   // What an interval of its epochs may keep, and what a run cannot do without then.
@@ -116,7 +116,7 @@ class ElasticTrainer {
   std::vector<std::int64_t> samples_of(const Trainer::Callbacks& callbacks,
                                        const ElasticInterval& interval) const;
   std::size_t full_planned_bytes();  // of training everything
-  std::size_t bytes_for_maps();
+  std::size_t bytes_beside_all();
   bool fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks);
   void put_aside();
   void begin(std::unique_ptr<Trainer> trainer);

@@ -90,7 +90,7 @@ struct ElasticJob {
   explicit ElasticJob(const ElasticConfig& elastic, const TimingProfile& timing = profile(),
                       const TrainerConfig& c = config(), const ModelDescription& m = model(),
                       std::vector<IntervalSeconds> seconds = {})
-      : steps(6 * c.epochs),
+      : steps(kSamples / c.batch * c.epochs),
         kernels(testing::fixed_kernels()),
         layers(layers_of(m)),
         probe(m, &layers, c, /*samples=*/4, kernels),
@@ -469,10 +469,26 @@ TEST(ElasticTrainer, ProbesWhereThatIsASmallPartOfWhatIsTrained) {
   c.epochs = 240;
   ElasticConfig elastic = as_profiled(0.6, Pace::kEven);
   elastic.interval_epochs = 120;
+  c.batch = kSamples;
   ElasticJob many(elastic, profile(), c);
   EXPECT_TRUE(many.go());
+  ASSERT_GE(many.trainer.intervals().size(), 2U);
   for (const ElasticInterval& interval : many.trainer.intervals())
     EXPECT_GT(interval.probe_seconds, 0);
+}
+
+// Small batches leave little beside weights, states and the probe's copies of the weights.
+TEST(ElasticTrainer, ProbesAgainOnlyWhereThatFitsIntoFullTrainingsMemory) {
+  TrainerConfig c = config();
+  c.epochs = 240;
+  ElasticConfig elastic = as_profiled(0.6, Pace::kEven);
+  elastic.interval_epochs = 120;
+  ElasticJob job(elastic, profile(), c);
+  EXPECT_TRUE(job.go());
+  const auto& intervals = job.trainer.intervals();
+  ASSERT_EQ(intervals.size(), 2U);
+  EXPECT_GT(intervals[0].probe_seconds, 0);
+  EXPECT_EQ(intervals[1].probe_seconds, 0);
 }
 
 TEST(ElasticTrainer, RefusesWhatIsImpossible) {
