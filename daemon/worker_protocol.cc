@@ -48,7 +48,7 @@ const Fields<CurvePoint>& fields_of(const CurvePoint*) {
   static const Fields<CurvePoint> table = {
       field("epoch", &CurvePoint::epoch), field("seconds", &CurvePoint::seconds),
       field("loss", &CurvePoint::loss),   field("global", &CurvePoint::global),
-      field("local", &CurvePoint::local),
+      field("local", &CurvePoint::local), field("is_fraction", &CurvePoint::is_fraction),
   };
   return table;
 }
@@ -61,6 +61,8 @@ const Fields<JobResult>& fields_of(const JobResult*) {
       field("global_after", &JobResult::global_after),
       field("local_before", &JobResult::local_before),
       field("local_after", &JobResult::local_after),
+      field("metric", &JobResult::metric),
+      field("is_fraction", &JobResult::is_fraction),
       field("epochs", &JobResult::epochs),
       field("seconds", &JobResult::seconds),
       field("details", &JobResult::details),

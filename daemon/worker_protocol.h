@@ -81,13 +81,15 @@ struct Progress {
   std::optional<double> seconds_left;  // of the whole job, once it is steady
 };
 
-// One epoch of training. Accuracies are fractions, measured on held-out samples.
+// One epoch of training. `global` and `local` are the headline metric of the model's task, measured
+// on held-out samples: a classifier's accuracy, a fraction.
 struct CurvePoint {
   int epoch = 0;
   double seconds = 0;  // since training began, all attempts together
   double loss = 0;
   std::optional<double> global;
   std::optional<double> local;
+  bool is_fraction = true;
 };
 
 struct JobResult {
@@ -95,6 +97,9 @@ struct JobResult {
   std::string reason;     // one sentence: why the model was (not) promoted
   std::optional<double> global_before, global_after;
   std::optional<double> local_before, local_after;
+  // Of the model's task: what the four above are ("accuracy", "AUC", "R2"), in percent or not.
+  std::string metric = "accuracy";
+  bool is_fraction = true;
   int epochs = 0;
   double seconds = 0;             // all stages, all attempts together
   Json details = Json::object();  // further figures: memory, cache, timing of the stages

@@ -1,6 +1,8 @@
 #include "daemon/ctl/job_report.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <set>
 
 #include "daemon/ctl/text.h"
 #include "daemon/ctl/watch.h"
@@ -30,6 +32,38 @@ std::string method_text(const Json& method) {
   return cell(method);
 }
 
+Json scores_of(const Json& details) {
+  const Json scores = at(details, "/scores");
+  return scores.is_object() ? scores : Json::object();
+}
+
+std::string metric_of(const Json& details) {
+  return scores_of(details).value("metric", "accuracy");
+}
+
+// All that the model's task tells, where that is more than its headline.
+Rows score_rows(const Json& details) {
+  const Json scores = scores_of(details);
+  Rows rows = {{"", "global before", "after", "local before", "after"}};
+  std::set<std::string> names;
+  for (const char* of : {"/global/before", "/local/before"}) {
+    const Json all = at(scores, of);
+    for (const auto& [name, value] : all.items()) names.insert(name);
+  }
+  const auto shown = [&](const char* of, const std::string& name) {
+    const Json all = at(scores, of);
+    const Json value = all.is_object() ? all.value(name, Json()) : Json();
+    if (!value.is_number()) return std::string("-");
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", value.get<double>());
+    return std::string(text);
+  };
+  for (const std::string& name : names)
+    rows.push_back({name, shown("/global/before", name), shown("/global/after", name),
+                    shown("/local/before", name), shown("/local/after", name)});
+  return names.size() > 1 ? rows : Rows();
+}
+
 Rows trained_rows(const Json& details) {
   Rows rows;
   if (const Json method = at(details, "/method"); !method.is_null())
@@ -38,8 +72,9 @@ Rows trained_rows(const Json& details) {
     rows.push_back(
         {"layers", "the last " + cell(units) + " of " + cell(at(details, "/freeze/units"))});
   if (const Json anchor = at(details, "/anchor"); anchor.is_object())
-    rows.push_back({"anchor", "version " + cell(at(anchor, "/version")) + ", global accuracy " +
-                                  percent(at(anchor, "/global"))});
+    rows.push_back({"anchor", "version " + cell(at(anchor, "/version")) + ", global " +
+                                  metric_of(details) + " " +
+                                  quality_text(at(anchor, "/global"), scores_of(details))});
   if (const Json deadline = at(details, "/deadline/seconds"); deadline.is_number())
     rows.push_back({"to end within", duration_text(deadline.get<double>())});
   if (const Json samples = at(details, "/samples"); samples.is_object()) {
@@ -152,6 +187,7 @@ void print_left_out(Console& console, const Json& job) {
 void print_job_report(Console& console, const Json& job) {
   print_result(console, job);
   const Json details = at(job["result"], "/details");
+  print_part(console, "SCORES", score_rows(details));
   print_part(console, "TRAINED", trained_rows(details));
   print_left_out(console, job);
   print_part(console, "STAGE", stage_rows(at(details, "/stages")));

@@ -38,6 +38,13 @@ std::string percent(const Json& fraction) {
   return text;
 }
 
+std::string quality_text(const Json& value, const Json& of) {
+  if (!value.is_number() || of.value("is_fraction", true)) return percent(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", value.get<double>());
+  return text;
+}
+
 std::string bytes_text(double bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

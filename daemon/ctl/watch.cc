@@ -50,7 +50,7 @@ void show_curve(Console& console, const Json& event) {
   }
   for (const char* which : {"global", "local"}) {
     if (event.contains(which) && event[which].is_number()) {
-      line += std::string("  ") + which + " " + percent(event[which]);
+      line += std::string("  ") + which + " " + quality_text(event[which], event);
     }
   }
   console.note(line);
@@ -74,12 +74,13 @@ void print_result(Console& console, const Json& job) {
   const Json& result = job["result"];
   if (!result.is_object()) return;
   const auto pair = [&](const std::string& which) {
-    return percent(result.value(which + "_before", Json())) + " -> " +
-           percent(result.value(which + "_after", Json()));
+    return quality_text(result.value(which + "_before", Json()), result) + " -> " +
+           quality_text(result.value(which + "_after", Json()), result);
   };
+  const std::string metric = result.value("metric", "accuracy");
   console.table({{"model", cell(job["model"]) + " version " + cell(job["version"])},
-                 {"global accuracy", pair("global")},
-                 {"local accuracy", pair("local")},
+                 {"global " + metric, pair("global")},
+                 {"local " + metric, pair("local")},
                  {"epochs", cell(result.value("epochs", Json()))},
                  {"time", duration_text(result.value("seconds", 0.0))},
                  {"verdict", cell(result.value("reason", Json()))}});

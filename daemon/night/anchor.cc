@@ -29,8 +29,11 @@ bool shares_frozen_part(const StoredModel& anchor, const AnchorQuestion& q) {
   }
 }
 
-// Rows of the classifier mean the same: classes are only ever added.
-bool has_first_classes(const StoredModel& anchor, const data::Mix& mix) {
+// Outputs mean the same: classes are only ever added.
+bool has_same_outputs(const StoredModel& anchor, const AnchorQuestion& q) {
+  const data::Mix& mix = q.mix;
+  if (anchor.task->name() != q.base.task->name()) return false;
+  if (!anchor.task->outputs_are_labels()) return anchor.labels == q.base.labels;
   return anchor.labels.size() <= mix.classes.size() &&
          std::equal(anchor.labels.begin(), anchor.labels.end(), mix.classes.begin());
 }
@@ -41,17 +44,20 @@ std::optional<double> accuracy_of(const StoredModel& anchor, const AnchorQuestio
   };
   data::Mix held_out;
   held_out.classes = q.mix.classes;
+  held_out.global_classes = q.mix.global_classes;
   held_out.global_validation = q.mix.global_validation;
   if (shares_frozen_part(anchor, q))
-    return judge(head_slice(anchor.description, q.night.freeze), weights, held_out, q.reader,
-                 *q.night.trainer_kernels)
-        .global;
+    return judge({head_slice(anchor.description, q.night.freeze), weights, *anchor.task}, held_out,
+                 q.reader, *q.night.trainer_kernels)
+        .headline_global();
   if (q.origins.global_features != nullptr)
     throw Error(ErrorCode::kFailedPrecondition,
                 "the global pack holds feature maps of other frozen layers than its own");
   Backbone none(anchor.description, weights, {}, kBackboneBatch, *q.night.backbone_kernels);
   FeatureReader images(q.origins, anchor.kind, none, nullptr, {});
-  return judge(anchor.description, weights, held_out, images, *q.night.trainer_kernels).global;
+  return judge({anchor.description, weights, *anchor.task}, held_out, images,
+               *q.night.trainer_kernels)
+      .headline_global();
 }
 
 }  // namespace
@@ -60,8 +66,8 @@ Anchor judge_anchor(const AnchorQuestion& question) {
   Anchor anchor{question.version, std::nullopt, ""};
   try {
     const StoredModel bundle = open_model_folder(question.folder);
-    if (!has_first_classes(bundle, question.mix))
-      throw Error(ErrorCode::kFailedPrecondition, "its classes are others than the model's");
+    if (!has_same_outputs(bundle, question))
+      throw Error(ErrorCode::kFailedPrecondition, "its outputs are others than the model's");
     anchor.global = accuracy_of(bundle, question);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResourceExhausted) throw;

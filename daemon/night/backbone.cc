@@ -8,6 +8,7 @@
 #include "engine/graph/realizers/realizers.h"
 #include "engine/io/fingerprint.h"
 #include "engine/kernels/parallel.h"
+#include "engine/train/batch.h"
 
 namespace moil::night {
 namespace {
@@ -36,8 +37,10 @@ Backbone::Backbone(const ModelDescription& model, WeightsOfPart weights, const F
                    std::int64_t batch, KernelSelector& kernels)
     : batch_(batch), weights_(std::move(weights)), kernels_(kernels) {
   if (freeze.split.empty()) {
-    input_elements_ =
-        static_cast<std::size_t>(build_graph(model, 1).values[0].info.dims.elements());
+    const Graph graph = build_graph(model, 1);
+    for (const int v : graph.inputs)
+      input_elements_ +=
+          static_cast<std::size_t>(graph.values[static_cast<std::size_t>(v)].info.dims.elements());
     feature_elements_ = input_elements_;
     return;
   }
@@ -46,7 +49,8 @@ Backbone::Backbone(const ModelDescription& model, WeightsOfPart weights, const F
       model_fingerprint(backbone_) + " " + weights_fingerprint(weights_(backbone_));
   network_ = std::make_unique<Network>(prepare_inference(backbone_),
                                        NetworkOptions{.batch = batch, .plan = {}}, kernels_);
-  input_elements_ = static_cast<std::size_t>(network_->input_info(0).dims.elements_per_sample());
+  for (std::size_t i = 0; i < network_->inputs(); ++i)
+    input_elements_ += static_cast<std::size_t>(network_->input_info(i).dims.elements_per_sample());
   feature_elements_ = static_cast<std::size_t>(network_->output_info(0).dims.elements_per_sample());
 }
 
@@ -104,13 +108,13 @@ void Backbone::run(const float* inputs, std::int64_t count, float* features) {
                 static_cast<std::size_t>(count) * input_elements_ * sizeof(float));
     return;
   }
+  const NetworkBatch batch(*network_);
   for (std::int64_t begin = 0; begin < count; begin += batch_) {
     const auto n = static_cast<std::size_t>(std::min(batch_, count - begin));
     const auto b = static_cast<std::size_t>(begin);
-    const auto room = static_cast<std::size_t>(batch_) * input_elements_;
-    std::memcpy(network_->input(0), inputs + b * input_elements_,
-                n * input_elements_ * sizeof(float));
-    std::fill(network_->input(0) + n * input_elements_, network_->input(0) + room, 0.0F);
+    scatter(inputs + b * input_elements_, n, batch.inputs());
+    for (const BatchTensor& input : batch.inputs())
+      std::fill(input.row(n), input.values.data() + input.values.size(), 0.0F);
     network_->forward();
     std::memcpy(features + b * feature_elements_, network_->output(0),
                 n * feature_elements_ * sizeof(float));

@@ -28,7 +28,8 @@ class Backbone {
 
   bool is_identity() const { return network_ == nullptr; }
   std::int64_t batch() const { return batch_; }
-  std::size_t input_elements() const { return input_elements_; }      // of one sample
+  // Of one sample: all inputs, one after the other.
+  std::size_t input_elements() const { return input_elements_; }
   std::size_t feature_elements() const { return feature_elements_; }  // of one sample
   // What changes a feature map besides the sample and its preprocessing: weights, graph and split,
   // and the arithmetic, which is told by what it makes: answer(). Kernels, threads, processors and

@@ -1,6 +1,7 @@
 #include "daemon/night/feature_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -201,6 +202,13 @@ void FeatureReader::read(std::span<const SampleView> wanted, float* out, Unreada
   }
 }
 
+void FeatureReader::read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs) {
+  if (inputs.size() == 1) return read(wanted, inputs[0].values.data());
+  rows_.resize(wanted.size() * elements());
+  read(wanted, rows_.data());
+  scatter(rows_.data(), wanted.size(), inputs);
+}
+
 // An entry that the cache lost since it was filled (damaged, evicted) is computed again.
 void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out,
                                 Unreadable* unreadable) {
@@ -345,30 +353,33 @@ bool FeatureReader::survey(std::span<const Portion> portions, Unreadable& unread
   return read_some();
 }
 
-void FeatureSource::write_target(std::int64_t sample, std::uint16_t view, float* target) {
-  const data::MixedSample& s = samples_[static_cast<std::size_t>(sample)];
-  const bool taught = teacher_.soft != nullptr && teacher_.soft->has(sample);
-  const auto labels = static_cast<float>(taught ? 1 - teacher_.share : 1);
-  for (const auto c : s.labels) {
-    if (c < classes_) target[c] = labels / static_cast<float>(s.labels.size());
-  }
-  if (!taught) return;
+void FeatureSource::write_target(std::int64_t sample, std::uint16_t view, std::span<float> target) {
+  targets_.write(samples_[static_cast<std::size_t>(sample)].labels, target);
+  if (teacher_.soft == nullptr || !teacher_.soft->has(sample)) return;
   soft_.resize(teacher_.soft->classes());
   teacher_.soft->read(sample, view, soft_);
-  for (std::size_t c = 0; c < soft_.size(); ++c)
-    target[c] += static_cast<float>(teacher_.share) * soft_[c];
+  const auto taught = static_cast<float>(teacher_.share),
+             labels = static_cast<float>(1 - teacher_.share);
+  for (std::size_t o = 0; o < target.size(); ++o) {
+    if (std::isnan(target[o])) {
+      if (o < soft_.size()) target[o] = soft_[o];
+      continue;
+    }
+    target[o] *= labels;
+    if (o < soft_.size()) target[o] += taught * soft_[o];
+  }
 }
 
-void FeatureSource::read(std::span<const std::int64_t> indices, float* inputs, float* targets) {
-  batch_.clear();
-  std::fill_n(targets, indices.size() * classes_, 0.0F);
+void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& batch) {
+  const BatchTensor& targets = batch.targets[0];
+  views_.clear();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const std::int64_t sample = indices[i] % size();
     const auto view = static_cast<std::uint16_t>(indices[i] / size());
-    write_target(sample, view, targets + i * classes_);
-    batch_.push_back({&samples_[static_cast<std::size_t>(sample)], view});
+    write_target(sample, view, {targets.row(i), targets.elements});
+    views_.push_back({&samples_[static_cast<std::size_t>(sample)], view});
   }
-  reader_.read(batch_, inputs);
+  reader_.read(views_, batch.inputs);
 }
 
 std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samples,

@@ -23,6 +23,7 @@
 #include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
 #include "engine/train/batch_source.h"
+#include "engine/train/task.h"
 #include "featurecache/cache.h"
 
 namespace moil::night {
@@ -79,6 +80,8 @@ class FeatureReader {
   // rows are of no meaning; without such a list it is kIo, for it could be read before.
   using Unreadable = std::vector<UnreadableSample>;  // each sample once
   void read(std::span<const SampleView> wanted, float* out, Unreadable* unreadable = nullptr);
+  // Into the first rows of a network's inputs, which take elements() together.
+  void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
   // Samples with all of their views, or with the plain one alone.
   struct Portion {
@@ -133,13 +136,15 @@ class FeatureReader {
   cache::ModelId model_;
   Augmentation augmentation_;
   std::vector<float> inputs_;  // of one backbone batch
+  std::vector<float> rows_;    // on their way into several inputs
   std::vector<cache::FeatureKey> keys_;
   std::vector<std::uint8_t> found_;
 };
 
-// Where targets of global samples come from beside their labels.
+// Where targets of global samples come from beside their labels. Of what labels leave unknown
+// (Targets), a teacher alone tells.
 struct Teacher {
-  const SoftTargets* soft = nullptr;  // of the same samples, with at most as many classes
+  const SoftTargets* soft = nullptr;  // of the same samples, with at most as many outputs
   double share = 0;                   // of a target; labels are the rest
 };
 
@@ -147,13 +152,13 @@ struct Teacher {
 // as they are, which is what judging asks for; training asks for those that order() tells.
 class FeatureSource : public BatchSource {
  public:
-  // `samples`, `reader` and the teacher must outlive it.
-  FeatureSource(const std::vector<data::MixedSample>& samples, std::size_t classes,
+  // `samples`, their targets, `reader` and the teacher must outlive it.
+  FeatureSource(const std::vector<data::MixedSample>& samples, const Targets& targets,
                 FeatureReader& reader, const Teacher& teacher = {})
-      : samples_(samples), classes_(classes), reader_(reader), teacher_(teacher) {}
+      : samples_(samples), targets_(targets), reader_(reader), teacher_(teacher) {}
 
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
-  void read(std::span<const std::int64_t> indices, float* inputs, float* targets) override;
+  void read(std::span<const std::int64_t> indices, const Batch& batch) override;
 
   // The indices of an epoch that goes through the samples in this order. Each sample shows the view
   // that follows the one of the epoch before, and neighbours show different ones; a function of its
@@ -161,14 +166,14 @@ class FeatureSource : public BatchSource {
   std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
-  void write_target(std::int64_t sample, std::uint16_t view, float* target);
+  void write_target(std::int64_t sample, std::uint16_t view, std::span<float> target);
 
   const std::vector<data::MixedSample>& samples_;
-  std::size_t classes_;
+  const Targets& targets_;
   FeatureReader& reader_;
   Teacher teacher_;
   std::vector<float> soft_;  // one sample's
-  std::vector<SampleView> batch_;
+  std::vector<SampleView> views_;
 };
 
 }  // namespace moil::night

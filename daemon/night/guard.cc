@@ -10,9 +10,12 @@ namespace {
 constexpr double kRounding = 1e-9;
 constexpr std::size_t kMostNamed = 5;
 
-std::string percent(double fraction) {
+std::string told(const Metric& metric, double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * fraction);
+  if (metric.is_fraction)
+    std::snprintf(text, sizeof text, "%.1f %%", 100 * value);
+  else
+    std::snprintf(text, sizeof text, "%.3f", value);
   return text;
 }
 
@@ -53,47 +56,59 @@ std::vector<std::string> classes_where(const Measured& m,
 }
 
 std::optional<std::string> global_objection(const daemon::GuardSpec& guard, const Measured& m) {
+  const Metric& metric = m.metric;
+  const std::string subject = "global " + metric.name;
+  const double most = guard.max_global_drop;
   if (!m.global.before || !m.global.after)
-    return "global accuracy was not measured; " + drop_setting(guard) + " asks for it";
+    return subject + " was not measured; " + drop_setting(guard) + " asks for it";
   const double before = *m.global.before, after = *m.global.after;
-  if (before - after > guard.max_global_drop + kRounding)
-    return "global accuracy would fall from " + percent(before) + " to " + percent(after) +
-           "; guard.max_global_drop allows " + percent(guard.max_global_drop) +
-           "; more of global.alpha, or fewer trained layers, forget less";
+  if (metric.loss_between(before, after) > most + kRounding)
+    return subject + (metric.higher_is_better ? " would fall from " : " would rise from ") +
+           told(metric, before) + " to " + told(metric, after) + "; guard.max_global_drop allows " +
+           told(metric, most) + "; more of global.alpha, or fewer trained layers, forget less";
   if (!m.anchor) return std::nullopt;
   const std::string version = "version " + std::to_string(m.anchor->version);
   const std::string other = "\"moilctl model anchor NAME VERSION\" names another anchor";
   if (!m.anchor->global)
-    return "the accuracy of " + version + ", the model's anchor, was not measured (" +
+    return "the " + metric.name + " of " + version + ", the model's anchor, was not measured (" +
            m.anchor->why_not + "); " + drop_setting(guard) + " asks for it; " + other;
-  if (*m.anchor->global - after > guard.max_global_drop + kRounding)
-    return "global accuracy would be " + percent(after) + ", after " + percent(*m.anchor->global) +
-           " of " + version + ", the model's anchor; guard.max_global_drop allows " +
-           percent(guard.max_global_drop) + " for all nights since then; " + other;
+  if (metric.loss_between(*m.anchor->global, after) > most + kRounding)
+    return subject + " would be " + told(metric, after) + ", after " +
+           told(metric, *m.anchor->global) + " of " + version +
+           ", the model's anchor; guard.max_global_drop allows " + told(metric, most) +
+           " for all nights since then; " + other;
   return std::nullopt;
 }
 
 std::optional<std::string> local_objection(const daemon::GuardSpec& guard, const Measured& m) {
+  const std::string subject = "local " + m.metric.name;
   if (!m.local.after)
-    return "local accuracy was not measured; " + least_setting(guard) + " asks for it";
-  if (*m.local.after >= guard.min_local_accuracy - kRounding) return std::nullopt;
-  return "local accuracy would be " + percent(*m.local.after) + " of " + samples(m.local_held_out) +
-         " held out; guard.min_local_accuracy asks for " + percent(guard.min_local_accuracy) +
+    return subject + " was not measured; " + least_setting(guard) + " asks for it";
+  if (m.metric.loss_between(guard.min_local_accuracy, *m.local.after) <= kRounding)
+    return std::nullopt;
+  return subject + " would be " + told(m.metric, *m.local.after) + " of " +
+         samples(m.local_held_out) + " held out; guard.min_local_accuracy asks for " +
+         told(m.metric, guard.min_local_accuracy) +
          "; more samples, or more epochs, teach more, and with few samples a lower minimum is fair";
 }
 
-std::string change(const char* what, const Accuracies& accuracy) {
-  const double after = accuracy.after.value_or(0), before = accuracy.before.value_or(after);
-  const std::string subject = std::string(what) + " accuracy ";
-  if (percent(after) == percent(before)) return subject + "stays at " + percent(after);
-  return subject + (after > before ? "rises from " : "falls from ") + percent(before) + " to " +
-         percent(after);
+std::string change(const char* what, const Metric& metric, const Qualities& quality) {
+  const double after = quality.after.value_or(0), before = quality.before.value_or(after);
+  const std::string subject = std::string(what) + " " + metric.name + " ";
+  const std::string now = told(metric, after), then = told(metric, before);
+  if (now == then) return subject + "stays at " + now;
+  return subject + (after > before ? "rises from " : "falls from ") + then + " to " + now;
 }
 
 std::string global_clause(const daemon::GuardSpec& guard, const Measured& m) {
-  if (!m.global.after) return "global accuracy was not measured: the pack holds out no samples";
-  std::string text = change("global", m.global);
-  const bool falls = *m.global.after < m.global.before.value_or(*m.global.after);
+  if (!m.global.after) {
+    const std::string why = m.global_held_out == 0 ? ": the pack holds out no samples"
+                                                   : ": the held-out samples do not tell it";
+    return "global " + m.metric.name + " was not measured" + why;
+  }
+  std::string text = change("global", m.metric, m.global);
+  const double after = *m.global.after;
+  const bool falls = m.metric.loss_between(m.global.before.value_or(after), after) > 0;
   if (falls && !asks_for_global(guard)) text += " (" + drop_setting(guard) + " allows any fall)";
   return text;
 }
@@ -101,12 +116,13 @@ std::string global_clause(const daemon::GuardSpec& guard, const Measured& m) {
 std::string local_clause(const daemon::GuardSpec& guard, const Measured& m) {
   if (!m.local.after) {
     if (m.local_trained == 0) return "no local samples were learned from, for there are none";
-    return "what was learned of " + samples(m.local_trained) +
-           " was not measured: none is held out";
+    return "what was learned of " + samples(m.local_trained) + " was not measured: " +
+           (m.local_held_out == 0 ? "none is held out" : "the held-out samples do not tell it");
   }
-  std::string text = change("local", m.local);
-  const bool no_better = *m.local.after <= m.local.before.value_or(0);
-  if (no_better && *m.local.after < 1 && guard.min_local_accuracy == 0)
+  std::string text = change("local", m.metric, m.local);
+  const double after = *m.local.after;
+  const bool no_better = m.metric.loss_between(m.local.before.value_or(0), after) >= 0;
+  if (no_better && after < 1 && guard.min_local_accuracy == 0)
     text += " (" + least_setting(guard) + " asks for nothing)";
   return text;
 }
@@ -118,13 +134,14 @@ std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
   if (asks_for_global(guard) && counts.global_held_out == 0)
     return daemon::FieldError{
         "/guard/max_global_drop",
-        "global accuracy cannot be measured, for the global pack holds out no samples; " +
+        "global " + counts.metric.name +
+            " cannot be measured, for the global pack holds out no samples; " +
             drop_setting(guard) +
             " asks for it; use a pack with held-out samples, or set guard.max_global_drop to 1"};
   if (guard.min_local_accuracy > 0 && counts.local_held_out == 0)
     return daemon::FieldError{
         "/guard/min_local_accuracy",
-        "local accuracy cannot be measured, for " +
+        "local " + counts.metric.name + " cannot be measured, for " +
             (counts.local_trained == 0
                  ? std::string("there are no local samples")
                  : "none of " + samples(counts.local_trained) + " is held out") +

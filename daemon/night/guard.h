@@ -1,8 +1,9 @@
 // Whether a new model may take the old one's place, and what is said of it: from what was measured
 // alone.
 //
-// Global accuracy is held against the model before the night and against the model's anchor, so
-// that many nights together cannot lose more than one may. What the guard asks for and nobody
+// Quality is told by the headline metric of the model's task: a classifier's accuracy. Global
+// quality is held against the model before the night and against the model's anchor, so that many
+// nights together cannot lose more than one may. What the guard asks for and nobody
 // measured is not passed. Pure functions; safe from any thread.
 #pragma once
 
@@ -14,11 +15,12 @@
 
 #include "daemon/job_spec.h"
 #include "daemon/json/fields.h"
+#include "engine/train/task.h"
 
 namespace moil::night {
 
-// Fractions; empty: not measured.
-struct Accuracies {
+// Of the metric; empty: not measured.
+struct Qualities {
   std::optional<double> before, after;
 };
 
@@ -31,12 +33,13 @@ struct LocalClass {
 
 struct Anchor {
   std::int64_t version = 0;
-  std::optional<double> global;  // accuracy
+  std::optional<double> global;  // its quality
   std::string why_not;           // it was not measured: a clause
 };
 
 struct Measured {
-  Accuracies global, local;
+  Metric metric = {"accuracy"};
+  Qualities global, local;
   std::size_t global_held_out = 0, local_held_out = 0, local_trained = 0;
   std::optional<Anchor> anchor;  // where it is another version than the one before the night
   std::vector<LocalClass> local_classes;
@@ -54,7 +57,7 @@ struct Measured {
 // What is said of a model that passed.
 [[nodiscard]] std::string verdict(const daemon::GuardSpec& guard, const Measured& measured);
 
-// Whether global accuracy is held against anything.
+// Whether global quality is held against anything.
 [[nodiscard]] inline bool asks_for_global(const daemon::GuardSpec& guard) {
   return guard.max_global_drop < 1;
 }

@@ -12,7 +12,7 @@ constexpr std::int64_t kBatch = 16;
 
 HeadNetwork::HeadNetwork(const ModelDescription& head, KernelSelector& kernels)
     : head_(head),
-      answers_probabilities_(moil::answers_probabilities(head)),
+      form_{answers_probabilities(head)},
       network_(prepare_inference(head), {.batch = kBatch, .plan = {}}, kernels) {}
 
 void HeadNetwork::allocate(const WeightsOfPart& weights) {

@@ -5,6 +5,7 @@
 #include "daemon/night/model_weights.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/network.h"
+#include "engine/train/task.h"
 
 namespace moil::night {
 
@@ -16,13 +17,13 @@ class HeadNetwork {
   // Before the first forward.
   void allocate(const WeightsOfPart& weights);
   Network& network() { return network_; }
-  bool answers_probabilities() const { return answers_probabilities_; }  // or logits
+  OutputForm form() const { return form_; }
   // The most that it takes, its weights while they are brought included.
   std::size_t peak_bytes() const { return network_.peak_bytes(); }
 
  private:
   ModelDescription head_;
-  bool answers_probabilities_;
+  OutputForm form_;
   Network network_;
 };
 

@@ -18,13 +18,15 @@ daemon::ImportResult import_model(const std::filesystem::path& source,
   }
   const std::size_t bytes = weight_bytes(bundle.weights);
   daemon::ImportResult result;
-  result.summary =
-      bundle.description.name + ": " + std::to_string(bundle.description.layers.size()) +
-      " layers, " + std::to_string(bytes / sizeof(float)) + " weights, " +
-      std::to_string(bundle.labels.size()) + " labels" + training_remark(bundle.description);
+  result.summary = bundle.description.name + ": " +
+                   std::to_string(bundle.description.layers.size()) + " layers, " +
+                   std::to_string(bytes / sizeof(float)) + " weights, " +
+                   std::to_string(bundle.labels.size()) + " labels" +
+                   training_remark(bundle.description, *bundle.task);
   result.details = {{"layers", bundle.description.layers.size()},
                     {"weight_bytes", bytes},
-                    {"labels", bundle.labels}};
+                    {"labels", bundle.labels},
+                    {"task", bundle.task->name()}};
   return result;
 }
 

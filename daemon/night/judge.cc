@@ -1,6 +1,10 @@
 #include "daemon/night/judge.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "daemon/night/head_network.h"
 #include "daemon/night/mix_record.h"
@@ -9,18 +13,96 @@
 namespace moil::night {
 namespace {
 
-std::optional<double> accuracy(Network& network, const std::vector<data::MixedSample>& samples,
-                               FeatureReader& reader, const EachSample& each = {}) {
-  if (samples.empty()) return std::nullopt;
-  FeatureSource source(
-      samples, static_cast<std::size_t>(network.output_info(0).dims.elements_per_sample()), reader);
-  return evaluate(network, source, each).accuracy;
+using Labels = std::set<data::ClassId>;
+
+bool says(const std::vector<std::uint32_t>& said, data::ClassId label) {
+  return std::ranges::find(said, label) != said.end();
 }
+
+Labels labels_of(const std::vector<data::MixedSample>& samples) {
+  Labels labels;
+  for (const data::MixedSample& s : samples) labels.insert(s.labels.begin(), s.labels.end());
+  return labels;
+}
+
+// Holds a sample's answer against these labels alone.
+class LocalScorer {
+ public:
+  LocalScorer(const Task& task, OutputForm form, Labels labels)
+      : scorer_(task.scorer(form)), labels_(std::move(labels)) {}
+
+  void add(std::span<const float> output, std::span<const float> target) {
+    target_.assign(target.size(), std::numeric_limits<float>::quiet_NaN());
+    for (const data::ClassId label : labels_)
+      if (label < target.size()) target_[label] = target[label];
+    scorer_->add(output, target_);
+  }
+  std::vector<Score> scores() const { return scorer_->scores(); }
+
+ private:
+  std::unique_ptr<Scorer> scorer_;
+  const Labels labels_;
+  std::vector<float> target_;
+};
+
+class Judging {
+ public:
+  Judging(const JudgedHead& judged, const data::Mix& mix, FeatureReader& reader,
+          KernelSelector& kernels)
+      : task_(judged.task), mix_(mix), reader_(reader), head_(judged.head, kernels) {
+    head_.allocate(judged.weights);
+    targets_ = task_.targets(
+        mix.classes,
+        static_cast<std::size_t>(head_.network().output_info(0).dims.elements_per_sample()));
+  }
+
+  Judgement run() {
+    Judgement found;
+    const auto global = task_.scorer(head_.form()), plain = task_.scorer(head_.form());
+    LocalScorer compared(task_, head_.form(), labels_of(mix_.local_validation));
+    const bool compares = task_.compares_samples() && !mix_.local_validation.empty();
+    each_of(mix_.global_validation, [&](std::int64_t, auto output, auto target) {
+      global->add(output, target);
+      if (compares) compared.add(output, target);
+    });
+    each_of(mix_.local_validation, [&](std::int64_t, auto output, auto target) {
+      if (compares)
+        compared.add(output, target);
+      else
+        plain->add(output, target);
+      found.local_said.push_back(task_.said(output, head_.form()));
+    });
+    if (!mix_.global_validation.empty()) found.global = global->scores();
+    if (!mix_.local_validation.empty())
+      found.local = compares ? compared.scores() : plain->scores();
+    return found;
+  }
+
+ private:
+  void each_of(const std::vector<data::MixedSample>& samples, const EachSample& each) {
+    FeatureSource source(samples, *targets_, reader_);
+    for_each_answer(head_.network(), source, each);
+  }
+
+  const Task& task_;
+  const data::Mix& mix_;
+  FeatureReader& reader_;
+  HeadNetwork head_;
+  std::unique_ptr<Targets> targets_;
+};
 
 }  // namespace
 
-Measured counted(const data::Mix& mix) {
+nlohmann::json to_json(const std::vector<Score>& scores) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const Score& score : scores)
+    json[score.name] = score.value ? nlohmann::json(*score.value) : nlohmann::json(nullptr);
+  return json;
+}
+
+Measured counted(const data::Mix& mix, const Task& task) {
   Measured m;
+  m.metric = task.headline();
   m.global_held_out = mix.global_validation.size();
   m.local_held_out = mix.local_validation.size();
   m.local_trained = mix.train.size() - count_global(mix);
@@ -38,8 +120,8 @@ std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& bef
     for (const data::ClassId label : mix.local_validation[i].labels) {
       LocalClass& c = classes[label];
       ++c.held_out;
-      c.right_before += before.local_right.at(i) ? 1 : 0;
-      c.right_after += after.local_right.at(i) ? 1 : 0;
+      c.right_before += says(before.local_said.at(i), label) ? 1 : 0;
+      c.right_after += says(after.local_said.at(i), label) ? 1 : 0;
     }
   }
   std::vector<LocalClass> found;
@@ -50,15 +132,9 @@ std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& bef
   return found;
 }
 
-Judgement judge(const ModelDescription& head, const WeightsOfPart& weights, const data::Mix& mix,
-                FeatureReader& reader, KernelSelector& kernels) {
-  HeadNetwork judged(head, kernels);
-  judged.allocate(weights);
-  Judgement found;
-  found.global = accuracy(judged.network(), mix.global_validation, reader);
-  found.local = accuracy(judged.network(), mix.local_validation, reader,
-                         [&](std::int64_t, bool right) { found.local_right.push_back(right); });
-  return found;
+Judgement judge(const JudgedHead& judged, const data::Mix& mix, FeatureReader& reader,
+                KernelSelector& kernels) {
+  return Judging(judged, mix, reader, kernels).run();
 }
 
 }  // namespace moil::night

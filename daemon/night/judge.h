@@ -1,6 +1,7 @@
-// Accuracy of a model on held-out samples, through the night's own feature maps.
+// How good a model is on held-out samples, through the night's own feature maps.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
 
@@ -12,21 +13,38 @@
 namespace moil::night {
 
 struct Judgement {
-  std::optional<double> global, local;  // fractions; nothing where there is no such sample
-  std::vector<bool> local_right;        // of each held-out local sample
+  std::vector<Score> global,
+      local;  // the task's, its headline first; empty where nothing is held out
+  std::vector<std::vector<std::uint32_t>> local_said;  // the labels that each local sample got
+
+  std::optional<double> headline_global() const { return headline(global); }
+  std::optional<double> headline_local() const { return headline(local); }
+
+ private:
+  static std::optional<double> headline(const std::vector<Score>& scores) {
+    return scores.empty() ? std::nullopt : scores[0].value;
+  }
 };
 
-// How many samples there are to train on and to judge by; nothing is measured yet.
-[[nodiscard]] Measured counted(const data::Mix& mix);
+// {"accuracy": 0.97, ...}; null for what the samples do not tell.
+[[nodiscard]] nlohmann::json to_json(const std::vector<Score>& scores);
 
-// What was learned of each class with local samples, by name: from what both models were right
-// about.
+// How many samples there are to train on and to judge by; nothing is measured yet.
+[[nodiscard]] Measured counted(const data::Mix& mix, const Task& task);
+
+// What was learned of each class with local samples, by name: from what both models said.
 [[nodiscard]] std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& before,
                                                     const Judgement& after);
 
-// head: from the split to the logits, of any number of classes (a class beyond them is never
-// right).
-[[nodiscard]] Judgement judge(const ModelDescription& head, const WeightsOfPart& weights,
-                              const data::Mix& mix, FeatureReader& reader, KernelSelector& kernels);
+struct JudgedHead {
+  // From the split to the outputs. Of labels there may be fewer than in the mix: one beyond them is
+  // never said.
+  const ModelDescription& head;
+  const WeightsOfPart& weights;
+  const Task& task;
+};
+// Where the task compares samples, global ones are the examples of what local labels are not.
+[[nodiscard]] Judgement judge(const JudgedHead& judged, const data::Mix& mix, FeatureReader& reader,
+                              KernelSelector& kernels);
 
 }  // namespace moil::night

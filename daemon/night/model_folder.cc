@@ -56,24 +56,58 @@ void check_weights_file(const ModelDescription& model, const WeightMap& weights,
   }
 }
 
+const Dims& value_dims(const Graph& graph, int value) {
+  return graph.values[static_cast<std::size_t>(value)].info.dims;
+}
+
+std::string listed(const std::vector<Dims>& inputs) {
+  std::string text;
+  for (const Dims& dims : inputs) text += (text.empty() ? "" : " and ") + dims.to_string();
+  return text;
+}
+
+void check_task(const ModelDescription& model, const Task& task,
+                const std::filesystem::path& folder) {
+  if (model.outputs.size() != 1)
+    throw Error(ErrorCode::kInvalidArgument, (folder / "model.json").string() + ": task \"" +
+                                                 std::string(task.name()) +
+                                                 "\" takes a model of one output; it has " +
+                                                 std::to_string(model.outputs.size()));
+  (void)task.loss(model);
+}
+
+TaskPtr read_task(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return classify_task();
+  try {
+    return task_from_json(read_json(path));
+  } catch (const Error& e) {
+    throw Error(e.code(), path.string() + ": " + e.what());
+  }
+}
+
 template <class Model>  // a ModelBundle or a StoredModel
 void check_fit(const Model& bundle, const std::filesystem::path& folder) {
+  check_task(bundle.description, *bundle.task, folder);
   const Graph graph = build_graph(bundle.description, 1);
-  check_ending(bundle.description);
-  const std::int64_t classes = classifier_classes(bundle.description);
-  if (classes != static_cast<std::int64_t>(bundle.labels.size())) {
+  const std::int64_t outputs = bundle.task->outputs_are_labels()
+                                   ? classifier_classes(bundle.description)
+                                   : value_dims(graph, graph.outputs.at(0)).elements();
+  if (outputs != static_cast<std::int64_t>(bundle.labels.size())) {
+    const char* what = bundle.task->outputs_are_labels() ? " classes" : " outputs";
     throw Error(ErrorCode::kBadData, (folder / "labels.json").string() + " names " +
-                                         std::to_string(bundle.labels.size()) +
-                                         " classes; the model has " + std::to_string(classes));
+                                         std::to_string(bundle.labels.size()) + what +
+                                         "; the model has " + std::to_string(outputs));
   }
-  const Dims& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))].info.dims;
-  std::vector<std::int64_t> of_sample = bundle.kind->dims();
-  of_sample.insert(of_sample.begin(), 1);
-  const Dims made{std::span<const std::int64_t>(of_sample)};
-  if (graph.inputs.size() != 1 || input != made) {
+  std::vector<Dims> made, taken;
+  for (std::vector<std::int64_t> dims : bundle.kind->inputs()) {
+    dims.insert(dims.begin(), 1);
+    made.emplace_back(std::span<const std::int64_t>(dims));
+  }
+  for (const int input : graph.inputs) taken.push_back(value_dims(graph, input));
+  if (made != taken) {
     throw Error(ErrorCode::kBadData, (folder / "preprocessing.json").string() + " makes " +
-                                         made.to_string() + " of a sample; the model takes " +
-                                         input.to_string() + " with batch 1");
+                                         listed(made) + " of a sample; the model takes " +
+                                         listed(taken) + " with batch 1");
   }
 }
 
@@ -87,6 +121,7 @@ StoredModel open_parts(const std::filesystem::path& folder) {
   model.weights = ModelWeights(folder / "weights.safetensors");
   model.labels = read_labels(folder / "labels.json");
   model.kind = data::kind_from_json(read_json(folder / "preprocessing.json"));
+  model.task = read_task(folder / "task.json");
   check_weights_file(model.description, without_data(model.weights.shapes()), folder);
   return model;
 }
@@ -107,13 +142,15 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
   bundle.description = std::move(model.description);
   bundle.labels = std::move(model.labels);
   bundle.kind = std::move(model.kind);
+  bundle.task = std::move(model.task);
   check_weights_file(bundle.description, bundle.weights, folder);
   fold_classifier_norm(bundle.description, bundle.weights);
   check_fit(bundle, folder);
   return bundle;
 }
 
-std::string training_remark(const ModelDescription& model) {
+std::string training_remark(const ModelDescription& model, const Task& task) {
+  if (task.name() != "classify") return "; its task is " + std::string(task.name());
   if (ending_of(model).kind != Ending::kSigmoid) return "";
   return "; it ends in a sigmoid: trained with sigmoid cross-entropy, each label by itself";
 }
@@ -134,6 +171,8 @@ void write_rest(const std::filesystem::path& folder, const Model& model) {
   write_model(folder / "model.json", model.description);
   write_file_atomic(folder / "labels.json", nlohmann::json(model.labels).dump(1) + "\n");
   write_file_atomic(folder / "preprocessing.json", model.kind->to_json().dump(1) + "\n");
+  if (model.task->name() != "classify")
+    write_file_atomic(folder / "task.json", model.task->to_json().dump(1) + "\n");
   sync_folder(folder);
 }
 

@@ -2,7 +2,8 @@
 //
 //   model.json           layers (docs/model-format.md)
 //   weights.safetensors  every weight and statistic
-//   labels.json          ["banana", ...]: the name of each class, in the classifier's order
+//   labels.json          ["banana", ...]: the name of each output
+//   task.json            what the outputs are for (engine/train/task.h); a classifier has none
 //   preprocessing.json   what its samples are and what is done to them first
 //   (datasets/kinds/kind.h)
 #pragma once
@@ -14,6 +15,7 @@
 #include "daemon/night/model_weights.h"
 #include "datasets/kinds/kind.h"
 #include "engine/graph/model_description.h"
+#include "engine/train/tasks/classify.h"
 
 namespace moil::night {
 
@@ -22,6 +24,7 @@ struct ModelBundle {
   WeightMap weights;
   std::vector<std::string> labels;
   data::KindPtr kind;
+  TaskPtr task = classify_task();
 };
 
 // One whose weights stay in their file until they are asked for.
@@ -30,9 +33,10 @@ struct StoredModel {
   ModelWeights weights;
   std::vector<std::string> labels;
   data::KindPtr kind;
+  TaskPtr task = classify_task();
 };
 
-// Reads and checks that the four fit each other and that all weights are finite; a batch norm
+// Reads and checks that they fit each other and that all weights are finite; a batch norm
 // behind the classifier is folded into it. kNotFound, kBadData, kInvalidArgument or kUnimplemented
 // naming the file and what does not fit.
 [[nodiscard]] ModelBundle read_model_folder(const std::filesystem::path& folder);
@@ -40,7 +44,7 @@ struct StoredModel {
 [[nodiscard]] StoredModel open_model_folder(const std::filesystem::path& folder);
 
 // What is to be said of a model's training when it is imported, "; ..."; empty: nothing.
-[[nodiscard]] std::string training_remark(const ModelDescription& model);
+[[nodiscard]] std::string training_remark(const ModelDescription& model, const Task& task);
 
 // Writes the folder, which must not exist, and makes it durable; the caller renames it into place.
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle);

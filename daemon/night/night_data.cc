@@ -8,6 +8,7 @@
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/readers/label_dataset.h"
+#include "datasets/readers/split_labels.h"
 #include "datasets/readers/subset.h"
 
 namespace moil::night {
@@ -20,6 +21,7 @@ struct NightData::Readers {
   data::LabelDataset labelled;
   std::unique_ptr<data::ClassSubset> chosen;  // where the job names labels
   std::unique_ptr<data::ImagePack> images;
+  std::unique_ptr<data::SplitLabels> tagged;  // of `images`, where a class is several labels
   std::unique_ptr<data::FeaturePack> features;
 };
 
@@ -30,6 +32,7 @@ NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& s
   at_field("/global/pack", [&] { open_pack(spec.global.pack); });
   reconciliation_ = readers_->store.reconciliation();
   origins_.global_samples = readers_->images.get();
+  if (readers_->tagged) origins_.global_samples = readers_->tagged.get();
   origins_.global_features = readers_->features.get();
   origins_.local_samples = readers_->chosen
                                ? static_cast<const data::SampleDataset*>(readers_->chosen.get())
@@ -55,6 +58,8 @@ void NightData::choose(const std::vector<std::string>& labels) {
 void NightData::open_pack(const std::filesystem::path& pack) {
   if (data::read_manifest(pack).kind == data::PackKind::kImages) {
     readers_->images = data::open_image_pack(pack);
+    if (const char separator = readers_->images->manifest().label_separator)
+      readers_->tagged = std::make_unique<data::SplitLabels>(*readers_->images, separator);
   } else {
     readers_->features = data::open_feature_pack(pack);
   }
@@ -67,17 +72,34 @@ const data::Dataset& NightData::global() const {
 
 const data::Dataset& NightData::local() const { return *origins_.local_samples; }
 
-data::Mix NightData::draw_mix(const daemon::JobSpec& spec,
-                              const std::vector<std::string>& model_labels,
+namespace {
+
+void check_labels(const data::Mix& mix, const StoredModel& model) {
+  const auto check = [&](const char* field, std::size_t begin, std::size_t end) {
+    const auto first = mix.classes.begin();
+    const std::vector<std::string> labels(first + static_cast<std::ptrdiff_t>(begin),
+                                          first + static_cast<std::ptrdiff_t>(end));
+    at_field(field, [&] { (void)model.task->targets(labels, model.labels.size()); });
+  };
+  check("/global/pack", 0, mix.global_classes);
+  check("/local/labels", mix.global_classes, mix.classes.size());
+}
+
+}  // namespace
+
+data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                               const std::unordered_set<data::Digest>& unreadable) const {
   data::MixOptions options;
   if (spec.global.limit) options.limit = static_cast<std::size_t>(*spec.global.limit);
-  options.known_labels = model_labels;
+  options.labels_are_numbers = !model.task->outputs_are_labels();
+  if (!options.labels_are_numbers) options.known_labels = model.labels;
   data::Mix mix = at_field("/local/labels", [&] {
     return data::mix(global(), local(), reconciliation_, spec.global.alpha, spec.seed, unreadable,
                      options);
   });
-  at_field("/global/pack", [&] { renumber_classes(mix, model_labels); });
+  if (!options.labels_are_numbers)
+    at_field("/global/pack", [&] { renumber_classes(mix, model.labels); });
+  check_labels(mix, model);
   if (mix.train.empty()) {
     throw field_error("/global/alpha",
                       "there is nothing to train on: no labelled samples, and global.alpha is " +

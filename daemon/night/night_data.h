@@ -5,6 +5,7 @@
 
 #include "daemon/job_spec.h"
 #include "daemon/night/feature_source.h"
+#include "daemon/night/model_folder.h"
 #include "daemon/state_layout.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/sampling/mix.h"
@@ -25,11 +26,11 @@ class NightData {
   // From now on decoding is held within the room, which outlives it.
   void decode_within(DecodingRoom& room) { origins_.room = &room; }
 
-  // D_M of the job, its classes as rows of the model: the same for the same job and data.
-  // At the job's field: where it is empty, where the model lacks a class of the pack, and where
-  // a local label is mapped to a class that neither has.
-  [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec,
-                                   const std::vector<std::string>& model_labels,
+  // D_M of the job: the same for the same job and data. Where the model's outputs are labels',
+  // classes are rows of the model. At the job's field: where it is empty, where the model lacks a
+  // class of the pack, where a local label is mapped to a class that neither has, and where a label
+  // is none that the model's task can learn.
+  [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
   void check_features(const Backbone& backbone, const Freeze& freeze) const;

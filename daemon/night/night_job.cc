@@ -31,7 +31,7 @@ NearDuplicates look_for_near_duplicates(NightContext& night, cache::FeatureCache
 void run_stages(NightContext& night) {
   MixStage mix(night);
   mix.run();
-  if (const auto why = not_measurable(night.spec.guard, counted(night.mix)))
+  if (const auto why = not_measurable(night.spec.guard, counted(night.mix, *night.base.task)))
     return promote(night, refused_result(night, mix, why->message));
   PlanStage plan(night);
   CacheStage cache(night, plan);

@@ -75,8 +75,10 @@ KernelChoices joined(KernelChoices all, const KernelChoices& more) {
 
 }  // namespace
 
-TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples) {
+TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples,
+                             LossDescription loss) {
   TrainerConfig config;
+  config.loss = std::move(loss);
   config.optimizer = optimizer_config(spec.train.optimizer);
   config.schedule = schedule_config(spec.train.schedule, spec.train.optimizer.learning_rate);
   config.clip_norm = spec.train.clip_norm.value_or(0);
@@ -131,7 +133,8 @@ std::map<std::string, double> rate_factors(const NightModel& night, double backb
 }
 
 TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input) {
-  TrainerConfig config = trainer_config(input.spec, input.mix.train.size());
+  TrainerConfig config =
+      trainer_config(input.spec, input.mix.train.size(), night.bundle.task->loss(night.head));
   config.swap_folder = input.swap_folder;
   config.rate_factors = rate_factors(night, input.spec.train.optimizer.backbone_factor);
   config.selection =
@@ -246,6 +249,14 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   check_budget(night, input);
 }
 
+// What a task that compares samples keeps of them while it judges.
+std::size_t answers_bytes(const NightModel& night, const data::Mix& mix) {
+  if (!night.bundle.task->compares_samples()) return 0;
+  const std::size_t answer_and_target = 2 * night.bundle.labels.size() * sizeof(float);
+  // Global samples are compared with local ones, too; vectors grow to twice their size.
+  return 2 * answer_and_target * (2 * mix.global_validation.size() + mix.local_validation.size());
+}
+
 // Rows for labels that the model does not know.
 void grow(StoredModel& model, const std::vector<std::string>& classes, std::uint64_t seed) {
   const std::string classifier = find_classifier(model.description) + ".";
@@ -266,7 +277,7 @@ NightModel plan_night(const NightPlanInput& input) {
   const daemon::JobSpec& spec = input.spec;
   NightModel night;
   night.bundle = input.base;
-  grow(night.bundle, input.mix.classes, spec.seed);
+  if (input.base.task->outputs_are_labels()) grow(night.bundle, input.mix.classes, spec.seed);
   const ModelDescription& model = night.bundle.description;
   night.freeze = freeze_all_but_last(model, spec.freeze.trainable_layers.count);
   if (spec.freeze.batch_norms) {
@@ -288,6 +299,7 @@ NightModel plan_night(const NightPlanInput& input) {
   // Both, since planning chooses their kernels.
   night.judging_bytes = std::max(HeadNetwork(night.head, *night.trainer_kernels).peak_bytes(),
                                  HeadNetwork(night.base_head, *night.trainer_kernels).peak_bytes());
+  night.judging_bytes += answers_bytes(night, input.mix);
   night.judges_while_training = spec.evaluate_every_epoch;
   night.known_samples = input.known_samples;
   night.decoding_room = plan_decoding(night, input);

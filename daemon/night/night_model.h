@@ -33,7 +33,7 @@ struct TrainingMemory {
 [[nodiscard]] TrainingMemory training_memory_from_json(const nlohmann::json& json);
 
 struct NightModel {
-  StoredModel bundle;  // grown for the mix's classes
+  StoredModel bundle;  // grown for the mix's classes, where its task has any
   Freeze freeze;
   ModelDescription head;       // the whole model where nothing is frozen
   ModelDescription base_head;  // the same of the model before the night
@@ -93,6 +93,8 @@ struct MemoryForecast {
 // Without a trainer: what the night needs beside training.
 [[nodiscard]] MemoryForecast forecast_memory(const NightModel& night, bool cached);
 
-[[nodiscard]] TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples);
+// loss: of the model's task.
+[[nodiscard]] TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples,
+                                           LossDescription loss = {});
 
 }  // namespace moil::night

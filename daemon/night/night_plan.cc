@@ -28,8 +28,8 @@ class JobPlan {
       throw field_error("/augment/views", "samples of the kind \"" +
                                               std::string(base_.kind->name()) +
                                               "\" have no views but the plain one; set it to 1");
-    mix_ = data_.draw_mix(spec_, base_.labels);
-    if (const auto why = not_measurable(spec_.guard, counted(mix_)))
+    mix_ = data_.draw_mix(spec_, base_);
+    if (const auto why = not_measurable(spec_.guard, counted(mix_, *base_.task)))
       throw field_error(why->pointer, why->message);
     needs_ = decoding_needs(data_.origins(), mix_, *base_.kind, thread_count());
   }

@@ -11,7 +11,7 @@
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
-#include "engine/kernels/softmax.h"
+#include "engine/train/batch.h"
 
 namespace moil::night {
 namespace {
@@ -29,8 +29,10 @@ class Predictor {
  public:
   Predictor(ModelBundle bundle, std::size_t top)
       : labels_(std::move(bundle.labels)),
-        is_probability_(answers_probabilities(bundle.description)),
+        task_(bundle.task),
+        form_{answers_probabilities(bundle.description)},
         top_(std::min(top, labels_.size())),
+        sample_(bundle.kind->floats()),
         maker_(bundle.kind->maker({})),
         kernels_(first_kernels()),
         network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
@@ -41,16 +43,27 @@ class Predictor {
 
   Json of(const ReadSample& read) {
     maker_->load(read(), "the sample");
-    maker_->make({}, /*view=*/0, network_.input(0));
+    maker_->make({}, /*view=*/0, sample_.data());
+    scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
     network_.forward();
-    return most_likely({network_.output(0), labels_.size()});
+    const std::span output(network_.output(0), labels_.size());
+    std::vector<float> answer(output.begin(), output.end());
+    task_->answer(answer, form_);
+    if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
+    Json said = Json::array();
+    for (const std::uint32_t label : task_->said(output, form_)) said.push_back(labels_[label]);
+    return {{"top", most_likely(answer)}, {"labels", std::move(said)}};
   }
 
  private:
-  Json most_likely(std::span<const float> outputs) const {
-    std::vector<float> chances(outputs.begin(), outputs.end());
-    if (!is_probability_)
-      softmax(chances.data(), chances.data(), static_cast<std::int64_t>(chances.size()), 0, 1);
+  Json values(const std::vector<float>& numbers) const {
+    Json found = Json::array();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      found.push_back({{"name", labels_[i]}, {"value", numbers[i]}});
+    return found;
+  }
+
+  Json most_likely(const std::vector<float>& chances) const {
     std::vector<std::size_t> order(chances.size());
     std::iota(order.begin(), order.end(), 0U);
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),
@@ -60,12 +73,14 @@ class Predictor {
     Json found = Json::array();
     for (std::size_t i = 0; i < top_; ++i)
       found.push_back({{"label", labels_[order[i]]}, {"probability", chances[order[i]]}});
-    return {{"top", std::move(found)}};
+    return found;
   }
 
   std::vector<std::string> labels_;
-  bool is_probability_;
+  TaskPtr task_;
+  OutputForm form_;
   std::size_t top_;
+  std::vector<float> sample_;
   std::unique_ptr<data::SampleMaker> maker_;
   KernelSelector kernels_;
   Network network_;

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
 #include "daemon/night/head_network.h"
-#include "engine/kernels/softmax.h"
+#include "engine/train/batch.h"
 
 namespace moil::night {
 namespace {
@@ -27,22 +27,21 @@ std::span<const std::uint8_t> bytes_of(const void* data, std::size_t size) {
   return {static_cast<const std::uint8_t*>(data), size};
 }
 
-// The probabilities of one batch.
-void ask(HeadNetwork& teacher, std::span<const SampleView> batch, FeatureReader& reader,
-         std::vector<float>& rows) {
+// What the teacher says of one batch.
+void ask(HeadNetwork& teacher, const Task& task, std::span<const SampleView> batch,
+         FeatureReader& reader, std::vector<float>& rows) {
   Network& network = teacher.network();
   const auto classes = static_cast<std::size_t>(network.output_info(0).dims.elements_per_sample());
-  reader.read(batch, network.input(0));
+  reader.read(batch, NetworkBatch(network).inputs());
   network.forward();
   rows.assign(network.output(0), network.output(0) + batch.size() * classes);
-  if (teacher.answers_probabilities()) return;
-  softmax(rows.data(), rows.data(), static_cast<std::int64_t>(classes), 0,
-          static_cast<std::int64_t>(batch.size()));
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    task.soften({rows.data() + i * classes, classes}, teacher.form());
 }
 
 }  // namespace
 
-bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
+bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
                         const std::vector<data::MixedSample>& samples, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress) {
   Network& network = teacher.network();
@@ -64,7 +63,7 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
     for (std::size_t row = begin; row < std::min(begin + batch, all); ++row)
       some.push_back(
           {global[row % global.size()], static_cast<std::uint16_t>(row / global.size())});
-    ask(teacher, some, reader, rows);
+    ask(teacher, task, some, reader, rows);
     file.write(bytes_of(rows.data(), rows.size() * sizeof(float)));
     if (!progress(static_cast<std::int64_t>(begin + some.size()))) return false;
   }

@@ -6,7 +6,7 @@
 // training reads too, so that a resumed job learns from the same numbers; a step reads its rows.
 //
 //   "MOILSOFT"  views, samples, classes (three u64)
-//   views x samples x classes probabilities (f32, little-endian)
+//   views x samples x classes targets (f32, little-endian)
 //
 // Rows are in the order of the mix's global samples, of the plain view first, then of each other.
 #pragma once
@@ -19,6 +19,7 @@
 
 #include "base/unique_fd.h"
 #include "datasets/sampling/mix.h"
+#include "engine/train/task.h"
 
 namespace moil::night {
 
@@ -28,7 +29,7 @@ class HeadNetwork;
 // Asks `teacher`, the allocated head of the model before the night, about every view that `reader`
 // has of global samples. `progress` is told how many are done and stops the work by returning
 // false; so returns false where it was stopped, and leaves no file then. kIo.
-bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
+bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
                         const std::vector<data::MixedSample>& samples, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress);
 
@@ -42,7 +43,7 @@ class SoftTargets {
   std::size_t classes() const { return classes_; }
   // Whether the sample, by its place among the samples, is a global one.
   bool has(std::int64_t sample) const { return rows_[static_cast<std::size_t>(sample)] >= 0; }
-  // row: classes() probabilities; view: below the number of views. kIo.
+  // row: classes() values; view: below the number of views. kIo.
   void read(std::int64_t sample, std::uint16_t view, std::span<float> row) const;
 
  private:

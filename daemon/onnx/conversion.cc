@@ -26,7 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kLabelsKey[] = "moil.labels", kPreprocessingKey[] = "moil.preprocessing";
+constexpr char kLabelsKey[] = "moil.labels", kPreprocessingKey[] = "moil.preprocessing",
+               kTaskKey[] = "moil.task";
 
 json parse(const std::string& text, const std::string& where) {
   json result = json::parse(text, nullptr, false);
@@ -71,8 +72,14 @@ std::vector<std::string> distinct(std::vector<std::string> labels) {
   return labels;
 }
 
+// Numbers of a sample.
+std::int64_t outputs_of(const ModelDescription& model) {
+  const Graph built = build_graph(model, 1);
+  return built.values[static_cast<std::size_t>(built.outputs.at(0))].info.dims.elements();
+}
+
 std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& graph,
-                                   const ModelDescription& model) {
+                                   const ModelDescription& model, const Task& task) {
   if (!a.labels.empty()) {
     const std::string text = read_argument(a.labels);
     if (text.find_first_not_of(" \t\r\n") != std::string::npos &&
@@ -83,8 +90,19 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
   if (const auto own = metadata(graph, kLabelsKey))
     return names_in(parse(*own, kLabelsKey), kLabelsKey);
   std::vector<std::string> numbers;
-  for (std::int64_t i = 0; i < classifier_classes(model); ++i) numbers.push_back(std::to_string(i));
+  const std::int64_t outputs =
+      task.outputs_are_labels() ? classifier_classes(model) : outputs_of(model);
+  for (std::int64_t i = 0; i < outputs; ++i) numbers.push_back(std::to_string(i));
   return numbers;
+}
+
+TaskPtr task_of(const ImportArguments& a, const onnx::Graph& graph) {
+  if (!a.task.empty()) {
+    if (a.task.find('{') == std::string::npos) return task_from_json({{"task", a.task}});
+    return task_from_json(parse(a.task, "--task"));
+  }
+  if (const auto own = metadata(graph, kTaskKey)) return task_from_json(parse(*own, kTaskKey));
+  return classify_task();
 }
 
 // Numbers as they are.
@@ -150,20 +168,24 @@ std::string import_file(const ImportArguments& a) {
     throw Error(e.code(), a.file + ": " + e.what());
   }
   night::ModelBundle bundle{imported.description, std::move(imported.weights), {}, {}};
-  bundle.labels = labels_of(a, graph, bundle.description);
+  bundle.task = task_of(a, graph);
+  bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
   bundle.kind = kind_of(a, graph, bundle.description);
   write_checked(a.folder, bundle);
   publish(a.folder);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
-         std::to_string(bundle.labels.size()) + " classes; in " + a.folder +
-         night::training_remark(bundle.description);
+         std::to_string(bundle.labels.size()) +
+         (bundle.task->outputs_are_labels() ? " classes; in " : " outputs; in ") + a.folder +
+         night::training_remark(bundle.description, *bundle.task);
 }
 
 std::string export_file(const ExportArguments& a) {
   const night::ModelBundle bundle = night::read_model_folder(a.folder);
-  const onnx::Graph graph = onnx::export_onnx(bundle.description, bundle.weights,
-                                              {{kLabelsKey, json(bundle.labels).dump()},
-                                               {kPreprocessingKey, bundle.kind->to_json().dump()}});
+  std::map<std::string, std::string> metadata = {
+      {kLabelsKey, json(bundle.labels).dump()}, {kPreprocessingKey, bundle.kind->to_json().dump()}};
+  if (bundle.task->name() != "classify") metadata[kTaskKey] = bundle.task->to_json().dump();
+  const onnx::Graph graph =
+      onnx::export_onnx(bundle.description, bundle.weights, std::move(metadata));
   onnx::write_onnx(a.file, graph);
   publish(a.file);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + "; in " +

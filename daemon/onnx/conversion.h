@@ -15,6 +15,7 @@ struct ImportArguments {
   std::string file, folder;
   std::string name;
   std::string labels;         // empty: the file's own, else "0", "1", ...
+  std::string task;           // empty: the file's own, else "classify"
   std::string preprocessing;  // empty: the file's own, else pixels from 0 to 1
   std::vector<std::int64_t> input_dims;
 };

@@ -34,6 +34,9 @@ CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
   import->add_option(
       "--labels", a.labels,
       "JSON list of the classes' names, or text with one a line; numbers if left out");
+  import->add_option("--task", a.task,
+                     "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
+                     "file's if left out, else classify");
   import->add_option("--preprocessing", a.preprocessing,
                      "JSON: what is done to an image first (docs/onnx.md)");
   import->add_option("--input-dims", a.input_dims,

@@ -17,6 +17,7 @@
 #include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
 #include "datasets/pack/image_pack.h"
+#include "datasets/readers/split_labels.h"
 #include "engine/kernels/parallel.h"
 
 namespace {
@@ -66,6 +67,12 @@ void add_train(CLI::App& app, Arguments& a) {
   add_selection(train, a.selection);
   add_validation(train, a.selection);
   train.add_option("--model", a.model, "Model description (JSON)")->required();
+  train
+      .add_option("--task", a.training.task,
+                  "classify: one class a sample; tag: several labels, as \"red+round\"; predict: "
+                  "the label is a number")
+      ->check(CLI::IsMember({"classify", "tag", "predict"}))
+      ->capture_default_str();
   train.add_option("--out", a.out, "Folder to write; gets model/ and pack/")->required();
   auto& t = a.training.trainer;
   t.epochs = 20;
@@ -128,10 +135,13 @@ void parse_groups(Arguments& a) {
   }
 }
 
-std::string shown(const std::optional<double>& accuracy) {
-  if (!accuracy) return "not measured";
-  char text[16];
-  std::snprintf(text, sizeof text, "%5.1f %%", 100 * *accuracy);
+std::string shown(const std::optional<double>& quality, const moil::Metric& metric) {
+  if (!quality) return "not measured";
+  char text[32];
+  if (metric.is_fraction)
+    std::snprintf(text, sizeof text, "%5.1f %%", 100 * *quality);
+  else
+    std::snprintf(text, sizeof text, "%6.3f", *quality);
   return text;
 }
 
@@ -139,10 +149,10 @@ void show_epoch(const moil::pretrain::EpochReport& r) {
   const double left =
       r.seconds / static_cast<double>(r.epoch) * static_cast<double>(r.epochs - r.epoch);
   const bool tty = ::isatty(STDERR_FILENO) == 1;
-  std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out accuracy %s  %.0f s left%s",
+  std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out %s %s  %.0f s left%s",
                tty ? "\r\033[K" : "", static_cast<long long>(r.epoch),
-               static_cast<long long>(r.epochs), r.loss, shown(r.accuracy).c_str(), left,
-               tty && r.epoch < r.epochs ? "" : "\n");
+               static_cast<long long>(r.epochs), r.loss, r.metric.name.c_str(),
+               shown(r.quality, r.metric).c_str(), left, tty && r.epoch < r.epochs ? "" : "\n");
 }
 
 void show_remarks(const Selection& selection) {
@@ -157,6 +167,12 @@ void require_writable(const std::filesystem::path& file) {
     throw moil::system_error("cannot write into " + folder.string(), errno);
 }
 
+moil::data::PackOptions pack_options(bool is_tagging) {
+  moil::data::PackOptions options;
+  if (is_tagging) options.label_separator = moil::data::kLabelSeparator;
+  return options;
+}
+
 void train(Arguments& a) {
   parse_groups(a);
   if (a.threads > 0) moil::set_thread_count(a.threads);
@@ -165,6 +181,9 @@ void train(Arguments& a) {
   optimizer.kind = moil::optimizer_kind(a.optimizer);
   optimizer.momentum = a.momentum.value_or(moil::default_momentum(optimizer.kind));
   a.training.trainer.schedule.kind = moil::schedule_kind(a.schedule);
+  a.selection.labels_are_classes = a.training.task == "classify";
+  a.training.may_be_one_class = !a.selection.classes.empty();
+  a.training.outputs = {a.selection.label_column.empty() ? "number" : a.selection.label_column};
   const Selection selection(a.selection);
   show_remarks(selection);
   const std::filesystem::path out = a.out;
@@ -172,18 +191,19 @@ void train(Arguments& a) {
   if (!a.json.empty()) require_writable(a.json);
   const auto result = moil::pretrain::pretrain(selection, a.training, show_epoch);
   moil::night::write_model_folder(out / "model", result.bundle);
-  moil::data::write_image_pack(out / "pack", selection, result.bundle.kind);
+  moil::data::write_image_pack(out / "pack", selection, result.bundle.kind,
+                               pack_options(a.training.task == "tag"));
   moil::publish(out / "model");
   moil::publish_content(out / "pack");
   if (!a.json.empty()) {
     moil::write_file_atomic(a.json, result.report.dump(1) + "\n");
     moil::publish(a.json);
   }
-  const auto& measured = result.report.at("accuracy");
-  const auto accuracy = measured.is_null() ? std::nullopt : std::optional(measured.get<double>());
-  std::printf("%s: %zu classes, held-out accuracy %s, trained in %.1f s\n", (out / "model").c_str(),
-              result.bundle.labels.size(), shown(accuracy).c_str(),
-              result.report.at("seconds").get<double>());
+  const moil::Metric metric = result.bundle.task->headline();
+  std::printf("%s: %zu %s, held-out %s %s, trained in %.1f s\n", (out / "model").c_str(),
+              result.bundle.labels.size(),
+              result.bundle.task->outputs_are_labels() ? "classes" : "outputs", metric.name.c_str(),
+              shown(result.quality, metric).c_str(), result.report.at("seconds").get<double>());
 }
 
 // Classes that the model has other names for get those, or they would be new ones every night.
@@ -201,13 +221,15 @@ void rename_classes(Selection& selection, const Arguments& a,
 
 void write_pack(Arguments& a) {
   const moil::night::ModelBundle bundle = moil::night::read_model_folder(a.model);
+  const bool is_tagging = bundle.task->name() == "tag";
   a.selection.known = bundle.labels;
+  a.selection.labels_are_classes = bundle.task->name() == "classify";
   Selection selection(a.selection);
   show_remarks(selection);
-  rename_classes(selection, a, bundle.labels);
-  moil::data::write_image_pack(a.out, selection, bundle.kind);
+  if (a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
+  moil::data::write_image_pack(a.out, selection, bundle.kind, pack_options(is_tagging));
   moil::publish_content(a.out);
-  std::printf("%s: %zu images of %zu classes\n", a.out.c_str(), selection.size(),
+  std::printf("%s: %zu samples of %zu classes\n", a.out.c_str(), selection.size(),
               selection.classes().size());
 }
 

@@ -4,33 +4,59 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
+#include "daemon/night/judge.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
+#include "datasets/kinds/several/several_kind.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
+#include "datasets/readers/split_labels.h"
 #include "datasets/sampling/per_class.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
 #include "engine/io/fingerprint.h"
 #include "engine/io/model_json.h"
 #include "engine/train/evaluate.h"
+#include "engine/train/tasks/predict.h"
 
 namespace moil::pretrain {
 namespace {
 
 using data::MixedSample;
+using nlohmann::json;
 
 constexpr std::int64_t kEvaluationBatch = 32;
 
+// Of a dataset of archives, the files of one name.
+class FilesOfArchives : public data::TableDataset<data::SampleDataset> {
+ public:
+  FilesOfArchives(const data::SampleDataset& archives, std::string file)
+      : archives_(archives), file_(std::move(file)) {
+    table_ = data::SampleTable(archives.classes());
+    for (std::size_t i = 0; i < archives.size(); ++i) {
+      const auto labels = archives.labels(i);
+      table_.add({labels.begin(), labels.end()}, archives.split(i));
+    }
+  }
+  data::Digest digest(std::size_t i) const override { return archives_.digest(i); }
+  std::string name(std::size_t i) const override { return archives_.name(i) + ", " + file_; }
+  std::vector<std::uint8_t> encoded(std::size_t i) const override {
+    return data::file_in_archive(archives_.encoded(i), file_, archives_.name(i));
+  }
+
+ private:
+  const data::SampleDataset& archives_;
+  const std::string file_;
+};
+
 // Images of the network's size, pixels from -1 to 1; numbers of mean 0 and deviation 1.
-data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset) {
-  if (model.inputs.size() != 1)
-    throw Error(ErrorCode::kInvalidArgument, "pretraining needs a model of one input");
-  const auto& dims = model.inputs[0].dims;
+data::KindPtr default_kind(const std::vector<std::int64_t>& dims,
+                           const data::SampleDataset& dataset) {
   if (data::is_numbers(data::media_type_of(dataset.encoded(0))))
     return data::rows_kind(
         data::describe_rows(dims, dataset, data::samples_of(dataset, data::Split::kTrain)));
@@ -47,6 +73,16 @@ data::KindPtr default_kind(const ModelDescription& model, const data::SampleData
   return data::image_kind(p);
 }
 
+// Several inputs take a file each, which is called as the input is.
+data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset) {
+  if (model.inputs.size() == 1 && data::media_type_of(dataset.encoded(0)) != data::kTar)
+    return default_kind(model.inputs[0].dims, dataset);
+  std::vector<data::SeveralInput> inputs;
+  for (const InputDescription& input : model.inputs)
+    inputs.push_back({input.name, default_kind(input.dims, FilesOfArchives(dataset, input.name))});
+  return data::several_kind(std::move(inputs));
+}
+
 std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split split,
                                     const std::vector<std::string>* classes) {
   std::vector<MixedSample> samples;
@@ -59,14 +95,45 @@ std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split sp
   return samples;
 }
 
+bool is_tagging(const PretrainingOptions& options) { return options.task == "tag"; }
+
+// Of the numbers that are trained on.
+TaskPtr number_task(const data::Dataset& dataset, std::size_t outputs) {
+  std::vector<double> sums(outputs), squares(outputs);
+  const auto training = data::samples_of(dataset, data::Split::kTrain);
+  const auto count = static_cast<double>(training.size());
+  const auto each = [&](const auto& take) {
+    for (const std::size_t i : training) {
+      const auto numbers = numbers_of(dataset.classes()[dataset.labels(i)[0]], outputs);
+      for (std::size_t o = 0; o < outputs; ++o) take(o, numbers[o]);
+    }
+  };
+  each([&](std::size_t o, double number) { sums[o] += number / count; });
+  each([&](std::size_t o, double number) {
+    squares[o] += (number - sums[o]) * (number - sums[o]) / count;
+  });
+  PredictDescription description{sums, squares};
+  for (double& deviation : description.stddev)
+    deviation = deviation > 0 ? std::sqrt(deviation) : 1;  // numbers that are all the same
+  return predict_task(std::move(description));
+}
+
+TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
+                std::size_t outputs) {
+  if (options.task == "predict") return number_task(dataset, outputs);
+  return task_from_json({{"task", options.task}});
+}
+
 class Pretraining {
  public:
   Pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
               const std::function<void(const EpochReport&)>& report)
       : dataset_(dataset), options_(options), report_(report) {
+    bundle_.labels = options.task == "predict" ? options.outputs : dataset.classes();
+    bundle_.task = task_of(options, dataset, bundle_.labels.size());
     bundle_.description = complete_model(read_model(options.model));
-    resize_classifier(bundle_.description, static_cast<std::int64_t>(dataset.classes().size()));
-    bundle_.labels = dataset.classes();
+    resize_classifier(bundle_.description, static_cast<std::int64_t>(bundle_.labels.size()));
+    targets_ = bundle_.task->targets(dataset.classes(), bundle_.labels.size());
     bundle_.kind = default_kind(bundle_.description, dataset);
     bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);
     origins_.global_samples = &dataset;
@@ -81,9 +148,10 @@ class Pretraining {
     night::FeatureReader reader(origins_, bundle_.kind, identity, nullptr, {});
     TrainerConfig config = options_.trainer;
     config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
+    config.loss = bundle_.task->loss(bundle_.description);
     Trainer trainer(bundle_.description, nullptr, config, kernels_);
     trainer.allocate(bundle_.weights);
-    night::FeatureSource source(train_, bundle_.labels.size(), reader);
+    night::FeatureSource source(train_, *targets_, reader);
     Trainer::Callbacks callbacks;
     callbacks.order = [&](std::int64_t epoch) {
       const auto order =
@@ -94,7 +162,7 @@ class Pretraining {
       after_epoch(summary, trainer, reader);
     };
     trainer.run(source, callbacks);
-    return {std::move(bundle_), std::move(result_)};
+    return {std::move(bundle_), quality_, std::move(result_)};
   }
 
  private:
@@ -102,19 +170,23 @@ class Pretraining {
     const bool last = summary.epoch == options_.trainer.epochs;
     nlohmann::json point = {
         {"epoch", summary.epoch}, {"seconds", summary.seconds}, {"loss", summary.loss}};
-    EpochReport report{summary.epoch, options_.trainer.epochs, summary.loss, summary.seconds, {}};
+    EpochReport report{summary.epoch, options_.trainer.epochs, summary.loss, summary.seconds,
+                       std::nullopt,  bundle_.task->headline()};
     if (last || options_.evaluate_every_epoch) {
       trainer.network().save(bundle_.weights);
-      const nlohmann::json groups = accuracies(reader);
-      point["accuracy"] = groups.at("");
-      if (!point["accuracy"].is_null()) report.accuracy = point["accuracy"].get<double>();
-      for (const auto& [name, value] : groups.items()) {
-        if (!name.empty()) point[name] = value;
+      auto scores = groups_scores(reader);
+      for (const auto& [name, of_group] : scores) {
+        if (!name.empty()) point[name] = of_group[0].value ? json(*of_group[0].value) : json();
       }
+      point.update(night::to_json(scores.at("")));
+      report.quality = quality_ = scores.at("")[0].value;
     }
     result_["curve"].push_back(point);
     if (last) {
-      result_["accuracy"] = point["accuracy"];
+      for (const Score& score : bundle_.task->scorer({})->scores())
+        result_[score.name] = point[score.name];
+      result_["task"] = bundle_.task->name();
+      result_["metric"] = bundle_.task->headline().name;
       result_["groups"] = nlohmann::json::object();
       for (const auto& [name, classes] : options_.groups) result_["groups"][name] = point[name];
       result_["seconds"] = summary.seconds;
@@ -125,30 +197,31 @@ class Pretraining {
     if (report_) report_(report);
   }
 
-  nlohmann::json accuracies(night::FeatureReader& reader) {
+  std::map<std::string, std::vector<Score>> groups_scores(night::FeatureReader& reader) {
     WeightMap weights = bundle_.weights;
     const ModelDescription prepared = prepare_inference(bundle_.description, weights);
     Network network(prepared, {.batch = kEvaluationBatch, .plan = {}}, kernels_);
     network.allocate();
     network.load(weights);
-    nlohmann::json result;
+    const OutputForm form{answers_probabilities(bundle_.description)};
+    std::map<std::string, std::vector<Score>> scores;
     for (const auto& [name, samples] : groups_) {
-      result[name] = nullptr;
-      if (samples.empty()) continue;
-      night::FeatureSource source(samples, bundle_.labels.size(), reader);
-      result[name] = evaluate(network, source).accuracy;
+      night::FeatureSource source(samples, *targets_, reader);
+      scores[name] = evaluate(network, source, *bundle_.task, form);
     }
-    return result;
+    return scores;
   }
 
   const data::SampleDataset& dataset_;
   const PretrainingOptions& options_;
   const std::function<void(const EpochReport&)>& report_;
   night::ModelBundle bundle_;
+  std::unique_ptr<Targets> targets_;
   night::Origins origins_;
   KernelSelector kernels_;
   std::vector<MixedSample> train_;
   std::map<std::string, std::vector<MixedSample>> groups_;  // "": every held-out sample
+  std::optional<double> quality_;
   nlohmann::json result_ = {{"curve", nlohmann::json::array()}};
 };
 
@@ -177,10 +250,14 @@ void make_folder(const std::filesystem::path& folder) {
 void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out) {
   const auto& classes = dataset.classes();
-  if (classes.size() < 2) {
+  if (options.task == "predict")
+    for (const std::string& label : classes) (void)numbers_of(label, options.outputs.size());
+  if (is_tagging(options)) (void)data::SplitLabels(dataset, data::kLabelSeparator);
+  if (options.task == "classify" && classes.size() < 2 && !options.may_be_one_class) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the data has one class alone, \"" + classes.at(0) +
-                    "\", which there is nothing to tell from; expected a folder for each class");
+                    "\", which there is nothing to tell from; expected a folder for each class. "
+                    "Where others join it on the device, name it with --classes");
   }
   if (samples_of(dataset, data::Split::kTrain, nullptr).empty())
     throw Error(ErrorCode::kInvalidArgument, "every sample is held out; none is left to train on");
@@ -196,13 +273,21 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
 
 PretrainingResult pretrain(const data::SampleDataset& dataset, const PretrainingOptions& options,
                            const std::function<void(const EpochReport&)>& report) {
-  return Pretraining(dataset, options, report).run();
+  if (!is_tagging(options)) return Pretraining(dataset, options, report).run();
+  const data::SplitLabels tagged(dataset, data::kLabelSeparator);
+  return Pretraining(tagged, options, report).run();
 }
 
 void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,
                     int trainable_layers, const std::filesystem::path& out) {
   const night::ModelBundle bundle = night::read_model_folder(model);
-  const auto images = data::open_image_pack(pack);
+  const auto files = data::open_image_pack(pack);
+  std::unique_ptr<data::SplitLabels> tagged;
+  const data::SampleDataset* images = files.get();
+  if (const char separator = files->manifest().label_separator) {
+    tagged = std::make_unique<data::SplitLabels>(*files, separator);
+    images = tagged.get();
+  }
   const Freeze freeze = freeze_all_but_last(bundle.description, trainable_layers);
   if (freeze.split.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -214,7 +299,7 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
       [&](const ModelDescription& part) { return weights_of(part, bundle.weights); }, freeze,
       kEvaluationBatch, kernels);
   night::Origins origins;
-  origins.global_samples = images.get();
+  origins.global_samples = images;
   night::FeatureReader reader(origins, bundle.kind, backbone, nullptr, {});
   data::PackBackbone description;
   description.fingerprint = backbone.network_fingerprint();

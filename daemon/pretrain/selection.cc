@@ -55,7 +55,7 @@ Selection::Selection(const SelectionOptions& options) {
 std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path& path,
                                                      const SelectionOptions& options,
                                                      double held_out) {
-  const data::SplitPolicy split{held_out, 0};
+  const data::SplitPolicy split{held_out, 0, options.labels_are_classes};
   const std::string name = path.string();
   if (!options.label_column.empty()) {
     if (!options.format.empty())

@@ -19,6 +19,7 @@ struct SelectionOptions {
   std::vector<std::string> classes;  // in this order; empty: all
   std::vector<std::string> known;    // other names that are classes: a folder of one is not entered
   double validation_fraction = 0.2;
+  bool labels_are_classes = true;   // samples are held out by class; else over all
   std::size_t limit_per_class = 0;  // of each split; 0: all
   std::size_t skip_per_class = 0;   // the first so many of each class and split are passed over
 };

@@ -1,38 +1,43 @@
 #include "datasets/kinds/kind.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
+#include "datasets/kinds/several/several_kind.h"
 
 namespace moil::data {
 namespace {
 
-struct Registered {
-  std::string_view name;
-  KindPtr (*from_json)(const nlohmann::json& fields);  // without "kind"
-};
-
 // A new kind is a folder beside this file and a line here.
-constexpr Registered kKinds[] = {
-    {"image", image_kind_from_json},
-    {"rows", rows_kind_from_json},
-};
+std::map<std::string, KindReader>& readers() {
+  static std::map<std::string, KindReader> all = {
+      {"image", image_kind_from_json},
+      {"rows", rows_kind_from_json},
+      {"several", several_kind_from_json},
+  };
+  return all;
+}
 
 std::string known_names() {
   std::string names;
-  for (const Registered& kind : kKinds)
-    names += (names.empty() ? "\"" : ", \"") + std::string(kind.name) + "\"";
+  for (const auto& [name, reader] : readers())
+    names += (names.empty() ? "\"" : ", \"") + name + "\"";
   return names;
 }
 
 }  // namespace
 
 std::size_t Kind::floats() const {
-  std::size_t product = 1;
-  for (const std::int64_t extent : dims()) product *= static_cast<std::size_t>(extent);
-  return product;
+  std::size_t sum = 0;
+  for (const Dims& dims : inputs()) {
+    std::size_t product = 1;
+    for (const std::int64_t extent : dims) product *= static_cast<std::size_t>(extent);
+    sum += product;
+  }
+  return sum;
 }
 
 KindPtr kind_from_json(const nlohmann::json& json) {
@@ -42,10 +47,17 @@ KindPtr kind_from_json(const nlohmann::json& json) {
     name = fields["kind"];
     fields.erase("kind");
   }
-  for (const Registered& kind : kKinds)
-    if (name == kind.name) return kind.from_json(fields);
+  if (name.is_string()) {
+    const auto reader = readers().find(name.get<std::string>());
+    if (reader != readers().end()) return reader->second(fields);
+  }
   throw Error(ErrorCode::kInvalidArgument,
               "'kind' is " + name.dump() + ", expected one of " + known_names());
+}
+
+void register_kind(const std::string& name, KindReader reader) {
+  if (!readers().emplace(name, std::move(reader)).second)
+    throw Error(ErrorCode::kAlreadyExists, "there is a kind \"" + name + "\" already");
 }
 
 }  // namespace moil::data

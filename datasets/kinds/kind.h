@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -35,7 +36,8 @@ class SampleMaker {
   // The sample that the functions below are asked about, until the next one. `bytes` are its file's
   // and not needed afterwards. kBadData, beginning with `name`, for a file that cannot be read.
   virtual void load(std::span<const std::uint8_t> bytes, std::string_view name) = 0;
-  // Writes Kind::floats() values in the network's memory order (channels last): the view of this
+  // Writes Kind::floats() values, one input after the other, in the network's memory order
+  // (channels last): the view of this
   // number that the sample of this content has, on every machine; 0 is the plain one. kBadData
   // where the sample does not fit what the kind describes.
   virtual void make(const Digest& content, std::uint16_t view, float* out) = 0;
@@ -54,9 +56,10 @@ class Kind {
   [[nodiscard]] virtual nlohmann::json to_json() const = 0;
   // 32 hexadecimal digits; changes with the description and with the arithmetic behind it.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
-  // Of the network's input without the batch, channels first.
-  [[nodiscard]] virtual std::vector<std::int64_t> dims() const = 0;
-  [[nodiscard]] std::size_t floats() const;  // of one sample
+  // Dims of each of the network's inputs, without the batch, channels first.
+  using Dims = std::vector<std::int64_t>;
+  [[nodiscard]] virtual std::vector<Dims> inputs() const = 0;
+  [[nodiscard]] std::size_t floats() const;  // of one sample, all inputs together
 
   // Whether samples of this media type (labels/media_type.h) are of this kind.
   [[nodiscard]] virtual bool takes(std::string_view media_type) const = 0;
@@ -79,5 +82,10 @@ using KindPtr = std::shared_ptr<const Kind>;
 // What Kind::to_json() gave; a description without "kind" is an image's, as all were once.
 // kInvalidArgument, naming the field, for what no kind describes.
 [[nodiscard]] KindPtr kind_from_json(const nlohmann::json& json);
+
+// Adds a kind of the caller's, before any thread asks for one. fields: without "kind".
+// kAlreadyExists.
+using KindReader = std::function<KindPtr(const nlohmann::json& fields)>;
+void register_kind(const std::string& name, KindReader reader);
 
 }  // namespace moil::data

@@ -35,6 +35,7 @@ constexpr Media kMedia[] = {
     {kText, "text"},
     {kCsv, "numbers as CSV"},
     {kNpy, "numbers as NPY"},
+    {kTar, "a tar archive"},
     {"image/bmp", "a BMP picture"},
     {"image/gif", "a GIF picture"},
     {"image/tiff", "a TIFF picture or a camera's raw photo"},
@@ -58,6 +59,7 @@ constexpr Signature kSignatures[] = {
     {kWebp, 8, "WEBP"},
     {kOgg, 0, "OggS"},
     {kNpy, 0, "\x93NUMPY"},
+    {kTar, 257, "ustar"},
     {kHeic, 4, "ftyphei"},
     {kHeic, 4, "ftyphev"},
     {kHeic, 4, "ftypmif1"},
@@ -160,14 +162,15 @@ bool is_image(std::string_view media_type) {
 bool is_numbers(std::string_view media_type) { return media_type == kCsv || media_type == kNpy; }
 
 bool is_taken(std::string_view media_type) {
-  return is_image(media_type) || is_numbers(media_type) || media_type == kWav || media_type == kOgg;
+  return is_image(media_type) || is_numbers(media_type) || media_type == kWav ||
+         media_type == kOgg || media_type == kTar;
 }
 
 std::string_view media_ending(std::string_view media_type) {
   for (const auto& [type, ending] :
        {std::pair(kJpeg, ".jpg"sv), std::pair(kPng, ".png"sv), std::pair(kWebp, ".webp"sv),
         std::pair(kWav, ".wav"sv), std::pair(kOgg, ".ogg"sv), std::pair(kNpy, ".npy"sv),
-        std::pair(kCsv, ".csv"sv)})
+        std::pair(kCsv, ".csv"sv), std::pair(kTar, ".tar"sv)})
     if (type == media_type) return ending;
   return {};
 }
@@ -179,8 +182,8 @@ std::string_view media_name(std::string_view media_type) {
 
 std::string media_refusal(std::string_view media_type) {
   return "it is " + std::string(media_name(media_type)) +
-         ", which no model reads; JPEG, PNG and WebP photos, WAV and Ogg sounds, and numbers as "
-         "CSV or NPY are taken";
+         ", which no model reads; JPEG, PNG and WebP photos, WAV and Ogg sounds, numbers as CSV or "
+         "NPY, and tar archives of them are taken";
 }
 
 }  // namespace moil::data

@@ -17,6 +17,7 @@ inline constexpr std::string_view kOgg = "audio/ogg";
 inline constexpr std::string_view kNpy = "application/x-npy";
 inline constexpr std::string_view kCsv =
     "text/csv";  // lines of numbers, a line of names before them
+inline constexpr std::string_view kTar = "application/x-tar";  // several files of one sample
 inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 
 // Also of what is not taken, so that it can be told by name. Empty content: kUnknownMedia.
@@ -26,7 +27,8 @@ inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 [[nodiscard]] bool is_image(std::string_view media_type);
 // Whether it holds numbers, as the kind `rows` reads them.
 [[nodiscard]] bool is_numbers(std::string_view media_type);
-// Whether there is a kind of model for it: photos and numbers as above, and sounds.
+// Whether there is a kind of model for it: photos and numbers as above, sounds, and archives of
+// them.
 [[nodiscard]] bool is_taken(std::string_view media_type);
 
 // How the files of what is taken end, ".jpg"; empty for others.

@@ -120,6 +120,7 @@ void write_image_pack(const std::filesystem::path& folder, const SampleDataset& 
   PackManifest manifest;
   manifest.kind = PackKind::kImages;
   manifest.classes = dataset.classes();
+  manifest.label_separator = options.label_separator;
   manifest.sample_kind = std::move(kind);
   PackWriter writer(folder, std::move(manifest), options);
   for (const Split split : {Split::kTrain, Split::kValidation}) {

@@ -110,6 +110,10 @@ PackManifest parse(const json& root, const std::string& where) {
   manifest.sample_kind = read_sample_kind(fields.at("preprocessing"), where);
   if (manifest.kind == PackKind::kFeatures) {
     manifest.backbone = read_backbone(fields.at("backbone"), where);
+  } else if (fields.has("label_separator")) {
+    const auto separator = fields.get<std::string>("label_separator");
+    if (separator.size() != 1) fields.fail("'label_separator' is one character");
+    manifest.label_separator = separator[0];
   }
   const json& shards = fields.at("shards");
   if (!shards.is_array()) fields.fail("'shards' is no array");
@@ -168,6 +172,8 @@ void write_manifest(const fs::path& folder, const PackManifest& manifest) {
       {"samples",
        {{"train", manifest.samples(Split::kTrain)}, {"val", manifest.samples(Split::kValidation)}}},
       {"shards", json::array()}};
+  if (manifest.label_separator != 0)
+    root["label_separator"] = std::string(1, manifest.label_separator);
   if (manifest.kind == PackKind::kFeatures) {
     root["backbone"] = {{"fingerprint", manifest.backbone.fingerprint},
                         {"split_point", manifest.backbone.split_point},

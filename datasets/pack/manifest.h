@@ -38,6 +38,9 @@ struct PackBackbone {
 struct PackManifest {
   PackKind kind = PackKind::kImages;
   std::vector<std::string> classes;
+  // kImages only: stands between the labels in a class's name (split_labels.h); 0: a class is one
+  // label.
+  char label_separator = 0;
   KindPtr sample_kind;    // of the samples, or of what the feature maps were made of
   PackBackbone backbone;  // kFeatures only
   std::vector<PackShard> shards;

@@ -11,6 +11,7 @@ namespace moil::data {
 
 struct PackOptions {
   std::uint64_t shard_bytes = 256 << 20;  // a shard is closed once it holds as much
+  char label_separator = 0;               // PackManifest::label_separator
 };
 
 // kAlreadyExists where the folder is there and not empty.

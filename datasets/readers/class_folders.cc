@@ -30,11 +30,24 @@ void require_within(const Parts& parts, const std::string& path, const std::stri
   }
 }
 
-bool is_image(const std::string& file) {
+enum class Ending { kImage, kOtherSample, kNone };
+
+Ending ending_of(const std::string& file) {
   std::string extension = file.substr(std::min(file.rfind('.'), file.size()));
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".webp";
+  for (const char* image : {".jpg", ".jpeg", ".png", ".webp"})
+    if (extension == image) return Ending::kImage;
+  for (const char* other : {".npy", ".csv", ".tar"})
+    if (extension == other) return Ending::kOtherSample;
+  return Ending::kNone;
+}
+
+// A table or an archive beside photos belongs to the collection, not among its samples.
+Ending samples_among(const std::vector<std::string>& paths) {
+  const bool images = std::ranges::any_of(
+      paths, [](const std::string& path) { return ending_of(path) == Ending::kImage; });
+  return images ? Ending::kImage : Ending::kOtherSample;
 }
 
 std::string joined(const Parts& parts, std::size_t count) {
@@ -76,7 +89,7 @@ std::string PassedOver::said() const {
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
   if (others > 0)
     add(std::to_string(others) + (others == 1 ? " file that is" : " files that are") +
-        " no photo in a class's folder");
+        " no sample in a class's folder");
   if (links > 0) add(std::to_string(links) + (links == 1 ? " link" : " links or special files"));
   if (services.empty()) return text;
   constexpr std::size_t kMostNamed = 4;
@@ -97,13 +110,14 @@ ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std:
                                const std::vector<std::string>& known, PassedOver& passed_over) {
   std::vector<Parts> images;
   std::vector<std::size_t> indices;
+  const Ending taken = samples_among(paths);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Parts parts = parts_of(paths[i]);
     require_within(parts, paths[i], root);
     const std::size_t service = first_service(parts);
     if (service + 1 < parts.size()) {
       passed_over.services.insert(joined(parts, service + 1));
-    } else if (service < parts.size() || parts.size() < 2 || !is_image(parts.back())) {
+    } else if (service < parts.size() || parts.size() < 2 || ending_of(parts.back()) != taken) {
       ++passed_over.others;
     } else {
       images.push_back(std::move(parts));
@@ -112,7 +126,9 @@ ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std:
   }
   if (images.empty()) {
     throw Error(ErrorCode::kBadData,
-                root + ": no image found, expected <class>/<file>.jpg, .png or .webp");
+                root +
+                    ": no sample found, expected <class>/<file>.jpg, .png or .webp, or without "
+                    "photos .npy, .csv or .tar");
   }
   const std::size_t depth = folders_to_enter(images, known);
   ClassFolders found;

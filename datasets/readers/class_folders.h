@@ -37,7 +37,8 @@ struct ClassFolders {
   std::string entered;               // the folder that holds all classes; empty: the root
 };
 
-// Sorts out the paths below a root, folders separated by '/'. A folder that alone holds every
+// Sorts out the paths below a root, folders separated by '/'. Samples are photos by their names, or
+// where there is none, numbers and archives. A folder that alone holds every
 // image, and itself holds folders of images, is entered: its folders are the classes; unless it is
 // among `known`, names that are classes. kBadData for an absolute path and for one with a part that
 // is empty, "." or "..", naming `root` and the path.

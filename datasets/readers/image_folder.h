@@ -2,7 +2,8 @@
 //
 // The first folder of a path is the class; where one folder alone holds all classes it is entered
 // first. Classes are sorted by name (bytewise), samples by path, so a folder and a tar of it give
-// the same dataset. Files are taken by their extension (.jpg, .jpeg, .png, .webp, in any case).
+// the same dataset. Files are taken by their extension, in any case: .jpg, .jpeg, .png, .webp;
+// where there is none of these, .npy, .csv and .tar.
 // Hidden and service folders, links in archives and other files are passed over and counted
 // (class_folders.h); links on disk are followed, and what they lead to is of the class whose folder
 // the link lies in. A sample's digest is that of its file's bytes.
@@ -39,7 +40,7 @@ class ImageFolder : public TableDataset<SampleDataset> {
 
  protected:
   // Takes the paths below the root, in any order; returns for each sample the index of its path.
-  // kBadData where none is an image, or one is no plain path.
+  // kBadData where none is a sample, or one is no plain path.
   std::vector<std::size_t> arrange(const std::vector<std::string>& paths, const std::string& root,
                                    const ImageFolderOptions& options);
   // Of those paths, the ones of texts().

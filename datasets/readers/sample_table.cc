@@ -30,7 +30,13 @@ void SampleTable::add(std::vector<ClassId> labels, Split split) {
 }
 
 void SampleTable::apply(const SplitPolicy& policy) {
-  splits_ = stratified_split(labels_, classes_, policy.validation_fraction, policy.seed);
+  if (policy.by_class) {
+    splits_ = stratified_split(labels_, classes_, policy.validation_fraction, policy.seed);
+    return;
+  }
+  const std::vector<ClassId> alike(size());
+  const std::vector<std::string> all = {""};
+  splits_ = stratified_split(alike, all, policy.validation_fraction, policy.seed);
 }
 
 std::span<const ClassId> SampleTable::labels(std::size_t i) const {

@@ -9,11 +9,12 @@
 
 namespace moil::data {
 
-// How a reader whose source knows no splits sets them: stratified by class (split.h); 0 gives
-// training samples only, 1 held-out samples only.
+// How a reader whose source knows no splits sets them (split.h); 0 gives training samples only, 1
+// held-out samples only.
 struct SplitPolicy {
   double validation_fraction = 0;
   std::uint64_t seed = 0;
+  bool by_class = true;  // stratified; else over all, where a label is no class: a number
 };
 
 // The names in `ids` as classes, sorted, each with its number noted.

@@ -52,6 +52,7 @@ struct Mix {
 struct MixOptions {
   std::optional<std::size_t> limit = {};       // of the global samples that are trained on
   std::vector<std::string> known_labels = {};  // of the model
+  bool labels_are_numbers = false;             // and no classes: global samples are drawn over all
 };
 
 [[nodiscard]] Mix mix(const Dataset& global, const Dataset& local,

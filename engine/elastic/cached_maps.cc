@@ -21,7 +21,8 @@ CachedMaps::CachedMaps(const std::filesystem::path& folder, std::string cut, con
   if (!file_) throw_write_error("cannot make a file for feature maps in " + folder.string(), errno);
 }
 
-void CachedMaps::read(std::span<const std::int64_t> indices, float* inputs, float* targets) {
+void CachedMaps::read(std::span<const std::int64_t> indices, const Batch& batch) {
+  float *inputs = batch.inputs[0].values.data(), *targets = batch.targets[0].values.data();
   for (const std::int64_t index : indices) {
     const auto found = places_.find(index);
     if (found == places_.end())

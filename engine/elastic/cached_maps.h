@@ -33,7 +33,7 @@ class CachedMaps : public BatchSource {
   const std::string& cut() const { return cut_; }
   const Shape& shape() const { return shape_; }
   std::int64_t size() const override { return shape_.samples; }
-  void read(std::span<const std::int64_t> indices, float* inputs, float* targets) override;
+  void read(std::span<const std::int64_t> indices, const Batch& batch) override;
 
   bool has(std::int64_t index) const { return places_.contains(index); }
   // Those of the indices that are not here, ascending, each once.

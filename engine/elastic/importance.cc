@@ -166,8 +166,9 @@ std::map<std::string, double> ImportanceProbe::measure(const WeightMap& weights,
   network_.allocate();
   network_.load(weights);
   Probe probe(config_, network_.graph(), weights, learning_rate, metric);
+  const NetworkBatch batch(network_, training_batch(network_.graph(), config_.loss.weighted));
   const auto step = [&] {
-    source.read(indices, network_.input(0), network_.input(1));
+    source.read(indices, batch.batch());
     network_.train_step(/*random_key=*/config_.seed, &probe);
   };
   step();

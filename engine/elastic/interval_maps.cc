@@ -14,7 +14,7 @@ std::int64_t distinct(std::vector<std::int64_t> indices) {
 }
 
 std::size_t elements_of_target(const Graph& graph) {
-  const Value& value = graph.values[static_cast<std::size_t>(graph.inputs.at(1))];
+  const Value& value = graph.values[static_cast<std::size_t>(graph.inputs.back())];
   return static_cast<std::size_t>(value.info.dims.elements_per_sample());
 }
 

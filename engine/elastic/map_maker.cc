@@ -59,13 +59,15 @@ bool MapMaker::make(BatchSource& source, std::span<const std::int64_t> indices, 
   const std::size_t elements = maps.shape().map_elements;
   const std::size_t target_elements = maps.shape().target_elements;
   std::vector<float> targets(batch * target_elements);
+  const NetworkBatch inputs(*network_);
+  const BatchTensor target{"target", target_elements, targets};
   std::vector<std::int64_t> some(batch);
   for (std::size_t begin = 0; begin < indices.size(); begin += batch) {
     if (may_go_on && !may_go_on()) return false;
     const std::size_t count = std::min(batch, indices.size() - begin);
     // The last ones are filled up: a map is the same in every batch.
     for (std::size_t i = 0; i < batch; ++i) some[i] = indices[begin + std::min(i, count - 1)];
-    source.read(some, network_->input(0), targets.data());
+    source.read(some, {inputs.inputs(), {&target, 1}});
     network_->forward();
     for (std::size_t i = 0; i < count; ++i) {
       maps.add(some[i], {network_->output(0) + i * elements, elements},

@@ -34,8 +34,9 @@ void check_ending(const ModelDescription& model);
 [[nodiscard]] bool answers_probabilities(const ModelDescription& model);
 
 struct LossDescription {
-  std::string type;
+  std::string type = {};
   Properties properties = {};
+  bool weighted = false;  // each sample's loss counts by a weight, which is one more input
 };
 
 // Which loss trains such a model as a classifier: softmax cross-entropy, or for sigmoids their

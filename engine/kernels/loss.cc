@@ -17,20 +17,49 @@ namespace moil {
 namespace HWY_NAMESPACE {
 namespace {
 
+// A target that is NaN is none.
+template <class D, class V>
+HWY_INLINE V where_known(D d, V target, V value) {
+  return hn::IfThenElse(hn::IsNaN(target), hn::Zero(d), value);
+}
+
 // max(x, 0) - x t + log(1 + e^-|x|).
 struct LogisticLoss {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V target) const {
     const V tail = hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(x))));
-    return hn::Add(hn::NegMulAdd(x, target, hn::Max(x, hn::Zero(d))), tail);
+    return where_known(d, target, hn::Add(hn::NegMulAdd(x, target, hn::Max(x, hn::Zero(d))), tail));
   }
 };
 
 struct SquaredError {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V target) const {
+  HWY_INLINE V operator()(D d, V x, V target) const {
     const V e = hn::Sub(x, target);
-    return hn::Mul(e, e);
+    return where_known(d, target, hn::Mul(e, e));
+  }
+};
+
+// Half the square up to delta, a line from there on.
+struct HuberError {
+  float delta;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    const V size = hn::Abs(hn::Sub(x, target)), most = hn::Set(d, delta);
+    const V inner = hn::Min(size, most);  // delta * (size - delta / 2) beyond delta
+    return where_known(
+        d, target,
+        hn::MulAdd(hn::Mul(hn::Set(d, 0.5F), inner), inner, hn::Mul(most, hn::Sub(size, inner))));
+  }
+};
+
+struct HuberSlope {
+  float delta, scale;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    const V most = hn::Set(d, delta);
+    const V slope = hn::Clamp(hn::Sub(x, target), hn::Neg(most), most);
+    return where_known(d, target, hn::Mul(hn::Set(d, scale), slope));
   }
 };
 
@@ -38,7 +67,7 @@ struct LogisticSlope {
   float scale;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V target) const {
-    return hn::Mul(hn::Set(d, scale), hn::Sub(logistic(d, x), target));
+    return where_known(d, target, hn::Mul(hn::Set(d, scale), hn::Sub(logistic(d, x), target)));
   }
 };
 
@@ -46,7 +75,7 @@ struct Difference {
   float scale;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V target) const {
-    return hn::Mul(hn::Set(d, scale), hn::Sub(x, target));
+    return where_known(d, target, hn::Mul(hn::Set(d, scale), hn::Sub(x, target)));
   }
 };
 
@@ -79,6 +108,16 @@ void square_slope(const float* x, const float* target, float* dx, float scale, s
   map(dx, begin, end, Difference{scale}, x, target);
 }
 
+double huber_loss(const float* x, const float* target, float delta, std::int64_t begin,
+                  std::int64_t end) {
+  return blockwise(x, target, begin, end, HuberError{delta});
+}
+
+void huber_slope(const float* x, const float* target, float* dx, float delta, float scale,
+                 std::int64_t begin, std::int64_t end) {
+  map(dx, begin, end, HuberSlope{delta, scale}, x, target);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace moil
@@ -91,6 +130,8 @@ HWY_EXPORT(logistic_loss);
 HWY_EXPORT(logistic_slope);
 HWY_EXPORT(square_loss);
 HWY_EXPORT(square_slope);
+HWY_EXPORT(huber_loss);
+HWY_EXPORT(huber_slope);
 
 double sigmoid_cross_entropy(const float* x, const float* target, std::int64_t begin,
                              std::int64_t end) {
@@ -109,6 +150,16 @@ double squared_error(const float* x, const float* target, std::int64_t begin, st
 void squared_error_derivative(const float* x, const float* target, float* dx, float scale,
                               std::int64_t begin, std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(square_slope)(x, target, dx, scale, begin, end);
+}
+
+double huber_error(const float* x, const float* target, float delta, std::int64_t begin,
+                   std::int64_t end) {
+  return HWY_DYNAMIC_DISPATCH(huber_loss)(x, target, delta, begin, end);
+}
+
+void huber_error_derivative(const float* x, const float* target, float* dx, float delta,
+                            float scale, std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(huber_slope)(x, target, dx, delta, scale, begin, end);
 }
 
 }  // namespace moil

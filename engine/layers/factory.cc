@@ -14,6 +14,7 @@
 #include "engine/layers/flatten.h"
 #include "engine/layers/fully_connected.h"
 #include "engine/layers/global_average_pool.h"
+#include "engine/layers/huber.h"
 #include "engine/layers/identity.h"
 #include "engine/layers/layer_norm.h"
 #include "engine/layers/matmul.h"
@@ -83,6 +84,7 @@ Table built_in_layers() {
          .owns_weights = true,
          .rows_property = "units"}}},
       {"global_average_pool", {make_global_average_pool, kSimple}},
+      {"huber", {make_huber, {}}},
       {"identity",
        {make_identity,
         {.takes_one_input = true, .vanishes_in_inference = true, .only_moves = true}}},

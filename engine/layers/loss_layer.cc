@@ -9,20 +9,25 @@
 namespace moil {
 
 std::vector<TensorInfo> LossLayer::infer_outputs(std::span<const TensorInfo> inputs) const {
-  require_inputs(inputs, 2);
-  require_same_dims(inputs);
+  if (inputs.size() != 3) require_inputs(inputs, 2);
+  require_same_dims(inputs.first(2));
   channels_of(inputs[0]);
+  if (inputs.size() == 3 && inputs[2].dims != Dims{inputs[0].dims[0], 1})
+    fail_shape("takes one weight a sample, input 2");
   return {{Dims{1}}};
 }
 
 LayerPlan LossLayer::plan(const LayerSetup& setup) {
   const TensorInfo& prediction = setup.inputs[0];
-  if (setup.input_needs_derivative[1]) fail_shape("gives no derivative of its target, input 1");
+  for (std::size_t i = 1; i < setup.inputs.size(); ++i)
+    if (setup.input_needs_derivative[i])
+      fail_shape("gives a derivative of its prediction alone, input 0");
   rows_ = rows_are_positions() ? rows_of(prediction) : prediction.dims[0];
   columns_ = prediction.dims.elements() / rows_;
+  rows_of_sample_ = rows_ / prediction.dims[0];
   divisor_ = divisor(prediction);
   LayerPlan plan;
-  plan.inputs.assign(2, Lifespan::kForward | Lifespan::kComputeDerivative);
+  plan.inputs.assign(setup.inputs.size(), Lifespan::kForward | Lifespan::kComputeDerivative);
   plan.outputs = {Lifespan::kNone};
   plan.output_derivatives = Lifespan::kNone;  // the end of the graph: 1
   plan.forward_workspace = static_cast<std::size_t>(rows_) * sizeof(double);
@@ -34,15 +39,23 @@ void LossLayer::forward(const LayerRun& run) {
   parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
     row_losses(run.inputs[0], run.inputs[1], losses, begin, end);
   });
+  const float* weights = run.inputs.size() > 2 ? run.inputs[2] : nullptr;
   double total = 0;
-  for (std::int64_t r = 0; r < rows_; ++r) total += losses[r];
+  for (std::int64_t r = 0; r < rows_; ++r)
+    total += weights ? losses[r] * double{weights[r / rows_of_sample_]} : losses[r];
   run.outputs[0][0] = static_cast<float>(total / divisor_);
 }
 
 void LossLayer::compute_derivative(const LayerRun& run) {
   const auto scale = static_cast<float>(1 / divisor_);
   parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
-    derivative(run.inputs[0], run.inputs[1], run.input_derivatives[0], scale, begin, end);
+    float* dx = run.input_derivatives[0];
+    derivative(run.inputs[0], run.inputs[1], dx, scale, begin, end);
+    if (run.inputs.size() < 3) return;
+    for (std::int64_t r = begin; r < end; ++r) {
+      const float weight = run.inputs[2][r / rows_of_sample_];
+      for (std::int64_t i = r * columns_; i < (r + 1) * columns_; ++i) dx[i] *= weight;
+    }
   });
 }
 

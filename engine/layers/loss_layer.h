@@ -1,4 +1,5 @@
-// What the losses share: two inputs of the same dims, a sum over samples, one number out.
+// What the losses share: prediction and target of the same dims, if asked a weight a sample
+// ([batch, 1]), a sum over samples, one number out.
 //
 // Forward adds up one number a row in double, in the order of the rows, so that the loss has the
 // same bits whatever the number of threads.
@@ -34,7 +35,7 @@ class LossLayer : public Layer {
  private:
   std::int64_t grain() const;
 
-  std::int64_t rows_ = 0, columns_ = 0;
+  std::int64_t rows_ = 0, columns_ = 0, rows_of_sample_ = 1;
   double divisor_ = 1;
 };
 

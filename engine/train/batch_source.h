@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/train/batch.h"
+
 namespace moil {
 
 // read() is called from one thread at a time, which may not be the one that trains.
@@ -14,9 +16,9 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
   virtual std::int64_t size() const = 0;
-  // Writes the samples one after the other: inputs in the network's memory order (channels-last),
-  // targets as one row of probabilities each. Allocates nothing in a steady state.
-  virtual void read(std::span<const std::int64_t> indices, float* inputs, float* targets) = 0;
+  // Writes the samples as the first rows of each of the batch's tensors. Allocates nothing in a
+  // steady state.
+  virtual void read(std::span<const std::int64_t> indices, const Batch& batch) = 0;
 };
 
 }  // namespace moil

@@ -5,35 +5,30 @@
 
 namespace moil {
 
-Evaluation evaluate(Network& network, BatchSource& source, const EachSample& each) {
+void for_each_answer(Network& network, BatchSource& source, const EachSample& each) {
   const std::int64_t batch = network.input_info(0).dims[0];
-  const std::int64_t classes = network.output_info(0).dims.elements_per_sample();
-  std::vector<float> targets(static_cast<std::size_t>(batch * classes));
+  const auto outputs = static_cast<std::size_t>(network.output_info(0).dims.elements_per_sample());
+  std::vector<float> targets(static_cast<std::size_t>(batch) * outputs);
+  const NetworkBatch inputs(network);
+  const BatchTensor target{"target", outputs, targets};
   std::vector<std::int64_t> samples;
-  const auto best = [classes](const float* row) {
-    return std::max_element(row, row + classes) - row;
-  };
-  Evaluation result;
-  std::int64_t right = 0;
   for (std::int64_t begin = 0; begin < source.size(); begin += batch) {
     samples.clear();
     for (std::int64_t i = begin; i < std::min(begin + batch, source.size()); ++i)
       samples.push_back(i);
-    source.read(samples, network.input(0), targets.data());
+    source.read(samples, {inputs.inputs(), {&target, 1}});
     network.forward();
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const auto row = static_cast<std::int64_t>(i) * classes;
-      const float* target = targets.data() + row;
-      const float chosen = target[best(network.output(0) + row)];
-      const bool is_right = chosen > 0 && chosen >= target[best(target)];
-      right += is_right ? 1 : 0;
-      if (each) each(samples[i], is_right);
-    }
-    result.samples += static_cast<std::int64_t>(samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      each(samples[i], {network.output(0) + i * outputs, outputs}, {target.row(i), outputs});
   }
-  if (result.samples > 0)
-    result.accuracy = static_cast<double>(right) / static_cast<double>(result.samples);
-  return result;
+}
+
+std::vector<Score> evaluate(Network& network, BatchSource& source, const Task& task,
+                            OutputForm form) {
+  const std::unique_ptr<Scorer> scorer = task.scorer(form);
+  for_each_answer(network, source,
+                  [&](std::int64_t, auto output, auto target) { scorer->add(output, target); });
+  return scorer->scores();
 }
 
 }  // namespace moil

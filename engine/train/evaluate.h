@@ -3,24 +3,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "engine/graph/network.h"
 #include "engine/train/batch_source.h"
+#include "engine/train/task.h"
 
 namespace moil {
 
-struct Evaluation {
-  std::int64_t samples = 0;
-  double accuracy =
-      0;  // top-1, a fraction: the class with the largest logit has the largest target
-          // (a row without a target, a class that the model lacks, is never right)
-};
+// Told of every sample in order: what the network gives and what it is held against.
+using EachSample = std::function<void(std::int64_t sample, std::span<const float> output,
+                                      std::span<const float> target)>;
 
-// Runs every sample of the source once through an inference network whose output 0 is the logits.
-// The last batch is filled up and what fills it ignored. 0 samples give accuracy 0. `each`, where
-// given, is told of every sample in order whether it was right.
-using EachSample = std::function<void(std::int64_t sample, bool right)>;
-[[nodiscard]] Evaluation evaluate(Network& network, BatchSource& source,
-                                  const EachSample& each = {});
+// Runs every sample of the source once through an allocated inference network, whose output 0 is
+// held against the source's only target. The last batch is filled up and what fills it ignored.
+void for_each_answer(Network& network, BatchSource& source, const EachSample& each);
+
+// What a task's scorer says of them.
+[[nodiscard]] std::vector<Score> evaluate(Network& network, BatchSource& source, const Task& task,
+                                          OutputForm form = {});
 
 }  // namespace moil

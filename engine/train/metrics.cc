@@ -78,12 +78,11 @@ TaggingQuality tagging_quality(std::span<const float> scores, std::span<const fl
          " targets for " + std::to_string(labels) + " labels");
   }
   TaggingQuality result;
-  std::vector<Scored> samples(scores.size() / columns);
+  std::vector<Scored> samples;
   for (std::size_t label = 0; label < columns; ++label) {
-    for (std::size_t s = 0; s < samples.size(); ++s) {
-      const std::size_t at = s * columns + label;
-      samples[s] = {scores[at], targets[at] > 0.5F};
-    }
+    samples.clear();
+    for (std::size_t at = label; at < scores.size(); at += columns)
+      if (!std::isnan(targets[at])) samples.push_back({scores[at], targets[at] > 0.5F});
     if (const auto quality = label_quality(samples)) {
       result.auc += quality->auc;
       result.mean_average_precision += quality->average_precision;

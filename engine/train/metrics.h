@@ -51,7 +51,8 @@ struct TaggingQuality {
   int labels = 0;                     // that the means are over: those with positives and negatives
 };
 
-// scores and targets [samples, labels] in rows; a target above 0.5 is a positive. Equal scores are
+// scores and targets [samples, labels] in rows; a target above 0.5 is a positive, one that is
+// NaN leaves its sample out of the label. Equal scores are
 // one point of the curves. Throws kInvalidArgument where sizes do not fit. Allocates.
 [[nodiscard]] TaggingQuality tagging_quality(std::span<const float> scores,
                                              std::span<const float> targets, std::int64_t labels);

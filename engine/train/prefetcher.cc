@@ -6,13 +6,11 @@
 
 namespace moil {
 
-Prefetcher::Prefetcher(BatchSource& source, std::int64_t batch, std::int64_t input_elements,
-                       std::int64_t target_elements)
-    : source_(source), threads_(thread_count()) {
-  for (Buffer& b : buffers_) {
-    b.inputs.resize(static_cast<std::size_t>(batch * input_elements));
-    b.targets.resize(static_cast<std::size_t>(batch * target_elements));
-  }
+Prefetcher::Prefetcher(BatchSource& source, const BatchShape& shape, std::int64_t samples)
+    : source_(source),
+      threads_(thread_count()),
+      buffers_{{shape, static_cast<std::size_t>(samples)},
+               {shape, static_cast<std::size_t>(samples)}} {
   thread_ = std::thread([this] { work(); });
 }
 
@@ -34,14 +32,14 @@ void Prefetcher::request(std::span<const std::int64_t> samples) {
   changed_.notify_all();
 }
 
-Prefetcher::Batch Prefetcher::take() {
+const BatchBuffer& Prefetcher::take() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ready_; });
   ready_ = false;
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  const Buffer& full = buffers_[filling_];
+  const BatchBuffer& full = buffers_[filling_];
   filling_ = 1 - filling_;
-  return {full.inputs.data(), full.targets.data()};
+  return full;
 }
 
 void Prefetcher::work() {
@@ -51,12 +49,12 @@ void Prefetcher::work() {
     changed_.wait(lock, [this] { return stop_ || (open_ && !ready_); });
     if (stop_) return;
     open_ = false;
-    Buffer& buffer = buffers_[filling_];
+    const Batch& batch = buffers_[filling_].batch();
     const auto samples = wanted_;
     lock.unlock();
     std::exception_ptr error;
     try {
-      source_.read(samples, buffer.inputs.data(), buffer.targets.data());
+      source_.read(samples, batch);
     } catch (...) {
       error = std::current_exception();
     }
@@ -67,8 +65,6 @@ void Prefetcher::work() {
   }
 }
 
-std::size_t Prefetcher::bytes() const {
-  return 2 * (buffers_[0].inputs.size() + buffers_[0].targets.size()) * sizeof(float);
-}
+std::size_t Prefetcher::bytes() const { return buffers_[0].bytes() + buffers_[1].bytes(); }
 
 }  // namespace moil

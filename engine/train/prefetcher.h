@@ -6,7 +6,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "engine/train/batch_source.h"
 
@@ -16,33 +15,25 @@ namespace moil {
 // the batch in hand. One consumer thread. Errors of the source are rethrown by take().
 class Prefetcher {
  public:
-  Prefetcher(BatchSource& source, std::int64_t batch, std::int64_t input_elements,
-             std::int64_t target_elements);
+  // samples: of a batch.
+  Prefetcher(BatchSource& source, const BatchShape& shape, std::int64_t samples);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  struct Batch {
-    const float* inputs;
-    const float* targets;
-  };
-
   // `samples` must stay valid until the matching take() returns.
   void request(std::span<const std::int64_t> samples);
   // Waits for the oldest open request. The batch stays valid until the next take().
-  Batch take();
+  const BatchBuffer& take();
 
   std::size_t bytes() const;  // of both buffers
 
  private:
-  struct Buffer {
-    std::vector<float> inputs, targets;
-  };
   void work();
 
   BatchSource& source_;
   int threads_;  // of the consumer's loops, and so of the source's
-  Buffer buffers_[2];
+  BatchBuffer buffers_[2];
   std::mutex mutex_;
   std::condition_variable changed_;
   std::span<const std::int64_t> wanted_;

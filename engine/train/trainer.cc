@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 
 #include "base/error.h"
@@ -55,10 +54,11 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
                                       const std::set<std::string>* trainable_layers,
                                       const TrainerConfig& config) {
   TrainingPlanInput input;
-  // The default is a classifier's, which follows from what the model ends in.
-  const LossDescription loss = config.loss == TrainerConfig().loss
-                                   ? fitting_loss(complete_model(model))
-                                   : LossDescription{config.loss};
+  LossDescription loss = config.loss;
+  if (loss.type.empty()) {
+    loss = fitting_loss(complete_model(model));
+    loss.weighted = config.loss.weighted;
+  }
   input.model =
       prepare_training(model, loss, trainable_layers ? *trainable_layers : all_layers(model));
   input.options.batch = micro_batch_of(config);
@@ -83,19 +83,14 @@ std::size_t prefetch_bytes(const Graph& graph) {
 
 Trainer::Trainer(const ModelDescription& model, const std::set<std::string>* trainable_layers,
                  const TrainerConfig& config, KernelSelector& kernels)
-    : Trainer(model, training_plan_input(model, trainable_layers, config), config, kernels) {}
+    : Trainer(training_plan_input(model, trainable_layers, config), config, kernels) {}
 
-Trainer::Trainer(const ModelDescription& model, const TrainingPlanInput& input,
-                 const TrainerConfig& config, KernelSelector& kernels)
+Trainer::Trainer(const TrainingPlanInput& input, const TrainerConfig& config,
+                 KernelSelector& kernels)
     : config_(config),
       optimizer_(make_optimizer(config.optimizer)),
       network_(input.model, input.options, kernels) {
   check(config.schedule);
-  if (network_.inputs() != 2) {  // the model's, and the target
-    throw Error(ErrorCode::kInvalidArgument, "training needs a model of one input; \"" +
-                                                 model.name + "\" has " +
-                                                 std::to_string(model.inputs.size()));
-  }
   check_micro_batches();
   rate_factors_ = rate_factors_of(network_.graph(), config_);
 }
@@ -131,12 +126,9 @@ void Trainer::allocate(const WeightMap& weights) {
 bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   const std::int64_t total = per_epoch * config_.epochs;
-  const auto elements = [&](std::size_t i) {
-    return network_.input_info(i).dims.elements_per_sample();
-  };
   std::vector<std::int64_t> order;  // outlives the prefetcher, which reads it
   const std::int64_t micro = micro_batch_of(config_), micros = config_.batch / micro;
-  Prefetcher prefetcher(source, micro, elements(0), elements(1));
+  Prefetcher prefetcher(source, training_batch(network_.graph(), config_.loss.weighted), micro);
   while (state_.step < total) {
     const std::int64_t epoch = state_.step / per_epoch;
     order = callbacks.order(epoch);
@@ -190,10 +182,9 @@ double Trainer::step(Prefetcher& prefetcher,
   share_ = 1.0 / static_cast<double>(micros);
   double loss = 0;
   for (std::int64_t m = 0; m < micros; ++m) {
-    const auto next = prefetcher.take();
+    const BatchBuffer& next = prefetcher.take();
     request_next(m);
-    std::memcpy(network_.input(0), next.inputs, network_.input_info(0).bytes());
-    std::memcpy(network_.input(1), next.targets, network_.input_info(1).bytes());
+    next.copy_to(network_);
     network_.train_step(key, m + 1 == micros ? this : nullptr, m > 0, m * micro);
     loss += share_ * static_cast<double>(network_.output(0)[0]);
   }

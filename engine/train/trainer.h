@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/graph/ending.h"
 #include "engine/graph/network.h"
 #include "engine/train/batch_source.h"
 #include "engine/train/optimizer.h"
@@ -24,7 +25,7 @@
 namespace moil {
 
 struct TrainerConfig {
-  std::string loss = "softmax_cross_entropy";
+  LossDescription loss;  // without a type: fitting_loss() of the model
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   // Layers that learn at another rate than the schedule's: its factor, by layer.
@@ -127,8 +128,7 @@ class Trainer : private WeightUpdater {
   void gradient_ready(const WeightUpdate& update) override;
   void all_gradients_ready() override;
   void apply(const WeightUpdate& update) override;
-  Trainer(const ModelDescription& model, const TrainingPlanInput& input,
-          const TrainerConfig& config, KernelSelector& kernels);
+  Trainer(const TrainingPlanInput& input, const TrainerConfig& config, KernelSelector& kernels);
   void check_micro_batches() const;
   double rate_of(std::string_view weight) const;
   std::int64_t count_update(std::string_view weight);

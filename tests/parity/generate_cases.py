@@ -342,6 +342,8 @@ def loss_cases():
               / len(x[0]), loss=True)
         layer("mse", {}, [random(*dims), random(*dims)],
               lambda x, w, _: F.mse_loss(x[0], x[1]), loss=True)
+        layer("huber", {"delta": 0.5}, [random(*dims), random(*dims)],
+              lambda x, w, _: F.huber_loss(x[0], x[1], delta=0.5), loss=True)
 
 
 def sgdw(params, lr, momentum, nesterov, weight_decay):

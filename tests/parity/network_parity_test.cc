@@ -38,7 +38,7 @@ WeightMap weights_of(const Json& places) {
 TrainerConfig config_of(const Json& c) {
   const Json& o = c.at("config");
   TrainerConfig config;
-  if (c.at("loss") != "") config.loss = c.at("loss");
+  if (c.at("loss") != "") config.loss.type = c.at("loss");
   config.optimizer.kind = optimizer_kind(o.at("kind").get<std::string>());
   config.optimizer.learning_rate = o.at("learning_rate");
   config.optimizer.weight_decay = o.at("weight_decay");
@@ -58,7 +58,8 @@ class CaseSource : public BatchSource {
         targets_(Cases::get()->tensor(c.at("targets")).values) {}
 
   std::int64_t size() const override { return samples_; }
-  void read(std::span<const std::int64_t> samples, float* inputs, float* targets) override {
+  void read(std::span<const std::int64_t> samples, const Batch& batch) override {
+    float *inputs = batch.inputs[0].values.data(), *targets = batch.targets[0].values.data();
     for (const auto s : samples) {
       inputs = copy_row(inputs_, s, inputs);
       targets = copy_row(targets_, s, targets);

@@ -22,7 +22,7 @@ void DistillStage::ask_teacher() {
   HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
   teacher.allocate(weights_of(night_.base));
   if (!write_soft_targets(
-          night_.files.soft_targets(), teacher, night_.mix.train, reader_,
+          night_.files.soft_targets(), teacher, *night_.base.task, night_.mix.train, reader_,
           [&](std::int64_t done) { return night_.report(Stage::kDistill, done, total); }))
     throw Stopped{};
 }

@@ -24,13 +24,14 @@ void JudgeStage::look_at_anchor() {
 void JudgeStage::run() {
   night_.begin(Stage::kJudge, 2);
   KernelSelector& kernels = *model_.trainer_kernels;
-  before_ = judge(model_.base_head, weights_of(night_.base), night_.mix, reader_, kernels);
+  const Task& task = *night_.base.task;
+  before_ = judge({model_.base_head, weights_of(night_.base), task}, night_.mix, reader_, kernels);
   night_.progress(Stage::kJudge, 1, 2);
-  after_ = judge(model_.head, weights_of(model_.bundle), night_.mix, reader_, kernels);
+  after_ = judge({model_.head, weights_of(model_.bundle), task}, night_.mix, reader_, kernels);
   night_.progress(Stage::kJudge, 2, 2);
   const AccuracyRecord record = accuracies();
-  if (before_.global) record.keep(night_.file.base_version, *before_.global);
-  if (after_.global) record.keep(night_.file.version, *after_.global);
+  if (const auto before = before_.headline_global()) record.keep(night_.file.base_version, *before);
+  if (const auto after = after_.headline_global()) record.keep(night_.file.version, *after);
 }
 
 AccuracyRecord JudgeStage::accuracies() const {
@@ -38,12 +39,21 @@ AccuracyRecord JudgeStage::accuracies() const {
 }
 
 Measured JudgeStage::measured() const {
-  Measured m = counted(night_.mix);
-  m.global = {before_.global, after_.global};
-  m.local = {before_.local, after_.local};
+  Measured m = counted(night_.mix, *night_.base.task);
+  m.global = {before_.headline_global(), after_.headline_global()};
+  m.local = {before_.headline_local(), after_.headline_local()};
   m.anchor = anchor_;
-  if (after_.local) m.local_classes = local_classes(night_.mix, before_, after_);
+  if (m.local.after && night_.base.task->outputs_are_labels())
+    m.local_classes = local_classes(night_.mix, before_, after_);
   return m;
+}
+
+nlohmann::json JudgeStage::scores() const {
+  const Metric metric = night_.base.task->headline();
+  return {{"metric", metric.name},
+          {"is_fraction", metric.is_fraction},
+          {"global", {{"before", to_json(before_.global)}, {"after", to_json(after_.global)}}},
+          {"local", {{"before", to_json(before_.local)}, {"after", to_json(after_.local)}}}};
 }
 
 nlohmann::json JudgeStage::anchor_details() const {
@@ -51,7 +61,7 @@ nlohmann::json JudgeStage::anchor_details() const {
   if (version == 0) return nullptr;
   nlohmann::json accuracy;
   if (version == night_.file.base_version) {
-    if (before_.global) accuracy = *before_.global;
+    if (const auto before = before_.headline_global()) accuracy = *before;
   } else if (anchor_ && anchor_->global) {
     accuracy = *anchor_->global;
   }

@@ -23,6 +23,8 @@ class JudgeStage {
 
   // As far as it is known by now.
   [[nodiscard]] Measured measured() const;
+  // All that the model's task tells of both models.
+  [[nodiscard]] nlohmann::json scores() const;
   // What the guard held global accuracy against, beside the model before the night; null: nothing.
   [[nodiscard]] nlohmann::json anchor_details() const;
 

@@ -67,7 +67,8 @@ Json night_details(const NightContext& night, const LeftOut& left_out) {
           {"left_out", to_json(left_out, kMostLeftOutTold)},
           {"other_media", night.data.other_media()},
           {"stages", night.clock.by_stage()},
-          {"method", method}};
+          {"method", method},
+          {"task", night.base.task->name()}};
 }
 
 Json training_details(const TrainStage& train) {
@@ -93,6 +94,7 @@ Json details_of(const NightContext& night, const NightStages& stages) {
   details["deadline"] = deadline_details(night);
   details["near_duplicates"] = {{"held_out", stages.near_duplicates.held_out},
                                 {"remark", stages.near_duplicates.remark()}};
+  details["scores"] = stages.judge.scores();
   details["anchor"] = stages.judge.anchor_details();
   details["distilled"] = stages.distill.is_used();
   if (stages.cache.cache() != nullptr) details["cache"] = cache_details(night, model, stages.cache);
@@ -112,6 +114,8 @@ daemon::JobResult night_result(NightContext& night, const NightStages& stages,
   result.global_after = measured.global.after;
   result.local_before = measured.local.before;
   result.local_after = measured.local.after;
+  result.metric = measured.metric.name;
+  result.is_fraction = measured.metric.is_fraction;
   result.epochs = stages.train.training() ? night.spec.train.epochs : 0;
   result.seconds = night.clock.total();
   result.details = details_of(night, stages);

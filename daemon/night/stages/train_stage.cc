@@ -23,7 +23,8 @@ void TrainStage::run() {
   if (saved) curve_ = saved->at("curve");
   for (const Node& node : model.trainer->network().graph().nodes)
     for (const WeightSpec& spec : node.weights) trained_.insert(weight_name(node, spec));
-  FeatureSource source(night_.mix.train, night_.mix.classes.size(), reader_, teacher_);
+  const auto targets = model.bundle.task->targets(night_.mix.classes, model.bundle.labels.size());
+  FeatureSource source(night_.mix.train, *targets, reader_, teacher_);
   last_save_ = std::chrono::steady_clock::now();
   if (!training_->run(source, callbacks(source))) throw Stopped{};
   peak_ = night_.probe.part_peak_bytes();
@@ -115,9 +116,11 @@ void TrainStage::after_epoch(const EpochSummary& summary) {
     const WeightsOfPart weights = [&](const ModelDescription& part) {
       return weights_by_name(part, [&](const std::string& name) { return weight(name); });
     };
-    const Judgement now = judge(model.head, weights, night_.mix, reader_, *model.trainer_kernels);
-    point.global = now.global;
-    point.local = now.local;
+    const Judgement now = judge({model.head, weights, *model.bundle.task}, night_.mix, reader_,
+                                *model.trainer_kernels);
+    point.is_fraction = model.bundle.task->headline().is_fraction;
+    point.global = now.headline_global();
+    point.local = now.headline_local();
   }
   night_.events.curve(point);
   Json entry = {{"epoch", point.epoch}, {"seconds", point.seconds}, {"loss", point.loss}};

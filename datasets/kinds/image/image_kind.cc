@@ -48,9 +48,9 @@ class ImageKind final : public Kind {
     return json;
   }
   std::string fingerprint() const override { return transform_.description().fingerprint(); }
-  std::vector<std::int64_t> dims() const override {
+  std::vector<Dims> inputs() const override {
     const Preprocessing& p = transform_.description();
-    return {p.channels, p.height, p.width};
+    return {{p.channels, p.height, p.width}};
   }
   bool takes(std::string_view media_type) const override { return is_image(media_type); }
   bool has_likeness() const override { return true; }

@@ -107,7 +107,7 @@ class RowsKind final : public Kind {
   std::string fingerprint() const override {
     return digest_of(kArithmetic + to_json().dump()).hex();
   }
-  std::vector<std::int64_t> dims() const override { return description_.dims; }
+  std::vector<Dims> inputs() const override { return {description_.dims}; }
   bool takes(std::string_view media_type) const override { return is_numbers(media_type); }
   bool has_views() const override { return false; }
   // Two characters are a number at least, which takes eight bytes.

@@ -271,7 +271,8 @@ int predict(int argc, char** argv) {
     else if (text.starts_with("bad"))
       predictions.push_back({{"error", {{"code", "bad_data"}, {"message", "not an image"}}}});
     else
-      predictions.push_back({{"top", {{{"label", "seven"}, {"probability", 0.97}}}}});
+      predictions.push_back(
+          {{"top", {{{"label", "seven"}, {"probability", 0.97}}}}, {"labels", {"seven"}}});
   }
   return answer(given, {{"predictions", predictions}});
 }

@@ -9,6 +9,7 @@
 #include "datasets/sampling/per_class.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/daemon/night/support.h"
+#include "tests/engine/train/plain_batch.h"
 
 namespace moil::night {
 namespace {
@@ -49,6 +50,7 @@ class FeatureSourceTest : public ::testing::Test {
   }
 
   ModelBundle bundle_ = small_bundle();
+  std::unique_ptr<Targets> targets_ = bundle_.task->targets({"a", "b", "c", "x"}, 4);
   Freeze freeze_;
   NumberImages global_{{"a", "b", "c"}, 9};
   NumberImages local_{{"x"}, 9, 500};
@@ -315,12 +317,12 @@ TEST_F(FeatureSourceTest, ManyViewsAreFilledInParts) {
 TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
-  FeatureSource source(mix_.train, 4, reader);
+  FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t n = source.size();
   ASSERT_EQ(n, static_cast<std::int64_t>(mix_.train.size()));
   const std::int64_t indices[] = {4, 4 + n, n - 1 + 2 * n};
   std::vector<float> inputs(3 * reader.elements()), targets(12), expected(inputs.size());
-  source.read(indices, inputs.data(), targets.data());
+  moil::testing::read_plain(source, indices, inputs, targets);
   const auto at = [&](std::int64_t i) { return &mix_.train[static_cast<std::size_t>(i)]; };
   const SampleView views[] = {{at(4), 0}, {at(4), 1}, {at(n - 1), 2}};
   reader.read(views, expected.data());
@@ -331,7 +333,7 @@ TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
 TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
-  const FeatureSource source(mix_.train, 4, reader);
+  const FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t n = source.size();
   std::map<std::int64_t, std::set<std::int64_t>> shown;
   for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
@@ -395,7 +397,7 @@ TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
   ASSERT_TRUE(reader.fill(portions, filled, [&](std::int64_t done) { return last = done, true; }));
   EXPECT_EQ(last, reader.feature_maps(portions));
   EXPECT_EQ(filled.computed, static_cast<std::int64_t>(3 * local + mix.local_validation.size()));
-  const FeatureSource source(mix.train, 4, reader);
+  const FeatureSource source(mix.train, *targets_, reader);
   const auto drawn = data::epoch_order(mix.train.size(), 1, 1);
   for (const std::int64_t index : source.order(drawn, 1)) {
     const auto sample = static_cast<std::size_t>(index % source.size());
@@ -410,10 +412,10 @@ TEST_F(FeatureSourceTest, TargetsShareEvenly) {
   std::vector<data::MixedSample> samples(mix_.train.begin(), mix_.train.begin() + 2);
   samples[0].labels = {0, 2};
   samples[1].labels = {3};  // a class that a model of three has no row for
-  FeatureSource source(samples, 3, reader);
+  FeatureSource source(samples, *targets_, reader);
   std::vector<float> inputs(2 * reader.elements()), targets(6, -1.0F);
   const std::int64_t both[] = {0, 1};
-  source.read(both, inputs.data(), targets.data());
+  moil::testing::read_plain(source, both, inputs, targets);
   EXPECT_EQ(targets, (std::vector<float>{0.5F, 0.0F, 0.5F, 0.0F, 0.0F, 0.0F}));
 }
 
@@ -421,10 +423,10 @@ TEST_F(FeatureSourceTest, JudgingCountsUnknownClassesAsWrong) {
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
   const auto head = realize_slice(bundle_.description, freeze_.split, freeze_.split_dims).head;
-  const Judgement judgement = judge(head, weights_in(bundle_), mix_, reader, kernels_);
-  ASSERT_TRUE(judgement.local && judgement.global);
-  EXPECT_EQ(*judgement.local, 0.0);
-  EXPECT_LE(*judgement.global, 1.0);
+  const Judgement judgement =
+      judge({head, weights_in(bundle_), *bundle_.task}, mix_, reader, kernels_);
+  EXPECT_EQ(judgement.headline_local().value(), 0.0);
+  EXPECT_LE(judgement.headline_global().value(), 1.0);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ constexpr std::int64_t kSamples = 24, kSteps = 6;
 class NumberSource final : public BatchSource {
  public:
   std::int64_t size() const override { return kSamples; }
-  void read(std::span<const std::int64_t> indices, float* inputs, float* targets) override {
+  void read(std::span<const std::int64_t> indices, const Batch& batch) override {
+    float *inputs = batch.inputs[0].values.data(), *targets = batch.targets[0].values.data();
     for (const std::int64_t i : indices) {
       for (std::int64_t p = 0; p < 64; ++p)
         *inputs++ = static_cast<float>((p * 7 + i * 13) * (i + 3) % 17) / 8 - 1;

@@ -299,7 +299,7 @@ Json elastic_plan(JobPlace& place, const Json& description) {
   const daemon::JobSpec spec = place.submitted(description);
   const StoredModel base = open_model_folder(place.layout().version(spec.model, 1));
   const NightData data(place.layout(), spec, *base.kind);
-  const data::Mix mix = data.draw_mix(spec, base.labels);
+  const data::Mix mix = data.draw_mix(spec, base);
   NightPlanInput input{base, mix, spec, 0, {}, {}, {}, place.layout().jobs(), {}};
   input.dry = true;
   const NightModel night = plan_night(input);

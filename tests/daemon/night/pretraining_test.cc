@@ -58,7 +58,7 @@ TEST(Pretraining, WithNothingHeldOutAccuracyIsNotMeasured) {
   for (const std::size_t per_class : {3U, 8U}) {  // every fourth is held out
     bool measured = false;
     const auto result = pretrain(NumberImages({"a", "b"}, per_class), options,
-                                 [&](const EpochReport& r) { measured = r.accuracy.has_value(); });
+                                 [&](const EpochReport& r) { measured = r.quality.has_value(); });
     EXPECT_EQ(measured, per_class == 8U);
     EXPECT_EQ(result.report.at("accuracy").is_null(), per_class == 3U);
     EXPECT_EQ(result.report.at("groups").at("mine").is_null(), per_class == 3U);

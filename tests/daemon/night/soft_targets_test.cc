@@ -10,6 +10,7 @@
 #include "daemon/night/head_network.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/daemon/night/support.h"
+#include "tests/engine/train/plain_batch.h"
 
 namespace moil::night {
 namespace {
@@ -31,10 +32,11 @@ class SoftTargetsTest : public ::testing::Test {
 
   bool write(std::int64_t most = 1 << 20) { return write(reader_, most); }
   bool write(FeatureReader& reader, std::int64_t most = 1 << 20) {
-    return write_soft_targets(path_, teacher_, mix_.train, reader, [&](std::int64_t done) {
-      told_.push_back(done);
-      return done < most;
-    });
+    return write_soft_targets(path_, teacher_, *bundle_.task, mix_.train, reader,
+                              [&](std::int64_t done) {
+                                told_.push_back(done);
+                                return done < most;
+                              });
   }
 
   // What the teacher's logits mean, worked out here.
@@ -61,6 +63,7 @@ class SoftTargetsTest : public ::testing::Test {
   NumberImages local_{{"x"}, 9, 500};
   Origins origins_{.global_samples = &global_, .local_samples = &local_};
   ModelBundle bundle_ = small_bundle();
+  std::unique_ptr<Targets> labels_ = bundle_.task->targets({"a", "b", "c", "x"}, 4);
   Freeze freeze_;
   data::Mix mix_;
   KernelSelector kernels_;
@@ -93,10 +96,10 @@ TEST_F(SoftTargetsTest, AreTheTeachersProbabilitiesOfGlobalSamplesAlone) {
 TEST_F(SoftTargetsTest, TakeTheirShareOfAGlobalSamplesTarget) {
   ASSERT_TRUE(write());
   const SoftTargets soft(path_, mix_.train);
-  FeatureSource source(mix_.train, 4, reader_, {&soft, 0.75});
+  FeatureSource source(mix_.train, *labels_, reader_, {&soft, 0.75});
   const std::int64_t both[] = {first(data::Source::kGlobal), first(data::Source::kLocal)};
   std::vector<float> inputs(2 * reader_.elements()), targets(8, -1.0F);
-  source.read(both, inputs.data(), targets.data());
+  moil::testing::read_plain(source, both, inputs, targets);
   const data::MixedSample& global = mix_.train[static_cast<std::size_t>(both[0])];
   std::vector<float> mixed = expected(global);
   for (float& p : mixed) p *= 0.75F;
@@ -130,11 +133,11 @@ TEST_F(SoftTargetsTest, ASampleGetsTheRowOfItsView) {
   FeatureReader viewing(origins_, bundle_.kind, backbone_, nullptr, {}, {3, true});
   ASSERT_TRUE(write(viewing));
   const SoftTargets soft(path_, mix_.train, 3);
-  FeatureSource source(mix_.train, 3, viewing, {&soft, 1.0});
+  FeatureSource source(mix_.train, *labels_, viewing, {&soft, 1.0});
   const std::int64_t sample = first(data::Source::kGlobal) + 1;
   const std::int64_t indices[] = {sample + 2 * source.size(), sample, sample + source.size()};
   std::vector<float> inputs(3 * viewing.elements()), targets(9);
-  source.read(indices, inputs.data(), targets.data());
+  moil::testing::read_plain(source, indices, inputs, targets);
   const std::uint16_t views[] = {2, 0, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     const auto row = std::span(targets).subspan(3 * i, 3);

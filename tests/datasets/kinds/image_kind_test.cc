@@ -28,7 +28,7 @@ TEST(ImageKind, ADescriptionReadsBack) {
   EXPECT_EQ(read->name(), "image");
   EXPECT_EQ(read->to_json(), kind->to_json());
   EXPECT_EQ(read->fingerprint(), description().fingerprint());
-  EXPECT_EQ(read->dims(), (std::vector<std::int64_t>{3, 6, 5}));
+  EXPECT_EQ(read->inputs(), (std::vector<Kind::Dims>{{3, 6, 5}}));
   EXPECT_EQ(read->floats(), 90U);
 }
 

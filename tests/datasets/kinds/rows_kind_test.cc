@@ -30,7 +30,7 @@ TEST(RowsKind, ADescriptionReadsBack) {
   EXPECT_EQ(read->to_json(), kind->to_json());
   EXPECT_EQ(read->fingerprint(), kind->fingerprint());
   EXPECT_NE(read->fingerprint(), rows_kind({{5, 2}, {1, 2}, {3, 5}})->fingerprint());
-  EXPECT_THAT(read->dims(), ElementsAre(5, 2));
+  EXPECT_THAT(read->inputs(), ElementsAre(ElementsAre(5, 2)));
   EXPECT_FALSE(read->has_views());
   EXPECT_TRUE(read->takes(kCsv));
   EXPECT_TRUE(read->takes(kNpy));

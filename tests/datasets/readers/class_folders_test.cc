@@ -39,7 +39,7 @@ TEST(ClassFolders, HiddenAndServiceFoldersAreNoClasses) {
   EXPECT_THAT(passed_over.services, ElementsAre("$RECYCLE.BIN", ".ipynb_checkpoints", "@eaDir",
                                                 "__MACOSX", "cat/.thumbs", "lost+found"));
   EXPECT_EQ(passed_over.said(),
-            "1 file that is no photo in a class's folder, 6 hidden and service folders "
+            "1 file that is no sample in a class's folder, 6 hidden and service folders "
             "($RECYCLE.BIN, .ipynb_checkpoints, @eaDir, __MACOSX, ...)");
   EXPECT_EQ(PassedOver().said(), "");
 }

@@ -80,7 +80,7 @@ TEST_F(ImageFolderTest, SplitsFollowThePolicy) {
 
 TEST_F(ImageFolderTest, WithoutImagesItIsAnError) {
   testing::write_text(folder_ / "empty/readme.txt", "nothing here");
-  expect_error(ErrorCode::kBadData, {"empty", "no image"},
+  expect_error(ErrorCode::kBadData, {"empty", "no sample"},
                [&] { (void)open_image_folder(folder_ / "empty"); });
   expect_error(ErrorCode::kNotFound, {"nowhere"},
                [&] { (void)open_image_folder(folder_ / "nowhere"); });

@@ -17,7 +17,8 @@ constexpr double kRate = 1e-2;
 // kSamples samples, all of them in one batch.
 struct ArraySource final : BatchSource {
   std::int64_t size() const override { return kSamples; }
-  void read(std::span<const std::int64_t> indices, float* to, float* targets_to) override {
+  void read(std::span<const std::int64_t> indices, const Batch& batch) override {
+    float *to = batch.inputs[0].values.data(), *targets_to = batch.targets[0].values.data();
     ASSERT_EQ(indices.size(), static_cast<std::size_t>(kSamples));
     std::copy(inputs.begin(), inputs.end(), to);
     std::copy(targets.begin(), targets.end(), targets_to);

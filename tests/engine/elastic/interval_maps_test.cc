@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/train/trainer.h"
+#include "tests/engine/train/plain_batch.h"
 #include "tests/engine/train/toy_source.h"
 
 namespace moil {
@@ -89,11 +90,11 @@ TEST(IntervalMaps, GivesMapsOfTheCutThatWasFilledLast) {
   BatchSource& first = c.maps.source(c.source);
   EXPECT_NE(&first, &c.source);
   std::vector<float> map(6), target(3);
-  first.read(all.last(1), map.data(), target.data());
+  testing::read_plain(first, all.last(1), map, target);
   EXPECT_TRUE(c.fill("relu1", all).computed);
   EXPECT_TRUE(c.fill("relu0", all).computed);  // the others took their place
   std::vector<float> again(6);
-  c.maps.source(c.source).read(all.last(1), again.data(), target.data());
+  testing::read_plain(c.maps.source(c.source), all.last(1), again, target);
   EXPECT_EQ(again, map);
   EXPECT_TRUE(c.fill("", all).done);
   EXPECT_EQ(&c.maps.source(c.source), &c.source);

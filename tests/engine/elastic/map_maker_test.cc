@@ -7,6 +7,7 @@
 
 #include "engine/graph/realizers/realizers.h"
 #include "engine/train/trainer.h"
+#include "tests/engine/train/plain_batch.h"
 #include "tests/engine/train/toy_source.h"
 
 namespace moil {
@@ -31,7 +32,7 @@ struct Made {
   }
   std::vector<float> read(std::span<const std::int64_t> indices, bool targets) {
     std::vector<float> map(6 * indices.size()), target(3 * indices.size());
-    maps.read(indices, map.data(), target.data());
+    testing::read_plain(maps, indices, map, target);
     return targets ? target : map;
   }
 
@@ -57,7 +58,8 @@ TEST(MapMaker, MapsAreTheNetworksWithItsStatistics) {
   network.allocate();
   network.load(made.weights);
   std::vector<float> targets(3 * kSamples);
-  made.source.read(made.all, network.input(0), targets.data());
+  const std::span inputs(network.input(0), static_cast<std::size_t>(kSamples * kFeatures));
+  testing::read_plain(made.source, made.all, inputs, targets);
   network.forward();
   const std::vector<float> maps = made.read(made.all, false);
   for (std::size_t i = 0; i < maps.size(); ++i)
@@ -111,7 +113,7 @@ TEST(MapMaker, KeepsToItsMemory) {
     ASSERT_EQ(weights.size(), before.size());
     for (const auto& [name, tensor] : before) EXPECT_EQ(weights.at(name).data, tensor.data) << name;
     std::vector<float> map(cut->elements * all.size()), target(3 * all.size());
-    maps.read(all, map.data(), target.data());
+    testing::read_plain(maps, all, map, target);
     made.push_back(std::move(map));
   }
   for (std::size_t i = 0; i < made[0].size(); ++i)

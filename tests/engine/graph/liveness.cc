@@ -15,7 +15,8 @@ const std::set<std::string> kElementWise = {
     "relu", "relu6", "leaky_relu", "sigmoid",  "tanh",    "hard_sigmoid", "hard_swish",
     "silu", "gelu",  "add",        "multiply", "dropout", "batch_norm",   "softmax"};
 const std::set<std::string> kDerivativeFromInput = {"hard_swish", "silu", "gelu"};
-const std::set<std::string> kLosses = {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse"};
+const std::set<std::string> kLosses = {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse",
+                                       "huber"};
 // What may be the same data in another shape.
 const std::set<std::string> kReshapes = {"flatten", "identity", "dropout", "multi_out"};
 

@@ -50,7 +50,7 @@ std::size_t elements(const TensorInfo& info) {
 }
 
 bool is_loss_type(const std::string& type) {
-  return type == "mse" || type.ends_with("_cross_entropy");
+  return type == "mse" || type == "huber" || type.ends_with("_cross_entropy");
 }
 
 }  // namespace

@@ -44,8 +44,50 @@ TEST(MeanSquaredError, ByHand) {
   EXPECT_FLOAT_EQ(loss_of(loss("mse", {2, 2}), {1, 2, 3, 4}, {1, 1, 1, 1}), (0 + 1 + 4 + 9) / 4.0F);
 }
 
+TEST(Huber, ByHand) {
+  const auto spec = loss("huber", {1, 4}, {{"delta", 2.0}});
+  EXPECT_FLOAT_EQ(loss_of(spec, {1, 0, 6, -3}, {0, 0, 1, 0}), (0.5F + 0 + 8 + 4) / 4);
+}
+
+// A target that is NaN counts nothing, and nothing is passed back there.
+TEST(Losses, UnknownTargetsCountNothing) {
+  const Dims dims{1, 9};
+  for (const char* type : {"sigmoid_cross_entropy", "mse", "huber"}) {
+    std::vector<float> x(9, 0.7F), known(9, 0.7F), half(9, NAN);
+    for (std::size_t i = 0; i < 9; ++i) known[i] = half[i] = i % 2 == 0 ? 0.2F : NAN;
+    LayerHarness harness(loss(type, dims));
+    harness.set_input(0, x);
+    harness.set_input(1, half);
+    harness.forward();
+    harness.backward();
+    const float all = loss_of(loss(type, dims), x, std::vector<float>(9, 0.2F));
+    EXPECT_FLOAT_EQ(harness.output()[0], all * 5 / 9) << type;
+    for (std::size_t i = 0; i < 9; ++i)
+      EXPECT_EQ(harness.input_derivative(0)[i] == 0, i % 2 == 1) << type;
+  }
+}
+
+TEST(Losses, WeightsScaleSamples) {
+  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"}) {
+    const LayerSpec weighted{type, {}, {Dims{2, 3}, Dims{2, 3}, Dims{2, 1}}};
+    const std::vector<float> x = {1, 2, 3, 3, 1, 0}, t = {0, 1, 0, 1, 0, 0};
+    const auto with = [&](float first, float second) {
+      LayerHarness harness(weighted);
+      harness.set_input(0, x);
+      harness.set_input(1, t);
+      harness.set_input(2, {first, second});
+      harness.forward();
+      return harness.output()[0];
+    };
+    EXPECT_FLOAT_EQ(with(1, 1), loss_of(loss(type, {2, 3}), x, t)) << type;
+    EXPECT_FLOAT_EQ(with(2, 0) + with(0, 2), 2 * with(1, 1)) << type;
+  }
+  EXPECT_EQ(error_of({"mse", {}, {Dims{2, 3}, Dims{2, 3}, Dims{2, 3}}}),
+            "takes one weight a sample, input 2");
+}
+
 TEST(Losses, DerivativesAgreeWithDifferences) {
-  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse"}) {
+  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"}) {
     for (const Dims& dims : {Dims{4, 10}, Dims{3, 37}, Dims{2, 3, 4, 5}, Dims{2, 6, 5}})
       expect_gradients(loss(type, dims));
   }
@@ -53,7 +95,7 @@ TEST(Losses, DerivativesAgreeWithDifferences) {
 }
 
 TEST(Losses, DoNotDependOnThreads) {
-  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse"})
+  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"})
     expect_thread_independent(loss(type, {64, 1001}));
 }
 
@@ -63,6 +105,7 @@ TEST(Losses, Errors) {
   EXPECT_EQ(error_of({"softmax_cross_entropy", {}, {Dims{2, 3}}}), "takes 2 inputs, has 1");
   const auto wrong = loss("sigmoid_cross_entropy", {2, 2}, {{"reduction", std::string("none")}});
   EXPECT_NE(error_of(wrong).find("reduction"), std::string::npos);
+  EXPECT_NE(error_of(loss("huber", {2, 2}, {{"delta", 0.0}})).find("delta"), std::string::npos);
 }
 
 }  // namespace

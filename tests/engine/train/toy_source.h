@@ -24,7 +24,8 @@ class ToySource : public BatchSource {
 
   std::int64_t size() const override { return samples_; }
 
-  void read(std::span<const std::int64_t> samples, float* inputs, float* targets) override {
+  void read(std::span<const std::int64_t> samples, const Batch& batch) override {
+    float *inputs = batch.inputs[0].values.data(), *targets = batch.targets[0].values.data();
     if (fails_at >= 0 && reads >= fails_at) throw std::runtime_error("the disk is gone");
     ++reads;
     for (const std::int64_t s : samples) {

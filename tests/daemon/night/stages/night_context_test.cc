@@ -35,7 +35,7 @@ TEST_F(NightContextTest, StopsBetweenSteps) {
 // Forgetting wins against a running night, from the next stage on.
 TEST_F(NightContextTest, AStageDoesNotBeginWithAForgottenSample) {
   NightContext night(place_.layout(), file_, events_, stop_);
-  night.mix = night.data.draw_mix(night.spec, {"a", "b", "c"});
+  night.mix = night.data.draw_mix(night.spec, night.base);
   night.begin(Stage::kCache, 1);
   const auto local = std::ranges::find_if(night.mix.train, [](const data::MixedSample& sample) {
     return sample.ref.source == data::Source::kLocal;

@@ -1,0 +1,48 @@
+#include "datasets/readers/split_labels.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+
+namespace moil::data {
+
+std::vector<std::string> split_label(const std::string& text, char separator) {
+  std::vector<std::string> labels;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    const std::string label = text.substr(begin, end - begin);
+    if (label.empty())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "'" + text + "' is no list of labels with '" + separator + "' between them");
+    if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+    begin = end + 1;
+  }
+  return labels;
+}
+
+SplitLabels::SplitLabels(const SampleDataset& base, char separator) : base_(base) {
+  std::map<std::string, ClassId> ids;
+  std::vector<std::string> classes;
+  std::vector<std::vector<ClassId>> labels_of;
+  for (const std::string& name : base.classes()) {
+    std::vector<ClassId>& labels = labels_of.emplace_back();
+    for (const std::string& label : split_label(name, separator)) {
+      const auto [id, is_new] = ids.emplace(label, static_cast<ClassId>(classes.size()));
+      if (is_new) classes.push_back(label);
+      labels.push_back(id->second);
+    }
+  }
+  table_ = SampleTable(std::move(classes));
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    std::vector<ClassId> labels;
+    for (const ClassId label : base.labels(i))
+      labels.insert(labels.end(), labels_of[label].begin(), labels_of[label].end());
+    std::ranges::sort(labels);
+    const auto doubles = std::ranges::unique(labels);
+    labels.erase(doubles.begin(), doubles.end());
+    table_.add(std::move(labels), base.split(i));
+  }
+}
+
+}  // namespace moil::data

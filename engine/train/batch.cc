@@ -1,0 +1,98 @@
+#include "engine/train/batch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/graph/network.h"
+
+namespace moil {
+namespace {
+
+BatchShape::Tensor tensor_of(const Graph& graph, int value) {
+  const Value& v = graph.values[static_cast<std::size_t>(value)];
+  return {v.name, static_cast<std::size_t>(v.info.dims.elements_per_sample())};
+}
+
+std::size_t elements_of(const std::vector<BatchShape::Tensor>& tensors) {
+  std::size_t elements = 0;
+  for (const BatchShape::Tensor& tensor : tensors) elements += tensor.elements;
+  return elements;
+}
+
+}  // namespace
+
+std::size_t elements_of_sample(std::span<const BatchTensor> tensors) {
+  std::size_t elements = 0;
+  for (const BatchTensor& tensor : tensors) elements += tensor.elements;
+  return elements;
+}
+
+void scatter(const float* rows, std::size_t samples, std::span<const BatchTensor> tensors) {
+  for (std::size_t s = 0; s < samples; ++s) {
+    for (const BatchTensor& tensor : tensors) {
+      std::copy_n(rows, tensor.elements, tensor.row(s));
+      rows += tensor.elements;
+    }
+  }
+}
+
+std::size_t BatchShape::bytes_of_sample() const {
+  return (elements_of(inputs) + elements_of(targets) + (weighted ? 1 : 0)) * sizeof(float);
+}
+
+BatchShape training_batch(const Graph& training, bool weighted) {
+  BatchShape shape;
+  shape.weighted = weighted;
+  const std::size_t target = training.inputs.size() - (weighted ? 2 : 1);
+  for (std::size_t i = 0; i < target; ++i)
+    shape.inputs.push_back(tensor_of(training, training.inputs[i]));
+  shape.targets.push_back(tensor_of(training, training.inputs[target]));
+  return shape;
+}
+
+BatchBuffer::BatchBuffer(BatchShape shape, std::size_t samples) : shape_(std::move(shape)) {
+  values_.resize(shape_.bytes_of_sample() / sizeof(float) * samples);
+  std::span<float> rest(values_);
+  const auto take = [&](std::size_t elements) {
+    const std::span<float> taken = rest.first(elements * samples);
+    rest = rest.subspan(taken.size());
+    return taken;
+  };
+  for (const auto& t : shape_.inputs) inputs_.push_back({t.name, t.elements, take(t.elements)});
+  for (const auto& t : shape_.targets) targets_.push_back({t.name, t.elements, take(t.elements)});
+  batch_ = {inputs_, targets_, rest};
+}
+
+void BatchBuffer::copy_to(Network& training) const {
+  std::size_t input = 0;
+  const auto copy = [&](std::span<const float> values) {
+    std::memcpy(training.input(input++), values.data(), values.size_bytes());
+  };
+  for (const BatchTensor& tensor : inputs_) copy(tensor.values);
+  for (const BatchTensor& tensor : targets_) copy(tensor.values);
+  if (shape_.weighted) copy(batch_.weights);
+}
+
+NetworkBatch::NetworkBatch(Network& network) {
+  for (std::size_t i = 0; i < network.inputs(); ++i) inputs_.push_back(tensor(network, i));
+  batch_ = {inputs_, targets_};
+}
+
+NetworkBatch::NetworkBatch(Network& network, const BatchShape& shape) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < shape.inputs.size(); ++i) inputs_.push_back(tensor(network, next++));
+  for (std::size_t i = 0; i < shape.targets.size(); ++i)
+    targets_.push_back(tensor(network, next++));
+  batch_ = {inputs_, targets_};
+  if (shape.weighted) batch_.weights = tensor(network, next).values;
+}
+
+BatchTensor NetworkBatch::tensor(Network& network, std::size_t input) const {
+  const Graph& graph = network.graph();
+  const Dims& dims = network.input_info(input).dims;
+  return {graph.values[static_cast<std::size_t>(graph.inputs[input])].name,
+          static_cast<std::size_t>(dims.elements_per_sample()),
+          {network.input(input), static_cast<std::size_t>(dims.elements())}};
+}
+
+}  // namespace moil

@@ -1,0 +1,90 @@
+// A batch of samples: spans of named tensors.
+//
+// A network takes one or more inputs, and training gives it a target and, if asked, a weight a
+// sample. Each is a tensor of its own: its samples lie one after the other, in the network's memory
+// order (channels-last).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace moil {
+
+class Network;
+struct Graph;
+
+struct BatchTensor {
+  std::string_view name;    // of the network's input that it is for
+  std::size_t elements;     // of one sample
+  std::span<float> values;  // of all samples
+
+  float* row(std::size_t sample) const { return values.data() + sample * elements; }
+};
+
+struct Batch {
+  std::span<const BatchTensor> inputs;   // in the model's order
+  std::span<const BatchTensor> targets;  // in the order of the model's outputs
+  std::span<float> weights = {};  // of the samples' losses; empty where the network takes none
+};
+
+// The elements of one sample, of all tensors together.
+[[nodiscard]] std::size_t elements_of_sample(std::span<const BatchTensor> tensors);
+// rows: samples, each with what every tensor takes of it, one after the other.
+void scatter(const float* rows, std::size_t samples, std::span<const BatchTensor> tensors);
+
+// The name and size of each tensor of a batch.
+struct BatchShape {
+  struct Tensor {
+    std::string name;
+    std::size_t elements = 0;  // of one sample
+  };
+  std::vector<Tensor> inputs, targets;
+  bool weighted = false;
+
+  std::size_t bytes_of_sample() const;
+};
+// Of a network as training has it (graph/ending.h): behind the model's inputs, its target, and the
+// samples' weights where `weighted`.
+[[nodiscard]] BatchShape training_batch(const Graph& training, bool weighted);
+
+// A batch and its memory.
+class BatchBuffer {
+ public:
+  BatchBuffer(BatchShape shape, std::size_t samples);
+  BatchBuffer(const BatchBuffer&) = delete;
+  BatchBuffer& operator=(const BatchBuffer&) = delete;
+
+  const Batch& batch() const { return batch_; }
+  std::size_t bytes() const { return values_.size() * sizeof(float); }
+  // Into the inputs of a network of training_batch()'s shape and of so many samples a batch.
+  void copy_to(Network& training) const;
+
+ private:
+  BatchShape shape_;
+  std::vector<float> values_;
+  std::vector<BatchTensor> inputs_, targets_;
+  Batch batch_;
+};
+
+// A batch that lies in the network's own inputs: all of them are the model's.
+class NetworkBatch {
+ public:
+  // `network` is allocated and outlives it.
+  explicit NetworkBatch(Network& network);
+  // Of a network as training has it.
+  NetworkBatch(Network& network, const BatchShape& shape);
+
+  const Batch& batch() const { return batch_; }
+  std::span<const BatchTensor> inputs() const { return inputs_; }
+
+ private:
+  BatchTensor tensor(Network& network, std::size_t input) const;
+
+  std::vector<BatchTensor> inputs_, targets_;
+  Batch batch_;
+};
+
+}  // namespace moil

@@ -1,0 +1,112 @@
+// A task: what a model's outputs are for.
+//
+// It names the loss that trains the model, makes targets of a sample's labels, says what the
+// outputs answer, and measures how good answers are. The description of a model's task is JSON and
+// part of the model's folder ({"task": "tag", ...}). Whoever trains, judges or asks a model asks
+// its task and knows nothing else of what outputs mean. docs/tasks.md says how to add one.
+//
+// A Task is immutable and may be asked from any thread; so are its Targets. A Scorer is one
+// thread's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/ending.h"
+
+namespace moil {
+
+// What quality is told by.
+struct Metric {
+  std::string name;  // as a sentence has it: "accuracy"
+  bool higher_is_better = true;
+  bool is_fraction = true;  // of 1, told in percent
+
+  // By how much `after` is worse than `before`; below 0 where it is better.
+  double loss_between(double before, double after) const {
+    return higher_is_better ? before - after : after - before;
+  }
+};
+
+struct Score {
+  std::string name;             // in JSON: "accuracy"
+  std::optional<double> value;  // nothing where the samples do not tell
+};
+
+// What the outputs of samples are held against, by the samples' labels.
+class Targets {
+ public:
+  virtual ~Targets() = default;
+  // labels: numbers into the names that the targets were made for; one or more. `target` has an
+  // element an output. A label that has no output is passed over. An element that is NaN counts in
+  // no loss and in no score, unless something else is known of it (a soft target).
+  virtual void write(std::span<const std::uint32_t> labels, std::span<float> target) const = 0;
+};
+
+class Scorer {
+ public:
+  virtual ~Scorer() = default;
+  // One sample: what the network gave, and what it is held against.
+  virtual void add(std::span<const float> output, std::span<const float> target) = 0;
+  // Of all samples so far: first the task's headline, then whatever else is worth telling.
+  [[nodiscard]] virtual std::vector<Score> scores() const = 0;
+};
+
+// What the functions below have to know of a model's output.
+struct OutputForm {
+  bool probabilities = false;  // it is made of them already, in training it is not
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;  // "classify"
+  // What task_from_json() reads.
+  [[nodiscard]] virtual nlohmann::json to_json() const = 0;
+
+  // What trains a complete model. kInvalidArgument or kUnimplemented, with what to do, where the
+  // model's output does not fit the task.
+  [[nodiscard]] virtual LossDescription loss(const ModelDescription& model) const = 0;
+  // Whether every output is a label's, so that labels can be added; else outputs are numbers that
+  // have names.
+  [[nodiscard]] virtual bool outputs_are_labels() const = 0;
+  // Of samples with these labels, for a network of so many outputs. kInvalidArgument, naming the
+  // label, for one that can be no target.
+  [[nodiscard]] virtual std::unique_ptr<Targets> targets(const std::vector<std::string>& labels,
+                                                         std::size_t outputs) const = 0;
+  // Turns an output into what this model teaches another of the sample: a target.
+  virtual void soften(std::span<float> output, OutputForm form) const = 0;
+
+  // Turns an output into what is told: probabilities, or numbers in the user's unit.
+  virtual void answer(std::span<float> output, OutputForm form) const = 0;
+  // The labels that an output says, by their number; none where outputs are no labels'.
+  [[nodiscard]] virtual std::vector<std::uint32_t> said(std::span<const float> output,
+                                                        OutputForm form) const = 0;
+
+  // What reports tell and the guard compares.
+  [[nodiscard]] virtual Metric headline() const = 0;
+  // Whether a label's score needs samples without the label beside those with it.
+  [[nodiscard]] virtual bool compares_samples() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Scorer> scorer(OutputForm form) const = 0;
+};
+
+using TaskPtr = std::shared_ptr<const Task>;
+
+// What Task::to_json() gave; null is a classifier's, as all models were once. kInvalidArgument,
+// naming the field, for what no task describes.
+[[nodiscard]] TaskPtr task_from_json(const nlohmann::json& json);
+
+// Adds a task of the caller's, before any thread asks for one. kAlreadyExists.
+using TaskReader = std::function<TaskPtr(const nlohmann::json&)>;
+void register_task(const std::string& name, TaskReader reader);
+[[nodiscard]] std::vector<std::string> task_names();
+
+}  // namespace moil

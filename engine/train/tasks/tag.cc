@@ -1,0 +1,169 @@
+#include "engine/train/tasks/tag.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "engine/train/metrics.h"
+#include "engine/train/tasks/task_fields.h"
+
+namespace moil {
+namespace {
+
+constexpr double kUsualThreshold = 0.5;
+
+float probability(float output, OutputForm form) {
+  return form.probabilities ? output : 1 / (1 + std::exp(-output));
+}
+
+class TagTargets final : public Targets {
+ public:
+  explicit TagTargets(bool unnamed_is_unknown)
+      : unnamed_(unnamed_is_unknown ? std::numeric_limits<float>::quiet_NaN() : 0) {}
+
+  void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
+    std::ranges::fill(target, unnamed_);
+    for (const std::uint32_t label : labels)
+      if (label < target.size()) target[label] = 1;
+  }
+
+ private:
+  const float unnamed_;
+};
+
+using Thresholds = std::map<std::uint32_t, double>;
+
+double threshold_of(const Thresholds& thresholds, std::size_t label) {
+  const auto own = thresholds.find(static_cast<std::uint32_t>(label));
+  return own == thresholds.end() ? kUsualThreshold : own->second;
+}
+
+class TagScorer final : public Scorer {
+ public:
+  TagScorer(const Thresholds& thresholds, OutputForm form) : thresholds_(thresholds), form_(form) {}
+
+  void add(std::span<const float> output, std::span<const float> target) override {
+    labels_ = output.size();
+    for (const float x : output) probabilities_.push_back(probability(x, form_));
+    targets_.insert(targets_.end(), target.begin(), target.end());
+  }
+
+  std::vector<Score> scores() const override {
+    std::vector<Score> scores = {{"auc", {}}, {"mean_average_precision", {}}, {"f1", {}}};
+    if (labels_ == 0) return scores;
+    const TaggingQuality quality =
+        tagging_quality(probabilities_, targets_, static_cast<std::int64_t>(labels_));
+    if (quality.labels > 0) {
+      scores[0].value = quality.auc;
+      scores[1].value = quality.mean_average_precision;
+    }
+    scores[2].value = f1();
+    return scores;
+  }
+
+ private:
+  // The mean over labels that some sample has.
+  std::optional<double> f1() const {
+    Mean mean;
+    for (std::size_t label = 0; label < labels_; ++label) {
+      double right = 0, said = 0, are = 0;
+      for (std::size_t at = label; at < targets_.size(); at += labels_) {
+        if (std::isnan(targets_[at])) continue;
+        const bool is = targets_[at] > 0.5F;
+        const bool says = probabilities_[at] >= threshold_of(thresholds_, label);
+        right += is && says ? 1 : 0;
+        said += says ? 1 : 0;
+        are += is ? 1 : 0;
+      }
+      if (are > 0) mean.add(2 * right / (said + are));
+    }
+    if (mean.count() == 0) return std::nullopt;
+    return mean.value();
+  }
+
+  const Thresholds& thresholds_;
+  const OutputForm form_;
+  std::size_t labels_ = 0;
+  std::vector<float> probabilities_, targets_;
+};
+
+class Tag final : public Task {
+ public:
+  explicit Tag(TagDescription description) : description_(std::move(description)) {}
+
+  std::string_view name() const override { return "tag"; }
+  nlohmann::json to_json() const override {
+    nlohmann::json json = {{"task", "tag"}};
+    if (description_.unnamed_is_unknown) json["unnamed"] = "unknown";
+    const Thresholds& own = description_.thresholds;
+    for (std::size_t label = 0; !own.empty() && label <= own.rbegin()->first; ++label)
+      json["thresholds"].push_back(threshold_of(own, label));
+    return json;
+  }
+
+  LossDescription loss(const ModelDescription& model) const override {
+    const Ending ending = ending_of(model).kind;
+    if (ending == Ending::kSoftmax)
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the model ends in a softmax, whose probabilities are one label's alone; task "
+                  "\"tag\" takes logits or a sigmoid");
+    check_ending(model);
+    return {"sigmoid_cross_entropy", {{"reduction", std::string("sum")}}};
+  }
+  bool outputs_are_labels() const override { return true; }
+  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t) const override {
+    return std::make_unique<TagTargets>(description_.unnamed_is_unknown);
+  }
+  void soften(std::span<float> output, OutputForm form) const override { answer(output, form); }
+
+  void answer(std::span<float> output, OutputForm form) const override {
+    for (float& x : output) x = probability(x, form);
+  }
+  std::vector<std::uint32_t> said(std::span<const float> output, OutputForm form) const override {
+    std::vector<std::uint32_t> labels;
+    for (std::uint32_t label = 0; label < output.size(); ++label)
+      if (probability(output[label], form) >= threshold_of(description_.thresholds, label))
+        labels.push_back(label);
+    return labels;
+  }
+
+  Metric headline() const override { return {"AUC"}; }
+  bool compares_samples() const override { return true; }
+  std::unique_ptr<Scorer> scorer(OutputForm form) const override {
+    return std::make_unique<TagScorer>(description_.thresholds, form);
+  }
+
+ private:
+  const TagDescription description_;
+};
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, "task \"tag\": " + what);
+}
+
+}  // namespace
+
+TaskPtr tag_task(TagDescription description) {
+  return std::make_shared<Tag>(std::move(description));
+}
+
+TaskPtr read_tag(const nlohmann::json& json) {
+  require_fields(json, {"task", "unnamed", "thresholds"});
+  TagDescription description;
+  const nlohmann::json unnamed = json.value("unnamed", nlohmann::json("absent"));
+  if (unnamed != "absent" && unnamed != "unknown")
+    fail("\"unnamed\" is \"absent\" or \"unknown\", not " + unnamed.dump());
+  description.unnamed_is_unknown = unnamed == "unknown";
+  const nlohmann::json thresholds = json.value("thresholds", nlohmann::json::array());
+  if (!thresholds.is_array()) fail("\"thresholds\" is a list of numbers");
+  for (std::uint32_t label = 0; label < thresholds.size(); ++label) {
+    const nlohmann::json& threshold = thresholds[label];
+    if (!threshold.is_number() || threshold < 0 || threshold > 1)
+      fail("a threshold is a number from 0 to 1, not " + threshold.dump());
+    if (threshold != kUsualThreshold) description.thresholds[label] = threshold;
+  }
+  return tag_task(std::move(description));
+}
+
+}  // namespace moil

@@ -1,0 +1,26 @@
+// Task "tag": a sample has any number of labels; each output is one label's, by itself.
+//
+// Sigmoid cross-entropy, summed over the labels of a sample. The headline is the area under the ROC
+// curve, the mean over labels that some samples have and others lack (MoIL, §5); beside it mean
+// average precision, and F1 at each label's threshold. Soft targets are the model's probabilities.
+#pragma once
+
+#include <map>
+
+#include "engine/train/task.h"
+
+namespace moil {
+
+struct TagDescription {
+  // A sample without a label may have it all the same: then it is no example of what lacks it.
+  bool unnamed_is_unknown = false;
+  // Of probabilities; 0.5 for a label that is not named. By the label's number.
+  std::map<std::uint32_t, double> thresholds = {};
+};
+
+[[nodiscard]] TaskPtr tag_task(TagDescription description = {});
+// {"task": "tag", "unnamed": "absent" or "unknown", "thresholds": [0.5, ...]}, one a label, in the
+// labels' order; fewer than labels are fine. kInvalidArgument.
+[[nodiscard]] TaskPtr read_tag(const nlohmann::json& json);
+
+}  // namespace moil

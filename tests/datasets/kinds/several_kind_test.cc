@@ -1,0 +1,154 @@
+#include "datasets/kinds/several/several_kind.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "datasets/labels/media_type.h"
+
+namespace moil::data {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes tar(const std::vector<std::pair<std::string, std::string>>& files) {
+  Bytes bytes(64 << 10);
+  std::size_t used = 0;
+  archive* out = archive_write_new();
+  archive_write_set_format_ustar(out);
+  archive_write_open_memory(out, bytes.data(), bytes.size(), &used);
+  archive_entry* entry = archive_entry_new();
+  for (const auto& [name, text] : files) {
+    archive_entry_clear(entry);
+    archive_entry_set_pathname(entry, name.c_str());
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_size(entry, static_cast<la_int64_t>(text.size()));
+    archive_write_header(out, entry);
+    archive_write_data(out, text.data(), text.size());
+  }
+  archive_entry_free(entry);
+  archive_write_free(out);
+  bytes.resize(used);
+  return bytes;
+}
+
+const Json kDescription = {
+    {"kind", "several"},
+    {"inputs",
+     {{{"file", "gyro"}, {"kind", "rows"}, {"dims", {2}}, {"mean", {0, 1}}, {"std", {1, 2}}},
+      {{"file", "volt"}, {"kind", "rows"}, {"dims", {1}}, {"mean", {3}}, {"std", {1}}}}}};
+
+std::string refusal(const Json& description) {
+  try {
+    (void)kind_from_json(description);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    return e.what();
+  }
+  return "";
+}
+
+std::string bad_data(const Bytes& archive) {
+  try {
+    kind_from_json(kDescription)->maker({})->load(archive, "sample 7");
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kBadData);
+    return e.what();
+  }
+  return "";
+}
+
+TEST(SeveralKind, ADescriptionReadsBack) {
+  const KindPtr kind = kind_from_json(kDescription);
+  EXPECT_EQ(kind_from_json(kind->to_json())->fingerprint(), kind->fingerprint());
+  EXPECT_THAT(kind->inputs(), ElementsAre(ElementsAre(2), ElementsAre(1)));
+  EXPECT_EQ(kind->floats(), 3U);
+  EXPECT_FALSE(kind->has_views());
+  Json other = kDescription;
+  other["inputs"][0]["file"] = "gyro2";
+  EXPECT_NE(kind_from_json(other)->fingerprint(), kind->fingerprint());
+}
+
+TEST(SeveralKind, EachFileIsAnInput) {
+  const auto maker = kind_from_json(kDescription)->maker({});
+  const Bytes archive = tar({{"a/volt.csv", "5\n"}, {"a/gyro.csv", "1,7\n"}, {"notes.txt", "x"}});
+  ASSERT_EQ(media_type_of(archive), kTar);
+  maker->load(archive, "sample");
+  std::vector<float> out(3);
+  maker->make({}, 0, out.data());
+  EXPECT_THAT(out, ElementsAre(1, 3, 2));
+}
+
+TEST(SeveralKind, DamagedAndOtherArchivesAreNamed) {
+  EXPECT_THAT(bad_data(tar({{"gyro.csv", "1,2"}})), HasSubstr("no file called \"volt\""));
+  EXPECT_THAT(bad_data(tar({{"gyro.csv", "1,2"}, {"gyro.npy", "x"}, {"volt.csv", "1"}})),
+              HasSubstr("several files called \"gyro\""));
+  EXPECT_THAT(bad_data(tar({{"gyro.csv", "1,2,3"}, {"volt.csv", "1"}})),
+              HasSubstr("sample 7, gyro: it holds 1x3 numbers; the model takes 2"));
+  Bytes cut = tar({{"gyro.csv", std::string(4000, '1')}, {"volt.csv", "1"}});
+  cut.resize(1024);
+  EXPECT_THAT(bad_data(cut), HasSubstr("sample 7"));
+  EXPECT_THAT(bad_data({1, 2, 3}), HasSubstr("no sound tar archive"));
+}
+
+TEST(SeveralKind, WrongDescriptionsAreNamed) {
+  EXPECT_THAT(refusal({{"kind", "several"}, {"inputs", Json::array()}}), HasSubstr("0 entries"));
+  EXPECT_THAT(refusal({{"kind", "several"}, {"inputs", 3}}), HasSubstr("no list"));
+  Json twice = kDescription, path = kDescription, nested = kDescription;
+  twice["inputs"][1]["file"] = "gyro";
+  path["inputs"][1]["file"] = "../volt";
+  nested["inputs"][1] = kDescription;
+  nested["inputs"][1]["file"] = "volt";
+  EXPECT_THAT(refusal(twice), HasSubstr("twice"));
+  EXPECT_THAT(refusal(path), HasSubstr("without a dot or a slash"));
+  EXPECT_THAT(refusal(nested), HasSubstr("itself"));
+}
+
+// A kind of a user's own, through what the headers offer: the number of bytes.
+class SizeKind final : public Kind {
+  class Maker final : public SampleMaker {
+   public:
+    void load(std::span<const std::uint8_t> bytes, std::string_view) override {
+      size_ = static_cast<float>(bytes.size());
+    }
+    void make(const Digest&, std::uint16_t, float* out) override { *out = size_; }
+    void release() override {}
+
+   private:
+    float size_ = 0;
+  };
+
+ public:
+  std::string_view name() const override { return "size"; }
+  Json to_json() const override { return {{"kind", "size"}}; }
+  std::string fingerprint() const override { return digest_of("size").hex(); }
+  std::vector<Dims> inputs() const override { return {{1}}; }
+  bool takes(std::string_view) const override { return true; }
+  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
+                                           std::uint64_t) const override {
+    return 1;
+  }
+  bool has_views() const override { return false; }
+  std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
+    return std::make_unique<Maker>();
+  }
+};
+
+TEST(Kind, AnotherOneIsRegistered) {
+  register_kind("size", [](const Json&) { return std::make_shared<SizeKind>(); });
+  EXPECT_THROW(register_kind("size", {}), Error);
+  const auto maker = kind_from_json({{"kind", "size"}})->maker({});
+  float size = 0;
+  maker->load(Bytes(7), "");
+  maker->make({}, 0, &size);
+  EXPECT_EQ(size, 7);
+}
+
+}  // namespace
+}  // namespace moil::data

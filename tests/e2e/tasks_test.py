@@ -1,0 +1,341 @@
+"""Nights of models that are no classifiers of one input: tags, numbers, and two inputs."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import struct
+import subprocess
+import tarfile
+import tempfile
+import unittest
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from world import ctl_of, daemon_in
+from night.daemon import Daemon
+from night.moilctl import Moilctl
+from night.programs import ProgramError, program, run
+
+SIDE = 12
+COLOURS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 60, 230), "yellow": (220, 210, 40)}
+ADAM = ["--optimizer", "adam", "--learning-rate", "0.003"]
+Layers = list[dict[str, Any]]
+
+
+def png(pixels: list[list[tuple[int, int, int]]]) -> bytes:
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", len(pixels[0]), len(pixels), 8, 2, 0, 0, 0)
+    rows = b"".join(b"\0" + bytes(value for pixel in row for value in pixel) for row in pixels)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def figure(colour: str, shape: str, draw: random.Random) -> bytes:
+    """A disc, a square or a cross of one colour, somewhere on noise."""
+    middle_y, middle_x, size = draw.uniform(4, 7), draw.uniform(4, 7), draw.uniform(2.6, 3.8)
+
+    def is_inside(y: int, x: int) -> bool:
+        dy, dx = abs(y - middle_y), abs(x - middle_x)
+        if shape == "disc":
+            return dy * dy + dx * dx < size * size
+        if shape == "square":
+            return max(dy, dx) < 0.85 * size
+        return min(dy, dx) < 1 and max(dy, dx) < size
+
+    def pixel(y: int, x: int) -> tuple[int, int, int]:
+        base = COLOURS[colour] if is_inside(y, x) else (110, 110, 110)
+        red, green, blue = (max(0, min(255, round(draw.gauss(value, 25)))) for value in base)
+        return red, green, blue
+
+    return png([[pixel(y, x) for x in range(SIDE)] for y in range(SIDE)])
+
+
+def dense(name: str, source: str, units: int) -> dict[str, Any]:
+    return {"name": name, "type": "fully_connected", "inputs": [source], "properties": {"units": units}}
+
+
+def relu(source: str) -> dict[str, Any]:
+    return {"name": f"{source}_relu", "type": "relu", "inputs": [source]}
+
+
+def conv(name: str, source: str, channels: int) -> dict[str, Any]:
+    properties = {"out_channels": channels, "kernel": 3, "padding": 1, "stride": 2}
+    return {"name": name, "type": "conv2d", "inputs": [source], "properties": properties}
+
+
+def figure_layers(source: str) -> Layers:
+    return [conv("conv1", source, 12), relu("conv1"), conv("conv2", "conv1_relu", 24), relu("conv2")]
+
+
+def write_model(file: Path, inputs: dict[str, list[int]], layers: Layers) -> Path:
+    taken = [{"name": name, "dims": dims} for name, dims in inputs.items()]
+    model = {"format": "moil-model", "version": 1, "name": file.stem, "inputs": taken, "layers": layers}
+    file.write_text(json.dumps({**model, "outputs": [layers[-1]["name"]]}))
+    return file
+
+
+class TaskTest(unittest.TestCase):
+    """A folder and a daemon for each class of tests."""
+
+    folder: Path
+    daemon: Daemon
+    ctl: Moilctl
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-tasks-")))
+        (cls.folder / "device").mkdir()
+        cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device"))
+        cls.ctl = ctl_of(cls.daemon)
+
+    @classmethod
+    def pretrain(cls, model: Path, *arguments: str | Path) -> Path:
+        command = [program("moil-pretrain"), "train", "--model", model, "--threads", "1"]
+        run([*command, *arguments, "--out", cls.folder / "base"])
+        return cls.folder / "base"
+
+    @classmethod
+    def label(cls, files: Sequence[Path], *labels: str) -> None:
+        """Every third is held out."""
+        named = [word for label in labels for word in ("--label", label)]
+        cls.ctl.json("label", "add", *[file for i, file in enumerate(files) if i % 3], *named, "--split", "train")
+        cls.ctl.json("label", "add", *files[::3], *named, "--split", "val")
+
+    def spec(self, model: str, **changes: Any) -> dict[str, Any]:
+        job: dict[str, Any] = {
+            "name": "tasks",
+            "model": model,
+            "global": {"pack": str(self.folder / "base" / "pack"), "alpha": 0.5},
+            "freeze": {"trainable_layers": 2},
+            "train": {"epochs": 15, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}},
+            "guard": {"max_global_drop": 0.2},
+            "seed": 1,
+        }
+        return {**job, **changes}
+
+    def night(self, model: str, **changes: Any) -> dict[str, Any]:
+        job = self.ctl.wait(self.ctl.submit(self.spec(model, **changes)))
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        return job["result"]
+
+    def version(self, model: str) -> Path:
+        return max((self.daemon.state / "models" / model).iterdir(), key=lambda folder: int(folder.name))
+
+    def check_export(self, model: str, samples: Sequence[Path]) -> None:
+        """To ONNX and back: the same files beside the weights, the same answers."""
+        first, again = self.version(model), self.folder / f"{model}-again"
+        run([program("moil-onnx"), "export", first, "--out", self.folder / f"{model}.onnx"])
+        run([program("moil-onnx"), "import", self.folder / f"{model}.onnx", "--out", again])
+        for file in ("labels.json", "preprocessing.json", "task.json"):
+            if (first / file).exists():
+                self.assertEqual(json.loads((first / file).read_text()), json.loads((again / file).read_text()))
+        self.ctl.import_model(again, f"{model}-again")
+        answers = [self.ctl.json("predict", *samples, "--model", name)["predictions"] for name in (model, f"{model}-again")]
+        for before, after in zip(*answers):
+            numbers = [[found.get("probability", found.get("value")) for found in one.get("top", one.get("values"))] for one in (before, after)]
+            for x, y in zip(*numbers):
+                self.assertAlmostEqual(x, y, delta=1e-3 * max(1, abs(x)))
+
+    def refused(self, words: str, command: Sequence[str | Path]) -> None:
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(words, done.stderr)
+
+
+class TagTest(TaskTest):
+    """Figures with two tags each; the device adds a colour and a shape."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        draw = random.Random(1)
+
+        def write(folder: Path, colour: str, shape: str, count: int) -> list[Path]:
+            folder.mkdir(parents=True)
+            files = [folder / f"{i:03}.png" for i in range(count)]
+            for file in files:
+                file.write_bytes(figure(colour, shape, draw))
+            return files
+
+        for colour in ("red", "green", "blue"):
+            for shape in ("disc", "square"):
+                write(cls.folder / "global" / f"{colour}+{shape}", colour, shape, 40)
+        layers = [*figure_layers("photo"), dense("hidden", "conv2_relu", 24), relu("hidden"), dense("tags", "hidden_relu", 2)]
+        model = write_model(cls.folder / "figures.json", {"photo": [3, SIDE, SIDE]}, layers)
+        cls.base = cls.pretrain(model, "--data", cls.folder / "global", "--task", "tag", *ADAM, "--epochs", "20")
+        cls.ctl.import_model(cls.base / "model", "figures")
+        cls.crosses = write(cls.folder / "local" / "crosses", "yellow", "cross", 24)
+        cls.discs = write(cls.folder / "local" / "discs", "yellow", "disc", 24)
+        cls.label(cls.crosses, "yellow", "cross")
+        cls.label(cls.discs, "yellow", "disc")
+
+    def test_a_night_learns_two_tags(self) -> None:
+        self.assertEqual(json.loads((self.base / "model" / "labels.json").read_text()), ["blue", "disc", "square", "green", "red"])
+        result = self.night("figures")
+        self.assertEqual((result["metric"], result["is_fraction"]), ("AUC", True))
+        self.assertGreater(result["global_before"], 0.95)
+        self.assertGreater(result["global_after"], 0.9)
+        self.assertGreater(result["local_after"], 0.95)
+        self.assertGreater(result["local_after"], result["local_before"])
+        scores = result["details"]["scores"]["local"]["after"]
+        self.assertEqual(set(scores), {"auc", "mean_average_precision", "f1"})
+        self.assertGreater(scores["f1"], 0.7)
+        answer = self.ctl.json("predict", self.crosses[0])["predictions"][0]
+        self.assertEqual(set(answer["labels"]), {"yellow", "cross"})
+        self.assertEqual({found["label"] for found in answer["top"][:2]}, {"yellow", "cross"})
+        self.assertIn("local AUC", self.ctl.text("report", "1"))
+        self.check_export("figures", [self.crosses[0], self.discs[0]])
+
+    def test_a_softmax_does_not_tag(self) -> None:
+        layers = [dense("out", "x", 2), {"name": "p", "type": "softmax", "inputs": ["out"]}]
+        model = write_model(self.folder / "softmax.json", {"x": [3, SIDE, SIDE]}, layers)
+        command = [program("moil-pretrain"), "train", "--model", model, "--task", "tag", "--data", self.folder / "global", "--out", self.folder / "none"]
+        self.refused("takes logits or a sigmoid", command)
+        self.assertFalse((self.folder / "none" / "model").exists())
+
+
+class PredictTest(TaskTest):
+    """Warmth by three numbers; the device sees rooms that are warmer than all before."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        draw = random.Random(2)
+
+        def lines(low: float, high: float, count: int) -> list[str]:
+            found = []
+            while len(found) < count:
+                x = [draw.uniform(-1, 1) for _ in range(3)]
+                warmth = 50 + 20 * x[0] - 8 * x[1] * x[1] + 5 * max(x[2], 0)
+                if low <= warmth < high:
+                    found.append(",".join(f"{value:.4f}" for value in [*x, warmth]))
+            return found
+
+        cls.table = cls.folder / "rooms.csv"
+        cls.table.write_text("\n".join(["a,b,c,warmth", *lines(0, 58, 300)]) + "\n")
+        local = cls.folder / "warm.csv"
+        local.write_text("\n".join(["a,b,c,warmth", *lines(58, 100, 60)]) + "\n")
+        layers = [dense("one", "room", 16), relu("one"), dense("two", "one_relu", 16), relu("two"), dense("warmth", "two_relu", 1)]
+        cls.model = write_model(cls.folder / "rooms.json", {"room": [3]}, layers)
+        cls.base = cls.pretrain(cls.model, "--data", cls.table, "--label-column", "warmth", "--task", "predict", "--epochs", "30", "--learning-rate", "0.03")
+        cls.ctl.import_model(cls.base / "model", "rooms")
+        run([program("moil-pretrain"), "images", "--data", local, "--label-column", "warmth", "--out", cls.folder / "samples"])
+        cls.samples = {folder.name: next(folder.iterdir()) for folder in (cls.folder / "samples").iterdir()}
+        for i, (warmth, file) in enumerate(cls.samples.items()):
+            cls.ctl.json("label", "add", file, "--label", warmth, "--split", "train" if i % 3 else "val")
+
+    def test_a_night_learns_warmer_rooms(self) -> None:
+        result = self.night("rooms", guard={"max_global_drop": 0.1})
+        self.assertEqual((result["metric"], result["is_fraction"]), ("R2", False))
+        self.assertGreater(result["global_before"], 0.95)
+        self.assertGreater(result["global_after"], 0.9)
+        self.assertGreater(result["local_after"], result["local_before"])
+        local = result["details"]["scores"]["local"]
+        self.assertLess(local["after"]["mean_absolute_error"], 1.5)
+        self.assertLess(local["after"]["mean_absolute_error"], local["before"]["mean_absolute_error"])
+        warmth, file = next(iter(self.samples.items()))
+        (answer,) = self.ctl.json("predict", file)["predictions"]
+        self.assertEqual(answer["values"][0]["name"], "warmth")
+        self.assertAlmostEqual(answer["values"][0]["value"], float(warmth), delta=6)
+        self.assertIn("VALUE", self.ctl.text("predict", file))
+        self.assertIn("mean_absolute_error", self.ctl.text("report", "1"))
+        self.check_export("rooms", list(self.samples.values())[:3])
+        self.check_guard()
+        self.check_labels()
+
+    def check_guard(self) -> None:
+        """What forgets is kept back, told in the task's own words."""
+        spoiling = {"epochs": 3, "batch": 8, "distill": 0, "optimizer": {"learning_rate": 0.03}}
+        job = self.ctl.wait(self.ctl.submit(self.spec("rooms", guard={"max_global_drop": 0, "min_local_accuracy": 0.9999}, train=spoiling)))
+        self.assertEqual(job["state"], "rejected-by-guard")
+        self.assertRegex(job["message"], "R2 would (fall|be)")
+
+    def check_labels(self) -> None:
+        """A label that is no number is refused at once."""
+        odd = self.folder / "odd.csv"
+        odd.write_text("0.1,0.2,0.3\n")
+        self.ctl.json("label", "add", odd, "--label", "cosy")
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.submit(self.spec("rooms"))
+        self.assertIn("is not a number, which the model predicts", caught.exception.stderr)
+        digest = self.ctl.json("label", "samples", "--label", "cosy")["samples"][0]["digest"]
+        self.ctl.json("label", "forget", digest)
+
+    def test_labels_of_a_table_must_be_numbers(self) -> None:
+        table = self.folder / "words.csv"
+        table.write_text("a,b,c,warmth\n1,2,3,4\n1,2,3,mild\n")
+        command = [program("moil-pretrain"), "train", "--model", self.model, "--task", "predict", "--data", table, "--label-column", "warmth", "--out", self.folder / "none"]
+        self.refused('the label "mild" is not a number', command)
+
+
+class TwoInputsTest(TaskTest):
+    """A figure and a sensor's numbers, of which each alone tells half."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        draw = random.Random(3)
+
+        def write(folder: Path, colour: str, sign: int, count: int) -> list[Path]:
+            folder.mkdir(parents=True)
+            files = [folder / f"{i:03}.tar" for i in range(count)]
+            for file in files:
+                numbers = ",".join(f"{draw.gauss(sign * 2 + 7, 0.5):.3f}" for _ in range(4))
+                with tarfile.open(file, "w", format=tarfile.USTAR_FORMAT) as archive:
+                    for name, content in {"photo.png": figure(colour, "disc", draw), "sensor.csv": (numbers + "\n").encode()}.items():
+                        member = tarfile.TarInfo(name)
+                        member.size = len(content)
+                        archive.addfile(member, io.BytesIO(content))
+            return files
+
+        for name, colour, sign in (("calm red", "red", -1), ("wild red", "red", 1), ("calm blue", "blue", -1)):
+            write(cls.folder / "global" / name, colour, sign, 40)
+        layers = [*figure_layers("photo"), dense("seen", "conv2_relu", 12), relu("seen"), dense("felt", "sensor", 12), relu("felt")]
+        layers += [{"name": "both", "type": "concat", "inputs": ["seen_relu", "felt_relu"]}]
+        layers += [dense("hidden", "both", 16), relu("hidden"), dense("classes", "hidden_relu", 3)]
+        model = write_model(cls.folder / "both.json", {"photo": [3, SIDE, SIDE], "sensor": [4]}, layers)
+        cls.base = cls.pretrain(model, "--data", cls.folder / "global", *ADAM, "--epochs", "20")
+        cls.ctl.import_model(cls.base / "model", "both")
+        cls.new = write(cls.folder / "local" / "wild blue", "blue", 1, 24)
+        cls.label(cls.new, "wild blue")
+
+    def check_night(self, **changes: Any) -> None:
+        result = self.night("both", activate=False, **changes)
+        self.assertGreater(result["global_before"], 0.9)
+        self.assertGreater(result["global_after"], 0.85)
+        self.assertGreater(result["local_after"], 0.9)
+
+    def test_over_cached_maps_behind_the_join(self) -> None:
+        self.check_night()
+
+    def test_all_layers_from_both_inputs(self) -> None:
+        self.check_night(freeze={"trainable_layers": "all"}, augment={"views": 2, "flip": False})
+
+    def test_with_elastic_selection(self) -> None:
+        self.check_night(freeze={"trainable_layers": "all"}, elastic={"rho": 0.8})
+
+    def test_answers_and_exports(self) -> None:
+        (answer,) = self.ctl.json("predict", self.folder / "global" / "wild red" / "001.tar")["predictions"]
+        self.assertEqual(answer["top"][0]["label"], "wild red")
+        kind = json.loads((self.base / "model" / "preprocessing.json").read_text())
+        self.assertEqual([part["kind"] for part in kind["inputs"]], ["image", "rows"])
+        self.check_export("both", [self.new[0]])
+
+    def test_an_archive_without_a_file_is_named(self) -> None:
+        odd = self.folder / "odd.tar"
+        with tarfile.open(odd, "w", format=tarfile.USTAR_FORMAT) as archive:
+            archive.addfile(tarfile.TarInfo("photo.png"), io.BytesIO())
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.text("predict", odd)
+        self.assertIn("no file called \"sensor\"", caught.exception.stderr)
+
+
+del TaskTest  # it has no tests of its own
+
+if __name__ == "__main__":
+    unittest.main()

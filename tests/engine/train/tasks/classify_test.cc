@@ -1,0 +1,53 @@
+#include "engine/train/tasks/classify.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatEq;
+
+using Row = std::vector<float>;
+
+Row target(std::vector<std::uint32_t> labels, std::size_t outputs) {
+  Row row(outputs, 9);
+  classify_task()->targets({}, outputs)->write(labels, row);
+  return row;
+}
+
+TEST(Classify, TargetsAreOneOrShared) {
+  EXPECT_THAT(target({1}, 3), ElementsAre(0, 1, 0));
+  EXPECT_THAT(target({0, 2}, 3), ElementsAre(0.5, 0, 0.5));
+  EXPECT_THAT(target({7}, 3), ElementsAre(0, 0, 0));  // a class that the model lacks
+}
+
+TEST(Classify, AnswersAreProbabilities) {
+  Row row = {0, std::log(3.0F)}, done = {0.2F, 0.8F};
+  classify_task()->answer(row, {});
+  EXPECT_THAT(row, ElementsAre(FloatEq(0.25), FloatEq(0.75)));
+  classify_task()->answer(done, {.probabilities = true});
+  EXPECT_THAT(done, ElementsAre(0.2F, 0.8F));
+  EXPECT_THAT(classify_task()->said(row, {}), ElementsAre(1));
+}
+
+TEST(Classify, ScoresTopOneAndTopFive) {
+  const auto few = classify_task()->scorer({}), many = classify_task()->scorer({});
+  EXPECT_FALSE(few->scores()[0].value);
+  few->add(Row{0, 5, 1}, Row{0, 1, 0});
+  few->add(Row{0, 5, 1}, Row{1, 0, 0});
+  few->add(Row{0, 5, 1}, Row{0, 0, 0});  // of no class that the model has
+  few->add(Row{0, 5, 1}, Row{0, 0.5, 0.5});
+  ASSERT_EQ(few->scores().size(), 1U);
+  EXPECT_EQ(few->scores()[0].value, 0.5);
+  many->add(Row{6, 5, 4, 3, 2, 1}, Row{0, 0, 0, 0, 1, 0});
+  many->add(Row{6, 5, 4, 3, 2, 1}, Row{0, 0, 0, 0, 0, 1});
+  ASSERT_EQ(many->scores().size(), 2U);
+  EXPECT_EQ(many->scores()[0].value, 0);
+  EXPECT_EQ(many->scores()[1].value, 0.5);
+}
+
+}  // namespace
+}  // namespace moil

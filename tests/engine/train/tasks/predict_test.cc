@@ -1,0 +1,70 @@
+#include "engine/train/tasks/predict.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Row = std::vector<float>;
+
+TEST(Predict, LabelsAreNumbers) {
+  EXPECT_THAT(numbers_of("-1.5e2", 1), ElementsAre(-150));
+  EXPECT_THAT(numbers_of(" 1  2 ", 2), ElementsAre(1, 2));
+  for (const char* wrong : {"", "warm", "1 2", "nan", "inf", "1,5", "3cm"}) {
+    try {
+      (void)numbers_of(wrong, 1);
+      ADD_FAILURE() << wrong;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+      EXPECT_THAT(e.what(), HasSubstr("\"" + std::string(wrong) + "\" is not a number"));
+    }
+  }
+}
+
+TEST(Predict, TargetsAreInDeviationsAndAnswersInTheUsersUnit) {
+  const TaskPtr task = predict_task({.mean = {10, 0}, .stddev = {2, 1}});
+  const auto targets = task->targets({"14 3", "8 5"}, 2);
+  Row row(2);
+  const std::uint32_t first[] = {0}, both[] = {0, 1};
+  targets->write(first, row);
+  EXPECT_THAT(row, ElementsAre(2, 3));
+  task->answer(row, {});
+  EXPECT_THAT(row, ElementsAre(14, 3));
+  targets->write(both, row);
+  EXPECT_THAT(row, ElementsAre(0.5, 4));  // a sample that was measured twice
+  EXPECT_THROW((void)task->targets({"14"}, 2), Error);
+  EXPECT_THROW((void)task->targets({"14"}, 1), Error);  // means of two
+}
+
+TEST(Predict, ScoresByHand) {
+  const TaskPtr task = predict_task({.mean = {100}, .stddev = {10}});
+  const auto scorer = task->scorer({});
+  EXPECT_FALSE(scorer->scores()[0].value);
+  scorer->add(Row{1}, Row{1});
+  EXPECT_FALSE(scorer->scores()[0].value);  // one number has no variance
+  EXPECT_EQ(scorer->scores()[1].value, 0);
+  scorer->add(Row{2}, Row{3});
+  // The mean is 2, its squared errors 2, ours 1.
+  EXPECT_DOUBLE_EQ(scorer->scores()[0].value.value(), 0.5);
+  EXPECT_DOUBLE_EQ(scorer->scores()[1].value.value(), 10 * 0.5);
+  EXPECT_FALSE(task->headline().is_fraction);
+}
+
+TEST(Predict, LossesFitTheOutput) {
+  const auto plain = testing::ModelBuilder({4}).fc(1).model();
+  EXPECT_EQ(predict_task()->loss(plain).type, "mse");
+  EXPECT_EQ(predict_task({.huber_delta = 1})->loss(plain).type, "huber");
+  for (const char* ending : {"softmax", "sigmoid"}) {
+    const auto model = testing::ModelBuilder({4}).fc(2).layer(ending).model();
+    EXPECT_THROW((void)predict_task()->loss(model), Error) << ending;
+  }
+}
+
+}  // namespace
+}  // namespace moil

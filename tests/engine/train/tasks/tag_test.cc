@@ -1,0 +1,77 @@
+#include "engine/train/tasks/tag.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::IsNan;
+
+using Row = std::vector<float>;
+
+Row target(const TaskPtr& task, std::vector<std::uint32_t> labels) {
+  Row row(3, 9);
+  task->targets({}, 3)->write(labels, row);
+  return row;
+}
+
+TEST(Tag, EachLabelIsATargetOfItsOwn) {
+  EXPECT_THAT(target(tag_task(), {0, 2}), ElementsAre(1, 0, 1));
+  EXPECT_THAT(target(tag_task(), {7}), ElementsAre(0, 0, 0));
+}
+
+TEST(Tag, WhatNobodyNamedMayBeUnknown) {
+  const TaskPtr task = tag_task({.unnamed_is_unknown = true});
+  EXPECT_THAT(target(task, {1}), ElementsAre(IsNan(), 1, IsNan()));
+}
+
+TEST(Tag, SaysWhatIsAboveItsThreshold) {
+  const TaskPtr task = tag_task({.thresholds = {{1, 0.9}, {2, 0.1}}});
+  const Row logits = {0.1F, 0.1F, -2};
+  EXPECT_THAT(task->said(logits, {}), ElementsAre(0, 2));
+  Row answer = logits;
+  task->answer(answer, {});
+  EXPECT_THAT(answer, ElementsAre(FloatNear(0.525F, 1e-3F), FloatNear(0.525F, 1e-3F),
+                                  FloatNear(0.119F, 1e-3F)));
+  EXPECT_THAT(task->said(answer, {.probabilities = true}), ElementsAre(0, 2));
+}
+
+TEST(Tag, ScoresByHand) {
+  const auto scorer = tag_task()->scorer({.probabilities = true});
+  EXPECT_FALSE(scorer->scores()[0].value);
+  // Of label 0 one pair of four is in the wrong order; label 1 nobody lacks.
+  scorer->add(Row{0.9F, 0.6F}, Row{1, 1});
+  scorer->add(Row{0.4F, 0.2F}, Row{1, 1});
+  scorer->add(Row{0.6F, 0.7F}, Row{0, 1});
+  scorer->add(Row{0.1F, 0.9F}, Row{0, NAN});
+  const auto scores = scorer->scores();
+  EXPECT_DOUBLE_EQ(scores[0].value.value(), 0.75);
+  EXPECT_DOUBLE_EQ(scores[1].value.value(), (1 + 2.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(scores[2].value.value(), (0.5 + 0.8) / 2);  // F1 of label 1 counts, too
+}
+
+TEST(Tag, WhatIsUnknownCountsInNoScore) {
+  const auto scorer = tag_task()->scorer({.probabilities = true});
+  for (const float unknown : {0.0F, 1.0F}) scorer->add(Row{unknown}, Row{NAN});
+  scorer->add(Row{0.8F}, Row{1});
+  EXPECT_FALSE(scorer->scores()[0].value);  // nothing to compare with
+  scorer->add(Row{0.3F}, Row{0});
+  EXPECT_EQ(scorer->scores()[0].value, 1);
+}
+
+TEST(Tag, RefusesASoftmax) {
+  const auto model = testing::ModelBuilder({4}).fc(3).layer("softmax").model();
+  EXPECT_THROW((void)tag_task()->loss(model), Error);
+  EXPECT_EQ(tag_task()->loss(testing::ModelBuilder({4}).fc(3).layer("sigmoid").model()).type,
+            "sigmoid_cross_entropy");
+}
+
+}  // namespace
+}  // namespace moil
