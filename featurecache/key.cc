@@ -54,24 +54,33 @@ SampleDigest parse_sample_digest(std::string_view text) {
 }
 
 std::string to_string(const FeatureKey& key) {
-  return to_hex(key.model) + "/" + to_hex(key.sample) + "/" + std::to_string(key.view);
+  const std::string part = key.part == 0 ? "" : "/" + std::to_string(key.part);
+  return to_hex(key.model) + "/" + to_hex(key.sample) + "/" + std::to_string(key.view) + part;
 }
 
-EncodedKey encode(const FeatureKey& key) {
-  EncodedKey bytes;
-  auto out = std::copy(key.model.bytes.begin(), key.model.bytes.end(), bytes.begin());
+EncodedKey::EncodedKey(const FeatureKey& key) {
+  auto* out = std::copy(key.model.bytes.begin(), key.model.bytes.end(), bytes_.data());
   out = std::copy(key.sample.bytes.begin(), key.sample.bytes.end(), out);
   *out++ = static_cast<std::uint8_t>(key.view >> 8);
-  *out = static_cast<std::uint8_t>(key.view & 0xff);
-  return bytes;
+  *out++ = static_cast<std::uint8_t>(key.view & 0xff);
+  if (key.part == 0) return;
+  size_ = kPart;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    *out++ = static_cast<std::uint8_t>(key.part >> shift);
 }
 
+EncodedKey encode(const FeatureKey& key) { return EncodedKey(key); }
+
 bool decode(std::span<const std::uint8_t> bytes, FeatureKey& key) {
-  if (bytes.size() != std::tuple_size_v<EncodedKey>) return false;
+  if (bytes.size() != EncodedKey::kWhole && bytes.size() != EncodedKey::kPart) return false;
   std::copy_n(bytes.begin(), 8, key.model.bytes.begin());
   std::copy_n(bytes.begin() + 8, 16, key.sample.bytes.begin());
   key.view = static_cast<std::uint16_t>(bytes[24] << 8 | bytes[25]);
-  return true;
+  key.part = 0;
+  if (bytes.size() == EncodedKey::kWhole) return true;
+  for (std::size_t i = EncodedKey::kWhole; i < EncodedKey::kPart; ++i)
+    key.part = key.part << 8 | bytes[i];
+  return key.part != 0;
 }
 
 }  // namespace moil::cache

@@ -1,10 +1,11 @@
 // Under what name a feature map is stored: which model made it, of which sample, which view of it.
 //
-// A feature map depends on three things, and the key has one part for each:
+// A feature map depends on four things, and the key has a field for each:
 //   model   the backbone (weights, graph, split point, dtype, arithmetic and provider choices) and
 //           the preprocessing in front of it: whatever changes a bit of the result belongs in it;
 //   sample  the bytes of the sample, so that a renamed file is found and an edited one is not;
-//   view    0 for the plain sample, 1.. for its augmented views, as the caller numbers them.
+//   view    0 for the plain sample, 1.. for its augmented views, as the caller numbers them;
+//   part    which piece of a sample that a network sees in pieces; 0 where it is seen whole.
 // Plain values, free functions: safe from any thread.
 #pragma once
 
@@ -32,6 +33,7 @@ struct FeatureKey {
   ModelId model;
   SampleDigest sample;
   std::uint16_t view = 0;
+  std::uint32_t part = 0;
   auto operator<=>(const FeatureKey&) const = default;
 };
 
@@ -49,12 +51,25 @@ std::string to_hex(const SampleDigest& digest);
 ModelId parse_model_id(std::string_view hex);
 SampleDigest parse_sample_digest(std::string_view hex);
 
-// "model/sample/view", for messages.
+// "model/sample/view", and "/part" where it is not 0, for messages.
 std::string to_string(const FeatureKey& key);
 
-// The key as LMDB sorts it: model, sample, view (big endian), so that all entries of a model are
-// one range, and all views of a sample under a model are one range within it.
-using EncodedKey = std::array<std::uint8_t, 26>;
+// The key as LMDB sorts it: model, sample, view, and part where it is not 0 (big endian), so that
+// all entries of a model are one range, and all of a sample under a model are one range within it.
+class EncodedKey {
+ public:
+  static constexpr std::size_t kWhole = 26, kPart = 30;  // bytes
+
+  explicit EncodedKey(const FeatureKey& key);
+  const std::uint8_t* data() const { return bytes_.data(); }
+  std::size_t size() const { return size_; }
+  const std::uint8_t* begin() const { return data(); }
+  const std::uint8_t* end() const { return data() + size_; }
+
+ private:
+  std::array<std::uint8_t, kPart> bytes_{};
+  std::size_t size_ = kWhole;
+};
 EncodedKey encode(const FeatureKey& key);
 // False unless bytes has the length of an encoded key.
 [[nodiscard]] bool decode(std::span<const std::uint8_t> bytes, FeatureKey& key);

@@ -131,7 +131,7 @@ void Ledger::save() {
 // LMDB's arithmetic: a node of 8 bytes + key + value lies in a leaf up to half a page, else the
 // value gets consecutive pages of its own, 16 bytes of the first being the page header.
 std::uint64_t charge(std::uint64_t value_bytes, std::uint64_t page_bytes) {
-  constexpr std::uint64_t kKeyBytes = std::tuple_size_v<EncodedKey>;
+  constexpr std::uint64_t kKeyBytes = EncodedKey::kPart;
   constexpr std::uint64_t kNode = 8 + kKeyBytes;
   constexpr std::uint64_t kSlot = 2;
   const std::uint64_t largest_node = ((page_bytes - 16) / 2 & ~std::uint64_t{1}) - kSlot;

@@ -94,7 +94,7 @@ void FeatureCache::State::remove_samples(MDB_txn* txn, std::span<const SampleDig
   Ledger ledger(env, txn, tables);
   for (const ModelId& model : stored_models(txn)) {
     for (const SampleDigest& sample : samples) {
-      const EncodedKey first = encode({model, sample, 0});
+      const EncodedKey first = encode({model, sample});
       const auto prefix = std::span(first).first(first.size() - sizeof(FeatureKey::view));
       remove_range(txn, ledger, prefix, ~std::uint64_t{0}, removed);
     }

@@ -17,9 +17,9 @@ std::size_t element_bytes(StoredType type) { return type == StoredType::kFp32 ? 
 // Key and the header's first half seed the payload's hash: one pass, nothing copied.
 std::uint64_t checksum(const EncodedKey& key, const std::uint8_t* header,
                        std::span<const std::uint8_t> payload) {
-  std::array<std::uint8_t, std::tuple_size_v<EncodedKey> + kChecksumAt> prefix;
+  std::array<std::uint8_t, EncodedKey::kPart + kChecksumAt> prefix;
   std::copy_n(header, kChecksumAt, std::copy(key.begin(), key.end(), prefix.begin()));
-  return hash64(payload, hash64(prefix));
+  return hash64(payload, hash64(std::span(prefix).first(key.size() + kChecksumAt)));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-"""A table from pretraining to the night that learns its local labels."""
+"""A table from pretraining to the night that learns its local records, and to ONNX and back."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,13 @@ from night.settings import Row
 from .tables import Table
 
 MODEL = "rows"
-HELD_OUT = 0.2
+HELD_OUT = 5  # every fifth record
 HIDDEN = 32
 # The network is small: what its hidden layers learned of some labels serves the others, so the last
 # two learn at night.
-ROWS = [Row("alpha0", "α=0, all layers", 0.0, "all", cached=False), Row("night", "GDM+LF+FMC", 0.5, 2, cached=True)]
+ROWS = [Row("alpha0", "α=0, all layers", 0.0, "all", cached=False), Row("night", "GDM+LF+FMC", 0.5, 2, cached=True, activate=True)]
+# Of outputs of 1 or a standard deviation, to fp32's rounding.
+SAME = 1e-3
 
 
 @dataclass
@@ -30,11 +33,13 @@ class Result:
     dataset: str
     task: str
     name: str
+    metric: str
     global_before: float | None
     global_after: float | None
     local_before: float | None
     local_after: float | None
     seconds: float
+    state: str  # "succeeded", or "rejected-by-guard"
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -42,48 +47,54 @@ class Result:
 
 def nights(table: Table, folder: Path) -> list[Result]:
     """One result a row of ROWS."""
-    known = [label for label in table.labels() if label not in table.local]
-    say(f"{table.name}: pretraining on {', '.join(known)}")
+    say(f"{table.name}: pretraining")
+    known, local = table.split(folder)
     base = _pretrained(table, known, folder)
+    samples = _samples(table, local, folder)
     with Daemon(folder / "state") as daemon:
         ctl = Moilctl(daemon.socket)
         ctl.import_model(base.model, MODEL)
-        for label in table.local:
-            _label(ctl, label, _samples(table, label, folder))
-        return [_night(table, row, ctl, base) for row in ROWS]
+        for label, files in samples.items():
+            ctl.add_label([file for i, file in files if i % HELD_OUT], label, "train")
+            ctl.add_label([file for i, file in files if i % HELD_OUT == 0], label, "val")
+        results = [_night(table, row, ctl, base) for row in ROWS]
+        held_out = [file for files in samples.values() for i, file in files if i % HELD_OUT == 0]
+        _check_export(ctl, daemon.state / "models" / MODEL, held_out[:40], folder)
+    return results
 
 
-def _network(table: Table, known: list[str], file: Path) -> Path:
+def _network(table: Table, file: Path) -> Path:
     def dense(name: str, source: str, units: int) -> dict[str, Any]:
         return {"name": name, "type": "fully_connected", "inputs": [source], "properties": {"units": units}}
 
     layers = [dense("hidden1", "record", HIDDEN), {"name": "relu1", "type": "relu", "inputs": ["hidden1"]}]
     layers += [dense("hidden2", "relu1", HIDDEN), {"name": "relu2", "type": "relu", "inputs": ["hidden2"]}]
-    layers.append(dense("classes", "relu2", len(known)))
-    head = {"format": "moil-model", "version": 1, "name": table.name, "inputs": [{"name": "record", "dims": [table.columns()]}]}
-    file.write_text(json.dumps({**head, "layers": layers, "outputs": ["classes"]}))
+    layers.append(dense("outputs", "relu2", 1))  # pretraining gives it as many as there are
+    columns = len(table.records()[0]) - 1
+    head = {"format": "moil-model", "version": 1, "name": table.name, "inputs": [{"name": "record", "dims": [columns]}]}
+    file.write_text(json.dumps({**head, "layers": layers, "outputs": ["outputs"]}))
     return file
 
 
-def _pretrained(table: Table, known: list[str], folder: Path) -> Pretrained:
-    command = [program("moil-pretrain"), "train", "--model", _network(table, known, folder / "network.json")]
-    command += ["--data", table.file, "--label-column", table.label_column, "--classes", ",".join(known)]
-    command += ["--epochs", "40", "--learning-rate", "0.05", "--val-fraction", str(HELD_OUT)]
+def _pretrained(table: Table, known: Path, folder: Path) -> Pretrained:
+    command: list[str | Path] = [program("moil-pretrain"), "train", "--model", _network(table, folder / "network.json")]
+    command += ["--data", known, "--label-column", table.label_column, "--task", table.task]
+    if table.task == "classify":  # named, for there may be a single one
+        command += ["--classes", ",".join(sorted({record[table.label_column] for record in table.records() if not table.is_local(record)}))]
+    command += ["--epochs", "40", "--learning-rate", "0.05", "--val-fraction", str(1 / HELD_OUT)]
     run([*command, "--out", folder / "base", "--json", folder / "base.json"])
     return Pretrained(folder / "base" / "model", folder / "base" / "pack", json.loads((folder / "base.json").read_text()))
 
 
-def _samples(table: Table, label: str, folder: Path) -> list[Path]:
-    out = folder / "samples" / label
-    run([program("moil-pretrain"), "images", "--data", table.file, "--label-column", table.label_column, "--classes", label, "--out", out])
-    return sorted((out / label).iterdir())
-
-
-def _label(ctl: Moilctl, label: str, files: list[Path]) -> None:
-    """Every fifth record is held out: tables are sorted by what they were made from."""
-    every = round(1 / HELD_OUT)
-    ctl.add_label([file for i, file in enumerate(files) if i % every], label, "train")
-    ctl.add_label(files[::every], label, "val")
+def _samples(table: Table, local: Path, folder: Path) -> dict[str, list[tuple[int, Path]]]:
+    """Files by their label, numbered through: tables are sorted by what they were made from."""
+    out = folder / "samples"
+    run([program("moil-pretrain"), "images", "--data", local, "--label-column", table.label_column, "--out", out])
+    files = enumerate(sorted(out.glob("*/*")))
+    samples: dict[str, list[tuple[int, Path]]] = {}
+    for number, file in files:
+        samples.setdefault(file.parent.name, []).append((number, file))
+    return samples
 
 
 def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Result:
@@ -94,10 +105,33 @@ def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Result:
         "global": {"pack": str(base.pack.resolve()), "alpha": row.alpha},
         "freeze": {"trainable_layers": row.trainable_layers},
         "cache": {"enabled": row.cached},
-        "train": {"epochs": 30, "batch": 8, "optimizer": {"learning_rate": 0.05}},
-        "guard": {"max_global_drop": 1.0},
+        "train": {"epochs": 30, "batch": 8, "optimizer": {"learning_rate": 0.05 if table.task == "classify" else 0.01}},
+        "guard": {"max_global_drop": 0.1 if row.activate else 1.0},
         "seed": 1,
-        "activate": False,
+        "activate": row.activate,
     }
-    done = run_of_job(row, ctl.watch(ctl.submit(spec)))
-    return Result(table.name, "classify", row.name, done.global_before, done.global_after, done.local_before, done.local_after, done.seconds)
+    job = ctl.watch(ctl.submit(spec))
+    done = run_of_job(row, job)
+    figures = done.global_before, done.global_after, done.local_before, done.local_after
+    return Result(table.name, table.task, row.name, job["result"]["metric"], *figures, done.seconds, job["state"])
+
+
+def _check_export(ctl: Moilctl, versions: Path, samples: Sequence[Path], folder: Path) -> None:
+    """The version in service gives the same answers when it comes back from ONNX."""
+    (serving,) = [version for version in ctl.json("model", "list")["models"] if version["active"]]
+    file, again = folder / "exported.onnx", folder / "again"
+    run([program("moil-onnx"), "export", versions / str(serving["version"]), "--out", file])
+    run([program("moil-onnx"), "import", file, "--out", again])
+    ctl.import_model(again, "again")
+    answers = [_answers(ctl.json("predict", *samples, "--model", model)) for model in (MODEL, "again")]
+    worst = max(abs(x - y) / max(1, abs(x)) for x, y in zip(*answers))
+    if len(answers[0]) != len(answers[1]) or not worst < SAME:
+        raise KeyError(f"{MODEL}: answers of the exported model differ by {worst}")
+
+
+def _answers(reply: dict[str, Any]) -> list[float]:
+    answers = []
+    for one in reply["predictions"]:
+        found = one["values"] if "values" in one else sorted(one["top"], key=lambda label: label["label"])
+        answers += [each.get("value", each.get("probability")) for each in found]
+    return answers

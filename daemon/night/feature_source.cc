@@ -71,7 +71,7 @@ class ViewMaker {
       });
       decoded_ = &s;
     }
-    maker_->make(s.digest, wanted.view, out);
+    maker_->make(s.digest, {wanted.view, wanted.part}, out);
   }
 
  private:
@@ -140,7 +140,7 @@ FeatureReader::FeatureReader(const Origins& origins, data::KindPtr kind, Backbon
 cache::FeatureKey FeatureReader::key(const SampleView& wanted) const {
   const bool other = wanted.view != 0 && augmentation_.flip;
   const int view = wanted.view | (other ? kMayFlip : 0);
-  return {model_, to_cache(wanted.sample->digest), static_cast<std::uint16_t>(view)};
+  return {model_, to_cache(wanted.sample->digest), static_cast<std::uint16_t>(view), wanted.part};
 }
 
 bool FeatureReader::from_pack(data::Source source) const {
@@ -225,7 +225,7 @@ std::int64_t FeatureReader::feature_maps(std::span<const Portion> portions) cons
   std::int64_t maps = 0;
   for (const Portion& portion : portions) {
     for (const data::MixedSample& s : portion.samples)
-      maps += portion.all_views ? views_of(s.ref.source) : 1;
+      maps += s.parts * static_cast<std::int64_t>(portion.all_views ? views_of(s.ref.source) : 1);
   }
   return maps;
 }
@@ -252,11 +252,13 @@ bool FeatureReader::in_parts(const Portion& portion,
   for (const data::MixedSample& s : portion.samples) {
     if (from_pack(s.ref.source)) continue;
     const int views = portion.all_views ? views_of(s.ref.source) : 1;
-    for (int view = 0; view < views; ++view)
-      wanted.push_back({&s, static_cast<std::uint16_t>(view)});
-    if (wanted.size() < kLookedUpAtOnce) continue;
-    if (!work(wanted)) return false;
-    wanted.clear();
+    for (std::uint32_t part = 0; part < s.parts; ++part) {
+      for (int view = 0; view < views; ++view)
+        wanted.push_back({&s, static_cast<std::uint16_t>(view), part});
+      if (wanted.size() < kLookedUpAtOnce) continue;
+      if (!work(wanted)) return false;
+      wanted.clear();
+    }
   }
   return work(wanted);
 }
@@ -353,11 +355,19 @@ bool FeatureReader::survey(std::span<const Portion> portions, Unreadable& unread
   return read_some();
 }
 
-void FeatureSource::write_target(std::int64_t sample, std::uint16_t view, std::span<float> target) {
+SampleView FeatureSource::shown(std::int64_t index) const {
+  const data::MixedSample& sample = samples_[static_cast<std::size_t>(index % size())];
+  const std::int64_t face = index / size(), views = reader_.views_of(sample.ref.source);
+  return {&sample, static_cast<std::uint16_t>(face % views),
+          static_cast<std::uint32_t>(face / views)};
+}
+
+void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
+                                 std::span<float> target) {
   targets_.write(samples_[static_cast<std::size_t>(sample)].labels, target);
   if (teacher_.soft == nullptr || !teacher_.soft->has(sample)) return;
   soft_.resize(teacher_.soft->classes());
-  teacher_.soft->read(sample, view, soft_);
+  teacher_.soft->read(sample, shown.part, shown.view, soft_);
   const auto taught = static_cast<float>(teacher_.share),
              labels = static_cast<float>(1 - teacher_.share);
   for (std::size_t o = 0; o < target.size(); ++o) {
@@ -374,10 +384,8 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
   const BatchTensor& targets = batch.targets[0];
   views_.clear();
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const std::int64_t sample = indices[i] % size();
-    const auto view = static_cast<std::uint16_t>(indices[i] / size());
-    write_target(sample, view, {targets.row(i), targets.elements});
-    views_.push_back({&samples_[static_cast<std::size_t>(sample)], view});
+    views_.push_back(shown(indices[i]));
+    write_target(indices[i] % size(), views_.back(), {targets.row(i), targets.elements});
   }
   reader_.read(views_, batch.inputs);
 }
@@ -388,10 +396,28 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
-    const std::int64_t view = (epoch + sample) % reader_.views_of(samples_[s].ref.source);
-    indices.push_back(sample + size() * view);
+    const std::int64_t faces =
+        samples_[s].parts * std::int64_t{reader_.views_of(samples_[s].ref.source)};
+    indices.push_back(sample + size() * ((epoch + sample) % faces));
   }
   return indices;
+}
+
+PartSource::PartSource(const std::vector<data::MixedSample>& samples, const Targets& targets,
+                       FeatureReader& reader)
+    : targets_(targets), reader_(reader) {
+  for (const data::MixedSample& s : samples)
+    for (std::uint32_t part = 0; part < s.parts; ++part) parts_.push_back({&s, 0, part});
+}
+
+void PartSource::read(std::span<const std::int64_t> indices, const Batch& batch) {
+  const BatchTensor& targets = batch.targets[0];
+  batch_.clear();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    batch_.push_back(part(indices[i]));
+    targets_.write(batch_.back().sample->labels, {targets.row(i), targets.elements});
+  }
+  reader_.read(batch_, batch.inputs);
 }
 
 }  // namespace moil::night

@@ -47,6 +47,7 @@ struct Augmentation {
 struct SampleView {
   const data::MixedSample* sample = nullptr;
   std::uint16_t view = 0;  // below the sample's number of views; 0: plain
+  std::uint32_t part = 0;  // below the sample's parts
 };
 
 // The user has forgotten a sample of the mix: the night begins anew, without it.
@@ -71,6 +72,7 @@ class FeatureReader {
                 const Augmentation& augmentation = {});
 
   std::size_t elements() const { return backbone_.feature_elements(); }
+  const data::Kind& kind() const { return *kind_; }
   // How many views training samples of this source have.
   int views_of(data::Source source) const;
   // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
@@ -83,7 +85,7 @@ class FeatureReader {
   // Into the first rows of a network's inputs, which take elements() together.
   void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
-  // Samples with all of their views, or with the plain one alone.
+  // Samples with all of their parts, each in all of its views or in the plain one alone.
   struct Portion {
     std::span<const data::MixedSample> samples;
     bool all_views = false;
@@ -148,8 +150,8 @@ struct Teacher {
   double share = 0;                   // of a target; labels are the rest
 };
 
-// An index names a sample and its view: sample + size() * view. So 0 to size() - 1 are the samples
-// as they are, which is what judging asks for; training asks for those that order() tells.
+// An index names a sample and one of its faces, a view of a part: sample + size() * face. So 0 to
+// size() - 1 are the samples' first parts as they are; training asks for those that order() tells.
 class FeatureSource : public BatchSource {
  public:
   // `samples`, their targets, `reader` and the teacher must outlive it.
@@ -160,13 +162,14 @@ class FeatureSource : public BatchSource {
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
   void read(std::span<const std::int64_t> indices, const Batch& batch) override;
 
-  // The indices of an epoch that goes through the samples in this order. Each sample shows the view
+  // The indices of an epoch that goes through the samples in this order. Each sample shows the face
   // that follows the one of the epoch before, and neighbours show different ones; a function of its
   // arguments alone.
   std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
-  void write_target(std::int64_t sample, std::uint16_t view, std::span<float> target);
+  SampleView shown(std::int64_t index) const;
+  void write_target(std::int64_t sample, const SampleView& shown, std::span<float> target);
 
   const std::vector<data::MixedSample>& samples_;
   const Targets& targets_;
@@ -174,6 +177,25 @@ class FeatureSource : public BatchSource {
   Teacher teacher_;
   std::vector<float> soft_;  // one sample's
   std::vector<SampleView> views_;
+};
+
+// Every part of every sample, one after the other, as it is: what judging asks for.
+class PartSource : public BatchSource {
+ public:
+  // `samples`, their targets and `reader` must outlive it.
+  PartSource(const std::vector<data::MixedSample>& samples, const Targets& targets,
+             FeatureReader& reader);
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(parts_.size()); }
+  void read(std::span<const std::int64_t> indices, const Batch& batch) override;
+  const SampleView& part(std::int64_t index) const {
+    return parts_[static_cast<std::size_t>(index)];
+  }
+
+ private:
+  const Targets& targets_;
+  FeatureReader& reader_;
+  std::vector<SampleView> parts_, batch_;
 };
 
 }  // namespace moil::night

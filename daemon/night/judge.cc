@@ -8,7 +8,7 @@
 
 #include "daemon/night/head_network.h"
 #include "daemon/night/mix_record.h"
-#include "engine/train/evaluate.h"
+#include "daemon/night/part_answers.h"
 
 namespace moil::night {
 namespace {
@@ -80,8 +80,7 @@ class Judging {
 
  private:
   void each_of(const std::vector<data::MixedSample>& samples, const EachSample& each) {
-    FeatureSource source(samples, *targets_, reader_);
-    for_each_answer(head_.network(), source, each);
+    for_each_sample(samples, *targets_, reader_, head_.network(), each);
   }
 
   const Task& task_;
@@ -130,6 +129,18 @@ std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& bef
     found.push_back(std::move(c));
   }
   return found;
+}
+
+void for_each_sample(const std::vector<data::MixedSample>& samples, const Targets& targets,
+                     FeatureReader& reader, Network& network, const EachSample& each) {
+  PartSource source(samples, targets, reader);
+  PartAnswers answers(reader.kind().part_answer());
+  std::int64_t sample = 0;
+  for_each_answer(network, source, [&](std::int64_t index, auto output, auto target) {
+    const SampleView& part = source.part(index);
+    answers.add(output);
+    if (part.part + 1 == part.sample->parts) each(sample++, answers.take(), target);
+  });
 }
 
 Judgement judge(const JudgedHead& judged, const data::Mix& mix, FeatureReader& reader,

@@ -9,6 +9,7 @@
 #include "daemon/night/guard.h"
 #include "daemon/night/model_weights.h"
 #include "engine/device/kernel_selector.h"
+#include "engine/train/evaluate.h"
 
 namespace moil::night {
 
@@ -35,6 +36,10 @@ struct Judgement {
 // What was learned of each class with local samples, by name: from what both models said.
 [[nodiscard]] std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& before,
                                                     const Judgement& after);
+
+// Of each sample, in their order, the one answer of its parts.
+void for_each_sample(const std::vector<data::MixedSample>& samples, const Targets& targets,
+                     FeatureReader& reader, Network& network, const EachSample& each);
 
 struct JudgedHead {
   // From the split to the outputs. Of labels there may be fewer than in the mix: one beyond them is

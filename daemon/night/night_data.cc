@@ -74,6 +74,17 @@ const data::Dataset& NightData::local() const { return *origins_.local_samples; 
 
 namespace {
 
+// What cannot be read is found, named and left out when it is decoded.
+std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
+                       std::size_t index) {
+  try {
+    return kind.parts(samples.encoded(index), samples.name(index));
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
+    return 1;
+  }
+}
+
 void check_labels(const data::Mix& mix, const StoredModel& model) {
   const auto check = [&](const char* field, std::size_t begin, std::size_t end) {
     const auto first = mix.classes.begin();
@@ -106,6 +117,18 @@ data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& mo
                           daemon::Json(spec.global.alpha).dump());
   }
   return mix;
+}
+
+void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
+  if (!kind.has_parts()) return;
+  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation}) {
+    for (data::MixedSample& sample : *list) {
+      const bool is_global = sample.ref.source == data::Source::kGlobal;
+      if (is_global && origins_.global_samples == nullptr) continue;
+      sample.parts = parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
+                              sample.ref.index);
+    }
+  }
 }
 
 bool NightData::is_remembered(const data::MixedSample& sample) const {

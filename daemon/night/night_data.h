@@ -32,6 +32,9 @@ class NightData {
   // is none that the model's task can learn.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
+  // How many parts each sample of the mix has; one that cannot be read has 1. Reads every sample's
+  // file where the kind's samples may have several.
+  void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
   void check_features(const Backbone& backbone, const Freeze& freeze) const;
 

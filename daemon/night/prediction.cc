@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "daemon/night/model_folder.h"
+#include "daemon/night/part_answers.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
@@ -32,8 +33,10 @@ class Predictor {
         task_(bundle.task),
         form_{answers_probabilities(bundle.description)},
         top_(std::min(top, labels_.size())),
-        sample_(bundle.kind->floats()),
-        maker_(bundle.kind->maker({})),
+        kind_(bundle.kind),
+        answers_(kind_->part_answer()),
+        sample_(kind_->floats()),
+        maker_(kind_->maker({})),
         kernels_(first_kernels()),
         network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
                  kernels_) {
@@ -42,11 +45,7 @@ class Predictor {
   }
 
   Json of(const ReadSample& read) {
-    maker_->load(read(), "the sample");
-    maker_->make({}, /*view=*/0, sample_.data());
-    scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
-    network_.forward();
-    const std::span output(network_.output(0), labels_.size());
+    const std::span<const float> output = output_of(read());
     std::vector<float> answer(output.begin(), output.end());
     task_->answer(answer, form_);
     if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
@@ -56,6 +55,18 @@ class Predictor {
   }
 
  private:
+  std::span<const float> output_of(const std::vector<std::uint8_t>& bytes) {
+    const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
+    maker_->load(bytes, kName);
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      maker_->make({}, {0, part}, sample_.data());
+      scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
+      network_.forward();
+      answers_.add({network_.output(0), labels_.size()});
+    }
+    return answers_.take();
+  }
+
   Json values(const std::vector<float>& numbers) const {
     Json found = Json::array();
     for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -80,6 +91,10 @@ class Predictor {
   TaskPtr task_;
   OutputForm form_;
   std::size_t top_;
+  static constexpr std::string_view kName = "the sample";
+
+  data::KindPtr kind_;
+  PartAnswers answers_;
   std::vector<float> sample_;
   std::unique_ptr<data::SampleMaker> maker_;
   KernelSelector kernels_;

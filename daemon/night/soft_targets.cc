@@ -45,9 +45,10 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
                         const std::vector<data::MixedSample>& samples, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress) {
   Network& network = teacher.network();
-  std::vector<const data::MixedSample*> global;
+  std::vector<SampleView> global;
   for (const data::MixedSample& s : samples)
-    if (is_global(s)) global.push_back(&s);
+    for (std::uint32_t part = 0; is_global(s) && part < s.parts; ++part)
+      global.push_back({&s, 0, part});
   Header header;
   header.views = static_cast<std::uint64_t>(reader.views_of(data::Source::kGlobal));
   header.samples = global.size();
@@ -60,9 +61,10 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
   std::vector<float> rows;
   for (std::size_t begin = 0; begin < all; begin += batch) {
     some.clear();
-    for (std::size_t row = begin; row < std::min(begin + batch, all); ++row)
-      some.push_back(
-          {global[row % global.size()], static_cast<std::uint16_t>(row / global.size())});
+    for (std::size_t row = begin; row < std::min(begin + batch, all); ++row) {
+      some.push_back(global[row % global.size()]);
+      some.back().view = static_cast<std::uint16_t>(row / global.size());
+    }
     ask(teacher, task, some, reader, rows);
     file.write(bytes_of(rows.data(), rows.size() * sizeof(float)));
     if (!progress(static_cast<std::int64_t>(begin + some.size()))) return false;
@@ -74,8 +76,11 @@ bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher,
 SoftTargets::SoftTargets(const std::filesystem::path& path,
                          const std::vector<data::MixedSample>& samples, int views) {
   rows_.reserve(samples.size());
-  std::int32_t global = 0;
-  for (const data::MixedSample& s : samples) rows_.push_back(is_global(s) ? global++ : -1);
+  std::int64_t global = 0;
+  for (const data::MixedSample& s : samples) {
+    rows_.push_back(is_global(s) ? global : -1);
+    if (is_global(s)) global += s.parts;
+  }
   global_ = static_cast<std::size_t>(global);
   file_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file_) throw system_error("cannot open " + path.string(), errno);
@@ -91,13 +96,14 @@ SoftTargets::SoftTargets(const std::filesystem::path& path,
   classes_ = header.classes;
   if (fits) return;
   throw Error(ErrorCode::kBadData, path.string() + ": not the soft targets of this job's " +
-                                       std::to_string(global_) + " global samples in " +
+                                       std::to_string(global_) + " global samples' parts in " +
                                        std::to_string(views) + " views");
 }
 
-void SoftTargets::read(std::int64_t sample, std::uint16_t view, std::span<float> row) const {
+void SoftTargets::read(std::int64_t sample, std::uint32_t part, std::uint16_t view,
+                       std::span<float> row) const {
   const auto number =
-      view * global_ + static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]);
+      view * global_ + static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]) + part;
   const std::size_t at = sizeof(Header) + number * classes_ * sizeof(float);
   const std::size_t bytes = classes_ * sizeof(float);
   if (::pread(file_.get(), row.data(), bytes, static_cast<off_t>(at)) !=

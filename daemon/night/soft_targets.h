@@ -8,7 +8,8 @@
 //   "MOILSOFT"  views, samples, classes (three u64)
 //   views x samples x classes targets (f32, little-endian)
 //
-// Rows are in the order of the mix's global samples, of the plain view first, then of each other.
+// Rows are in the order of the mix's global samples and their parts, of the plain view first, then
+// of each other. "samples" counts the parts.
 #pragma once
 
 #include <cstdint>
@@ -43,14 +44,15 @@ class SoftTargets {
   std::size_t classes() const { return classes_; }
   // Whether the sample, by its place among the samples, is a global one.
   bool has(std::int64_t sample) const { return rows_[static_cast<std::size_t>(sample)] >= 0; }
-  // row: classes() values; view: below the number of views. kIo.
-  void read(std::int64_t sample, std::uint16_t view, std::span<float> row) const;
+  // row: classes() values; part, view: below the sample's numbers of them. kIo.
+  void read(std::int64_t sample, std::uint32_t part, std::uint16_t view,
+            std::span<float> row) const;
 
  private:
   UniqueFd file_;
   std::size_t classes_ = 0;
-  std::size_t global_ = 0;          // samples
-  std::vector<std::int32_t> rows_;  // by sample; -1: a local one
+  std::size_t global_ = 0;          // samples' parts
+  std::vector<std::int64_t> rows_;  // of the first part, by sample; -1: a local one
 };
 
 }  // namespace moil::night

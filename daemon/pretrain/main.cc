@@ -73,6 +73,12 @@ void add_train(CLI::App& app, Arguments& a) {
                   "the label is a number")
       ->check(CLI::IsMember({"classify", "tag", "predict"}))
       ->capture_default_str();
+  train
+      .add_option(
+          "--hop", a.training.hop,
+          "Samples are recordings of any length, seen in windows of the model's lines, each "
+          "so many lines behind the one before")
+      ->check(CLI::PositiveNumber);
   train.add_option("--out", a.out, "Folder to write; gets model/ and pack/")->required();
   auto& t = a.training.trainer;
   t.epochs = 20;

@@ -21,7 +21,6 @@
 #include "engine/graph/surgery.h"
 #include "engine/io/fingerprint.h"
 #include "engine/io/model_json.h"
-#include "engine/train/evaluate.h"
 #include "engine/train/tasks/predict.h"
 
 namespace moil::pretrain {
@@ -56,10 +55,12 @@ class FilesOfArchives : public data::TableDataset<data::SampleDataset> {
 
 // Images of the network's size, pixels from -1 to 1; numbers of mean 0 and deviation 1.
 data::KindPtr default_kind(const std::vector<std::int64_t>& dims,
-                           const data::SampleDataset& dataset) {
+                           const data::SampleDataset& dataset, std::int64_t hop) {
   if (data::is_numbers(data::media_type_of(dataset.encoded(0))))
     return data::rows_kind(
-        data::describe_rows(dims, dataset, data::samples_of(dataset, data::Split::kTrain)));
+        data::describe_rows(dims, dataset, data::samples_of(dataset, data::Split::kTrain), hop));
+  if (hop > 0)
+    throw Error(ErrorCode::kInvalidArgument, "--hop is for recordings of numbers; this is none");
   if (dims.size() != 3)
     throw Error(ErrorCode::kInvalidArgument,
                 "pretraining on images needs a model of an image input [C, H, W]");
@@ -74,12 +75,14 @@ data::KindPtr default_kind(const std::vector<std::int64_t>& dims,
 }
 
 // Several inputs take a file each, which is called as the input is.
-data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset) {
+data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset,
+                           std::int64_t hop) {
   if (model.inputs.size() == 1 && data::media_type_of(dataset.encoded(0)) != data::kTar)
-    return default_kind(model.inputs[0].dims, dataset);
+    return default_kind(model.inputs[0].dims, dataset, hop);
   std::vector<data::SeveralInput> inputs;
   for (const InputDescription& input : model.inputs)
-    inputs.push_back({input.name, default_kind(input.dims, FilesOfArchives(dataset, input.name))});
+    inputs.push_back(
+        {input.name, default_kind(input.dims, FilesOfArchives(dataset, input.name), hop)});
   return data::several_kind(std::move(inputs));
 }
 
@@ -134,13 +137,13 @@ class Pretraining {
     bundle_.description = complete_model(read_model(options.model));
     resize_classifier(bundle_.description, static_cast<std::int64_t>(bundle_.labels.size()));
     targets_ = bundle_.task->targets(dataset.classes(), bundle_.labels.size());
-    bundle_.kind = default_kind(bundle_.description, dataset);
+    bundle_.kind = default_kind(bundle_.description, dataset, options.hop);
     bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);
     origins_.global_samples = &dataset;
-    train_ = samples_of(dataset, data::Split::kTrain, nullptr);
-    groups_[""] = samples_of(dataset, data::Split::kValidation, nullptr);
+    train_ = with_parts(samples_of(dataset, data::Split::kTrain, nullptr));
+    groups_[""] = with_parts(samples_of(dataset, data::Split::kValidation, nullptr));
     for (const auto& [name, classes] : options.groups)
-      groups_[name] = samples_of(dataset, data::Split::kValidation, &classes);
+      groups_[name] = with_parts(samples_of(dataset, data::Split::kValidation, &classes));
   }
 
   PretrainingResult run() {
@@ -154,9 +157,8 @@ class Pretraining {
     night::FeatureSource source(train_, *targets_, reader);
     Trainer::Callbacks callbacks;
     callbacks.order = [&](std::int64_t epoch) {
-      const auto order =
-          data::epoch_order(train_.size(), config.seed, static_cast<std::uint64_t>(epoch));
-      return std::vector<std::int64_t>(order.begin(), order.end());
+      return source.order(
+          data::epoch_order(train_.size(), config.seed, static_cast<std::uint64_t>(epoch)), epoch);
     };
     callbacks.on_epoch = [&](const EpochSummary& summary) {
       after_epoch(summary, trainer, reader);
@@ -166,6 +168,15 @@ class Pretraining {
   }
 
  private:
+  std::vector<MixedSample> with_parts(std::vector<MixedSample> samples) const {
+    if (!bundle_.kind->has_parts()) return samples;
+    for (MixedSample& sample : samples) {
+      const std::size_t i = sample.ref.index;
+      sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
+    }
+    return samples;
+  }
+
   void after_epoch(const EpochSummary& summary, Trainer& trainer, night::FeatureReader& reader) {
     const bool last = summary.epoch == options_.trainer.epochs;
     nlohmann::json point = {
@@ -206,8 +217,11 @@ class Pretraining {
     const OutputForm form{answers_probabilities(bundle_.description)};
     std::map<std::string, std::vector<Score>> scores;
     for (const auto& [name, samples] : groups_) {
-      night::FeatureSource source(samples, *targets_, reader);
-      scores[name] = evaluate(network, source, *bundle_.task, form);
+      const auto scorer = bundle_.task->scorer(form);
+      night::for_each_sample(
+          samples, *targets_, reader, network,
+          [&](std::int64_t, auto output, auto target) { scorer->add(output, target); });
+      scores[name] = scorer->scores();
     }
     return scores;
   }
@@ -288,6 +302,10 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
     tagged = std::make_unique<data::SplitLabels>(*files, separator);
     images = tagged.get();
   }
+  if (bundle.kind->has_parts())
+    throw Error(ErrorCode::kUnimplemented,
+                "samples of this model have several parts, which a pack of feature maps does not "
+                "hold; ship the pack of samples");
   const Freeze freeze = freeze_all_but_last(bundle.description, trainable_layers);
   if (freeze.split.empty()) {
     throw Error(ErrorCode::kInvalidArgument,

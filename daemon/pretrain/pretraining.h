@@ -24,6 +24,7 @@ struct PretrainingOptions {
   bool evaluate_every_epoch = true;
   std::string task = "classify";     // or "tag", "predict"
   std::vector<std::string> outputs;  // of "predict": what the numbers are called
+  std::int64_t hop = 0;              // of recordings that are seen in windows (rows_kind.h)
   // The user named the classes: one alone may be meant, which others join on the device.
   bool may_be_one_class = false;
 };

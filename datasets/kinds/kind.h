@@ -27,6 +27,15 @@ struct ViewRules {
   bool flip = true;  // mirror it, where the kind can
 };
 
+// What of a sample a network sees at once: a view of one of its parts.
+struct PartView {
+  std::uint16_t view = 0;  // 0: plain
+  std::uint32_t part = 0;  // below Kind::parts() of it
+};
+
+// How the outputs of a sample's parts become one answer, element by element.
+enum class PartAnswer : std::uint8_t { kMean, kMaximum };
+
 // Turns samples into what a network takes, one after the other. Holds its working memory between
 // calls, so that none is taken per sample once it has grown.
 class SampleMaker {
@@ -37,10 +46,9 @@ class SampleMaker {
   // and not needed afterwards. kBadData, beginning with `name`, for a file that cannot be read.
   virtual void load(std::span<const std::uint8_t> bytes, std::string_view name) = 0;
   // Writes Kind::floats() values, one input after the other, in the network's memory order
-  // (channels last): the view of this
-  // number that the sample of this content has, on every machine; 0 is the plain one. kBadData
-  // where the sample does not fit what the kind describes.
-  virtual void make(const Digest& content, std::uint16_t view, float* out) = 0;
+  // (channels last): the view of this number that the sample of this content has, on every machine,
+  // of the sample's part. kBadData where the sample does not fit what the kind describes.
+  virtual void make(const Digest& content, PartView wanted, float* out) = 0;
   // A hash of which samples that look alike share most bits; empty where the kind has none.
   [[nodiscard]] virtual std::optional<std::uint64_t> likeness() { return std::nullopt; }
   // Gives back what it holds.
@@ -68,6 +76,15 @@ class Kind {
   // loaded.
   [[nodiscard]] virtual std::optional<std::size_t> working_bytes(
       std::span<const std::uint8_t> head, std::uint64_t file_bytes) const = 0;
+
+  // Whether a sample may have more than one part: then parts() is asked of every sample.
+  [[nodiscard]] virtual bool has_parts() const { return false; }
+  // Of a sample's file, at least 1. kBadData, beginning with `name`, for one that cannot be read.
+  [[nodiscard]] virtual std::uint32_t parts(std::span<const std::uint8_t> /*bytes*/,
+                                            std::string_view /*name*/) const {
+    return 1;
+  }
+  [[nodiscard]] virtual PartAnswer part_answer() const { return PartAnswer::kMean; }
 
   // Whether a sample can be seen in other views than the plain one.
   [[nodiscard]] virtual bool has_views() const { return true; }

@@ -38,6 +38,7 @@ struct MixedSample {
   SampleRef ref;
   Digest digest;
   std::vector<ClassId> labels;  // in the classes of the mix, sorted
+  std::uint32_t parts = 1;      // that a network sees one after the other (kinds/kind.h)
 };
 
 struct Mix {

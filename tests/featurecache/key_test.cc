@@ -16,6 +16,21 @@ TEST(FeatureKey, EncodesAndDecodes) {
   EXPECT_FALSE(decode(std::span(encoded).first(25), back));
 }
 
+TEST(FeatureKey, PartsLieBehindTheirView) {
+  FeatureKey key = key_of(1, 2, 3), back;
+  const EncodedKey whole = encode(key);
+  key.part = 0x01020304;
+  const EncodedKey part = encode(key);
+  EXPECT_EQ(whole.size(), 26U);
+  ASSERT_EQ(part.size(), 30U);
+  EXPECT_TRUE(std::equal(whole.begin(), whole.end(), part.begin()));
+  ASSERT_TRUE(decode(part, back));
+  EXPECT_EQ(back, key);
+  EXPECT_EQ(to_string(key), to_string(key_of(1, 2, 3)) + "/16909060");
+  const std::vector<std::uint8_t> none(30);  // a first part is named without one
+  EXPECT_FALSE(decode(none, back));
+}
+
 TEST(FeatureKey, EncodedOrderIsModelSampleView) {
   std::vector<FeatureKey> keys;
   for (int m = 0; m < 3; ++m) {
@@ -24,8 +39,9 @@ TEST(FeatureKey, EncodedOrderIsModelSampleView) {
     }
   }
   std::sort(keys.begin(), keys.end());
-  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end(),
-                             [](const auto& a, const auto& b) { return encode(a) < encode(b); }));
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end(), [](const auto& a, const auto& b) {
+    return std::ranges::lexicographical_compare(encode(a), encode(b));
+  }));
 }
 
 TEST(FeatureKey, ModelIdTellsWhereOneFingerprintEnds) {

@@ -16,8 +16,10 @@ void DistillStage::run() {
 }
 
 void DistillStage::ask_teacher() {
-  const auto total =
-      static_cast<std::int64_t>(count_global(night_.mix)) * reader_.views_of(data::Source::kGlobal);
+  std::int64_t total = 0;
+  for (const data::MixedSample& s : night_.mix.train)
+    if (s.ref.source == data::Source::kGlobal)
+      total += s.parts * std::int64_t{reader_.views_of(data::Source::kGlobal)};
   night_.begin(Stage::kDistill, total);
   HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
   teacher.allocate(weights_of(night_.base));

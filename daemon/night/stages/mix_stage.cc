@@ -31,6 +31,7 @@ bool MixStage::restore() {
 
 void MixStage::draw(LeftOut left_out) {
   night_.mix = night_.data.draw_mix(night_.spec, night_.base, digests_of(left_out));
+  night_.data.count_parts(night_.mix, *night_.base.kind);
   left_out_ = std::move(left_out);
   require_enough(night_.mix, left_out_);
   nlohmann::json saved = to_json(night_.mix);

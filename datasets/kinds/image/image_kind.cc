@@ -21,8 +21,8 @@ class ImageMaker final : public SampleMaker {
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     decode_image(bytes, name, image_);
   }
-  void make(const Digest& content, std::uint16_t view, float* out) override {
-    transform_.apply(image_, view_of(content, view, may_flip_), out);
+  void make(const Digest& content, PartView wanted, float* out) override {
+    transform_.apply(image_, view_of(content, wanted.view, may_flip_), out);
   }
   std::optional<std::uint64_t> likeness() override { return hash_.of(image_); }
   void release() override {

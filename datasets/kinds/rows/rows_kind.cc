@@ -37,6 +37,9 @@ void check(const RowsDescription& d) {
             "'" + std::string(field) + "' is not finite");
   }
   require(std::ranges::all_of(d.stddev, [](double v) { return v > 0; }), "'std' is not positive");
+  require(d.hop >= 0, "'hop' is not positive");
+  require(d.hop == 0 || d.dims.size() == 2, "'hop' goes with two dims, lines and columns");
+  require(d.hop > 0 || d.answer == PartAnswer::kMean, "'answer' goes with 'hop'");
 }
 
 std::string shown(const std::vector<std::int64_t>& shape) {
@@ -64,23 +67,44 @@ std::size_t column_of(const std::vector<std::int64_t>& dims, std::size_t place) 
   return place / static_cast<std::size_t>(dims[1] * dims[2]);
 }
 
+// Windows that begin `hop` lines behind each other.
+std::size_t windows_of(const Numbers& numbers, const RowsDescription& d, std::string_view name) {
+  if (d.hop == 0) {
+    check_shape(numbers, d.dims, name);
+    return 1;
+  }
+  const auto lines = static_cast<std::size_t>(d.dims[0]),
+             width = static_cast<std::size_t>(d.dims[1]);
+  const bool fits = width == 1 ? without_ones(numbers.shape).size() <= 1
+                               : numbers.shape.size() == 2 && numbers.shape[1] == d.dims[1];
+  const std::size_t has = numbers.values.size() / width;
+  if (fits && has >= lines) return 1 + (has - lines) / static_cast<std::size_t>(d.hop);
+  throw Error(ErrorCode::kBadData, std::string(name) + ": it holds " + shown(numbers.shape) +
+                                       " numbers; the model takes at least " + shown(d.dims));
+}
+
 class RowsMaker final : public SampleMaker {
  public:
   explicit RowsMaker(RowsDescription description) : description_(std::move(description)) {}
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     Numbers numbers = read_numbers(bytes, name);
-    check_shape(numbers, description_.dims, name);
+    windows_ = windows_of(numbers, description_, name);
     values_ = std::move(numbers.values);
   }
   // Of three dims, channels come last in memory.
-  void make(const Digest&, std::uint16_t, float* out) override {
+  void make(const Digest&, PartView wanted, float* out) override {
     const auto& dims = description_.dims;
     const std::size_t channels = dims.size() == 3 ? static_cast<std::size_t>(dims[0]) : 1;
-    const std::size_t pixels = values_.size() / channels;
-    for (std::size_t i = 0; i < values_.size(); ++i) {
+    std::size_t count = 1;
+    for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
+    const std::size_t pixels = count / channels,
+                      part = std::min<std::size_t>(wanted.part, windows_ - 1);
+    const double* from = values_.data() + part * static_cast<std::size_t>(description_.hop) *
+                                              (count / static_cast<std::size_t>(dims[0]));
+    for (std::size_t i = 0; i < count; ++i) {
       const std::size_t column = column_of(dims, i);
-      const double value = (values_[i] - description_.mean[column]) / description_.stddev[column];
+      const double value = (from[i] - description_.mean[column]) / description_.stddev[column];
       out[i % pixels * channels + i / pixels] = static_cast<float>(value);
     }
   }
@@ -89,6 +113,7 @@ class RowsMaker final : public SampleMaker {
  private:
   const RowsDescription description_;
   std::vector<double> values_;
+  std::size_t windows_ = 1;
 };
 
 class RowsKind final : public Kind {
@@ -99,16 +124,24 @@ class RowsKind final : public Kind {
 
   std::string_view name() const override { return "rows"; }
   nlohmann::json to_json() const override {
-    return {{"kind", name()},
-            {"dims", description_.dims},
-            {"mean", description_.mean},
-            {"std", description_.stddev}};
+    nlohmann::json json = {{"kind", name()},
+                           {"dims", description_.dims},
+                           {"mean", description_.mean},
+                           {"std", description_.stddev}};
+    if (description_.hop > 0) json["hop"] = description_.hop;
+    if (description_.answer == PartAnswer::kMaximum) json["answer"] = "maximum";
+    return json;
   }
   std::string fingerprint() const override {
     return digest_of(kArithmetic + to_json().dump()).hex();
   }
   std::vector<Dims> inputs() const override { return {description_.dims}; }
   bool takes(std::string_view media_type) const override { return is_numbers(media_type); }
+  bool has_parts() const override { return description_.hop > 0; }
+  std::uint32_t parts(std::span<const std::uint8_t> bytes, std::string_view name) const override {
+    return static_cast<std::uint32_t>(windows_of(read_numbers(bytes, name), description_, name));
+  }
+  PartAnswer part_answer() const override { return description_.answer; }
   bool has_views() const override { return false; }
   // Two characters are a number at least, which takes eight bytes.
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
@@ -141,21 +174,28 @@ KindPtr rows_kind_from_json(const nlohmann::json& json) {
   description.dims = fields.get<std::vector<std::int64_t>>("dims");
   description.mean = fields.get<std::vector<double>>("mean");
   description.stddev = fields.get<std::vector<double>>("std");
+  if (fields.has("hop")) description.hop = fields.whole("hop", 1, kMostNumbers);
+  if (fields.has("answer")) {
+    const auto answer = fields.get<std::string>("answer");
+    if (answer != "mean" && answer != "maximum")
+      fields.fail("'answer' is \"" + answer + "\", expected \"mean\" or \"maximum\"");
+    if (answer == "maximum") description.answer = PartAnswer::kMaximum;
+  }
   fields.finish();
   return rows_kind(std::move(description));
 }
 
 RowsDescription describe_rows(const std::vector<std::int64_t>& dims, const SampleDataset& dataset,
-                              std::span<const std::size_t> samples) {
+                              std::span<const std::size_t> samples, std::int64_t hop) {
   struct Column {
     double count = 0, mean = 0, squares = 0;  // of what differs from the mean (Welford)
   };
-  RowsDescription description{dims, {}, {}};
+  RowsDescription description{dims, {}, {}, hop};
   std::vector<Column> columns(description.columns());
   for (const std::size_t i : samples) {
     const std::string name = dataset.name(i);
     const Numbers numbers = read_numbers(dataset.encoded(i), name);
-    check_shape(numbers, dims, name);
+    (void)windows_of(numbers, description, name);
     for (std::size_t k = 0; k < numbers.values.size(); ++k) {
       Column& c = columns[column_of(dims, k)];
       const double before = numbers.values[k] - c.mean;

@@ -6,6 +6,10 @@
 // dims: 1 to 3, of the network's input. A sample has this shape, dimensions of 1 aside; one of a
 // single dimension may be a line or a column. mean, std: one each for every place in the last of
 // one or two dims (a column), in the first of three (a channel): (x - mean) / std.
+//
+// "hop", of two dims: a sample is a recording of any length; its parts are windows of the dims,
+// each so many lines behind the one before. What is left at the end is no window. "answer": "mean"
+// or "maximum" of the windows' outputs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,6 +24,8 @@ class SampleDataset;
 struct RowsDescription {
   std::vector<std::int64_t> dims;
   std::vector<double> mean, stddev;
+  std::int64_t hop = 0;  // 0: a sample has the dims
+  PartAnswer answer = PartAnswer::kMean;
 
   // Places that have a mean of their own.
   [[nodiscard]] std::size_t columns() const;
@@ -33,6 +39,7 @@ struct RowsDescription {
 // changes. kBadData names a sample that does not fit.
 [[nodiscard]] RowsDescription describe_rows(const std::vector<std::int64_t>& dims,
                                             const SampleDataset& dataset,
-                                            std::span<const std::size_t> samples);
+                                            std::span<const std::size_t> samples,
+                                            std::int64_t hop = 0);
 
 }  // namespace moil::data

@@ -93,10 +93,10 @@ class SeveralMaker final : public SampleMaker {
       part.maker->load(file_in_archive(bytes, part.file, name),
                        std::string(name) + ", " + part.file);
   }
-  void make(const Digest& content, std::uint16_t view, float* out) override {
+  void make(const Digest& content, PartView wanted, float* out) override {
     for (Part& part : parts_) {
-      const std::uint16_t own = part.kind->has_views() ? view : std::uint16_t{0};
-      part.maker->make(content, own, out);
+      const std::uint16_t view = part.kind->has_views() ? wanted.view : std::uint16_t{0};
+      part.maker->make(content, {view}, out);
       out += part.kind->floats();
     }
   }
@@ -130,6 +130,7 @@ class SeveralKind final : public Kind {
               "'file' is \"" + input.file + "\", expected a name without a dot or a slash");
       require(files.insert(input.file).second, "'file' is \"" + input.file + "\" twice");
       require(input.kind->name() != name(), "an input is not of the kind \"several\" itself");
+      require(!input.kind->has_parts(), "an input's samples have no parts; leave \"hop\" out");
     }
   }
 

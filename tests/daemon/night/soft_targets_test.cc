@@ -88,7 +88,7 @@ TEST_F(SoftTargetsTest, AreTheTeachersProbabilitiesOfGlobalSamplesAlone) {
     const bool global = mix_.train[i].ref.source == data::Source::kGlobal;
     ASSERT_EQ(targets.has(static_cast<std::int64_t>(i)), global);
     if (!global) continue;
-    targets.read(static_cast<std::int64_t>(i), 0, row);
+    targets.read(static_cast<std::int64_t>(i), 0, 0, row);
     EXPECT_THAT(row, Pointwise(FloatNear(1e-6F), expected(mix_.train[i])));
   }
 }
@@ -119,9 +119,9 @@ TEST_F(SoftTargetsTest, EveryViewHasARowOfItsOwn) {
   int others = 0;
   for (std::size_t i = 0; i < mix_.train.size(); ++i) {
     if (mix_.train[i].ref.source != data::Source::kGlobal) continue;
-    soft.read(static_cast<std::int64_t>(i), 0, plain);
+    soft.read(static_cast<std::int64_t>(i), 0, 0, plain);
     for (std::uint16_t view = 0; view < 3; ++view) {
-      soft.read(static_cast<std::int64_t>(i), view, row);
+      soft.read(static_cast<std::int64_t>(i), 0, view, row);
       EXPECT_THAT(row, Pointwise(FloatNear(1e-6F), expected(mix_.train[i], view)));
       others += row != plain ? 1 : 0;
     }

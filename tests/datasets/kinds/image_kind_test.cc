@@ -58,7 +58,7 @@ TEST(ImageKind, AMakerDecodesAndTransforms) {
   std::vector<float> made(kind->floats()), expected(kind->floats());
   const Digest content = digest_of(image.pixels);
   for (const std::uint16_t view : {0, 1, 2, 5}) {
-    maker->make(content, view, made.data());
+    maker->make(content, {view}, made.data());
     transform.apply(image, view_of(content, view, true), expected.data());
     EXPECT_EQ(made, expected) << view;
   }

@@ -19,7 +19,7 @@ std::vector<float> made(const KindPtr& kind, const std::string& file) {
   const auto maker = kind->maker({});
   maker->load(bytes_of(file), "sample");
   std::vector<float> values(kind->floats());
-  maker->make({}, 0, values.data());
+  maker->make({}, {}, values.data());
   return values;
 }
 
@@ -66,6 +66,29 @@ TEST(RowsKind, ALineAndAColumnAreOneDimension) {
   const KindPtr kind = rows_kind({{3}, {0, 0, 0}, {1, 1, 1}});
   EXPECT_THAT(made(kind, "1, 2, 3\n"), ElementsAre(1, 2, 3));
   EXPECT_THAT(made(kind, "1\n2\n3"), ElementsAre(1, 2, 3));
+}
+
+TEST(RowsKind, ARecordingIsSeenInWindows) {
+  const KindPtr kind = kind_from_json({{"kind", "rows"},
+                                       {"dims", {2, 2}},
+                                       {"mean", {0, 0}},
+                                       {"std", {1, 1}},
+                                       {"hop", 3},
+                                       {"answer", "maximum"}});
+  EXPECT_EQ(kind_from_json(kind->to_json())->fingerprint(), kind->fingerprint());
+  EXPECT_TRUE(kind->has_parts());
+  EXPECT_EQ(kind->part_answer(), PartAnswer::kMaximum);
+  const std::string text = "1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n";
+  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  const auto first = std::span(bytes);
+  EXPECT_EQ(kind->parts(first, ""), 2U);                                    // lines 0, 1 and 3, 4
+  EXPECT_EQ(kind->parts(first.first(text.find("9")), ""), 1U);              // four lines
+  EXPECT_THROW((void)kind->parts(first.first(text.find("3")), ""), Error);  // one
+  const auto maker = kind->maker({});
+  maker->load(bytes, "");
+  std::vector<float> out(4);
+  maker->make({}, {0, 1}, out.data());
+  EXPECT_THAT(out, ElementsAre(7, 8, 9, 10));
 }
 
 TEST(RowsKind, WhatDoesNotFitIsNamed) {

@@ -81,7 +81,7 @@ TEST(SeveralKind, EachFileIsAnInput) {
   ASSERT_EQ(media_type_of(archive), kTar);
   maker->load(archive, "sample");
   std::vector<float> out(3);
-  maker->make({}, 0, out.data());
+  maker->make({}, {}, out.data());
   EXPECT_THAT(out, ElementsAre(1, 3, 2));
 }
 
@@ -117,7 +117,7 @@ class SizeKind final : public Kind {
     void load(std::span<const std::uint8_t> bytes, std::string_view) override {
       size_ = static_cast<float>(bytes.size());
     }
-    void make(const Digest&, std::uint16_t, float* out) override { *out = size_; }
+    void make(const Digest&, PartView, float* out) override { *out = size_; }
     void release() override {}
 
    private:
@@ -146,7 +146,7 @@ TEST(Kind, AnotherOneIsRegistered) {
   const auto maker = kind_from_json({{"kind", "size"}})->maker({});
   float size = 0;
   maker->load(Bytes(7), "");
-  maker->make({}, 0, &size);
+  maker->make({}, {}, &size);
   EXPECT_EQ(size, 7);
 }
 
