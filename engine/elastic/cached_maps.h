@@ -1,8 +1,7 @@
 // The maps of an interval's samples at a cut, on disk, with their targets.
 //
-// A file without a name in a folder of the caller's: nothing of it outlives the process, and a run
-// that is resumed computes it again, to the same bits. Maps are of one network and its weights at
-// one time; whoever changes either makes another of these.
+// A file without a name in a folder of the caller's: nothing of it outlives the process. Maps are
+// of one network and its weights at one time; whoever changes either makes another of these.
 //
 // read() may be called from a thread of its own while nothing is added. Errors: kIo,
 // kResourceExhausted for a full disk, kInvalidArgument for a sample that is not here.

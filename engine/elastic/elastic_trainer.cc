@@ -52,7 +52,7 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       kernels_(kernels),
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
-      maps_(model_, graph_, elastic_.maps) {
+      maps_(model_, graph_, config_.loss.weighted ? IntervalMaps::Place{} : elastic_.maps) {
   check(elastic_, profile_.profile);
 }
 
@@ -206,8 +206,7 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   return filled.done;
 }
 
-// Beside all weights and states: with them no more than training everything takes. The same for a
-// run that is resumed, where some of them lie elsewhere: other networks would make other bits.
+// With all weights and states no more than training everything takes, wherever these lie.
 std::size_t ElasticTrainer::bytes_beside_all() {
   const std::size_t waiting = (1 + states_of_weight(config_.optimizer)) * weight_bytes(graph_);
   return std::max(full_planned_bytes(), waiting) - waiting;
@@ -259,7 +258,6 @@ std::unique_ptr<Trainer> ElasticTrainer::select(ElasticInterval& interval, const
                            .tail = tail,
                            .importance = interval.importance,
                            .step_seconds = std::max(allowed, smallest_step(profile, graph_, tail)),
-                           .before = intervals_.empty() ? nullptr : &intervals_.back().selection,
                            .resolution = elastic_.resolution,
                            .fits = [&](const std::set<std::string>& s) { return fits(s); }});
   interval.selector_seconds = seconds_since(start);

@@ -4,26 +4,21 @@
 // one (pace.h); the first is one epoch. At the beginning of each the importance of every tensor is
 // probed, where that is a small part of what is trained and has room beside all weights and states,
 // and those are selected that matter most among what a step has time for. Until the next interval
-// only they learn: other gradients are not computed, and the inputs that they would need are not
-// kept. Each selection is a plan and a pool of its own; the pool before it is given back first. The
-// optimizer state of a tensor that is not selected waits beside the pool until it comes back.
+// only they learn. Each selection is a plan and a pool of its own; the pool before it is given back
+// first. The optimizer state of a tensor that is not selected waits beside the pool.
 //
 // What a step takes is told by a profile, measured once, and corrected by what was seen: the
 // seconds that the steps so far really took, against the profile's, scale the next choice, and what
 // all intervals so far used, choosing included, is taken from the time that is left. So the whole
-// training takes speedup_ratio of full training's time.
+// training takes speedup_ratio of full training's time. The learning rate follows the time that is
+// used: so the layers that learn in the long steps of the beginning have their schedule's end, too.
 //
-// Where it saves time, an interval's steps begin behind the layers that do not learn in it: what
-// these make of a sample is computed once and kept on disk (interval_maps.h). Batch norms
-// there normalise by their statistics meanwhile; behind the cut one goes on normalising by its
-// batch and following its statistics, also while its gamma and beta are not selected.
-//
-// The learning rate follows the time that is used: so the layers that learn in the long steps of
-// the beginning have their schedule's end, too.
+// Where it saves time, an interval's steps begin behind the layers that do not learn in it
+// (interval_maps.h). Batch norms there normalise by their statistics meanwhile; behind the cut one
+// goes on normalising by its batch, also while its gamma and beta are not selected.
 //
 // Profile and seconds are inputs: the same ones, with the same seed, weights and source, give the
-// same selections and the same bits, also when the run is stopped, saved and resumed. Not
-// thread-safe.
+// same selections and bits, also when the run is stopped, saved and resumed. Not thread-safe.
 #pragma once
 
 #include <map>

@@ -1,9 +1,8 @@
 // The maps that an interval's steps begin with, from what there is room for to what is on disk.
 //
-// What they may take is an input: a run is told it once, whatever the disk has free later, so that
-// a run that is resumed or replayed begins its steps where the first one did.
-//
-// Not thread-safe, but for source(), which may be read from a thread of its own.
+// What they may take is an input, whatever the disk has free later, so that a run that is resumed
+// begins its steps where the first one did. Not thread-safe, but for source(), which may be read
+// from a thread of its own.
 #pragma once
 
 #include <cstdint>

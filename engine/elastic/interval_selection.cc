@@ -45,12 +45,22 @@ struct Chosen {
   double importance = 0, seconds = 0;
 };
 
+// What a tensor is worth that a probe speaks against, mostly because its one large step went too
+// far: little, but more than time that is left over.
+double least_worth(const std::map<std::string, double>& importance) {
+  double most = 0;
+  for (const auto& [name, value] : importance) most = std::max(most, value);
+  return most > 0 ? 1e-3 * most : 1;
+}
+
 Chosen select_this_way(Way way, const IntervalQuestion& question) {
   const double seconds = question.step_seconds - way.fixed_seconds;
   if (seconds < 0) return {};
+  const double least = least_worth(question.importance);
   for (std::size_t e = 0; e < way.problem.entries.size(); ++e) {
-    if (way.problem.entries[e].selectable)
-      way.problem.entries[e].importance = question.importance.at(way.problem.weights[e]);
+    ElasticEntry& entry = way.problem.entries[e];
+    if (entry.selectable)
+      entry.importance = std::max(least, question.importance.at(way.problem.weights[e]));
   }
   SelectorOptions options;
   options.resolution = question.resolution;
@@ -99,8 +109,7 @@ std::set<std::string> select_for_interval(const IntervalQuestion& question) {
     if (std::pair(chosen.importance, chosen.seconds) > std::pair(best.importance, best.seconds))
       best = std::move(chosen);
   }
-  if (!best.weights.empty()) return best.weights;
-  return question.before ? *question.before : cheapest_layer(question.profile).weights;
+  return best.weights.empty() ? cheapest_layer(question.profile).weights : best.weights;
 }
 
 }  // namespace moil

@@ -34,13 +34,12 @@ struct IntervalQuestion {
   const TailTerms& tail;
   const std::map<std::string, double>& importance;  // of every tensor of the profile
   double step_seconds = 0;                          // that a step may take in the mean
-  const std::set<std::string>* before = nullptr;    // what was trained last, where anything was
   int resolution = 100'000;
   std::function<bool(const std::set<std::string>&)> fits;  // as peak memory; all where empty
 };
 
-// Where nothing is of use: what was trained before, or what takes least. That alone may take longer
-// than allowed.
+// Time that is left trains what is of no use by its importance. Where nothing fits: what takes
+// least, which may take longer than allowed.
 [[nodiscard]] std::set<std::string> select_for_interval(const IntervalQuestion& question);
 
 }  // namespace moil

@@ -1,8 +1,7 @@
 // Where an interval's training can begin: behind layers that do not learn in it.
 //
 // What these layers make of a sample is computed once and kept (cached_maps.h), as a night's
-// backbone is (MoIL, chapter 4.3): a step then runs what is behind the cut. Batch norms before the
-// cut normalise by their statistics meanwhile. Pure functions; safe from any thread.
+// backbone is (MoIL, chapter 4.3). Pure functions; safe from any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 // What each part of a training step takes, by tensor: the t_w and t_g of ElasticTrainer, §4.1,
 // measured once with the engine's own steps (timing_profiler.h).
 //
-// A profile adds up: what a selection takes is the sum of its parts. That is right to some percent;
-// what a run's steps really take corrects it (elastic_trainer.h). Pure functions; safe from any
-// thread.
+// What a selection takes is the sum of its parts. That is right to some percent; what a run's steps
+// really take corrects it (elastic_trainer.h). Pure functions; safe from any thread.
 #pragma once
 
 #include <set>

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import random
+import signal
 import struct
 import subprocess
 import tarfile
@@ -16,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from world import ctl_of, daemon_in
+from world import ctl_of, daemon_in, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
 from night.programs import ProgramError, program, run
@@ -91,8 +93,39 @@ class TaskTest(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-tasks-")))
         (cls.folder / "device").mkdir()
-        cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device"))
+        worker = {"path": str(cls.pausing_worker()), "backoff_seconds": 0.05}
+        cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device", {"worker": worker}))
         cls.ctl = ctl_of(cls.daemon)
+
+    @classmethod
+    def pausing_worker(cls) -> Path:
+        """Where the file `pause` names a stage, the next worker stops there for ever."""
+        flag, worker = cls.folder / "pause", cls.folder / "worker"
+        worker.write_text(
+            "#!/bin/sh\n"
+            f'if [ "$1" = run ] && [ -s "{flag}" ]; then MOIL_PAUSE_AT=$(cat "{flag}"); export MOIL_PAUSE_AT; rm "{flag}"; fi\n'
+            f'exec "{program("moil-worker")}" "$@"\n'
+        )
+        worker.chmod(0o755)
+        return worker
+
+    def check_kills(self, model: str, **changes: Any) -> None:
+        """Killed in a stage, a night comes to the weights of one that was not."""
+        train = {"epochs": 4, "batch": 8, "distill": 0.5, "optimizer": {"learning_rate": 0.003}}
+        spec = self.spec(model, train=train, activate=False, guard={"max_global_drop": 1}, **changes)
+        digests = set()
+        for stage in ("", "cache", "distill", "train"):
+            (self.folder / "pause").write_text(stage)
+            job = self.ctl.submit(spec)
+            if stage:
+                wait_for(f"stage {stage}", lambda: (self.ctl.job(job)["progress"] or {}).get("stage") == stage)
+                (worker,) = self.daemon.workers()
+                os.kill(worker, signal.SIGKILL)
+            ended = self.ctl.wait(job)
+            self.assertEqual(ended["state"], "succeeded", ended["message"])
+            self.assertEqual(ended["attempts"], 2 if stage else 1)
+            digests.add(weights_digest(self.daemon.state, ended))
+        self.assertEqual(len(digests), 1)
 
     @classmethod
     def pretrain(cls, model: Path, *arguments: str | Path) -> Path:
@@ -191,6 +224,7 @@ class TagTest(TaskTest):
         self.assertEqual({found["label"] for found in answer["top"][:2]}, {"yellow", "cross"})
         self.assertIn("local AUC", self.ctl.text("report", "1"))
         self.check_export("figures", self.version("figures"), [self.crosses[0], self.discs[0]])
+        self.check_kills("figures")
 
     def test_a_softmax_does_not_tag(self) -> None:
         layers = [dense("out", "x", 2), {"name": "p", "type": "softmax", "inputs": ["out"]}]
@@ -247,6 +281,7 @@ class PredictTest(TaskTest):
         self.assertIn("mean_absolute_error", self.ctl.text("report", "1"))
         self.check_export("rooms", self.version("rooms"), list(self.samples.values())[:3])
         self.check_guard()
+        self.check_kills("rooms")
         self.check_labels()
 
     def check_guard(self) -> None:
@@ -317,6 +352,9 @@ class TwoInputsTest(TaskTest):
     def test_all_layers_from_both_inputs(self) -> None:
         self.check_night(freeze={"trainable_layers": "all"}, augment={"views": 2, "flip": False})
 
+    def test_killed_in_the_middle(self) -> None:
+        self.check_kills("both", augment={"views": 2, "flip": False})
+
     def test_with_elastic_selection(self) -> None:
         more = {"epochs": 40, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}}
         self.check_night(freeze={"trainable_layers": "all"}, elastic={"rho": 0.8}, train=more)
@@ -377,6 +415,7 @@ class RecordingsTest(TaskTest):
         answers = self.ctl.json("predict", *self.new[:5], "--model", "motor")["predictions"]
         self.assertEqual([answer["top"][0]["label"] for answer in answers].count("wild"), 5)
         self.check_export("motor", self.version("motor"), self.new[:2])
+        self.check_kills("motor")
         self.assertGreater(self.forgotten(), 1)
 
     def forgotten(self) -> int:

@@ -16,13 +16,11 @@ using testing::kSecond;
 
 struct Case : testing::ThreeLayers {
   std::set<std::string> select(double seconds, const TailTerms& tail,
-                               const std::map<std::string, double>& importance,
-                               const std::set<std::string>* before = nullptr) const {
+                               const std::map<std::string, double>& importance) const {
     return select_for_interval({.profile = profile,
                                 .tail = tail,
                                 .importance = importance,
                                 .step_seconds = seconds,
-                                .before = before,
                                 .fits = {}});
   }
   double step(const TailTerms& tail, const std::set<std::string>& selection) const {
@@ -64,13 +62,23 @@ TEST(IntervalSelection, MapsThatAreThereAreUsed) {
   EXPECT_EQ(c.step(tail, {kLast}), 4);
 }
 
-TEST(IntervalSelection, WhereNothingIsOfUseWhatWasTrainedOrTheCheapest) {
+TEST(IntervalSelection, WhereNothingFitsTheCheapest) {
   const Case c;
-  const std::map<std::string, double> useless = {{kFirst, 0}, {kSecond, 0}, {kLast, 0}};
-  EXPECT_THAT(c.select(8, {}, useless), UnorderedElementsAre(kLast));
-  EXPECT_THAT(c.select(1, {}, useless), UnorderedElementsAre(kLast));  // longer than allowed
-  const std::set<std::string> before = {kSecond};
-  EXPECT_TRUE(c.select(11, {}, useless, &before).contains(kSecond));
+  EXPECT_THAT(c.select(1, {}, kAlike), UnorderedElementsAre(kLast));  // longer than allowed
+}
+
+// A probe that speaks against a tensor keeps it behind the others, not out of time that is left.
+TEST(IntervalSelection, TimeThatIsLeftTrainsWhatIsOfNoUse) {
+  const Case c;
+  const std::map<std::string, double> useless = {{kFirst, 0}, {kSecond, -3}, {kLast, 0}};
+  const std::map<std::string, double> last = {{kFirst, -1e300}, {kSecond, -3}, {kLast, 2}};
+  const std::map<std::string, double> first = {{kFirst, 0.5}, {kSecond, -3}, {kLast, -3}};
+  for (const auto* importance : {&useless, &last}) {
+    EXPECT_THAT(c.select(8, {}, *importance), UnorderedElementsAre(kLast));
+    EXPECT_EQ(c.select(99, {}, *importance).size(), 3U);
+  }
+  const double alone = c.step({}, {kFirst});
+  EXPECT_THAT(c.select(alone, {}, first), UnorderedElementsAre(kFirst));
 }
 
 TEST(IntervalSelection, NeverTakesLongerThanAllowed) {
