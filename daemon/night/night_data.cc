@@ -29,7 +29,7 @@ NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& s
                      const data::Kind& kind)
     : readers_(std::make_unique<Readers>(layout.labels(), kind)) {
   if (spec.local.labels) choose(*spec.local.labels);
-  at_field("/global/pack", [&] { open_pack(spec.global.pack); });
+  at_field("/global/pack", [&] { open_pack(spec.global.pack, kind); });
   reconciliation_ = readers_->store.reconciliation();
   origins_.global_samples = readers_->images.get();
   if (readers_->tagged) origins_.global_samples = readers_->tagged.get();
@@ -55,8 +55,14 @@ void NightData::choose(const std::vector<std::string>& labels) {
   readers_->chosen = std::make_unique<data::ClassSubset>(readers_->labelled, names);
 }
 
-void NightData::open_pack(const std::filesystem::path& pack) {
-  if (data::read_manifest(pack).kind == data::PackKind::kImages) {
+void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
+  const data::PackManifest manifest = data::read_manifest(pack);
+  if (manifest.sample_kind->name() != kind.name())
+    throw Error(ErrorCode::kInvalidArgument, "the pack's samples are of the kind \"" +
+                                                 std::string(manifest.sample_kind->name()) +
+                                                 "\"; the model takes \"" +
+                                                 std::string(kind.name()) + "\"");
+  if (manifest.kind == data::PackKind::kImages) {
     readers_->images = data::open_image_pack(pack);
     if (const char separator = readers_->images->manifest().label_separator)
       readers_->tagged = std::make_unique<data::SplitLabels>(*readers_->images, separator);

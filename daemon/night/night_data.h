@@ -46,7 +46,7 @@ class NightData {
 
  private:
   void choose(const std::vector<std::string>& labels);
-  void open_pack(const std::filesystem::path& pack);
+  void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
 
   struct Readers;
   std::unique_ptr<Readers> readers_;

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import struct
 import subprocess
@@ -351,6 +352,17 @@ class TwoInputsTest(TaskTest):
 
     def test_all_layers_from_both_inputs(self) -> None:
         self.check_night(freeze={"trainable_layers": "all"}, augment={"views": 2, "flip": False})
+
+    def test_a_pack_of_another_kind_is_refused_at_once(self) -> None:
+        pack = self.folder / "odd pack"
+        shutil.copytree(self.folder / "base" / "pack", pack)
+        manifest = json.loads((pack / "pack.json").read_text())
+        manifest["preprocessing"] = {"kind": "rows", "dims": [1], "mean": [0], "std": [1]}
+        (pack / "pack.json").write_text(json.dumps(manifest))
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.submit(self.spec("both", **{"global": {"pack": str(pack)}}))
+        self.assertIn("/job/global/pack", caught.exception.stderr)
+        self.assertIn("samples are of the kind", caught.exception.stderr)
 
     def test_killed_in_the_middle(self) -> None:
         self.check_kills("both", augment={"views": 2, "flip": False})
