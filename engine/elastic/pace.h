@@ -1,5 +1,5 @@
-// How the time of a run is shared among its intervals. Updates are worth most at the beginning, when
-// the learning rate is high, and only a long step reaches the layers near the input.
+// How the time of a run is shared among its intervals. Updates are worth most at the beginning,
+// when the learning rate is high, and only a long step reaches the layers near the input.
 //
 // Pure functions; safe from any thread.
 #pragma once
