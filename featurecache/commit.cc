@@ -100,7 +100,7 @@ void FeatureCache::State::make_room(const Limit& limit) {
   std::uint64_t needed = 0;
   std::set<ModelId> writing;
   for (const Batch::Entry& entry : batch.entries()) {
-    needed += charge(entry.bytes, env.page_bytes());
+    needed += charge(entry.bytes, env.page_bytes(), encode(entry.key).size());
     writing.insert(entry.key.model);
   }
   std::vector<std::pair<std::int64_t, ModelId>> victims;
@@ -131,8 +131,9 @@ void FeatureCache::State::store_batch(MDB_txn* txn, Ledger& ledger, const Limit&
     env.touched();
     const int rc = ::mdb_get(txn, tables.entries, &key, &value);
     if (rc != MDB_NOTFOUND) env.check(rc, "write");
-    const std::uint64_t before = rc == 0 ? charge(value.mv_size, env.page_bytes()) : 0;
-    const std::uint64_t after = charge(entry.bytes, env.page_bytes());
+    const std::uint64_t page = env.page_bytes();
+    const std::uint64_t before = rc == 0 ? charge(value.mv_size, page, encoded.size()) : 0;
+    const std::uint64_t after = charge(entry.bytes, page, encoded.size());
     if (after > before && limit.bytes && ledger.total_bytes() - before + after > *limit.bytes) {
       ++refusal.entries;
       refusal.bytes += after;
@@ -166,7 +167,7 @@ void FeatureCache::State::remove_damaged(MDB_txn* txn, Ledger& ledger,
     if (rc == MDB_NOTFOUND) continue;
     env.check(rc, "write");
     if (check_value(encoded, to_span(value))) continue;
-    ledger.subtract(damaged_key.model, charge(value.mv_size, env.page_bytes()));
+    ledger.subtract(damaged_key.model, charge(value.mv_size, env.page_bytes(), encoded.size()));
     env.check(::mdb_del(txn, tables.entries, &key, nullptr), "write");
   }
 }

@@ -130,14 +130,13 @@ void Ledger::save() {
 
 // LMDB's arithmetic: a node of 8 bytes + key + value lies in a leaf up to half a page, else the
 // value gets consecutive pages of its own, 16 bytes of the first being the page header.
-std::uint64_t charge(std::uint64_t value_bytes, std::uint64_t page_bytes) {
-  constexpr std::uint64_t kKeyBytes = EncodedKey::kPart;
-  constexpr std::uint64_t kNode = 8 + kKeyBytes;
+std::uint64_t charge(std::uint64_t value_bytes, std::uint64_t page_bytes, std::uint64_t key_bytes) {
+  const std::uint64_t node = 8 + key_bytes;
   constexpr std::uint64_t kSlot = 2;
   const std::uint64_t largest_node = ((page_bytes - 16) / 2 & ~std::uint64_t{1}) - kSlot;
-  if (kNode + value_bytes <= largest_node) return (kNode + value_bytes + 1) / 2 * 2 + kSlot;
+  if (node + value_bytes <= largest_node) return (node + value_bytes + 1) / 2 * 2 + kSlot;
   const std::uint64_t pages = (16 + value_bytes + page_bytes - 1) / page_bytes;
-  return kNode + sizeof(std::uint64_t) + kSlot + pages * page_bytes;
+  return node + sizeof(std::uint64_t) + kSlot + pages * page_bytes;
 }
 
 }  // namespace moil::cache

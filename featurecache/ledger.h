@@ -56,6 +56,7 @@ class Ledger {
 
 // What an entry occupies in the data file: whole pages where LMDB gives the value pages of its own
 // (above about half a page), otherwise its share of a leaf page.
-std::uint64_t charge(std::uint64_t value_bytes, std::uint64_t page_bytes);
+std::uint64_t charge(std::uint64_t value_bytes, std::uint64_t page_bytes,
+                     std::uint64_t key_bytes = EncodedKey::kWhole);
 
 }  // namespace moil::cache

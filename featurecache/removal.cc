@@ -60,7 +60,7 @@ bool FeatureCache::State::remove_range(MDB_txn* txn, Ledger& ledger,
     if (!begins_with(key, prefix)) return true;
     ModelId owner;
     std::memcpy(owner.bytes.data(), key.mv_data, std::min(key.mv_size, owner.bytes.size()));
-    const std::uint64_t bytes = charge(value.mv_size, env.page_bytes());
+    const std::uint64_t bytes = charge(value.mv_size, env.page_bytes(), key.mv_size);
     env.touched();
     env.check(::mdb_cursor_del(cursor.get(), 0), "remove from");
     ledger.subtract(owner, bytes);

@@ -86,7 +86,7 @@ Counts count(const Environment& env, MDB_txn* txn, const Tables& tables) {
     if (!decode(to_span(key), decoded)) continue;
     ModelRecord& record = counts[decoded.model];
     ++record.entries;
-    record.bytes += charge(value.mv_size, env.page_bytes());
+    record.bytes += charge(value.mv_size, env.page_bytes(), key.mv_size);
   }
   if (rc != MDB_NOTFOUND) env.fail(rc, "verify");
   return counts;

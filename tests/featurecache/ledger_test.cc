@@ -13,6 +13,8 @@ TEST(Charge, IsTheDocumentedOne) {
   EXPECT_EQ(charge(value_bytes(StoredType::kBf16, 1280), 4096), 4140u);
   EXPECT_EQ(charge(value_bytes(StoredType::kFp32, 62720), 4096), 253996u);
   EXPECT_EQ(charge(2004, 4096), 2040u);
+  EXPECT_EQ(charge(2000, 4096, EncodedKey::kPart), 2040u);
+  EXPECT_EQ(charge(2001, 4096, EncodedKey::kPart), 48u + 4096);
   EXPECT_EQ(charge(2005, 4096), 44u + 4096);
   EXPECT_EQ(charge(4080, 4096), 44u + 4096);
   EXPECT_EQ(charge(4081, 4096), 44u + 8192);

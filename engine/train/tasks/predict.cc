@@ -86,7 +86,7 @@ class NumberScorer final : public Scorer {
   }
 
  private:
-  const PredictDescription& description_;
+  const PredictDescription description_;
   std::vector<OutputSums> sums_;
 };
 

@@ -82,7 +82,7 @@ class TagScorer final : public Scorer {
     return mean.value();
   }
 
-  const Thresholds& thresholds_;
+  const Thresholds thresholds_;
   const OutputForm form_;
   std::size_t labels_ = 0;
   std::vector<float> probabilities_, targets_;
