@@ -40,6 +40,7 @@ using Action = std::function<int(Session&)>;
 
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
 void add_job_commands(CLI::App& app, Action& chosen);
+void add_schedule_commands(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
@@ -60,8 +61,10 @@ CLI::App* add_command(CLI::App* parent, const std::string& name, const std::stri
   return command;
 }
 
-// The description of a job; a relative global.pack is meant from the description's folder.
+// The description of a job, or of a schedule with its job; a relative global.pack is meant from the
+// description's folder.
 Json read_job_description(const std::string& file);
+Json read_schedule_description(const std::string& file);
 
 // An open file of the user's, which the daemon reads through our descriptor and needs no access of
 // its own for. Throws where it cannot be opened.

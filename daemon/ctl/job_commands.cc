@@ -88,7 +88,10 @@ int watch(Session& session, const IdOptions& options) { return watch_job(session
 
 }  // namespace
 
-Json read_job_description(const std::string& file) {
+namespace {
+
+// pack: where it lies in the document.
+Json read_description(const std::string& file, const Json::json_pointer& pack) {
   Json job;
   try {
     job = parse_json(read_text(file, 1 << 20, Named::kFileOrPipe), 64, Comments::kAllowed);
@@ -96,12 +99,21 @@ Json read_job_description(const std::string& file) {
     if (error.code() != ErrorCode::kBadData) throw;
     throw Error(ErrorCode::kBadData, file + ": " + error.what());
   }
-  const auto at = "/global/pack"_json_pointer;
-  if (job.is_object() && job.contains(at) && job[at].is_string()) {
+  if (job.is_object() && job.contains(pack) && job[pack].is_string()) {
     const auto folder = std::filesystem::absolute(file).parent_path();
-    job[at] = (folder / job[at].get<std::string>()).lexically_normal().string();
+    job[pack] = (folder / job[pack].get<std::string>()).lexically_normal().string();
   }
   return job;
+}
+
+}  // namespace
+
+Json read_job_description(const std::string& file) {
+  return read_description(file, Json::json_pointer("/global/pack"));
+}
+
+Json read_schedule_description(const std::string& file) {
+  return read_description(file, Json::json_pointer("/job/global/pack"));
 }
 
 void add_job_commands(CLI::App& app, Action& chosen) {

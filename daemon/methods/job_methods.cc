@@ -1,10 +1,9 @@
 // job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.watch
 #include <limits>
 
-#include "base/access.h"
+#include "daemon/methods/job_checks.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
-#include "daemon/new_names.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
@@ -27,45 +26,6 @@ const Fields<SubmitParams>& fields_of(const SubmitParams*) {
   return table;
 }
 
-// What cannot be seen from the description alone. `pack` says what is wrong with the global pack.
-void check_against_state(const Service& service, const JobSpec& spec, const std::string& pack) {
-  FieldErrors errors;
-  if (const auto wrong = check_new_title(spec.name)) errors.push_back({"/job/name", *wrong});
-  if (!service.models.active(spec.model)) {
-    errors.push_back({"/job/model", "there is no active model \"" + spec.model +
-                                        "\"; import it first (model.import)"});
-  }
-  if (!pack.empty()) errors.push_back({"/job/global/pack", pack});
-  if (!errors.empty()) throw ValidationError("the job description", std::move(errors));
-}
-
-std::string complaint_about(const std::string& pack) {
-  try {
-    require_readable(pack);
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-// Looks at the pack, which may lie on a disk that hangs, then does the rest on the loop.
-void with_pack(Service& service, const JobSpec& spec, const Responder& responder,
-               std::function<void()> rest) {
-  const auto go_on = [&service, spec, responder, rest](const std::string& pack) {
-    try {
-      check_against_state(service, spec, pack);
-      rest();
-    } catch (...) {
-      responder.error(rpc_error(std::current_exception()));
-    }
-  };
-  const auto hung = [pack = spec.global.pack, go_on](const std::exception_ptr& error) {
-    go_on("cannot look at " + pack + ": " + rpc_error(error).message);
-  };
-  service.outside.start<std::string>([pack = spec.global.pack] { return complaint_about(pack); },
-                                     go_on, hung);
-}
-
 void queue(Service& service, const SubmitParams& params, const Responder& responder) {
   try {
     const std::int64_t id = service.jobs.submit(params.job, params.now);
@@ -78,7 +38,7 @@ void queue(Service& service, const SubmitParams& params, const Responder& respon
 
 void submit(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<SubmitParams>(call.params, "the job description");
-  with_pack(service, params.job, responder, [&service, params, responder] {
+  with_pack(service, params.job, "/job", responder, [&service, params, responder] {
     service.planner.check(params.job, [&service, params, responder](std::exception_ptr refusal) {
       if (refusal) return responder.error(rpc_error(refusal));
       queue(service, params, responder);
@@ -107,7 +67,7 @@ void plan(Service& service, const Call& call, const Responder& responder) {
   std::vector<std::string> options;
   if (params.picture) options.emplace_back("--picture");
   if (params.timing) options.emplace_back("--timing");
-  with_pack(service, params.job, responder, [&service, params, options, responder] {
+  with_pack(service, params.job, "/job", responder, [&service, params, options, responder] {
     service.planner.start(params.job, options, responder);
   });
 }

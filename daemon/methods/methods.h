@@ -9,6 +9,7 @@ class Service;
 
 // The handlers keep a reference to the service, which must outlive the table.
 MethodTable job_methods(Service& service);
+MethodTable schedule_methods(Service& service);
 MethodTable label_methods(Service& service);
 MethodTable model_methods(Service& service);
 MethodTable cache_methods(Service& service);

@@ -18,6 +18,7 @@
 #include "daemon/service/importer.h"
 #include "daemon/service/job_planner.h"
 #include "daemon/service/predictor.h"
+#include "daemon/service/recurring.h"
 #include "daemon/service/scheduler.h"
 #include "daemon/service/watchers.h"
 #include "daemon/service/worker_command.h"
@@ -25,6 +26,7 @@
 #include "daemon/state/job_store.h"
 #include "daemon/state/lock_file.h"
 #include "daemon/state/model_store.h"
+#include "daemon/state/schedule_store.h"
 #include "daemon/state/state_folder.h"
 #include "datasets/labels/label_store.h"
 
@@ -52,6 +54,7 @@ class Service {
   Database database;
   ModelStore models;
   JobStore jobs;
+  ScheduleStore schedules;
   data::LabelStore labels;
   Forgetting forgetting;
   Watchers watchers;
@@ -61,6 +64,7 @@ class Service {
   JobPlanner planner;
   Predictor predictor;
   Scheduler scheduler;
+  Recurring recurring;
   const Limits limits;
   const MethodTable methods;
   Dispatcher dispatcher;

@@ -33,6 +33,7 @@ Json to_json(const Job& job, bool with_spec) {
            {"model", job.spec.model},
            {"state", to_string(job.state)},
            {"now", job.ignore_window},
+           {"schedule", job.schedule.empty() ? Json(nullptr) : Json(job.schedule)},
            {"cancelling", job.cancelling},
            {"submitted_at", utc_text(job.submitted_at)},
            {"started_at", time_or_null(job.started_at)},

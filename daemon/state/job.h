@@ -31,8 +31,9 @@ struct Job {
   int failures = 0;             // times one died unasked
   std::optional<std::int64_t> base_version;
   std::optional<std::int64_t> version;
-  std::string message;  // why it is in this state, one sentence
-  Json result;          // JobResult as JSON, or null
+  std::string schedule;  // of a recurring night: its name; else empty
+  std::string message;   // why it is in this state, one sentence
+  Json result;           // JobResult as JSON, or null
 };
 
 struct JobEvent {

@@ -10,10 +10,11 @@ namespace {
 constexpr const char* kAll =
     "SELECT id, name, model, spec, state, ignore_window, cancelling, submitted_at, started_at, "
     "finished_at, "
-    "not_before, attempts, failures, base_version, version, message, result FROM jobs ";
+    "not_before, attempts, failures, base_version, version, message, result, schedule FROM jobs ";
 constexpr const char* kWithoutDetails =
     "SELECT id, name, model, NULL, state, ignore_window, cancelling, submitted_at, started_at, "
-    "finished_at, not_before, attempts, failures, base_version, version, message, summary "
+    "finished_at, not_before, attempts, failures, base_version, version, message, summary, "
+    "schedule "
     "FROM jobs ";
 
 std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
@@ -47,6 +48,7 @@ Job job_of(const Statement& row) {
   job.version = optional_integer(row, 14);
   job.message = row.text(15);
   if (!row.is_null(16)) job.result = Json::parse(row.text(16));
+  if (!row.is_null(17)) job.schedule = row.text(17);
   return job;
 }
 
@@ -78,15 +80,20 @@ std::vector<Job> JobStore::query(const std::string& rest,
   return out;
 }
 
-std::int64_t JobStore::submit(const JobSpec& spec, bool ignore_window) {
+std::int64_t JobStore::submit(const JobSpec& spec, bool ignore_window,
+                              const std::optional<Origin>& origin,
+                              const std::function<void(std::int64_t id)>& also) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
   Statement insert(db_,
-                   "INSERT INTO jobs (name, model, spec, state, ignore_window, submitted_at) "
-                   "VALUES (?, ?, ?, 'queued', ?, ?)");
+                   "INSERT INTO jobs (name, model, spec, state, ignore_window, submitted_at, "
+                   "priority, schedule) VALUES (?, ?, ?, 'queued', ?, ?, ?, nullif(?, ''))");
   insert.bind(std::string_view(spec.name)).bind(std::string_view(spec.model));
   insert.bind(std::string_view(to_json(spec).dump()));
-  insert.bind(std::int64_t{ignore_window}).bind(now_milliseconds()).run();
+  insert.bind(std::int64_t{ignore_window}).bind(now_milliseconds());
+  const Origin from = origin.value_or(Origin{});
+  insert.bind(std::int64_t{from.priority}).bind(std::string_view(from.schedule)).run();
   const std::int64_t id = db_.last_id();
+  if (also) also(id);
   insert_event(id, {{"event", "state"}, {"state", "queued"}, {"attempt", 0}, {"message", ""}});
   transaction.commit();
   return id;
@@ -131,7 +138,7 @@ std::optional<Job> JobStore::next(bool window_open, std::span<const std::int64_t
   for (const std::int64_t id : waiting) others += "," + std::to_string(id);
   const auto found =
       query("WHERE state = 'queued' AND (ignore_window = 1 OR ? = 1) AND id NOT IN (" + others +
-                ") ORDER BY ignore_window DESC, id LIMIT 1",
+                ") ORDER BY ignore_window DESC, priority DESC, id LIMIT 1",
             {window_open ? 1 : 0});
   if (found.empty()) return std::nullopt;
   return found.front();

@@ -25,7 +25,15 @@ class JobStore {
  public:
   JobStore(Database& database, ModelStore& models) : db_(database), models_(models) {}
 
-  std::int64_t submit(const JobSpec& spec, bool ignore_window);
+  // Of a recurring night.
+  struct Origin {
+    std::string schedule;
+    int priority = 0;  // higher ones go first
+  };
+  // also: more that belongs into the same transaction, where given.
+  std::int64_t submit(const JobSpec& spec, bool ignore_window,
+                      const std::optional<Origin>& origin = {},
+                      const std::function<void(std::int64_t id)>& also = {});
   Job get(std::int64_t id) const;  // kNotFound
   // Newest first, until `take` returns false; `state` empty: all; `before` 0: from the newest.
   // Without details a job has of its description only name and model, and no result.details.
@@ -34,8 +42,8 @@ class JobStore {
   std::int64_t count(JobState state) const;
   // The results of finished jobs that promoted or were held back, newest first.
   std::vector<Json> results(int limit) const;
-  // What may start: jobs that ignore the window first, then in the order they came; none of those
-  // that wait for something else.
+  // What may start: jobs that ignore the window first, then by priority and in the order they came;
+  // none of those that wait for something else.
   std::optional<Job> next(bool window_open, std::span<const std::int64_t> waiting) const;
   // Unfinished jobs whose not_before lies ahead of `now`.
   std::vector<Job> delayed(std::int64_t now) const;

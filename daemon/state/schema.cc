@@ -92,6 +92,22 @@ CREATE TABLE anchors (
   FOREIGN KEY (model, version) REFERENCES versions (model, version)
 ) WITHOUT ROWID;
 )sql",
+    R"sql(
+ALTER TABLE jobs ADD COLUMN schedule TEXT;
+ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE schedules (
+  name         TEXT PRIMARY KEY,
+  priority     INTEGER NOT NULL,
+  description  TEXT NOT NULL,
+  enabled      INTEGER NOT NULL,
+  created_at   INTEGER NOT NULL,
+  last_due     INTEGER,
+  last_job     INTEGER REFERENCES jobs (id) ON DELETE SET NULL,
+  labels_seen  INTEGER NOT NULL DEFAULT 0,
+  pack_seen    TEXT NOT NULL DEFAULT '',
+  remark       TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+)sql",
 };
 
 }  // namespace

@@ -25,7 +25,7 @@
 
 namespace moil::daemon {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 // Sets the pragmas (WAL, synchronous=FULL, foreign keys, secure deletion) and migrates, each
 // version in its own transaction: a migration that fails leaves the data as they were.

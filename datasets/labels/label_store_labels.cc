@@ -116,6 +116,12 @@ void LabelStore::set_reconciliation(const std::string& label,
   transaction.commit();
 }
 
+std::int64_t LabelStore::newest_id() const {
+  const std::lock_guard lock(mutex_);
+  Statement select(database_, "SELECT coalesce(max(id), 0) FROM samples");
+  return select.step() ? select.integer(0) : 0;
+}
+
 std::int64_t LabelStore::count(const char* sql, std::int64_t id) const {
   Statement select(database_, sql);
   return select.bind(id).step() ? select.integer(0) : 0;

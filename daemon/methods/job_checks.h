@@ -1,0 +1,20 @@
+// What is looked at before a job, or a schedule of jobs, is taken.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "daemon/job_spec.h"
+#include "daemon/rpc/method.h"
+
+namespace moil::daemon {
+
+class Service;
+
+// Looks at the pack, which may lie on a disk that hangs, and at what cannot be seen from the
+// description alone, then does the rest on the loop; else answers with what is wrong, at fields
+// below `pointer`.
+void with_pack(Service& service, const JobSpec& spec, const std::string& pointer,
+               const Responder& responder, std::function<void()> rest);
+
+}  // namespace moil::daemon

@@ -1,0 +1,131 @@
+// schedule.add, schedule.list, schedule.get, schedule.enable, schedule.rm, schedule.run
+#include "daemon/methods/job_checks.h"
+#include "daemon/methods/methods.h"
+#include "daemon/methods/no_params.h"
+#include "daemon/methods/page.h"
+#include "daemon/service/service.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr int kMostSchedules = 1000;
+
+struct AddParams {
+  RecurringSpec schedule;
+};
+
+const Fields<AddParams>& fields_of(const AddParams*) {
+  static const Fields<AddParams> table = {
+      field("schedule", &AddParams::schedule, Need::kRequired, check_recurring)};
+  return table;
+}
+
+struct NameParams {
+  std::string name;
+};
+
+const Fields<NameParams>& fields_of(const NameParams*) {
+  static const Fields<NameParams> table = {field("name", &NameParams::name, Need::kRequired)};
+  return table;
+}
+
+struct EnableParams {
+  std::string name;
+  bool enabled = true;
+};
+
+const Fields<EnableParams>& fields_of(const EnableParams*) {
+  static const Fields<EnableParams> table = {
+      field("name", &EnableParams::name, Need::kRequired),
+      field("enabled", &EnableParams::enabled, Need::kRequired)};
+  return table;
+}
+
+// With when it comes next and why that would be for nothing.
+Json document(const Service& service, const Schedule& schedule) {
+  Json out = to_json(schedule);
+  const auto next = service.recurring.next(schedule);
+  out["next_at"] = next ? Json(utc_text(*next)) : Json(nullptr);
+  const std::string why = service.recurring.why_not(schedule);
+  out["why_not"] = why.empty() ? Json(nullptr) : Json(why);
+  return out;
+}
+
+void add(Service& service, const Call& call, const Responder& responder) {
+  const auto params = read_fields<AddParams>(call.params, "the schedule");
+  const JobSpec& job = params.schedule.job;
+  with_pack(service, job, "/schedule/job", responder, [&service, params, responder] {
+    const RecurringSpec& spec = params.schedule;
+    service.planner.check(spec.job, [&service, spec, responder](std::exception_ptr refusal) {
+      try {
+        if (refusal) std::rethrow_exception(refusal);
+        if (service.schedules.all().size() >= kMostSchedules)
+          throw Error(ErrorCode::kResourceExhausted,
+                      "there are " + std::to_string(kMostSchedules) + " schedules already");
+        service.schedules.add(spec);
+        responder.result(document(service, service.schedules.get(spec.name)));
+        service.recurring.wake();
+      } catch (...) {
+        responder.error(rpc_error(std::current_exception()));
+      }
+    });
+  });
+}
+
+Json list(Service& service, const Call& call) {
+  (void)read_fields<NoParams>(call.params, "the parameters of schedule.list");
+  Json schedules = Json::array();
+  for (const Schedule& schedule : service.schedules.all()) {
+    Json entry = document(service, schedule);
+    const Json job = std::move(entry["job"]);
+    entry["job"] = {{"name", job["name"]}, {"model", job["model"]}};
+    schedules.push_back(std::move(entry));
+  }
+  return {{"schedules", std::move(schedules)}};
+}
+
+Json get(Service& service, const Call& call) {
+  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.get");
+  return document(service, service.schedules.get(params.name));
+}
+
+Json enable(Service& service, const Call& call) {
+  const auto params = read_fields<EnableParams>(call.params, "the parameters of schedule.enable");
+  service.schedules.enable(params.name, params.enabled);
+  service.recurring.wake();
+  return {{"name", params.name}, {"enabled", params.enabled}};
+}
+
+Json rm(Service& service, const Call& call) {
+  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.rm");
+  service.schedules.remove(params.name);
+  return {{"name", params.name}};
+}
+
+Json run(Service& service, const Call& call) {
+  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.run");
+  return {{"id", service.recurring.run_now(service.schedules.get(params.name))},
+          {"state", "queued"}};
+}
+
+}  // namespace
+
+MethodTable schedule_methods(Service& s) {
+  using Where = Method::Where;
+  return {
+      {"schedule.add", "0.2", "have a job come back by itself", Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
+      {"schedule.list", "0.2", "recurring nights, and when each comes next", Where::kLoop,
+       [&s](Call& call) { return list(s, call); }, nullptr},
+      {"schedule.get", "0.2", "one of them whole", Where::kLoop,
+       [&s](Call& call) { return get(s, call); }, nullptr},
+      {"schedule.enable", "0.2", "let it come, or rest", Where::kLoop,
+       [&s](Call& call) { return enable(s, call); }, nullptr},
+      {"schedule.rm", "0.2", "remove one; its jobs stay", Where::kLoop,
+       [&s](Call& call) { return rm(s, call); }, nullptr},
+      {"schedule.run", "0.2", "queue its job now", Where::kLoop,
+       [&s](Call& call) { return run(s, call); }, nullptr},
+  };
+}
+
+}  // namespace moil::daemon

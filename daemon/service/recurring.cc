@@ -1,0 +1,194 @@
+#include "daemon/service/recurring.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "daemon/schedule/world.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
+// A moment that is no longer ago was not missed: the daemon looks now and then.
+constexpr std::int64_t kLate = 10 * kMinute;
+constexpr std::uint64_t kMostManifestBytes = 16 << 20;
+
+// What tells a pack from others: its manifest has the checksums of all that is in it. Empty where
+// it cannot be read; the job says so.
+std::string told(const std::filesystem::path& pack) {
+  try {
+    return to_hex(hash128(read_file(pack / "pack.json", kMostManifestBytes)));
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+Recurring::Recurring(EventLoop& loop, const Config& config, const World& world,
+                     ScheduleStore& schedules, JobStore& jobs, const data::LabelStore& labels,
+                     OutsideCalls& outside, std::function<void()> submitted)
+    : loop_(loop),
+      config_(config),
+      world_(world),
+      schedules_(schedules),
+      jobs_(jobs),
+      labels_(labels),
+      outside_(outside),
+      submitted_(std::move(submitted)) {
+  wake();
+}
+
+Recurring::~Recurring() { loop_.cancel(timer_); }
+
+void Recurring::wake() {
+  loop_.cancel(timer_);
+  timer_ = loop_.after(std::chrono::milliseconds(0), [this] { tick(); });
+}
+
+void Recurring::tick() {
+  const auto wait = std::chrono::milliseconds(std::llround(config_.poll_seconds * 1000));
+  timer_ = loop_.after(wait, [this] { tick(); });
+  try {
+    for (const Schedule& schedule : schedules_.all()) {
+      if (!schedule.spec.enabled || looking_.contains(schedule.spec.name)) continue;
+      if (const auto moment = due(schedule)) meet(schedule, *moment);
+    }
+  } catch (const std::exception& error) {
+    spdlog::error("the schedules cannot be read or written: {}", error.what());
+  }
+}
+
+std::int64_t Recurring::last(const Schedule& schedule) const {
+  return std::min(schedule.last_due.value_or(schedule.created_at), world_.now_milliseconds());
+}
+
+// Of the window that is open, or would be next.
+std::int64_t Recurring::window_start() const {
+  const Window window = config_.night();
+  const std::int64_t now = world_.now_milliseconds(), this_minute = now / kMinute * kMinute;
+  const int minute = world_.minute_of_day();
+  const int since = (minute - window.start + 1440) % 1440;
+  if (window.contains(minute)) return this_minute - since * kMinute;
+  return this_minute + (1440 - since) * kMinute;
+}
+
+std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {
+  const std::int64_t now = world_.now_milliseconds();
+  const auto calendar = calendar_of(schedule.spec);
+  if (!calendar) {
+    const std::int64_t start = window_start();
+    // A schedule that is added within a window has its first night in it.
+    const bool is_done =
+        schedule.last_due && *schedule.last_due >= start && *schedule.last_due <= now;
+    return start <= now && !is_done ? std::optional(start) : std::nullopt;
+  }
+  const auto next = calendar->next(last(schedule) / 1000);
+  if (!next || *next * 1000 > now) return std::nullopt;
+  return *next * 1000;
+}
+
+std::optional<std::int64_t> Recurring::next(const Schedule& schedule) const {
+  if (!schedule.spec.enabled) return std::nullopt;
+  const std::int64_t now = world_.now_milliseconds();
+  if (due(schedule)) return now;
+  const auto calendar = calendar_of(schedule.spec);
+  if (calendar) {
+    const auto found = calendar->next(now / 1000);
+    return found ? std::optional(*found * 1000) : std::nullopt;
+  }
+  const std::int64_t start = window_start();
+  return start > now ? start : start + kDay;
+}
+
+// Of moments that were missed, `moment` is the first.
+void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
+  const std::int64_t now = world_.now_milliseconds();
+  const bool is_missed = calendar_of(schedule.spec) && now - moment > kLate;
+  const std::string& name = schedule.spec.name;
+  if (is_missed && !schedule.spec.catch_up)
+    return schedules_.pass_over(name, now, "its moment was missed, and \"catch_up\" is false");
+  if (is_unfinished(schedule))
+    return schedules_.pass_over(
+        name, now, "job " + std::to_string(*schedule.last_job) + ", its last, has not ended");
+  looking_.insert(name);
+  const auto go_on = [this, name](const std::string& pack) { decide(name, pack); };
+  try {
+    outside_.start<std::string>([pack = schedule.spec.job.global.pack] { return told(pack); },
+                                go_on, [go_on](const std::exception_ptr&) { go_on(""); });
+  } catch (...) {  // it looks again
+    looking_.erase(name);
+    throw;
+  }
+}
+
+void Recurring::decide(const std::string& name, const std::string& pack) {
+  looking_.erase(name);
+  try {
+    const Schedule schedule = schedules_.get(name);  // as it is now
+    if (!schedule.spec.enabled || is_unfinished(schedule)) return;
+    const std::int64_t now = world_.now_milliseconds();
+    if (const std::string why = nothing_new(schedule, pack); !why.empty())
+      return schedules_.pass_over(name, now, why);
+    const std::int64_t job = schedules_.submit(schedule, now, {newest_label(), pack});
+    spdlog::info("schedule {}: job {} is queued", name, job);
+    submitted_();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound)  // removed meanwhile
+      spdlog::error("schedule {}: {}", name, error.what());
+  }
+}
+
+std::string Recurring::nothing_new(const Schedule& schedule, const std::string& pack) const {
+  const auto& only_if = schedule.spec.only_if;
+  if (!only_if) return "";
+  if (only_if->changed_pack && pack != schedule.pack_seen) return "";
+  if (!only_if->new_labels) return "the pack is the same as before";
+  const auto least = static_cast<std::size_t>(*only_if->new_labels);
+  const std::size_t found = new_labels(schedule, least);
+  if (found >= least) return "";
+  return std::to_string(found) + (found == 1 ? " sample was" : " samples were") +
+         " labelled since the last run; " + std::to_string(least) + (least == 1 ? " is" : " are") +
+         " asked for";
+}
+
+std::string Recurring::why_not(const Schedule& schedule) const {
+  if (!schedule.spec.enabled) return "it is disabled";
+  if (is_unfinished(schedule))
+    return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
+  const auto& only_if = schedule.spec.only_if;
+  // Whether the pack changes is seen when the moment comes.
+  return only_if && only_if->changed_pack ? "" : nothing_new(schedule, schedule.pack_seen);
+}
+
+std::int64_t Recurring::run_now(const Schedule& schedule) {
+  if (is_unfinished(schedule))
+    throw Error(ErrorCode::kFailedPrecondition,
+                "job " + std::to_string(*schedule.last_job) + " of schedule \"" +
+                    schedule.spec.name + "\" has not ended; cancel it first (job.cancel)");
+  const std::int64_t job = schedules_.submit(schedule, world_.now_milliseconds(),
+                                             {newest_label(), schedule.pack_seen}, true);
+  submitted_();
+  return job;
+}
+
+bool Recurring::is_unfinished(const Schedule& schedule) const {
+  return schedule.last_job && !is_finished(jobs_.get(*schedule.last_job).state);
+}
+
+std::size_t Recurring::new_labels(const Schedule& schedule, std::size_t most) const {
+  data::SampleQuery query;
+  query.after_id = schedule.labels_seen;
+  query.limit = most;
+  return labels_.samples(query).size();
+}
+
+std::int64_t Recurring::newest_label() const { return labels_.newest_id(); }
+
+}  // namespace moil::daemon

@@ -1,0 +1,67 @@
+// Submits the jobs of recurring nights when their moments come.
+//
+// A moment counts by the wall clock, and once: of several that were missed, the last. A clock that
+// went forward and back again makes no schedule wait for a date that was never reached: a moment
+// that lies ahead of the clock is as if it were now. Loop thread only.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "daemon/loop/event_loop.h"
+#include "daemon/loop/outside_calls.h"
+#include "daemon/service/config.h"
+#include "daemon/state/schedule_store.h"
+#include "datasets/labels/label_store.h"
+
+namespace moil::daemon {
+
+class World;
+
+class Recurring {
+ public:
+  // submitted: a job was.
+  Recurring(EventLoop& loop, const Config& config, const World& world, ScheduleStore& schedules,
+            JobStore& jobs, const data::LabelStore& labels, OutsideCalls& outside,
+            std::function<void()> submitted);
+  ~Recurring();
+  Recurring(const Recurring&) = delete;
+  Recurring& operator=(const Recurring&) = delete;
+
+  // Looks soon; called by itself every poll_seconds.
+  void wake();
+  // When it will next come, by the clock as it is; empty where it never will.
+  [[nodiscard]] std::optional<std::int64_t> next(const Schedule& schedule) const;
+  // Why its next moment would submit nothing as things are now; empty where it would.
+  [[nodiscard]] std::string why_not(const Schedule& schedule) const;
+  // Its job, whether a moment has come or not. kFailedPrecondition where the last one has not
+  // ended.
+  std::int64_t run_now(const Schedule& schedule);
+
+ private:
+  void tick();
+  [[nodiscard]] std::optional<std::int64_t> due(const Schedule& schedule) const;
+  [[nodiscard]] std::int64_t last(const Schedule& schedule) const;
+  [[nodiscard]] std::int64_t window_start() const;
+  void meet(const Schedule& schedule, std::int64_t moment);
+  void decide(const std::string& name, const std::string& pack);
+  [[nodiscard]] bool is_unfinished(const Schedule& schedule) const;
+  [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
+  [[nodiscard]] std::size_t new_labels(const Schedule& schedule, std::size_t most) const;
+  [[nodiscard]] std::int64_t newest_label() const;
+
+  EventLoop& loop_;
+  const Config& config_;
+  const World& world_;
+  ScheduleStore& schedules_;
+  JobStore& jobs_;
+  const data::LabelStore& labels_;
+  OutsideCalls& outside_;
+  const std::function<void()> submitted_;
+  EventLoop::TimerId timer_ = 0;
+  std::set<std::string> looking_;  // at their packs
+};
+
+}  // namespace moil::daemon

@@ -1,0 +1,223 @@
+// Recurring nights: when they come, what keeps them back, and what they leave.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/daemon/support/test_server.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
+
+class Schedules : public testing::Test {
+ protected:
+  Schedules() {
+    import_model(server_);
+    fs::create_directories(pack_);
+    write_pack("one");
+  }
+
+  const fs::path& socket() const { return server_.socket(); }
+  void write_pack(const std::string& text) const { std::ofstream(pack_ / "pack.json") << text; }
+  Json description(const std::string& name, Json changes = Json::object()) const {
+    Json schedule = {{"name", name}, {"job", job_named("night", pack_)}};
+    schedule.update(changes);
+    return schedule;
+  }
+  Json add(const std::string& name, Json changes = Json::object()) const {
+    return result_of(socket(), "schedule.add",
+                     {{"schedule", description(name, std::move(changes))}});
+  }
+  Json refusal(const Json& schedule) const {
+    return ask(socket(), "schedule.add", {{"schedule", schedule}})["error"];
+  }
+  Json get(const std::string& name) const {
+    return result_of(socket(), "schedule.get", {{"name", name}});
+  }
+  void label(const std::string& text) const {
+    const Json sample = {{"content", "/9j/" + text}};  // the beginning of a JPEG
+    result_of(socket(), "label.add", {{"labels", {"seven"}}, {"samples", {sample}}});
+  }
+  Json jobs() const { return result_of(socket(), "job.list")["jobs"]; }
+  // Waits until the schedule's last job is this one and has ended.
+  bool ran(const std::string& name, std::int64_t job) const {
+    return eventually([&] {
+      return get(name)["last_job"] == job &&
+             result_of(socket(), "job.get", {{"id", job}})["job"]["state"] == "succeeded";
+    });
+  }
+  bool remarked(const std::string& name, const std::string& words) const {
+    return eventually(
+        [&] { return get(name)["remark"].get<std::string>().find(words) != std::string::npos; });
+  }
+  // The clock, and the minute of the day with it.
+  void pass(std::int64_t milliseconds) {
+    server_.world.clock_ahead += milliseconds;
+    server_.world.minute =
+        static_cast<int>(((server_.world.minute + milliseconds / kMinute) % 1440 + 1440) % 1440);
+  }
+
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+  const fs::path pack_ = folder_ / "pack";
+};
+
+TEST_F(Schedules, ANightComesOnceInEachWindow) {
+  const Json added = add("nightly");
+  EXPECT_EQ(added["every"], "night");
+  ASSERT_TRUE(ran("nightly", 1));
+  EXPECT_EQ(jobs()[0]["schedule"], "nightly");
+  pass(60 * kMinute);  // 04:00, the same window
+  EXPECT_FALSE(get("nightly")["next_at"].is_null());
+  pass(kDay);
+  ASSERT_TRUE(ran("nightly", 2));
+  EXPECT_EQ(jobs().size(), 2U);
+}
+
+TEST_F(Schedules, OutsideOfTheWindowItWaitsForIt) {
+  server_.world.minute = 720;
+  const Json added = add("nightly");
+  EXPECT_TRUE(added["why_not"].is_null());
+  EXPECT_TRUE(added["last_job"].is_null());
+  pass(14 * 60 * kMinute);  // 02:00
+  EXPECT_TRUE(ran("nightly", 1));
+}
+
+TEST_F(Schedules, ACalendarNamesTheMoments) {
+  add("hourly", {{"every", "hourly"}});
+  EXPECT_TRUE(jobs().empty());
+  pass(61 * kMinute);
+  ASSERT_TRUE(ran("hourly", 1));
+  pass(10 * 60 * kMinute);  // of those that were missed, one
+  ASSERT_TRUE(ran("hourly", 2));
+  EXPECT_EQ(jobs().size(), 2U);
+}
+
+TEST_F(Schedules, AMissedMomentMayBeLet) {
+  add("strict", {{"every", "hourly"}, {"catch_up", false}});
+  pass(150 * kMinute);
+  EXPECT_TRUE(remarked("strict", "was missed"));
+  EXPECT_TRUE(jobs().empty());
+}
+
+TEST_F(Schedules, OnlyWithNewLabels) {
+  add("nightly", {{"only_if", {{"new_labels", 2}}}});
+  EXPECT_TRUE(remarked("nightly", "0 samples were labelled since the last run; 2 are asked for"));
+  label("AAAA");
+  EXPECT_THAT(get("nightly")["why_not"], HasSubstr("1 sample was labelled"));
+  pass(kDay);
+  EXPECT_TRUE(remarked("nightly", "1 sample was labelled"));
+  label("BBBB");
+  EXPECT_TRUE(get("nightly")["why_not"].is_null());
+  pass(kDay);
+  ASSERT_TRUE(ran("nightly", 1));
+  EXPECT_EQ(get("nightly")["remark"], "");
+  pass(kDay);
+  EXPECT_TRUE(remarked("nightly", "0 samples"));
+  EXPECT_EQ(jobs().size(), 1U);
+}
+
+TEST_F(Schedules, OrWithAChangedPack) {
+  add("nightly", {{"only_if", {{"changed_pack", true}}}});
+  ASSERT_TRUE(ran("nightly", 1));  // none was seen before
+  pass(kDay);
+  EXPECT_TRUE(remarked("nightly", "the same as before"));
+  write_pack("another");
+  pass(kDay);
+  EXPECT_TRUE(ran("nightly", 2));
+}
+
+TEST_F(Schedules, AWrongClockHoldsNothingUp) {
+  pass(3650 * kDay);
+  add("nightly");
+  ASSERT_TRUE(ran("nightly", 1));
+  pass(-3650 * kDay);  // what was created and dealt with lies ahead now
+  pass(kDay);
+  EXPECT_TRUE(ran("nightly", 2));
+}
+
+TEST_F(Schedules, ALastJobThatHasNotEndedIsEnough) {
+  server_.world.on_mains = false;  // its jobs wait
+  add("nightly");
+  EXPECT_TRUE(eventually([&] { return get("nightly")["last_job"] == 1; }));
+  EXPECT_THAT(get("nightly")["why_not"], HasSubstr("job 1, its last, has not ended"));
+  pass(kDay);
+  EXPECT_TRUE(remarked("nightly", "has not ended"));
+  EXPECT_EQ(jobs().size(), 1U);
+  const Json error = ask(socket(), "schedule.run", {{"name", "nightly"}})["error"];
+  EXPECT_THAT(error["message"], HasSubstr("cancel it first"));
+}
+
+TEST_F(Schedules, HigherPrioritiesGoFirst) {
+  server_.world.on_mains = false;
+  add("a-low", {{"priority", -1}});
+  EXPECT_TRUE(eventually([&] { return !get("a-low")["last_job"].is_null(); }));
+  add("high", {{"priority", 5}});
+  EXPECT_TRUE(eventually([&] { return !get("high")["last_job"].is_null(); }));
+  const std::int64_t first = get("high")["last_job"], second = get("a-low")["last_job"];
+  EXPECT_LT(second, first);
+  server_.world.on_mains = true;
+  const Json high = wait_for(socket(), first, "succeeded");
+  const Json low = wait_for(socket(), second, "succeeded");
+  EXPECT_LT(high["version"], low["version"]);
+}
+
+TEST_F(Schedules, AreDisabledRunAndRemoved) {
+  add("nightly", {{"enabled", false}});
+  EXPECT_EQ(get("nightly")["why_not"], "it is disabled");
+  EXPECT_TRUE(get("nightly")["next_at"].is_null());
+  EXPECT_EQ(result_of(socket(), "schedule.run", {{"name", "nightly"}})["id"], 1);
+  ASSERT_TRUE(ran("nightly", 1));
+  result_of(socket(), "schedule.enable", {{"name", "nightly"}, {"enabled", true}});
+  pass(kDay);
+  ASSERT_TRUE(ran("nightly", 2));
+  result_of(socket(), "schedule.rm", {{"name", "nightly"}});
+  EXPECT_TRUE(result_of(socket(), "schedule.list")["schedules"].empty());
+  EXPECT_EQ(jobs().size(), 2U);
+}
+
+TEST_F(Schedules, WhatIsWrongIsRefusedAtOnce) {
+  add("nightly", {{"enabled", false}});
+  EXPECT_THAT(refusal(description("nightly"))["message"], HasSubstr("remove it first"));
+  const std::pair<Json, const char*> wrong[] = {
+      {description("x", {{"every", "sometimes"}}), "/schedule/every"},
+      {description("x", {{"only_if", Json::object()}}), "/schedule/only_if"},
+      {description("x", {{"only_if", {{"new_labels", 0}}}}), "/schedule/only_if/new_labels"},
+      {description("x", {{"priority", 1000}}), "/schedule/priority"},
+      {description("-x"), "/schedule/name"},
+      {{{"name", "x"}, {"job", {{"name", "n"}}}}, "/schedule/job/model"},
+      {{{"name", "x"}, {"job", job_named("night", "/nowhere")}}, "/schedule/job/global/pack"},
+  };
+  for (const auto& [schedule, pointer] : wrong)
+    EXPECT_EQ(refusal(schedule)["data"]["errors"][0]["pointer"], pointer) << schedule;
+  EXPECT_EQ(ask(socket(), "schedule.get", {{"name", "none"}})["error"]["data"]["code"],
+            "not_found");
+}
+
+TEST(ScheduleStore, OutlivesTheDaemon) {
+  const TempFolder folder;
+  std::int64_t created = 0;
+  for (int life = 0; life < 2; ++life) {
+    const TestServer server(folder / "state");
+    if (life == 0) {
+      import_model(server);
+      const Json schedule = {{"name", "nightly"}, {"job", job_named("night", server.socket())}};
+      result_of(server.socket(), "schedule.add", {{"schedule", schedule}});
+      wait_for(server.socket(), 1, "succeeded");
+    }
+    const Json found = result_of(server.socket(), "schedule.get", {{"name", "nightly"}});
+    EXPECT_EQ(found["last_job"], 1);
+    EXPECT_EQ(found["job"]["model"], "digits");
+    created += found["created_at"] != nullptr ? 1 : 0;
+  }
+  EXPECT_EQ(created, 2);
+}
+
+}  // namespace
+}  // namespace moil::daemon::test
