@@ -90,7 +90,7 @@ class PretrainTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(f.name for f in (self.folder / "around").iterdir()), DIGITS)
         self.assertIn("all images lie in photos/", done.stderr)
-        self.assertIn("1 file that is no photo", done.stderr)
+        self.assertIn("1 file that is no sample", done.stderr)
         self.assertIn("1 link", done.stderr)
         self.assertIn("photos/.ipynb_checkpoints, photos/@eaDir", done.stderr)
 
