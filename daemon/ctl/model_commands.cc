@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/error.h"
 #include "daemon/ctl/command.h"
 
 namespace moil::daemon::ctl {
@@ -12,6 +13,8 @@ struct ImportOptions {
   std::string path;
   std::string name;
   bool keep_inactive = false;
+  bool nightly = false;
+  std::string pack;  // for the nights
 };
 
 struct ModelOptions {
@@ -31,14 +34,42 @@ std::string forgotten_text(const Json& v) {
          (count == 1 ? " sample that was forgotten" : " samples that were forgotten");
 }
 
+std::string absolute(const std::filesystem::path& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+// Of the nights: the one that was named, or what moil-pretrain wrote beside the model.
+std::string pack_of(const ImportOptions& options) {
+  if (!options.pack.empty()) return absolute(options.pack);
+  const auto beside =
+      std::filesystem::path(absolute(options.path + "/")).parent_path().parent_path() / "pack";
+  if (std::filesystem::exists(beside / "pack.json")) return beside.string();
+  throw Error(ErrorCode::kInvalidArgument,
+              "--nightly needs the global pack that nights mix from, and none lies beside the "
+              "model; name it with --pack");
+}
+
+// A night whenever there is something new.
+Json nightly(const ImportOptions& options, const std::string& pack) {
+  return {{"name", options.name},
+          {"only_if", {{"new_labels", 1}, {"changed_pack", true}}},
+          {"job", {{"name", options.name}, {"model", options.name}, {"global", {{"pack", pack}}}}}};
+}
+
 int import(Session& session, const ImportOptions& options) {
-  const std::string path = std::filesystem::absolute(options.path).lexically_normal().string();
+  const std::string path = absolute(options.path);
+  const std::string pack = options.nightly ? pack_of(options) : "";
   const Json reply =
       session.call("model.import",
                    {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}});
-  if (!session.printed_json(reply)) {
-    session.console.print(title(reply) + " imported: " + cell(reply["summary"]));
-  }
+  const bool printed =
+      options.nightly ? session.printed_json_line(reply) : session.printed_json(reply);
+  if (!printed) session.console.print(title(reply) + " imported: " + cell(reply["summary"]));
+  if (!options.nightly) return EX_OK;
+  const Json schedule = session.call("schedule.add", {{"schedule", nightly(options, pack)}});
+  if (!session.printed_json_line(schedule))
+    session.console.print("schedule " + options.name +
+                          " added; next: " + cell(schedule["next_at"]));
   return EX_OK;
 }
 
@@ -112,6 +143,10 @@ void add_model_commands(CLI::App& app, Action& chosen) {
       ->required();
   command->add_option("--name", imported->name, "its name in the model store")->required();
   command->add_flag("--inactive", imported->keep_inactive, "do not put it in service");
+  command->add_flag("--nightly", imported->nightly,
+                    "and personalize it in every night that has new labels or a new pack");
+  command->add_option("--pack", imported->pack,
+                      "the global pack of these nights; what lies beside the model if left out");
 
   const auto listed = std::make_shared<ModelOptions>();
   command = add_command(group, "list", "versions of models", chosen, listed, list);

@@ -127,6 +127,15 @@ TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
   return task_from_json({{"task", options.task}});
 }
 
+// A row for each label. A model of numbers may end in anything that gives as many.
+void fit_outputs(ModelDescription& model, const Task& task, std::size_t labels) {
+  const auto wanted = static_cast<std::int64_t>(labels);
+  const Graph graph = build_graph(model, 1);
+  const Value& output = graph.values[static_cast<std::size_t>(graph.outputs.at(0))];
+  if (task.outputs_are_labels() || output.info.dims.elements() != wanted)
+    resize_classifier(model, wanted);
+}
+
 class Pretraining {
  public:
   Pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
@@ -135,7 +144,7 @@ class Pretraining {
     bundle_.labels = options.task == "predict" ? options.outputs : dataset.classes();
     bundle_.task = task_of(options, dataset, bundle_.labels.size());
     bundle_.description = complete_model(read_model(options.model));
-    resize_classifier(bundle_.description, static_cast<std::int64_t>(bundle_.labels.size()));
+    fit_outputs(bundle_.description, *bundle_.task, bundle_.labels.size());
     targets_ = bundle_.task->targets(dataset.classes(), bundle_.labels.size());
     bundle_.kind = default_kind(bundle_.description, dataset, options.hop);
     bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);

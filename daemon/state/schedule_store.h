@@ -34,7 +34,7 @@ class ScheduleStore {
  public:
   ScheduleStore(Database& database, JobStore& jobs) : db_(database), jobs_(jobs) {}
 
-  void add(const RecurringSpec& spec);           // kAlreadyExists
+  void add(const RecurringSpec& spec);          // kAlreadyExists
   std::vector<Schedule> all() const;            // by priority, then by name
   Schedule get(const std::string& name) const;  // kNotFound
   void enable(const std::string& name, bool enabled);

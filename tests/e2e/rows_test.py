@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -114,6 +115,25 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(first["dims"], [4])
         self.assertAlmostEqual(first["mean"][3], 55, delta=1)
         self.assertEqual(first, again)
+
+    def test_an_import_sets_up_its_nights(self) -> None:
+        text = self.ctl.text("model", "import", self.folder / "base" / "model", "--name", "coach", "--nightly")
+        self.assertIn("schedule coach added", text)
+        (schedule,) = self.ctl.json("schedule", "list")["schedules"]
+        self.assertEqual((schedule["every"], schedule["only_if"]["new_labels"]), ("night", 1))
+        self.ctl.text("schedule", "disable", "coach")
+        (schedule,) = self.ctl.json("schedule", "list")["schedules"]
+        # By night it has come already.
+        ended = self.ctl.wait(schedule["last_job"] or self.ctl.json("schedule", "run", "coach")["id"])
+        self.assertIn(ended["state"], ("succeeded", "rejected-by-guard"), ended["message"])
+        self.assertEqual(ended["schedule"], "coach")
+        self.assertIn("coach", self.ctl.text("schedule", "list"))
+        self.ctl.text("schedule", "rm", "coach")
+        lonely = self.folder / "lonely"
+        shutil.copytree(self.folder / "base" / "model", lonely / "model")
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.text("model", "import", lonely / "model", "--name", "lonely", "--nightly")
+        self.assertIn("name it with --pack", caught.exception.stderr)
 
     def test_views_are_refused_at_once(self) -> None:
         with self.assertRaises(ProgramError) as caught:
