@@ -1,5 +1,6 @@
 #include "daemon/night/model_folder.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/access.h"

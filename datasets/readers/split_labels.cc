@@ -39,8 +39,7 @@ SplitLabels::SplitLabels(const SampleDataset& base, char separator) : base_(base
     for (const ClassId label : base.labels(i))
       labels.insert(labels.end(), labels_of[label].begin(), labels_of[label].end());
     std::ranges::sort(labels);
-    const auto doubles = std::ranges::unique(labels);
-    labels.erase(doubles.begin(), doubles.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     table_.add(std::move(labels), base.split(i));
   }
 }
