@@ -8,7 +8,6 @@
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/readers/label_dataset.h"
-#include "datasets/readers/split_labels.h"
 #include "datasets/readers/subset.h"
 
 namespace moil::night {
@@ -21,7 +20,6 @@ struct NightData::Readers {
   data::LabelDataset labelled;
   std::unique_ptr<data::ClassSubset> chosen;  // where the job names labels
   std::unique_ptr<data::ImagePack> images;
-  std::unique_ptr<data::SplitLabels> tagged;  // of `images`, where a class is several labels
   std::unique_ptr<data::FeaturePack> features;
 };
 
@@ -32,7 +30,6 @@ NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& s
   at_field("/global/pack", [&] { open_pack(spec.global.pack, kind); });
   reconciliation_ = readers_->store.reconciliation();
   origins_.global_samples = readers_->images.get();
-  if (readers_->tagged) origins_.global_samples = readers_->tagged.get();
   origins_.global_features = readers_->features.get();
   origins_.local_samples = readers_->chosen
                                ? static_cast<const data::SampleDataset*>(readers_->chosen.get())
@@ -64,8 +61,6 @@ void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& k
                                                  std::string(kind.name()) + "\"");
   if (manifest.kind == data::PackKind::kImages) {
     readers_->images = data::open_image_pack(pack);
-    if (const char separator = readers_->images->manifest().label_separator)
-      readers_->tagged = std::make_unique<data::SplitLabels>(*readers_->images, separator);
   } else {
     readers_->features = data::open_feature_pack(pack);
   }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "datasets/readers/input_file.h"
 #include "datasets/readers/sample_table.h"
+#include "datasets/readers/split_labels.h"
 #include "datasets/readers/tar_index.h"
 
 namespace moil::data {
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class PackReader : public TableDataset<ImagePack> {
+class PackReader final : public TableDataset<ImagePack> {
  public:
   explicit PackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
     if (manifest_.kind != PackKind::kImages) {
@@ -30,6 +31,7 @@ class PackReader : public TableDataset<ImagePack> {
       files_.push_back(std::make_unique<InputFile>(folder / shard.file));
       take(shard, ids);
     }
+    if (const char separator = manifest_.label_separator) table_ = split_table(*this, separator);
   }
 
   const PackManifest& manifest() const override { return manifest_; }

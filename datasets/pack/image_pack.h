@@ -24,7 +24,8 @@ class ImagePack : public SampleDataset {
   [[nodiscard]] virtual const PackManifest& manifest() const = 0;
 };
 
-// Checks the pack whole, checksums included. kFailedPrecondition where it is of the other kind.
+// Where a class of the pack is several labels, they are the dataset's classes. Checks the pack
+// whole, checksums included. kFailedPrecondition where it is of the other kind.
 [[nodiscard]] std::unique_ptr<ImagePack> open_image_pack(const std::filesystem::path& folder);
 
 }  // namespace moil::data

@@ -21,11 +21,11 @@ std::vector<std::string> split_label(const std::string& text, char separator) {
   return labels;
 }
 
-SplitLabels::SplitLabels(const SampleDataset& base, char separator) : base_(base) {
+SampleTable split_table(const Dataset& dataset, char separator) {
   std::map<std::string, ClassId> ids;
   std::vector<std::string> classes;
   std::vector<std::vector<ClassId>> labels_of;
-  for (const std::string& name : base.classes()) {
+  for (const std::string& name : dataset.classes()) {
     std::vector<ClassId>& labels = labels_of.emplace_back();
     for (const std::string& label : split_label(name, separator)) {
       const auto [id, is_new] = ids.emplace(label, static_cast<ClassId>(classes.size()));
@@ -33,15 +33,16 @@ SplitLabels::SplitLabels(const SampleDataset& base, char separator) : base_(base
       labels.push_back(id->second);
     }
   }
-  table_ = SampleTable(std::move(classes));
-  for (std::size_t i = 0; i < base.size(); ++i) {
+  SampleTable table(std::move(classes));
+  for (std::size_t i = 0; i < dataset.size(); ++i) {
     std::vector<ClassId> labels;
-    for (const ClassId label : base.labels(i))
+    for (const ClassId label : dataset.labels(i))
       labels.insert(labels.end(), labels_of[label].begin(), labels_of[label].end());
     std::ranges::sort(labels);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    table_.add(std::move(labels), base.split(i));
+    table.add(std::move(labels), dataset.split(i));
   }
+  return table;
 }
 
 }  // namespace moil::data

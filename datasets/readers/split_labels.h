@@ -14,10 +14,16 @@ inline constexpr char kLabelSeparator = '+';
 // "red+round" -> {"red", "round"}, each once. kInvalidArgument, naming the text, for an empty part.
 [[nodiscard]] std::vector<std::string> split_label(const std::string& text, char separator);
 
+// The samples' labels and splits with each class taken apart; labels are in the order in which the
+// classes name them.
+[[nodiscard]] SampleTable split_table(const Dataset& dataset, char separator);
+
 class SplitLabels : public TableDataset<SampleDataset> {
  public:
-  // Labels are in the order in which the classes name them. The base outlives this.
-  SplitLabels(const SampleDataset& base, char separator);
+  // The base outlives this.
+  SplitLabels(const SampleDataset& base, char separator) : base_(base) {
+    table_ = split_table(base, separator);
+  }
 
   [[nodiscard]] Digest digest(std::size_t i) const override { return base_.digest(i); }
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override {

@@ -86,15 +86,6 @@ std::vector<std::vector<ClassId>> map_classes(const std::vector<std::string>& lo
   return map;
 }
 
-std::vector<std::size_t> drawn_of(const Dataset& global, double alpha, std::uint64_t seed,
-                                  const MixOptions& options) {
-  if (!options.labels_are_numbers) return sample_training(global, alpha, seed, options.limit);
-  const auto training = samples_of(global, Split::kTrain);
-  auto drawn = sample_over_all(training.size(), alpha, seed, options.limit);
-  for (std::size_t& i : drawn) i = training[i];
-  return drawn;
-}
-
 MixedSample global_sample(const Dataset& dataset, std::size_t i) {
   const auto labels = dataset.labels(i);
   return {{Source::kGlobal, i}, dataset.digest(i), {labels.begin(), labels.end()}};
@@ -129,7 +120,8 @@ Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& recon
   result.global_classes = result.classes.size();
   const auto map = map_classes(local.classes(), classes_in_use(local, unreadable), reconciliation,
                                options.known_labels, result.classes);
-  for (const std::size_t i : drawn_of(global, alpha, seed, options)) {
+  for (const std::size_t i :
+       sample_training(global, alpha, seed, options.limit, options.labels_are_numbers)) {
     result.train.push_back(global_sample(global, i));
   }
   for (const std::size_t i : samples_of(local, Split::kTrain)) {

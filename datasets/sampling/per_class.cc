@@ -93,13 +93,14 @@ std::vector<std::size_t> sample_over_all(std::size_t n, double alpha, std::uint6
 }
 
 std::vector<std::size_t> sample_training(const Dataset& dataset, double alpha, std::uint64_t seed,
-                                         std::optional<std::size_t> limit) {
+                                         std::optional<std::size_t> limit,
+                                         bool labels_are_numbers) {
   const auto training = samples_of(dataset, Split::kTrain);
   std::vector<ClassId> labels;
   for (const std::size_t i : training) {
     if (dataset.labels(i).size() == 1) labels.push_back(dataset.labels(i)[0]);
   }
-  auto drawn = labels.size() == training.size()
+  auto drawn = labels.size() == training.size() && !labels_are_numbers
                    ? sample_per_class(labels, dataset.classes(), alpha, seed, limit)
                    : sample_over_all(training.size(), alpha, seed, limit);
   for (std::size_t& i : drawn) i = training[i];

@@ -35,10 +35,11 @@ namespace moil::data {
                                                        std::optional<std::size_t> limit = {});
 
 // SamplePerClass over those of the dataset's samples that are not held out: per class, or over all
-// where a sample has several labels.
+// where a sample has several labels, or where labels are numbers and no classes.
 [[nodiscard]] std::vector<std::size_t> sample_training(const Dataset& dataset, double alpha,
                                                        std::uint64_t seed,
-                                                       std::optional<std::size_t> limit = {});
+                                                       std::optional<std::size_t> limit = {},
+                                                       bool labels_are_numbers = false);
 
 // The order of n samples in an epoch: a permutation of 0..n-1, another one each epoch.
 [[nodiscard]] std::vector<std::size_t> epoch_order(std::size_t n, std::uint64_t seed,
