@@ -92,7 +92,7 @@ void check_fit(const Model& bundle, const std::filesystem::path& folder) {
   const Graph graph = build_graph(bundle.description, 1);
   const std::int64_t outputs = bundle.task->outputs_are_labels()
                                    ? classifier_classes(bundle.description)
-                                   : value_dims(graph, graph.outputs.at(0)).elements();
+                                   : output_elements(bundle.description);
   if (outputs != static_cast<std::int64_t>(bundle.labels.size())) {
     const char* what = bundle.task->outputs_are_labels() ? " classes" : " outputs";
     throw Error(ErrorCode::kBadData, (folder / "labels.json").string() + " names " +

@@ -72,12 +72,6 @@ std::vector<std::string> distinct(std::vector<std::string> labels) {
   return labels;
 }
 
-// Numbers of a sample.
-std::int64_t outputs_of(const ModelDescription& model) {
-  const Graph built = build_graph(model, 1);
-  return built.values[static_cast<std::size_t>(built.outputs.at(0))].info.dims.elements();
-}
-
 std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& graph,
                                    const ModelDescription& model, const Task& task) {
   if (!a.labels.empty()) {
@@ -91,7 +85,7 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
     return names_in(parse(*own, kLabelsKey), kLabelsKey);
   std::vector<std::string> numbers;
   const std::int64_t outputs =
-      task.outputs_are_labels() ? classifier_classes(model) : outputs_of(model);
+      task.outputs_are_labels() ? classifier_classes(model) : output_elements(model);
   for (std::int64_t i = 0; i < outputs; ++i) numbers.push_back(std::to_string(i));
   return numbers;
 }

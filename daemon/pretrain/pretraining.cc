@@ -130,9 +130,7 @@ TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
 // A row for each label. A model of numbers may end in anything that gives as many.
 void fit_outputs(ModelDescription& model, const Task& task, std::size_t labels) {
   const auto wanted = static_cast<std::int64_t>(labels);
-  const Graph graph = build_graph(model, 1);
-  const Value& output = graph.values[static_cast<std::size_t>(graph.outputs.at(0))];
-  if (task.outputs_are_labels() || output.info.dims.elements() != wanted)
+  if (task.outputs_are_labels() || output_elements(model) != wanted)
     resize_classifier(model, wanted);
 }
 
@@ -304,13 +302,7 @@ PretrainingResult pretrain(const data::SampleDataset& dataset, const Pretraining
 void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,
                     int trainable_layers, const std::filesystem::path& out) {
   const night::ModelBundle bundle = night::read_model_folder(model);
-  const auto files = data::open_image_pack(pack);
-  std::unique_ptr<data::SplitLabels> tagged;
-  const data::SampleDataset* images = files.get();
-  if (const char separator = files->manifest().label_separator) {
-    tagged = std::make_unique<data::SplitLabels>(*files, separator);
-    images = tagged.get();
-  }
+  const auto images = data::open_image_pack(pack);
   if (bundle.kind->has_parts())
     throw Error(ErrorCode::kUnimplemented,
                 "samples of this model have several parts, which a pack of feature maps does not "
@@ -326,7 +318,7 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
       [&](const ModelDescription& part) { return weights_of(part, bundle.weights); }, freeze,
       kEvaluationBatch, kernels);
   night::Origins origins;
-  origins.global_samples = images;
+  origins.global_samples = images.get();
   night::FeatureReader reader(origins, bundle.kind, backbone, nullptr, {});
   data::PackBackbone description;
   description.fingerprint = backbone.network_fingerprint();

@@ -97,6 +97,11 @@ void fold_classifier_norm(ModelDescription& model, WeightMap& weights) {
   model = fold_batch_norms(model, weights, &only);
 }
 
+std::int64_t output_elements(const ModelDescription& model) {
+  const Graph graph = build_graph(model, 1);
+  return graph.values[static_cast<std::size_t>(graph.outputs.at(0))].info.dims.elements();
+}
+
 std::int64_t classifier_classes(const ModelDescription& model) {
   ModelDescription copy = model;
   const LayerDescription& layer = layer_named(copy, find_classifier(model));

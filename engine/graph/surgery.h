@@ -13,6 +13,9 @@ namespace moil {
 // Throws kInvalidArgument where the model has no such layer.
 [[nodiscard]] std::string find_classifier(const ModelDescription& model);
 
+// Elements of the model's only output, of one sample.
+[[nodiscard]] std::int64_t output_elements(const ModelDescription& model);
+
 // How many classes the classifier tells apart.
 [[nodiscard]] std::int64_t classifier_classes(const ModelDescription& model);
 
