@@ -10,6 +10,7 @@ from typing import Any
 
 from night.daemon import Daemon
 from night.moilctl import Moilctl
+from night.networks import dense, relu, write_model
 from night.night import say
 from night.pretrain import Pretrained
 from night.programs import program, run
@@ -66,16 +67,9 @@ def nights(table: Table, folder: Path) -> list[Result]:
 
 
 def _network(table: Table, file: Path) -> Path:
-    def dense(name: str, source: str, units: int) -> dict[str, Any]:
-        return {"name": name, "type": "fully_connected", "inputs": [source], "properties": {"units": units}}
-
-    layers = [dense("hidden1", "record", HIDDEN), {"name": "relu1", "type": "relu", "inputs": ["hidden1"]}]
-    layers += [dense("hidden2", "relu1", HIDDEN), {"name": "relu2", "type": "relu", "inputs": ["hidden2"]}]
-    layers.append(dense("outputs", "relu2", 1))  # pretraining gives it as many as there are
-    columns = len(table.records()[0]) - 1
-    head = {"format": "moil-model", "version": 1, "name": table.name, "inputs": [{"name": "record", "dims": [columns]}]}
-    file.write_text(json.dumps({**head, "layers": layers, "outputs": ["outputs"]}))
-    return file
+    layers = [dense("hidden1", "record", HIDDEN), relu("hidden1"), dense("hidden2", "hidden1_relu", HIDDEN), relu("hidden2")]
+    layers.append(dense("outputs", "hidden2_relu", 1))  # pretraining gives it as many as there are
+    return write_model(file, {"record": [len(table.records()[0]) - 1]}, layers)
 
 
 def _pretrained(table: Table, known: Path, folder: Path) -> Pretrained:

@@ -13,6 +13,7 @@ from pathlib import Path
 from world import ctl_of, daemon_in
 from night.daemon import Daemon
 from night.moilctl import Moilctl
+from night.networks import dense, relu, write_model
 from night.programs import ProgramError, program, run
 from synthetic import write_digits
 
@@ -31,16 +32,6 @@ def write_table(file: Path) -> None:
     file.write_text("\n".join(lines) + "\n")
 
 
-def write_description(file: Path, inputs: int = 4) -> None:
-    def dense(name: str, source: str, units: int) -> dict[str, object]:
-        return {"name": name, "type": "fully_connected", "inputs": [source], "properties": {"units": units}}
-
-    layers = [dense("one", "record", 16), {"name": "relu1", "type": "relu", "inputs": ["one"]}]
-    layers += [dense("two", "relu1", 16), {"name": "relu2", "type": "relu", "inputs": ["two"]}, dense("classes", "relu2", 2)]
-    model = {"format": "moil-model", "version": 1, "name": "activities", "inputs": [{"name": "record", "dims": [inputs]}]}
-    file.write_text(json.dumps({**model, "layers": layers, "outputs": ["classes"]}))
-
-
 class RowsTest(unittest.TestCase):
     """One daemon with a network of two activities, to which a night adds a third."""
 
@@ -53,7 +44,8 @@ class RowsTest(unittest.TestCase):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-rows-")))
         cls.table = cls.folder / "activities.csv"
         write_table(cls.table)
-        write_description(cls.folder / "model.json")
+        layers = [dense("one", "record", 16), relu("one"), dense("two", "one_relu", 16), relu("two"), dense("classes", "two_relu", 2)]
+        write_model(cls.folder / "model.json", {"record": [4]}, layers)
         known = ["--data", cls.table, "--label-column", "activity", "--classes", "walk,run"]
         training = ["--model", cls.folder / "model.json", "--epochs", "20", "--learning-rate", "0.05", "--threads", "1"]
         run([program("moil-pretrain"), "train", *known, *training, "--out", cls.folder / "base"])

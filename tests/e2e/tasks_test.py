@@ -22,12 +22,12 @@ from typing import Any
 from world import ctl_of, daemon_in, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
+from night.networks import Layers, dense, relu, write_model
 from night.programs import ProgramError, program, run
 
 SIDE = 12
 COLOURS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 60, 230), "yellow": (220, 210, 40)}
 ADAM = ["--optimizer", "adam", "--learning-rate", "0.003"]
-Layers = list[dict[str, Any]]
 
 
 def png(pixels: list[list[tuple[int, int, int]]]) -> bytes:
@@ -59,14 +59,6 @@ def figure(colour: str, shape: str, draw: random.Random) -> bytes:
     return png([[pixel(y, x) for x in range(SIDE)] for y in range(SIDE)])
 
 
-def dense(name: str, source: str, units: int) -> dict[str, Any]:
-    return {"name": name, "type": "fully_connected", "inputs": [source], "properties": {"units": units}}
-
-
-def relu(source: str) -> dict[str, Any]:
-    return {"name": f"{source}_relu", "type": "relu", "inputs": [source]}
-
-
 def conv(name: str, source: str, channels: int) -> dict[str, Any]:
     properties = {"out_channels": channels, "kernel": 3, "padding": 1, "stride": 2}
     return {"name": name, "type": "conv2d", "inputs": [source], "properties": properties}
@@ -74,13 +66,6 @@ def conv(name: str, source: str, channels: int) -> dict[str, Any]:
 
 def figure_layers(source: str) -> Layers:
     return [conv("conv1", source, 12), relu("conv1"), conv("conv2", "conv1_relu", 24), relu("conv2")]
-
-
-def write_model(file: Path, inputs: dict[str, list[int]], layers: Layers) -> Path:
-    taken = [{"name": name, "dims": dims} for name, dims in inputs.items()]
-    model = {"format": "moil-model", "version": 1, "name": file.stem, "inputs": taken, "layers": layers}
-    file.write_text(json.dumps({**model, "outputs": [layers[-1]["name"]]}))
-    return file
 
 
 class TaskTest(unittest.TestCase):
