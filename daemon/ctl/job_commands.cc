@@ -86,10 +86,6 @@ int cancel(Session& session, const IdOptions& options) {
 
 int watch(Session& session, const IdOptions& options) { return watch_job(session, options.id); }
 
-}  // namespace
-
-namespace {
-
 // pack: where it lies in the document.
 Json read_description(const std::string& file, const Json::json_pointer& pack) {
   Json job;

@@ -1,7 +1,6 @@
 #include "daemon/ctl/job_report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include "daemon/ctl/text.h"
@@ -53,10 +52,7 @@ Rows score_rows(const Json& details) {
   const auto shown = [&](const char* of, const std::string& name) {
     const Json all = at(scores, of);
     const Json value = all.is_object() ? all.value(name, Json()) : Json();
-    if (!value.is_number()) return std::string("-");
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", value.get<double>());
-    return std::string(text);
+    return value.is_number() ? formatted(value, "%.4g") : std::string("-");
   };
   for (const std::string& name : names)
     rows.push_back({name, shown("/global/before", name), shown("/global/after", name),

@@ -2,7 +2,6 @@
 #include <sysexits.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "daemon/ctl/command.h"
 
@@ -35,12 +34,6 @@ Json predict_some(Session& session, const PredictOptions& options,
   return reply;
 }
 
-std::string significant(const Json& number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", number.get<double>());
-  return text;
-}
-
 void print_table(Console& console, const Json& predictions) {
   const bool are_numbers = std::ranges::any_of(
       predictions, [](const Json& sample) { return sample.contains("values"); });
@@ -48,8 +41,8 @@ void print_table(Console& console, const Json& predictions) {
       {"FILE", are_numbers ? "NUMBER" : "LABEL", are_numbers ? "VALUE" : "PROBABILITY"}};
   for (const Json& image : predictions) {
     std::string file = cell(image["file"]);
-    for (const Json& number : image.value("values", Json::array())) {
-      rows.push_back({file, cell(number["name"]), significant(number["value"])});
+    for (const Json& found : image.value("values", Json::array())) {
+      rows.push_back({file, cell(found["name"]), formatted(found["value"], "%.6g")});
       file.clear();
     }
     for (const Json& found : image.value("top", Json::array())) {

@@ -1,11 +1,7 @@
 // moilctl schedule add|list|get|enable|disable|rm|run
 #include <sysexits.h>
 
-#include <filesystem>
-
-#include "base/file.h"
 #include "daemon/ctl/command.h"
-#include "daemon/json/parse.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -93,7 +89,7 @@ void add_schedule_commands(CLI::App& app, Action& chosen) {
 
   const auto added = std::make_shared<FileOptions>();
   CLI::App* command = add_command(group, "add", "from a description", chosen, added, add);
-  command->add_option("FILE", added->file, "JSON; - for stdin (docs/schedules.md)")->required();
+  command->add_option("FILE", added->file, "the schedule (JSON, docs/schedules.md)")->required();
 
   const auto listed = std::make_shared<NameOptions>();
   add_command(group, "list", "all, and when each comes next", chosen, listed, list);

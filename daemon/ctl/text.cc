@@ -38,11 +38,15 @@ std::string percent(const Json& fraction) {
   return text;
 }
 
+std::string formatted(const Json& value, const char* format) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value.get<double>());
+  return text;
+}
+
 std::string quality_text(const Json& value, const Json& of) {
   if (!value.is_number() || of.value("is_fraction", true)) return percent(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", value.get<double>());
-  return text;
+  return formatted(value, "%.3f");
 }
 
 std::string bytes_text(double bytes) {

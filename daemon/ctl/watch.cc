@@ -2,7 +2,6 @@
 
 #include <sysexits.h>
 
-#include <cstdio>
 
 #include "daemon/ctl/job_report.h"
 
@@ -17,12 +16,6 @@ int exit_status(const std::string& state) {
   return state == "cancelled" ? EX_TEMPFAIL : EX_SOFTWARE;
 }
 
-std::string number(const Json& value, const char* format) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value.get<double>());
-  return text;
-}
-
 void show_progress(Console& console, const Json& event) {
   const double total = event.value("total", 0.0);
   const double fraction = total > 0 ? event.value("done", 0.0) / total : 0;
@@ -35,7 +28,7 @@ void show_progress(Console& console, const Json& event) {
     }
   }
   if (event.contains("loss") && event["loss"].is_number()) {
-    text += "loss " + number(event["loss"], "%.4f") + "  ";
+    text += "loss " + formatted(event["loss"], "%.4f") + "  ";
   }
   if (event.contains("seconds_left") && event["seconds_left"].is_number()) {
     text += duration_text(event["seconds_left"].get<double>()) + " left";
@@ -46,7 +39,7 @@ void show_progress(Console& console, const Json& event) {
 void show_curve(Console& console, const Json& event) {
   std::string line = "epoch " + cell(event.value("epoch", Json()));
   if (event.contains("loss") && event["loss"].is_number()) {
-    line += "  loss " + number(event["loss"], "%.4f");
+    line += "  loss " + formatted(event["loss"], "%.4f");
   }
   for (const char* which : {"global", "local"}) {
     if (event.contains(which) && event[which].is_number()) {

@@ -114,9 +114,8 @@ void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
   const std::string& name = schedule.spec.name;
   if (is_missed && !schedule.spec.catch_up)
     return schedules_.pass_over(name, now, "its moment was missed, and \"catch_up\" is false");
-  if (is_unfinished(schedule))
-    return schedules_.pass_over(
-        name, now, "job " + std::to_string(*schedule.last_job) + ", its last, has not ended");
+  if (const std::string why = unfinished(schedule); !why.empty())
+    return schedules_.pass_over(name, now, why);
   looking_.insert(name);
   const auto go_on = [this, name](const std::string& pack) { decide(name, pack); };
   try {
@@ -132,11 +131,11 @@ void Recurring::decide(const std::string& name, const std::string& pack) {
   looking_.erase(name);
   try {
     const Schedule schedule = schedules_.get(name);  // as it is now
-    if (!schedule.spec.enabled || is_unfinished(schedule)) return;
+    if (!schedule.spec.enabled || !unfinished(schedule).empty()) return;
     const std::int64_t now = world_.now_milliseconds();
     if (const std::string why = nothing_new(schedule, pack); !why.empty())
       return schedules_.pass_over(name, now, why);
-    const std::int64_t job = schedules_.submit(schedule, now, {newest_label(), pack});
+    const std::int64_t job = schedules_.submit(schedule, now, {labels_.newest_id(), pack});
     spdlog::info("schedule {}: job {} is queued", name, job);
     submitted_();
   } catch (const Error& error) {
@@ -160,26 +159,26 @@ std::string Recurring::nothing_new(const Schedule& schedule, const std::string& 
 
 std::string Recurring::why_not(const Schedule& schedule) const {
   if (!schedule.spec.enabled) return "it is disabled";
-  if (is_unfinished(schedule))
-    return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
+  if (const std::string why = unfinished(schedule); !why.empty()) return why;
   const auto& only_if = schedule.spec.only_if;
   // Whether the pack changes is seen when the moment comes.
   return only_if && only_if->changed_pack ? "" : nothing_new(schedule, schedule.pack_seen);
 }
 
 std::int64_t Recurring::run_now(const Schedule& schedule) {
-  if (is_unfinished(schedule))
+  if (!unfinished(schedule).empty())
     throw Error(ErrorCode::kFailedPrecondition,
                 "job " + std::to_string(*schedule.last_job) + " of schedule \"" +
                     schedule.spec.name + "\" has not ended; cancel it first (job.cancel)");
   const std::int64_t job = schedules_.submit(schedule, world_.now_milliseconds(),
-                                             {newest_label(), schedule.pack_seen}, true);
+                                             {labels_.newest_id(), schedule.pack_seen}, true);
   submitted_();
   return job;
 }
 
-bool Recurring::is_unfinished(const Schedule& schedule) const {
-  return schedule.last_job && !is_finished(jobs_.get(*schedule.last_job).state);
+std::string Recurring::unfinished(const Schedule& schedule) const {
+  if (!schedule.last_job || is_finished(jobs_.get(*schedule.last_job).state)) return "";
+  return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
 }
 
 std::size_t Recurring::new_labels(const Schedule& schedule, std::size_t most) const {
@@ -188,7 +187,5 @@ std::size_t Recurring::new_labels(const Schedule& schedule, std::size_t most) co
   query.limit = most;
   return labels_.samples(query).size();
 }
-
-std::int64_t Recurring::newest_label() const { return labels_.newest_id(); }
 
 }  // namespace moil::daemon

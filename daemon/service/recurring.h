@@ -47,10 +47,10 @@ class Recurring {
   [[nodiscard]] std::int64_t window_start() const;
   void meet(const Schedule& schedule, std::int64_t moment);
   void decide(const std::string& name, const std::string& pack);
-  [[nodiscard]] bool is_unfinished(const Schedule& schedule) const;
+  // What is said of a last job that has not ended; empty where it has.
+  [[nodiscard]] std::string unfinished(const Schedule& schedule) const;
   [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
   [[nodiscard]] std::size_t new_labels(const Schedule& schedule, std::size_t most) const;
-  [[nodiscard]] std::int64_t newest_label() const;
 
   EventLoop& loop_;
   const Config& config_;
