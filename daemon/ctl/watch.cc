@@ -2,7 +2,6 @@
 
 #include <sysexits.h>
 
-
 #include "daemon/ctl/job_report.h"
 
 namespace moil::daemon::ctl {
