@@ -120,11 +120,11 @@ void start_gc(Service& s, const Call& call, const Responder& responder) {
 MethodTable cache_methods(Service& s) {
   const auto where = Method::Where::kDeferred;
   return {
-      {"cache.stats", "0.1", "what the feature cache holds", where, nullptr,
+      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", where, nullptr,
        [&s](Call& call, const Responder& responder) { start_stats(s, call, responder); }},
-      {"cache.gc", "0.1", "remove feature maps of backbones no longer used", where, nullptr,
-       [&s](Call& call, const Responder& responder) { start_gc(s, call, responder); }},
-      {"cache.verify", "0.1", "check every feature map's checksum", where, nullptr,
+      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used", where,
+       nullptr, [&s](Call& call, const Responder& responder) { start_gc(s, call, responder); }},
+      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", where, nullptr,
        [&s](Call& call, const Responder& responder) { start_verify(s, call, responder); }},
   };
 }

@@ -225,19 +225,19 @@ Json watch(Service& service, const Call& call) {
 MethodTable job_methods(Service& s) {
   using Where = Method::Where;
   return {
-      {"job.submit", "0.1", "queue a job", Where::kDeferred, nullptr,
+      {"job.submit", "0.1", Role::kOperate, "queue a job", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { submit(s, call, responder); }},
-      {"job.plan", "0.1", "what a job would need", Where::kDeferred, nullptr,
+      {"job.plan", "0.1", Role::kOperate, "what a job would need", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { plan(s, call, responder); }},
-      {"job.list", "0.1", "jobs, newest first", Where::kLoop,
+      {"job.list", "0.1", Role::kRead, "jobs, newest first", Where::kLoop,
        [&s](Call& call) { return list(s, call); }, nullptr},
-      {"job.get", "0.1", "one job with its events", Where::kLoop,
+      {"job.get", "0.1", Role::kRead, "one job with its events", Where::kLoop,
        [&s](Call& call) { return get(s, call); }, nullptr},
-      {"job.details", "0.2", "a long list of a job's result, in parts", Where::kLoop,
+      {"job.details", "0.2", Role::kRead, "a long list of a job's result, in parts", Where::kLoop,
        [&s](Call& call) { return details(s, call); }, nullptr},
-      {"job.cancel", "0.1", "cancel a job", Where::kLoop,
+      {"job.cancel", "0.1", Role::kOperate, "cancel a job", Where::kLoop,
        [&s](Call& call) { return cancel(s, call); }, nullptr},
-      {"job.watch", "0.1", "follow a job", Where::kLoop,
+      {"job.watch", "0.1", Role::kRead, "follow a job", Where::kLoop,
        [&s](Call& call) { return watch(s, call); }, nullptr},
   };
 }

@@ -411,22 +411,22 @@ MethodTable label_methods(Service& s) {
   const auto where = Method::Where::kBackground;
   LabelStore& store = s.labels;
   return {
-      {"label.add", "0.1", "add samples under labels", Method::Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
-      {"label.list", "0.1", "labels with their numbers of samples", where,
+      {"label.add", "0.1", Role::kLabel, "add samples under labels", Method::Where::kDeferred,
+       nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
+      {"label.list", "0.1", Role::kRead, "labels with their numbers of samples", where,
        [&store](Call& call) { return list(store, call); }, nullptr},
-      {"label.rm", "0.1", "remove a label", Method::Where::kDeferred, nullptr,
+      {"label.rm", "0.1", Role::kLabel, "remove a label", Method::Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { rm(s, call, responder); }},
-      {"label.rename", "0.1", "rename a label", where,
+      {"label.rename", "0.1", Role::kLabel, "rename a label", where,
        [&store](Call& call) { return rename(store, call); }, nullptr},
-      {"label.relabel", "0.1", "replace a sample's labels", where,
+      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", where,
        [&store](Call& call) { return relabel(store, call); }, nullptr},
-      {"label.forget", "0.1", "forget a sample and all that was made of it",
+      {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
        Method::Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
-      {"label.samples", "0.1", "samples in the order they were added", where,
+      {"label.samples", "0.1", Role::kRead, "samples in the order they were added", where,
        [&store](Call& call) { return samples(store, call); }, nullptr},
-      {"label.map", "0.1", "which global labels a local label stands for", where,
+      {"label.map", "0.1", Role::kLabel, "which global labels a local label stands for", where,
        [&store](Call& call) { return map(store, call); }, nullptr},
   };
 }

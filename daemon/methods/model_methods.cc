@@ -170,22 +170,22 @@ void predict(Service& s, Call& call, const Responder& responder) {
 MethodTable model_methods(Service& s) {
   using Where = Method::Where;
   return {
-      {"model.import", "0.1", "take a model from a folder", Where::kDeferred, nullptr,
+      {"model.import", "0.1", Role::kAdmin, "take a model from a folder", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { import(s, call, responder); }},
-      {"model.list", "0.1", "models and their versions", Where::kLoop,
+      {"model.list", "0.1", Role::kRead, "models and their versions", Where::kLoop,
        [&s](Call& call) { return list(s, call); }, nullptr},
-      {"model.get", "0.1", "one version, by default the active one", Where::kLoop,
+      {"model.get", "0.1", Role::kRead, "one version, by default the active one", Where::kLoop,
        [&s](Call& call) { return get(s, call); }, nullptr},
-      {"model.activate", "0.1", "put a version in service", Where::kLoop,
+      {"model.activate", "0.1", Role::kOperate, "put a version in service", Where::kLoop,
        [&s](Call& call) { return activate(s, call); }, nullptr},
-      {"model.rollback", "0.1", "go back to the version before", Where::kLoop,
+      {"model.rollback", "0.1", Role::kOperate, "go back to the version before", Where::kLoop,
        [&s](Call& call) { return rollback(s, call); }, nullptr},
-      {"model.rm", "0.1", "remove a version that is not in service", Where::kLoop,
+      {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Where::kLoop,
        [&s](Call& call) { return rm(s, call); }, nullptr},
-      {"model.anchor", "0.2", "the version that no night may fall far behind", Where::kLoop,
-       [&s](Call& call) { return anchor(s, call); }, nullptr},
-      {"model.predict", "0.1", "what a model says of images", Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { predict(s, call, responder); }},
+      {"model.anchor", "0.2", Role::kAdmin, "the version that no night may fall far behind",
+       Where::kLoop, [&s](Call& call) { return anchor(s, call); }, nullptr},
+      {"model.predict", "0.1", Role::kLabel, "what a model says of images", Where::kDeferred,
+       nullptr, [&s](Call& call, const Responder& responder) { predict(s, call, responder); }},
   };
 }
 

@@ -113,17 +113,17 @@ Json run(Service& service, const Call& call) {
 MethodTable schedule_methods(Service& s) {
   using Where = Method::Where;
   return {
-      {"schedule.add", "0.2", "have a job come back by itself", Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
-      {"schedule.list", "0.2", "recurring nights, and when each comes next", Where::kLoop,
-       [&s](Call& call) { return list(s, call); }, nullptr},
-      {"schedule.get", "0.2", "one of them whole", Where::kLoop,
+      {"schedule.add", "0.2", Role::kOperate, "have a job come back by itself", Where::kDeferred,
+       nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
+      {"schedule.list", "0.2", Role::kRead, "recurring nights, and when each comes next",
+       Where::kLoop, [&s](Call& call) { return list(s, call); }, nullptr},
+      {"schedule.get", "0.2", Role::kRead, "one of them whole", Where::kLoop,
        [&s](Call& call) { return get(s, call); }, nullptr},
-      {"schedule.enable", "0.2", "let it come, or rest", Where::kLoop,
+      {"schedule.enable", "0.2", Role::kOperate, "let it come, or rest", Where::kLoop,
        [&s](Call& call) { return enable(s, call); }, nullptr},
-      {"schedule.rm", "0.2", "remove one; its jobs stay", Where::kLoop,
+      {"schedule.rm", "0.2", Role::kOperate, "remove one; its jobs stay", Where::kLoop,
        [&s](Call& call) { return rm(s, call); }, nullptr},
-      {"schedule.run", "0.2", "queue its job now", Where::kLoop,
+      {"schedule.run", "0.2", Role::kOperate, "queue its job now", Where::kLoop,
        [&s](Call& call) { return run(s, call); }, nullptr},
   };
 }

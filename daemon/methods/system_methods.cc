@@ -76,9 +76,9 @@ Json methods(const Service& s, const Call& call) {
 MethodTable system_methods(Service& s) {
   using Where = Method::Where;
   return {
-      {"system.status", "0.1", "how the daemon and the device are", Where::kLoop,
+      {"system.status", "0.1", Role::kRead, "how the daemon and the device are", Where::kLoop,
        [&s](Call& call) { return status(s, call); }, nullptr},
-      {"system.methods", "0.1", "the methods of this daemon", Where::kLoop,
+      {"system.methods", "0.1", Role::kRead, "the methods of this daemon", Where::kLoop,
        [&s](Call& call) { return methods(s, call); }, nullptr},
   };
 }

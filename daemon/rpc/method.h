@@ -42,6 +42,14 @@ struct Call {
   std::weak_ptr<Connection> client;
 };
 
+// What a client must be allowed to do before a method answers it; each includes those before it.
+enum class Role {
+  kRead,     // look: jobs, models, labels, the device
+  kLabel,    // add, change and forget samples; ask a model
+  kOperate,  // let jobs run and choose the version in service
+  kAdmin,    // bring models and remove them, check and empty the cache
+};
+
 struct Method {
   enum class Where {
     kLoop,        // `handle` runs on the loop's thread and must be quick
@@ -50,6 +58,7 @@ struct Method {
   };
   std::string name;
   std::string since;  // the version of moild that brought it
+  Role role = Role::kAdmin;
   std::string summary;
   Where where = Where::kLoop;
   std::function<Json(Call&)> handle;

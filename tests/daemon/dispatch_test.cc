@@ -62,13 +62,15 @@ class Dispatch : public testing::Test {
     };
     using Where = Method::Where;
     const MethodTable methods = {
-        {"echo", "0", "", Where::kLoop, [](Call& call) { return call.params; }, nullptr},
-        {"large", "0", "", Where::kLoop, large, nullptr},
-        {"slow", "0", "", Where::kBackground, large, nullptr},
-        {"throw", "0", "", Where::kLoop, [](Call&) -> Json { throw std::logic_error("a bug"); },
+        {"echo", "0", Role::kRead, "", Where::kLoop, [](Call& call) { return call.params; },
          nullptr},
-        {"throw-nothing", "0", "", Where::kBackground, [](Call&) -> Json { throw 7; }, nullptr},
-        {"drop", "0", "", Where::kDeferred, nullptr, [](Call&, const Responder&) {}},
+        {"large", "0", Role::kRead, "", Where::kLoop, large, nullptr},
+        {"slow", "0", Role::kRead, "", Where::kBackground, large, nullptr},
+        {"throw", "0", Role::kRead, "", Where::kLoop,
+         [](Call&) -> Json { throw std::logic_error("a bug"); }, nullptr},
+        {"throw-nothing", "0", Role::kRead, "", Where::kBackground, [](Call&) -> Json { throw 7; },
+         nullptr},
+        {"drop", "0", Role::kRead, "", Where::kDeferred, nullptr, [](Call&, const Responder&) {}},
     };
     background.emplace(loop_);
     Dispatcher dispatcher(methods, *background, limits);
