@@ -2,6 +2,7 @@
 #include "base/version.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/failure.h"
+#include "daemon/manual/manual.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 int run(int argc, char** argv) {
   Session session;
   Action chosen;
-  CLI::App app{"moilctl speaks to moild, which personalizes neural networks overnight."};
+  CLI::App app{"moilctl speaks to moild, which personalizes neural networks overnight.", "moilctl"};
   app.set_version_flag("--version", std::string("moilctl ") + kVersion);
   app.add_option("--socket", session.socket, "moild's socket")
       ->envname("MOILD_SOCKET")
@@ -22,6 +23,7 @@ int run(int argc, char** argv) {
                            add_model_commands, add_cache_commands, add_system_commands}) {
     group(app, chosen);
   }
+  manual::add_manual(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/version.h"
+#include "daemon/manual/manual.h"
 
 namespace moil::daemon {
 
@@ -16,7 +17,7 @@ std::string default_config() {
 
 Parsed parse_options(int argc, char** argv) {
   Options options;
-  CLI::App app{"moild personalizes neural networks overnight, on the device's own data."};
+  CLI::App app{"moild personalizes neural networks overnight, on the device's own data.", "moild"};
   app.set_version_flag("--version", std::string("moild ") + kVersion);
   app.add_flag("--foreground", options.foreground,
                "log to the terminal, without systemd (the daemon never forks)");
@@ -29,6 +30,7 @@ Parsed parse_options(int argc, char** argv) {
   app.add_option("--config", options.config,
                  "moild.json (default: " + default_config() + " where it is there)");
   app.add_flag("--check", options.check, "read the configuration, print it in full and exit");
+  manual::add_manual(app, 8, {{default_config(), "/etc/moild/moild.json"}});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "daemon/manual/manual.h"
 #include "daemon/onnx/conversion.h"
 
 namespace {
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
   CLI::App* exporter = app.add_subcommand("export", "Model folder to ONNX file");
   exporter->add_option("folder", export_arguments.folder, "Model folder")->required();
   exporter->add_option("--out", export_arguments.file, "File to write")->required();
+  moil::manual::add_manual(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
+#include "daemon/manual/manual.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/plan_picture.h"
@@ -162,6 +163,7 @@ int main(int argc, char** argv) {
   app.add_flag("--clip", a.clip, "Plan for clipping by the global norm");
   app.add_option("--svg", a.svg, "Draw the plan to this file");
   app.add_flag("--json", a.json, "Print JSON");
+  moil::manual::add_manual(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
+#include "daemon/manual/manual.h"
 #include "daemon/pretrain/pretraining.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
@@ -265,6 +266,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   add_train(app, arguments);
   add_others(app, arguments);
+  moil::manual::add_manual(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

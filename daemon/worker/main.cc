@@ -13,6 +13,8 @@
 #include "base/disk_full.h"
 #include "base/file.h"
 #include "base/process_memory.h"
+#include "base/version.h"
+#include "daemon/manual/manual.h"
 #include "daemon/night/import.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
@@ -119,6 +121,7 @@ int guarded(moil::daemon::EventWriter& events, const Work& work) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Does one job of moild and ends. Started by the daemon.", "moil-worker");
+  app.set_version_flag("--version", moil::kVersion);
   app.require_subcommand(1);
   CLI::App* run_command = app.add_subcommand("run", "Run one night's job");
   run_command->add_option("--job-file", arguments.job_file, "jobs/ID/job.json")->required();
@@ -141,6 +144,7 @@ int main(int argc, char** argv) {
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
   for (CLI::App* command : {plan_command, import_command, predict_command})
     command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
+  moil::manual::add_manual(app, 8);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

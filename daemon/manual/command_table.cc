@@ -1,0 +1,127 @@
+#include "daemon/manual/command_table.h"
+
+#include <cctype>
+
+namespace moil::manual {
+namespace {
+
+// CLI11 writes a type with its checks: "TEXT:{classify,tag}", "FLOAT:FLOAT in [0 - 0.9]".
+std::string type_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return "";
+  const std::string whole = option.get_type_name();
+  return whole.substr(0, whole.find(':'));
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string whole = option.get_type_name();
+  const auto begin = whole.find(":{");
+  const auto end = whole.find('}', begin == std::string::npos ? 0 : begin);
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  return CLI::detail::split(whole.substr(begin + 2, end - begin - 2), ',');
+}
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  if (option.get_positional()) return {option.get_name(true)};
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  return names;
+}
+
+Option row(const CLI::Option& option) {
+  Option out;
+  out.names = names_of(option);
+  out.value = type_of(option);
+  out.choices = choices_of(option);
+  out.standard = option.get_default_str();
+  out.environment = option.get_envname();
+  out.help = option.get_description();
+  out.required = option.get_required();
+  out.repeated = option.get_items_expected_max() > 1;
+  return out;
+}
+
+nlohmann::json to_json(const Option& option) {
+  return {{"names", option.names},
+          {"value", option.value},
+          {"choices", option.choices},
+          {"default", option.standard},
+          {"environment", option.environment},
+          {"help", option.help},
+          {"required", option.required},
+          {"repeated", option.repeated}};
+}
+
+nlohmann::json to_json(const std::vector<Option>& options) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Option& option : options) list.push_back(to_json(option));
+  return list;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  return CLI::detail::join(words, between);
+}
+
+}  // namespace
+
+Command command_table(const CLI::App& app) {
+  Command out;
+  out.name = app.get_name();
+  out.help = app.get_description();
+  out.hands_down = app.get_fallthrough();
+  for (const CLI::Option* option : app.get_options({})) {
+    if (option->get_group().empty()) continue;
+    (option->get_positional() ? out.positionals : out.options).push_back(row(*option));
+  }
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!below->get_group().empty()) out.commands.push_back(command_table(*below));
+  }
+  return out;
+}
+
+nlohmann::json to_json(const Command& command) {
+  nlohmann::json commands = nlohmann::json::array();
+  for (const Command& below : command.commands) commands.push_back(to_json(below));
+  return {{"name", command.name},
+          {"help", command.help},
+          {"options", to_json(command.options)},
+          {"positionals", to_json(command.positionals)},
+          {"commands", commands}};
+}
+
+std::string synopsis(const Command& command, const std::string& path) {
+  std::string text = path + " [OPTIONS]";
+  if (!command.commands.empty()) text += " COMMAND ...";
+  for (const Option& positional : command.positionals) {
+    const std::string name = positional.names.front() + (positional.repeated ? "..." : "");
+    text += positional.required ? " " + name : " [" + name + "]";
+  }
+  return text;
+}
+
+std::string names_and_value(const Option& option) {
+  std::string text = joined(option.names, ", ");
+  if (!option.value.empty()) text += " " + option.value + (option.repeated ? "..." : "");
+  return text;
+}
+
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  // A program's name and a word that is no plain one ("NAME=A,B") keep their letters.
+  const std::string first = text.substr(0, text.find_first_of(" ;:,"));
+  if (first.find_first_of("./=-_") == std::string::npos && !first.starts_with("moil"))
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text.ends_with('.') ? text : text + ".";
+}
+
+std::string full_help(const Option& option) {
+  std::vector<std::string> parts;
+  if (!option.help.empty()) parts.push_back(sentence(option.help));
+  if (!option.choices.empty()) parts.push_back("One of " + joined(option.choices, ", ") + ".");
+  if (option.required) parts.emplace_back("Required.");
+  if (!option.standard.empty()) parts.push_back("Default: " + option.standard + ".");
+  if (!option.environment.empty()) parts.push_back("Also set by " + option.environment + ".");
+  return joined(parts, " ");
+}
+
+}  // namespace moil::manual

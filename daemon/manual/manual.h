@@ -1,0 +1,16 @@
+// The hidden option --manual FORMAT, which every program has: it prints what is made from the
+// program's command table (man, markdown, bash, zsh, fish, json) and exits.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+
+namespace moil::manual {
+
+// `section` is that of the manual page. `elsewhere` replaces texts that depend on where this
+// program lies by what they are in a package. Call it before the command line is parsed.
+void add_manual(CLI::App& app, int section = 1,
+                const std::map<std::string, std::string>& elsewhere = {});
+
+}  // namespace moil::manual
