@@ -62,6 +62,11 @@ int exit_code(const Error& error) {
   switch (error.code()) {
     case ErrorCode::kAlreadyExists:
       return EX_UNAVAILABLE;
+    // The unit does not start moild again after these two (RestartPreventExitStatus).
+    case ErrorCode::kUnimplemented:
+      return EX_CONFIG;
+    case ErrorCode::kBadData:
+      return EX_DATAERR;
     case ErrorCode::kIo:
     case ErrorCode::kNotFound:
     case ErrorCode::kResourceExhausted:

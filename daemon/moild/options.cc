@@ -12,7 +12,11 @@ namespace moil::daemon {
 
 std::string default_config() {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-  return (program.parent_path() / MOIL_CONFIG_FILE).lexically_normal().string();
+  const std::filesystem::path file(MOIL_CONFIG_FILE);
+  // What lies in /usr is configured in /etc, for which prefix it was built whatsoever.
+  if (program.parent_path().parent_path() == "/usr" && file.is_relative())
+    return "/etc/moild/moild.json";
+  return (program.parent_path() / file).lexically_normal().string();
 }
 
 Parsed parse_options(int argc, char** argv) {

@@ -118,7 +118,7 @@ void prepare_database(Database& database) {
       "PRAGMA secure_delete = ON;");
   const auto version = database.number("PRAGMA user_version");
   if (version > kSchemaVersion) {
-    throw Error(ErrorCode::kFailedPrecondition,
+    throw Error(ErrorCode::kUnimplemented,
                 "the state was written by a newer moild (format " + std::to_string(version) +
                     ", this one knows up to " + std::to_string(kSchemaVersion) +
                     "); install that version or give another --state-dir");
@@ -129,6 +129,8 @@ void prepare_database(Database& database) {
     database.run(("PRAGMA user_version = " + std::to_string(next + 1)).c_str());
     transaction.commit();
   }
+  // Into the file itself, in whose header a package of an older moild looks for the version.
+  if (version < kSchemaVersion) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 }  // namespace moil::daemon

@@ -29,7 +29,7 @@ inline constexpr int kSchemaVersion = 6;
 
 // Sets the pragmas (WAL, synchronous=FULL, foreign keys, secure deletion) and migrates, each
 // version in its own transaction: a migration that fails leaves the data as they were.
-// kFailedPrecondition where the file was written by a newer moild.
+// kUnimplemented where the file was written by a newer moild.
 void prepare_database(Database& database);
 
 }  // namespace moil::daemon

@@ -42,7 +42,7 @@ class LabelStore {
   using Access = Database::Access;
 
   // Creates what is missing (kReadWrite) and removes orphaned files. kNotFound (kReadOnly, nothing
-  // there), kAlreadyExists (another writer), kFailedPrecondition (a newer format).
+  // there), kAlreadyExists (another writer), kUnimplemented (a newer format).
   LabelStore(const std::filesystem::path& folder, Access access);
   ~LabelStore();
   LabelStore(const LabelStore&) = delete;

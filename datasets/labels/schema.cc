@@ -97,24 +97,27 @@ constexpr Migration kMigrations[] = {
 static_assert(std::size(kMigrations) == kLabelSchemaVersion);
 
 [[noreturn]] void refuse(std::int64_t found) {
-  throw Error(ErrorCode::kFailedPrecondition, "the label store is of version " +
-                                                  std::to_string(found) + ", this build reads " +
-                                                  std::to_string(kLabelSchemaVersion));
+  throw Error(ErrorCode::kUnimplemented,
+              "the label store is of version " + std::to_string(found) + ", this build reads " +
+                  std::to_string(kLabelSchemaVersion) + "; install the moild that wrote it");
 }
 
 }  // namespace
 
 void migrate_label_schema(Database& database) {
-  for (;;) {
+  bool migrated = false;
+  for (;; migrated = true) {
     Transaction transaction(database, Transaction::Kind::kWrite);
     const std::int64_t version = database.number("PRAGMA user_version");
     if (version < 0 || version > kLabelSchemaVersion) refuse(version);
-    if (version == kLabelSchemaVersion) return;
+    if (version == kLabelSchemaVersion) break;
     const Migration& next = kMigrations[version];
     database.run(next.sql);
     if (next.code != nullptr) next.code(database);
     transaction.commit();
   }
+  // Into the file itself, in whose header a package of an older moild looks for the version.
+  if (migrated) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 void check_label_schema(const Database& database) {

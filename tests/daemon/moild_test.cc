@@ -271,7 +271,7 @@ TEST_F(Moild, AStateOfANewerMoildIsLeftAlone) {
   Database database(folder_ / "state/moild.db", Database::Access::kReadWrite);
   database.run("PRAGMA user_version = 99");
   const Finished end = start_moild(folder_ / "state", folder_ / "s.sock", folder_ / "quick.json");
-  EXPECT_EQ(end.status, EX_CANTCREAT);
+  EXPECT_EQ(end.status, EX_CONFIG);
   EXPECT_THAT(end.err, HasSubstr("newer moild (format 99"));
   EXPECT_EQ(database.number("PRAGMA user_version"), 99);
 }

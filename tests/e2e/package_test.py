@@ -1,0 +1,262 @@
+"""The Debian package: made, installed, upgraded with a job under way, refused where it is older than the state,
+removed and purged, in a machine of its own with a real systemd where that can be had."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from machine import Machine, NoMachine
+from world import ROOT
+from night.networks import dense, relu, write_model
+
+BUILD = Path(os.environ["MOIL_BUILD"])
+PROGRAMS = ("moild", "moil-worker", "moilctl", "moil-pretrain", "moil-onnx", "moil-plan")
+STATE = "/var/lib/moild"
+SHARE = "/mnt/share"
+# Files that were changed here are kept, as apt does where nobody can be asked; nothing need reach a disk.
+INSTALL = ("dpkg", "--install", "--force-confold", "--force-unsafe-io")
+
+
+def repacked(package: Path, version: str, folder: Path) -> Path:
+    """The same package with another version number."""
+    content = folder / f"content-{version}"
+    subprocess.run(["dpkg-deb", "--raw-extract", package, content], check=True)
+    control = content / "DEBIAN/control"
+    control.write_text(re.sub(r"^Version: .*$", f"Version: {version}", control.read_text(), flags=re.M))
+    out = folder / f"moild_{version}.deb"
+    command = ["dpkg-deb", "--build", "-Znone", "--root-owner-group", content, out]
+    subprocess.run(command, check=True, capture_output=True)
+    shutil.rmtree(content)
+    return out
+
+
+def write_points(folder: Path) -> None:
+    """A table of two classes of points, and a small network for them."""
+    numbers = range(14)
+    lines = [f"{x},{y},{'left' if x < y else 'right'}" for x in numbers for y in numbers if x != y]
+    (folder / "points.csv").write_text("x,y,side\n" + "\n".join(lines) + "\n")
+    layers = [dense("one", "point", 16), relu("one"), dense("classes", "one_relu", 2)]
+    write_model(folder / "model.json", {"point": [2]}, layers)
+
+
+class PackageTest(unittest.TestCase):
+    machine: Machine
+    package: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("only root may install a package, even in a machine of its own")
+        for program in ("dpkg-deb", "dpkg-shlibdeps", "cpack", "nsenter", "unshare"):
+            if shutil.which(program) is None:
+                raise unittest.SkipTest(f"{program} is not installed")
+        folder = tempfile.TemporaryDirectory(prefix="moil-package-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        command = [ROOT / "scripts/package", "--built", BUILD, "--out", cls.folder]
+        made = subprocess.run(command, capture_output=True, text=True)
+        if made.returncode != 0:
+            raise AssertionError(made.stdout + made.stderr)
+        cls.package = Path(made.stdout.strip())
+        try:
+            cls.machine = Machine()
+        except NoMachine as why:
+            raise unittest.SkipTest(f"no machine to install it in: {why}") from why
+        cls.addClassCleanup(cls.machine.stop)
+        if not cls.machine.has_systemd:
+            print(f"without systemd: {cls.machine.trouble}", file=sys.stderr)
+        shutil.copy(cls.package, cls.machine.share / "moild.deb")
+        for version in ("0.0.1", "99.0"):
+            made_again = repacked(cls.package, version, cls.folder)
+            shutil.move(made_again, cls.machine.share / f"{version}.deb")
+
+    # Tests run in the order of their names, as the life of an installation goes.
+
+    def install(self, name: str = "moild.deb") -> None:
+        self.machine.run(*INSTALL, f"{SHARE}/{name}")
+
+    def need_systemd(self) -> None:
+        if not self.machine.has_systemd:
+            self.skipTest(f"no systemd: {self.machine.trouble}")
+
+    def property(self, name: str) -> str:
+        return self.machine.run("systemctl", "show", "--value", "--property", name, "moild").stdout.strip()
+
+    def ctl(self, *words: object) -> Any:
+        return json.loads(self.machine.run("moilctl", "--json", *words).stdout)
+
+    def wait_for(self, what: str, condition: Any, seconds: float = 30) -> None:
+        give_up = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > give_up:
+                told = self.machine.run("journalctl", "--no-pager", "-u", "moild", "-n", "20", check=False).stdout
+                self.fail(f"{what}: not within {seconds:.0f} s\n{told}")
+            time.sleep(0.05)
+
+    def test_1_installed(self) -> None:
+        self.install()
+        listed = self.machine.run("dpkg-query", "--listfiles", "moild").stdout.split()
+        for program in PROGRAMS:
+            self.assertIn(f"/usr/bin/{program}", listed)
+            self.assertEqual(self.mode(f"/usr/bin/{program}"), "755 root root")
+            section = 8 if program in ("moild", "moil-worker") else 1
+            self.assertIn(f"/usr/share/man/man{section}/{program}.{section}.gz", listed)
+            self.assertIn(f"/usr/share/bash-completion/completions/{program}", listed)
+            self.assertIn(f"/usr/share/zsh/vendor-completions/_{program}", listed)
+            self.assertIn(f"/usr/share/fish/vendor_completions.d/{program}.fish", listed)
+        models = {f"/usr/share/moild/models/{file.name}" for file in (ROOT / "config/models").iterdir()}
+        self.assertLessEqual(models, set(listed))
+        for page in ("user-guide.md", "protocol.md", "commands/moilctl.md", "copyright", "changelog.gz"):
+            self.assertIn(f"/usr/share/doc/moild/{page}", listed)
+        self.assertEqual(self.mode("/etc/moild/moild.json"), "644 root root")
+        conffiles = self.machine.run("dpkg-query", "--show", "--showformat", "${Conffiles}", "moild").stdout
+        self.assertIn("/etc/moild/moild.json", conffiles)
+        self.assertEqual(self.mode(STATE), "700 moild moild")
+        self.assertEqual(self.machine.run("dpkg", "--verify", "moild").stdout, "")
+        self.assertIn("/etc/moild/moild.json", self.machine.run("moild", "--help").stdout)
+
+    def mode(self, path: str) -> str:
+        return self.machine.run("stat", "--format", "%a %U %G", path).stdout.strip()
+
+    def test_2_started_and_enabled(self) -> None:
+        self.need_systemd()
+        self.assertEqual(self.property("ActiveState"), "active")
+        self.assertEqual(self.property("UnitFileState"), "enabled")
+        self.assertEqual(self.ctl("status")["state_dir"], STATE)
+        owner = self.machine.run("ps", "-o", "user=", "-p", self.property("MainPID")).stdout.strip()
+        self.assertEqual(owner, "moild")
+
+    def test_3_upgraded_with_a_job_under_way(self) -> None:
+        self.need_systemd()
+        job = self.submit()
+        self.wait_for("training", lambda: (self.job(job)["progress"] or {}).get("stage") == "train")
+        before = self.property("MainPID")
+        self.machine.run("sh", "-c", "echo '// mine' >> /etc/moild/moild.json")
+        self.install("99.0.deb")
+        self.assertEqual(self.version(), "99.0")
+        self.assertNotEqual(self.property("MainPID"), before, "the daemon was started anew")
+        self.assertIn("// mine", self.machine.run("cat", "/etc/moild/moild.json").stdout)
+        self.wait_for("the job's end", lambda: self.job(job)["state"] not in ("queued", "running"), 60)
+        told = self.ctl("job", "get", job)
+        done = told["job"]
+        self.assertEqual(done["state"], "succeeded", done)
+        self.assertEqual(done["failures"], 0)
+        self.assertEqual(done["attempts"], 2, "it was under way when the daemon was started anew")
+        epochs = [row["event"]["epoch"] for row in told["events"] if row["event"]["event"] == "curve"]
+        self.assertEqual(epochs, sorted(set(epochs)), "no epoch was trained twice")
+        self.assertGreater(len(epochs), 1)
+        self.assertEqual(self.ctl("model", "get", "points")["version"], 2)
+
+    def version(self) -> str:
+        return self.machine.run("dpkg-query", "--show", "--showformat", "${Version}", "moild").stdout
+
+    def job(self, number: int) -> dict[str, Any]:
+        return self.ctl("job", "get", number)["job"]
+
+    def submit(self) -> int:
+        """Trains a small network and gives the daemon a night of some seconds to do with it."""
+        write_points(self.machine.share)
+        data = ("--data", f"{SHARE}/points.csv", "--label-column", "side")
+        model = ("--model", f"{SHARE}/model.json", "--epochs", 2, "--threads", 1)
+        self.machine.run("moil-pretrain", "train", *data, *model, "--out", "/srv/base")
+        self.machine.run("moil-pretrain", "images", *data, "--limit-per-class", 6, "--out", "/srv/samples")
+        self.ctl("model", "import", "/srv/base/model", "--name", "points")
+        samples = self.machine.run("sh", "-c", "ls /srv/samples/left/*").stdout.split()
+        for split, files in (("train", samples[:4]), ("val", samples[4:])):
+            self.ctl("label", "add", *files, "--label", "left", "--split", split)
+        spec = {
+            "name": "night",
+            "model": "points",
+            "global": {"pack": "/srv/base/pack", "alpha": 1.0},
+            "freeze": {"trainable_layers": "all"},
+            "train": {"epochs": 4000, "batch": 4},
+            "guard": {"max_global_drop": 1},
+        }
+        (self.machine.share / "night.json").write_text(json.dumps(spec))
+        return int(self.ctl("job", "submit", f"{SHARE}/night.json", "--now")["id"])
+
+    def test_4_an_older_one_that_reads_the_state_is_taken(self) -> None:
+        self.need_systemd()
+        self.install("0.0.1.deb")
+        self.assertEqual(self.version(), "0.0.1")
+        self.assertEqual(self.property("ActiveState"), "active")
+        self.assertEqual(len(self.ctl("job", "list")["jobs"]), 1)
+
+    def test_5_an_older_one_than_the_state_is_refused(self) -> None:
+        self.need_systemd()
+        self.machine.run("systemctl", "stop", "moild")
+        self.machine.run(sys.executable, "-c", SET_FORMAT, f"{STATE}/moild.db", 99)
+        self.install_is_refused("older than the state", "written by a newer moild (format 99")
+        # The daemon by itself says it, and is not started again and again.
+        self.machine.run("systemctl", "start", "moild", check=False)
+        self.wait_for("the end", lambda: self.property("ActiveState") == "failed")
+        time.sleep(0.5)
+        self.assertEqual((self.property("ActiveState"), self.property("ExecMainStatus")), ("failed", "78"))
+        self.assertEqual(self.property("NRestarts"), "0")
+        told = self.machine.run("journalctl", "--no-pager", "-u", "moild", "-n", "20").stdout
+        self.assertIn("written by a newer moild (format 99", told)
+        self.machine.run(sys.executable, "-c", SET_FORMAT, f"{STATE}/moild.db", self.format_known())
+        self.machine.run("systemctl", "reset-failed", "moild")
+        self.machine.run("systemctl", "start", "moild")
+        self.assertEqual(len(self.ctl("job", "list")["jobs"]), 1)
+
+    def format_known(self) -> int:
+        text = (ROOT / "daemon/state/schema.h").read_text()
+        found = re.search(r"kSchemaVersion = (\d+)", text)
+        assert found is not None
+        return int(found[1])
+
+    def install_is_refused(self, what: str, message: str) -> None:
+        before = self.version()
+        refused = self.machine.run(*INSTALL, f"{SHARE}/moild.deb", check=False)
+        self.assertNotEqual(refused.returncode, 0, what)
+        self.assertIn(message, refused.stderr)
+        status = self.machine.run("dpkg-query", "--show", "--showformat", "${db:Status-Abbrev}", "moild").stdout.strip()
+        self.assertEqual((status, self.version()), ("ii", before), "nothing is half done")
+
+    def test_6_removed(self) -> None:
+        if self.machine.has_systemd:
+            self.machine.run("systemctl", "start", "moild")
+        self.machine.run("dpkg", "--remove", "moild")
+        for program in PROGRAMS:
+            self.assertFalse(self.machine.has(f"/usr/bin/{program}"))
+        self.assertTrue(self.machine.has(STATE))
+        self.assertTrue(self.machine.has("/etc/moild/moild.json"))
+        if self.machine.has_systemd:
+            self.assertTrue(self.machine.has(f"{STATE}/moild.db"))
+            self.assertEqual(self.machine.run("pgrep", "-x", "moild", check=False).stdout, "")
+
+    def test_7_purged(self) -> None:
+        self.install()
+        self.machine.run("dpkg", "--purge", "moild")
+        left = self.machine.run(
+            "find", "/etc", "/usr", "/var", "/run", "/lib/systemd", "-xdev",
+            "(", "-name", "moil*", "-o", "-name", "_moil*", ")", "-not", "-path", "/usr/src/*",
+        ).stdout  # fmt: skip
+        self.assertEqual(left, "")
+        for database in ("passwd", "group"):
+            self.assertNotEqual(self.machine.run("getent", database, "moild", check=False).returncode, 0)
+
+
+# The number that an SQLite file keeps for its writer, with what waits in its log written into it.
+SET_FORMAT = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute(f"PRAGMA user_version = {int(sys.argv[2])}")
+database.commit()
+database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+"""
+
+
+if __name__ == "__main__":
+    unittest.main()
