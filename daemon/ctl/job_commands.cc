@@ -84,6 +84,13 @@ int cancel(Session& session, const IdOptions& options) {
   return EX_OK;
 }
 
+int retry(Session& session, const IdOptions& options) {
+  const Json reply = session.call("job.retry", {{"id", options.id}});
+  if (!session.printed_json(reply))
+    session.console.print("job " + std::to_string(options.id) + " is queued again");
+  return EX_OK;
+}
+
 int watch(Session& session, const IdOptions& options) { return watch_job(session, options.id); }
 
 // pack: where it lies in the document.
@@ -129,6 +136,7 @@ void add_job_commands(CLI::App& app, Action& chosen) {
 
   for (const auto& [name, help, run] :
        {std::tuple{"get", "one job", &get}, std::tuple{"cancel", "cancel a job", &cancel},
+        std::tuple{"retry", "queue a job again that failed or was cancelled", &retry},
         std::tuple{"watch", "follow a job to its end", &watch}}) {
     const auto options = std::make_shared<IdOptions>();
     command = add_command(group, name, help, chosen, options, run);

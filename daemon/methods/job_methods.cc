@@ -1,4 +1,4 @@
-// job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.watch
+// job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.retry, job.watch
 #include <limits>
 
 #include "daemon/methods/job_checks.h"
@@ -157,6 +157,12 @@ Json cancel(Service& service, const Call& call) {
   return {{"id", job.id}, {"state", to_string(job.state)}, {"cancelling", job.cancelling}};
 }
 
+Json retry(Service& service, const Call& call) {
+  const auto params = read_fields<IdParams>(call.params, "the parameters of job.retry");
+  service.scheduler.retry(params.id);
+  return {{"id", params.id}, {"state", to_string(service.jobs.get(params.id).state)}};
+}
+
 // --- job.details --------------------------------------------------------------------------------
 
 constexpr std::size_t kMostPartBytes = std::size_t{1} << 20;
@@ -237,6 +243,8 @@ MethodTable job_methods(Service& s) {
        [&s](Call& call) { return details(s, call); }, nullptr},
       {"job.cancel", "0.1", Role::kOperate, "cancel a job", Where::kLoop,
        [&s](Call& call) { return cancel(s, call); }, nullptr},
+      {"job.retry", "0.2", Role::kOperate, "queue a job again that failed", Where::kLoop,
+       [&s](Call& call) { return retry(s, call); }, nullptr},
       {"job.watch", "0.1", Role::kRead, "follow a job", Where::kLoop,
        [&s](Call& call) { return watch(s, call); }, nullptr},
   };

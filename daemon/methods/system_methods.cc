@@ -19,6 +19,9 @@ Json device_json(const DeviceReading& device) {
           {"battery", or_null(device.battery)},
           {"load_per_cpu", or_null(device.load_per_cpu)},
           {"temperature_c", or_null(device.temperature_c)},
+          {"memory_pressure", or_null(device.memory_pressure)},
+          {"io_pressure", or_null(device.io_pressure)},
+          {"user_idle_minutes", or_null(device.user_idle_minutes)},
           {"ignored", device.ignored}};
 }
 
@@ -41,9 +44,31 @@ Json waited_json(const std::map<Obstacle, Waited>& waited) {
   return list;
 }
 
+Json cpus_json(const std::optional<Scheduler::Cpus>& cpus) {
+  if (!cpus) return nullptr;
+  return {{"used", cpus->used}, {"all", cpus->all}};
+}
+
+// The window that is open, or the next one.
+Json window_json(const Service& s) {
+  const Nights nights = s.config.nights();
+  const LocalTime now = s.world.local_time();
+  const auto open = nights.open_at(now);
+  const auto next = nights.next(now);
+  const Window window = open ? open->window : next ? next->window : Window{};
+  const auto opens = opens_at(nights, s.world);
+  const Verdict verdict = s.scheduler.verdict();
+  return {{"start", time_of_day(window.start)},
+          {"end", time_of_day(window.end)},
+          {"open", verdict.open},
+          {"reason", verdict.reason},
+          {"next_at", opens ? Json(utc_text(*opens)) : Json(nullptr)},
+          {"waited", waited_json(s.scheduler.waited())},
+          {"nights_waited", s.scheduler.nights_waited()}};
+}
+
 Json status(Service& s, const Call& call) {
   (void)read_fields<NoParams>(call.params, "the parameters of system.status");
-  const Verdict verdict = s.scheduler.verdict();
   return {{"version", kVersion},
           {"pid", ::getpid()},
           {"uptime_seconds", (s.world.steady_milliseconds() - s.started_at) / 1000},
@@ -53,12 +78,8 @@ Json status(Service& s, const Call& call) {
           {"running", or_null(s.scheduler.running())},
           {"queued", s.jobs.count(JobState::kQueued)},
           {"held", held_json(s.scheduler.held())},
-          {"window",
-           {{"start", time_of_day(s.config.window.start.minute)},
-            {"end", time_of_day(s.config.window.end.minute)},
-            {"open", verdict.open},
-            {"reason", verdict.reason},
-            {"waited", waited_json(s.scheduler.waited())}}},
+          {"window", window_json(s)},
+          {"cpus", cpus_json(s.scheduler.cpus())},
           {"device", device_json(s.world.device())}};
 }
 

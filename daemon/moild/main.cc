@@ -83,7 +83,9 @@ int fail(const std::exception& error, int code) {
 }
 
 void serve(const Options& options, const Config& config, const UniqueFd& signals) {
-  const LinuxWorld world;
+  const bool watch_users = config.conditions.user_idle_minutes > 0;
+  const LinuxWorld world("/",
+                         watch_users ? LinuxWorld::Users::kWatched : LinuxWorld::Users::kIgnored);
   EventLoop loop;
   Service service(loop, config, options.state_dir, options.socket, world);
   SystemdNotifier notifier(loop, [&] { return service.status(); });

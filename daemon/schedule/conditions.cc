@@ -1,6 +1,6 @@
 #include "daemon/schedule/conditions.h"
 
-#include <cctype>
+#include <array>
 #include <cstdio>
 
 namespace moil::daemon {
@@ -35,33 +35,44 @@ Verdict too_busy(double load, double most) {
           Obstacle::kLoad, load, most};
 }
 
+Verdict too_short_of(const char* what, Obstacle obstacle, double pressure, double most) {
+  return {false,
+          std::string("work waits for ") + what + " (" + rounded(pressure * 100, 0) +
+              "% of the last minute; " + rounded(most * 100, 0) + "% are allowed)",
+          obstacle, pressure, most};
+}
+
+Verdict in_use(double idle, double least) {
+  return {false,
+          "the device is in use (for " + rounded(idle, 0) + " min it was not; " +
+              rounded(least, 0) + " min are asked for)",
+          Obstacle::kUser, idle, least};
+}
+
+Verdict outside(const Nights& nights, const LocalTime& now) {
+  const auto next = nights.next(now);
+  if (!next) return {false, "no day has a window", Obstacle::kWindow};
+  constexpr std::array kDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                "Thursday", "Friday", "Saturday"};
+  const int days = (now.minute + next->in) / kMinutesOfDay;
+  const std::string day = kDays.at(static_cast<std::size_t>((now.weekday + days) % 7));
+  return {false, "outside the window " + next->window.text() + (days > 1 ? " of " + day : ""),
+          Obstacle::kWindow};
+}
+
+// What only matters before a job starts: afterwards it is its own work that is seen.
+Verdict judge_others(const Conditions& conditions, const DeviceReading& device) {
+  if (device.load_per_cpu && *device.load_per_cpu > conditions.max_load_per_cpu)
+    return too_busy(*device.load_per_cpu, conditions.max_load_per_cpu);
+  if (device.memory_pressure && *device.memory_pressure > conditions.max_memory_pressure)
+    return too_short_of("memory", Obstacle::kMemory, *device.memory_pressure,
+                        conditions.max_memory_pressure);
+  if (device.io_pressure && *device.io_pressure > conditions.max_io_pressure)
+    return too_short_of("the disk", Obstacle::kIo, *device.io_pressure, conditions.max_io_pressure);
+  return {true, ""};
+}
+
 }  // namespace
-
-bool Window::contains(int minute) const {
-  if (start == end) return true;
-  if (start < end) return minute >= start && minute < end;
-  return minute >= start || minute < end;
-}
-
-std::string Window::text() const { return time_of_day(start) + "-" + time_of_day(end); }
-
-std::optional<int> parse_time_of_day(const std::string& text) {
-  const auto digit = [&](std::size_t i) {
-    return std::isdigit(static_cast<unsigned char>(text[i])) != 0;
-  };
-  if (text.size() != 5 || text[2] != ':') return std::nullopt;
-  if (!digit(0) || !digit(1) || !digit(3) || !digit(4)) return std::nullopt;
-  const int hours = (text[0] - '0') * 10 + (text[1] - '0');
-  const int minutes = (text[3] - '0') * 10 + (text[4] - '0');
-  if (hours > 23 || minutes > 59) return std::nullopt;
-  return hours * 60 + minutes;
-}
-
-std::string time_of_day(int minute) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%02d:%02d", minute / 60 % 24, minute % 60);
-  return text;
-}
 
 const char* name_of(Obstacle obstacle) {
   switch (obstacle) {
@@ -77,29 +88,30 @@ const char* name_of(Obstacle obstacle) {
       return "temperature";
     case Obstacle::kLoad:
       return "load";
+    case Obstacle::kMemory:
+      return "memory";
+    case Obstacle::kIo:
+      return "io";
+    case Obstacle::kUser:
+      return "user";
   }
   return "";
 }
 
-Verdict judge(const Window& window, const Conditions& conditions, const World& world,
+Verdict judge(const Nights& nights, const Conditions& conditions, const World& world,
               bool is_running) {
-  if (!window.contains(world.minute_of_day())) {
-    return {false, "outside the window " + window.text(), Obstacle::kWindow};
-  }
+  const LocalTime now = world.local_time();
+  if (!nights.open_at(now)) return outside(nights, now);
   const DeviceReading device = world.device();
-  if (conditions.need_mains && !device.on_mains.value_or(true)) {
+  if (conditions.need_mains && !device.on_mains.value_or(true))
     return {false, "on battery power", Obstacle::kMains};
-  }
-  if (device.battery && *device.battery < conditions.min_battery) {
+  if (device.battery && *device.battery < conditions.min_battery)
     return too_low(*device.battery, conditions.min_battery);
-  }
-  if (device.temperature_c && *device.temperature_c > conditions.max_temperature_c) {
-    return too_hot(device, conditions.max_temperature_c);
-  }
-  if (!is_running && device.load_per_cpu && *device.load_per_cpu > conditions.max_load_per_cpu) {
-    return too_busy(*device.load_per_cpu, conditions.max_load_per_cpu);
-  }
-  return {true, ""};
+  const double hottest = conditions.max_temperature_c - (is_running ? 0 : kCoolerToStart);
+  if (device.temperature_c && *device.temperature_c > hottest) return too_hot(device, hottest);
+  if (device.user_idle_minutes && *device.user_idle_minutes < conditions.user_idle_minutes)
+    return in_use(*device.user_idle_minutes, conditions.user_idle_minutes);
+  return is_running ? Verdict{true, ""} : judge_others(conditions, device);
 }
 
 }  // namespace moil::daemon

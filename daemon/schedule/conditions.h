@@ -9,28 +9,23 @@
 
 namespace moil::daemon {
 
-// [start, end) in minutes of the local day; may span midnight; start == end is the whole day.
-struct Window {
-  int start = 60;
-  int end = 360;
-  bool contains(int minute) const;
-  std::string text() const;  // "01:00-06:00"
-};
-
-// "HH:MM" -> minutes; empty where it is not one.
-std::optional<int> parse_time_of_day(const std::string& text);
-std::string time_of_day(int minute);
-
 struct Conditions {
   bool need_mains = true;
-  double min_battery = 0.3;       // of a full one, where not on mains is allowed or known
-  double max_load_per_cpu = 0.5;  // of others: looked at only before a job starts
+  double min_battery = 0.3;  // of a full one, where not on mains is allowed or known
   double max_temperature_c = 75;
+  // Of others, so looked at only before a job starts.
+  double max_load_per_cpu = 0.5;
+  double max_memory_pressure = 0.1, max_io_pressure = 0.3;  // pressure.h
+  double user_idle_minutes = 0;                             // 0: whether it is used does not matter
 };
 
+// A job does not start within so many degrees of the limit, for it will warm the device up.
+constexpr double kCoolerToStart = 5;
+
 // What keeps a job back.
-enum class Obstacle { kNone, kWindow, kMains, kBattery, kTemperature, kLoad };
-const char* name_of(Obstacle obstacle);  // "window", "mains", "battery", "temperature", "load"
+enum class Obstacle { kNone, kWindow, kMains, kBattery, kTemperature, kLoad, kMemory, kIo, kUser };
+// "window", "mains", "battery", "temperature", "load", "memory", "io", "user"
+const char* name_of(Obstacle obstacle);
 
 struct Verdict {
   bool open = false;
@@ -42,7 +37,7 @@ struct Verdict {
 
 // Whether a job that waits for the night may start, or go on where it is running already (our own
 // worker is the load then).
-Verdict judge(const Window& window, const Conditions& conditions, const World& world,
+Verdict judge(const Nights& nights, const Conditions& conditions, const World& world,
               bool is_running);
 
 }  // namespace moil::daemon

@@ -8,7 +8,9 @@
 
 #include "base/disk_full.h"
 #include "daemon/schedule/power.h"
+#include "daemon/schedule/pressure.h"
 #include "daemon/schedule/sysfs.h"
+#include "daemon/schedule/user_idle.h"
 #include "daemon/schedule/world.h"
 #include "daemon/state/job.h"
 
@@ -43,6 +45,13 @@ bool is_possible(const fs::path& zone, double celsius) {
   return celsius < critical_point(zone).value_or(kHottestPossible + 1);
 }
 
+std::tm local(std::time_t moment) {
+  ::tzset();  // localtime_r looks at the zone once only
+  std::tm parts{};
+  ::localtime_r(&moment, &parts);
+  return parts;
+}
+
 std::string reading_text(const fs::path& zone, double celsius) {
   char text[32];
   std::snprintf(text, sizeof text, " says %.0f C", celsius);
@@ -51,10 +60,14 @@ std::string reading_text(const fs::path& zone, double celsius) {
 
 }  // namespace
 
-LinuxWorld::LinuxWorld(fs::path root) : root_(std::move(root)) {
+LinuxWorld::LinuxWorld(fs::path root, Users users)
+    : root_(std::move(root)),
+      users_(users == Users::kWatched ? std::make_unique<UserIdle>() : nullptr) {
   DeviceReading first;
   read_load(first);  // what it is measured from
 }
+
+LinuxWorld::~LinuxWorld() = default;
 
 std::int64_t LinuxWorld::now_milliseconds() const { return daemon::now_milliseconds(); }
 
@@ -64,12 +77,23 @@ std::int64_t LinuxWorld::steady_milliseconds() const {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-int LinuxWorld::minute_of_day() const {
-  ::tzset();  // localtime_r looks at the zone once only
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  return parts.tm_hour * 60 + parts.tm_min;
+LocalTime LinuxWorld::local_time() const {
+  const std::tm now = local(std::time(nullptr));
+  return {now.tm_wday, now.tm_hour * 60 + now.tm_min};
+}
+
+std::int64_t LinuxWorld::local_moment(int days, int minute) const {
+  return moment_from(std::time(nullptr), days, minute);
+}
+
+std::int64_t moment_from(std::time_t now, int days, int minute) {
+  std::tm then = local(now);
+  then.tm_mday += days;
+  then.tm_hour = minute / 60;
+  then.tm_min = minute % 60;
+  then.tm_sec = 0;
+  then.tm_isdst = -1;
+  return std::int64_t{::mktime(&then)} * 1000;
 }
 
 DeviceReading LinuxWorld::device() const {
@@ -79,6 +103,9 @@ DeviceReading LinuxWorld::device() const {
   reading.battery = power.battery;
   read_temperature(reading);
   read_load(reading);
+  reading.memory_pressure = parse_pressure(text_of(root_ / "proc/pressure/memory"));
+  reading.io_pressure = parse_pressure(text_of(root_ / "proc/pressure/io"));
+  if (users_) reading.user_idle_minutes = users_->minutes();
   return reading;
 }
 

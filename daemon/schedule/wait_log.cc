@@ -18,7 +18,10 @@ void keep_nearest(Waited& waited, const Verdict& verdict) {
 
 void WaitLog::look(const Verdict& verdict, std::int64_t steady_milliseconds, std::int64_t most) {
   const bool night_begins = before_ == Obstacle::kWindow && verdict.obstacle != Obstacle::kWindow;
-  if (night_begins) clear();
+  if (night_begins) waited_.clear();
+  const bool night_ends = before_ && *before_ != Obstacle::kWindow &&
+                          verdict.obstacle == Obstacle::kWindow && !waited_.empty();
+  if (night_ends) ++nights_;
   if (before_ && *before_ != Obstacle::kWindow && *before_ != Obstacle::kNone)
     waited_[*before_].milliseconds +=
         std::clamp<std::int64_t>(steady_milliseconds - looked_at_, 0, most);
@@ -31,6 +34,7 @@ void WaitLog::look(const Verdict& verdict, std::int64_t steady_milliseconds, std
 void WaitLog::clear() {
   waited_.clear();
   before_.reset();
+  nights_ = 0;
 }
 
 }  // namespace moil::daemon

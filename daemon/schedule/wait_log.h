@@ -22,6 +22,8 @@ class WaitLog {
   // since the look before is put down to what was in the way then, at most `most` (a device that
   // slept in between did not wait). A window that opens begins a new night.
   void look(const Verdict& verdict, std::int64_t steady_milliseconds, std::int64_t most);
+  // Nights that have gone by, since the last call of clear(), without the job getting a start.
+  int nights() const { return nights_; }
   // A job started, or none waits.
   void clear();
 
@@ -31,6 +33,7 @@ class WaitLog {
   std::map<Obstacle, Waited> waited_;
   std::optional<Obstacle> before_;
   std::int64_t looked_at_ = 0;
+  int nights_ = 0;
 };
 
 }  // namespace moil::daemon

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/schedule/load_meter.h"
+#include "daemon/schedule/window.h"
 
 namespace moil::daemon {
 
@@ -19,7 +22,9 @@ struct DeviceReading {
   std::optional<double> load_per_cpu;   // 0 to 1: of the CPUs' time, what load_meter.h counts
   std::optional<double> temperature_c;  // the hottest thermal zone of those that can be believed
   std::string hottest;                  // that zone: "x86_pkg_temp"
-  std::vector<std::string> ignored;     // readings that cannot be: "thermal_zone3 says 200 C"
+  std::optional<double> memory_pressure, io_pressure;  // pressure.h; old kernels tell none
+  std::optional<double> user_idle_minutes;             // user_idle.h; empty where nobody asks
+  std::vector<std::string> ignored;  // readings that cannot be: "thermal_zone3 says 200 C"
 };
 
 class World {
@@ -28,21 +33,32 @@ class World {
   virtual std::int64_t now_milliseconds() const = 0;  // since 1970; people and networks set it
   // From some moment on; never set back or forward, and goes on while the device sleeps.
   virtual std::int64_t steady_milliseconds() const = 0;
-  virtual int minute_of_day() const = 0;  // local time, 0 to 1439
+  virtual LocalTime local_time() const = 0;
+  // When clocks show that minute of the day that is `days` after today, in milliseconds since 1970.
+  virtual std::int64_t local_moment(int days, int minute) const = 0;
   virtual DeviceReading device() const = 0;
   // Room on the file system of `path`; empty where the system does not tell.
   virtual std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const = 0;
 };
 
-// Linux: the system's clocks, <root>/sys/class/{power_supply,thermal} and <root>/proc.
+// When clocks show that minute of the day that is `days` after the day of `now`; of one that comes
+// twice or never the system chooses, always the same.
+std::int64_t moment_from(std::time_t now, int days, int minute);
+
+class UserIdle;
+
+// Linux: the system's clocks, <root>/sys/class/{power_supply,thermal}, <root>/proc and logind.
 // One thread at a time.
 class LinuxWorld : public World {
  public:
-  explicit LinuxWorld(std::filesystem::path root = "/");
+  enum class Users { kIgnored, kWatched };  // whether logind is asked for their idleness
+  explicit LinuxWorld(std::filesystem::path root = "/", Users users = Users::kIgnored);
+  ~LinuxWorld() override;
   std::int64_t now_milliseconds() const override;
   std::int64_t steady_milliseconds() const override;
   // In the time zone that holds now: TZ and /etc/localtime are looked at each time.
-  int minute_of_day() const override;
+  LocalTime local_time() const override;
+  std::int64_t local_moment(int days, int minute) const override;
   DeviceReading device() const override;
   std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const override;
 
@@ -52,6 +68,7 @@ class LinuxWorld : public World {
 
   std::filesystem::path root_;
   mutable LoadMeter load_;
+  std::unique_ptr<UserIdle> users_;  // null: ignored
 };
 
 }  // namespace moil::daemon

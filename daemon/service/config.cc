@@ -39,12 +39,33 @@ struct Codec<TimeOfDay> {
   static Json write(const TimeOfDay& v) { return time_of_day(v.minute); }
 };
 
+template <>
+struct Codec<DayWindow> {
+  static void read(const Json& v, DayWindow& out, const std::string& at, FieldErrors& errors) {
+    if (v == "none") return out.window.reset();
+    out.window = v.is_string() ? parse_window(v.get<std::string>()) : std::nullopt;
+    if (!out.window) wrong_type("a window like \"01:00-06:00\", or \"none\"", v, at, errors);
+  }
+  static Json write(const DayWindow& v) { return v.window ? v.window->text() : "none"; }
+};
+
 }  // namespace fields_internal
+
+const Fields<DayWindows>& fields_of(const DayWindows*) {
+  static const Fields<DayWindows> table = {
+      field("mon", &DayWindows::mon), field("tue", &DayWindows::tue),
+      field("wed", &DayWindows::wed), field("thu", &DayWindows::thu),
+      field("fri", &DayWindows::fri), field("sat", &DayWindows::sat),
+      field("sun", &DayWindows::sun),
+  };
+  return table;
+}
 
 const Fields<WindowConfig>& fields_of(const WindowConfig*) {
   static const Fields<WindowConfig> table = {
       field("start", &WindowConfig::start),
       field("end", &WindowConfig::end),
+      field("days", &WindowConfig::days),
   };
   return table;
 }
@@ -55,8 +76,13 @@ const Fields<Conditions>& fields_of(const Conditions*) {
       field("min_battery", &Conditions::min_battery, Need::kOptional, between(0.0, 1.0)),
       field("max_load_per_cpu", &Conditions::max_load_per_cpu, Need::kOptional,
             between(0.0, 1000.0)),
+      field("max_memory_pressure", &Conditions::max_memory_pressure, Need::kOptional,
+            between(0.0, 1.0)),
+      field("max_io_pressure", &Conditions::max_io_pressure, Need::kOptional, between(0.0, 1.0)),
       field("max_temperature_c", &Conditions::max_temperature_c, Need::kOptional,
             between(0.0, 200.0)),
+      field("user_idle_minutes", &Conditions::user_idle_minutes, Need::kOptional,
+            between(0.0, 1440.0)),
   };
   return table;
 }
@@ -110,9 +136,30 @@ const Fields<DiskConfig>& fields_of(const DiskConfig*) {
   return table;
 }
 
+namespace {
+
+Nights nights_of(const WindowConfig& config) {
+  Nights nights(Window{config.start.minute, config.end.minute});
+  const DayWindows& days = config.days;
+  int weekday = 0;
+  for (const auto* day :
+       {&days.sun, &days.mon, &days.tue, &days.wed, &days.thu, &days.fri, &days.sat}) {
+    if (*day) nights.set(weekday, (*day)->window);
+    ++weekday;
+  }
+  return nights;
+}
+
+FieldErrors check_window(const WindowConfig& config) {
+  if (nights_of(config).next({})) return {};
+  return {{"/days", "no day is left with a window: a job would wait for ever; leave one out"}};
+}
+
+}  // namespace
+
 const Fields<Config>& fields_of(const Config*) {
   static const Fields<Config> table = {
-      field("window", &Config::window),
+      field("window", &Config::window, Need::kOptional, check_window),
       field("conditions", &Config::conditions),
       field("worker", &Config::worker),
       field("server", &Config::server),
@@ -123,6 +170,8 @@ const Fields<Config>& fields_of(const Config*) {
   };
   return table;
 }
+
+Nights Config::nights() const { return nights_of(window); }
 
 Limits Config::limits() const {
   Limits limits;

@@ -18,9 +18,19 @@ struct TimeOfDay {
   int minute = 0;
 };
 
+// A window of single days; one without (no window) has none.
+struct DayWindow {
+  std::optional<Window> window;
+};
+
+struct DayWindows {
+  std::optional<DayWindow> mon, tue, wed, thu, fri, sat, sun;  // empty: the usual one
+};
+
 struct WindowConfig {
   TimeOfDay start{60};
   TimeOfDay end{360};
+  DayWindows days;
 };
 
 struct WorkerConfig {
@@ -64,7 +74,7 @@ struct Config {
   double poll_seconds = 5;  // how often the conditions are looked at
   LogLevel log_level = LogLevel::kInfo;
 
-  Window night() const { return {window.start.minute, window.end.minute}; }
+  Nights nights() const;
   Limits limits() const;
 };
 

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "base/file.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
+#include "daemon/process/cpu_limit.h"
 
 namespace moil::daemon {
 namespace {
@@ -38,6 +40,16 @@ bool has_cache_open(const std::string& stage) {
          std::ranges::none_of(kBefore, [&](Stage before) { return stage == to_string(before); });
 }
 
+// How many processes the kernel has killed because memory ran out; empty where it does not tell.
+std::optional<std::int64_t> killed_for_memory() {
+  std::ifstream in("/proc/vmstat");
+  std::string name;
+  for (std::int64_t count = 0; in >> name >> count;) {
+    if (name == "oom_kill") return count;
+  }
+  return std::nullopt;
+}
+
 std::string text_member(const Json& object, const char* name) {
   const auto it = object.find(name);
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -51,12 +63,20 @@ JobRunner::JobRunner(EventLoop& loop, const WorkerCommand& command, const StateL
       job_(job.id),
       model_(job.spec.model),
       version_(job.version),
-      callbacks_(std::move(callbacks)) {
+      callbacks_(std::move(callbacks)),
+      cpus_(usable_cpus()),
+      killed_before_(killed_for_memory()) {
   write_job_file(layout, job);
   process_ = std::make_unique<WorkerProcess>(
       loop, command.run(job), [this](const std::string& line) { on_line(line); },
       [this](const ProcessExit& exit) { on_exit(exit); });
   spdlog::info("job {}: worker {} started", job_, process_->pid());
+}
+
+bool JobRunner::use_cpus(int count) {
+  if (!limit_cpus(process_->pid(), count)) return false;
+  cpus_ = count;
+  return true;
 }
 
 void JobRunner::stop(std::chrono::milliseconds grace) {
@@ -133,6 +153,8 @@ Outcome JobRunner::outcome(const ProcessExit& exit) const {
   if (exit.code == kExitDone) why += " without a result";
   if (!stage_.empty()) why += " in stage " + stage_;
   if (!message.empty()) why += ": " + message;
+  if (exit.signal == SIGKILL && killed_before_ < killed_for_memory())
+    why += ", for memory had run out: a smaller memory.budget_bytes makes the job need less";
   return {Outcome::Kind::kDied, nullptr, why};
 }
 

@@ -44,6 +44,8 @@ class JobRunner {
   std::int64_t job() const { return job_; }
   void stop(std::chrono::milliseconds grace);
   bool is_stopping() const { return stopping_; }
+  int cpus() const { return cpus_; }  // that the worker may use
+  bool use_cpus(int count);           // false where that cannot be had
 
  private:
   void on_line(const std::string& line);
@@ -62,6 +64,8 @@ class JobRunner {
   std::optional<Json> error_;
   bool heard_ = false;  // it wrote something
   bool stopping_ = false;
+  int cpus_;
+  const std::optional<std::int64_t> killed_before_;  // for want of memory, on this device
   std::unique_ptr<WorkerProcess> process_;
 };
 

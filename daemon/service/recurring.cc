@@ -14,7 +14,7 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
+constexpr std::int64_t kMinute = 60'000;
 // A moment that is no longer ago was not missed: the daemon looks now and then.
 constexpr std::int64_t kLate = 10 * kMinute;
 constexpr std::uint64_t kMostManifestBytes = 16 << 20;
@@ -69,25 +69,15 @@ std::int64_t Recurring::last(const Schedule& schedule) const {
   return std::min(schedule.last_due.value_or(schedule.created_at), world_.now_milliseconds());
 }
 
-// Of the window that is open, or would be next.
-std::int64_t Recurring::window_start() const {
-  const Window window = config_.night();
-  const std::int64_t now = world_.now_milliseconds(), this_minute = now / kMinute * kMinute;
-  const int minute = world_.minute_of_day();
-  const int since = (minute - window.start + 1440) % 1440;
-  if (window.contains(minute)) return this_minute - since * kMinute;
-  return this_minute + (1440 - since) * kMinute;
-}
-
 std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {
   const std::int64_t now = world_.now_milliseconds();
   const auto calendar = calendar_of(schedule.spec);
   if (!calendar) {
-    const std::int64_t start = window_start();
+    const auto start = opened_at(config_.nights(), world_);
     // A schedule that is added within a window has its first night in it.
     const bool is_done =
         schedule.last_due && *schedule.last_due >= start && *schedule.last_due <= now;
-    return start <= now && !is_done ? std::optional(start) : std::nullopt;
+    return start && !is_done ? start : std::nullopt;
   }
   const auto next = calendar->next(last(schedule) / 1000);
   if (!next || *next * 1000 > now) return std::nullopt;
@@ -103,8 +93,7 @@ std::optional<std::int64_t> Recurring::next(const Schedule& schedule) const {
     const auto found = calendar->next(now / 1000);
     return found ? std::optional(*found * 1000) : std::nullopt;
   }
-  const std::int64_t start = window_start();
-  return start > now ? start : start + kDay;
+  return opens_at(config_.nights(), world_);
 }
 
 // Of moments that were missed, `moment` is the first.

@@ -44,7 +44,6 @@ class Recurring {
   void tick();
   [[nodiscard]] std::optional<std::int64_t> due(const Schedule& schedule) const;
   [[nodiscard]] std::int64_t last(const Schedule& schedule) const;
-  [[nodiscard]] std::int64_t window_start() const;
   void meet(const Schedule& schedule, std::int64_t moment);
   void decide(const std::string& name, const std::string& pack);
   // What is said of a last job that has not ended; empty where it has.

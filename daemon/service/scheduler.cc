@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "daemon/job_result.h"
+#include "daemon/process/cpu_limit.h"
 #include "daemon/state/job_samples.h"
 
 namespace moil::daemon {
@@ -34,6 +34,7 @@ Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand&
       labels_(labels),
       reserve_(reserve),
       listener_(std::move(listener)),
+      folder_(layout_, jobs),
       hold_(world, layout.root()) {
   remember_delays();
   wake();
@@ -59,7 +60,10 @@ void Scheduler::tick() {
 void Scheduler::look() {
   if (ended_) settle_ended();
   if (shut_down_done_ || ended_) return;
-  if (runner_) return stop_if_closed();
+  if (runner_) {
+    watch_the_heat();
+    return stop_if_closed();
+  }
   const Verdict now = verdict();
   watch_the_wait(now);
   if (hold_.holds()) return;
@@ -98,7 +102,7 @@ void Scheduler::remember_delays() {
 }
 
 Verdict Scheduler::verdict() const {
-  return judge(config_.night(), config_.conditions, world_, runner_ != nullptr);
+  return judge(config_.nights(), config_.conditions, world_, runner_ != nullptr);
 }
 
 void Scheduler::stop_if_closed() {
@@ -110,6 +114,22 @@ void Scheduler::stop_if_closed() {
   runner_->stop(grace());
 }
 
+// A user who asked for a job now did not ask for the device's comfort.
+void Scheduler::watch_the_heat() {
+  if (runs_now_) return;
+  const auto temperature = world_.device().temperature_c;
+  const int all = usable_cpus();
+  const int cpus = heat_.cpus(temperature, config_.conditions.max_temperature_c, all,
+                              world_.steady_milliseconds());
+  if (cpus == runner_->cpus() || !runner_->use_cpus(cpus)) return;
+  const std::string text = "goes on with " + std::to_string(cpus) + " of " + std::to_string(all) +
+                           " CPUs: the device is at " +
+                           std::to_string(std::lround(temperature.value_or(0))) + " C";
+  spdlog::info("job {}: {}", runner_->job(), text);
+  jobs_.add_event(runner_->job(), {{"event", "note"}, {"message", text}});
+  listener_.changed(runner_->job());
+}
+
 void Scheduler::start(const Job& job) {
   const std::int64_t id = job.id;
   if (const auto why = jobs_.cannot_start(job)) {
@@ -119,20 +139,16 @@ void Scheduler::start(const Job& job) {
     return wake();
   }
   try {
-    if (job.attempts == 0) std::filesystem::remove(layout_.job_file(id));  // of a start that failed
     JobFile file = jobs_.prepare(id);
     file.threads = file.spec.threads.value_or(command_.default_threads());
     file.cache_quota_bytes = config_.cache.quota_bytes;
     file.leave_free_bytes = config_.disk.leave_free_bytes;
+    folder_.prepare(job, file);
     auto runner = make_runner(file);
     jobs_.begin(id);
     runner_ = std::move(runner);
   } catch (const std::exception& error) {
-    spdlog::error("job {}: cannot start: {}", id, error.what());
-    return hold_.again(
-        dynamic_cast<const DiskFull*>(&error) ? QueueHold::Cause::kRoom : QueueHold::Cause::kStart,
-        "job " + std::to_string(id) + " cannot start: " + error.what(),
-        {config_.poll_seconds, kLongestHoldSeconds});
+    return cannot_start(job, error);
   }
   retry_at_.erase(id);
   waits_.clear();
@@ -140,6 +156,21 @@ void Scheduler::start(const Job& job) {
   stop_reason_.clear();
   runs_now_ = job.ignore_window;
   listener_.changed(id);
+}
+
+// What lies in the job fails it; what lies in the device holds the queue.
+void Scheduler::cannot_start(const Job& job, const std::exception& error) {
+  spdlog::error("job {}: cannot start: {}", job.id, error.what());
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  const bool no_room = dynamic_cast<const DiskFull*>(&error) != nullptr;
+  if (ours != nullptr && !no_room && is_final(std::string(to_string(ours->code())))) {
+    jobs_.end(job.id, JobState::kFailed, std::string("it cannot start: ") + error.what());
+    listener_.changed(job.id);
+    return wake();
+  }
+  hold_.again(no_room ? QueueHold::Cause::kRoom : QueueHold::Cause::kStart,
+              "job " + std::to_string(job.id) + " cannot start: " + error.what(),
+              {config_.poll_seconds, kLongestHoldSeconds});
 }
 
 std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
@@ -163,7 +194,8 @@ std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
 void Scheduler::ended(const Outcome& outcome) {
   const auto gone = std::move(runner_);  // until the end of this function
   ended_.emplace(gone->job(), outcome);
-  if (!when_dropped_.empty() && outcome.kind != Outcome::Kind::kResult) drop_work(gone->job());
+  if (!when_dropped_.empty() && outcome.kind != Outcome::Kind::kResult)
+    folder_.drop_work(gone->job());
   progress_ = nullptr;
   try {
     settle_ended();
@@ -187,9 +219,9 @@ void Scheduler::settle_ended() {
       died(jobs_.get(id), std::string("the worker's result makes no sense: ") + error.what());
     }
   });
-  const JobState state = jobs_.get(id).state;
-  if (is_finished(state)) remove_job_folder(id);
-  spdlog::info("job {}: {}", id, to_string(state));
+  const Job job = jobs_.get(id);
+  folder_.settle(job);
+  spdlog::info("job {}: {}", id, to_string(job.state));
   listener_.changed(id);
   ended_.reset();
 }
@@ -226,7 +258,7 @@ void Scheduler::settle_result(const Job& job, const Json& result) {
   if (std::ranges::none_of(samples.trained, gone) && std::ranges::none_of(samples.others, gone))
     return jobs_.finish(job.id, result, samples.trained);
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
-  drop_work(job.id);
+  folder_.drop_work(job.id);
   jobs_.pause(job.id, kForgotten);
 }
 
@@ -249,9 +281,10 @@ void Scheduler::settle_found(const Job& job) {
   const auto result = finished_result(layout_, job.id, job.spec.model, *job.version);
   if (!result) return;
   settle_result(job, *result);
-  if (!is_finished(jobs_.get(job.id).state)) return;
+  const Job settled = jobs_.get(job.id);
+  if (!is_finished(settled.state)) return;
   spdlog::info("job {}: had finished before the daemon was started again", job.id);
-  remove_job_folder(job.id);
+  folder_.settle(settled);
 }
 
 void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done) {
@@ -263,34 +296,11 @@ void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<voi
       stop_reason_ = kForgotten;
       runner_->stop(grace());
     } else {
-      drop_work(job);
+      folder_.drop_work(job);
     }
   }
   if (!later) return done();
   when_dropped_.push_back(std::move(done));
-}
-
-// All but the job's description, and the version that it may have written: the next attempt draws
-// its samples anew.
-void Scheduler::drop_work(std::int64_t job) const {
-  std::error_code error;
-  std::vector<std::filesystem::path> made;
-  for (const auto& entry : std::filesystem::directory_iterator(layout_.job(job), error)) {
-    if (entry.path() != layout_.job_file(job)) made.push_back(entry.path());
-  }
-  try {
-    const Job found = jobs_.get(job);
-    if (found.version && !is_finished(found.state)) {
-      made.push_back(layout_.incoming(found.spec.model, *found.version));
-      made.push_back(layout_.version(found.spec.model, *found.version));
-    }
-  } catch (const Error& e) {  // a folder that is no job's
-    spdlog::warn("job {}: {}", job, e.what());
-  }
-  for (const auto& path : made) {
-    std::filesystem::remove_all(path, error);
-    if (error) spdlog::warn("cannot remove {}: {}", path.string(), error.message());
-  }
 }
 
 void Scheduler::wait_for_room(const Job& job, const std::string& why) {
@@ -332,12 +342,29 @@ void Scheduler::cancel(std::int64_t job) {
   }
   reserve_.for_deletion([&] {
     jobs_.end(job, JobState::kCancelled, "cancelled");
-    remove_job_folder(job);
+    folder_.settle(jobs_.get(job));
   });
   if (ended_ && ended_->first == job) ended_.reset();  // it need not be recorded any more
   retry_at_.erase(job);
   short_of_room_.erase(job);
   listener_.changed(job);
+}
+
+void Scheduler::retry(std::int64_t job) {
+  const Job found = jobs_.get(job);
+  if (found.state != JobState::kFailed && found.state != JobState::kCancelled) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "job " + std::to_string(job) + " is " + to_string(found.state) +
+                    "; only one that failed or was cancelled is tried again");
+  }
+  jobs_.queue_again(job);
+  listener_.changed(job);
+  wake();
+}
+
+std::optional<Scheduler::Cpus> Scheduler::cpus() const {
+  if (!runner_) return std::nullopt;
+  return Cpus{runner_->cpus(), usable_cpus()};
 }
 
 void Scheduler::shut_down(std::function<void()> done) {
@@ -366,12 +393,6 @@ Job Scheduler::as_it_is(Job job) const {
 
 Json Scheduler::progress(std::int64_t job) const {
   return runner_ && runner_->job() == job ? progress_ : Json(nullptr);
-}
-
-void Scheduler::remove_job_folder(std::int64_t job) const {
-  std::error_code error;
-  std::filesystem::remove_all(layout_.job(job), error);
-  if (error) spdlog::warn("cannot remove {}: {}", layout_.job(job).string(), error.message());
 }
 
 std::chrono::milliseconds Scheduler::grace() const {

@@ -5,7 +5,8 @@
 // from the checkpoint. Errors that repeating cannot cure end the job at once. What lies in the
 // device and passes costs nothing and holds the queue (queue_hold.h): a worker that cannot be
 // started, a full disk. Where the end of a job cannot be recorded, that is tried again until it
-// can. Waits are measured by the steady clock. Loop thread only.
+// can. Waits are measured by the steady clock. While the device is warm, a job goes on with fewer
+// CPUs (heat.h). Loop thread only.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "daemon/schedule/heat.h"
 #include "daemon/schedule/wait_log.h"
 #include "daemon/service/config.h"
+#include "daemon/service/job_folder.h"
 #include "daemon/service/job_runner.h"
 #include "daemon/service/queue_hold.h"
 #include "daemon/state/disk_reserve.h"
@@ -49,6 +52,9 @@ class Scheduler {
   // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition where
   // the job is finished already.
   void cancel(std::int64_t job);
+  // Queues a job again that failed or was cancelled; it resumes where that is possible
+  // (job_folder.h). kFailedPrecondition where it did not.
+  void retry(std::int64_t job);
   // What these unfinished jobs have made so far is dropped, for it has to do with samples that were
   // forgotten; a running one is stopped for that. Calls `done` when nothing is left of it.
   void begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done);
@@ -60,6 +66,13 @@ class Scheduler {
   Verdict verdict() const;                // whether a job may run in the window now
   // Why nothing is started although a job could be; empty where nothing is the matter.
   std::optional<QueueHold::Told> held() const;
+  struct Cpus {
+    int used = 0, all = 0;
+  };
+  // Of the running job; empty where none runs.
+  std::optional<Cpus> cpus() const;
+  // Nights that have gone by without a job that waited in them getting a start.
+  int nights_waited() const { return waits_.nights(); }
   // What jobs have waited for tonight.
   const std::map<Obstacle, Waited>& waited() const { return waits_.waited(); }
   // The job as it really is: none runs without a worker, even where the disk does not let us
@@ -71,6 +84,8 @@ class Scheduler {
   void look();
   void watch_the_wait(const Verdict& verdict);
   void stop_if_closed();
+  void watch_the_heat();
+  void cannot_start(const Job& job, const std::exception& error);
   std::optional<Job> next_job(bool window_open);
   void start(const Job& job);
   std::unique_ptr<JobRunner> make_runner(const JobFile& file);
@@ -79,12 +94,10 @@ class Scheduler {
   void settle(const Job& job, const Outcome& outcome);
   void settle_result(const Job& job, const Json& result);
   void settle_found(const Job& job);
-  void drop_work(std::int64_t job) const;
   void wait_for_room(const Job& job, const std::string& why);
   void died(const Job& job, const std::string& why);
   double backoff_seconds(int failures) const;
   void remember_delays();
-  void remove_job_folder(std::int64_t job) const;
   std::chrono::milliseconds grace() const;
 
   EventLoop& loop_;
@@ -96,10 +109,12 @@ class Scheduler {
   const data::LabelStore& labels_;
   DiskReserve& reserve_;
   Listener listener_;
+  const JobFolder folder_;
   std::unique_ptr<JobRunner> runner_;
   std::optional<std::pair<std::int64_t, Outcome>> ended_;  // not recorded yet
   QueueHold hold_;
   WaitLog waits_;
+  Heat heat_;
   std::map<std::int64_t, std::int64_t> retry_at_;  // of jobs whose worker died; steady clock
   std::set<std::int64_t> short_of_room_;           // let others go first
   bool runs_now_ = false;                          // the running job ignores the window

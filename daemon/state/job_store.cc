@@ -286,6 +286,15 @@ void JobStore::set_cancelling(std::int64_t id) {
   update.bind(id).run();
 }
 
+void JobStore::queue_again(std::int64_t id) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  Statement update(db_,
+                   "UPDATE jobs SET failures = 0, not_before = 0, version = NULL WHERE id = ?");
+  update.bind(id).run();
+  set_state(get(id), JobState::kQueued, "tried again");
+  transaction.commit();
+}
+
 void JobStore::add_event(std::int64_t id, const Json& body) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
   insert_event(id, body);

@@ -78,6 +78,8 @@ class JobStore {
   // same transaction) or rejected-by-guard.
   void finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned = {});
   void set_cancelling(std::int64_t id);
+  // Failed or cancelled -> queued, with no failures counted; it writes a version of its own again.
+  void queue_again(std::int64_t id);
 
   void add_event(std::int64_t id, const Json& body);
   // After a restart: running jobs wait again.

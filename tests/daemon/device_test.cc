@@ -192,9 +192,9 @@ class TimeZone : public testing::Test {
 TEST_F(TimeZone, AChangeIsNoticedAtTheNextLook) {
   const LinuxWorld world;
   ::setenv("TZ", "AAA-5", 1);
-  const int east = world.minute_of_day();
+  const int east = world.local_time().minute;
   ::setenv("TZ", "BBB+4", 1);
-  const int west = world.minute_of_day();
+  const int west = world.local_time().minute;
   EXPECT_NEAR((east - west + 1440) % 1440, 9 * 60, 1);
 }
 

@@ -8,10 +8,12 @@
 #include <set>
 
 #include "base/file.h"
+#include "daemon/process/cpu_limit.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using testing::HasSubstr;
 
 namespace moil::daemon::test {
 namespace {
@@ -304,6 +306,65 @@ TEST_F(Jobs, AWorkerThatDiesWhenItsResultIsThereHasDoneItsJob) {
   const Json job = wait_for(socket(), id, "succeeded");
   EXPECT_EQ(job["attempts"], 1);
   EXPECT_EQ(active_version(), 2);
+}
+
+TEST_F(Jobs, AJobThatFailedKeepsItsFilesAndIsTriedAgain) {
+  const auto id = submit(socket(), "crash-thrice");
+  const Json failed = wait_for(socket(), id, "failed");
+  EXPECT_THAT(failed["message"].get<std::string>(), HasSubstr("given up after 3 attempts"));
+  EXPECT_TRUE(fs::exists(folder_ / "state/jobs" / std::to_string(id) / "place"));
+  EXPECT_FALSE(fs::exists(folder_ / "state/models/digits/.incoming-2"));
+  EXPECT_EQ(result_of(socket(), "job.retry", {{"id", id}}),
+            (Json{{"id", id}, {"state", "queued"}}));
+  const Json done = wait_for(socket(), id, "succeeded");
+  EXPECT_EQ(done["attempts"], 4);
+  EXPECT_EQ(done["failures"], 0);
+  EXPECT_EQ(done["result"]["details"]["resumed_from"], 15) << "where it had come to";
+  EXPECT_EQ(active_version(), done["version"]);
+}
+
+TEST_F(Jobs, WhatWasMadeOfAnotherModelIsNotResumed) {
+  const auto failed = submit(socket(), "crash-thrice");
+  wait_for(socket(), failed, "failed");
+  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  result_of(socket(), "job.retry", {{"id", failed}});
+  const Json done = wait_for(socket(), failed, "failed");
+  EXPECT_EQ(done["base_version"], active_version());
+  EXPECT_EQ(done["attempts"], 6) << "it began anew";
+}
+
+TEST_F(Jobs, OnlyWhatFailedOrWasCancelledIsTriedAgain) {
+  const auto done = submit(socket(), "night");
+  wait_for(socket(), done, "succeeded");
+  const Json reply = ask(socket(), "job.retry", {{"id", done}});
+  EXPECT_EQ(reply["error"]["data"]["code"], "failed_precondition");
+  EXPECT_EQ(ask(socket(), "job.retry", {{"id", 77}})["error"]["data"]["code"], "not_found");
+  server_.world.minute = 720;
+  const auto id = submit(socket(), "night", false);
+  result_of(socket(), "job.cancel", {{"id", id}});
+  result_of(socket(), "job.retry", {{"id", id}});
+  server_.world.minute = 180;
+  wait_for(socket(), id, "succeeded");
+}
+
+TEST_F(Jobs, AWarmDeviceGoesOnWithFewerCpus) {
+  if (usable_cpus() < 2) GTEST_SKIP() << "this machine has one CPU";
+  const auto id = submit(socket(), "slow", false);
+  wait_for(socket(), id, "running");
+  server_.world.temperature = 70;
+  const auto used = [&] {
+    const Json cpus = result_of(socket(), "system.status")["cpus"];
+    return cpus.is_object() ? cpus["used"].get<int>() : 0;
+  };
+  EXPECT_TRUE(eventually([&] { return used() == usable_cpus() / 2; }));
+  const Json events = result_of(socket(), "job.get", {{"id", id}})["events"];
+  EXPECT_THAT(events.dump(), HasSubstr("the device is at 70 C"));
+  server_.world.temperature = 50;
+  server_.world.steady_ahead += 60'000;
+  EXPECT_TRUE(eventually([&] { return used() == usable_cpus(); }));
+  result_of(socket(), "job.cancel", {{"id", id}});
+  wait_for(socket(), id, "cancelled");
+  EXPECT_TRUE(result_of(socket(), "system.status")["cpus"].is_null());
 }
 
 TEST_F(Jobs, CancelARunningJob) {

@@ -4,6 +4,7 @@
 //   night        does its job           slow        the same, until it is stopped or killed
 //   reject       kept back by the guard crash       kills itself in every attempt
 //   crash-once   kills itself once      bad-data    reports an error that is final
+//   crash-thrice kills itself in each of its first three attempts
 //   segfault     crashes once
 //   garbage      writes lines that are no events    deaf   ignores SIGTERM
 //   no-folder    reports a version it did not write
@@ -84,8 +85,9 @@ class Night {
       report(step);
       if (stop_asked != 0) return kExitCheckpointed;
       write_file_atomic(place_, std::to_string(step + 1));
-      const bool crashes = name == "crash" || (name == "crash-once" && attempts == 1);
-      if (crashes && step == 12) ::raise(SIGKILL);
+      const bool crashes = name == "crash" || (name == "crash-once" && attempts == 1) ||
+                           (name == "crash-thrice" && attempts <= 3);
+      if (crashes && step >= 12) ::raise(SIGKILL);
       if (name == "no-room" && step >= 12 && !fs::exists(layout_.root() / "go")) {
         events_.error(Error(ErrorCode::kResourceExhausted, "cannot write a checkpoint: no room"));
         return kExitNoRoom;

@@ -31,10 +31,11 @@ class TempFolder {
 // At 03:00 on mains, cool and idle, until the test says otherwise. Any thread.
 class FakeWorld : public World {
  public:
-  std::atomic<int> minute = 180;
+  std::atomic<int> minute = 180, weekday = 3;
   std::atomic<bool> on_mains = true;
   std::atomic<double> temperature = 40;
-  std::atomic<double> load = 0;
+  std::atomic<double> load = 0, memory_pressure = 0, io_pressure = 0;
+  std::atomic<double> user_idle_minutes = 60;
 
   std::atomic<std::int64_t> clock_ahead = 0;   // milliseconds by which the clock is wrong
   std::atomic<std::int64_t> steady_ahead = 0;  // that have gone by unnoticed
@@ -47,13 +48,19 @@ class FakeWorld : public World {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(since).count() + steady_ahead;
   }
-  int minute_of_day() const override { return minute; }
+  LocalTime local_time() const override { return {weekday, minute}; }
+  std::int64_t local_moment(int days, int at) const override {
+    return (now_milliseconds() / 60'000 + days * 1440 + at - minute) * 60'000;
+  }
   DeviceReading device() const override {
     return {.on_mains = on_mains,
             .battery = 0.9,
             .load_per_cpu = load,
             .temperature_c = temperature,
             .hottest = {},
+            .memory_pressure = memory_pressure,
+            .io_pressure = io_pressure,
+            .user_idle_minutes = user_idle_minutes,
             .ignored = {}};
   }
   std::optional<std::uint64_t> free_bytes(const std::filesystem::path&) const override {

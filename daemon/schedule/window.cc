@@ -1,0 +1,81 @@
+#include "daemon/schedule/window.h"
+
+#include <cctype>
+#include <cstdio>
+
+#include "daemon/schedule/world.h"
+
+namespace moil::daemon {
+
+int Window::length() const {
+  const int minutes = (end - start + kMinutesOfDay) % kMinutesOfDay;
+  return minutes == 0 ? kMinutesOfDay : minutes;
+}
+
+std::string Window::text() const { return time_of_day(start) + "-" + time_of_day(end); }
+
+std::optional<int> parse_time_of_day(const std::string& text) {
+  const auto digit = [&](std::size_t i) {
+    return std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+  };
+  if (text.size() != 5 || text[2] != ':') return std::nullopt;
+  if (!digit(0) || !digit(1) || !digit(3) || !digit(4)) return std::nullopt;
+  const int hours = (text[0] - '0') * 10 + (text[1] - '0');
+  const int minutes = (text[3] - '0') * 10 + (text[4] - '0');
+  if (hours > 23 || minutes > 59) return std::nullopt;
+  return hours * 60 + minutes;
+}
+
+std::string time_of_day(int minute) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%02d:%02d", minute / 60 % 24, minute % 60);
+  return text;
+}
+
+std::optional<Window> parse_window(const std::string& text) {
+  if (text.size() != 11 || text[5] != '-') return std::nullopt;
+  const auto start = parse_time_of_day(text.substr(0, 5)), end = parse_time_of_day(text.substr(6));
+  if (!start || !end) return std::nullopt;
+  return Window{*start, *end};
+}
+
+void Nights::set(int weekday, const std::optional<Window>& window) {
+  days_.at(static_cast<std::size_t>(weekday)) = window;
+}
+
+std::optional<Nights::Open> Nights::open_at(const LocalTime& now) const {
+  for (const int days_ago : {0, 1}) {
+    const auto& window = days_.at(static_cast<std::size_t>((now.weekday + 7 - days_ago) % 7));
+    if (!window) continue;
+    const int since = now.minute + days_ago * kMinutesOfDay - window->start;
+    if (since >= 0 && since < window->length()) return Open{*window, since};
+  }
+  return std::nullopt;
+}
+
+std::optional<Nights::Next> Nights::next(const LocalTime& now) const {
+  for (int days = 0; days <= 7; ++days) {
+    const auto& window = days_.at(static_cast<std::size_t>((now.weekday + days) % 7));
+    if (!window) continue;
+    const int in = days * kMinutesOfDay + window->start - now.minute;
+    if (in > 0) return Next{*window, in};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> opened_at(const Nights& nights, const World& world) {
+  const LocalTime now = world.local_time();
+  const auto open = nights.open_at(now);
+  if (!open) return std::nullopt;
+  return world.local_moment(open->since > now.minute ? -1 : 0, open->window.start);
+}
+
+std::optional<std::int64_t> opens_at(const Nights& nights, const World& world) {
+  const LocalTime now = world.local_time();
+  const auto next = nights.next(now);
+  if (!next) return std::nullopt;
+  const int minute = now.minute + next->in;
+  return world.local_moment(minute / kMinutesOfDay, minute % kMinutesOfDay);
+}
+
+}  // namespace moil::daemon

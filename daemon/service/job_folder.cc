@@ -1,0 +1,67 @@
+#include "daemon/service/job_folder.h"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "base/file.h"
+#include "daemon/json/parse.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon {
+namespace {
+
+constexpr std::uint64_t kMostJobFileBytes = 16 << 20;
+constexpr int kNesting = 64;
+
+// Empty where there is none, or none that can be read.
+std::optional<JobFile> read_job_file(const fs::path& path) {
+  try {
+    return job_file_from_json(parse_json(read_text(path, kMostJobFileBytes), kNesting));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void JobFolder::prepare(const Job& job, const JobFile& file) const {
+  const fs::path path = layout_.job_file(job.id);
+  if (job.attempts == 0) return remove(path);
+  const auto before = read_job_file(path);
+  if (before && before->version == file.version) return;
+  if (!before || before->base_version != file.base_version) drop_work(job.id);
+  remove(path);
+}
+
+void JobFolder::drop_work(std::int64_t job) const {
+  std::error_code error;
+  std::vector<fs::path> made;
+  for (const auto& entry : fs::directory_iterator(layout_.job(job), error)) {
+    if (entry.path() != layout_.job_file(job)) made.push_back(entry.path());
+  }
+  try {
+    const Job found = jobs_.get(job);
+    if (found.version && !is_finished(found.state)) {
+      made.push_back(layout_.incoming(found.spec.model, *found.version));
+      made.push_back(layout_.version(found.spec.model, *found.version));
+    }
+  } catch (const Error& e) {  // a folder that is no job's
+    spdlog::warn("job {}: {}", job, e.what());
+  }
+  for (const fs::path& path : made) remove(path);
+}
+
+void JobFolder::settle(const Job& job) const {
+  if (is_finished(job.state) && job.state != JobState::kFailed) remove(layout_.job(job.id));
+}
+
+void JobFolder::remove(const fs::path& path) const {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) spdlog::warn("cannot remove {}: {}", path.string(), error.message());
+}
+
+}  // namespace moil::daemon

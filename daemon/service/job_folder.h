@@ -1,0 +1,32 @@
+// What a job keeps in the state folder between attempts, and when that goes. Loop thread only.
+#pragma once
+
+#include <cstdint>
+
+#include "daemon/state/job_store.h"
+#include "daemon/state_layout.h"
+
+namespace moil::daemon {
+
+class JobFolder {
+ public:
+  JobFolder(const StateLayout& layout, const JobStore& jobs) : layout_(layout), jobs_(jobs) {}
+
+  // Before an attempt that is to be given `file`. What a start that failed left goes. A job that is
+  // tried again after it had failed writes another version; what it made so far is of use where it
+  // begins with the same model.
+  void prepare(const Job& job, const JobFile& file) const;
+  // All but the job's description, and the version that it may have written: the next attempt draws
+  // its samples anew.
+  void drop_work(std::int64_t job) const;
+  // Of a job that ended. A failed one keeps its own, for job.retry, but not half a version.
+  void settle(const Job& job) const;
+
+ private:
+  void remove(const std::filesystem::path& path) const;
+
+  const StateLayout& layout_;
+  const JobStore& jobs_;
+};
+
+}  // namespace moil::daemon
