@@ -114,8 +114,8 @@ class ElasticTraining final : public HeadTraining {
     for (const Json& interval : text.at("intervals")) intervals.push_back(interval_of(interval));
     start(weights, profile_of(text.at("profile")));
     trainer_->resume(std::move(intervals), train_state_from_json(text.at("state")));
-    saved->restore(trainer_->persistent());
-    trainer_->weights_changed();
+    saved->restore(trainer_->relay().persistent());
+    trainer_->relay().weights_changed();
     return text.at("beside");
   }
 
@@ -130,13 +130,15 @@ class ElasticTraining final : public HeadTraining {
                        {"state", to_json(state())},
                        {"profile", record_of(trainer_->profile())},
                        {"intervals", std::move(intervals)}};
-    moil::save_checkpoint(checkpoint, text.dump(), trainer_->persistent());
+    moil::save_checkpoint(checkpoint, text.dump(), trainer_->relay().persistent());
   }
 
   const TrainState& state() const override { return trainer_->state(); }
-  NamedTensor weight(const std::string& name) const override { return trainer_->weight(name); }
-  void end() override { trainer_->end(); }
-  void release() override { trainer_->release(); }
+  NamedTensor weight(const std::string& name) const override {
+    return trainer_->relay().weight(name);
+  }
+  void end() override { trainer_->relay().end(); }
+  void release() override { trainer_->relay().release(); }
 
   double seconds() const override {
     double sum = state().seconds;

@@ -52,31 +52,9 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       kernels_(kernels),
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
+      relay_(model_, layers_, config_, kernels_),
       maps_(model_, graph_, config_.loss.weighted ? IntervalMaps::Place{} : elastic_.maps) {
   check(elastic_, profile_.profile);
-}
-
-void ElasticTrainer::start(WeightMap& weights) { weights_ = take_weights_of(model_, weights); }
-
-// The network's memory goes; what must outlive it stays.
-void ElasticTrainer::put_aside() {
-  if (!trainer_) return;
-  trainer_->network().move_out(weights_, waiting_);
-  state_ = trainer_->state();
-  trainer_.reset();
-}
-
-void ElasticTrainer::begin(std::unique_ptr<Trainer> trainer) {
-  trainer_ = std::move(trainer);
-  trainer_->network().allocate();
-  trainer_->network().move_in(weights_);
-  for (const PersistentTensor& tensor : trainer_->network().persistent()) {
-    const auto state = waiting_.find(tensor.name);
-    if (state == waiting_.end()) continue;
-    std::copy(state->second.begin(), state->second.end(), tensor.data().values.begin());
-    waiting_.erase(state);
-  }
-  trainer_->state() = state_;
 }
 
 void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
@@ -91,14 +69,14 @@ void ElasticTrainer::take_probe(ElasticInterval& interval, BatchSource& source,
   const double rate =
       learning_rate(config_.schedule, config_.optimizer.learning_rate,
                     scheduled_step({begun, begun, 0, 1}, 0, total), total, per_epoch);
-  interval.importance = probe_.measure(weights_, rate, source, indices, elastic_.metric);
+  interval.importance = probe_.measure(relay_.weights(), rate, source, indices, elastic_.metric);
   interval.probe_seconds = seconds_since(probing);
 }
 
 // A probe goes forward and back twice. By counting, so that the same run decides the same.
 bool ElasticTrainer::is_time_to_probe(const ElasticInterval& next, std::int64_t per_epoch) {
   if (intervals_.empty()) return true;
-  if (probe_.planned_bytes() > bytes_beside_all()) return false;
+  if (probe_.planned_bytes() > relay_.bytes_beside_all(weight_bytes(graph_))) return false;
   const auto probed = std::ranges::count_if(
       intervals_, [](const ElasticInterval& i) { return i.probe_seconds > 0; });
   const double passes = 2.0 * static_cast<double>((probed + 1) * probe_.samples()) /
@@ -107,29 +85,23 @@ bool ElasticTrainer::is_time_to_probe(const ElasticInterval& next, std::int64_t 
   return passes <= kMostProbing * epochs * static_cast<double>(per_epoch) * passes_of_step();
 }
 
-bool ElasticTrainer::fits(const std::set<std::string>& selection) {
+bool ElasticTrainer::fits(const std::set<std::string>& selection) const {
   if (elastic_.memory_limit_bytes == 0) return true;
-  return planned(selection, nullptr)->planned_bytes() + beside_bytes(selection, nullptr) <=
+  return relay_.planned(selection)->planned_bytes() + relay_.waiting_bytes(selection) <=
          elastic_.memory_limit_bytes;
 }
 
 std::unique_ptr<Trainer> ElasticTrainer::planned(const std::set<std::string>& selection,
                                                  const TailCut* cut) const {
-  TrainerConfig config = config_;
-  config.selection = selection;
-  if (!cut) return std::make_unique<Trainer>(model_, &layers_, config, kernels_);
+  if (!cut) return relay_.planned(selection);
   const ModelDescription tail = realize_slice(model_, cut->cut.value, cut->cut.dims).head;
-  return std::make_unique<Trainer>(tail, &layers_, config, kernels_);
+  return relay_.planned(selection, &tail);
 }
 
-// States that wait, named after their weights, and the weights that no trainer holds.
+// States that wait, and the weights that no trainer holds.
 std::size_t ElasticTrainer::beside_bytes(const std::set<std::string>& selection,
                                          const TailCut* cut) const {
-  std::size_t bytes = 0;
-  for (const auto& [name, values] : waiting_) {
-    if (!selection.contains(name.substr(0, name.rfind('/'))))
-      bytes += values.size() * sizeof(float);
-  }
+  std::size_t bytes = relay_.waiting_bytes(selection);
   if (!cut) return bytes;
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (cut->before[i]) bytes += weight_bytes(graph_.nodes[i]);
@@ -196,37 +168,26 @@ bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& ca
   const auto start = Clock::now();
   std::vector<std::int64_t> samples;
   if (cut) samples = samples_of(callbacks, interval);
-  const IntervalMaps::Filled filled =
-      maps_.fill(cut, source, samples,
-                 {weights_,
-                  {micro_batch_of(config_), cut ? bytes_beside_all() : 0},
-                  kernels_,
-                  callbacks.may_go_on});
+  const IntervalMaps::Filled filled = maps_.fill(
+      cut, source, samples,
+      {relay_.weights(),
+       {micro_batch_of(config_), cut ? relay_.bytes_beside_all(weight_bytes(graph_)) : 0},
+       kernels_,
+       callbacks.may_go_on});
   if (filled.computed) interval.caching_seconds += seconds_since(start);
   return filled.done;
-}
-
-// With all weights and states no more than training everything takes, wherever these lie.
-std::size_t ElasticTrainer::bytes_beside_all() {
-  const std::size_t waiting = (1 + states_of_weight(config_.optimizer)) * weight_bytes(graph_);
-  return std::max(full_planned_bytes(), waiting) - waiting;
-}
-
-std::size_t ElasticTrainer::full_planned_bytes() {
-  if (full_planned_bytes_ == 0) full_planned_bytes_ = planned({}, nullptr)->planned_bytes();
-  return full_planned_bytes_;
 }
 
 bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callbacks,
                             std::int64_t epoch) {
   const auto start = Clock::now();
   end_interval();
-  put_aside();
+  relay_.put_aside();
   const std::int64_t per_epoch = steps_of_epoch(source.size(), config_);
   ElasticInterval interval;
   interval.epoch = epoch;
-  interval.first_step = state_.step;
-  interval.seconds_before = state_.seconds;
+  interval.first_step = state().step;
+  interval.seconds_before = state().seconds;
   const auto [tail, least] = give_epochs(interval, callbacks);
   const double share = share_of_interval(elastic_.pace, elastic_.speedup_ratio, least,
                                          pace_so_far(), interval.epochs);
@@ -241,7 +202,7 @@ bool ElasticTrainer::choose(BatchSource& source, const Trainer::Callbacks& callb
   intervals_.push_back(std::move(interval));
   const bool goes_on = fill_maps(source, callbacks);  // before the network has its memory
   const auto beginning = Clock::now();
-  begin(std::move(trainer));
+  relay_.begin(std::move(trainer));
   release_idle_memory();  // that probing, planning and maps took
   intervals_.back().choosing_seconds += seconds_since(beginning);
   return goes_on;
@@ -311,13 +272,13 @@ void ElasticTrainer::end_interval() {
 }
 
 void ElasticTrainer::resume(std::vector<ElasticInterval> intervals, const TrainState& state) {
-  state_ = state;
+  relay_.set_state(state);
   // States that wait are those of what was selected once: they are as large as they were then.
   for (ElasticInterval& interval : intervals) {
-    put_aside();
+    relay_.put_aside();
     auto trainer = planned(interval.selection, maps_.cut_named(interval.cut));
     intervals_.push_back(std::move(interval));
-    begin(std::move(trainer));
+    relay_.begin(std::move(trainer));
   }
 }
 
@@ -335,48 +296,12 @@ bool ElasticTrainer::run(BatchSource& source, const Trainer::Callbacks& callback
       if (callbacks.on_step) goes_on = callbacks.on_step(step, all, loss);
       return goes_on && step < end;
     };
-    trainer_->follow(span_of_last(intervals_, per_epoch));
-    (void)trainer_->run(maps_.source(source), until);
+    relay_.trainer()->follow(span_of_last(intervals_, per_epoch));
+    (void)relay_.trainer()->run(maps_.source(source), until);
     measure_interval();
     if (!goes_on) break;
   }
   return state().step == total;
-}
-
-std::vector<PersistentTensor> ElasticTrainer::persistent() {
-  if (!trainer_) return {};
-  std::vector<PersistentTensor> tensors = trainer_->network().persistent();
-  for (auto& [name, values] : waiting_)
-    tensors.emplace_back(name, TensorKind::kOptimizerState, values);
-  for (auto& [name, tensor] : weights_)
-    tensors.emplace_back(name, TensorKind::kWeight, tensor.data);
-  return tensors;
-}
-
-void ElasticTrainer::weights_changed() {
-  if (trainer_) trainer_->network().weights_changed();
-}
-
-NamedTensor ElasticTrainer::weight(const std::string& name) const {
-  if (const auto it = weights_.find(name); it != weights_.end()) return it->second;
-  if (!trainer_) throw Error(ErrorCode::kNotFound, "no weight \"" + name + "\" is being trained");
-  return trainer_->network().weight(name);
-}
-
-void ElasticTrainer::end() {
-  waiting_.clear();
-  if (trainer_) trainer_->network().discard_transient();
-}
-
-void ElasticTrainer::release() {
-  state_ = state();
-  trainer_.reset();
-  weights_.clear();
-}
-
-void ElasticTrainer::save(WeightMap& weights) const {
-  for (const auto& [name, tensor] : weights_) weights[name] = tensor;
-  if (trainer_) trainer_->network().save(weights);
 }
 
 }  // namespace moil

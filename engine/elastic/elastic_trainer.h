@@ -21,7 +21,6 @@
 // same selections and bits, also when the run is stopped, saved and resumed. Not thread-safe.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,7 +33,7 @@
 #include "engine/elastic/pace.h"
 #include "engine/elastic/tail_cut.h"
 #include "engine/elastic/timing_profile.h"
-#include "engine/train/trainer.h"
+#include "engine/train/trainer_relay.h"
 
 namespace moil {
 
@@ -66,7 +65,7 @@ class ElasticTrainer {
                  std::vector<IntervalSeconds> seconds = {});
 
   // Before run(). Takes the model's weights out of `weights`.
-  void start(WeightMap& weights);
+  void start(WeightMap& weights) { relay_.start(weights); }
   // After start(), to go on where a run was stopped: its intervals, and its state. What
   // persistent() names then is to be restored.
   void resume(std::vector<ElasticInterval> intervals, const TrainState& state);
@@ -74,21 +73,12 @@ class ElasticTrainer {
   // As Trainer::run(). The source has as many samples as the probe, or more.
   bool run(BatchSource& source, const Trainer::Callbacks& callbacks);
 
-  const TrainState& state() const { return trainer_ ? trainer_->state() : state_; }
+  const TrainState& state() const { return relay_.state(); }
   const std::vector<ElasticInterval>& intervals() const { return intervals_; }
   const ProfileInForce& profile() const { return profile_; }
-  // Of the trainer at work, and the states that wait; none before the first interval has begun.
-  std::vector<PersistentTensor> persistent();
-  // After persistent() was written to.
-  void weights_changed();
-  // The weights as they are now, into `weights`.
-  void save(WeightMap& weights) const;
-  // One of them. kNotFound.
-  [[nodiscard]] NamedTensor weight(const std::string& name) const;
-  // Training is over: no memory is kept but that of the weights.
-  void end();
-  // Nor theirs. What intervals(), profile() and state() tell stays.
-  void release();
+  // The weights and what else is to be kept, as they are now.
+  TrainerRelay& relay() { return relay_; }
+  const TrainerRelay& relay() const { return relay_; }
 
  private:
   // False where making its maps was stopped: the interval has begun all the same.
@@ -103,18 +93,14 @@ class ElasticTrainer {
   IntervalTerms terms_of(const ElasticInterval& interval,
                          const Trainer::Callbacks& callbacks) const;
   IntervalTerms give_epochs(ElasticInterval& interval, const Trainer::Callbacks& callbacks) const;
-  bool fits(const std::set<std::string>& selection);
+  bool fits(const std::set<std::string>& selection) const;
   std::size_t beside_bytes(const std::set<std::string>& selection, const TailCut* cut) const;
   std::unique_ptr<Trainer> planned(const std::set<std::string>& selection,
                                    const TailCut* cut) const;
   TailTerms tail_terms(const Trainer::Callbacks& callbacks, const ElasticInterval& interval) const;
   std::vector<std::int64_t> samples_of(const Trainer::Callbacks& callbacks,
                                        const ElasticInterval& interval) const;
-  std::size_t full_planned_bytes();  // of training everything
-  std::size_t bytes_beside_all();
   bool fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks);
-  void put_aside();
-  void begin(std::unique_ptr<Trainer> trainer);
   void measure_interval();
   void end_interval();
   double speed() const;           // the seconds of all steps so far, of the profile's
@@ -129,12 +115,8 @@ class ElasticTrainer {
   ImportanceProbe& probe_;
   KernelSelector& kernels_;
   const Graph graph_;  // of training, whatever is selected
-  WeightMap weights_;  // those that no trainer holds
+  TrainerRelay relay_;
   IntervalMaps maps_;
-  std::map<std::string, std::vector<float>> waiting_;  // states of what is not selected
-  std::size_t full_planned_bytes_ = 0;                 // once asked for
-  std::unique_ptr<Trainer> trainer_;
-  TrainState state_;  // while there is no trainer
   std::vector<ElasticInterval> intervals_;
 };
 

@@ -113,7 +113,7 @@ struct ElasticJob {
 
   WeightMap weights() {
     WeightMap map;
-    trainer.save(map);
+    trainer.relay().save(map);
     return map;
   }
 
@@ -254,12 +254,12 @@ void expect_same_bits_when_resumed(const ElasticConfig& elastic,
   for (std::int64_t stop = 1; stop < kSteps; ++stop) {
     ElasticJob first(elastic, profile(), c);
     EXPECT_FALSE(first.go(stop));
-    save_checkpoint(file, "", first.trainer.persistent());
+    save_checkpoint(file, "", first.trainer.relay().persistent());
     ElasticJob second(elastic, profile(), c);
     second.trainer.resume(first.trainer.intervals(), first.trainer.state());
-    const auto tensors = second.trainer.persistent();
+    const auto tensors = second.trainer.relay().persistent();
     Checkpoint::load(file)->restore(tensors);
-    second.trainer.weights_changed();
+    second.trainer.relay().weights_changed();
     EXPECT_TRUE(second.go());
     expect_same(second.weights(), whole.weights());
     ASSERT_EQ(second.trainer.intervals().size(), whole.trainer.intervals().size());
@@ -368,7 +368,7 @@ TEST(ElasticTrainer, StopsWhileMapsAreMade) {
   EXPECT_FALSE(stopped.go());
   EXPECT_LT(stopped.trainer.state().step, kSteps);
   EXPECT_FALSE(stopped.trainer.intervals().back().cut.empty());
-  EXPECT_FALSE(stopped.trainer.persistent().empty());
+  EXPECT_FALSE(stopped.trainer.relay().persistent().empty());
   stopped.may_go_on = {};
   EXPECT_TRUE(stopped.go());
   expect_same(stopped.weights(), whole.weights());
