@@ -1,0 +1,48 @@
+// docs/configuration.md and config/moild.json against the code: all three have the same keys, with
+// the same defaults.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "base/file.h"
+#include "daemon/json/parse.h"
+#include "daemon/service/config.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::test {
+namespace {
+
+using Defaults = std::map<std::string, std::string>;  // by the key's JSON pointer
+
+Defaults defaults_of(const Json& document) {
+  Defaults out;
+  const Json flat = document.flatten();
+  for (const auto& [pointer, value] : flat.items()) out[pointer] = value.dump();
+  return out;
+}
+
+Defaults of_the_code() { return defaults_of(to_json(Config())); }
+
+TEST(ConfigurationPage, HasEveryKeyWithItsDefault) {
+  std::ifstream page(fs::path(PROJECT_SOURCE_DIR) / "docs/configuration.md");
+  Defaults documented;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `/")) continue;
+    const std::size_t end = line.find("` | `", 3);
+    ASSERT_NE(end, std::string::npos) << line;
+    const std::size_t begin = end + 5;
+    documented[line.substr(3, end - 3)] = line.substr(begin, line.find('`', begin) - begin);
+    EXPECT_GT(line.size(), line.find(" | ", begin) + 10) << "no meaning: " << line;
+  }
+  EXPECT_EQ(documented, of_the_code());
+}
+
+TEST(ConfigurationPage, TheShippedFileHasEveryKeyWithItsDefault) {
+  const std::string text = read_text(fs::path(PROJECT_SOURCE_DIR) / "config/moild.json");
+  EXPECT_EQ(defaults_of(parse_json(text, 16, Comments::kAllowed)), of_the_code());
+}
+
+}  // namespace
+}  // namespace moil::daemon::test
