@@ -328,10 +328,24 @@ class Calendar::Search {
     local.tm_isdst = -1;
     const std::time_t found = c_.utc_ ? ::timegm(&local) : ::mktime(&local);
     const bool is_there = local.tm_hour == tm_.tm_hour && local.tm_min == tm_.tm_min;
-    if (is_there && found > after_) return found;
+    if (is_there && first_of(found) > after_) return first_of(found);
     ++tm_.tm_sec;
     carry();
     return std::nullopt;
+  }
+
+  // Where clocks are set back a time comes twice, and mktime() gives either.
+  std::time_t first_of(std::time_t found) const {
+    constexpr std::time_t kHalfHour = 1800;
+    for (const std::time_t back : {4 * kHalfHour, 2 * kHalfHour, kHalfHour}) {
+      const std::time_t earlier = found - back;
+      std::tm local{};
+      if (c_.utc_ || ::localtime_r(&earlier, &local) == nullptr) return found;
+      if (local.tm_mday == tm_.tm_mday && local.tm_hour == tm_.tm_hour &&
+          local.tm_min == tm_.tm_min)
+        return earlier;
+    }
+    return found;
   }
 
   void carry() {
