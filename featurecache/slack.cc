@@ -16,13 +16,14 @@ constexpr std::uint64_t kMetaPages = 2;
 // How LMDB 0.9 begins a page (MDB_page in mdb.c). Offsets are from the page's beginning; between
 // `lower` and `upper` nothing is stored.
 struct PageHeader {
+  struct Unused {
+    std::uint16_t lower, upper;
+  };
   std::uint64_t number;
   std::uint16_t padding;
   std::uint16_t flags;
   union {
-    struct {
-      std::uint16_t lower, upper;
-    } unused;
+    Unused unused;
     std::uint32_t overflow_pages;  // of a value with pages of its own, this one included
   };
 };

@@ -97,9 +97,9 @@ MixedSample local_sample(const Dataset& dataset, std::size_t i,
   for (const ClassId label : dataset.labels(i)) {
     sample.labels.insert(sample.labels.end(), map[label].begin(), map[label].end());
   }
-  std::ranges::sort(sample.labels);
-  const auto doubles = std::ranges::unique(sample.labels);
-  sample.labels.erase(doubles.begin(), doubles.end());
+  auto& labels = sample.labels;
+  std::ranges::sort(labels);
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   return sample;
 }
 

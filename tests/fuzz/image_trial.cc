@@ -1,12 +1,11 @@
-#include "tests/fuzz/image_trial.h"
-
 #include "base/error.h"
 #include "datasets/images/codec.h"
 #include "tests/fuzz/require.h"
+#include "tests/fuzz/trials.h"
 
 namespace moil::test {
 
-void try_image(std::span<const std::uint8_t> bytes) {
+bool try_image(std::span<const std::uint8_t> bytes) {
   data::DecodeLimits limits;
   limits.max_pixels = 1 << 20;
   try {
@@ -20,8 +19,10 @@ void try_image(std::span<const std::uint8_t> bytes) {
     require(image.pixels.size() == image.size(), "an image is whole");
     require(image.size() <= limits.max_pixels * static_cast<unsigned>(image.channels),
             "an image is within the limits");
+    return true;
   } catch (const Error& e) {
     require(e.code() == ErrorCode::kBadData, e.what());
+    return false;
   }
 }
 
