@@ -50,6 +50,13 @@ class Daemon:
         """As a power cut would end it."""
         self._end(signal.SIGKILL)
 
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def last_line(self) -> str:
+        """Of its log."""
+        return self._tail(1)
+
     def workers(self) -> list[int]:
         """The process ids of its children."""
         try:
