@@ -11,6 +11,7 @@
 
 #include "base/disk_full.h"
 #include "base/file.h"
+#include "base/open_file.h"
 
 namespace moil {
 namespace {
@@ -28,7 +29,7 @@ std::filesystem::path name_beside(std::filesystem::path path) {
 
 AtomicFile::AtomicFile(std::filesystem::path path)
     : path_(std::move(path)), aside_(name_beside(path_)) {
-  fd_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  fd_ = open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC);
   if (fd_ < 0) throw_write_error("cannot create " + aside_.string(), errno);
 }
 

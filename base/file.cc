@@ -8,6 +8,7 @@
 
 #include "base/access.h"
 #include "base/disk_full.h"
+#include "base/open_file.h"
 
 namespace moil {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)), path_(path) {
+      : fd_(open_file(path, flags)), path_(path) {
     if (fd_ >= 0) return;
     if (is_disk_full(errno)) throw_write_error("cannot open " + path.string(), errno);
     throw access_error("cannot open " + path.string(), path, errno);
@@ -45,7 +46,7 @@ class Descriptor {
 }  // namespace
 
 UniqueFd open_regular(const std::filesystem::path& path) {
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  UniqueFd file(open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   // A socket cannot be opened, nor a device that nobody serves.
   const bool is_open = static_cast<bool>(file);
   if (!is_open && errno != ENXIO) throw access_error("cannot open " + path.string(), path, errno);
@@ -61,7 +62,7 @@ namespace {
 
 UniqueFd open_named(const std::filesystem::path& path, Named named) {
   if (named == Named::kRegularFile) return open_regular(path);
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd file(open_file(path, O_RDONLY));
   if (!file) throw access_error("cannot open " + path.string(), path, errno);
   return file;
 }

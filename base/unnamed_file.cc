@@ -7,11 +7,12 @@
 #include <cstdlib>
 
 #include "base/disk_full.h"
+#include "base/open_file.h"
 
 namespace moil {
 
 UniqueFd open_unnamed_file(const std::filesystem::path& folder, int extra) {
-  UniqueFd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | extra, 0600));
+  UniqueFd file(open_file(folder, O_TMPFILE | O_RDWR | extra));
   if (file || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
   // The file system has none of this kind.
   std::string name = folder.string() + "/unnamed-XXXXXX";

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/disk_full.h"
+#include "base/open_file.h"
 #include "featurecache/discard.h"
 
 namespace moil::cache {
@@ -41,7 +42,7 @@ void prepare_folder(const std::filesystem::path& folder) {
 }
 
 void reserve_lock_file(const std::filesystem::path& folder) {
-  const int fd = ::open((folder / "lock.mdb").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = open_file(folder / "lock.mdb", O_RDWR | O_CREAT);
   if (fd < 0 && errno == EISDIR)
     throw Unusable(ErrorCode::kBadData, opening(folder) + ": lock.mdb is a folder");
   if (fd < 0) throw_write_error(opening(folder), errno);

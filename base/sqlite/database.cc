@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/disk_full.h"
+#include "base/open_file.h"
 
 namespace moil {
 namespace {
@@ -41,7 +42,7 @@ bool is_for_want_of_room(int sqlite_code, sqlite3* handle) {
 
 // SQLite would create the file readable for all; its -wal and -shm copy the mode of the file.
 void create_private(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = open_file(path, O_RDWR | O_CREAT);
   if (fd < 0) throw_write_error("cannot open " + path.string(), errno);
   ::close(fd);
 }

@@ -1,7 +1,6 @@
 #include "daemon/night/soft_targets.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,12 +8,16 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/open_file.h"
+#include "base/unnamed_file.h"
 #include "daemon/night/feature_source.h"
 #include "daemon/night/head_network.h"
 #include "engine/train/batch.h"
 
 namespace moil::night {
 namespace {
+
+constexpr const char* kUnreadable = "the job's soft targets cannot be read";
 
 struct Header {
   std::array<char, 8> magic = {'M', 'O', 'I', 'L', 'S', 'O', 'F', 'T'};
@@ -82,12 +85,13 @@ SoftTargets::SoftTargets(const std::filesystem::path& path,
     if (is_global(s)) global += s.parts;
   }
   global_ = static_cast<std::size_t>(global);
-  file_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  file_ = UniqueFd(open_file(path, O_RDONLY));
   if (!file_) throw system_error("cannot open " + path.string(), errno);
   Header header;
   const Header expected;
-  const bool complete = ::pread(file_.get(), &header, sizeof header, 0) == sizeof header;
   const std::uint64_t bytes = std::filesystem::file_size(path);
+  const bool complete = bytes >= sizeof header;
+  if (complete) read_at(file_, 0, std::as_writable_bytes(std::span(&header, 1)), kUnreadable);
   const bool fits =
       complete && header.magic == expected.magic &&
       header.views == static_cast<std::uint64_t>(views) && header.samples == global_ &&
@@ -105,10 +109,7 @@ void SoftTargets::read(std::int64_t sample, std::uint32_t part, std::uint16_t vi
   const auto number =
       view * global_ + static_cast<std::size_t>(rows_[static_cast<std::size_t>(sample)]) + part;
   const std::size_t at = sizeof(Header) + number * classes_ * sizeof(float);
-  const std::size_t bytes = classes_ * sizeof(float);
-  if (::pread(file_.get(), row.data(), bytes, static_cast<off_t>(at)) !=
-      static_cast<ssize_t>(bytes))
-    throw Error(ErrorCode::kIo, "the job's soft targets cannot be read");
+  read_at(file_, at, std::as_writable_bytes(row.first(classes_)), kUnreadable);
 }
 
 }  // namespace moil::night

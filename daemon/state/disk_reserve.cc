@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/open_file.h"
+
 namespace moil::daemon {
 namespace {
 
@@ -28,7 +30,7 @@ std::uint64_t allocated(int fd) {
 DiskReserve::DiskReserve(const std::filesystem::path& file, std::uint64_t bytes)
     : file_(file),
       bytes_(bytes),
-      fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)),
+      fd_(open_file(file, O_RDWR | O_CREAT)),
       held_(allocated(fd_.get())) {
   if (!fd_) spdlog::warn("no room is kept for deletions: {}: {}", file.string(), ::strerror(errno));
   if (held_ > bytes_) give_up(held_ - bytes_);

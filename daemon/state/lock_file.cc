@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/open_file.h"
 
 namespace moil::daemon {
 namespace {
@@ -23,7 +24,7 @@ std::string owner(int fd) {
 }  // namespace
 
 LockFile::LockFile(const std::filesystem::path& path, std::chrono::milliseconds wait)
-    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    : fd_(open_file(path, O_RDWR | O_CREAT)) {
   if (!fd_) throw system_error("cannot open " + path.string(), errno);
   const auto deadline = std::chrono::steady_clock::now() + wait;
   while (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/open_file.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/schema.h"
 #include "datasets/labels/text.h"
@@ -60,7 +61,7 @@ LabelStore::WriterLock::WriterLock(const fs::path& folder, Access access) {
   if (access == Access::kReadOnly) return;
   make_private_folder(folder);
   const fs::path path = folder / "lock";
-  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  fd_ = open_file(path, O_RDWR | O_CREAT);
   if (fd_ < 0) throw system_error("cannot open " + path.string(), errno);
   if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
   const int error = errno;

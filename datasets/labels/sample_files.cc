@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/open_file.h"
 #include "base/unique_fd.h"
 
 namespace moil::data {
@@ -35,7 +36,7 @@ std::vector<std::uint8_t> SampleFiles::read(const Digest& digest, std::uint64_t 
 
 std::vector<std::uint8_t> SampleFiles::read_head(const Digest& digest, std::size_t most) const {
   const fs::path path = path_of(digest);
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(open_file(path, O_RDONLY));
   if (!fd) throw system_error("cannot open " + path.string(), errno);
   std::vector<std::uint8_t> bytes(most);
   std::size_t read = 0;

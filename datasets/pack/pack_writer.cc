@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/open_file.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void sync_file(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_file(path, O_RDONLY);
   if (fd < 0) throw system_error("cannot open " + path.string(), errno);
   const int error = ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);

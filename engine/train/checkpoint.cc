@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/open_file.h"
 #include "base/unnamed_file.h"
 
 namespace moil {
@@ -100,7 +101,7 @@ class Reader {
 
 // The file, and its size; none where there is no file.
 UniqueFd open_to_read(const std::filesystem::path& path, std::size_t& size) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(open_file(path, O_RDONLY));
   if (!fd) {
     if (errno == ENOENT) return fd;
     throw system_error("cannot open " + path.string(), errno);

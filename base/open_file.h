@@ -1,0 +1,20 @@
+// open(2) where a signal, or a disk behind a network, may interrupt it. Safe from any thread.
+#pragma once
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace moil {
+
+// Begun again until it was not interrupted; closed on exec, a new file is private. Below 0, and
+// errno set, where that fails.
+[[nodiscard]] inline int open_file(const std::filesystem::path& path, int flags) {
+  for (;;) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
+}  // namespace moil
