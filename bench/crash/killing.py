@@ -14,6 +14,8 @@ from night.night import MODEL
 from .device import BASE, SCHEDULE, Device, kill_process
 from .promises import OTHER, Promises
 
+STAGES = ["mix", "measure", "cache", "distill", "train", "judge", "promote"]
+
 
 @dataclass
 class Tally:
@@ -75,7 +77,7 @@ class Killing:
         device.set_night()
         self._tally.nights += 1
         for _ in range(kills):
-            time.sleep(self._chance.uniform(0, 0.6 * device.seconds))
+            self._let_pass(before)
             if not self._kill(before):
                 break
         job = self._job_behind(before)
@@ -89,6 +91,21 @@ class Killing:
             self._tally.lost.append(f"night {self._tally.nights}: jobs {job} and {later} were queued")
         if device.rpc("model.get", model=MODEL)["version"] != BASE:
             device.rpc("model.activate", model=MODEL, version=BASE)
+
+    def _let_pass(self, before: int) -> None:
+        """A while, or until a stage has begun: most of them are so short that chance would miss them."""
+        if self._chance.random() < 0.5:
+            return time.sleep(self._chance.uniform(0, 0.6 * self._device.seconds))
+        wanted = self._chance.choice(STAGES)
+        give_up = time.monotonic() + 2 * self._device.seconds
+        while time.monotonic() < give_up:
+            job = self._device.schedule()["last_job"]
+            if job and job != before:
+                found = self._device.job(job)
+                stage = (found["progress"] or {}).get("stage")
+                if found["state"] in FINAL_STATES or (stage in STAGES and STAGES.index(stage) >= STAGES.index(wanted)):
+                    return
+            time.sleep(0.005)
 
     def _job_behind(self, before: int, seconds: float = 60) -> int | None:
         """The job that the schedule has queued since."""

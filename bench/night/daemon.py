@@ -11,6 +11,9 @@ from types import TracebackType
 
 from .programs import program
 
+# Conditions that every machine meets, however busy it is.
+ANY_DEVICE = {"max_load_per_cpu": 1000.0, "max_memory_pressure": 1.0, "max_io_pressure": 1.0, "max_temperature_c": 200.0}
+
 
 class Daemon:
     """Starts moild, waits until it answers, and stops it at the end of the `with` block.
