@@ -31,7 +31,8 @@ mount --rbind /dev dev
 mkdir -p mnt/share mnt/before
 mount --bind "$share" mnt/share
 # Nothing of this system is started there, and no index of all manual pages is made for a test.
-rm -rf usr/sbin/policy-rc.d etc/systemd/system/*.wants var/lib/man-db/auto-update
+# Small images leave out pages and manuals of every package.
+rm -rf usr/sbin/policy-rc.d etc/systemd/system/*.wants var/lib/man-db/auto-update etc/dpkg/dpkg.cfg.d
 : > etc/machine-id
 if [ "$init" = systemd ]; then
   mount -t cgroup2 cgroup2 sys/fs/cgroup
