@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.h"
 #include "tests/daemon/support/test_server.h"
 
@@ -55,6 +57,17 @@ TEST_F(Schema, ANewerFileIsRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnimplemented);
   }
+}
+
+// A package of an older moild looks there before it is installed, while this one runs.
+TEST_F(Schema, TheHeaderOfTheFileTellsTheVersionAtOnce) {
+  Database database = open();
+  prepare_database(database);
+  std::ifstream file(folder_ / "moild.db", std::ios::binary);
+  file.seekg(60);  // a big-endian number, by SQLite's format
+  char version[4] = {};
+  file.read(version, sizeof version);
+  EXPECT_EQ(std::string(version, 4), std::string({0, 0, 0, char{kSchemaVersion}}));
 }
 
 TEST_F(Schema, OnlyOneVersionOfAModelIsActive) {
