@@ -19,6 +19,7 @@ int exit_status(const std::string& code) {
   if (code == "already_exists") return EX_CANTCREAT;
   if (code == "failed_precondition" || code == "unimplemented") return EX_UNAVAILABLE;
   if (code == "resource_exhausted" || code == "cancelled") return EX_TEMPFAIL;
+  if (code == "permission_denied") return EX_NOPERM;
   if (code == "io") return EX_IOERR;
   return EX_SOFTWARE;
 }

@@ -3,17 +3,33 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/access.h"
 #include "daemon/ctl/command.h"
+#include "daemon/rpc/error.h"
 #include "daemon/rpc/reply.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon::ctl {
+
+namespace {
+
+// What the daemon would have said, had it been asked.
+ReplyError closed_to_us(const std::string& socket) {
+  const RpcError error = permission_denied(
+      user_name(::geteuid()) + " may not speak to moild (" + socket +
+      "); an administrator adds the user or one of its groups to \"access\" in moild.json and "
+      "restarts moild, or the user to the group moild");
+  return ReplyError({{"code", error.code}, {"message", error.message}, {"data", error.data}});
+}
+
+}  // namespace
 
 Client& Session::client() {
   if (client_) return *client_;
   try {
     client_ = std::make_unique<Client>(socket);
   } catch (const Error& error) {
+    if (::access(socket.c_str(), W_OK) != 0 && errno == EACCES) throw closed_to_us(socket);
     throw Error(ErrorCode::kFailedPrecondition,
                 std::string(error.what()) + "; is moild running? (--socket or MOILD_SOCKET)");
   }

@@ -110,9 +110,10 @@ int status(Session& session, const NoOptions&) {
 int methods(Session& session, const NoOptions&) {
   const Json reply = session.call("system.methods", Json::object());
   if (session.printed_json(reply)) return EX_OK;
-  std::vector<std::vector<std::string>> rows{{"METHOD", "SINCE", "WHAT"}};
+  std::vector<std::vector<std::string>> rows{{"METHOD", "SINCE", "ROLE", "WHAT"}};
   for (const Json& method : reply["methods"]) {
-    rows.push_back({cell(method["name"]), cell(method["since"]), cell(method["summary"])});
+    rows.push_back({cell(method["name"]), cell(method["since"]),
+                    cell(method.value("role", Json())), cell(method["summary"])});
   }
   session.console.table(rows);
   return EX_OK;

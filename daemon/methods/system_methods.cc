@@ -87,9 +87,14 @@ Json methods(const Service& s, const Call& call) {
   (void)read_fields<NoParams>(call.params, "the parameters of system.methods");
   Json list = Json::array();
   for (const Method& method : s.methods) {
-    list.push_back({{"name", method.name}, {"since", method.since}, {"summary", method.summary}});
+    list.push_back({{"name", method.name},
+                    {"since", method.since},
+                    {"role", to_string(method.role)},
+                    {"summary", method.summary}});
   }
-  return {{"version", kVersion}, {"methods", std::move(list)}};
+  const auto client = call.client.lock();
+  const Json role = client ? Json(to_string(client->caller().role)) : Json(nullptr);
+  return {{"version", kVersion}, {"role", role}, {"methods", std::move(list)}};
 }
 
 }  // namespace

@@ -115,6 +115,9 @@ int run(int argc, char** argv) {
     return fail(error, EX_CONFIG);
   }
   if (options.check) {
+    const Access access(config.access);
+    for (const std::string& name : access.unknown())
+      std::cerr << "moild: access." << name << ": there is no such user or group at present\n";
     std::cout << to_json(config).dump(2) << "\n";
     return EX_OK;
   }

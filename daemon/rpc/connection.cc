@@ -11,12 +11,15 @@
 
 namespace moil::daemon {
 
-Connection::Connection(EventLoop& loop, UniqueFd socket, const Limits& limits, Callbacks callbacks)
+Connection::Connection(EventLoop& loop, UniqueFd socket, const Caller& caller, const Limits& limits,
+                       Callbacks callbacks)
     : loop_(loop),
       socket_(std::move(socket)),
+      caller_(caller),
       limits_(limits),
       callbacks_(std::move(callbacks)),
-      lane_(std::make_shared<Lane>(loop, [this] { return socket_ && has_room(); })) {}
+      lane_(std::make_shared<Lane>(loop, [this] { return socket_ && has_room(); })),
+      pace_(limits.requests_per_second) {}
 
 Connection::~Connection() {
   callbacks_ = {};
@@ -34,6 +37,7 @@ void Connection::close() {
   if (!socket_) return;
   loop_.cancel(request_timer_);
   loop_.cancel(output_timer_);
+  loop_.cancel(pace_timer_);
   loop_.unwatch(socket_.get());
   socket_.reset();
   drop_output();
@@ -92,6 +96,19 @@ void Connection::end_request(std::size_t bytes) {
   in_flight_bytes_ -= bytes;
   if (in_flight_ == 0 && begin_alone_) loop_.post(std::exchange(begin_alone_, nullptr));
   take_soon();
+}
+
+void Connection::count_requests(std::size_t more) {
+  pace_.take(static_cast<double>(more));
+  const auto pause = pace_.pause();
+  if (pause.count() == 0 || pace_timer_ != 0) return;
+  pace_timer_ = loop_.after(pause, [self = weak_from_this()] {
+    const auto connection = self.lock();
+    if (!connection || !connection->socket_) return;
+    connection->pace_timer_ = 0;
+    connection->count_requests(0);  // where others came in the meantime
+    connection->take_soon();
+  });
 }
 
 void Connection::alone(EventLoop::Task begin) {
@@ -188,12 +205,13 @@ bool Connection::take_one() {
   scanned_ = 0;
   loop_.cancel(std::exchange(request_timer_, 0));
   if (line.empty() || line == "\r") return true;
+  count_requests(1);
   callbacks_.line(shared_from_this(), std::move(line), std::exchange(files_, {}));
   return true;
 }
 
 bool Connection::paused() const {
-  return alone_ || in_flight_ >= limits_.in_flight || in_flight_bytes_ >= limits_.request_bytes ||
+  return alone_ || pace_timer_ != 0 || in_flight_ >= limits_.in_flight || in_flight_bytes_ >= limits_.request_bytes ||
          !has_room();
 }
 

@@ -1,7 +1,8 @@
 // One client's socket: lines in, lines out, within the limits.
 //
 // Lines are taken one a turn of the loop, so that no client holds up the others; while too many are
-// not answered yet, or too much of the answers is not read, the next ones wait in the socket. A
+// not answered yet, too much of the answers is not read, or they come too fast, the next ones wait
+// in the socket. A
 // line that is too long is answered by the owner and the rest is discarded; a line that does not
 // end in time, or output of which nothing is read for a time, closes the connection. A client that
 // ends its side is served to its last line. Descriptors that arrive with a line (SCM_RIGHTS) belong
@@ -17,8 +18,16 @@
 #include "daemon/loop/event_loop.h"
 #include "daemon/rpc/lane.h"
 #include "daemon/rpc/limits.h"
+#include "daemon/rpc/pace.h"
+#include "daemon/rpc/role.h"
 
 namespace moil::daemon {
+
+// Whose connection it is.
+struct Caller {
+  uid_t user = 0;
+  Role role = Role::kRead;
+};
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -31,7 +40,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(const std::shared_ptr<Connection>&)> closed;
   };
 
-  Connection(EventLoop& loop, UniqueFd socket, const Limits& limits, Callbacks callbacks);
+  Connection(EventLoop& loop, UniqueFd socket, const Caller& caller, const Limits& limits,
+             Callbacks callbacks);
   ~Connection();
 
   void open();  // begins to read; after make_shared
@@ -43,6 +53,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Sends what waits, then closes once the client has seen it.
   void hang_up();
 
+  const Caller& caller() const { return caller_; }
   bool is_open() const { return static_cast<bool>(socket_); }
   // Bytes that the client has not read yet.
   std::size_t waiting() const { return output_.size() - sent_ + held_.size(); }
@@ -53,6 +64,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Requests begun and ended by the dispatcher, with the size of their line.
   void begin_request(std::size_t bytes);
   void end_request(std::size_t bytes);
+  // Further requests that came in the same line.
+  void count_requests(std::size_t more);
   // Calls `begin` when every request before is answered; takes no line until end_alone().
   void alone(EventLoop::Task begin);
   void end_alone();
@@ -76,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   EventLoop& loop_;
   UniqueFd socket_;
+  const Caller caller_;
   const Limits& limits_;
   Callbacks callbacks_;
   std::string input_;
@@ -92,6 +106,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool alone_ = false;
   EventLoop::Task begin_alone_;
   const std::shared_ptr<Lane> lane_;
+  Pace pace_;
+  EventLoop::TimerId pace_timer_ = 0;  // until the next line may be taken
   bool taking_soon_ = false;
   bool ended_ = false;       // the client sends nothing more
   bool deaf_ = false;        // it reads nothing more

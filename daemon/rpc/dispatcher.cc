@@ -45,6 +45,15 @@ std::string complaint(const Json& request) {
   return {};
 }
 
+RpcError not_allowed(const Caller& caller, const Method& method) {
+  const std::string needed = to_string(method.role);
+  return permission_denied(method.name + " needs the role \"" + needed + "\"; user " +
+                           std::to_string(caller.user) + " has \"" + to_string(caller.role) +
+                           "\". An administrator gives it: name the user or one of its groups in "
+                           "\"access\": {\"" +
+                           needed + "\": [...]} of moild.json and restart moild");
+}
+
 Json id_of(const Json& request) {
   if (!request.is_object() || !request.contains("id") || !is_id(request["id"])) return nullptr;
   return request["id"];
@@ -57,6 +66,7 @@ Dispatcher::Dispatcher(const MethodTable& methods, Background& background, const
 
 void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::string& line,
                       std::vector<UniqueFd> files) {
+  ++taken_;
   try {
     take(client, line, std::move(files));
   } catch (...) {
@@ -86,6 +96,7 @@ void Dispatcher::batch(const std::shared_ptr<Connection>& client, Json requests)
     client->send(to_line(error_reply(nullptr, rpc_error(kInvalidRequest, text))));
     return;
   }
+  client->count_requests(requests.size() - 1);
   Batch::begin(client, std::move(requests),
                [this](const auto& whose, const Json& item, std::unique_ptr<ReplyTarget> target) {
                  request(whose, item, {}, std::move(target));
@@ -108,6 +119,8 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
   const std::string& name = request["method"].get_ref<const std::string&>();
   const Method* method = find(name);
   if (method == nullptr) return responder.error(unknown_method(name));
+  if (client->caller().role < method->role)
+    return responder.error(not_allowed(client->caller(), *method));
 
   Call call{request.value("params", Json::object()), std::move(files), client};
   if (!call.params.is_object()) {

@@ -2,6 +2,7 @@
 // method table. Loop thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ class Dispatcher {
 
   void line(const std::shared_ptr<Connection>& client, const std::string& line,
             std::vector<UniqueFd> files);
+  std::uint64_t taken() const { return taken_; }  // lines so far
 
  private:
   class Line;
@@ -37,6 +39,7 @@ class Dispatcher {
   const MethodTable& methods_;
   Background& background_;
   const Limits& limits_;
+  std::uint64_t taken_ = 0;
 };
 
 // Runs `work` on the background thread, when it is the client's turn, and answers with what it

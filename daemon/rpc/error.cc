@@ -50,4 +50,8 @@ RpcError rpc_error(int code, const std::string& message) {
   return {code, message, {{"code", to_string(ErrorCode::kInvalidArgument)}}};
 }
 
+RpcError permission_denied(const std::string& message) {
+  return {-32009, message, {{"code", "permission_denied"}}};
+}
+
 }  // namespace moil::daemon

@@ -3,8 +3,9 @@
 //   invalid_argument -32602 (with data.errors[] {pointer, message} where fields are wrong)
 //   not_found -32001   already_exists -32002   failed_precondition -32003
 //   resource_exhausted -32004   io -32005   cancelled -32006   unimplemented -32007
-//   bad_data -32008   internal -32603
-// Every error carries data.code, the stable name of moil::ErrorCode. Thread-safe.
+//   bad_data -32008   internal -32603   permission_denied -32009
+// Every error carries data.code, the stable name of moil::ErrorCode; permission_denied alone is of the
+// wire and has none there. Thread-safe.
 #pragma once
 
 #include <exception>
@@ -28,5 +29,6 @@ struct RpcError {
 
 RpcError rpc_error(const std::exception_ptr& error);
 RpcError rpc_error(int code, const std::string& message);
+RpcError permission_denied(const std::string& message);
 
 }  // namespace moil::daemon

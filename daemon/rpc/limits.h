@@ -10,7 +10,9 @@ struct Limits {
   std::size_t request_bytes = std::size_t{1} << 20;  // one line; all that are not answered yet
   std::size_t output_bytes = std::size_t{4} << 20;   // not read yet: the next requests wait
   std::size_t reply_bytes = std::size_t{16} << 20;   // one reply; larger ones become errors
-  std::size_t clients = 64;
+  std::size_t clients = 512;
+  std::size_t clients_per_user = 256;  // so that one user leaves room for the others
+  double requests_per_second = 500;    // of one client; what comes faster waits
   std::size_t batch = 100;       // requests in one line
   std::size_t in_flight = 64;    // requests not answered yet
   std::size_t descriptors = 64;  // sent along with one request

@@ -9,6 +9,7 @@
 #include "daemon/json/fields.h"
 #include "daemon/rpc/connection.h"
 #include "daemon/rpc/error.h"
+#include "daemon/rpc/role.h"
 
 namespace moil::daemon {
 
@@ -42,14 +43,6 @@ struct Call {
   std::weak_ptr<Connection> client;
 };
 
-// What a client must be allowed to do before a method answers it; each includes those before it.
-enum class Role {
-  kRead,     // look: jobs, models, labels, the device
-  kLabel,    // add, change and forget samples; ask a model
-  kOperate,  // let jobs run and choose the version in service
-  kAdmin,    // bring models and remove them, check and empty the cache
-};
-
 struct Method {
   enum class Where {
     kLoop,        // `handle` runs on the loop's thread and must be quick
@@ -58,7 +51,7 @@ struct Method {
   };
   std::string name;
   std::string since;  // the version of moild that brought it
-  Role role = Role::kAdmin;
+  Role role = Role::kAdmin;  // that a client must have before the method answers it
   std::string summary;
   Where where = Where::kLoop;
   std::function<Json(Call&)> handle;

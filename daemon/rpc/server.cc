@@ -5,12 +5,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "daemon/rpc/address.h"
 
 namespace moil::daemon {
 namespace {
+
+constexpr int kWaitingClients = 256;  // until they are accepted; more wait in connect(2)
 
 // What is at the path is removed only where it is the socket of a program that is dead.
 void make_way(const std::filesystem::path& path) {
@@ -31,8 +34,17 @@ void make_way(const std::filesystem::path& path) {
   ::unlink(path.c_str());
 }
 
-// Listens with mode 0600 from the first moment on: the socket is bound under a private umask.
-UniqueFd listen_on(const std::filesystem::path& path) {
+// What the file system says of who may connect; clients are asked again when they have.
+void open_to(const Access& access, const std::filesystem::path& path) {
+  if (!access.serves_others()) return;
+  const auto group = access.only_group();
+  const bool is_given = group && ::lchown(path.c_str(), static_cast<uid_t>(-1), *group) == 0;
+  if (::chmod(path.c_str(), is_given ? 0660 : 0666) != 0)
+    throw system_error("cannot set the mode of " + path.string(), errno);
+}
+
+// Closed to others from the first moment on: the socket is bound under a private umask.
+UniqueFd listen_on(const std::filesystem::path& path, const Access& access) {
   const UnixAddress address(path);
   make_way(path);
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -42,7 +54,9 @@ UniqueFd listen_on(const std::filesystem::path& path) {
   const int bind_error = errno;
   ::umask(before);
   if (bound != 0) throw system_error("cannot bind the socket " + path.string(), bind_error);
-  if (::listen(fd.get(), 64) != 0) throw system_error("cannot listen on " + path.string(), errno);
+  open_to(access, path);
+  if (::listen(fd.get(), kWaitingClients) != 0)
+    throw system_error("cannot listen on " + path.string(), errno);
   return fd;
 }
 
@@ -53,24 +67,16 @@ std::pair<dev_t, ino_t> file_at(const std::filesystem::path& path) {
   return {info.st_dev, info.st_ino};
 }
 
-bool is_allowed(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-  if (peer.uid == ::geteuid() || peer.uid == 0) return true;
-  spdlog::warn("a client of user {} was turned away", peer.uid);
-  return false;
-}
-
 }  // namespace
 
 Server::Server(EventLoop& loop, const std::filesystem::path& path, Dispatcher& dispatcher,
-               const Limits& limits)
+               const Limits& limits, Access access)
     : loop_(loop),
       path_(path),
       dispatcher_(dispatcher),
       limits_(limits),
-      listener_(listen_on(path)),
+      access_(std::move(access)),
+      listener_(listen_on(path, access_)),
       file_(file_at(path)) {
   loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_clients(); });
 }
@@ -100,9 +106,47 @@ void Server::accept_clients() {
   }
 }
 
+std::optional<Caller> Server::caller_of(int socket) {
+  const auto peer = peer_of(socket);
+  if (!peer) return std::nullopt;
+  if (const auto role = access_.role_of(*peer)) return Caller{peer->user, *role};
+  if (turned_away_.insert(peer->user).second)
+    spdlog::warn("clients of user {} are turned away: \"access\" does not name it", peer->user);
+  return std::nullopt;
+}
+
+std::string Server::no_room_for(uid_t user) const {
+  if (clients_.size() >= limits_.clients)
+    return std::to_string(limits_.clients) + " clients are connected already";
+  const auto own = std::ranges::count_if(
+      clients_, [&](const auto& client) { return client->caller().user == user; });
+  if (static_cast<std::size_t>(own) < limits_.clients_per_user) return {};
+  return std::to_string(own) + " clients of user " + std::to_string(user) +
+         " are connected already";
+}
+
 void Server::add(UniqueFd socket) {
-  if (!is_allowed(socket.get())) return;
-  const bool full = clients_.size() >= limits_.clients;
+  const auto caller = caller_of(socket.get());
+  if (!caller) {
+    return turn_away(std::move(socket),
+                     permission_denied("moild does not serve you; an administrator adds you or one "
+                                       "of your groups to \"access\" in moild.json and restarts "
+                                       "moild, or you to the group moild"));
+  }
+  if (const std::string full = no_room_for(caller->user); !full.empty())
+    return turn_away(std::move(socket), {-32004, full, {{"code", "resource_exhausted"}}});
+  const auto client = connection(std::move(socket), *caller);
+  clients_.insert(client);
+  client->open();
+}
+
+void Server::turn_away(UniqueFd socket, const RpcError& error) {
+  const auto client = connection(std::move(socket), {});
+  client->open();
+  client->send(to_line(error_reply(nullptr, error)));
+}  // closed by its destruction
+
+std::shared_ptr<Connection> Server::connection(UniqueFd socket, const Caller& caller) {
   Connection::Callbacks callbacks;
   callbacks.line = [this](const auto& client, const std::string& line, auto files) {
     dispatcher_.line(client, line, std::move(files));
@@ -115,16 +159,8 @@ void Server::add(UniqueFd socket) {
     clients_.erase(client);
     if (closed_) closed_(client);
   };
-  const auto client =
-      std::make_shared<Connection>(loop_, std::move(socket), limits_, std::move(callbacks));
-  if (full) {
-    const std::string text = std::to_string(limits_.clients) + " clients are connected already";
-    client->open();
-    client->send(to_line(error_reply(nullptr, {-32004, text, {{"code", "resource_exhausted"}}})));
-    return;  // closed by its destruction
-  }
-  clients_.insert(client);
-  client->open();
+  return std::make_shared<Connection>(loop_, std::move(socket), caller, limits_,
+                                      std::move(callbacks));
 }
 
 void Server::too_long(const std::shared_ptr<Connection>& client) const {

@@ -110,10 +110,33 @@ const Fields<ServerConfig>& fields_of(const ServerConfig*) {
       field("reply_bytes", &ServerConfig::reply_bytes, Need::kOptional,
             between(std::int64_t{1} << 20, kMost)),
       field("clients", &ServerConfig::clients, Need::kOptional, between(1, 10000)),
+      field("clients_per_user", &ServerConfig::clients_per_user, Need::kOptional,
+            between(1, 10000)),
+      field("requests_per_second", &ServerConfig::requests_per_second, Need::kOptional,
+            between(1.0, 1e6)),
       field("request_seconds", &ServerConfig::request_seconds, Need::kOptional,
             between(0.01, kDay)),
       field("output_seconds", &ServerConfig::output_seconds, Need::kOptional, between(0.01, kDay)),
       field("file_seconds", &ServerConfig::file_seconds, Need::kOptional, between(0.01, kDay)),
+  };
+  return table;
+}
+
+std::optional<std::string> check_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const std::string bare = name.starts_with('@') ? name.substr(1) : name;
+    if (bare.empty() || bare.find_first_of(" :@,/\t\n") != std::string::npos)
+      return "expected users like \"anna\" and groups like \"@video\", found \"" + name + "\"";
+  }
+  return std::nullopt;
+}
+
+const Fields<AccessNames>& fields_of(const AccessNames*) {
+  static const Fields<AccessNames> table = {
+      field("read", &AccessNames::read, Need::kOptional, check_names),
+      field("label", &AccessNames::label, Need::kOptional, check_names),
+      field("operate", &AccessNames::operate, Need::kOptional, check_names),
+      field("admin", &AccessNames::admin, Need::kOptional, check_names),
   };
   return table;
 }
@@ -163,6 +186,7 @@ const Fields<Config>& fields_of(const Config*) {
       field("conditions", &Config::conditions),
       field("worker", &Config::worker),
       field("server", &Config::server),
+      field("access", &Config::access),
       field("cache", &Config::cache),
       field("disk", &Config::disk),
       field("poll_seconds", &Config::poll_seconds, Need::kOptional, between(0.01, 3600.0)),
@@ -178,6 +202,8 @@ Limits Config::limits() const {
   limits.request_bytes = static_cast<std::size_t>(server.request_bytes);
   limits.output_bytes = static_cast<std::size_t>(server.output_bytes);
   limits.clients = static_cast<std::size_t>(server.clients);
+  limits.clients_per_user = static_cast<std::size_t>(server.clients_per_user);
+  limits.requests_per_second = server.requests_per_second;
   limits.request_time = milliseconds(server.request_seconds);
   limits.output_time = milliseconds(server.output_seconds);
   limits.reply_bytes = static_cast<std::size_t>(server.reply_bytes);

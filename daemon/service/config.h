@@ -9,6 +9,7 @@
 
 #include "daemon/json/fields.h"
 #include "daemon/process/worker_process.h"
+#include "daemon/rpc/access.h"
 #include "daemon/rpc/limits.h"
 #include "daemon/schedule/conditions.h"
 
@@ -47,7 +48,9 @@ struct ServerConfig {
   std::int64_t request_bytes = 1 << 20;
   std::int64_t output_bytes = 4 << 20;
   std::int64_t reply_bytes = 16 << 20;
-  int clients = 64;
+  int clients = 512;
+  int clients_per_user = 256;
+  double requests_per_second = 500;
   double request_seconds = 10;
   double output_seconds = 30;
   double file_seconds = 30;
@@ -69,6 +72,7 @@ struct Config {
   Conditions conditions;
   WorkerConfig worker;
   ServerConfig server;
+  AccessNames access;
   CacheConfig cache;
   DiskConfig disk;
   double poll_seconds = 5;  // how often the conditions are looked at

@@ -1,5 +1,7 @@
 #include "daemon/service/service.h"
 
+#include <spdlog/spdlog.h>
+
 #include "base/file.h"
 #include "daemon/methods/methods.h"
 
@@ -54,10 +56,14 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
                 [this] { scheduler.wake(); }),
       limits(config.limits()),
       methods(all_methods(*this)),
+      access(config.access),
       dispatcher(methods, background, limits),
-      server(loop, socket, dispatcher, limits),
+      server(loop, socket, dispatcher, limits, access),
+      idle_memory(loop, [this] { return dispatcher.taken(); }),
       outside(loop, limits.file_time),
       background(loop) {
+  for (const std::string& name : access.unknown())
+    spdlog::warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
   reserve.for_record([&] { recover(jobs, models); });
   scheduler.settle_found();
   forgetting.resume();

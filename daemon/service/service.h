@@ -15,6 +15,7 @@
 #include "daemon/rpc/server.h"
 #include "daemon/service/config.h"
 #include "daemon/service/forgetting.h"
+#include "daemon/service/idle_memory.h"
 #include "daemon/service/importer.h"
 #include "daemon/service/job_planner.h"
 #include "daemon/service/predictor.h"
@@ -67,8 +68,10 @@ class Service {
   Recurring recurring;
   const Limits limits;
   const MethodTable methods;
+  const Access access;
   Dispatcher dispatcher;
   Server server;
+  IdleMemory idle_memory;
   // Last, so that they end first: what they do uses what stands above.
   OutsideCalls outside;
   Background background;

@@ -170,6 +170,42 @@ TEST_F(ProtocolLimits, TooManyClients) {
   EXPECT_TRUE(eventually([&] { return serves(); }));
 }
 
+TEST(ClientsOfAUser, LeaveRoomForOthers) {
+  Config config = quick_config();
+  config.server.clients_per_user = 2;
+  const TempFolder folder;
+  const TestServer server(folder / "state", config);
+  const Line first(server.socket());
+  const Line second(server.socket());
+  ASSERT_TRUE(eventually([&] {
+    const Json reply = ask(server.socket(), "system.status");
+    return reply.value("/error/code"_json_pointer, 0) == -32004;
+  }));
+  Line third(server.socket());
+  const std::string message = third.read()["error"]["message"];
+  EXPECT_EQ(message,
+            "2 clients of user " + std::to_string(::geteuid()) + " are connected already");
+}
+
+TEST(PaceOfAClient, WhatComesTooFastWaitsAndIsAnswered) {
+  Config config = quick_config();
+  config.server.requests_per_second = 50;
+  const TempFolder folder;
+  const TestServer server(folder / "state", config);
+  const std::string one = R"({"jsonrpc":"2.0","id":1,"method":"system.status"})";
+  std::string batch = "[";
+  for (int i = 0; i < 50; ++i) batch += one + ",";
+  batch.back() = ']';
+  Line greedy(server.socket());
+  const auto begin = std::chrono::steady_clock::now();
+  greedy.send(batch + "\n" + one + "\n" + one + "\n");
+  EXPECT_EQ(greedy.read().size(), 50U);  // at once
+  EXPECT_TRUE(ask(server.socket(), "system.status").contains("result"));  // the others do not wait
+  EXPECT_TRUE(greedy.read().contains("result"));
+  EXPECT_TRUE(greedy.read().contains("result"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 35ms);  // two fiftieths of a second, rounded
+}
+
 TEST_F(ProtocolLimits, TheSocketIsPrivate) {
   struct stat info {};
   ASSERT_EQ(::stat(server_.socket().c_str(), &info), 0);
