@@ -4,7 +4,7 @@
 //   moil-worker plan --reply DESCRIPTOR --job-file FILE --state-dir STATE [--picture] [--timing]
 //                    [--check]
 //   moil-worker import --reply DESCRIPTOR --source FOLDER --model NAME --version N
-//                      --state-dir STATE
+//                      --state-dir STATE [--file NAME=DESCRIPTOR ...]
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...]
 //

@@ -1,10 +1,12 @@
 // moilctl model import|list|get|activate|rollback|anchor|rm
+#include <fcntl.h>
 #include <sysexits.h>
 
 #include <filesystem>
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/model_files.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -56,12 +58,28 @@ Json nightly(const ImportOptions& options, const std::string& pack) {
           {"job", {{"name", options.name}, {"model", options.name}, {"global", {{"pack", pack}}}}}};
 }
 
+// Opened here and handed over: the service may not enter every folder of ours. What cannot be opened
+// is left out, and the daemon says what it misses.
+Json open_files(const std::filesystem::path& folder, std::vector<UniqueFd>& open) {
+  Json numbers = Json::object();
+  for (const std::string_view name : kModelFiles) {
+    UniqueFd file(::open((folder / name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) continue;
+    numbers[std::string(name)] = open.size();
+    open.push_back(std::move(file));
+  }
+  return numbers;
+}
+
 int import(Session& session, const ImportOptions& options) {
   const std::string path = absolute(options.path);
   const std::string pack = options.nightly ? pack_of(options) : "";
-  const Json reply =
-      session.call("model.import",
-                   {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}});
+  Json params = {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}};
+  std::vector<UniqueFd> open;
+  if (Json files = open_files(path, open); !files.empty()) params["files"] = std::move(files);
+  std::vector<int> descriptors;
+  for (const UniqueFd& file : open) descriptors.push_back(file.get());
+  const Json reply = session.call("model.import", params, descriptors);
   const bool printed =
       options.nightly ? session.printed_json_line(reply) : session.printed_json(reply);
   if (!printed) session.console.print(title(reply) + " imported: " + cell(reply["summary"]));

@@ -25,7 +25,10 @@ std::string complaint_about(const std::string& pack) {
     require_readable(pack);
     return {};
   } catch (const Error& error) {
-    return error.what();
+    if (error.code() != ErrorCode::kIo) return error.what();
+    return std::string(error.what()) +
+           ". A pack is needed in every night: copy it to where moild may read it, such as "
+           "/var/lib/moil-packs, or let the service see its folder (docs/security.md)";
   }
 }
 

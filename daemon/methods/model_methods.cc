@@ -4,6 +4,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/model_files.h"
 #include "daemon/new_names.h"
 #include "daemon/service/service.h"
 
@@ -22,6 +23,7 @@ const Fields<ImportRequest>& fields_of(const ImportRequest*) {
       field("name", &ImportRequest::name, Need::kRequired, check_new_name),
       field("path", &ImportRequest::path, Need::kRequired, check_source),
       field("activate", &ImportRequest::activate),
+      field("files", &ImportRequest::files),
   };
   return table;
 }
@@ -143,9 +145,35 @@ Json anchor(Service& s, const Call& call) {
   return {{"model", params.model}, {"version", anchor.version}, {"named", anchor.named}};
 }
 
-void import(Service& s, const Call& call, const Responder& responder) {
+// The descriptors that came along, by the names of the files that they are.
+std::map<std::string, int> handed_over(const Json& files, const Call& call) {
+  const std::string what = "the parameters of model.import";
+  if (!files.is_object())
+    throw ValidationError(what, {{"/files", "expected an object, found " + describe(files)}});
+  std::map<std::string, int> open;
+  FieldErrors errors;
+  for (const auto& [name, number] : files.items()) {
+    const std::string at = pointer_to("/files", name);
+    const std::vector<std::string> known(kModelFiles.begin(), kModelFiles.end());
+    if (std::ranges::find(known, name) == known.end()) {
+      errors.push_back({at, unknown_message("file", name.substr(0, 200), known)});
+    } else if (!number.is_number_unsigned() || number.get<std::uint64_t>() >= call.files.size()) {
+      errors.push_back({at, "expected the number of a descriptor that came along (" +
+                                std::to_string(call.files.size()) + " did), found " +
+                                describe(number)});
+    } else {
+      open[name] = call.files[number.get<std::size_t>()].get();
+    }
+  }
+  if (!errors.empty()) throw ValidationError(what, std::move(errors));
+  return open;
+}
+
+void import(Service& s, Call& call, const Responder& responder) {
   const auto params = read_fields<ImportRequest>(call.params, "the parameters of model.import");
-  s.importer.start(params, responder);
+  const auto files = handed_over(params.files, call);
+  const auto owner = std::make_shared<Call>(std::move(call));
+  s.importer.start(params, files, owner, responder);
 }
 
 void predict(Service& s, Call& call, const Responder& responder) {

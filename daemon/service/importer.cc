@@ -8,12 +8,13 @@ Importer::Importer(WorkerCalls& calls, const WorkerCommand& command, const State
                    Database& db, ModelStore& models)
     : calls_(calls), command_(command), layout_(layout), db_(db), models_(models) {}
 
-void Importer::start(const ImportRequest& request, const Responder& responder) {
+void Importer::start(const ImportRequest& request, const std::map<std::string, int>& files,
+                     const std::shared_ptr<const void>& owner, const Responder& responder) {
   const auto active = models_.active(request.name);
   const auto parent = active ? std::optional(active->version) : std::nullopt;
   const std::int64_t version = models_.reserve(request.name, parent, std::nullopt);
   WorkerCalls::Answer answer;
-  answer.result = [this, request, version, responder](const Json& result) {
+  answer.result = [this, request, version, responder, owner](const Json& result) {
     responder.result(record(request, version, result));
   };
   answer.error = [this, request, version, responder](std::exception_ptr error) {
@@ -21,7 +22,7 @@ void Importer::start(const ImportRequest& request, const Responder& responder) {
     models_.discard(request.name, version);
   };
   try {
-    calls_.start(command_.import(request.path, request.name, version), std::move(answer));
+    calls_.start(command_.import(request.path, files, request.name, version), std::move(answer));
   } catch (...) {
     models_.discard(request.name, version);
     throw;

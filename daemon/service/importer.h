@@ -2,6 +2,8 @@
 // daemon reads none of it. Loop thread only.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 
 #include "daemon/rpc/method.h"
@@ -15,6 +17,9 @@ struct ImportRequest {
   std::string name;
   std::string path;
   bool activate = true;
+  // Of the model's files, by name: the number of the descriptor that came along; empty: the worker
+  // opens them below `path`.
+  Json files = Json::object();
 };
 
 class Importer {
@@ -23,7 +28,9 @@ class Importer {
            Database& db, ModelStore& models);
 
   // Answers when the worker is done. kResourceExhausted where too many workers run.
-  void start(const ImportRequest& request, const Responder& responder);
+  // `files` by name: open ones, which the call owns.
+  void start(const ImportRequest& request, const std::map<std::string, int>& files,
+             const std::shared_ptr<const void>& owner, const Responder& responder);
 
  private:
   Json record(const ImportRequest& request, std::int64_t version, const Json& result);

@@ -29,11 +29,18 @@ ProcessOptions WorkerCommand::run(const JobFile& job) const {
                  job.threads);
 }
 
-ProcessOptions WorkerCommand::import(const std::filesystem::path& source, const std::string& model,
-                                     std::int64_t version) const {
-  return options({program_, "import", "--source", source.string(), "--model", model, "--version",
-                  std::to_string(version), "--state-dir", layout_.root().string()},
-                 1);
+ProcessOptions WorkerCommand::import(const std::filesystem::path& source,
+                                     const std::map<std::string, int>& files,
+                                     const std::string& model, std::int64_t version) const {
+  std::vector<std::string> arguments{program_,    "import",        "--source",
+                                     source,      "--model",       model,
+                                     "--version", std::to_string(version), "--state-dir",
+                                     layout_.root()};
+  for (const auto& [name, fd] : files)
+    arguments.insert(arguments.end(), {"--file", name + "=" + std::to_string(fd)});
+  ProcessOptions process = options(std::move(arguments), 1);
+  for (const auto& [name, fd] : files) process.keep_open.push_back(fd);
+  return process;
 }
 
 ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int threads,

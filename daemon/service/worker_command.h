@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ class WorkerCommand {
   WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock);
 
   ProcessOptions run(const JobFile& job) const;
-  ProcessOptions import(const std::filesystem::path& source, const std::string& model,
+  // files: open ones of the model, by name, which must stay open until the worker was started; empty:
+  // those in `source`.
+  ProcessOptions import(const std::filesystem::path& source,
+                        const std::map<std::string, int>& files, const std::string& model,
                         std::int64_t version) const;
   // options: further words, "--picture", "--timing" or "--check".
   ProcessOptions plan(const std::filesystem::path& job_file, int threads,

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
+#include <iostream>
 #include <new>
 
 #include "base/access.h"
@@ -19,6 +20,8 @@
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "daemon/night/prediction.h"
+#include "daemon/worker/confinement.h"
+#include "daemon/worker/handed_over.h"
 #include "datasets/labels/label_types.h"
 
 namespace {
@@ -41,7 +44,8 @@ int exit_code_of(moil::ErrorCode code) {
 struct Arguments {
   std::string job_file, state_dir, source, model;
   std::int64_t version = 0;
-  int reply = -1;  // a descriptor
+  int reply = -1;                  // a descriptor
+  std::vector<std::string> files;  // NAME=DESCRIPTOR
   moil::night::PlanRequest plan;
   std::vector<int> images;  // descriptors
   std::size_t top = 5;
@@ -51,9 +55,15 @@ moil::daemon::JobFile read_job_file(const std::string& path) {
   return moil::daemon::job_file_from_json(moil::daemon::Json::parse(moil::read_text(path)));
 }
 
+void confine(const moil::worker::Needs& needs) {
+  const std::string missing = moil::worker::confine(needs);
+  if (!missing.empty()) std::cerr << "moil-worker: " << missing << "\n";
+}
+
 int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const auto file = read_job_file(arguments.job_file);
   const moil::daemon::StateLayout layout(arguments.state_dir);
+  confine(moil::worker::needs_of_night(layout, file));
   if (!moil::night::run_night(layout, file, events, stop)) return moil::daemon::kExitCheckpointed;
   events.result();
   return moil::daemon::kExitDone;
@@ -68,18 +78,31 @@ int answer(const Arguments& arguments, moil::daemon::EventWriter& events,
 
 int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  return answer(arguments, events,
-                moil::night::plan_job(layout, read_job_file(arguments.job_file), arguments.plan));
+  const auto file = read_job_file(arguments.job_file);
+  confine(moil::worker::needs_of_plan(layout, arguments.job_file, file));
+  return answer(arguments, events, moil::night::plan_job(layout, file, arguments.plan));
 }
 
 int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  return answer(arguments, events,
-                to_json(moil::night::import_model(arguments.source, layout, arguments.model,
-                                                  arguments.version)));
+  confine(moil::worker::needs_of_import(layout, arguments.source, arguments.model));
+  const auto import_from = [&](const std::filesystem::path& source) {
+    return answer(arguments, events,
+                  to_json(moil::night::import_model(source, layout, arguments.model,
+                                                    arguments.version)));
+  };
+  if (arguments.files.empty()) return import_from(arguments.source);
+  const auto received = layout.incoming(arguments.model, arguments.version);
+  moil::worker::take_over(arguments.files, received);
+  try {
+    return import_from(received);
+  } catch (const moil::Error& error) {  // in the words of who has the files
+    throw moil::Error(error.code(), moil::worker::named_after(arguments.source, received, error.what()));
+  }
 }
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine(moil::worker::needs_of_prediction(arguments.source));
   std::vector<moil::night::ReadSample> images;
   for (const int fd : arguments.images)
     images.emplace_back([fd] { return moil::read_descriptor(fd, moil::data::kMaxSampleBytes); });
@@ -135,6 +158,7 @@ int main(int argc, char** argv) {
   CLI::App* import_command =
       app.add_subcommand("import", "Check a model folder and put it into the store");
   import_command->add_option("--source", arguments.source, "The model's folder")->required();
+  import_command->add_option("--file", arguments.files, "NAME=DESCRIPTOR of what is open already");
   import_command->add_option("--model", arguments.model, "Its name in the store")->required();
   import_command->add_option("--version", arguments.version, "Its version")->required();
   import_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();

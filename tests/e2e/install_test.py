@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -51,6 +52,21 @@ class InstallTest(unittest.TestCase):
         self.assertIn('"poll_seconds": 7.0', told)
         helped = subprocess.run([moild, "--help"], capture_output=True, text=True, check=True).stdout
         self.assertIn(str(config), helped.replace("\n", ""))
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is missing")
+    def test_the_unit_exposes_little(self) -> None:
+        unit = self.install(self.folder / "prefix") / "lib/systemd/system/moild.service"
+        command = ["systemd-analyze", "security", "--offline=yes", "--no-pager", unit]
+        told = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
+        level = re.search(r"Overall exposure level[^:]*: ([\d.]+)", told.stdout)
+        assert level, told.stdout + told.stderr
+        self.assertLessEqual(float(level[1]), 1.5, told.stdout)
+        # What it says is understood, and the worker may confine itself further.
+        checked = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True)
+        complaints = [line for line in checked.stderr.splitlines() if "moild.service" in line]
+        self.assertEqual(complaints, [])
+        for call in ("seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"):
+            self.assertRegex(unit.read_text(), rf"SystemCallFilter=.*\b{call}\b")
 
     def test_a_stage_as_packages_use_it(self) -> None:
         prefix = Path("/opt/moild-of-a-test")

@@ -335,6 +335,8 @@ class OthersFilesTest(unittest.TestCase):
         shutil.copytree(world.pretrained.pack, home / "pack")
         for parent in (world.folder, folder):
             parent.chmod(0o755)
+        for file in (home / "model").iterdir():
+            file.chmod(0o600)
         home.chmod(0o700)
         for name in ("moild", "moil-worker"):
             shutil.copy(program(name), folder)
@@ -355,10 +357,22 @@ class OthersFilesTest(unittest.TestCase):
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True).stderr
 
         stop = f"may not enter the folder {home} (mode 0700, of user root)"
-        self.assertIn(stop, said("model", "import", home / "model", "--name", MODEL))
+        # moilctl opens the model's files itself; whoever only names the folder is told.
+        self.assertEqual(said("model", "import", home / "model", "--name", MODEL), "")
+        with closing(socket.socket(socket.AF_UNIX)) as client:
+            client.connect(str(service / "sock"))
+            request = {"jsonrpc": "2.0", "id": 1, "method": "model.import",
+                       "params": {"name": "other", "path": str(home / "model")}}
+            client.sendall(json.dumps(request).encode() + b"\n")
+            self.assertIn(stop, json.loads(client.makefile().readline())["error"]["message"])
+        # A file that is wrong is named as its owner knows it.
+        (home / "model/labels.json").write_text("[1]")
+        self.assertIn(str(home / "model/labels.json"), said("model", "import", home / "model", "--name", "wrong"))
         file = folder / "job.json"
         file.write_text(json.dumps(world.spec(ROW, **{"global": {"pack": str(home / "pack")}})))
-        self.assertIn(stop, said("job", "submit", file))
+        refusal = said("job", "submit", file)
+        self.assertIn(stop, refusal)
+        self.assertIn("A pack is needed in every night: copy it", refusal)
 
 
 class StateFolderTest(unittest.TestCase):

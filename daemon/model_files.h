@@ -1,0 +1,13 @@
+// The files of a model's folder (night/model_folder.h says what they are), which a client may hand
+// over open.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace moil::daemon {
+
+inline constexpr std::array<std::string_view, 5> kModelFiles = {
+    "model.json", "weights.safetensors", "labels.json", "preprocessing.json", "task.json"};
+
+}  // namespace moil::daemon

@@ -1,0 +1,76 @@
+#include "daemon/worker/handed_over.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "base/disk_full.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/model_files.h"
+
+namespace moil::worker {
+namespace {
+
+struct File {
+  std::string name;
+  int descriptor;
+};
+
+File parsed(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  File file{text.substr(0, equals), -1};
+  const bool is_known = std::ranges::find(daemon::kModelFiles, file.name) != daemon::kModelFiles.end();
+  if (equals != std::string::npos)
+    std::from_chars(text.data() + equals + 1, text.data() + text.size(), file.descriptor);
+  if (!is_known || file.descriptor < 0)
+    throw Error(ErrorCode::kInvalidArgument, "\"" + text + "\" is no file of a model that was handed over");
+  return file;
+}
+
+void copy(const File& from, const std::filesystem::path& to) {
+  struct stat info {};
+  if (::fstat(from.descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+    throw Error(ErrorCode::kInvalidArgument, from.name + " is not a regular file");
+  const UniqueFd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!copy) throw_write_error("cannot create " + to.string(), errno);
+  std::vector<char> chunk(std::size_t{1} << 20);
+  for (off_t at = 0; at < info.st_size;) {
+    const ssize_t n = ::pread(from.descriptor, chunk.data(), chunk.size(), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("cannot read " + from.name, errno);
+    if (n == 0) break;  // it became shorter
+    for (ssize_t written = 0; written < n;) {
+      const ssize_t m = ::write(copy.get(), chunk.data() + written, static_cast<std::size_t>(n - written));
+      if (m < 0 && errno == EINTR) continue;
+      if (m < 0) throw_write_error("cannot write " + to.string(), errno);
+      written += m;
+    }
+    at += n;
+  }
+}
+
+}  // namespace
+
+void take_over(const std::vector<std::string>& files, const std::filesystem::path& folder) {
+  std::filesystem::remove_all(folder);
+  make_private_folder(folder);
+  for (const std::string& text : files) {
+    const File file = parsed(text);
+    copy(file, folder / file.name);
+  }
+}
+
+std::string named_after(const std::filesystem::path& named, const std::filesystem::path& copied,
+                        std::string text) {
+  for (std::size_t at = 0; (at = text.find(copied.native(), at)) != std::string::npos;
+       at += named.native().size())
+    text.replace(at, copied.native().size(), named.native());
+  return text;
+}
+
+}  // namespace moil::worker
