@@ -39,11 +39,16 @@ class Daemon:
         return words + (["--config", str(self._config)] if self._config else [])
 
     def start(self) -> None:
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment
-            )
+        self.start_without_waiting({})
         self._wait_until_it_answers(30)
+
+    def start_without_waiting(self, further: dict[str, str]) -> None:
+        """`further` settings of the environment are for this start alone."""
+        with self.log.open("ab") as log:
+            environment = self._environment | further
+            self._process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+            )
 
     def stop(self) -> int:
         """Asks it to end and returns its exit code."""
