@@ -62,7 +62,7 @@ def report(figures: Figures) -> None:
     print(
         f"\n{figures.requests} requests of {figures.clients} clients, {figures.lost} lost; system.status: p50 {figures.p50_ms} ms, "
         f"p99 {figures.p99_ms} ms ({figures.p99_ms_calm} ms, and {figures.p99_ms_trouble} ms beside clients that behave badly)\n"
-        f"idle: {figures.rss_idle / 2**20:.1f} MiB, after the load {figures.rss_after_load / 2**20:.1f} MiB; "
+        f"{figures.cpu_ms_per_request} ms of CPU a request; idle: {figures.rss_idle / 2**20:.1f} MiB ({figures.rss_started / 2**20:.1f} MiB just after the start), after the load {figures.rss_after_load / 2**20:.1f} MiB; "
         f"ready after {figures.ready_ms} ms; exposure {figures.exposure}; load of the machine before {figures.load_average:.1f}"
     )
     for name, told in figures.trouble.items():

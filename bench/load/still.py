@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -33,6 +34,12 @@ def resident_bytes(process: int) -> int:
     found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
     assert found, status
     return 1024 * int(found[1])
+
+
+def cpu_seconds(process: int) -> float:
+    """Of the process alone, without its children."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def exposure() -> float | None:

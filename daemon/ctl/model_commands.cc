@@ -58,8 +58,8 @@ Json nightly(const ImportOptions& options, const std::string& pack) {
           {"job", {{"name", options.name}, {"model", options.name}, {"global", {{"pack", pack}}}}}};
 }
 
-// Opened here and handed over: the service may not enter every folder of ours. What cannot be opened
-// is left out, and the daemon says what it misses.
+// Opened here and handed over: the service may not enter every folder of ours. What cannot be
+// opened is left out, and the daemon says what it misses.
 Json open_files(const std::filesystem::path& folder, std::vector<UniqueFd>& open) {
   Json numbers = Json::object();
   for (const std::string_view name : kModelFiles) {

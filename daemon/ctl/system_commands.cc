@@ -112,8 +112,8 @@ int methods(Session& session, const NoOptions&) {
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"METHOD", "SINCE", "ROLE", "WHAT"}};
   for (const Json& method : reply["methods"]) {
-    rows.push_back({cell(method["name"]), cell(method["since"]),
-                    cell(method.value("role", Json())), cell(method["summary"])});
+    rows.push_back({cell(method["name"]), cell(method["since"]), cell(method.value("role", Json())),
+                    cell(method["summary"])});
   }
   session.console.table(rows);
   return EX_OK;

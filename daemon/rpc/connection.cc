@@ -211,8 +211,8 @@ bool Connection::take_one() {
 }
 
 bool Connection::paused() const {
-  return alone_ || pace_timer_ != 0 || in_flight_ >= limits_.in_flight || in_flight_bytes_ >= limits_.request_bytes ||
-         !has_room();
+  return alone_ || pace_timer_ != 0 || in_flight_ >= limits_.in_flight ||
+         in_flight_bytes_ >= limits_.request_bytes || !has_room();
 }
 
 void Connection::close_if_done() {

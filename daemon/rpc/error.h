@@ -4,8 +4,8 @@
 //   not_found -32001   already_exists -32002   failed_precondition -32003
 //   resource_exhausted -32004   io -32005   cancelled -32006   unimplemented -32007
 //   bad_data -32008   internal -32603   permission_denied -32009
-// Every error carries data.code, the stable name of moil::ErrorCode; permission_denied alone is of the
-// wire and has none there. Thread-safe.
+// Every error carries data.code, the stable name of moil::ErrorCode; permission_denied alone is of
+// the wire and has none there. Thread-safe.
 #pragma once
 
 #include <exception>

@@ -13,9 +13,9 @@ struct Limits {
   std::size_t clients = 512;
   std::size_t clients_per_user = 256;  // so that one user leaves room for the others
   double requests_per_second = 500;    // of one client; what comes faster waits
-  std::size_t batch = 100;       // requests in one line
-  std::size_t in_flight = 64;    // requests not answered yet
-  std::size_t descriptors = 64;  // sent along with one request
+  std::size_t batch = 100;             // requests in one line
+  std::size_t in_flight = 64;          // requests not answered yet
+  std::size_t descriptors = 64;        // sent along with one request
   int nesting = 64;
   std::chrono::milliseconds request_time{10'000};  // from a line's first byte to its end
   std::chrono::milliseconds output_time{30'000};   // without the client reading a byte

@@ -50,7 +50,7 @@ struct Method {
     kDeferred,    // `defer` runs on the loop's thread and answers later
   };
   std::string name;
-  std::string since;  // the version of moild that brought it
+  std::string since;         // the version of moild that brought it
   Role role = Role::kAdmin;  // that a client must have before the method answers it
   std::string summary;
   Where where = Where::kLoop;

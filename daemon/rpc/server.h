@@ -1,11 +1,10 @@
 // The listening Unix socket and its clients.
 //
-// Whom `Access` serves may connect: the socket file has mode 0600 where it serves nobody but root and
-// the daemon's own user, 0660 where it serves a single group that the file can be given to, else
-// 0666. Every client is asked for by the system's word (SO_PEERCRED, SO_PEERGROUPS) as well, and
-// keeps the role that it has then. The socket of a dead daemon is replaced, and nothing else; the
-// lock on the state folder, not the socket, says whether a daemon is running.
-// Loop thread only.
+// Whom `Access` serves may connect: the socket file has mode 0600 where it serves nobody but root
+// and the daemon's own user, 0660 where it serves a single group that the file can be given to,
+// else 0666. Every client is asked for by the system's word (SO_PEERCRED, SO_PEERGROUPS) as well,
+// and keeps the role that it has then. The socket of a dead daemon is replaced, and nothing else;
+// the lock on the state folder, not the socket, says whether a daemon is running. Loop thread only.
 #pragma once
 
 #include <sys/types.h>

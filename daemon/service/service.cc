@@ -63,7 +63,8 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       outside(loop, limits.file_time),
       background(loop) {
   for (const std::string& name : access.unknown())
-    spdlog::warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
+    spdlog::warn("access.{}: there is no such user or group; moild looks again when it restarts",
+                 name);
   reserve.for_record([&] { recover(jobs, models); });
   scheduler.settle_found();
   forgetting.resume();

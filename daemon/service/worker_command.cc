@@ -32,10 +32,10 @@ ProcessOptions WorkerCommand::run(const JobFile& job) const {
 ProcessOptions WorkerCommand::import(const std::filesystem::path& source,
                                      const std::map<std::string, int>& files,
                                      const std::string& model, std::int64_t version) const {
-  std::vector<std::string> arguments{program_,    "import",        "--source",
-                                     source,      "--model",       model,
-                                     "--version", std::to_string(version), "--state-dir",
-                                     layout_.root()};
+  std::vector<std::string> arguments{
+      program_,      "import",      "--source",  source,
+      "--model",     model,         "--version", std::to_string(version),
+      "--state-dir", layout_.root()};
   for (const auto& [name, fd] : files)
     arguments.insert(arguments.end(), {"--file", name + "=" + std::to_string(fd)});
   ProcessOptions process = options(std::move(arguments), 1);

@@ -19,8 +19,8 @@ class WorkerCommand {
   WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock);
 
   ProcessOptions run(const JobFile& job) const;
-  // files: open ones of the model, by name, which must stay open until the worker was started; empty:
-  // those in `source`.
+  // files: open ones of the model, by name, which must stay open until the worker was started;
+  // empty: those in `source`.
   ProcessOptions import(const std::filesystem::path& source,
                         const std::map<std::string, int>& files, const std::string& model,
                         std::int64_t version) const;

@@ -28,8 +28,8 @@ constexpr bool kUnderSanitizer = false;
 
 // Libraries, the C library's settings, time zones, and users' names for messages.
 constexpr const char* kSystem[] = {"/usr", "/lib", "/lib64"};
-constexpr const char* kSettings[] = {"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime",
-                                     "/etc/nsswitch.conf", "/etc/passwd", "/etc/group"};
+constexpr const char* kSettings[] = {"/etc/ld.so.cache",   "/etc/ld.so.preload", "/etc/localtime",
+                                     "/etc/nsswitch.conf", "/etc/passwd",        "/etc/group"};
 // What machine this is, and what this process takes of it. Other processes stay closed: Landlock
 // refuses what ptrace(2) would be refused.
 constexpr const char* kMachine[] = {"/proc", "/sys/devices/system", "/sys/fs/cgroup"};
@@ -100,7 +100,9 @@ Needs needs_of_import(const daemon::StateLayout& layout, const fs::path& source,
   return needs;
 }
 
-Needs needs_of_prediction(const fs::path& model) { return {.read = {model}, .update = {}, .change = {}}; }
+Needs needs_of_prediction(const fs::path& model) {
+  return {.read = {model}, .update = {}, .change = {}};
+}
 
 std::string confine(const Needs& needs) {
   for (const fs::path& folder : needs.change) make_private_folder(folder);

@@ -24,11 +24,13 @@ struct File {
 File parsed(const std::string& text) {
   const std::size_t equals = text.find('=');
   File file{text.substr(0, equals), -1};
-  const bool is_known = std::ranges::find(daemon::kModelFiles, file.name) != daemon::kModelFiles.end();
+  const bool is_known =
+      std::ranges::find(daemon::kModelFiles, file.name) != daemon::kModelFiles.end();
   if (equals != std::string::npos)
     std::from_chars(text.data() + equals + 1, text.data() + text.size(), file.descriptor);
   if (!is_known || file.descriptor < 0)
-    throw Error(ErrorCode::kInvalidArgument, "\"" + text + "\" is no file of a model that was handed over");
+    throw Error(ErrorCode::kInvalidArgument,
+                "\"" + text + "\" is no file of a model that was handed over");
   return file;
 }
 
@@ -45,7 +47,8 @@ void copy(const File& from, const std::filesystem::path& to) {
     if (n < 0) throw system_error("cannot read " + from.name, errno);
     if (n == 0) break;  // it became shorter
     for (ssize_t written = 0; written < n;) {
-      const ssize_t m = ::write(copy.get(), chunk.data() + written, static_cast<std::size_t>(n - written));
+      const ssize_t m =
+          ::write(copy.get(), chunk.data() + written, static_cast<std::size_t>(n - written));
       if (m < 0 && errno == EINTR) continue;
       if (m < 0) throw_write_error("cannot write " + to.string(), errno);
       written += m;

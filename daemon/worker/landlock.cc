@@ -51,7 +51,7 @@ struct __attribute__((packed)) PathRule {
 };
 
 constexpr unsigned kAskForVersion = 1, kRuleOfPath = 1;
-constexpr std::uint64_t kTcp = 3;              // bind and connect
+constexpr std::uint64_t kTcp = 3;               // bind and connect
 constexpr std::uint64_t kForeignProcesses = 3;  // their abstract sockets; signals to them
 
 std::uint64_t known_rights(int version) {
@@ -84,7 +84,8 @@ void Landlock::grant(const std::filesystem::path& path, std::uint64_t rights) {
   const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!place) return;
   struct stat info {};
-  if (::fstat(place.get(), &info) != 0) throw system_error("cannot look at " + path.string(), errno);
+  if (::fstat(place.get(), &info) != 0)
+    throw system_error("cannot look at " + path.string(), errno);
   if (!S_ISDIR(info.st_mode)) rights &= kOfFiles;
   const PathRule rule{rights & known_rights(version_), place.get()};
   if (::syscall(SYS_landlock_add_rule, rules_.get(), kRuleOfPath, &rule, 0) != 0)

@@ -55,7 +55,7 @@ moil::daemon::JobFile read_job_file(const std::string& path) {
   return moil::daemon::job_file_from_json(moil::daemon::Json::parse(moil::read_text(path)));
 }
 
-void confine(const moil::worker::Needs& needs) {
+void confine_to(const moil::worker::Needs& needs) {
   const std::string missing = moil::worker::confine(needs);
   if (!missing.empty()) std::cerr << "moil-worker: " << missing << "\n";
 }
@@ -63,7 +63,7 @@ void confine(const moil::worker::Needs& needs) {
 int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const auto file = read_job_file(arguments.job_file);
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  confine(moil::worker::needs_of_night(layout, file));
+  confine_to(moil::worker::needs_of_night(layout, file));
   if (!moil::night::run_night(layout, file, events, stop)) return moil::daemon::kExitCheckpointed;
   events.result();
   return moil::daemon::kExitDone;
@@ -79,17 +79,17 @@ int answer(const Arguments& arguments, moil::daemon::EventWriter& events,
 int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
   const auto file = read_job_file(arguments.job_file);
-  confine(moil::worker::needs_of_plan(layout, arguments.job_file, file));
+  confine_to(moil::worker::needs_of_plan(layout, arguments.job_file, file));
   return answer(arguments, events, moil::night::plan_job(layout, file, arguments.plan));
 }
 
 int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  confine(moil::worker::needs_of_import(layout, arguments.source, arguments.model));
+  confine_to(moil::worker::needs_of_import(layout, arguments.source, arguments.model));
   const auto import_from = [&](const std::filesystem::path& source) {
-    return answer(arguments, events,
-                  to_json(moil::night::import_model(source, layout, arguments.model,
-                                                    arguments.version)));
+    return answer(
+        arguments, events,
+        to_json(moil::night::import_model(source, layout, arguments.model, arguments.version)));
   };
   if (arguments.files.empty()) return import_from(arguments.source);
   const auto received = layout.incoming(arguments.model, arguments.version);
@@ -97,12 +97,13 @@ int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   try {
     return import_from(received);
   } catch (const moil::Error& error) {  // in the words of who has the files
-    throw moil::Error(error.code(), moil::worker::named_after(arguments.source, received, error.what()));
+    throw moil::Error(error.code(),
+                      moil::worker::named_after(arguments.source, received, error.what()));
   }
 }
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
-  confine(moil::worker::needs_of_prediction(arguments.source));
+  confine_to(moil::worker::needs_of_prediction(arguments.source));
   std::vector<moil::night::ReadSample> images;
   for (const int fd : arguments.images)
     images.emplace_back([fd] { return moil::read_descriptor(fd, moil::data::kMaxSampleBytes); });

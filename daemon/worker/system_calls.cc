@@ -30,8 +30,7 @@ constexpr const char* kRefused[] = {
     "fanotify_init",
     // other identities
     "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid",
-    "setgroups", "capset", "sethostname", "setdomainname", "chown", "fchown", "lchown",
-    "fchownat",
+    "setgroups", "capset", "sethostname", "setdomainname", "chown", "fchown", "lchown", "fchownat",
     // the kernel
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
     "io_uring_register", "add_key", "request_key", "keyctl", "kexec_load", "kexec_file_load",
@@ -69,7 +68,8 @@ void refuse_by_argument(const Filter& filter) {
   refuse(filter, "clone3", ENOSYS);
   refuse_where(filter, SCMP_SYS(kill), {0, SCMP_CMP_NE, self, 0});
   refuse_where(filter, SCMP_SYS(tgkill), {0, SCMP_CMP_NE, self, 0});
-  // Words put into the terminal of who runs moild by hand; the kernel looks at the lower half alone.
+  // Words put into the terminal of who runs moild by hand; the kernel looks at the lower half
+  // alone.
   refuse_where(filter, SCMP_SYS(ioctl), {1, SCMP_CMP_MASKED_EQ, 0xffffffffU, TIOCSTI});
 }
 

@@ -183,8 +183,7 @@ TEST(ClientsOfAUser, LeaveRoomForOthers) {
   }));
   Line third(server.socket());
   const std::string message = third.read()["error"]["message"];
-  EXPECT_EQ(message,
-            "2 clients of user " + std::to_string(::geteuid()) + " are connected already");
+  EXPECT_EQ(message, "2 clients of user " + std::to_string(::geteuid()) + " are connected already");
 }
 
 TEST(PaceOfAClient, WhatComesTooFastWaitsAndIsAnswered) {
@@ -199,7 +198,7 @@ TEST(PaceOfAClient, WhatComesTooFastWaitsAndIsAnswered) {
   Line greedy(server.socket());
   const auto begin = std::chrono::steady_clock::now();
   greedy.send(batch + "\n" + one + "\n" + one + "\n");
-  EXPECT_EQ(greedy.read().size(), 50U);  // at once
+  EXPECT_EQ(greedy.read().size(), 50U);                                   // at once
   EXPECT_TRUE(ask(server.socket(), "system.status").contains("result"));  // the others do not wait
   EXPECT_TRUE(greedy.read().contains("result"));
   EXPECT_TRUE(greedy.read().contains("result"));

@@ -91,10 +91,9 @@ TEST_F(Files, NothingIsMadeOrChangedOutsideTheFoldersOfTheJob) {
                                         (folder_ / "other" / "moved").c_str()));
               }),
               testing::AnyOf(EACCES, EXDEV));
-  EXPECT_EQ(confined([&] {
-              return outcome(::symlink("file", (folder_ / "job" / "link").c_str()));
-            }),
-            EACCES);
+  EXPECT_EQ(
+      confined([&] { return outcome(::symlink("file", (folder_ / "job" / "link").c_str())); }),
+      EACCES);
   EXPECT_TRUE(fs::exists(folder_ / "other" / "file"));
 }
 
@@ -231,8 +230,8 @@ TEST_F(SystemCalls, OtherProcessesAreLeftAlone) {
 
 TEST_F(SystemCalls, CodeThatIsCompiledAtRunTimeRuns) {
   EXPECT_EQ(confined([] {
-              void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+              void* page =
+                  ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
               return outcome(::mprotect(page, 4096, PROT_READ | PROT_EXEC));
             }),
             0);
