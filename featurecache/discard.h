@@ -20,7 +20,11 @@ class Unusable : public Error {
 // keeps what they have. Throws kIo.
 void discard(const std::filesystem::path& folder);
 
-// What discard() did not come to the end of, where it can be removed now.
+// The same of what is in the folder, which stays, for a process that may not touch what lies beside
+// it; what is no folder is left.
+void discard_content(const std::filesystem::path& folder);
+
+// What discard() or discard_content() did not come to the end of, where it can be removed now.
 void remove_discarded(const std::filesystem::path& folder);
 
 }  // namespace moil::cache

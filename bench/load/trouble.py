@@ -31,11 +31,16 @@ def _connected(path: Path) -> socket.socket:
 
 def _silent(path: Path, end: Event) -> dict[str, Any]:
     """One client says nothing for the whole time, one begins a request and does not end it."""
-    quiet, half = _connected(path), _connected(path)
+    with _connected(path) as quiet, _connected(path) as half:
+        return _say_nothing(quiet, half, end)
+
+
+def _say_nothing(quiet: socket.socket, half: socket.socket, end: Event) -> dict[str, Any]:
     half.sendall(_STATUS[:20])
     end.wait()
     quiet.sendall(_STATUS)
-    return {"is_served": b'"result"' in quiet.makefile("rb").readline()}
+    with quiet.makefile("rb") as lines:
+        return {"is_served": b'"result"' in lines.readline()}
 
 
 def _slow(path: Path, end: Event) -> dict[str, Any]:
@@ -53,6 +58,7 @@ def _slow(path: Path, end: Event) -> dict[str, Any]:
         if not end.is_set():
             time.sleep(0.02)
     sender.join()
+    client.close()
     return {"is_served": received == asked, "replies": received}
 
 
@@ -75,6 +81,7 @@ def _greedy(path: Path, end: Event) -> dict[str, Any]:
     seconds = time.monotonic() - began
     client.shutdown(socket.SHUT_WR)
     reader.join(_PATIENCE)
+    client.close()
     return {"is_served": received == sent, "sent": sent, "replies": received, "taken_per_second": round(sent / seconds)}
 
 

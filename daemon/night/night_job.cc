@@ -63,7 +63,7 @@ constexpr int kMostCures = 3;
 
 void rebuild_cache(const daemon::StateLayout& layout, daemon::EventWriter& events,
                    const std::string& why) {
-  cache::discard(layout.cache());
+  cache::discard_content(layout.cache());
   events.note("the cache of feature maps is built anew: " + why);
 }
 
@@ -76,6 +76,14 @@ void distrust_after_crash(const daemon::StateLayout& layout, std::int64_t job,
 }
 
 }  // namespace
+
+void make_place_for_cache(const daemon::StateLayout& layout, daemon::EventWriter& events) {
+  const auto folder = layout.cache();
+  cache::remove_discarded(folder);
+  if (!std::filesystem::exists(folder) || std::filesystem::is_directory(folder)) return;
+  cache::discard(folder);
+  events.note("the cache of feature maps is built anew: what lay in its place was no folder");
+}
 
 // What can be computed again is never the end of a job: where it is damaged it goes, and the night
 // goes on from what is left.

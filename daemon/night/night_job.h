@@ -11,6 +11,10 @@
 
 namespace moil::night {
 
+// Removes what stands in the way of the cache's folder; before the process is confined to the
+// folder itself.
+void make_place_for_cache(const daemon::StateLayout& layout, daemon::EventWriter& events);
+
 // True where the job is done and its result is in its folder (job_result.h), false where `stop` was
 // set and it can be resumed. Throws moil::Error; what is final and what is worth another attempt,
 // worker_protocol.h says.

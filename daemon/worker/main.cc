@@ -63,6 +63,7 @@ void confine_to(const moil::worker::Needs& needs) {
 int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const auto file = read_job_file(arguments.job_file);
   const moil::daemon::StateLayout layout(arguments.state_dir);
+  moil::night::make_place_for_cache(layout, events);
   confine_to(moil::worker::needs_of_night(layout, file));
   if (!moil::night::run_night(layout, file, events, stop)) return moil::daemon::kExitCheckpointed;
   events.result();

@@ -82,6 +82,19 @@ TEST(Damage, WhatCannotBeUsedIsToldAndCanBeDiscarded) {
   expect_discarded(cache, "a file in the place of the folder");
 }
 
+TEST(Damage, ContentIsDiscardedWithinTheFolder) {
+  const TempFolder folder;
+  const auto cache = folder.cache();
+  { fill(*std::make_unique<FeatureCache>(cache), 1, 10, kElements); }
+  std::ofstream(cache / "old.discarded") << "left";
+  std::filesystem::remove(folder.data());
+  std::filesystem::create_directory(folder.data());
+  discard_content(cache);
+  EXPECT_TRUE(std::filesystem::is_empty(cache));
+  FeatureCache fresh(cache);
+  EXPECT_EQ(fresh.stats().entries, 0U);
+}
+
 TEST(Damage, WhatWasLeftOfADiscardedCacheGoesWhenTheNextIsOpened) {
   const TempFolder folder;
   const auto left = folder.cache().string() + ".discarded";
