@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -27,6 +28,7 @@ from night.table import table  # noqa: E402
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the daemon is stopped, too
     options = parse()
     tally, faults = Tally(), []
     with tempfile.TemporaryDirectory(prefix="moil-crash-") as folder:
