@@ -1,11 +1,32 @@
 #include "daemon/state/job_store.h"
 
+#include <spdlog/spdlog.h>
+
 #include "base/error.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {
 namespace {
+
+// What is committed meanwhile does not wait for the disk: it is there after a crash of the daemon,
+// and after a power cut once something was committed that does wait.
+class FlushedLater {
+ public:
+  explicit FlushedLater(Database& db) : db_(db) { db_.run("PRAGMA synchronous = NORMAL"); }
+  ~FlushedLater() {
+    try {
+      db_.run("PRAGMA synchronous = FULL");
+    } catch (const std::exception& error) {
+      spdlog::critical("what is acknowledged may not survive a power cut: {}", error.what());
+    }
+  }
+  FlushedLater(const FlushedLater&) = delete;
+  FlushedLater& operator=(const FlushedLater&) = delete;
+
+ private:
+  Database& db_;
+};
 
 constexpr const char* kAll =
     "SELECT id, name, model, spec, state, ignore_window, cancelling, submitted_at, started_at, "
@@ -296,6 +317,7 @@ void JobStore::queue_again(std::int64_t id) {
 }
 
 void JobStore::add_event(std::int64_t id, const Json& body) {
+  const FlushedLater later(db_);
   Transaction transaction(db_, Transaction::Kind::kWrite);
   insert_event(id, body);
   transaction.commit();

@@ -16,10 +16,19 @@ namespace {
 
 using Defaults = std::map<std::string, std::string>;  // by the key's JSON pointer
 
+// A list is one key.
+void add_defaults(Defaults& out, const std::string& pointer, const Json& value) {
+  if (!value.is_object()) {
+    out[pointer] = value.dump();
+    return;
+  }
+  for (const auto& [name, member] : value.items())
+    add_defaults(out, pointer_to(pointer, name), member);
+}
+
 Defaults defaults_of(const Json& document) {
   Defaults out;
-  const Json flat = document.flatten();
-  for (const auto& [pointer, value] : flat.items()) out[pointer] = value.dump();
+  add_defaults(out, "", document);
   return out;
 }
 
