@@ -85,7 +85,8 @@ def _greedy(path: Path, end: Event) -> dict[str, Any]:
     return {"is_served": received == sent, "sent": sent, "replies": received, "taken_per_second": round(sent / seconds)}
 
 
-def _run(work: Callable[[Path, Event], dict[str, Any]], path: Path, end: Event, tell: Connection) -> None:
+def _run(work: Callable[[Path, Event], dict[str, Any]], path: Path, begin: Event, end: Event, tell: Connection) -> None:
+    begin.wait()
     try:
         tell.send(json.dumps(work(path, end)))
     except OSError as error:
@@ -97,17 +98,19 @@ class Trouble:
 
     def __init__(self, path: Path):
         context = multiprocessing.get_context("fork")
-        self._end = context.Event()
+        self._begin, self._end = context.Event(), context.Event()
         self.told: dict[str, dict[str, Any]] = {}
         self._ears: dict[str, Connection] = {}
         self._processes = []
         for name, work in (("silent", _silent), ("slow", _slow), ("greedy", _greedy)):
             self._ears[name], tell = context.Pipe(duplex=False)
-            self._processes.append(context.Process(target=_run, args=(work, path, self._end, tell), daemon=True))
+            self._processes.append(context.Process(target=_run, args=(work, path, self._begin, self._end, tell), daemon=True))
 
     def __enter__(self) -> Trouble:
         for process in self._processes:
             process.start()
+        time.sleep(0.5)  # that starting them is no part of what the others feel
+        self._begin.set()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -4,13 +4,18 @@
 #include <cmath>
 
 namespace moil::daemon {
+namespace {
+
+double at_once(double per_second) { return std::max(1.0, per_second / 5); }
+
+}  // namespace
 
 Pace::Pace(double per_second, Clock::time_point now)
-    : per_second_(per_second), room_(std::max(1.0, per_second)), since_(now) {}
+    : per_second_(per_second), room_(at_once(per_second)), since_(now) {}
 
 double Pace::room_at(Clock::time_point now) const {
   const double gone = std::chrono::duration<double>(now - since_).count();
-  return std::min(std::max(1.0, per_second_), room_ + gone * per_second_);
+  return std::min(at_once(per_second_), room_ + gone * per_second_);
 }
 
 void Pace::take(double requests, Clock::time_point now) {

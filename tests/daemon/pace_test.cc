@@ -10,9 +10,9 @@ namespace {
 
 const Pace::Clock::time_point kStart{};
 
-TEST(Pace, WhatASecondHoldsIsTakenAtOnceAndThenEvenly) {
+TEST(Pace, SomeAreTakenAtOnceAndThenEvenly) {
   Pace pace(10, kStart);
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(pace.pause(kStart), 0ms) << i;
     pace.take(1, kStart);
   }
@@ -26,12 +26,12 @@ TEST(Pace, WhatASecondHoldsIsTakenAtOnceAndThenEvenly) {
 TEST(Pace, ManyAtOnceAreOwedAfterwards) {
   Pace pace(10, kStart);
   pace.take(30, kStart);
-  EXPECT_EQ(pace.pause(kStart), 2100ms);
+  EXPECT_EQ(pace.pause(kStart), 2900ms);
 }
 
-TEST(Pace, AQuietTimeGivesNoMoreThanASecond) {
+TEST(Pace, AQuietTimeGivesNoMore) {
   Pace pace(10, kStart);
-  pace.take(10, kStart + 1h);
+  pace.take(2, kStart + 1h);
   EXPECT_EQ(pace.pause(kStart + 1h), 100ms);
 }
 

@@ -202,7 +202,8 @@ TEST(PaceOfAClient, WhatComesTooFastWaitsAndIsAnswered) {
   EXPECT_TRUE(ask(server.socket(), "system.status").contains("result"));  // the others do not wait
   EXPECT_TRUE(greedy.read().contains("result"));
   EXPECT_TRUE(greedy.read().contains("result"));
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 35ms);  // two fiftieths of a second, rounded
+  // Ten at once, then one every 20 ms.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 800ms);
 }
 
 TEST_F(ProtocolLimits, TheSocketIsPrivate) {

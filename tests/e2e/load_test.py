@@ -34,7 +34,7 @@ class LoadTest(unittest.TestCase):
     def test_those_that_behave_badly_are_served_too(self) -> None:
         for name, told in self.figures.trouble.items():
             self.assertTrue(told["is_served"], f"{name}: {told}")
-        # What is more than the limit waits; 500 at once are free.
+        # What is more than the limit waits; 100 at once are free.
         self.assertLess(self.figures.trouble["greedy"]["taken_per_second"], 1500)
 
     def test_an_idle_daemon_holds_little(self) -> None:
