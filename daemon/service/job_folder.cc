@@ -32,7 +32,7 @@ void JobFolder::prepare(const Job& job, const JobFile& file) const {
   if (job.attempts == 0) return remove(path);
   const auto before = read_job_file(path);
   if (before && before->version == file.version) return;
-  if (!before || before->base_version != file.base_version) drop_work(job.id);
+  if (before && before->base_version != file.base_version) drop_work(job.id);
   remove(path);
 }
 
