@@ -35,6 +35,10 @@ Json Client::next_notification() {
   return first;
 }
 
+bool Client::has_notification() const {
+  return !notifications_.empty() || buffer_.find('\n') != std::string::npos;
+}
+
 void Client::send(const std::string& line, std::span<const int> files) {
   std::size_t sent = 0;
   while (sent < line.size()) {

@@ -30,6 +30,9 @@ class Client {
   // between are kept for next_notification().
   Json call(const std::string& method, const Json& params, std::span<const int> files = {});
   Json next_notification();  // waits
+  // Whether the next one need not be waited for; until then, this becomes readable.
+  bool has_notification() const;
+  int descriptor() const { return socket_.get(); }
 
  private:
   void send(const std::string& line, std::span<const int> files);

@@ -41,6 +41,7 @@ using Action = std::function<int(Session&)>;
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
 void add_job_commands(CLI::App& app, Action& chosen);
 void add_schedule_commands(CLI::App& app, Action& chosen);
+void add_logs_command(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
@@ -48,6 +49,7 @@ void add_label_commands(CLI::App& app, Action& chosen);
 void add_model_commands(CLI::App& app, Action& chosen);
 void add_cache_commands(CLI::App& app, Action& chosen);
 void add_system_commands(CLI::App& app, Action& chosen);
+void add_doctor_command(CLI::App& app, Action& chosen);
 
 // A sub-command `name` of `parent` with its own variables, kept alive by the action.
 template <class Options>

@@ -2,6 +2,7 @@
 
 #include <sysexits.h>
 
+#include "daemon/ctl/event_text.h"
 #include "daemon/ctl/job_report.h"
 
 namespace moil::daemon::ctl {
@@ -35,29 +36,11 @@ void show_progress(Console& console, const Json& event) {
   console.bar(fraction, heading, text);
 }
 
-void show_curve(Console& console, const Json& event) {
-  std::string line = "epoch " + cell(event.value("epoch", Json()));
-  if (event.contains("loss") && event["loss"].is_number()) {
-    line += "  loss " + formatted(event["loss"], "%.4f");
-  }
-  for (const char* which : {"global", "local"}) {
-    if (event.contains(which) && event[which].is_number()) {
-      line += std::string("  ") + which + " " + quality_text(event[which], event);
-    }
-  }
-  console.note(line);
-}
-
 void show(Console& console, std::int64_t job, const Json& event) {
   const std::string kind = event.value("event", "");
   if (kind == "progress") return show_progress(console, event);
-  if (kind == "curve") return show_curve(console, event);
-  if (kind == "note") return console.note(event.value("message", ""));
-  if (kind == "state") {
-    const std::string why = event.value("message", "");
-    console.note("job " + std::to_string(job) + " " + event.value("state", "") +
-                 (why.empty() ? "" : ": " + why));
-  }
+  if (kind == "curve" || kind == "note") return console.note(event_text(event));
+  if (kind == "state") console.note("job " + std::to_string(job) + " " + event_text(event));
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include "base/version.h"
+#include "daemon/log/journal_sink.h"
 #include "daemon/moild/options.h"
 #include "daemon/service/notify.h"
 #include "daemon/service/service.h"
@@ -30,10 +32,19 @@ UniqueFd signals_as_file() {
   return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+// As system.status tells it, without a slash at its end.
+std::string state_folder(const Options& options) {
+  const auto inside = std::filesystem::path(options.state_dir) / ".";
+  return std::filesystem::absolute(inside).lexically_normal().parent_path().string();
+}
+
 void set_up_log(const Options& options, LogLevel level) {
-  auto logger = spdlog::stderr_color_mt("moild");
-  // The journal adds time and process itself.
-  logger->set_pattern(options.foreground ? "%H:%M:%S %^%l%$ %v" : "%l %v");
+  const bool journal = !options.foreground && stderr_is_journal();
+  auto logger = journal ? std::make_shared<spdlog::logger>(
+                              "moild", std::make_shared<JournalSink>(state_folder(options)))
+                        : spdlog::stderr_color_mt("moild");
+  // Whoever keeps the log of a service adds time and process itself.
+  if (!journal) logger->set_pattern(options.foreground ? "%H:%M:%S %^%l%$ %v" : "%l %v");
   switch (level) {
     case LogLevel::kDebug:
       logger->set_level(spdlog::level::debug);

@@ -58,7 +58,7 @@ struct Prepared {
   std::vector<char*> arguments;
   std::vector<char*> environment;
   const ProcessOptions& options;
-  int output;
+  int output, errors;
   int failure;  // written to where exec fails
   pid_t parent;
 };
@@ -79,6 +79,7 @@ struct Prepared {
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(null, STDIN_FILENO);
   ::dup2(p.output, STDOUT_FILENO);
+  if (p.errors >= 0) ::dup2(p.errors, STDERR_FILENO);
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const int fd : p.options.keep_open) ::fcntl(fd, F_SETFD, 0);
   ::execve(p.arguments[0], p.arguments.data(), p.environment.data());
@@ -89,15 +90,15 @@ struct Prepared {
 
 }  // namespace
 
-int spawn_process(const ProcessOptions& options, int output) {
+int spawn_process(const ProcessOptions& options, int output, int errors) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw system_error("cannot create a pipe", errno);
   const UniqueFd failure_read(pipe[0]);
   UniqueFd failure_write(pipe[1]);
   std::vector<std::string> arguments = options.arguments;
   std::vector<std::string> environment = merged_environment(options.environment);
-  const Prepared prepared{pointers(arguments), pointers(environment), options, output, pipe[1],
-                          ::getpid()};
+  const Prepared prepared{
+      pointers(arguments), pointers(environment), options, output, errors, pipe[1], ::getpid()};
   const pid_t pid = ::fork();
   if (pid == 0) run_child(prepared);
   if (pid < 0) throw system_error("cannot start the worker", errno);

@@ -1,6 +1,5 @@
 #include "daemon/process/worker_process.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/epoll.h>
@@ -13,7 +12,6 @@
 
 #include "base/error.h"
 #include "daemon/process/spawn.h"
-#include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
 
@@ -24,16 +22,17 @@ std::string ProcessExit::text() const {
 }
 
 WorkerProcess::WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line,
-                             OnExit on_exit)
-    : loop_(loop), on_line_(std::move(on_line)), on_exit_(std::move(on_exit)) {
+                             OnExit on_exit, OnLine on_error_line)
+    : loop_(loop),
+      on_exit_(std::move(on_exit)),
+      output_(loop, std::move(on_line)),
+      errors_(loop, std::move(on_error_line)) {
   spawn(options);
   try {
-    loop_.watch(output_.get(), EPOLLIN, [this](std::uint32_t) {
-      if (read_output() == Output::kEnded) loop_.unwatch(output_.get());
-    });
+    output_.watch();
+    if (errors_.is_wanted()) errors_.watch();
     loop_.watch(pidfd_.get(), EPOLLIN, [this](std::uint32_t) { on_death(); });
   } catch (...) {  // a worker that nobody watches would work beside the next one
-    loop_.unwatch(output_.get());
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
     throw;
@@ -42,7 +41,6 @@ WorkerProcess::WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnL
 
 WorkerProcess::~WorkerProcess() {
   loop_.cancel(kill_timer_);
-  if (output_) loop_.unwatch(output_.get());
   if (pidfd_) loop_.unwatch(pidfd_.get());
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
@@ -50,12 +48,9 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::spawn(const ProcessOptions& options) {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) throw system_error("cannot create a pipe", errno);
-  output_ = UniqueFd(pipe[0]);
-  const UniqueFd child_end(pipe[1]);
-  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  pid_ = spawn_process(options, child_end.get());
+  const UniqueFd output = output_.open();
+  const UniqueFd errors = errors_.is_wanted() ? errors_.open() : UniqueFd();
+  pid_ = spawn_process(options, output.get(), errors.get());
   pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
     const int error = errno;
@@ -75,42 +70,13 @@ void WorkerProcess::stop(std::chrono::milliseconds grace) {
   });
 }
 
-WorkerProcess::Output WorkerProcess::read_output() {
-  char chunk[1 << 16];
-  ssize_t n = 0;
-  do {
-    n = ::read(output_.get(), chunk, sizeof chunk);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) return errno == EAGAIN ? Output::kNoneYet : Output::kEnded;
-  if (n == 0) return Output::kEnded;
-  buffer_.append(chunk, static_cast<std::size_t>(n));
-  take_lines();
-  return Output::kRead;
-}
-
-void WorkerProcess::take_lines() {
-  std::size_t begin = 0;
-  for (std::size_t end = 0; (end = buffer_.find('\n', begin)) != std::string::npos;) {
-    const bool fits = !std::exchange(skipping_, false) && end - begin < kMostLineBytes;
-    if (fits) on_line_(buffer_.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  buffer_.erase(0, begin);
-  if (buffer_.size() < kMostLineBytes) return;
-  if (!skipping_)
-    spdlog::error("the worker wrote a line of more than {} bytes: skipped", kMostLineBytes);
-  skipping_ = true;
-  buffer_.clear();
-}
-
 void WorkerProcess::on_death() {
-  while (read_output() == Output::kRead) {
-  }
+  output_.finish();
+  errors_.finish();
   int status = 0;
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
   loop_.unwatch(pidfd_.get());
-  loop_.unwatch(output_.get());
   loop_.cancel(kill_timer_);
   ProcessExit exit;
   if (WIFEXITED(status)) exit.code = WEXITSTATUS(status);

@@ -1,9 +1,10 @@
 // A child process with its stdout as lines. A line longer than kMostLineBytes is skipped: whatever
 // a child writes, it costs the daemon no more than that, and the child nothing.
 //
-// The child dies with the daemon (PR_SET_PDEATHSIG), gets /dev/null as stdin, the daemon's stderr,
-// its own nice and I/O class, and no descriptor but those asked for. Loop thread only; the loop's
-// thread must outlive the child, for its end is what PDEATHSIG watches.
+// The child dies with the daemon (PR_SET_PDEATHSIG), gets /dev/null as stdin, the daemon's stderr
+// unless its lines are asked for, its own nice and I/O class, and no descriptor but those asked
+// for. Loop thread only; the loop's thread must outlive the child, for its end is what PDEATHSIG
+// watches.
 #pragma once
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "daemon/loop/event_loop.h"
+#include "daemon/process/pipe_lines.h"
 
 namespace moil::daemon {
 
@@ -37,8 +39,10 @@ class WorkerProcess {
   using OnLine = std::function<void(const std::string& line)>;
   using OnExit = std::function<void(const ProcessExit&)>;  // may destroy the WorkerProcess
 
-  // kIo where it cannot be started. Every line comes before the exit.
-  WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit);
+  // kIo where it cannot be started. Every line comes before the exit. on_error_line: of its stderr;
+  // empty: that is ours.
+  WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit,
+                OnLine on_error_line = {});
   ~WorkerProcess();  // kills
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -49,19 +53,14 @@ class WorkerProcess {
 
  private:
   void spawn(const ProcessOptions& options);
-  enum class Output { kRead, kNoneYet, kEnded };
-  Output read_output();
-  void take_lines();
   void on_death();
 
   EventLoop& loop_;
-  OnLine on_line_;
   OnExit on_exit_;
   int pid_ = -1;
   UniqueFd pidfd_;
-  UniqueFd output_;
-  std::string buffer_;
-  bool skipping_ = false;  // the rest of a line that is too long
+  PipeLines output_;
+  PipeLines errors_;
   EventLoop::TimerId kill_timer_ = 0;
 };
 

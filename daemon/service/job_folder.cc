@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "daemon/json/parse.h"
+#include "daemon/log/job_log.h"
 
 namespace fs = std::filesystem;
 
@@ -49,7 +50,7 @@ void JobFolder::drop_work(std::int64_t job) const {
       made.push_back(layout_.version(found.spec.model, *found.version));
     }
   } catch (const Error& e) {  // a folder that is no job's
-    spdlog::warn("job {}: {}", job, e.what());
+    job_log(job).warn("{}", e.what());
   }
   for (const fs::path& path : made) remove(path);
 }

@@ -1,7 +1,6 @@
 #include "daemon/service/job_runner.h"
 
 #include <signal.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
+#include "daemon/log/journal_sink.h"
 #include "daemon/process/cpu_limit.h"
 
 namespace moil::daemon {
@@ -55,7 +55,39 @@ std::string text_member(const Json& object, const char* name) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
+// What an event worth keeping says, for the journal.
+std::string sentence_of(const Json& event) {
+  const std::string kind = text_member(event, "event");
+  if (kind == "stage") return "stage " + text_member(event, "stage");
+  if (kind == "note") return text_member(event, "message");
+  std::string text = "epoch " + event.value("epoch", Json(0)).dump();
+  for (const char* figure : {"loss", "global", "local"}) {
+    const auto it = event.find(figure);
+    if (it == event.end() || !it->is_number()) continue;
+    text += std::string(", ") + figure + fmt::format(" {:.4g}", it->get<double>());
+  }
+  return text;
+}
+
 }  // namespace
+
+const char* name_of(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::kResult:
+      return "result";
+    case Outcome::Kind::kStopped:
+      return "stopped";
+    case Outcome::Kind::kRefused:
+      return "refused";
+    case Outcome::Kind::kNoRoom:
+      return "no-room";
+    case Outcome::Kind::kNoStart:
+      return "no-start";
+    case Outcome::Kind::kDied:
+      return "died";
+  }
+  return "";
+}
 
 JobRunner::JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
                      const JobFile& job, Callbacks callbacks)
@@ -69,8 +101,24 @@ JobRunner::JobRunner(EventLoop& loop, const WorkerCommand& command, const StateL
   write_job_file(layout, job);
   process_ = std::make_unique<WorkerProcess>(
       loop, command.run(job), [this](const std::string& line) { on_line(line); },
-      [this](const ProcessExit& exit) { on_exit(exit); });
-  spdlog::info("job {}: worker {} started", job_, process_->pid());
+      [this](const ProcessExit& exit) { on_exit(exit); }, error_lines());
+  log().info("worker {} started", process_->pid());
+}
+
+// What it and its libraries write to stderr: in the journal with the job's fields; else it goes
+// where ours does.
+WorkerProcess::OnLine JobRunner::error_lines() const {
+  if (!logs_to_journal()) return {};
+  return [this](const std::string& line) { log().warn("worker: {}", line); };
+}
+
+JobLog JobRunner::log(const std::string& event) const {
+  return job_log(job_, model_, stage_, event);
+}
+
+void JobRunner::keep(const Json& event) const {
+  if (logs_to_journal()) log(text_member(event, "event")).info("{}", sentence_of(event));
+  callbacks_.event(event);
 }
 
 bool JobRunner::use_cpus(int count) {
@@ -93,26 +141,26 @@ void JobRunner::on_line(const std::string& line) {
   }
   const std::string kind = event.is_object() ? text_member(event, "event") : "";
   if (kind == "progress") return on_progress(event);
-  if (kind == "curve" || kind == "note") return callbacks_.event(event);
+  if (kind == "curve" || kind == "note") return keep(event);
   if (kind == "result") return;  // found when the worker is gone
   if (kind == "error") {
     error_ = std::move(event);
     return;
   }
-  spdlog::warn("job {}: the worker wrote a line that is no event: {}", job_, line.substr(0, 200));
+  log().warn("the worker wrote a line that is no event: {}", line.substr(0, 200));
 }
 
 void JobRunner::on_progress(const Json& event) {
   const std::string stage = text_member(event, "stage");
   if (stage != stage_) {
     stage_ = stage;
-    callbacks_.event({{"event", "stage"}, {"stage", stage}});
+    keep({{"event", "stage"}, {"stage", stage}});
   }
   callbacks_.progress(event);
 }
 
 void JobRunner::on_exit(const ProcessExit& exit) {
-  spdlog::info("job {}: worker {}", job_, exit.text());
+  log().info("worker {}", exit.text());
   if (is_crash(exit) && has_cache_open(stage_)) mark_crashed();
   const Outcome end = outcome(exit);
   const auto ended = std::move(callbacks_.ended);
@@ -124,7 +172,7 @@ void JobRunner::mark_crashed() const {
   try {
     write_file_atomic(layout_.job_crashed(job_), std::string_view());
   } catch (const Error& error) {
-    spdlog::warn("job {}: {}", job_, error.what());
+    log().warn("{}", error.what());
   }
 }
 
@@ -132,7 +180,7 @@ std::optional<Json> JobRunner::result() const {
   try {
     return finished_result(layout_, job_, model_, version_);
   } catch (const Error& error) {
-    spdlog::error("job {}: {}", job_, error.what());
+    log().error("{}", error.what());
     return std::nullopt;
   }
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/log/job_log.h"
 #include "daemon/process/worker_process.h"
 #include "daemon/service/worker_command.h"
 
@@ -28,6 +29,8 @@ struct Outcome {
   Json result;
   std::string message;
 };
+
+const char* name_of(Outcome::Kind kind);  // "result", "stopped", "refused", "no-room", ...
 
 class JobRunner {
  public:
@@ -54,6 +57,9 @@ class JobRunner {
   Outcome outcome(const ProcessExit& exit) const;
   std::optional<Json> result() const;
   void mark_crashed() const;
+  void keep(const Json& event) const;
+  WorkerProcess::OnLine error_lines() const;
+  JobLog log(const std::string& event = "") const;
 
   const StateLayout layout_;
   std::int64_t job_;

@@ -12,6 +12,7 @@
 //   elastic      tells of elastic training in its result
 //   long         the same, of 400 intervals, in a result of some MiB
 //   wordy        writes lines that are too long, and does its job
+//   grumbles     writes a line to stderr, and does its job
 //   dies-done    kills itself when its result and version are there
 //   unfit        cannot be planned: a budget is too small
 //   no-plan      dies when it is planned
@@ -73,6 +74,7 @@ class Night {
     if (fs::exists(mix))
       fs::copy_file(mix, layout_.job(job_.id) / "mix.json", fs::copy_options::overwrite_existing);
     if (name == "wordy") write_long_lines();
+    if (name == "grumbles") std::fputs("this CPU is not known to me\n", stderr);
     if (name == "bad-data") {
       events_.error(Error(ErrorCode::kBadData,
                           fs::exists(says) ? read_text(says) : "sample 3 is not an image"));
@@ -279,9 +281,22 @@ int predict(int argc, char** argv) {
   return answer(given, {{"predictions", predictions}});
 }
 
+// A machine with round numbers.
+int doctor(const std::map<std::string, std::string>& given) {
+  return answer(given, {{"threads", 2},
+                        {"sgemm_gflops", 80},
+                        {"peak_gflops", 100},
+                        {"copy_gbytes", 10},
+                        {"blas", "OpenBLAS 0.3.21"},
+                        {"blas_kernel", "Round"},
+                        {"vector_target", "AVX2"},
+                        {"onednn", ""}});
+}
+
 int run(int argc, char** argv) {
   if (std::string(argv[1]) == "predict") return predict(argc, argv);
   const auto given = options(argc, argv);
+  if (std::string(argv[1]) == "doctor") return doctor(given);
   const StateLayout layout(given.at("--state-dir"));
   ::signal(SIGTERM, on_term);
   if (std::string(argv[1]) == "import") return import(layout, given);
