@@ -7,6 +7,7 @@
 //                      --state-dir STATE [--file NAME=DESCRIPTOR ...]
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...]
+//   moil-worker doctor --reply DESCRIPTOR
 //
 // with stdin from /dev/null and stderr to the log. The worker writes events to stdout, one JSON
 // object a line with a member "event", of at most kMostLineBytes (a longer line is skipped):
@@ -21,8 +22,8 @@
 //                                                        where fields of the job are wrong
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
-// jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan or model.predict,
-// is written as JSON to the descriptor --reply.
+// jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict or
+// doctor, is written as JSON to the descriptor --reply.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
 // folder and renames it to models/NAME/VERSION/ (rename_durable); the daemon records and activates

@@ -18,9 +18,10 @@ int run(int argc, char** argv) {
   app.add_flag("--json", session.json, "print results as JSON");
   app.require_subcommand(1);
   app.fallthrough();
-  for (const auto group : {add_job_commands, add_schedule_commands, add_plan_command,
-                           add_report_command, add_predict_command, add_label_commands,
-                           add_model_commands, add_cache_commands, add_system_commands}) {
+  for (const auto group :
+       {add_job_commands, add_schedule_commands, add_logs_command, add_plan_command,
+        add_report_command, add_predict_command, add_label_commands, add_model_commands,
+        add_cache_commands, add_system_commands, add_doctor_command}) {
     group(app, chosen);
   }
   manual::add_manual(app);

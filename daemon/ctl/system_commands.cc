@@ -1,9 +1,9 @@
-// moilctl cache stats|gc|verify, moilctl status, moilctl methods
+// moilctl cache stats|gc|verify, moilctl status|metrics|methods
 #include <sysexits.h>
 
-#include <cstdio>
-
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/status_report.h"
+#include "daemon/rpc/error.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -53,57 +53,30 @@ int cache_verify(Session& session, const FlagOptions& options) {
   return reply["ok"] == true || options.flag ? EX_OK : EX_DATAERR;
 }
 
-std::string fixed(const Json& value, int digits) {
-  if (!value.is_number()) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value.get<double>());
-  return text;
-}
-
-// "load, for 2 h 10 min (0.55 at the nearest; 0.50 is asked for)", a line an obstacle.
-std::string waited_text(const Json& waited) {
-  const std::string what = cell(waited["for"]);
-  const std::string text = what + ", for " + duration_text(waited["seconds"]);
-  if (waited["nearest"].is_null()) return text;
-  const auto figure = [&](const Json& value) {
-    if (what == "temperature") return fixed(value, 0) + " C";
-    return what == "battery" ? percent(value) : fixed(value, 2);
-  };
-  return text + " (" + figure(waited["nearest"]) + " at the nearest; " + figure(waited["allowed"]) +
-         " is asked for)";
-}
-
-// Rows of what keeps jobs back, beside the window.
-void add_waits(std::vector<std::vector<std::string>>& rows, const Json& reply) {
-  const Json held = reply.value("held", Json());
-  if (held.is_object()) {
-    rows.push_back({"held", cell(held["reason"]) + ", since " + cell(held["since"]) +
-                                ", tried again in " + duration_text(held["retry_seconds"])});
+// An older daemon has no overview.
+Json overview_of(Session& session) {
+  try {
+    return session.call("system.overview", Json::object());
+  } catch (const ReplyError& error) {
+    if (error.error().value("code", 0) != kMethodNotFound) throw;
+    return nullptr;
   }
-  for (const Json& waited : reply["window"].value("waited", Json::array()))
-    rows.push_back({"waited for", waited_text(waited)});
-  for (const Json& reading : reply["device"].value("ignored", Json::array()))
-    rows.push_back({"ignored", cell(reading) + ", which cannot be"});
 }
 
 int status(Session& session, const NoOptions&) {
-  const Json reply = session.call("system.status", Json::object());
+  Json reply = session.call("system.status", Json::object());
+  const Json overview = overview_of(session);
+  if (session.json) reply["overview"] = overview;
+  if (!session.printed_json(reply)) session.console.table(status_rows(reply, overview));
+  return EX_OK;
+}
+
+int metrics(Session& session, const NoOptions&) {
+  const Json reply = session.call("system.metrics", Json::object());
   if (session.printed_json(reply)) return EX_OK;
-  const Json& window = reply["window"];
-  const Json& device = reply["device"];
-  std::vector<std::vector<std::string>> rows = {
-      {"moild", cell(reply["version"]) + ", process " + cell(reply["pid"]) + ", up " +
-                    duration_text(reply["uptime_seconds"])},
-      {"state", cell(reply["state_dir"])},
-      {"running", reply["running"].is_null() ? "nothing" : "job " + cell(reply["running"])},
-      {"waiting", cell(reply["queued"])},
-      {"window", cell(window["start"]) + "-" + cell(window["end"]) +
-                     (window["open"] == true ? ", open" : ", closed: " + cell(window["reason"]))},
-      {"device", "mains " + cell(device["on_mains"]) + ", battery " + percent(device["battery"]) +
-                     ", load " + fixed(device["load_per_cpu"], 2) + ", temperature " +
-                     fixed(device["temperature_c"], 0)}};
-  add_waits(rows, reply);
-  session.console.table(rows);
+  std::string text = reply["text"];
+  if (text.ends_with('\n')) text.pop_back();
+  session.console.print(text);
   return EX_OK;
 }
 
@@ -134,7 +107,10 @@ void add_cache_commands(CLI::App& app, Action& chosen) {
 }
 
 void add_system_commands(CLI::App& app, Action& chosen) {
-  add_command(&app, "status", "how the daemon is", chosen, std::make_shared<NoOptions>(), status);
+  add_command(&app, "status", "what runs, waits, was and comes", chosen,
+              std::make_shared<NoOptions>(), status);
+  add_command(&app, "metrics", "figures for Prometheus", chosen, std::make_shared<NoOptions>(),
+              metrics);
   add_command(&app, "methods", "what the daemon understands", chosen, std::make_shared<NoOptions>(),
               methods);
 }

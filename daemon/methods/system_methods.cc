@@ -1,9 +1,12 @@
-// system.status, system.methods
+// system.status, system.overview, system.metrics, system.doctor, system.methods
 #include <unistd.h>
 
 #include "base/version.h"
+#include "daemon/doctor/doctor.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/no_params.h"
+#include "daemon/methods/overview.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
@@ -49,14 +52,9 @@ Json cpus_json(const std::optional<Scheduler::Cpus>& cpus) {
   return {{"used", cpus->used}, {"all", cpus->all}};
 }
 
-// The window that is open, or the next one.
 Json window_json(const Service& s) {
-  const Nights nights = s.config.nights();
-  const LocalTime now = s.world.local_time();
-  const auto open = nights.open_at(now);
-  const auto next = nights.next(now);
-  const Window window = open ? open->window : next ? next->window : Window{};
-  const auto opens = opens_at(nights, s.world);
+  const Window window = night_window(s);
+  const auto opens = opens_at(s.config.nights(), s.world);
   const Verdict verdict = s.scheduler.verdict();
   return {{"start", time_of_day(window.start)},
           {"end", time_of_day(window.end)},
@@ -97,6 +95,13 @@ Json methods(const Service& s, const Call& call) {
   return {{"version", kVersion}, {"role", role}, {"methods", std::move(list)}};
 }
 
+void metrics(Service& s, const Call& call, const Responder& responder) {
+  (void)read_fields<NoParams>(call.params, "the parameters of system.metrics");
+  collect_metrics(s, [responder](std::string text) {
+    responder.result({{"content_type", "text/plain; version=0.0.4"}, {"text", std::move(text)}});
+  });
+}
+
 }  // namespace
 
 MethodTable system_methods(Service& s) {
@@ -104,6 +109,20 @@ MethodTable system_methods(Service& s) {
   return {
       {"system.status", "0.1", Role::kRead, "how the daemon and the device are", Where::kLoop,
        [&s](Call& call) { return status(s, call); }, nullptr},
+      {"system.overview", "0.2", Role::kRead, "what runs, waits, was and comes", Where::kLoop,
+       [&s](Call& call) {
+         (void)read_fields<NoParams>(call.params, "the parameters of system.overview");
+         return overview(s);
+       },
+       nullptr},
+      {"system.metrics", "0.2", Role::kRead, "figures for Prometheus", Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { metrics(s, call, responder); }},
+      {"system.doctor", "0.2", Role::kOperate, "what is wrong, and what to do about it",
+       Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) {
+         (void)read_fields<NoParams>(call.params, "the parameters of system.doctor");
+         examine(s, responder);
+       }},
       {"system.methods", "0.1", Role::kRead, "the methods of this daemon", Where::kLoop,
        [&s](Call& call) { return methods(s, call); }, nullptr},
   };

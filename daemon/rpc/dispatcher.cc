@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/seconds.h"
 #include "daemon/json/parse.h"
 #include "daemon/rpc/batch.h"
 
@@ -61,8 +62,9 @@ Json id_of(const Json& request) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const MethodTable& methods, Background& background, const Limits& limits)
-    : methods_(methods), background_(background), limits_(limits) {}
+Dispatcher::Dispatcher(const MethodTable& methods, Background& background, const Limits& limits,
+                       RequestCounts& counts)
+    : methods_(methods), background_(background), limits_(limits), counts_(counts) {}
 
 void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::string& line,
                       std::vector<UniqueFd> files) {
@@ -111,13 +113,18 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
       std::make_shared<Reply>(id_of(request), wants_reply, limits_.reply_bytes, std::move(target));
   if (!wrong.empty()) return reply->error(rpc_error(kInvalidRequest, wrong));
 
+  const std::string& name = request["method"].get_ref<const std::string&>();
+  const Method* method = find(name);
+  RequestCount& count = counts_[method != nullptr ? method->name : "unknown"];
   const Responder responder(
-      [reply](Json result, const RpcError* error) {
+      [reply, &count, start = std::chrono::steady_clock::now()](Json result,
+                                                                const RpcError* error) {
+        ++count.answered;
+        count.seconds += seconds_since(start);
+        if (error != nullptr) ++count.errors[error->data.value("code", "")];
         error != nullptr ? reply->error(*error) : reply->result(std::move(result));
       },
       client->lane());
-  const std::string& name = request["method"].get_ref<const std::string&>();
-  const Method* method = find(name);
   if (method == nullptr) return responder.error(unknown_method(name));
   if (client->caller().role < method->role)
     return responder.error(not_allowed(client->caller(), *method));

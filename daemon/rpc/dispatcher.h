@@ -11,13 +11,15 @@
 #include "daemon/rpc/limits.h"
 #include "daemon/rpc/method.h"
 #include "daemon/rpc/reply.h"
+#include "daemon/rpc/request_counts.h"
 
 namespace moil::daemon {
 
 class Dispatcher {
  public:
   // The table is constant from here on and outlives the dispatcher, as do the others.
-  Dispatcher(const MethodTable& methods, Background& background, const Limits& limits);
+  Dispatcher(const MethodTable& methods, Background& background, const Limits& limits,
+             RequestCounts& counts);
 
   void line(const std::shared_ptr<Connection>& client, const std::string& line,
             std::vector<UniqueFd> files);
@@ -40,6 +42,7 @@ class Dispatcher {
   Background& background_;
   const Limits& limits_;
   std::uint64_t taken_ = 0;
+  RequestCounts& counts_;
 };
 
 // Runs `work` on the background thread, when it is the client's turn, and answers with what it

@@ -38,6 +38,7 @@ class Server {
   void on_drained(Hook hook) { drained_ = std::move(hook); }
   void on_closed(Hook hook) { closed_ = std::move(hook); }
   std::size_t clients() const { return clients_.size(); }
+  const std::filesystem::path& path() const { return path_; }
 
  private:
   void accept_clients();

@@ -180,6 +180,19 @@ FieldErrors check_window(const WindowConfig& config) {
 
 }  // namespace
 
+const Fields<MetricsConfig>& fields_of(const MetricsConfig*) {
+  // node_exporter reads what ends so, and nothing else.
+  const Check<std::string> check = [](const std::string& file) -> std::optional<std::string> {
+    if (file.empty() || (file.starts_with("/") && file.ends_with(".prom"))) return std::nullopt;
+    return "expected an absolute path that ends in \".prom\", or \"\" for no file, found \"" +
+           file + "\"";
+  };
+  static const Fields<MetricsConfig> table = {
+      field("textfile", &MetricsConfig::textfile, Need::kOptional, check),
+  };
+  return table;
+}
+
 const Fields<Config>& fields_of(const Config*) {
   static const Fields<Config> table = {
       field("window", &Config::window, Need::kOptional, check_window),
@@ -189,6 +202,7 @@ const Fields<Config>& fields_of(const Config*) {
       field("access", &Config::access),
       field("cache", &Config::cache),
       field("disk", &Config::disk),
+      field("metrics", &Config::metrics),
       field("poll_seconds", &Config::poll_seconds, Need::kOptional, between(0.01, 3600.0)),
       field("log_level", &Config::log_level),
   };

@@ -65,6 +65,10 @@ struct CacheConfig {
   std::int64_t quota_bytes = std::int64_t{4} << 30;  // 0: no limit
 };
 
+struct MetricsConfig {
+  std::string textfile;  // for node_exporter; empty: none
+};
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 struct Config {
@@ -75,6 +79,7 @@ struct Config {
   AccessNames access;
   CacheConfig cache;
   DiskConfig disk;
+  MetricsConfig metrics;
   double poll_seconds = 5;  // how often the conditions are looked at
   LogLevel log_level = LogLevel::kInfo;
 

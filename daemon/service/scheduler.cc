@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "daemon/job_result.h"
+#include "daemon/log/job_log.h"
 #include "daemon/process/cpu_limit.h"
 #include "daemon/state/job_samples.h"
 
@@ -110,7 +111,7 @@ void Scheduler::stop_if_closed() {
   const Verdict now = verdict();
   if (now.open) return;
   stop_reason_ = now.reason;
-  spdlog::info("job {}: asked to stop, {}", runner_->job(), stop_reason_);
+  job_log(runner_->job()).info("asked to stop, {}", stop_reason_);
   runner_->stop(grace());
 }
 
@@ -125,7 +126,7 @@ void Scheduler::watch_the_heat() {
   const std::string text = "goes on with " + std::to_string(cpus) + " of " + std::to_string(all) +
                            " CPUs: the device is at " +
                            std::to_string(std::lround(temperature.value_or(0))) + " C";
-  spdlog::info("job {}: {}", runner_->job(), text);
+  job_log(runner_->job()).info("{}", text);
   jobs_.add_event(runner_->job(), {{"event", "note"}, {"message", text}});
   listener_.changed(runner_->job());
 }
@@ -133,7 +134,7 @@ void Scheduler::watch_the_heat() {
 void Scheduler::start(const Job& job) {
   const std::int64_t id = job.id;
   if (const auto why = jobs_.cannot_start(job)) {
-    spdlog::error("job {}: cannot start: {}", id, *why);
+    job_log(id, job.spec.model).error("cannot start: {}", *why);
     jobs_.end(id, JobState::kFailed, *why);
     listener_.changed(id);
     return wake();
@@ -160,7 +161,7 @@ void Scheduler::start(const Job& job) {
 
 // What lies in the job fails it; what lies in the device holds the queue.
 void Scheduler::cannot_start(const Job& job, const std::exception& error) {
-  spdlog::error("job {}: cannot start: {}", job.id, error.what());
+  job_log(job.id, job.spec.model).error("cannot start: {}", error.what());
   const auto* ours = dynamic_cast<const Error*>(&error);
   const bool no_room = dynamic_cast<const DiskFull*>(&error) != nullptr;
   if (ours != nullptr && !no_room && is_final(std::string(to_string(ours->code())))) {
@@ -184,7 +185,7 @@ std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
       jobs_.add_event(id, event);
       listener_.changed(id);
     } catch (const std::exception& error) {
-      spdlog::error("job {}: an event is lost: {}", id, error.what());
+      job_log(id).error("an event is lost: {}", error.what());
     }
   };
   callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
@@ -194,13 +195,14 @@ std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
 void Scheduler::ended(const Outcome& outcome) {
   const auto gone = std::move(runner_);  // until the end of this function
   ended_.emplace(gone->job(), outcome);
+  listener_.worker_ended(outcome);
   if (!when_dropped_.empty() && outcome.kind != Outcome::Kind::kResult)
     folder_.drop_work(gone->job());
   progress_ = nullptr;
   try {
     settle_ended();
   } catch (const std::exception& error) {
-    spdlog::error("job {}: its end cannot be recorded: {}", gone->job(), error.what());
+    job_log(gone->job()).error("its end cannot be recorded: {}", error.what());
   }
   for (const auto& done : std::exchange(when_dropped_, {})) done();
   if (shut_down_done_) return loop_.post(std::exchange(shut_down_done_, [] {}));
@@ -221,7 +223,7 @@ void Scheduler::settle_ended() {
   });
   const Job job = jobs_.get(id);
   folder_.settle(job);
-  spdlog::info("job {}: {}", id, to_string(job.state));
+  job_log(id, job.spec.model, "", "state").info("{}", to_string(job.state));
   listener_.changed(id);
   ended_.reset();
 }
@@ -272,7 +274,7 @@ void Scheduler::settle_found() {
     try {
       reserve_.for_record([&] { settle_found(job); });
     } catch (const std::exception& error) {  // it is resumed, and ends again
-      spdlog::error("job {}: its result cannot be recorded: {}", job.id, error.what());
+      job_log(job.id, job.spec.model).error("its result cannot be recorded: {}", error.what());
     }
   }
 }
@@ -283,7 +285,7 @@ void Scheduler::settle_found(const Job& job) {
   settle_result(job, *result);
   const Job settled = jobs_.get(job.id);
   if (!is_finished(settled.state)) return;
-  spdlog::info("job {}: had finished before the daemon was started again", job.id);
+  job_log(job.id, job.spec.model).info("had finished before the daemon was started again");
   folder_.settle(settled);
 }
 

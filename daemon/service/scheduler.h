@@ -36,6 +36,7 @@ class Scheduler {
   struct Listener {
     std::function<void(std::int64_t job)> changed;
     std::function<void(std::int64_t job, const Json& progress)> progress;
+    std::function<void(const Outcome&)> worker_ended;
   };
 
   Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "daemon/methods/methods.h"
+#include "daemon/metrics/metrics.h"
 
 namespace fs = std::filesystem;
 
@@ -32,6 +33,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       loop(event_loop),
       world(the_world),
       started_at(the_world.steady_milliseconds()),
+      started_on(the_world.now_milliseconds()),
       folder(state),
       layout(folder.layout()),
       lock(layout.lock()),
@@ -48,20 +50,25 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       importer(worker_calls, command, layout, database, models),
       planner(loop, worker_calls, command, layout, config, models),
       predictor(worker_calls, command, layout, models),
-      scheduler(loop, config, command, layout, world, jobs, labels, reserve,
-                {.changed = [this](std::int64_t job) { watchers.changed(job); },
-                 .progress = [this](std::int64_t job,
-                                    const Json& event) { watchers.progress(job, event); }}),
+      scheduler(
+          loop, config, command, layout, world, jobs, labels, reserve,
+          {.changed = [this](std::int64_t job) { job_changed(job); },
+           .progress = [this](std::int64_t job,
+                              const Json& event) { watchers.progress(job, event); },
+           .worker_ended =
+               [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; }}),
       recurring(loop, config, world, schedules, jobs, labels, outside,
                 [this] { scheduler.wake(); }),
       limits(config.limits()),
       methods(all_methods(*this)),
       access(config.access),
-      dispatcher(methods, background, limits),
+      dispatcher(methods, background, limits, counts.requests),
       server(loop, socket, dispatcher, limits, access),
       idle_memory(loop, [this] { return dispatcher.taken(); }),
       outside(loop, limits.file_time),
-      background(loop) {
+      background(loop),
+      metrics_file(loop, outside, config.metrics.textfile,
+                   [this](auto done) { collect_metrics(*this, std::move(done)); }) {
   for (const std::string& name : access.unknown())
     spdlog::warn("access.{}: there is no such user or group; moild looks again when it restarts",
                  name);
@@ -72,14 +79,24 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
   server.on_closed([this](const auto& client) { watchers.closed(client); });
 }
 
+void Service::job_changed(std::int64_t job) {
+  watchers.changed(job);
+  const JobState state = jobs.get(job).state;
+  if (is_finished(state)) ++counts.nights[to_string(state)];
+}
+
 void Service::shut_down(std::function<void()> done) { scheduler.shut_down(std::move(done)); }
 
 std::string Service::status() const {
   const auto waiting = jobs.count(JobState::kQueued);
   const auto running = scheduler.running();
   const auto held = scheduler.held();
-  return (running ? "job " + std::to_string(*running) + " runs" : std::string("no job runs")) +
-         ", " + std::to_string(waiting) + " wait" + (held ? "; held: " + held->why : "");
+  std::string work = running ? "job " + std::to_string(*running) + " runs" : "no job runs";
+  if (running) {
+    const Json progress = scheduler.progress(*running);
+    if (progress.is_object()) work += " (stage " + progress.value("stage", "") + ")";
+  }
+  return work + ", " + std::to_string(waiting) + " wait" + (held ? "; held: " + held->why : "");
 }
 
 }  // namespace moil::daemon

@@ -11,6 +11,8 @@
 #include "daemon/loop/background.h"
 #include "daemon/loop/event_loop.h"
 #include "daemon/loop/outside_calls.h"
+#include "daemon/metrics/counts.h"
+#include "daemon/metrics/metrics_file.h"
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/server.h"
 #include "daemon/service/config.h"
@@ -48,6 +50,8 @@ class Service {
   EventLoop& loop;
   const World& world;
   const std::int64_t started_at;  // by the steady clock
+  const std::int64_t started_on;  // by the wall clock then, milliseconds since 1970
+  Counts counts;
   const StateFolder folder;
   const StateLayout& layout;
   const LockFile lock;
@@ -75,6 +79,10 @@ class Service {
   // Last, so that they end first: what they do uses what stands above.
   OutsideCalls outside;
   Background background;
+  MetricsFile metrics_file;
+
+ private:
+  void job_changed(std::int64_t job);
 };
 
 }  // namespace moil::daemon

@@ -64,6 +64,10 @@ ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,
   return process;
 }
 
+ProcessOptions WorkerCommand::doctor() const {
+  return options({program_, "doctor"}, default_threads());
+}
+
 ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
   const std::string count = std::to_string(threads);
   // Threads that wait for each other sleep, so as to leave the CPU to others, but not at once: a

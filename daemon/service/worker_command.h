@@ -30,6 +30,8 @@ class WorkerCommand {
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          int top) const;
+  // Measures the machine, with as many threads as a job that does not say.
+  ProcessOptions doctor() const;
   int default_threads() const;
   const std::string& program() const { return program_; }
 

@@ -1,5 +1,5 @@
-// moil-worker: does one night's job, plans one, imports a model or runs one on images, and ends
-// (daemon/worker_protocol.h).
+// moil-worker: does one night's job, plans one, imports a model, runs one on images or measures the
+// machine, and ends (daemon/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>
@@ -21,6 +21,7 @@
 #include "daemon/night/night_plan.h"
 #include "daemon/night/prediction.h"
 #include "daemon/worker/confinement.h"
+#include "daemon/worker/doctor.h"
 #include "daemon/worker/handed_over.h"
 #include "datasets/labels/label_types.h"
 
@@ -112,6 +113,10 @@ int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
                 {{"predictions", moil::night::predict(arguments.source, images, arguments.top)}});
 }
 
+int doctor(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  return answer(arguments, events, moil::daemon::examine_machine());
+}
+
 // Every way in which the work can fail becomes one error event and an exit code.
 template <typename Work>
 int guarded(moil::daemon::EventWriter& events, const Work& work) {
@@ -168,7 +173,8 @@ int main(int argc, char** argv) {
   predict_command->add_option("--model-folder", arguments.source, "The model")->required();
   predict_command->add_option("--top", arguments.top, "So many labels an image");
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
-  for (CLI::App* command : {plan_command, import_command, predict_command})
+  CLI::App* doctor_command = app.add_subcommand("doctor", "Measure the machine");
+  for (CLI::App* command : {plan_command, import_command, predict_command, doctor_command})
     command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
   moil::manual::add_manual(app, 8);
   try {
@@ -186,6 +192,7 @@ int main(int argc, char** argv) {
   return guarded(events, [&] {
     if (*run_command) return run(arguments, events);
     if (*predict_command) return predict(arguments, events);
+    if (*doctor_command) return doctor(arguments, events);
     return *plan_command ? plan(arguments, events) : import(arguments, events);
   });
 }

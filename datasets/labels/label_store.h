@@ -71,6 +71,7 @@ class LabelStore {
   [[nodiscard]] bool has(const Digest& digest) const;
   // The largest id of a sample; 0 where there is none.
   [[nodiscard]] std::int64_t newest_id() const;
+  [[nodiscard]] StoreCounts counts() const;
   // One consistent view of all samples (or those of a split) in the order of their ids.
   void for_each_sample(std::optional<Split> split,
                        const std::function<void(const SampleRecord&)>& visit) const;

@@ -122,6 +122,14 @@ std::int64_t LabelStore::newest_id() const {
   return select.step() ? select.integer(0) : 0;
 }
 
+StoreCounts LabelStore::counts() const {
+  const std::lock_guard lock(mutex_);
+  const auto number = [&](const char* sql) {
+    return static_cast<std::uint64_t>(database_.number(sql));
+  };
+  return {number("SELECT count(*) FROM labels"), number("SELECT count(*) FROM samples")};
+}
+
 std::int64_t LabelStore::count(const char* sql, std::int64_t id) const {
   Statement select(database_, sql);
   return select.bind(id).step() ? select.integer(0) : 0;

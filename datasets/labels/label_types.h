@@ -25,6 +25,10 @@ struct LabelCount {
   std::uint64_t validation = 0;  // of them held out
 };
 
+struct StoreCounts {
+  std::uint64_t labels = 0, samples = 0;
+};
+
 struct SampleRecord {
   std::int64_t id = 0;  // grows with every sample that is added
   Digest digest;

@@ -73,7 +73,8 @@ class Dispatch : public testing::Test {
         {"drop", "0", Role::kRead, "", Where::kDeferred, nullptr, [](Call&, const Responder&) {}},
     };
     background.emplace(loop_);
-    Dispatcher dispatcher(methods, *background, limits);
+    RequestCounts counts;
+    Dispatcher dispatcher(methods, *background, limits, counts);
     Server server(loop_, socket(), dispatcher, limits);
     ready.set_value();
     loop_.run();

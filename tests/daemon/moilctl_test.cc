@@ -206,6 +206,8 @@ TEST_F(Moilctl, EveryReadingCommandPrintsATableAndJson) {
                                              {"cache", "stats"},
                                              {"cache", "verify"},
                                              {"status"},
+                                             {"metrics"},
+                                             {"logs", "1"},
                                              {"methods"}}) {
     const Finished table = ctl(command);
     EXPECT_EQ(table.status, EX_OK) << command[0] << ": " << table.err;
@@ -216,6 +218,50 @@ TEST_F(Moilctl, EveryReadingCommandPrintsATableAndJson) {
     EXPECT_EQ(json.status, EX_OK) << json.err;
     EXPECT_TRUE(Json::accept(json.out)) << json.out;
   }
+}
+
+TEST_F(Moilctl, StatusFitsAScreen) {
+  import_digits();
+  ctl({"job", "submit", description("night"), "--now", "--watch"});
+  const Finished done = ctl({"status"});
+  EXPECT_THAT(done.out, HasSubstr("job 1 personalized digits: local 10.0% -> 98.0%, global 97.0% "
+                                  "-> 96.0%, 2 s; in service as version 2"));
+  EXPECT_LE(std::count(done.out.begin(), done.out.end(), '\n'), 20);
+  EXPECT_EQ(Json::parse(ctl({"status", "--json"}).out)["overview"]["last_night"]["job"], 1);
+}
+
+TEST_F(Moilctl, LogsShowsAJobsEventsByTime) {
+  import_digits();
+  ctl({"job", "submit", description("night"), "--now", "--watch"});
+  const Finished all = ctl({"logs", "1"});
+  EXPECT_EQ(all.status, EX_OK) << all.err;
+  for (const char* line : {"  queued\n", "  stage mix\n", "  epoch 1  loss 0.5000  global 90.0%\n"})
+    EXPECT_THAT(all.out, HasSubstr(line));
+  const Finished last = ctl({"logs", "1", "-n", "1"});
+  EXPECT_EQ(std::count(last.out.begin(), last.out.end(), '\n'), 1);
+  EXPECT_THAT(last.out, HasSubstr("succeeded"));
+  const Finished followed = ctl({"logs", "1", "--follow"});
+  EXPECT_EQ(followed.status, EX_OK) << followed.err;
+  EXPECT_EQ(followed.out, all.out) << "it has ended";
+  EXPECT_EQ(ctl({"logs", "9"}).status, EX_NOINPUT);
+}
+
+TEST_F(Moilctl, DoctorsExitStatusTellsOfProblems) {
+  const Finished fine = ctl({"doctor"});
+  const bool any = fine.out.find("PROBLEM") != std::string::npos;  // a disk that is busy, say
+  EXPECT_EQ(fine.status, any ? 1 : EX_OK) << fine.out;
+  EXPECT_THAT(fine.out, testing::ContainsRegex("ok +state-folder"));
+  std::filesystem::permissions(folder_ / "state", std::filesystem::perms(0755));
+  const Finished open = ctl({"doctor", "--quiet"});
+  std::filesystem::permissions(folder_ / "state", std::filesystem::perms(0700));
+  EXPECT_EQ(open.status, 1);
+  EXPECT_THAT(open.out, testing::ContainsRegex("PROBLEM +state-folder"));
+  EXPECT_THAT(open.out, HasSubstr("-> chmod 0700"));
+  EXPECT_THAT(open.out, testing::Not(testing::ContainsRegex("ok +")));
+  const Finished nobody =
+      run_program({MOILCTL, "--json", "--socket", folder_ / "none.sock", "doctor"});
+  EXPECT_EQ(nobody.status, 1);
+  EXPECT_EQ(Json::parse(nobody.out)["findings"][0]["what"], "moild");
 }
 
 TEST_F(Moilctl, ReportTellsWhatAJobDid) {

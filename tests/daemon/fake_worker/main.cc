@@ -290,7 +290,8 @@ int doctor(const std::map<std::string, std::string>& given) {
                         {"blas", "OpenBLAS 0.3.21"},
                         {"blas_kernel", "Round"},
                         {"vector_target", "AVX2"},
-                        {"onednn", ""}});
+                        {"onednn", ""},
+                        {"unconfined", ""}});
 }
 
 int run(int argc, char** argv) {
