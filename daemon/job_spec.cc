@@ -246,6 +246,14 @@ const Fields<GuardSpec>& fields_of(const GuardSpec*) {
   return table;
 }
 
+const Fields<CanarySpec>& fields_of(const CanarySpec*) {
+  static const Fields<CanarySpec> table = {
+      field("contradictions", &CanarySpec::contradictions, Need::kOptional, between(1, 1000)),
+      field("significance", &CanarySpec::significance, Need::kOptional, between(1e-6, 0.5)),
+  };
+  return table;
+}
+
 const Fields<JobSpec>& fields_of(const JobSpec*) {
   static const Fields<JobSpec> table = {
       field("name", &JobSpec::name, Need::kRequired, check_title),
@@ -261,6 +269,7 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
       field("memory", &JobSpec::memory),
       field("swap", &JobSpec::swap),
       field("guard", &JobSpec::guard),
+      field("canary", &JobSpec::canary),
       field("seed", &JobSpec::seed, Need::kOptional,
             between(std::uint64_t{0}, static_cast<std::uint64_t>(kExactInteger))),
       field("activate", &JobSpec::activate),

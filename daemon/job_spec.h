@@ -139,6 +139,13 @@ struct GuardSpec {
   bool operator==(const GuardSpec&) const = default;
 };
 
+// When a promoted version is rolled back by itself (service/canary.h).
+struct CanarySpec {
+  int contradictions = 5;      // at least so many labels that its parent would have got right
+  double significance = 0.05;  // of a sequential sign test
+  bool operator==(const CanarySpec&) const = default;
+};
+
 struct JobSpec {
   std::string name;
   std::string model;  // in the model store
@@ -154,8 +161,9 @@ struct JobSpec {
   MemorySpec memory;
   SwapSpec swap;
   GuardSpec guard;
-  std::uint64_t seed = 1;  // below 2^53, so that every JSON reader keeps it exact
-  bool activate = true;    // put the new version in service
+  std::optional<CanarySpec> canary;  // empty: only users roll back
+  std::uint64_t seed = 1;            // below 2^53, so that every JSON reader keeps it exact
+  bool activate = true;              // put the new version in service
   std::optional<int> threads;
   bool exact_arithmetic = false;  // only arithmetic that is bit-identical on every machine
   bool evaluate_every_epoch = false;
@@ -170,6 +178,7 @@ JobSpec stored_job_spec(const Json& document);
 Json to_json(const JobSpec& spec);
 
 const Fields<JobSpec>& fields_of(const JobSpec*);
+const Fields<CanarySpec>& fields_of(const CanarySpec*);
 
 // Fields that are right by themselves, but not together. With the field table this is all that can
 // be told from a description alone; what depends on the model, the pack and the labels is told by

@@ -17,6 +17,14 @@ EnumNames<Stage> enum_names(Stage) {
           {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}};
 }
 
+const Fields<WithdrawnWeights>& fields_of(const WithdrawnWeights*) {
+  static const Fields<WithdrawnWeights> table = {
+      field("version", &WithdrawnWeights::version, Need::kRequired),
+      field("weights", &WithdrawnWeights::weights, Need::kRequired),
+  };
+  return table;
+}
+
 const Fields<JobFile>& fields_of(const JobFile*) {
   static const Fields<JobFile> table = {
       field("id", &JobFile::id, Need::kRequired),
@@ -26,6 +34,7 @@ const Fields<JobFile>& fields_of(const JobFile*) {
       field("threads", &JobFile::threads, Need::kOptional, between(1, 1024)),
       field("cache_quota_bytes", &JobFile::cache_quota_bytes),
       field("leave_free_bytes", &JobFile::leave_free_bytes),
+      field("withdrawn", &JobFile::withdrawn),
       field("spec", &JobFile::spec, Need::kRequired),
   };
   return table;

@@ -8,6 +8,8 @@
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...]
 //   moil-worker doctor --reply DESCRIPTOR
+//   moil-worker diff --reply DESCRIPTOR --model-folder FOLDER --other FOLDER
+//   moil-onnx export-to --reply DESCRIPTOR --model-folder FOLDER --descriptor DESCRIPTOR
 //
 // with stdin from /dev/null and stderr to the log. The worker writes events to stdout, one JSON
 // object a line with a member "event", of at most kMostLineBytes (a longer line is skipped):
@@ -22,8 +24,9 @@
 //                                                        where fields of the job are wrong
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
-// jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict or
-// doctor, is written as JSON to the descriptor --reply.
+// jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
+// doctor or model.diff, is written as JSON to the descriptor --reply, and so is what moil-onnx says
+// of the file that it wrote to --descriptor.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
 // folder and renames it to models/NAME/VERSION/ (rename_durable); the daemon records and activates
@@ -40,6 +43,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/job_spec.h"
 
@@ -57,6 +61,12 @@ inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, 
 inline constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostTextBytes = 4096;
 
+// A version that was rolled back from, and the digest of its weights.
+struct WithdrawnWeights {
+  std::int64_t version = 0;
+  std::string weights;
+};
+
 // jobs/ID/job.json. Written once, before the first attempt; the same for every attempt, so that a
 // resumed job starts from the same model and writes the same version.
 struct JobFile {
@@ -67,6 +77,7 @@ struct JobFile {
   int threads = 1;                     // spec.threads where given
   std::int64_t cache_quota_bytes = 0;  // of the feature cache; 0: none
   std::int64_t leave_free_bytes = 0;   // where less is free on the disk, the cache takes no more
+  std::vector<WithdrawnWeights> withdrawn;  // what must not be promoted again
   JobSpec spec;
 };
 

@@ -23,7 +23,8 @@ class Session {
 
   Client& client();
   Json call(const std::string& method, const Json& params, std::span<const int> files = {});
-  // {MEMBER: the whole list} of a method that answers in pages, or its first `most` items (0: all).
+  // The reply of a method that answers in pages, with MEMBER as the whole list, or its first `most`
+  // items (0: all).
   Json list(const std::string& method, Json params, const std::string& member,
             std::size_t most = 0);
   // Prints the document where --json was given; says whether it did.
@@ -47,9 +48,11 @@ void add_report_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
 void add_label_commands(CLI::App& app, Action& chosen);
 void add_model_commands(CLI::App& app, Action& chosen);
+void add_model_life_commands(CLI::App* group, Action& chosen);  // of the group "model"
 void add_cache_commands(CLI::App& app, Action& chosen);
 void add_system_commands(CLI::App& app, Action& chosen);
 void add_doctor_command(CLI::App& app, Action& chosen);
+void add_room_commands(CLI::App& app, Action& chosen);
 
 // A sub-command `name` of `parent` with its own variables, kept alive by the action.
 template <class Options>

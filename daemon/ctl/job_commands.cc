@@ -1,4 +1,4 @@
-// moilctl job submit|list|get|cancel|watch
+// moilctl job submit|list|get|cancel|rm|watch
 #include <sysexits.h>
 
 #include <filesystem>
@@ -91,6 +91,13 @@ int retry(Session& session, const IdOptions& options) {
   return EX_OK;
 }
 
+int rm(Session& session, const IdOptions& options) {
+  const Json reply = session.call("job.rm", {{"id", options.id}});
+  if (!session.printed_json(reply))
+    session.console.print("job " + std::to_string(options.id) + " removed");
+  return EX_OK;
+}
+
 int watch(Session& session, const IdOptions& options) { return watch_job(session, options.id); }
 
 // pack: where it lies in the document.
@@ -137,6 +144,7 @@ void add_job_commands(CLI::App& app, Action& chosen) {
   for (const auto& [name, help, run] :
        {std::tuple{"get", "one job", &get}, std::tuple{"cancel", "cancel a job", &cancel},
         std::tuple{"retry", "queue a job again that failed or was cancelled", &retry},
+        std::tuple{"rm", "remove a job that has ended, with its events and results", &rm},
         std::tuple{"watch", "follow a job to its end", &watch}}) {
     const auto options = std::make_shared<IdOptions>();
     command = add_command(group, name, help, chosen, options, run);

@@ -1,4 +1,4 @@
-// moilctl model import|list|get|activate|rollback|anchor|rm
+// moilctl model import|list|get|activate|rollback|anchor|rm; the rest is in model_life_commands.cc
 #include <fcntl.h>
 #include <sysexits.h>
 
@@ -125,8 +125,13 @@ int activate(Session& session, const ModelOptions& options) {
   return EX_OK;
 }
 
-int rollback(Session& session, const ModelOptions& options) {
-  const Json reply = session.call("model.rollback", {{"model", options.model}});
+struct RollbackOptions {
+  std::string model, why;
+};
+
+int rollback(Session& session, const RollbackOptions& options) {
+  const Json reply =
+      session.call("model.rollback", {{"model", options.model}, {"why", options.why}});
   if (!session.printed_json(reply)) session.console.print(title(reply) + " is active again");
   return EX_OK;
 }
@@ -191,9 +196,11 @@ void add_model_commands(CLI::App& app, Action& chosen) {
   command->add_option("MODEL", anchored->model)->required();
   command->add_option("VERSION", anchored->version, "make it this one; else say which it is");
 
-  const auto back = std::make_shared<ModelOptions>();
+  const auto back = std::make_shared<RollbackOptions>();
   command = add_command(group, "rollback", "go back to the version before", chosen, back, rollback);
   command->add_option("MODEL", back->model)->required();
+  command->add_option("--why", back->why, "kept with the version that is left");
+  add_model_life_commands(group, chosen);
 }
 
 }  // namespace moil::daemon::ctl

@@ -29,7 +29,7 @@ int add(Session& session, const FileOptions& options) {
 }
 
 int list(Session& session, const NameOptions&) {
-  const Json reply = session.call("schedule.list", Json::object());
+  const Json reply = session.list("schedule.list", Json::object(), "schedules");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{
       {"NAME", "MODEL", "EVERY", "LAST JOB", "NEXT", "WHY NOT"}};

@@ -58,21 +58,22 @@ Json Session::call(const std::string& method, const Json& params, std::span<cons
 Json Session::list(const std::string& method, Json params, const std::string& member,
                    std::size_t most) {
   constexpr std::size_t kMostOfPage = 1000;  // that the daemon gives
-  Json all;
+  Json first;
   for (;;) {
-    const std::size_t left = most == 0 ? kMostOfPage : most - all.size();
+    const std::size_t left =
+        most == 0 ? kMostOfPage : most - (first.is_null() ? 0 : first[member].size());
     if (most > 0) params["limit"] = std::min(left, kMostOfPage);
     Json reply = call(method, params);
-    Json& page = reply[member];
-    if (all.is_null()) {
-      all = std::move(page);
-    } else if (page.is_object()) {
-      all.update(page);
-    } else {
-      all.insert(all.end(), page.begin(), page.end());
-    }
     const Json next = reply.value("next", Json());
-    if (!next.is_object() || (most > 0 && all.size() >= most)) return {{member, std::move(all)}};
+    reply.erase("next");
+    if (first.is_null()) {
+      first = std::move(reply);
+    } else if (Json& page = reply[member]; page.is_object()) {
+      first[member].update(page);
+    } else {
+      first[member].insert(first[member].end(), page.begin(), page.end());
+    }
+    if (!next.is_object() || (most > 0 && first[member].size() >= most)) return first;
     params.update(next);
   }
 }

@@ -118,6 +118,10 @@ void add_troubles(Rows& rows, const Json& status, const Json& overview) {
     rows.push_back({"waited for", waited_text(waited)});
   for (const Json& reading : status["device"].value("ignored", Json::array()))
     rows.push_back({"ignored", cell(reading) + ", which cannot be"});
+  for (const Json& gone : status.value("rolled_back", Json::array()))
+    rows.push_back({"rolled back", "model " + cell(gone["model"]) + " version " +
+                                       cell(gone["version"]) + ", " + cell(gone["at"]) + ": " +
+                                       printable(cell(gone["why"]))});
   if (overview.is_null()) return;
   for (const Json& sentence : overview["attention"])
     rows.push_back({"ATTENTION", printable(cell(sentence))});

@@ -15,7 +15,7 @@ struct FlagOptions {
 };
 
 int cache_stats(Session& session, const NoOptions&) {
-  const Json reply = session.call("cache.stats", Json::object());
+  const Json reply = session.list("cache.stats", Json::object(), "models");
   if (session.printed_json(reply)) return EX_OK;
   const double quota = reply["quota_bytes"];
   session.console.table({{"feature maps", cell(reply["entries"])},

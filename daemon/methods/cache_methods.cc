@@ -1,16 +1,22 @@
 // cache.stats, cache.gc, cache.verify: asked for on the loop's thread, done in the background.
-#include "daemon/methods/cache_access.h"
+#include <algorithm>
+
 #include "daemon/methods/methods.h"
-#include "daemon/methods/no_params.h"
+#include "daemon/methods/page.h"
+#include "daemon/service/cache_upkeep.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
 namespace {
 
-constexpr int kNightsRemembered = 20;
+constexpr int kMostListed = 1000;
 
 struct VerifyParams {
   bool repair = false;
+};
+
+struct StatsParams {
+  std::string after;  // a backbone's id
 };
 
 struct GcParams {
@@ -19,6 +25,11 @@ struct GcParams {
 
 const Fields<VerifyParams>& fields_of(const VerifyParams*) {
   static const Fields<VerifyParams> table = {field("repair", &VerifyParams::repair)};
+  return table;
+}
+
+const Fields<StatsParams>& fields_of(const StatsParams*) {
+  static const Fields<StatsParams> table = {field("after", &StatsParams::after)};
   return table;
 }
 
@@ -35,13 +46,21 @@ Json to_json(const cache::ModelStats& model) {
           {"bytes", model.bytes}};
 }
 
-Json stats(const StateLayout& layout, std::int64_t quota) {
-  const auto s = open_cache(layout, quota).stats();
-  Json models = Json::array();
-  for (const auto& model : s.models) models.push_back(to_json(model));
-  return {{"entries", s.entries},         {"bytes", s.bytes},
-          {"quota_bytes", s.quota_bytes}, {"disk_bytes", s.disk_bytes},
-          {"free_bytes", s.free_bytes},   {"models", std::move(models)}};
+Json stats(const StateLayout& layout, std::int64_t quota, const StatsParams& params) {
+  auto s = open_cache(layout, quota).stats();
+  std::ranges::sort(s.models, {}, [](const auto& model) { return cache::to_hex(model.id); });
+  Page page(kMostListed);
+  for (const auto& model : s.models) {
+    const std::string id = cache::to_hex(model.id);
+    if (id > params.after && !page.add(to_json(model), {{"after", id}})) break;
+  }
+  Json reply = std::move(page).finish("models");
+  reply.update({{"entries", s.entries},
+                {"bytes", s.bytes},
+                {"quota_bytes", s.quota_bytes},
+                {"disk_bytes", s.disk_bytes},
+                {"free_bytes", s.free_bytes}});
+  return reply;
 }
 
 // A cache that cannot be used at all: repaired, it is gone.
@@ -72,27 +91,15 @@ Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
 }
 
 Json gc(const StateLayout& layout, std::int64_t quota, const std::vector<cache::ModelId>& in_use) {
-  const auto removed = in_usable_cache(
-      layout, quota, [&](cache::FeatureCache& cache) { return cache.gc(in_use); },
-      cache::Removed{});
+  const auto removed = remove_unused_maps(layout, quota, in_use);
   return {{"removed_entries", removed.entries}, {"removed_bytes", removed.bytes}};
 }
 
-// The backbones that the last nights used: details.cache.model_id of their results. A new night on
-// the same model and split finds its feature maps again.
-std::vector<cache::ModelId> recent_backbones(const JobStore& jobs) {
-  std::vector<cache::ModelId> out;
-  for (const Json& result : jobs.results(kNightsRemembered)) {
-    const Json id = result.value("/details/cache/model_id"_json_pointer, Json());
-    if (id.is_string()) out.push_back(cache::parse_model_id(id.get<std::string>()));
-  }
-  return out;
-}
-
 void start_stats(Service& s, const Call& call, const Responder& responder) {
-  (void)read_fields<NoParams>(call.params, "the parameters of cache.stats");
-  answer_in_background(s.background, responder,
-                       [&s] { return stats(s.layout, s.config.cache.quota_bytes); });
+  const auto params = read_fields<StatsParams>(call.params, "the parameters of cache.stats");
+  answer_in_background(s.background, responder, [&s, params] {
+    return stats(s.layout, s.config.cache.quota_bytes, params);
+  });
 }
 
 void start_verify(Service& s, const Call& call, const Responder& responder) {

@@ -1,5 +1,7 @@
-// job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.retry, job.watch
+// job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.retry, job.rm, job.watch
+#include <filesystem>
 #include <limits>
+#include <span>
 
 #include "daemon/methods/job_checks.h"
 #include "daemon/methods/methods.h"
@@ -163,6 +165,16 @@ Json retry(Service& service, const Call& call) {
   return {{"id", params.id}, {"state", to_string(service.jobs.get(params.id).state)}};
 }
 
+void rm(Service& service, const Call& call, const Responder& responder) {
+  const std::int64_t id = read_fields<IdParams>(call.params, "the parameters of job.rm").id;
+  service.reserve.for_deletion([&] { service.jobs.remove(std::span(&id, 1)); });
+  answer_in_background(service.background, responder, [&service, id]() -> Json {
+    std::error_code error;  // what stays is found by the housekeeping
+    std::filesystem::remove_all(service.layout.job(id), error);
+    return {{"id", id}};
+  });
+}
+
 // --- job.details --------------------------------------------------------------------------------
 
 constexpr std::size_t kMostPartBytes = std::size_t{1} << 20;
@@ -245,6 +257,9 @@ MethodTable job_methods(Service& s) {
        [&s](Call& call) { return cancel(s, call); }, nullptr},
       {"job.retry", "0.2", Role::kOperate, "queue a job again that failed", Where::kLoop,
        [&s](Call& call) { return retry(s, call); }, nullptr},
+      {"job.rm", "0.2", Role::kOperate, "remove a job that has ended, and what is known of it",
+       Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { rm(s, call, responder); }},
       {"job.watch", "0.1", Role::kRead, "follow a job", Where::kLoop,
        [&s](Call& call) { return watch(s, call); }, nullptr},
   };

@@ -12,8 +12,10 @@ MethodTable job_methods(Service& service);
 MethodTable schedule_methods(Service& service);
 MethodTable label_methods(Service& service);
 MethodTable model_methods(Service& service);
+MethodTable model_life_methods(Service& service);
 MethodTable cache_methods(Service& service);
 MethodTable system_methods(Service& service);
+MethodTable room_methods(Service& service);
 MethodTable all_methods(Service& service);
 
 }  // namespace moil::daemon

@@ -1,12 +1,14 @@
-// model.import, list, get, activate, rollback, anchor, rm, predict
+// model.import, list, get, activate, rollback, anchor, pin, rm, predict
 #include <algorithm>
 
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/methods/versions.h"
 #include "daemon/model_files.h"
 #include "daemon/new_names.h"
 #include "daemon/service/service.h"
+#include "daemon/state/canary_store.h"
 
 namespace moil::daemon {
 namespace {
@@ -43,6 +45,42 @@ struct ModelParams {
   std::int64_t version = 0;  // 0: the active one
 };
 
+struct RollbackParams {
+  std::string model;
+  std::string why;  // of the user, for whoever looks later
+  std::optional<std::int64_t> version;
+};
+
+const Fields<RollbackParams>& fields_of(const RollbackParams*) {
+  constexpr std::size_t kMost = 1000;
+  const auto check_why = [](const std::string& why) -> std::optional<std::string> {
+    if (why.size() <= kMost) return std::nullopt;
+    return "expected at most " + std::to_string(kMost) + " bytes, found " +
+           std::to_string(why.size());
+  };
+  static const Fields<RollbackParams> table = {
+      field("model", &RollbackParams::model, Need::kRequired, check_name),
+      field("why", &RollbackParams::why, Need::kOptional, check_why),
+      field("version", &RollbackParams::version),
+  };
+  return table;
+}
+
+struct PinParams {
+  std::string model;
+  std::int64_t version = 0;
+  bool pinned = true;
+};
+
+const Fields<PinParams>& fields_of(const PinParams*) {
+  static const Fields<PinParams> table = {
+      field("model", &PinParams::model, Need::kRequired, check_name),
+      field("version", &PinParams::version, Need::kRequired),
+      field("pinned", &PinParams::pinned),
+  };
+  return table;
+}
+
 constexpr std::size_t kMostImages = 50;  // as many descriptors come along with a request
 
 struct PredictParams {
@@ -77,8 +115,6 @@ const Fields<ModelParams>& fields_of(const ModelParams*) {
   return table;
 }
 
-std::string place_of(const ModelVersion& v) { return v.model + "/" + std::to_string(v.version); }
-
 Json list(Service& s, const Call& call) {
   const auto params = read_fields<ListParams>(call.params, "the parameters of model.list");
   const auto versions = params.model ? s.models.versions(*params.model) : s.models.list();
@@ -101,30 +137,39 @@ Json list(Service& s, const Call& call) {
   return std::move(page).finish("models");
 }
 
+Json canary_of(Service& s, const ModelVersion& version) {
+  const auto canary = CanaryStore(s.database).find(version.model);
+  if (!canary || canary->version != version.version) return nullptr;
+  return to_json(*canary);
+}
+
 Json get(Service& s, const Call& call) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.get");
-  if (params.version != 0) return to_json(s.models.get(params.model, params.version), s.layout);
-  const auto active = s.models.active(params.model);
-  if (!active) {
-    throw Error(ErrorCode::kNotFound,
-                "there is no active version of model \"" + params.model + "\"");
-  }
-  return to_json(*active, s.layout);
+  const ModelVersion version = version_or_active(s.models, params.model, params.version);
+  Json reply = to_json(version, s.layout);
+  reply["provenance"] = s.models.provenance(version.model, version.version).record;
+  reply["canary"] = canary_of(s, version);
+  return reply;
 }
 
 Json activate(Service& s, const Call& call) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.activate");
   s.models.activate(params.model, params.version);
+  s.scheduler.bases_changed();
   return to_json(s.models.get(params.model, params.version), s.layout);
 }
 
 Json rollback(Service& s, const Call& call) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rollback");
-  if (params.version != 0) {
+  const auto params = read_fields<RollbackParams>(call.params, "the parameters of model.rollback");
+  if (params.version) {
     throw ValidationError("the parameters of model.rollback",
                           {{"/version", "not expected here; use model.activate"}});
   }
-  return s.reserve.for_deletion([&] { return to_json(s.models.rollback(params.model), s.layout); });
+  const Withdrawal withdrawal{now_milliseconds(), Withdrawal::Cause::kUser, params.why};
+  Json reply = s.reserve.for_deletion(
+      [&] { return to_json(s.models.rollback(params.model, withdrawal), s.layout); });
+  s.scheduler.bases_changed();
+  return reply;
 }
 
 Json rm(Service& s, const Call& call) {
@@ -133,15 +178,17 @@ Json rm(Service& s, const Call& call) {
   return {{"model", params.model}, {"version", params.version}};
 }
 
+Json pin(Service& s, const Call& call) {
+  const auto params = read_fields<PinParams>(call.params, "the parameters of model.pin");
+  s.models.pin(params.model, params.version, params.pinned);
+  return {{"model", params.model}, {"version", params.version}, {"pinned", params.pinned}};
+}
+
 Json anchor(Service& s, const Call& call) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.anchor");
   if (params.version != 0) s.models.name_anchor(params.model, params.version);
-  const auto active = s.models.active(params.model);
-  if (!active) {
-    throw Error(ErrorCode::kNotFound,
-                "there is no active version of model \"" + params.model + "\"");
-  }
-  const auto anchor = s.models.anchor(params.model, active->version);
+  const ModelVersion active = version_or_active(s.models, params.model, 0);
+  const auto anchor = s.models.anchor(params.model, active.version);
   return {{"model", params.model}, {"version", anchor.version}, {"named", anchor.named}};
 }
 
@@ -210,6 +257,8 @@ MethodTable model_methods(Service& s) {
        [&s](Call& call) { return rollback(s, call); }, nullptr},
       {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Where::kLoop,
        [&s](Call& call) { return rm(s, call); }, nullptr},
+      {"model.pin", "0.2", Role::kAdmin, "keep a version, however old it becomes", Where::kLoop,
+       [&s](Call& call) { return pin(s, call); }, nullptr},
       {"model.anchor", "0.2", Role::kAdmin, "the version that no night may fall far behind",
        Where::kLoop, [&s](Call& call) { return anchor(s, call); }, nullptr},
       {"model.predict", "0.1", Role::kLabel, "what a model says of images", Where::kDeferred,

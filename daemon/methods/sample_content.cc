@@ -1,12 +1,8 @@
 #include "daemon/methods/sample_content.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "daemon/service/in_memory.h"
 #include "datasets/labels/label_types.h"
 
 namespace moil::daemon {
@@ -35,18 +31,6 @@ std::optional<std::string> complaint(const SampleParams& sample, std::size_t fil
   return std::nullopt;
 }
 
-UniqueFd in_memory(std::span<const std::uint8_t> bytes) {
-  UniqueFd memory(::memfd_create("sample", MFD_CLOEXEC));
-  if (!memory) throw system_error("cannot hold a sample in memory", errno);
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(memory.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw system_error("cannot hold a sample in memory", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-  return memory;
-}
-
 }  // namespace
 
 const Fields<SampleParams>& fields_of(const SampleParams*) {
@@ -60,6 +44,12 @@ const Fields<SampleParams>& fields_of(const SampleParams*) {
 void check_samples(const std::string& member, const std::vector<SampleParams>& samples,
                    const Call& call) {
   FieldErrors errors;
+  if (samples.size() > kMostSamples) {
+    throw ValidationError(
+        "the request",
+        {{"/" + member, "expected at most " + std::to_string(kMostSamples) + " samples, found " +
+                            std::to_string(samples.size()) + "; send the rest in other requests"}});
+  }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto wrong = complaint(samples[i], call.files.size());
     if (wrong) errors.push_back({"/" + member + "/" + std::to_string(i), *wrong});

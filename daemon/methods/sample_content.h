@@ -17,8 +17,11 @@ struct SampleParams {
 };
 const Fields<SampleParams>& fields_of(const SampleParams*);
 
+// Of a request; what is answered of so many fits into a reply.
+inline constexpr std::size_t kMostSamples = 10'000;
+
 // Throws ValidationError, naming as /MEMBER/i every sample that has not one of both, or a file that
-// did not come along.
+// did not come along; or /MEMBER where there are too many.
 void check_samples(const std::string& member, const std::vector<SampleParams>& samples,
                    const Call& call);
 

@@ -1,7 +1,8 @@
 // schedule.add, schedule.list, schedule.get, schedule.enable, schedule.rm, schedule.run
+#include <algorithm>
+
 #include "daemon/methods/job_checks.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/no_params.h"
 #include "daemon/methods/page.h"
 #include "daemon/service/service.h"
 
@@ -72,16 +73,31 @@ void add(Service& service, const Call& call, const Responder& responder) {
   });
 }
 
+struct ListParams {
+  std::string after;  // a schedule's name
+};
+
+const Fields<ListParams>& fields_of(const ListParams*) {
+  static const Fields<ListParams> table = {field("after", &ListParams::after)};
+  return table;
+}
+
 Json list(Service& service, const Call& call) {
-  (void)read_fields<NoParams>(call.params, "the parameters of schedule.list");
-  Json schedules = Json::array();
-  for (const Schedule& schedule : service.schedules.all()) {
-    Json entry = document(service, schedule);
+  const auto params = read_fields<ListParams>(call.params, "the parameters of schedule.list");
+  const auto all = service.schedules.all();
+  auto first = all.begin();
+  if (!params.after.empty()) {
+    first = std::ranges::find(all, params.after, [](const Schedule& s) { return s.spec.name; });
+    if (first != all.end()) ++first;
+  }
+  Page page(kMostSchedules);
+  for (; first != all.end(); ++first) {
+    Json entry = document(service, *first);
     const Json job = std::move(entry["job"]);
     entry["job"] = {{"name", job["name"]}, {"model", job["model"]}};
-    schedules.push_back(std::move(entry));
+    if (!page.add(std::move(entry), {{"after", first->spec.name}})) break;
   }
-  return {{"schedules", std::move(schedules)}};
+  return std::move(page).finish("schedules");
 }
 
 Json get(Service& service, const Call& call) {

@@ -8,6 +8,7 @@
 #include "daemon/methods/overview.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/service/service.h"
+#include "daemon/state/withdrawals.h"
 
 namespace moil::daemon {
 namespace {
@@ -65,6 +66,21 @@ Json window_json(const Service& s) {
           {"nights_waited", s.scheduler.nights_waited()}};
 }
 
+// What canaries rolled back in the last month.
+Json rolled_back_json(Service& s) {
+  constexpr int kMost = 5;
+  constexpr std::int64_t kMonth = std::int64_t{30} * 24 * 3600 * 1000;
+  Json list = Json::array();
+  for (const auto& recent : Withdrawals(s.database).by_canaries(kMost)) {
+    if (recent.withdrawal.at < s.world.now_milliseconds() - kMonth) continue;
+    list.push_back({{"model", recent.model},
+                    {"version", recent.version},
+                    {"at", utc_text(recent.withdrawal.at)},
+                    {"why", recent.withdrawal.why}});
+  }
+  return list;
+}
+
 Json status(Service& s, const Call& call) {
   (void)read_fields<NoParams>(call.params, "the parameters of system.status");
   return {{"version", kVersion},
@@ -76,6 +92,7 @@ Json status(Service& s, const Call& call) {
           {"running", or_null(s.scheduler.running())},
           {"queued", s.jobs.count(JobState::kQueued)},
           {"held", held_json(s.scheduler.held())},
+          {"rolled_back", rolled_back_json(s)},
           {"window", window_json(s)},
           {"cpus", cpus_json(s.scheduler.cpus())},
           {"device", device_json(s.world.device())}};

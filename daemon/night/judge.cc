@@ -61,16 +61,18 @@ class Judging {
     const auto global = task_.scorer(head_.form()), plain = task_.scorer(head_.form());
     LocalScorer compared(task_, head_.form(), labels_of(mix_.local_validation));
     const bool compares = task_.compares_samples() && !mix_.local_validation.empty();
-    each_of(mix_.global_validation, [&](std::int64_t, auto output, auto target) {
+    each_of(mix_.global_validation, [&](std::int64_t sample, auto output, auto target) {
       global->add(output, target);
+      count(found.global_right, mix_.global_validation, sample, task_.said(output, head_.form()));
       if (compares) compared.add(output, target);
     });
-    each_of(mix_.local_validation, [&](std::int64_t, auto output, auto target) {
+    each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
       if (compares)
         compared.add(output, target);
       else
         plain->add(output, target);
       found.local_said.push_back(task_.said(output, head_.form()));
+      count(found.local_right, mix_.local_validation, sample, found.local_said.back());
     });
     if (!mix_.global_validation.empty()) found.global = global->scores();
     if (!mix_.local_validation.empty())
@@ -79,6 +81,15 @@ class Judging {
   }
 
  private:
+  void count(std::map<data::ClassId, Right>& of, const std::vector<data::MixedSample>& samples,
+             std::int64_t sample, const std::vector<std::uint32_t>& said) const {
+    if (!task_.outputs_are_labels()) return;
+    for (const data::ClassId label : samples.at(static_cast<std::size_t>(sample)).labels) {
+      Right& right = of[label];
+      ++right.held_out;
+      right.right += says(said, label) ? 1 : 0;
+    }
+  }
   void each_of(const std::vector<data::MixedSample>& samples, const EachSample& each) {
     for_each_sample(samples, *targets_, reader_, head_.network(), each);
   }
@@ -97,6 +108,33 @@ nlohmann::json to_json(const std::vector<Score>& scores) {
   for (const Score& score : scores)
     json[score.name] = score.value ? nlohmann::json(*score.value) : nlohmann::json(nullptr);
   return json;
+}
+
+namespace {
+
+using Rights = std::map<data::ClassId, Right>;
+
+nlohmann::json side_of(data::ClassId label, const Rights& before, const Rights& after) {
+  const auto was = before.find(label), is = after.find(label);
+  if (was == before.end() || is == after.end()) return nullptr;
+  return {{"held_out", is->second.held_out},
+          {"before", was->second.right},
+          {"after", is->second.right}};
+}
+
+}  // namespace
+
+nlohmann::json label_scores(const data::Mix& mix, const Judgement& before, const Judgement& after) {
+  nlohmann::json list = nlohmann::json::array();
+  for (data::ClassId label = 0; label < mix.classes.size(); ++label) {
+    nlohmann::json global = side_of(label, before.global_right, after.global_right);
+    nlohmann::json local = side_of(label, before.local_right, after.local_right);
+    if (global.is_null() && local.is_null()) continue;
+    list.push_back({{"label", mix.classes[label]},
+                    {"global", std::move(global)},
+                    {"local", std::move(local)}});
+  }
+  return list;
 }
 
 Measured counted(const data::Mix& mix, const Task& task) {

@@ -1,6 +1,7 @@
 // How good a model is on held-out samples, through the night's own feature maps.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
@@ -13,10 +14,17 @@
 
 namespace moil::night {
 
+// Of a label: samples that are held out with it, and those of them that the model says have it.
+struct Right {
+  std::size_t held_out = 0, right = 0;
+};
+
 struct Judgement {
   std::vector<Score> global,
       local;  // the task's, its headline first; empty where nothing is held out
   std::vector<std::vector<std::uint32_t>> local_said;  // the labels that each local sample got
+  // Where outputs are labels.
+  std::map<data::ClassId, Right> global_right, local_right;
 
   std::optional<double> headline_global() const { return headline(global); }
   std::optional<double> headline_local() const { return headline(local); }
@@ -29,6 +37,11 @@ struct Judgement {
 
 // {"accuracy": 0.97, ...}; null for what the samples do not tell.
 [[nodiscard]] nlohmann::json to_json(const std::vector<Score>& scores);
+
+// A list of {"label", "global": {"held_out", "before", "after"}, "local"} of what both models said
+// of each label; null in place of a side of which nothing is held out.
+[[nodiscard]] nlohmann::json label_scores(const data::Mix& mix, const Judgement& before,
+                                          const Judgement& after);
 
 // How many samples there are to train on and to judge by; nothing is measured yet.
 [[nodiscard]] Measured counted(const data::Mix& mix, const Task& task);

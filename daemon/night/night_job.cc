@@ -5,6 +5,7 @@
 #include "daemon/night/near_duplicates.h"
 #include "daemon/night/stages/night_result.h"
 #include "daemon/night/stages/promote_stage.h"
+#include "daemon/night/version_identity.h"
 #include "featurecache/discard.h"
 
 namespace moil::night {
@@ -46,8 +47,12 @@ void run_stages(NightContext& night) {
   train.run();
   train.write_version();
   judge.run();
-  const NightStages stages{mix, plan, cache, distill, train, judge, near_duplicates};
-  promote(night, night_result(night, stages, objection(night.spec.guard, judge.measured())));
+  const std::string weights =
+      weights_identity(night.layout.incoming(night.spec.model, night.file.version));
+  auto refused = objection(night.spec.guard, judge.measured());
+  if (!refused) refused = withdrawn_before(night.file, weights);
+  const NightStages stages{mix, plan, cache, distill, train, judge, near_duplicates, weights};
+  promote(night, night_result(night, stages, refused));
 }
 
 void run_attempt(const daemon::StateLayout& layout, const daemon::JobFile& file,

@@ -1,13 +1,19 @@
 #include "daemon/onnx/conversion.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "base/access.h"
+#include "base/disk_full.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/night/model_folder.h"
@@ -173,17 +179,48 @@ std::string import_file(const ImportArguments& a) {
          night::training_remark(bundle.description, *bundle.task);
 }
 
-std::string export_file(const ExportArguments& a) {
-  const night::ModelBundle bundle = night::read_model_folder(a.folder);
+namespace {
+
+onnx::Graph graph_of(const night::ModelBundle& bundle) {
   std::map<std::string, std::string> metadata = {
       {kLabelsKey, json(bundle.labels).dump()}, {kPreprocessingKey, bundle.kind->to_json().dump()}};
   if (bundle.task->name() != "classify") metadata[kTaskKey] = bundle.task->to_json().dump();
-  const onnx::Graph graph =
-      onnx::export_onnx(bundle.description, bundle.weights, std::move(metadata));
-  onnx::write_onnx(a.file, graph);
+  return onnx::export_onnx(bundle.description, bundle.weights, std::move(metadata));
+}
+
+void replace_content(int descriptor, std::string_view bytes) {
+  constexpr const char* kWhat = "cannot write the exported model";
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) throw system_error(kWhat, errno);
+  if (!S_ISREG(info.st_mode))
+    throw Error(ErrorCode::kInvalidArgument, "a model is exported to a regular file alone");
+  if (::ftruncate(descriptor, 0) != 0) throw system_error(kWhat, errno);
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t n =
+        ::pwrite(descriptor, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_write_error(kWhat, errno);
+    at += static_cast<std::size_t>(n);
+  }
+  if (::fsync(descriptor) != 0) throw_write_error(kWhat, errno);
+}
+
+}  // namespace
+
+std::string export_file(const ExportArguments& a) {
+  const night::ModelBundle bundle = night::read_model_folder(a.folder);
+  onnx::write_onnx(a.file, graph_of(bundle));
   publish(a.file);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + "; in " +
          a.file;
+}
+
+Exported export_to(const std::string& folder, int descriptor) {
+  const night::ModelBundle bundle = night::read_model_folder(folder);
+  const std::string bytes = onnx::format_onnx(graph_of(bundle));
+  replace_content(descriptor, bytes);
+  return {bundle.description.name + ": " + counted(bundle.description, bundle.weights),
+          bytes.size()};
 }
 
 }  // namespace moil

@@ -4,6 +4,7 @@
 // "moil.preprocessing", a JSON object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,5 +29,13 @@ struct ExportArguments {
 // throw; kAlreadyExists for a folder that is there.
 std::string import_file(const ImportArguments& arguments);
 std::string export_file(const ExportArguments& arguments);
+
+struct Exported {
+  std::string summary;
+  std::size_t bytes = 0;
+};
+// The same, to a regular file that is open for writing, in place of what it holds; made durable.
+// kInvalidArgument for another descriptor; kIo, DiskFull.
+Exported export_to(const std::string& folder, int descriptor);
 
 }  // namespace moil

@@ -1,5 +1,7 @@
-// moil-onnx: models from and to other tools, as ONNX files.
+// moil-onnx: models from and to other tools, as ONNX files; for people, and for the daemon
+// (model.export, daemon/worker_protocol.h).
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/onnx/conversion.h"
+#include "daemon/worker_protocol.h"
 
 namespace {
 
@@ -45,6 +48,37 @@ CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
   return import;
 }
 
+struct DaemonExport {
+  std::string folder;
+  int descriptor = -1, reply = -1;
+};
+
+// Not for people.
+CLI::App* add_daemon_export(CLI::App& app, DaemonExport& to) {
+  CLI::App* command = app.add_subcommand("export-to", "Model folder to an open file")->group("");
+  command->add_option("--reply", to.reply, "Descriptor for the answer")->required();
+  command->add_option("--model-folder", to.folder, "Model folder")->required();
+  command->add_option("--descriptor", to.descriptor, "Of the file")->required();
+  return command;
+}
+
+// As worker_protocol.h has it: events on stdout, the answer beside them.
+int export_for_daemon(const DaemonExport& to) {
+  moil::daemon::EventWriter events(STDOUT_FILENO);
+  try {
+    const moil::Exported exported = moil::export_to(to.folder, to.descriptor);
+    moil::daemon::write_reply(to.reply, {{"summary", exported.summary}, {"bytes", exported.bytes}});
+    events.result();
+    return moil::daemon::kExitDone;
+  } catch (const moil::Error& e) {
+    events.error(e);
+    return exit_code_of(e.code());
+  } catch (const std::exception& e) {
+    events.error(moil::Error(moil::ErrorCode::kInternal, e.what()));
+    return EX_SOFTWARE;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,12 +91,15 @@ int main(int argc, char** argv) {
   CLI::App* exporter = app.add_subcommand("export", "Model folder to ONNX file");
   exporter->add_option("folder", export_arguments.folder, "Model folder")->required();
   exporter->add_option("--out", export_arguments.file, "File to write")->required();
+  DaemonExport for_daemon;
+  const CLI::App* exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? EX_OK : EX_USAGE;
   }
+  if (exporter_to->parsed()) return export_for_daemon(for_daemon);
   try {
     if (import->parsed())
       std::printf("%s\n", moil::import_file(import_arguments).c_str());

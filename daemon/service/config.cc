@@ -159,6 +159,16 @@ const Fields<DiskConfig>& fields_of(const DiskConfig*) {
   return table;
 }
 
+const Fields<RetentionConfig>& fields_of(const RetentionConfig*) {
+  constexpr int kCentury = 36500;
+  static const Fields<RetentionConfig> table = {
+      field("versions", &RetentionConfig::versions, Need::kOptional, between(1, 100000)),
+      field("days", &RetentionConfig::days, Need::kOptional, between(1, kCentury)),
+      field("failed_days", &RetentionConfig::failed_days, Need::kOptional, between(1, kCentury)),
+  };
+  return table;
+}
+
 namespace {
 
 Nights nights_of(const WindowConfig& config) {
@@ -203,6 +213,7 @@ const Fields<Config>& fields_of(const Config*) {
       field("cache", &Config::cache),
       field("disk", &Config::disk),
       field("metrics", &Config::metrics),
+      field("retention", &Config::retention),
       field("poll_seconds", &Config::poll_seconds, Need::kOptional, between(0.01, 3600.0)),
       field("log_level", &Config::log_level),
   };

@@ -69,6 +69,13 @@ struct MetricsConfig {
   std::string textfile;  // for node_exporter; empty: none
 };
 
+// What is kept; empty: all of it, for good. service/housekeeping.h removes the rest.
+struct RetentionConfig {
+  std::optional<int> versions = 5;      // of a model, beside those that are needed or pinned
+  std::optional<int> days = 365;        // jobs that ended, with their events and results
+  std::optional<int> failed_days = 30;  // the folder of a job that failed, to go on from
+};
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 struct Config {
@@ -80,6 +87,7 @@ struct Config {
   CacheConfig cache;
   DiskConfig disk;
   MetricsConfig metrics;
+  RetentionConfig retention;
   double poll_seconds = 5;  // how often the conditions are looked at
   LogLevel log_level = LogLevel::kInfo;
 

@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kLongestBackoffSeconds = 3600;
 constexpr const char* kForgotten = "a sample was forgotten; the night begins anew without it";
+constexpr const char* kOtherBase =
+    "another version was put in service; the night begins anew from it";
 constexpr double kLongestHoldSeconds = 300, kLongestWaitForRoomSeconds = 900;
 
 std::chrono::milliseconds milliseconds(double seconds) {
@@ -225,6 +227,7 @@ void Scheduler::settle_ended() {
   folder_.settle(job);
   job_log(id, job.spec.model, "", "state").info("{}", to_string(job.state));
   listener_.changed(id);
+  if (is_finished(job.state)) listener_.finished(id);
   ended_.reset();
 }
 
@@ -233,7 +236,9 @@ void Scheduler::settle(const Job& job, const Outcome& outcome) {
   const bool passing = outcome.kind == Kind::kNoRoom || outcome.kind == Kind::kNoStart;
   const bool decided = outcome.kind == Kind::kResult || outcome.kind == Kind::kRefused;
   if (!passing) hold_.clear();
-  if (job.cancelling && !decided) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+  if (job.cancelling && (!decided || !job.base_version))
+    return jobs_.end(job.id, JobState::kCancelled, "cancelled");
+  if (!job.base_version) return jobs_.pause(job.id, kOtherBase);
   switch (outcome.kind) {
     case Kind::kResult:
       return settle_result(job, outcome.result);
@@ -258,7 +263,7 @@ void Scheduler::settle_result(const Job& job, const Json& result) {
   const JobSamples samples = samples_of_job(layout_, job.id);
   const auto gone = [&](const data::Digest& digest) { return !labels_.has(digest); };
   if (std::ranges::none_of(samples.trained, gone) && std::ranges::none_of(samples.others, gone))
-    return jobs_.finish(job.id, result, samples.trained);
+    return jobs_.finish(job.id, result, samples.trained, labels_.newest_id());
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   folder_.drop_work(job.id);
   jobs_.pause(job.id, kForgotten);
@@ -267,7 +272,7 @@ void Scheduler::settle_result(const Job& job, const Json& result) {
 void Scheduler::settle_found() {
   std::vector<Job> started;
   jobs_.list(JobState::kQueued, 0, Details::kWithout, [&](const Job& job) {
-    if (job.version) started.push_back(job);
+    if (job.version && job.base_version) started.push_back(job);
     return true;
   });
   for (const Job& job : started) {
@@ -303,6 +308,13 @@ void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<voi
   }
   if (!later) return done();
   when_dropped_.push_back(std::move(done));
+}
+
+void Scheduler::bases_changed() {
+  wake();
+  if (!runner_ || runner_->is_stopping() || jobs_.get(runner_->job()).base_version) return;
+  stop_reason_ = kOtherBase;
+  runner_->stop(grace());
 }
 
 void Scheduler::wait_for_room(const Job& job, const std::string& why) {

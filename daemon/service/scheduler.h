@@ -37,6 +37,7 @@ class Scheduler {
     std::function<void(std::int64_t job)> changed;
     std::function<void(std::int64_t job, const Json& progress)> progress;
     std::function<void(const Outcome&)> worker_ended;
+    std::function<void(std::int64_t job)> finished;  // a worker's job, for good
   };
 
   Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
@@ -59,6 +60,9 @@ class Scheduler {
   // What these unfinished jobs have made so far is dropped, for it has to do with samples that were
   // forgotten; a running one is stopped for that. Calls `done` when nothing is left of it.
   void begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done);
+  // Another version was put in service by a person or a canary: the running job is stopped where it
+  // began with the one before, and begins anew.
+  void bases_changed();
   // Starts nothing more, stops the worker and calls `done` when it is gone.
   void shut_down(std::function<void()> done);
 

@@ -56,9 +56,14 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
            .progress = [this](std::int64_t job,
                               const Json& event) { watchers.progress(job, event); },
            .worker_ended =
-               [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; }}),
+               [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; },
+           .finished = [this](std::int64_t) { housekeeping.soon(); }}),
       recurring(loop, config, world, schedules, jobs, labels, outside,
                 [this] { scheduler.wake(); }),
+      housekeeping(
+          {loop, config, world, layout, background, database, models, jobs, scheduler, reserve}),
+      canaries({loop, config, world, layout, background, worker_calls, command, database, models,
+                jobs, labels, scheduler, [this](std::int64_t job) { watchers.changed(job); }}),
       limits(config.limits()),
       methods(all_methods(*this)),
       access(config.access),

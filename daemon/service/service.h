@@ -15,8 +15,10 @@
 #include "daemon/metrics/metrics_file.h"
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/server.h"
+#include "daemon/service/canary.h"
 #include "daemon/service/config.h"
 #include "daemon/service/forgetting.h"
+#include "daemon/service/housekeeping.h"
 #include "daemon/service/idle_memory.h"
 #include "daemon/service/importer.h"
 #include "daemon/service/job_planner.h"
@@ -70,6 +72,8 @@ class Service {
   Predictor predictor;
   Scheduler scheduler;
   Recurring recurring;
+  Housekeeping housekeeping;
+  CanaryWatch canaries;
   const Limits limits;
   const MethodTable methods;
   const Access access;

@@ -68,6 +68,20 @@ ProcessOptions WorkerCommand::doctor() const {
   return options({program_, "doctor"}, default_threads());
 }
 
+ProcessOptions WorkerCommand::diff(const std::filesystem::path& a,
+                                   const std::filesystem::path& b) const {
+  return options({program_, "diff", "--model-folder", a.string(), "--other", b.string()}, 1);
+}
+
+ProcessOptions WorkerCommand::export_onnx(const std::filesystem::path& model, int file) const {
+  const auto program = std::filesystem::path(program_).parent_path() / "moil-onnx";
+  ProcessOptions process = options({program.string(), "export-to", "--model-folder", model.string(),
+                                    "--descriptor", std::to_string(file)},
+                                   1);
+  process.keep_open.push_back(file);
+  return process;
+}
+
 ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
   const std::string count = std::to_string(threads);
   // Threads that wait for each other sleep, so as to leave the CPU to others, but not at once: a

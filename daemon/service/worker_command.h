@@ -32,6 +32,10 @@ class WorkerCommand {
                          int top) const;
   // Measures the machine, with as many threads as a job that does not say.
   ProcessOptions doctor() const;
+  ProcessOptions diff(const std::filesystem::path& a, const std::filesystem::path& b) const;
+  // By moil-onnx beside the worker, so that a night links no parser of ONNX. file: a descriptor
+  // open for writing; it must stay open until the program was started.
+  ProcessOptions export_onnx(const std::filesystem::path& model, int file) const;
   int default_threads() const;
   const std::string& program() const { return program_; }
 

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
+#include "daemon/state/canary_store.h"
+#include "daemon/state/provenance.h"
 
 namespace moil::daemon {
 namespace {
@@ -179,7 +181,7 @@ void JobStore::events(std::int64_t id, std::int64_t after_seq,
 }
 
 std::optional<std::string> JobStore::cannot_start(const Job& job) const {
-  if (job.version || models_.active(job.spec.model)) return std::nullopt;
+  if ((job.version && job.base_version) || models_.active(job.spec.model)) return std::nullopt;
   return "model \"" + job.spec.model + "\" has no active version; import it first";
 }
 
@@ -188,7 +190,8 @@ JobFile JobStore::prepare(std::int64_t id) {
   Job job = get(id);
   const auto base = models_.active(job.spec.model);
   // A job that has not begun starts from what is active when it does.
-  if (job.version && job.attempts == 0 && base && base->version != *job.base_version) {
+  const bool is_late = job.attempts == 0 && base && base->version != job.base_version;
+  if (job.version && (is_late || !job.base_version)) {
     models_.discard(job.spec.model, *job.version);
     job.version.reset();
   }
@@ -204,6 +207,7 @@ JobFile JobStore::prepare(std::int64_t id) {
           .base_version = *job.base_version,
           .version = *job.version,
           .anchor_version = models_.anchor(job.spec.model, *job.base_version).version,
+          .withdrawn = models_.withdrawn_weights(job.spec.model),
           .spec = job.spec};
 }
 
@@ -282,7 +286,22 @@ void JobStore::insert_lists(std::int64_t id, const std::map<std::string, Json>& 
   }
 }
 
-void JobStore::finish(std::int64_t id, const Json& whole, std::span<const data::Digest> learned) {
+void JobStore::promote(const Job& job, const Json& result, std::int64_t newest_sample) {
+  const std::int64_t version = job.version.value();
+  models_.record(job.spec.model, version, "personalized by job " + std::to_string(job.id),
+                 metrics_of(result), job.spec.activate);
+  models_.record_provenance(job.spec.model, version, provenance_of(job, result));
+  if (!job.spec.canary || !job.spec.activate) return;
+  Canary canary;
+  canary.model = job.spec.model;
+  canary.version = version;
+  canary.parent = job.base_version.value();
+  canary.rule = *job.spec.canary;
+  CanaryStore(db_).begin(canary, newest_sample);
+}
+
+void JobStore::finish(std::int64_t id, const Json& whole, std::span<const data::Digest> learned,
+                      std::int64_t newest_sample) {
   const Job job = get(id);
   const auto [result, lists] = split_result(whole);
   const bool promoted = result.value("promoted", false);
@@ -293,13 +312,70 @@ void JobStore::finish(std::int64_t id, const Json& whole, std::span<const data::
   update.bind(std::string_view(result.dump())).bind(id).run();
   insert_lists(id, lists);
   if (promoted) {
-    models_.record(job.spec.model, job.version.value(), "personalized by job " + std::to_string(id),
-                   metrics_of(result), job.spec.activate);
+    promote(job, whole, newest_sample);
     models_.record_samples(job.spec.model, job.version.value(), learned);
   }
   set_state(job, promoted ? JobState::kSucceeded : JobState::kRejectedByGuard, reason_of(result));
   transaction.commit();
   if (!promoted && job.version) models_.discard(job.spec.model, *job.version);
+}
+
+// A number that a job had reserved is not given to another version, though none came of it.
+void JobStore::remove(std::span<const std::int64_t> jobs) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  for (const std::int64_t id : jobs) {
+    const Job job = get(id);
+    if (!is_finished(job.state)) {
+      throw Error(ErrorCode::kFailedPrecondition, "job " + std::to_string(id) +
+                                                      " has not ended; cancel it first "
+                                                      "(job.cancel)");
+    }
+    if (job.version) {
+      Statement used(db_,
+                     "INSERT INTO removed_versions VALUES (?, ?) ON CONFLICT (model) DO UPDATE "
+                     "SET version = max(version, excluded.version)");
+      used.bind(std::string_view(job.spec.model)).bind(*job.version).run();
+    }
+    for (const char* sql :
+         {"UPDATE versions SET job = NULL WHERE job = ?", "DELETE FROM jobs WHERE id = ?"}) {
+      Statement(db_, sql).bind(id).run();
+    }
+  }
+  transaction.commit();
+}
+
+std::vector<JobStore::Ended> JobStore::ended_before(std::int64_t moment) const {
+  Statement rows(db_,
+                 "SELECT id, length(spec) + coalesce(length(result), 0) + (SELECT "
+                 "coalesce(sum(length(body)), 0) FROM events WHERE job = id) + (SELECT "
+                 "coalesce(sum(length(body)), 0) FROM result_lists WHERE job = id) FROM jobs "
+                 "WHERE state NOT IN ('queued', 'running') AND finished_at < ? ORDER BY id");
+  rows.bind(moment);
+  std::vector<Ended> found;
+  while (rows.step()) found.push_back({rows.integer(0), rows.integer(1)});
+  return found;
+}
+
+std::set<std::int64_t> JobStore::resumable(std::int64_t failed_since) const {
+  Statement rows(db_,
+                 "SELECT id FROM jobs j WHERE state IN ('queued', 'running') OR (state = 'failed' "
+                 "AND finished_at >= ? AND NOT EXISTS (SELECT 1 FROM jobs s WHERE s.model = "
+                 "j.model AND s.state = 'succeeded' AND s.id > j.id))");
+  rows.bind(failed_since);
+  std::set<std::int64_t> found;
+  while (rows.step()) found.insert(rows.integer(0));
+  return found;
+}
+
+std::int64_t JobStore::newest_id() const {
+  Statement row(db_, "SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
+  return row.step() ? row.integer(0) : 0;
+}
+
+std::optional<std::int64_t> JobStore::latest_end() const {
+  Statement row(db_, "SELECT max(finished_at) FROM jobs");
+  if (!row.step()) return std::nullopt;
+  return optional_integer(row, 0);
 }
 
 void JobStore::set_cancelling(std::int64_t id) {

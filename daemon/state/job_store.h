@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,8 +62,9 @@ class JobStore {
 
   // Why the job itself can never start: its model has no active version.
   std::optional<std::string> cannot_start(const Job& job) const;
-  // What its worker is to be given; the job stays queued. Before its first attempt, the model's
-  // active version becomes the base and a version is reserved.
+  // What its worker is to be given; the job stays queued. Before its first attempt, and where it
+  // lost its base (ModelStore::activate), the model's active version becomes the base and a version
+  // is reserved.
   JobFile prepare(std::int64_t id);  // threads and the cache's limits are the caller's to fill in
   // Queued -> running: a worker has been started.
   void begin(std::int64_t id);
@@ -74,9 +76,26 @@ class JobStore {
   void retry(std::int64_t id, const std::string& why, std::int64_t not_before);
   // -> failed or cancelled; the version it reserved is discarded.
   void end(std::int64_t id, JobState state, const std::string& why);
-  // -> succeeded (the version is recorded, with the samples it learned from, and activated in the
-  // same transaction) or rejected-by-guard.
-  void finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned = {});
+  // -> succeeded (the version is recorded, with the samples it learned from and where it comes
+  // from, and activated in the same transaction, which begins its canary) or rejected-by-guard.
+  // newest_sample: the largest id of the label store now.
+  void finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned = {},
+              std::int64_t newest_sample = 0);
+  // Removes finished jobs with their events and results, but not their folders. The versions that
+  // they made stay. kNotFound; kFailedPrecondition where one has not ended.
+  void remove(std::span<const std::int64_t> jobs);
+  struct Ended {
+    std::int64_t id = 0;
+    std::int64_t bytes = 0;  // of what is kept of it here
+  };
+  // Finished ones that ended before the moment, oldest first.
+  std::vector<Ended> ended_before(std::int64_t moment) const;
+  // Those that may go on: unfinished ones, and ones that failed since the moment, after which no
+  // job of their model succeeded.
+  std::set<std::int64_t> resumable(std::int64_t failed_since) const;
+  std::int64_t newest_id() const;  // that was ever given; 0: none
+  // When the latest job ended; empty where none has.
+  std::optional<std::int64_t> latest_end() const;
   void set_cancelling(std::int64_t id);
   // Failed or cancelled -> queued, with no failures counted; it writes a version of its own again.
   void queue_again(std::int64_t id);
@@ -86,6 +105,7 @@ class JobStore {
   void recover();
 
  private:
+  void promote(const Job& job, const Json& result, std::int64_t newest_sample);
   void set_state(const Job& job, JobState state, const std::string& why);
   void insert_event(std::int64_t id, const Json& body);
   void insert_lists(std::int64_t id, const std::map<std::string, Json>& lists);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "daemon/json/parse.h"
 #include "daemon/state/job.h"
 #include "daemon/state/version_samples.h"
 
@@ -28,6 +29,20 @@ std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
   return row.integer(column);
 }
 
+// Of more items, a list is told by their number alone.
+constexpr std::size_t kMostListed = 1000;
+
+Json without_long_lists(Json metrics) {
+  if (!metrics.is_object()) return metrics;
+  for (Json& value : metrics)
+    if (value.is_array() && value.size() > kMostListed) value = value.size();
+  return metrics;
+}
+
+Json json_or_null(const Statement& row, int column) {
+  return row.is_null(column) ? Json(nullptr) : Json::parse(row.text(column));
+}
+
 Error no_such_version(const std::string& model, std::int64_t version) {
   return Error(ErrorCode::kNotFound, "there is no version " + std::to_string(version) +
                                          " of model \"" + model + "\"; see model.list");
@@ -43,16 +58,19 @@ Json to_json(const ModelVersion& v, const StateLayout& layout) {
           {"parent", v.parent ? Json(*v.parent) : Json(nullptr)},
           {"job", v.job ? Json(*v.job) : Json(nullptr)},
           {"summary", v.summary},
-          {"metrics", v.metrics},
+          {"metrics", without_long_lists(v.metrics)},
           {"forgotten", v.forgotten},
+          {"pinned", v.pinned},
+          {"withdrawn", to_json(v.withdrawn)},
           {"folder", layout.version(v.model, v.version).string()}};
 }
 
 std::vector<ModelVersion> ModelStore::query(const std::string& where, const std::string& model,
                                             std::int64_t version) const {
   Statement rows(db_,
-                 "SELECT model, version, active, created_at, parent, job, summary, metrics, "
-                 "forgotten FROM versions WHERE state = 'ready' AND (?1 = '' OR model = ?1) "
+                 "SELECT model, version, active, created_at, parent, made_by, summary, metrics, "
+                 "forgotten, pinned, at, cause, why FROM versions LEFT JOIN withdrawals USING "
+                 "(model, version) WHERE state = 'ready' AND (?1 = '' OR model = ?1) "
                  "AND (?2 = 0 OR version = ?2) " +
                      where + " ORDER BY model, version");
   rows.bind(std::string_view(model)).bind(version);
@@ -66,7 +84,11 @@ std::vector<ModelVersion> ModelStore::query(const std::string& where, const std:
                    .job = optional_integer(rows, 5),
                    .summary = rows.text(6),
                    .metrics = Json::parse(rows.text(7)),
-                   .forgotten = rows.integer(8)});
+                   .forgotten = rows.integer(8),
+                   .pinned = rows.integer(9) != 0,
+                   .withdrawn = {}});
+    if (rows.is_null(10)) continue;
+    out.back().withdrawn = Withdrawal{rows.integer(10), cause_named(rows.text(11)), rows.text(12)};
   }
   return out;
 }
@@ -102,10 +124,11 @@ std::int64_t ModelStore::reserve(const std::string& model, std::optional<std::in
   last.bind(std::string_view(model));
   const std::int64_t version = (last.step() ? last.integer(0) : 0) + 1;
   Statement insert(db_,
-                   "INSERT INTO versions (model, version, state, created_at, parent, job) "
-                   "VALUES (?, ?, 'incoming', ?, ?, ?)");
+                   "INSERT INTO versions (model, version, state, created_at, parent, job, made_by) "
+                   "VALUES (?, ?, 'incoming', ?, ?, ?, ?)");
   insert.bind(std::string_view(model)).bind(version).bind(now_milliseconds());
   bind_optional(insert, parent);
+  bind_optional(insert, job);
   bind_optional(insert, job);
   insert.run();
   return version;
@@ -122,7 +145,12 @@ void ModelStore::record(const std::string& model, std::int64_t version, const st
                    "WHERE model = ? AND version = ?");
   update.bind(std::string_view(summary)).bind(std::string_view(metrics.dump()));
   update.bind(std::string_view(model)).bind(version).run();
-  if (activate) set_active(model, version);
+  if (!activate) return;
+  // A person who imports a model chooses it.
+  Statement imported(db_, "SELECT made_by IS NULL FROM versions WHERE model = ? AND version = ?");
+  imported.bind(std::string_view(model)).bind(version);
+  if (imported.step() && imported.integer(0) != 0) return choose(model, version);
+  set_active(model, version);
 }
 
 void ModelStore::set_active(const std::string& model, std::int64_t version) {
@@ -130,6 +158,32 @@ void ModelStore::set_active(const std::string& model, std::int64_t version) {
   off.bind(std::string_view(model)).run();
   Statement on(db_, "UPDATE versions SET active = 1 WHERE model = ? AND version = ?");
   on.bind(std::string_view(model)).bind(version).run();
+  Statement canary(db_, "DELETE FROM canaries WHERE model = ? AND version != ?");
+  canary.bind(std::string_view(model)).bind(version).run();
+}
+
+void ModelStore::record_provenance(const std::string& model, std::int64_t version,
+                                   const Provenance& provenance) {
+  Statement update(db_,
+                   "UPDATE versions SET provenance = ?, label_scores = ? WHERE model = ? AND "
+                   "version = ?");
+  for (const Json& part : {provenance.record, provenance.label_scores}) {
+    if (part.is_null()) {
+      update.bind_null();
+    } else {
+      update.bind(std::string_view(to_line(part)));
+    }
+  }
+  update.bind(std::string_view(model)).bind(version).run();
+}
+
+Provenance ModelStore::provenance(const std::string& model, std::int64_t version) const {
+  Statement row(db_,
+                "SELECT provenance, label_scores FROM versions WHERE state = 'ready' AND model = ? "
+                "AND version = ?");
+  row.bind(std::string_view(model)).bind(version);
+  if (!row.step()) throw no_such_version(model, version);
+  return {json_or_null(row, 0), json_or_null(row, 1)};
 }
 
 void ModelStore::record_samples(const std::string& model, std::int64_t version,
@@ -143,6 +197,8 @@ std::vector<ModelVersion> ModelStore::forget_samples(std::span<const data::Diges
   for (const auto& [model, version] : VersionSamples(db_).forget(samples)) {
     for (ModelVersion& found : query("", model, version)) learned.push_back(std::move(found));
   }
+  for (const data::Digest& sample : samples)
+    Statement(db_, "DELETE FROM canary_samples WHERE digest = ?").bind(sample.bytes).run();
   transaction.commit();
   return learned;
 }
@@ -153,6 +209,9 @@ void ModelStore::require_unused(const ModelVersion& version) const {
   if (version.active) {
     throw Error(ErrorCode::kFailedPrecondition,
                 what + "is in service; put another one in service first (model.activate)");
+  }
+  if (version.pinned) {
+    throw Error(ErrorCode::kFailedPrecondition, what + "is pinned; unpin it first (model.pin)");
   }
   Statement named(db_, "SELECT 1 FROM anchors WHERE model = ? AND version = ?");
   if (named.bind(std::string_view(version.model)).bind(version.version).step()) {
@@ -169,6 +228,11 @@ void ModelStore::require_unused(const ModelVersion& version) const {
 }
 
 void ModelStore::remove(const std::string& model, std::int64_t version) {
+  remove_row(model, version);
+  remove_unknown_folders(model);
+}
+
+void ModelStore::remove_row(const std::string& model, std::int64_t version) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
   require_unused(get(model, version));
   VersionSamples(db_).hand_down({model, version});
@@ -178,7 +242,6 @@ void ModelStore::remove(const std::string& model, std::int64_t version) {
     Statement(db_, sql).bind(std::string_view(model)).bind(version).run();
   }
   transaction.commit();
-  remove_unknown_folders(model);
 }
 
 void ModelStore::discard(const std::string& model, std::int64_t version) {
@@ -188,14 +251,24 @@ void ModelStore::discard(const std::string& model, std::int64_t version) {
   remove_unknown_folders(model);
 }
 
+// By a person or by a canary, not by a night that promotes.
+void ModelStore::choose(const std::string& model, std::int64_t version) {
+  set_active(model, version);
+  Withdrawals(db_).lift(model, version);
+  Statement begun(db_,
+                  "UPDATE jobs SET base_version = NULL WHERE model = ? AND version IS NOT NULL AND "
+                  "base_version != ? AND state IN ('queued', 'running')");
+  begun.bind(std::string_view(model)).bind(version).run();
+}
+
 void ModelStore::activate(const std::string& model, std::int64_t version) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
   (void)get(model, version);
-  set_active(model, version);
+  choose(model, version);
   transaction.commit();
 }
 
-ModelVersion ModelStore::rollback(const std::string& model) {
+ModelVersion ModelStore::rollback(const std::string& model, const Withdrawal& withdrawal) {
   (void)versions(model);
   const auto current = active(model);
   if (!current || !current->parent) {
@@ -204,8 +277,27 @@ ModelVersion ModelStore::rollback(const std::string& model) {
                               "\" has no earlier version to go back to"
                         : "no version of model \"" + model + "\" is active");
   }
-  activate(model, *current->parent);
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  choose(model, *current->parent);
+  const Json record = provenance(model, current->version).record;
+  Withdrawals(db_).record(model, current->version, withdrawal,
+                          record.is_object() ? record.value("weights", "") : "");
+  Statement anchor(db_, "DELETE FROM anchors WHERE model = ? AND version = ?");
+  anchor.bind(std::string_view(model)).bind(current->version).run();
+  transaction.commit();
   return get(model, *current->parent);
+}
+
+std::vector<WithdrawnWeights> ModelStore::withdrawn_weights(const std::string& model) const {
+  return Withdrawals(db_).weights(model);
+}
+
+void ModelStore::pin(const std::string& model, std::int64_t version, bool pinned) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  (void)get(model, version);
+  Statement update(db_, "UPDATE versions SET pinned = ? WHERE model = ? AND version = ?");
+  update.bind(std::int64_t{pinned}).bind(std::string_view(model)).bind(version).run();
+  transaction.commit();
 }
 
 ModelStore::Anchor ModelStore::anchor(const std::string& model, std::int64_t base) const {

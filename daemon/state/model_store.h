@@ -13,6 +13,7 @@
 
 #include "daemon/json/fields.h"
 #include "daemon/state/schema.h"
+#include "daemon/state/withdrawals.h"
 #include "daemon/state_layout.h"
 #include "datasets/identity/digest.h"
 
@@ -24,13 +25,22 @@ struct ModelVersion {
   bool active = false;
   std::int64_t created_at = 0;
   std::optional<std::int64_t> parent;  // the version it was made from; rollback goes there
-  std::optional<std::int64_t> job;     // that made it; none: imported
+  std::optional<std::int64_t> job;     // that made it, which may be gone; none: imported
   std::string summary;
   Json metrics = Json::object();
   std::int64_t forgotten = 0;  // samples that it learned from and that were forgotten since
+  bool pinned = false;         // stays, whatever the retention says
+  std::optional<Withdrawal> withdrawn;  // it was rolled back from
 };
 
+// Long lists of its metrics are left out: an imported model may have any number of labels.
 Json to_json(const ModelVersion& version, const StateLayout& layout);
+
+// Where a version comes from (provenance.h).
+struct Provenance {
+  Json record;        // null: not known, as of what was imported
+  Json label_scores;  // what its night measured, by label; a list, or null
+};
 
 class ModelStore {
  public:
@@ -54,15 +64,29 @@ class ModelStore {
                       std::span<const data::Digest> samples);
   // The versions that learned from them; `forgotten` says so from now on.
   std::vector<ModelVersion> forget_samples(std::span<const data::Digest> samples);
+  // The same, of how it came to be. Expects the caller's transaction.
+  void record_provenance(const std::string& model, std::int64_t version,
+                         const Provenance& provenance);
+  Provenance provenance(const std::string& model, std::int64_t version) const;  // kNotFound
   // Removes a recorded version and its folder; what was made from it is its parent's then.
-  // kNotFound; kFailedPrecondition where it is in service or an unfinished job began with it.
+  // kNotFound; kFailedPrecondition where it is in service, pinned, the anchor, or an unfinished
+  // job began with it.
   void remove(const std::string& model, std::int64_t version);
+  // The same, but its folder is left to the caller.
+  void remove_row(const std::string& model, std::int64_t version);
   // Forgets a version that was never recorded, and removes its folders.
   void discard(const std::string& model, std::int64_t version);
 
-  void activate(const std::string& model, std::int64_t version);  // kNotFound
-  // Activates the parent of the active version; kFailedPrecondition where it has none.
-  ModelVersion rollback(const std::string& model);
+  // Jobs of the model that have begun lose their base: they begin anew from this one
+  // (JobStore::prepare). kNotFound.
+  void activate(const std::string& model, std::int64_t version);
+  // Activates the parent of the active version, as activate() does, and withdraws the active one:
+  // it is no anchor any more, and no night promotes the same weights again. kFailedPrecondition
+  // where it has no parent.
+  ModelVersion rollback(const std::string& model, const Withdrawal& withdrawal);
+  // Digests of weights that no night of the model may promote.
+  std::vector<WithdrawnWeights> withdrawn_weights(const std::string& model) const;
+  void pin(const std::string& model, std::int64_t version, bool pinned);  // kNotFound
 
   // The version that no night from `base` on may fall far behind (night/guard.h): the one that the
   // user named, else the imported one that `base` comes from.
@@ -84,6 +108,7 @@ class ModelStore {
                                   std::int64_t version) const;
   void require_unused(const ModelVersion& version) const;
   void set_active(const std::string& model, std::int64_t version);
+  void choose(const std::string& model, std::int64_t version);
   void drop_abandoned_rows();
   void remove_unknown_folders(const std::string& model);
 

@@ -108,6 +108,37 @@ CREATE TABLE schedules (
   remark       TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 )sql",
+    R"sql(
+ALTER TABLE versions ADD COLUMN made_by INTEGER;
+UPDATE versions SET made_by = job;
+ALTER TABLE versions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE versions ADD COLUMN provenance TEXT;
+ALTER TABLE versions ADD COLUMN label_scores TEXT;
+CREATE TABLE withdrawals (
+  model    TEXT NOT NULL,
+  version  INTEGER NOT NULL,
+  at       INTEGER NOT NULL,
+  cause    TEXT NOT NULL CHECK (cause IN ('user', 'canary')),
+  why      TEXT NOT NULL,
+  weights  TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (model, version)
+) WITHOUT ROWID;
+CREATE TABLE canaries (
+  model    TEXT PRIMARY KEY,
+  version  INTEGER NOT NULL,
+  parent   INTEGER NOT NULL,
+  rule     TEXT NOT NULL,
+  since    INTEGER NOT NULL,
+  seen     INTEGER NOT NULL,
+  FOREIGN KEY (model, version) REFERENCES versions (model, version) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE TABLE canary_samples (
+  model    TEXT NOT NULL REFERENCES canaries (model) ON DELETE CASCADE,
+  digest   BLOB NOT NULL CHECK (length(digest) = 16),
+  verdict  TEXT NOT NULL CHECK (verdict IN ('waits', 'worse', 'better', 'neither')),
+  PRIMARY KEY (model, digest)
+) WITHOUT ROWID;
+)sql",
 };
 
 }  // namespace

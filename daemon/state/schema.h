@@ -5,6 +5,9 @@
 //   version 3  version_samples, versions.forgotten, removed_versions
 //   version 4  result_lists
 //   version 5  anchors
+//   version 6  schedules, jobs.schedule, jobs.priority
+//   version 7  versions.made_by, versions.pinned, versions.provenance, versions.label_scores,
+//              withdrawals, canaries, canary_samples
 //
 // jobs      one row a submitted job; `spec` and `result` are JSON
 // events    what a job's watchers saw, by (job, seq): state changes, stages, curve points
@@ -17,6 +20,14 @@
 //                   seq); `list` is a JSON pointer into the result, `seq` counts from 0
 // anchors           versions that the user named, which no night may fall far behind; at most one
 //                   of a model
+// schedules         recurring nights (schedule_store.h)
+// withdrawals       versions that were rolled back from; `weights` is the digest of their weights,
+//                   empty where it is not known. A row outlives its version (withdrawals.h)
+// canaries          promoted versions that are held against what users label since, at most one of
+// a
+//                   model (canary_store.h); canary_samples has what was found
+//
+// Of a version, `job` is the one that made it while that is kept, `made_by` its number for good.
 //
 // All times are milliseconds since 1970, UTC.
 #pragma once
@@ -25,7 +36,7 @@
 
 namespace moil::daemon {
 
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 
 // Sets the pragmas (WAL, synchronous=FULL, foreign keys, secure deletion) and migrates, each
 // version in its own transaction: a migration that fails leaves the data as they were.

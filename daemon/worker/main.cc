@@ -1,5 +1,5 @@
-// moil-worker: does one night's job, plans one, imports a model, runs one on images or measures the
-// machine, and ends (daemon/worker_protocol.h).
+// moil-worker: does one night's job, plans one, imports a model, runs one on images, compares two
+// or measures the machine, and ends (daemon/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/night/import.h"
+#include "daemon/night/model_diff.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "daemon/night/prediction.h"
@@ -43,7 +44,7 @@ int exit_code_of(moil::ErrorCode code) {
 }
 
 struct Arguments {
-  std::string job_file, state_dir, source, model;
+  std::string job_file, state_dir, source, other, model;
   std::int64_t version = 0;
   int reply = -1;                  // a descriptor
   std::vector<std::string> files;  // NAME=DESCRIPTOR
@@ -117,6 +118,11 @@ int doctor(const Arguments& arguments, moil::daemon::EventWriter& events) {
   return answer(arguments, events, moil::daemon::examine_machine());
 }
 
+int diff(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine_to({.read = {arguments.source, arguments.other}, .update = {}, .change = {}});
+  return answer(arguments, events, moil::night::model_diff(arguments.source, arguments.other));
+}
+
 // Every way in which the work can fail becomes one error event and an exit code.
 template <typename Work>
 int guarded(moil::daemon::EventWriter& events, const Work& work) {
@@ -174,7 +180,11 @@ int main(int argc, char** argv) {
   predict_command->add_option("--top", arguments.top, "So many labels an image");
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
   CLI::App* doctor_command = app.add_subcommand("doctor", "Measure the machine");
-  for (CLI::App* command : {plan_command, import_command, predict_command, doctor_command})
+  CLI::App* diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
+  diff_command->add_option("--model-folder", arguments.source, "The first")->required();
+  diff_command->add_option("--other", arguments.other, "The second")->required();
+  for (CLI::App* command :
+       {plan_command, import_command, predict_command, doctor_command, diff_command})
     command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
   moil::manual::add_manual(app, 8);
   try {
@@ -193,6 +203,7 @@ int main(int argc, char** argv) {
     if (*run_command) return run(arguments, events);
     if (*predict_command) return predict(arguments, events);
     if (*doctor_command) return doctor(arguments, events);
+    if (*diff_command) return diff(arguments, events);
     return *plan_command ? plan(arguments, events) : import(arguments, events);
   });
 }

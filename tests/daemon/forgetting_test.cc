@@ -103,9 +103,11 @@ TEST_F(Forget, WhatARemovedVersionLearnedLivesOnInThoseMadeFromIt) {
 
 TEST_F(Forget, AVersionThatAnUnfinishedJobBeganWithStays) {
   start();
-  const auto id = submit(server_->socket(), "slow");
+  const auto id = submit(server_->socket(), "slow", false);
   wait_for(server_->socket(), id, "running");
-  import_model(*server_);
+  server_->world.minute = 720;
+  wait_for(server_->socket(), id, "queued");
+  night();  // puts another version in service
   EXPECT_EQ(error_of("model.rm", {{"model", "digits"}, {"version", 1}}), "failed_precondition");
   call("job.cancel", {{"id", id}});
   wait_for(server_->socket(), id, "cancelled");

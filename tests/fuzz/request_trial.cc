@@ -66,7 +66,7 @@ class Exchange {
   explicit Exchange(std::span<const std::uint8_t> bytes)
       : limits_(small_limits()),
         methods_(methods(loop_)),
-        dispatcher_(methods_, no_background(), limits_) {
+        dispatcher_(methods_, no_background(), limits_, counts_) {
     int ends[2];
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0,
             "there are sockets");
@@ -109,6 +109,7 @@ class Exchange {
   const Limits limits_;
   EventLoop loop_;
   const MethodTable methods_;
+  RequestCounts counts_;
   Dispatcher dispatcher_;
   UniqueFd ours_;
   std::shared_ptr<Connection> connection_;

@@ -56,6 +56,11 @@ nlohmann::json JudgeStage::scores() const {
           {"local", {{"before", to_json(before_.local)}, {"after", to_json(after_.local)}}}};
 }
 
+nlohmann::json JudgeStage::label_scores() const {
+  if (!night_.base.task->outputs_are_labels()) return nullptr;
+  return night::label_scores(night_.mix, before_, after_);
+}
+
 nlohmann::json JudgeStage::anchor_details() const {
   const std::int64_t version = night_.file.anchor_version;
   if (version == 0) return nullptr;

@@ -25,6 +25,8 @@ class JudgeStage {
   [[nodiscard]] Measured measured() const;
   // All that the model's task tells of both models.
   [[nodiscard]] nlohmann::json scores() const;
+  // By label, where outputs are labels; else null.
+  [[nodiscard]] nlohmann::json label_scores() const;
   // What the guard held global accuracy against, beside the model before the night; null: nothing.
   [[nodiscard]] nlohmann::json anchor_details() const;
 

@@ -1,6 +1,8 @@
 #include "daemon/night/stages/night_result.h"
 
+#include "base/version.h"
 #include "daemon/night/mix_record.h"
+#include "daemon/night/version_identity.h"
 
 namespace moil::night {
 namespace {
@@ -68,7 +70,9 @@ Json night_details(const NightContext& night, const LeftOut& left_out) {
           {"other_media", night.data.other_media()},
           {"stages", night.clock.by_stage()},
           {"method", method},
-          {"task", night.base.task->name()}};
+          {"task", night.base.task->name()},
+          {"build", kVersion},
+          {"data", data_identity(night.mix)}};
 }
 
 Json training_details(const TrainStage& train) {
@@ -95,6 +99,8 @@ Json details_of(const NightContext& night, const NightStages& stages) {
   details["near_duplicates"] = {{"held_out", stages.near_duplicates.held_out},
                                 {"remark", stages.near_duplicates.remark()}};
   details["scores"] = stages.judge.scores();
+  details["labels"] = stages.judge.label_scores();
+  details["weights"] = stages.weights;
   details["anchor"] = stages.judge.anchor_details();
   details["distilled"] = stages.distill.is_used();
   if (stages.cache.cache() != nullptr) details["cache"] = cache_details(night, model, stages.cache);

@@ -18,6 +18,7 @@ struct NightStages {
   const TrainStage& train;
   const JudgeStage& judge;
   const NearDuplicates& near_duplicates;
+  const std::string& weights;  // of the new version: their digest
 };
 
 // refused: why the new model is kept back, where it is.

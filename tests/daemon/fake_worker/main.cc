@@ -139,6 +139,7 @@ class Night {
     Json details = {{"attempts", attempts},
                     {"resumed_from", resumed_from},
                     {"crashed_before", fs::exists(layout_.job_crashed(job_.id))}};
+    add_origin(details);
     if (job_.spec.name == "elastic") add_figures(details);
     if (job_.spec.name == "long") add_long_lists(details);
     write_result(layout_, job_.id,
@@ -157,6 +158,18 @@ class Night {
     if (job_.spec.name == "dies-done") ::raise(SIGKILL);
     events_.result();
     return kExitDone;
+  }
+
+  // What becomes the version's provenance.
+  void add_origin(Json& details) const {
+    details["build"] = "9.9";
+    details["weights"] = "weights of " + std::to_string(job_.version);
+    details["data"] = {{"local", {{"samples", 3}, {"held_out", 2}, {"digest", "l"}}},
+                       {"global", {{"samples", 8}, {"held_out", 4}, {"digest", "g"}}},
+                       {"held_out", "h"}};
+    details["labels"] = {{{"label", "seven"},
+                          {"global", {{"held_out", 4}, {"before", 4}, {"after", 3}}},
+                          {"local", {{"held_out", 2}, {"before", 0}, {"after", 2}}}}};
   }
 
   // Of a network of 200 tensors.
@@ -261,8 +274,17 @@ Json everything(const std::map<std::string, std::string>& given) {
   return top;
 }
 
-// Every image is a seven; one that begins with "bad" cannot be read. One that begins with "many" is
-// as many things as were asked for.
+// Of an image that says "wrong-since-3": whether this is version 3 or a later one.
+bool is_wrong(const std::string& text, const std::string& folder) {
+  const std::string mark = "wrong-since-";
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return false;
+  return std::stoi(fs::path(folder).filename().string()) >=
+         std::stoi(text.substr(at + mark.size()));
+}
+
+// Every image is a seven, or a nine where the model is wrong; one that begins with "bad" cannot be
+// read. One that begins with "many" is as many things as were asked for.
 int predict(int argc, char** argv) {
   const auto given = options(argc, argv);
   Json predictions = Json::array();
@@ -274,9 +296,11 @@ int predict(int argc, char** argv) {
       predictions.push_back({{"top", everything(given)}});
     else if (text.starts_with("bad"))
       predictions.push_back({{"error", {{"code", "bad_data"}, {"message", "not an image"}}}});
-    else
+    else {
+      const char* said = is_wrong(text, given.at("--model-folder")) ? "nine" : "seven";
       predictions.push_back(
-          {{"top", {{{"label", "seven"}, {"probability", 0.97}}}}, {"labels", {"seven"}}});
+          {{"top", {{{"label", said}, {"probability", 0.97}}}}, {"labels", {said}}});
+    }
   }
   return answer(given, {{"predictions", predictions}});
 }
@@ -294,7 +318,26 @@ int doctor(const std::map<std::string, std::string>& given) {
                         {"unconfined", ""}});
 }
 
+// One layer, which is what model.json says.
+int diff(const std::map<std::string, std::string>& given) {
+  const auto content = [&](const char* folder) {
+    return read_text(fs::path(given.at(folder)) / "model.json");
+  };
+  const bool identical = content("--model-folder") == content("--other");
+  return answer(
+      given, {{"layers",
+               {{{"layer", "all"},
+                 {"type", "dense"},
+                 {"weights", 1},
+                 {"in", "both"},
+                 {"identical", identical},
+                 {"resized", false},
+                 {"change", identical ? 0.0 : 0.5}}}},
+              {"labels", {{{"label", "seven"}, {"in", "both"}}, {{"label", "cat"}, {"in", "b"}}}}});
+}
+
 int run(int argc, char** argv) {
+  if (std::string(argv[1]) == "diff") return diff(options(argc, argv));
   if (std::string(argv[1]) == "predict") return predict(argc, argv);
   const auto given = options(argc, argv);
   if (std::string(argv[1]) == "doctor") return doctor(given);

@@ -1,0 +1,119 @@
+// system.disk, system.clean: what takes room in the state folder, and less of it.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/disk_full.h"
+#include "daemon/methods/methods.h"
+#include "daemon/methods/page.h"
+#include "daemon/methods/versions.h"
+#include "daemon/service/service.h"
+#include "daemon/state/disk_usage.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon {
+namespace {
+
+constexpr std::size_t kMostListed = 1000;
+
+struct DiskParams {
+  std::string after;  // "MODEL/VERSION"
+};
+
+const Fields<DiskParams>& fields_of(const DiskParams*) {
+  static const Fields<DiskParams> table = {field("after", &DiskParams::after)};
+  return table;
+}
+
+struct CleanParams {
+  bool dry_run = false;
+};
+
+const Fields<CleanParams>& fields_of(const CleanParams*) {
+  static const Fields<CleanParams> table = {field("dry_run", &CleanParams::dry_run)};
+  return table;
+}
+
+std::uint64_t of_database(const StateLayout& layout) {
+  std::uint64_t bytes = 0;
+  for (const char* end : {"", "-wal", "-shm"}) {
+    fs::path file = layout.database();
+    file += end;
+    bytes += disk_usage(file);
+  }
+  return bytes;
+}
+
+// By what it is for; what is none of that is "other".
+Json parts_of(const StateLayout& layout) {
+  const std::pair<const char*, std::uint64_t> parts[] = {
+      {"models", disk_usage(layout.models())},
+      {"labels", disk_usage(layout.labels())},
+      {"cache", disk_usage(layout.cache())},
+      {"jobs", disk_usage(layout.jobs())},
+      {"profiles", disk_usage(layout.kernel_profile().parent_path())},
+      {"database", of_database(layout)},
+      {"reserve", disk_usage(layout.reserve())}};
+  std::uint64_t known = 0;
+  Json found = Json::object();
+  for (const auto& [name, bytes] : parts) {
+    found[name] = bytes;
+    known += bytes;
+  }
+  const std::uint64_t all = disk_usage(layout.root());
+  found["other"] = all - std::min(all, known);
+  return found;
+}
+
+// Versions in the order of their places, from the one after `after` on.
+Json disk(const StateLayout& layout, const std::vector<ModelVersion>& versions,
+          const std::string& after) {
+  auto v = versions.begin();
+  if (!after.empty()) {
+    v = std::ranges::find(versions, after, place_of);
+    if (v != versions.end()) ++v;
+  }
+  Page page(kMostListed);
+  for (; v != versions.end(); ++v) {
+    Json entry{{"model", v->model},
+               {"version", v->version},
+               {"active", v->active},
+               {"pinned", v->pinned},
+               {"bytes", disk_usage(layout.version(v->model, v->version))}};
+    if (!page.add(std::move(entry), {{"after", place_of(*v)}})) break;
+  }
+  Json reply = std::move(page).finish("versions");
+  const Json& parts = reply["parts"] = parts_of(layout);
+  std::uint64_t total = 0;
+  for (const Json& bytes : parts) total += bytes.get<std::uint64_t>();
+  reply["bytes"] = total;
+  const auto free = free_disk_bytes(layout.root());
+  reply["free_bytes"] = free ? Json(*free) : Json(nullptr);
+  return reply;
+}
+
+void start_disk(Service& s, const Call& call, const Responder& responder) {
+  const auto params = read_fields<DiskParams>(call.params, "the parameters of system.disk");
+  answer_in_background(s.background, responder, [&s, params, versions = s.models.list()] {
+    return disk(s.layout, versions, params.after);
+  });
+}
+
+void clean(Service& s, const Call& call, const Responder& responder) {
+  const auto params = read_fields<CleanParams>(call.params, "the parameters of system.clean");
+  s.housekeeping.clean(params.dry_run, responder);
+}
+
+}  // namespace
+
+MethodTable room_methods(Service& s) {
+  const auto where = Method::Where::kDeferred;
+  return {
+      {"system.disk", "0.2", Role::kRead, "what takes room on the disk", where, nullptr,
+       [&s](Call& call, const Responder& responder) { start_disk(s, call, responder); }},
+      {"system.clean", "0.2", Role::kAdmin, "remove what is not kept, or say what that is", where,
+       nullptr, [&s](Call& call, const Responder& responder) { clean(s, call, responder); }},
+  };
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,25 @@
+// The version that parameters name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/state/model_store.h"
+
+namespace moil::daemon {
+
+// The active one where `version` is 0. kNotFound.
+[[nodiscard]] inline ModelVersion version_or_active(const ModelStore& models,
+                                                    const std::string& model,
+                                                    std::int64_t version) {
+  if (version != 0) return models.get(model, version);
+  if (auto active = models.active(model)) return *active;
+  throw Error(ErrorCode::kNotFound, "there is no active version of model \"" + model + "\"");
+}
+
+// Where it stands in lists: "MODEL/VERSION".
+[[nodiscard]] inline std::string place_of(const ModelVersion& v) {
+  return v.model + "/" + std::to_string(v.version);
+}
+
+}  // namespace moil::daemon

@@ -1,0 +1,13 @@
+// What files take on the disk. Any thread; never throws: what cannot be looked at counts nothing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace moil::daemon {
+
+// Of a file, or of all files in a folder and below, as the file system has allocated it (a file
+// with holes takes less than its length). Links are not followed.
+[[nodiscard]] std::uint64_t disk_usage(const std::filesystem::path& path);
+
+}  // namespace moil::daemon

@@ -1,0 +1,182 @@
+// Promoted versions against what users label since.
+#include "daemon/service/canary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "daemon/methods/sample_content.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace moil::daemon::test {
+namespace {
+
+TEST(SignTest, IsOneOverAGamblersWealth) {
+  EXPECT_DOUBLE_EQ(sign_test(0, 0), 1);
+  EXPECT_NEAR(sign_test(5, 0), 6.0 / 63, 1e-12);
+  EXPECT_NEAR(sign_test(7, 0), 8.0 / 255, 1e-12);
+  EXPECT_DOUBLE_EQ(sign_test(0, 7), 1);
+  EXPECT_LT(sign_test(600, 400), 1e-6);
+  EXPECT_DOUBLE_EQ(sign_test(5000, 5000), 1);
+}
+
+// A version that is no worse is rolled back in one case of twenty at most, however many samples
+// come and however often it is looked at.
+TEST(SignTest, ManyLooksAreNoMoreChances) {
+  std::map<std::int64_t, double> goes_on{{0, 1.0}};  // by the number of worse ones
+  double stopped = 0;
+  for (std::int64_t n = 1; n <= 150; ++n) {
+    std::map<std::int64_t, double> next;
+    for (const auto& [worse, chance] : goes_on) {
+      for (const std::int64_t w : {worse, worse + 1}) {
+        Canary canary;
+        canary.worse = w;
+        canary.better = n - w;
+        (is_contradicted(canary) ? stopped : next[w]) += chance / 2;
+      }
+    }
+    goes_on = std::move(next);
+  }
+  EXPECT_LT(stopped, 0.05);
+  EXPECT_GT(stopped, 0.02) << "the bound is not idle";
+}
+
+TEST(SignTest, TheRuleAsksForBoth) {
+  Canary canary;
+  canary.worse = 6;
+  EXPECT_FALSE(is_contradicted(canary));
+  canary.worse = 7;
+  EXPECT_TRUE(is_contradicted(canary));
+  canary.better = 1;
+  EXPECT_FALSE(is_contradicted(canary));
+  canary.worse = 10;
+  EXPECT_TRUE(is_contradicted(canary));
+  canary.rule.contradictions = 11;
+  EXPECT_FALSE(is_contradicted(canary));
+}
+
+class CanaryTest : public testing::Test {
+ protected:
+  CanaryTest() { import_model(server_); }
+  Json call(const std::string& method, const Json& params) const {
+    return result_of(server_.socket(), method, params);
+  }
+  Json version(int number = 0) const {
+    return call("model.get", {{"model", "digits"}, {"version", number}});
+  }
+  std::int64_t night(const Json& canary) const {
+    Json job = job_named("night", server_.socket());
+    job["canary"] = canary;
+    const auto id = call("job.submit", {{"job", job}, {"now", true}})["id"].get<std::int64_t>();
+    wait_for(server_.socket(), id, "succeeded");
+    return id;
+  }
+  std::string add(const std::string& text, const std::string& label) const {
+    const Json sample{{"content", encode_base64(photo(text))}};
+    return call("label.add", {{"labels", {label}}, {"samples", {sample}}})["samples"][0]["digest"];
+  }
+  // Of the active version's canary.
+  bool counts(const char* what, int expected) const {
+    return eventually([&] {
+      const Json canary = version()["canary"];
+      return canary.is_object() && canary[what] == expected && canary["waiting"] == 0;
+    });
+  }
+
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+};
+
+TEST_F(CanaryTest, LabelsThatContradictTheVersionRollItBack) {
+  add("wrong-since-2, but known before", "seven");
+  const auto id = night(Json::object());
+  EXPECT_EQ(version()["canary"]["rule"], Json({{"contradictions", 5}, {"significance", 0.05}}));
+  for (int i = 0; i < 6; ++i) add("wrong-since-2 " + std::to_string(i), "seven");
+  add("both are right", "seven");
+  add("wrong-since-1: both are wrong", "seven");
+  EXPECT_TRUE(counts("worse", 6));
+  EXPECT_EQ(version()["canary"]["neither"], 2);
+  EXPECT_EQ(version()["version"], 2);
+  add("wrong-since-2 at last", "seven");
+  ASSERT_TRUE(eventually([&] { return version()["version"] == 1; }));
+  const Json gone = version(2)["withdrawn"];
+  EXPECT_EQ(gone["cause"], "canary");
+  EXPECT_THAT(
+      gone["why"].get<std::string>(),
+      testing::AllOf(testing::HasSubstr("wrong of 7 samples"), testing::HasSubstr("p = 0.0314")));
+  const Json last = call("job.get", {{"id", id}})["events"].back()["event"];
+  EXPECT_EQ(last["event"], "note");
+  EXPECT_THAT(last["message"].get<std::string>(),
+              testing::HasSubstr("version 2 was rolled back, and version 1 is in service again"));
+  EXPECT_TRUE(version(2)["canary"].is_null());
+  const Json told = call("system.status", Json::object())["rolled_back"];
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0]["version"], 2);
+  EXPECT_EQ(told[0]["why"], gone["why"]);
+}
+
+TEST_F(CanaryTest, ACorrectionCountsAndSoDoesTheNextOne) {
+  const std::string digest = add("wrong-since-2", "eight");
+  night({{"contradictions", 1}, {"significance", 0.5}});
+  call("label.relabel", {{"digest", digest}, {"labels", {"eight", "nine"}}});
+  EXPECT_TRUE(counts("better", 1)) << "the version says nine, its parent seven";
+  call("label.relabel", {{"digest", digest}, {"labels", {"seven"}}});
+  EXPECT_TRUE(counts("worse", 1));
+}
+
+TEST_F(CanaryTest, ALabelCountsAsWhatItStandsFor) {
+  call("label.map", {{"label", "my seven"}, {"global", {"seven"}}});
+  night(Json::object());
+  add("wrong-since-2", "my seven");
+  EXPECT_TRUE(counts("worse", 1));
+}
+
+TEST_F(CanaryTest, NothingIsLookedAtWhereNobodyAsked) {
+  night(nullptr);
+  add("wrong-since-2", "seven");
+  EXPECT_TRUE(version()["canary"].is_null());
+}
+
+TEST_F(CanaryTest, ItWaitsForAnIdleMoment) {
+  server_.world.on_mains = false;
+  night(Json::object());
+  add("wrong-since-2", "seven");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(version()["canary"]["worse"], 0);
+  server_.world.on_mains = true;
+  EXPECT_TRUE(counts("worse", 1));
+}
+
+TEST_F(CanaryTest, WhatIsForgottenCountsNoMore) {
+  night(Json::object());
+  const std::string digest = add("wrong-since-2", "seven");
+  ASSERT_TRUE(counts("worse", 1));
+  call("label.forget", {{"digest", digest}});
+  EXPECT_TRUE(counts("worse", 0));
+}
+
+TEST_F(CanaryTest, TheNextVersionHasACanaryOfItsOwn) {
+  night(Json::object());
+  add("wrong-since-2", "seven");
+  ASSERT_TRUE(counts("worse", 1));
+  night(Json::object());
+  EXPECT_EQ(version()["canary"]["parent"], 2);
+  EXPECT_EQ(version()["canary"]["worse"], 0);
+  EXPECT_TRUE(version(2)["canary"].is_null());
+}
+
+TEST_F(CanaryTest, ItsRuleIsChecked) {
+  Json job = job_named("night", server_.socket());
+  job["canary"] = {{"contradictions", 0}, {"significance", 0.7}};
+  const Json reply = ask(server_.socket(), "job.submit", {{"job", job}});
+  const Json& errors = reply["error"]["data"]["errors"];
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0]["pointer"], "/job/canary/contradictions");
+  EXPECT_EQ(errors[1]["pointer"], "/job/canary/significance");
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

@@ -1,0 +1,124 @@
+"""A model's life with the real worker: where a version comes from, what it changed, how it leaves,
+and how it is gone back from."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, wait_for, weights_digest
+from night.programs import ProgramError, program, run
+from night.samples import only
+
+ROW = Row("life", "life", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
+FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True)
+
+world: World
+
+
+def setUpModule() -> None:
+    global world
+    world = World()
+    unittest.addModuleCleanup(world.clean)
+
+
+class LifeTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = world.new_folder(self._testMethodName[:24])
+        # Others work on this machine, too; the canary waits for idle moments.
+        conditions = {"need_mains": False, "min_battery": 0.0, "max_load_per_cpu": 1.0, "max_temperature_c": 149.0}
+        self.daemon: Daemon = daemon_in(self.folder, {"conditions": conditions, "poll_seconds": 0.1})
+        self.enterContext(self.daemon)
+        self.ctl: Moilctl = ctl_of(self.daemon)
+        world.furnish(self.ctl)
+
+    def run_job(self, row: Row = ROW, **changes: Any) -> dict[str, Any]:
+        return self.ctl.wait(self.ctl.submit(world.spec(row, activate=True, **changes)))
+
+    def version(self, *words: str) -> dict[str, Any]:
+        return self.ctl.json("model", "show", MODEL, *words)
+
+    def test_a_version_is_shown_compared_and_exported(self) -> None:
+        job = self.run_job()
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        origin = self.version()["provenance"]
+        self.assertEqual(origin["job"]["id"], job["id"])
+        samples = job["result"]["details"]["samples"]
+        self.assertEqual(origin["data"]["local"]["samples"], samples["local"])
+        self.assertEqual(origin["data"]["global"]["held_out"], samples["global_validation"])
+        self.assertIn("made by", self.ctl.text("model", "show", MODEL))
+
+        diff = self.ctl.json("model", "diff", MODEL, "1", "2")
+        by_layer = {layer["layer"]: layer for layer in diff["layers"]}
+        identical = [layer for layer in by_layer.values() if layer["identical"]]
+        changed = [layer for layer in by_layer.values() if not layer["identical"]]
+        self.assertTrue(identical and changed, by_layer)
+        self.assertTrue(changed[-1]["resized"], "the classifier grew by the local labels")
+        self.assertGreater(changed[-1]["change"], 0)
+        came = {label["label"] for label in diff["labels"] if label["in"] == "b"}
+        self.assertEqual(came, set(SETTINGS.local_classes))
+        self.assertTrue(diff["same_held_out"])
+        right = sum(label["global"]["b"]["right"] for label in diff["labels"] if label["global"])
+        self.assertAlmostEqual(right / samples["global_validation"], job["result"]["global_after"], places=6)
+        self.assertIn("bit-identical", self.ctl.text("model", "diff", MODEL, "1", "2"))
+
+        file = self.folder / "model.onnx"
+        exported = self.ctl.json("model", "export", MODEL, "-o", file)
+        self.assertEqual(exported["bytes"], file.stat().st_size)
+        self.assertEqual([f.name for f in self.folder.glob("model.onnx*")], ["model.onnx"])
+        run([program("moil-onnx"), "import", file, "--out", self.folder / "back"])
+        self.ctl.import_model(self.folder / "back", "back")
+        image = next(iter(world.place.held_out[SETTINGS.local_classes[0]]))
+        said = [self.ctl.json("predict", image, "--model", model)["predictions"][0]["top"] for model in (MODEL, "back")]
+        self.assertEqual(said[0][0]["label"], said[1][0]["label"])
+        self.assertAlmostEqual(said[0][0]["probability"], said[1][0]["probability"], places=5)
+        with self.assertRaises(ProgramError):
+            self.ctl.json("model", "export", MODEL, "9", "-o", self.folder / "none.onnx")
+        self.assertEqual(list(self.folder.glob("none.onnx*")), [])
+
+    def test_the_same_night_after_a_rollback_is_held_back(self) -> None:
+        first = self.run_job()
+        self.assertEqual(first["state"], "succeeded", first["message"])
+        weights = weights_digest(self.daemon.state, first)
+        self.ctl.json("model", "rollback", MODEL, "--why", "a test")
+        again = self.run_job()
+        self.assertEqual(again["state"], "rejected-by-guard", again["message"])
+        self.assertIn("came to version 2 again", again["message"])
+        self.assertEqual(self.version()["version"], 1)
+        other = self.run_job(seed=2)
+        self.assertEqual(other["state"], "succeeded", other["message"])
+        self.assertNotEqual(weights_digest(self.daemon.state, other), weights)
+        self.assertEqual(self.version()["parent"], 1)
+
+    def test_labels_that_contradict_a_version_roll_it_back(self) -> None:
+        train = {"epochs": 10, "optimizer": {"learning_rate": 0.05}}
+        job = self.run_job(FORGETFUL, canary={}, train=train, freeze={"trainable_layers": "all"})
+        self.assertEqual(job["state"], "succeeded", job["message"])
+        self.assertLess(job["result"]["global_after"], 0.5, "the night was to forget")
+        for name, files in only(world.place.held_out, SETTINGS.global_classes).items():
+            self.ctl.add_label(files, name, "val")
+        wait_for("the rollback", lambda: self.version()["version"] == 1, 60)
+        gone = self.version("2")["withdrawn"]
+        self.assertEqual(gone["cause"], "canary")
+        self.assertIn("labels that came since contradict it", gone["why"])
+        notes = [e["event"] for e in self.ctl.json("job", "get", str(job["id"]))["events"]]
+        self.assertIn("version 2 was rolled back", notes[-1]["message"])
+
+    def test_what_nothing_needs_is_told_and_removed(self) -> None:
+        job = self.run_job()
+        left = self.daemon.state / "jobs" / str(job["id"])
+        left.mkdir()
+        (left / "checkpoint").write_bytes(b"x" * 50_000)
+        told = self.ctl.json("clean", "--dry-run")
+        self.assertEqual(told["leftovers"]["count"], 1)
+        self.assertTrue(left.exists())
+        self.assertEqual(self.ctl.json("clean")["leftovers"], told["leftovers"])
+        self.assertFalse(left.exists())
+        disk = self.ctl.json("disk")
+        weights = self.daemon.state / "models" / MODEL / "2" / "weights.safetensors"
+        self.assertGreaterEqual(disk["parts"]["models"], weights.stat().st_size)
+        self.assertEqual(len(disk["versions"]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
