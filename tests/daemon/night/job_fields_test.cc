@@ -109,6 +109,9 @@ const std::vector<Variation>& variations() {
       {"/swap/max_write_bytes", {0, std::int64_t{1} << 40}, {}, {{"/swap/mode", "on_demand"}}},
       {"/guard/max_global_drop", {0, 1}, {-0.1, 1.1}},
       {"/guard/min_local_accuracy", {0, 1}, {-0.1, 1.1}},
+      {"/canary", {nullptr, Json::object()}, {true}},
+      {"/canary/contradictions", {1, 1000}, {0, 1001}},
+      {"/canary/significance", {1e-6, 0.5}, {0, 0.6}},
       {"/seed", {0, 9007199254740991}, {-1, 9007199254740992}},
       {"/activate", {true, false}, {1}},
       {"/threads", {nullptr, 1, 3, 1024}, {0, 1025}},
@@ -128,8 +131,11 @@ Json varied(Json description, const Variation& variation, const Json& value) {
 std::set<std::string> all_fields() {
   daemon::JobSpec spec;
   std::set<std::string> pointers;
-  for (const bool elastic : {false, true}) {
-    if (elastic) spec.elastic.emplace();
+  for (const bool whole : {false, true}) {
+    if (whole) {
+      spec.elastic.emplace();
+      spec.canary.emplace();
+    }
     const Json flat = daemon::to_json(spec).flatten();
     for (const auto& [pointer, ignored] : flat.items()) pointers.insert(pointer);
   }
@@ -336,9 +342,16 @@ TEST_F(JobFields, EachChangesSomething) {
 
 // A field that is added has its line here, or nobody reads it.
 TEST_F(JobFields, AreAllSeenToChangeSomething) {
-  // What the daemon reads (jobs_test.cc), and what is a limit alone: it refuses.
-  std::set<std::string> seen = {"/name",     "/model",   "/global/pack",
-                                "/activate", "/threads", "/swap/max_write_bytes"};
+  // What the daemon reads (jobs_test.cc, canary_test.cc), and what is a limit alone: it refuses.
+  std::set<std::string> seen = {"/name",
+                                "/model",
+                                "/global/pack",
+                                "/activate",
+                                "/threads",
+                                "/swap/max_write_bytes",
+                                "/canary",
+                                "/canary/contradictions",
+                                "/canary/significance"};
   for (const Change& change : changes()) seen.insert(change.pointer);
   for (const auto& [pointer, ignored] : kElasticChanges) seen.insert(pointer);
   EXPECT_EQ(seen, all_fields());
