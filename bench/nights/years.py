@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -171,9 +172,10 @@ class Device:
 
 def _disk_bytes(folder: Path) -> int:
     whole = 0
-    for path in [folder, *folder.rglob("*")]:
-        try:
-            whole += path.lstat().st_blocks * 512
-        except FileNotFoundError:
-            pass  # removed meanwhile
+    for parent, _, files in os.walk(folder):
+        for path in [parent, *(os.path.join(parent, name) for name in files)]:
+            try:
+                whole += os.lstat(path).st_blocks * 512
+            except FileNotFoundError:
+                pass  # removed meanwhile
     return whole
