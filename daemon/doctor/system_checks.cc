@@ -102,8 +102,7 @@ Finding judge_heat(const DeviceReading& device, const Conditions& conditions) {
 }  // namespace
 
 Findings check_kernel(const fs::path& root) {
-  return {check_landlock(), check_pressure(root), check_memory_group(root),
-          ok("io-uring", "moild does not use it, so nothing is asked of the kernel")};
+  return {check_landlock(), check_pressure(root), check_memory_group(root)};
 }
 
 std::optional<bool> clock_is_synchronised() {

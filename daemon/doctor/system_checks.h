@@ -12,7 +12,7 @@
 
 namespace moil::daemon {
 
-// Landlock, pressure stall information, the memory controller of control groups, io_uring. root:
+// Landlock, pressure stall information, the memory controller of control groups. root:
 // where proc and sys are.
 Findings check_kernel(const std::filesystem::path& root = "/");
 
