@@ -12,6 +12,7 @@
 #include "base/disk_full.h"
 #include "base/file.h"
 #include "base/open_file.h"
+#include "base/write_all.h"
 
 namespace moil {
 namespace {
@@ -39,12 +40,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_write_error("cannot write " + aside_.string(), errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
+  if (!write_all(fd_, bytes)) throw_write_error("cannot write " + aside_.string(), errno);
 }
 
 void AtomicFile::commit() {

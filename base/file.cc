@@ -9,6 +9,7 @@
 #include "base/access.h"
 #include "base/disk_full.h"
 #include "base/open_file.h"
+#include "base/write_all.h"
 
 namespace moil {
 namespace {
@@ -27,12 +28,7 @@ class Descriptor {
   int get() const { return fd_; }
 
   void write_all(std::span<const std::uint8_t> bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw_write_error("cannot write " + path_.string(), errno);
-      bytes = bytes.subspan(static_cast<std::size_t>(n));
-    }
+    if (!moil::write_all(fd_, bytes)) throw_write_error("cannot write " + path_.string(), errno);
   }
   void sync() const {
     if (::fsync(fd_) != 0) throw_write_error("cannot fsync " + path_.string(), errno);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "base/error.h"
+#include "base/write_all.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {
@@ -127,17 +127,6 @@ Json some_of(const FieldErrors& errors) {
     list.push_back(std::move(entry));
   }
   return list;
-}
-
-// False where the descriptor takes no more.
-bool write_all(int descriptor, const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t n = ::write(descriptor, text.data() + at, text.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    at += static_cast<std::size_t>(n);
-  }
-  return true;
 }
 
 }  // namespace

@@ -139,6 +139,10 @@ std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(handle_.get(), column);
 }
 
+std::optional<std::int64_t> Statement::optional_integer(int column) const {
+  return is_null(column) ? std::nullopt : std::optional(integer(column));
+}
+
 std::string Statement::text(int column) const {
   const auto* data = sqlite3_column_text(handle_.get(), column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ class Statement {
   void reset();               // to be bound and stepped again
 
   [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;  // empty: NULL
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] bool is_null(int column) const;
   // Valid until the next step.

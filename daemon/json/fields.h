@@ -60,6 +60,11 @@ class ValidationError : public Error {
 std::string pointer_to(const std::string& pointer, std::string_view member);
 // "an object", "a string", "the number 7", ...: what was found, for messages.
 std::string describe(const Json& value);
+// The value, or null where there is none.
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 // The message for an unknown name: names the nearest known one, or all of them.
 std::string unknown_message(std::string_view what, std::string_view found,
                             std::span<const std::string> known);

@@ -12,11 +12,6 @@ constexpr std::int64_t kMinute = 60'000;                          // millisecond
 constexpr double kLongHeld = 3600;                                // seconds
 constexpr int kManyNights = 2;
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json running_job(const Service& s) {
   const auto id = s.scheduler.running();
   if (!id) return nullptr;

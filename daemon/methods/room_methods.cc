@@ -1,6 +1,5 @@
 // system.disk, system.clean: what takes room in the state folder, and less of it.
 #include <algorithm>
-#include <filesystem>
 
 #include "base/disk_full.h"
 #include "daemon/methods/methods.h"
@@ -8,8 +7,6 @@
 #include "daemon/methods/versions.h"
 #include "daemon/service/service.h"
 #include "daemon/state/disk_usage.h"
-
-namespace fs = std::filesystem;
 
 namespace moil::daemon {
 namespace {
@@ -34,29 +31,11 @@ const Fields<CleanParams>& fields_of(const CleanParams*) {
   return table;
 }
 
-std::uint64_t of_database(const StateLayout& layout) {
-  std::uint64_t bytes = 0;
-  for (const char* end : {"", "-wal", "-shm"}) {
-    fs::path file = layout.database();
-    file += end;
-    bytes += disk_usage(file);
-  }
-  return bytes;
-}
-
 // By what it is for; what is none of that is "other".
 Json parts_of(const StateLayout& layout) {
-  const std::pair<const char*, std::uint64_t> parts[] = {
-      {"models", disk_usage(layout.models())},
-      {"labels", disk_usage(layout.labels())},
-      {"cache", disk_usage(layout.cache())},
-      {"jobs", disk_usage(layout.jobs())},
-      {"profiles", disk_usage(layout.kernel_profile().parent_path())},
-      {"database", of_database(layout)},
-      {"reserve", disk_usage(layout.reserve())}};
   std::uint64_t known = 0;
   Json found = Json::object();
-  for (const auto& [name, bytes] : parts) {
+  for (const auto& [name, bytes] : disk_usage(layout)) {
     found[name] = bytes;
     known += bytes;
   }

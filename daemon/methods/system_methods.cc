@@ -13,11 +13,6 @@
 namespace moil::daemon {
 namespace {
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json device_json(const DeviceReading& device) {
   return {{"on_mains", or_null(device.on_mains)},
           {"battery", or_null(device.battery)},
@@ -53,10 +48,10 @@ Json cpus_json(const std::optional<Scheduler::Cpus>& cpus) {
   return {{"used", cpus->used}, {"all", cpus->all}};
 }
 
-Json window_json(const Service& s) {
+Json window_json(const Service& s, const DeviceReading& device) {
   const Window window = night_window(s);
   const auto opens = opens_at(s.config.nights(), s.world);
-  const Verdict verdict = s.scheduler.verdict();
+  const Verdict verdict = s.scheduler.verdict(device);
   return {{"start", time_of_day(window.start)},
           {"end", time_of_day(window.end)},
           {"open", verdict.open},
@@ -83,6 +78,7 @@ Json rolled_back_json(Service& s) {
 
 Json status(Service& s, const Call& call) {
   (void)read_fields<NoParams>(call.params, "the parameters of system.status");
+  const DeviceReading device = s.world.device();
   return {{"version", kVersion},
           {"pid", ::getpid()},
           {"uptime_seconds", (s.world.steady_milliseconds() - s.started_at) / 1000},
@@ -93,9 +89,9 @@ Json status(Service& s, const Call& call) {
           {"queued", s.jobs.count(JobState::kQueued)},
           {"held", held_json(s.scheduler.held())},
           {"rolled_back", rolled_back_json(s)},
-          {"window", window_json(s)},
+          {"window", window_json(s, device)},
           {"cpus", cpus_json(s.scheduler.cpus())},
-          {"device", device_json(s.world.device())}};
+          {"device", device_json(device)}};
 }
 
 Json methods(const Service& s, const Call& call) {

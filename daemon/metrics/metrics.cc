@@ -8,9 +8,9 @@
 #include "base/process_memory.h"
 #include "base/version.h"
 #include "daemon/methods/cache_access.h"
-#include "daemon/metrics/disk_usage.h"
 #include "daemon/metrics/prometheus_text.h"
 #include "daemon/service/service.h"
+#include "daemon/state/disk_usage.h"
 #include "daemon/state/night_records.h"
 
 namespace moil::daemon {
@@ -89,7 +89,7 @@ void add_jobs(PrometheusText& out, const Service& s, const NightRecords& records
   }
 }
 
-void add_queue(PrometheusText& out, const Service& s) {
+void add_queue(PrometheusText& out, const Service& s, const DeviceReading& device) {
   const auto held = s.scheduler.held();
   out.single("moild_queue_held", Type::kGauge,
              "1 while nothing can be started for a cause that lies in the device.",
@@ -97,7 +97,7 @@ void add_queue(PrometheusText& out, const Service& s) {
   out.single("moild_queue_held_seconds", Type::kGauge, "How long that has been so.",
              held ? held->seconds : 0);
   out.single("moild_window_open", Type::kGauge, "1 while a job may run that waits for the night.",
-             number(s.scheduler.verdict().open));
+             number(s.scheduler.verdict(device).open));
   out.family("moild_waited_seconds", Type::kGauge,
              "How long jobs have waited in this night, by what they waited for.");
   for (const auto& [obstacle, waited] : s.scheduler.waited())
@@ -225,13 +225,14 @@ void add_files(PrometheusText& out, const Service& s) {
 void collect_metrics(Service& service, std::function<void(std::string text)> done) {
   auto out = std::make_shared<PrometheusText>();
   const NightRecords records(service.database);
+  const DeviceReading device = service.world.device();
   add_process(*out, service);
   add_requests(*out, service);
   add_jobs(*out, service, records);
-  add_queue(*out, service);
+  add_queue(*out, service, device);
   add_nights(*out, records.last_by_model());
   add_models(*out, service);
-  add_device(*out, service.world.device());
+  add_device(*out, device);
   service.background.submit([out, &service, done = std::move(done)]() -> Background::Done {
     try {
       add_files(*out, service);

@@ -9,6 +9,7 @@
 #include "base/disk_full.h"
 #include "base/error.h"
 #include "base/open_file.h"
+#include "base/write_all.h"
 
 namespace moil::daemon {
 namespace {
@@ -16,22 +17,13 @@ namespace {
 constexpr std::chrono::milliseconds kFirst{1000}, kPause{60'000};
 constexpr mode_t kReadable = 0644;  // node_exporter is another user
 
-void write_all(int file, const std::string& text, const std::string& name) {
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t n = ::write(file, text.data() + at, text.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_write_error("cannot write " + name, errno);
-    at += static_cast<std::size_t>(n);
-  }
-}
-
 // Under a name that node_exporter passes over, then under its own.
 void replace(const std::filesystem::path& file, const std::string& text) {
   const std::string aside = file.string() + ".new";
   const UniqueFd out(open_file(aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
   if (!out) throw system_error("cannot write " + aside, errno);
   ::fchmod(out.get(), kReadable);  // whatever the umask says
-  write_all(out.get(), text, aside);
+  if (!write_all(out.get(), text)) throw_write_error("cannot write " + aside, errno);
   if (::rename(aside.c_str(), file.c_str()) != 0)
     throw system_error("cannot replace " + file.string(), errno);
 }

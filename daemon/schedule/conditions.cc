@@ -102,7 +102,12 @@ Verdict judge(const Nights& nights, const Conditions& conditions, const World& w
               bool is_running) {
   const LocalTime now = world.local_time();
   if (!nights.open_at(now)) return outside(nights, now);
-  const DeviceReading device = world.device();
+  return judge(nights, conditions, now, world.device(), is_running);
+}
+
+Verdict judge(const Nights& nights, const Conditions& conditions, const LocalTime& now,
+              const DeviceReading& device, bool is_running) {
+  if (!nights.open_at(now)) return outside(nights, now);
   if (conditions.need_mains && !device.on_mains.value_or(true))
     return {false, "on battery power", Obstacle::kMains};
   if (device.battery && *device.battery < conditions.min_battery)

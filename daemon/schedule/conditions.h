@@ -37,6 +37,9 @@ struct Verdict {
 
 // Whether a job that waits for the night may start, or go on where it is running already (our own
 // worker is the load then).
+Verdict judge(const Nights& nights, const Conditions& conditions, const LocalTime& now,
+              const DeviceReading& device, bool is_running);
+// The same as things are; outside of the window the device is not even looked at.
 Verdict judge(const Nights& nights, const Conditions& conditions, const World& world,
               bool is_running);
 

@@ -73,8 +73,7 @@ CanaryWatch::CanaryWatch(Surroundings around)
 CanaryWatch::~CanaryWatch() { s_.loop.cancel(timer_); }
 
 void CanaryWatch::tick() {
-  const auto wait = std::chrono::milliseconds(std::llround(s_.config.poll_seconds * 1000));
-  timer_ = s_.loop.after(wait, [this] { tick(); });
+  timer_ = s_.loop.after(s_.config.poll(), [this] { tick(); });
   if (busy_) return;
   try {
     for (const Canary& canary : store_.all()) {

@@ -1,5 +1,7 @@
 #include "daemon/service/config.h"
 
+#include <cmath>
+
 #include "base/file.h"
 #include "daemon/json/parse.h"
 
@@ -221,6 +223,10 @@ const Fields<Config>& fields_of(const Config*) {
 }
 
 Nights Config::nights() const { return nights_of(window); }
+
+std::chrono::milliseconds Config::poll() const {
+  return std::chrono::milliseconds(std::llround(poll_seconds * 1000));
+}
 
 Limits Config::limits() const {
   Limits limits;

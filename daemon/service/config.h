@@ -2,6 +2,7 @@
 // nearest known one and the line. config/moild.json shows all of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -92,6 +93,7 @@ struct Config {
   LogLevel log_level = LogLevel::kInfo;
 
   Nights nights() const;
+  std::chrono::milliseconds poll() const;  // poll_seconds
   Limits limits() const;
 };
 

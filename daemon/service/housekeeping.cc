@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "daemon/methods/page.h"
+#include "daemon/methods/versions.h"
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/superfluous.h"
@@ -28,8 +29,6 @@ struct Count {
 };
 
 Json to_json(const Count& count) { return {{"count", count.count}, {"bytes", count.bytes}}; }
-
-std::string named(const ModelVersion& v) { return v.model + "/" + std::to_string(v.version); }
 
 }  // namespace
 
@@ -149,7 +148,7 @@ bool Housekeeping::remove_some_rows(Round& round) {
           s_.reserve.for_deletion([&] { s_.models.remove_row(v.model, v.version); });
         round.gone.push_back(v);
       } catch (const Error& error) {  // it was put in service meanwhile, say
-        spdlog::info("{} stays: {}", named(v), error.what());
+        spdlog::info("{} stays: {}", place_of(v), error.what());
       }
     }
     return true;
@@ -201,7 +200,7 @@ void Housekeeping::remove_files(const RoundPtr& round) {
         const std::uint64_t bytes = disk_usage(folder);
         if (!round->dry_run) remove_leftover(folder);
         round->of_versions.add(bytes);
-        round->tell("version", named(v), bytes, "newer ones are kept, and nothing needs it");
+        round->tell("version", place_of(v), bytes, "newer ones are kept, and nothing needs it");
       }
       for (const Leftover& left : find_leftovers(s_.layout, round->kept)) {
         if (!round->dry_run) remove_leftover(left.path);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -53,8 +52,7 @@ void Recurring::wake() {
 }
 
 void Recurring::tick() {
-  const auto wait = std::chrono::milliseconds(std::llround(config_.poll_seconds * 1000));
-  timer_ = loop_.after(wait, [this] { tick(); });
+  timer_ = loop_.after(config_.poll(), [this] { tick(); });
   try {
     for (const Schedule& schedule : schedules_.all()) {
       if (!schedule.spec.enabled || looking_.contains(schedule.spec.name)) continue;

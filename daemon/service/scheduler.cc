@@ -51,7 +51,7 @@ void Scheduler::wake() {
 }
 
 void Scheduler::tick() {
-  timer_ = loop_.after(milliseconds(config_.poll_seconds), [this] { tick(); });
+  timer_ = loop_.after(config_.poll(), [this] { tick(); });
   try {
     reserve_.restore();
     look();
@@ -64,8 +64,10 @@ void Scheduler::look() {
   if (ended_) settle_ended();
   if (shut_down_done_ || ended_) return;
   if (runner_) {
-    watch_the_heat();
-    return stop_if_closed();
+    if (runs_now_) return;  // a user who asked for it now did not ask for the device's comfort
+    const DeviceReading device = world_.device();
+    watch_the_heat(device);
+    return stop_if_closed(device);
   }
   const Verdict now = verdict();
   watch_the_wait(now);
@@ -76,7 +78,7 @@ void Scheduler::look() {
 
 void Scheduler::watch_the_wait(const Verdict& verdict) {
   if (jobs_.count(JobState::kQueued) == 0) return waits_.clear();
-  const std::int64_t most = 3 * milliseconds(config_.poll_seconds).count();
+  const std::int64_t most = 3 * config_.poll().count();
   waits_.look(verdict, world_.steady_milliseconds(), most);
 }
 
@@ -108,19 +110,22 @@ Verdict Scheduler::verdict() const {
   return judge(config_.nights(), config_.conditions, world_, runner_ != nullptr);
 }
 
-void Scheduler::stop_if_closed() {
-  if (runs_now_ || runner_->is_stopping()) return;
-  const Verdict now = verdict();
+Verdict Scheduler::verdict(const DeviceReading& device) const {
+  return judge(config_.nights(), config_.conditions, world_.local_time(), device,
+               runner_ != nullptr);
+}
+
+void Scheduler::stop_if_closed(const DeviceReading& device) {
+  if (runner_->is_stopping()) return;
+  const Verdict now = verdict(device);
   if (now.open) return;
   stop_reason_ = now.reason;
   job_log(runner_->job()).info("asked to stop, {}", stop_reason_);
   runner_->stop(grace());
 }
 
-// A user who asked for a job now did not ask for the device's comfort.
-void Scheduler::watch_the_heat() {
-  if (runs_now_) return;
-  const auto temperature = world_.device().temperature_c;
+void Scheduler::watch_the_heat(const DeviceReading& device) {
+  const auto temperature = device.temperature_c;
   const int all = usable_cpus();
   const int cpus = heat_.cpus(temperature, config_.conditions.max_temperature_c, all,
                               world_.steady_milliseconds());

@@ -67,8 +67,9 @@ class Scheduler {
   void shut_down(std::function<void()> done);
 
   std::optional<std::int64_t> running() const;
-  Json progress(std::int64_t job) const;  // the latest, or null
-  Verdict verdict() const;                // whether a job may run in the window now
+  Json progress(std::int64_t job) const;               // the latest, or null
+  Verdict verdict() const;                             // whether a job may run in the window now
+  Verdict verdict(const DeviceReading& device) const;  // the same of what was just read
   // Why nothing is started although a job could be; empty where nothing is the matter.
   std::optional<QueueHold::Told> held() const;
   struct Cpus {
@@ -88,8 +89,8 @@ class Scheduler {
   void tick();
   void look();
   void watch_the_wait(const Verdict& verdict);
-  void stop_if_closed();
-  void watch_the_heat();
+  void stop_if_closed(const DeviceReading& device);
+  void watch_the_heat(const DeviceReading& device);
   void cannot_start(const Job& job, const std::exception& error);
   std::optional<Job> next_job(bool window_open);
   void start(const Job& job);

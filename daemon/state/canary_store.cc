@@ -40,8 +40,7 @@ Json to_json(const Canary& canary) {
 }
 
 void CanaryStore::begin(const Canary& canary, std::int64_t newest_sample) {
-  Statement remove(db_, "DELETE FROM canaries WHERE model = ?");
-  remove.bind(std::string_view(canary.model)).run();
+  end(canary.model);
   Statement insert(db_,
                    "INSERT INTO canaries (model, version, parent, rule, since, seen) "
                    "VALUES (?, ?, ?, ?, ?, ?)");

@@ -23,4 +23,20 @@ std::uint64_t disk_usage(const fs::path& path) {
   return bytes;
 }
 
+std::map<std::string, std::uint64_t> disk_usage(const StateLayout& layout) {
+  std::uint64_t database = 0;
+  for (const char* end : {"", "-wal", "-shm"}) {
+    fs::path file = layout.database();
+    file += end;
+    database += disk_usage(file);
+  }
+  return {{"models", disk_usage(layout.models())},
+          {"jobs", disk_usage(layout.jobs())},
+          {"labels", disk_usage(layout.labels())},
+          {"cache", disk_usage(layout.cache())},
+          {"profiles", disk_usage(layout.kernel_profile().parent_path())},
+          {"database", database},
+          {"reserve", disk_usage(layout.reserve())}};
+}
+
 }  // namespace moil::daemon

@@ -3,13 +3,10 @@
 #include <chrono>
 #include <ctime>
 
+#include "base/error.h"
+
 namespace moil::daemon {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json time_or_null(const std::optional<std::int64_t>& milliseconds) {
   return milliseconds ? Json(utc_text(*milliseconds)) : Json(nullptr);
@@ -25,6 +22,13 @@ EnumNames<JobState> enum_names(JobState) {
 
 std::string to_string(JobState state) {
   return fields_internal::Codec<JobState>::write(state).get<std::string>();
+}
+
+JobState state_named(const std::string& name) {
+  for (const auto& [state, known] : enum_names(JobState{})) {
+    if (known == name) return state;
+  }
+  throw Error(ErrorCode::kInternal, "unknown job state \"" + name + "\" in the database");
 }
 
 Json to_json(const Job& job, bool with_spec) {

@@ -14,6 +14,7 @@ enum class JobState { kQueued, kRunning, kSucceeded, kFailed, kCancelled, kRejec
 
 EnumNames<JobState> enum_names(JobState);
 std::string to_string(JobState state);
+JobState state_named(const std::string& name);  // as the database has it; kInternal
 inline bool is_finished(JobState s) { return s != JobState::kQueued && s != JobState::kRunning; }
 
 // Times are milliseconds since 1970.

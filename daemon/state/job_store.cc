@@ -40,35 +40,23 @@ constexpr const char* kWithoutDetails =
     "schedule "
     "FROM jobs ";
 
-std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
-  if (row.is_null(column)) return std::nullopt;
-  return row.integer(column);
-}
-
-JobState state_of(const std::string& name) {
-  for (const auto& [state, known] : enum_names(JobState{})) {
-    if (known == name) return state;
-  }
-  throw Error(ErrorCode::kInternal, "unknown job state \"" + name + "\" in the database");
-}
-
 Job job_of(const Statement& row) {
   Job job;
   job.id = row.integer(0);
   job.spec.name = row.text(1);
   job.spec.model = row.text(2);
   if (!row.is_null(3)) job.spec = stored_job_spec(Json::parse(row.text(3)));
-  job.state = state_of(row.text(4));
+  job.state = state_named(row.text(4));
   job.ignore_window = row.integer(5) != 0;
   job.cancelling = row.integer(6) != 0;
   job.submitted_at = row.integer(7);
-  job.started_at = optional_integer(row, 8);
-  job.finished_at = optional_integer(row, 9);
+  job.started_at = row.optional_integer(8);
+  job.finished_at = row.optional_integer(9);
   job.not_before = row.integer(10);
   job.attempts = static_cast<int>(row.integer(11));
   job.failures = static_cast<int>(row.integer(12));
-  job.base_version = optional_integer(row, 13);
-  job.version = optional_integer(row, 14);
+  job.base_version = row.optional_integer(13);
+  job.version = row.optional_integer(14);
   job.message = row.text(15);
   if (!row.is_null(16)) job.result = Json::parse(row.text(16));
   if (!row.is_null(17)) job.schedule = row.text(17);
@@ -375,7 +363,7 @@ std::int64_t JobStore::newest_id() const {
 std::optional<std::int64_t> JobStore::latest_end() const {
   Statement row(db_, "SELECT max(finished_at) FROM jobs");
   if (!row.step()) return std::nullopt;
-  return optional_integer(row, 0);
+  return row.optional_integer(0);
 }
 
 void JobStore::set_cancelling(std::int64_t id) {

@@ -24,11 +24,6 @@ void bind_optional(Statement& statement, const std::optional<std::int64_t>& valu
   }
 }
 
-std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
-  if (row.is_null(column)) return std::nullopt;
-  return row.integer(column);
-}
-
 // Of more items, a list is told by their number alone.
 constexpr std::size_t kMostListed = 1000;
 
@@ -80,8 +75,8 @@ std::vector<ModelVersion> ModelStore::query(const std::string& where, const std:
                    .version = rows.integer(1),
                    .active = rows.integer(2) != 0,
                    .created_at = rows.integer(3),
-                   .parent = optional_integer(rows, 4),
-                   .job = optional_integer(rows, 5),
+                   .parent = rows.optional_integer(4),
+                   .job = rows.optional_integer(5),
                    .summary = rows.text(6),
                    .metrics = Json::parse(rows.text(7)),
                    .forgotten = rows.integer(8),

@@ -17,17 +17,6 @@ const std::string kLastByModel =
     "WHERE job.id IN (SELECT max(id) FROM jobs "
     "WHERE state IN ('succeeded', 'rejected-by-guard') GROUP BY model) ORDER BY job.model";
 
-std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
-  return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
-}
-
-JobState state_named(const std::string& name) {
-  for (const auto& [state, known] : enum_names(JobState{})) {
-    if (known == name) return state;
-  }
-  throw Error(ErrorCode::kInternal, "unknown job state \"" + name + "\" in the database");
-}
-
 NightRecord record_of(const Statement& row) {
   NightRecord night;
   night.job = row.integer(0);
@@ -37,11 +26,11 @@ NightRecord record_of(const Statement& row) {
   night.state = state_named(row.text(4));
   night.message = row.text(5);
   night.finished_at = row.integer(6);
-  night.version = optional_integer(row, 7);
+  night.version = row.optional_integer(7);
   night.in_service = !row.is_null(8) && row.integer(8) != 0;
   if (!row.is_null(9)) night.result = Json::parse(row.text(9));
-  night.maps_computed = optional_integer(row, 10);
-  night.maps_reused = optional_integer(row, 11);
+  night.maps_computed = row.optional_integer(10);
+  night.maps_reused = row.optional_integer(11);
   return night;
 }
 

@@ -11,6 +11,7 @@
 #include "base/disk_full.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/write_all.h"
 #include "daemon/model_files.h"
 
 namespace moil::worker {
@@ -40,19 +41,14 @@ void copy(const File& from, const std::filesystem::path& to) {
     throw Error(ErrorCode::kInvalidArgument, from.name + " is not a regular file");
   const UniqueFd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!copy) throw_write_error("cannot create " + to.string(), errno);
-  std::vector<char> chunk(std::size_t{1} << 20);
+  std::vector<std::uint8_t> chunk(std::size_t{1} << 20);
   for (off_t at = 0; at < info.st_size;) {
     const ssize_t n = ::pread(from.descriptor, chunk.data(), chunk.size(), at);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw system_error("cannot read " + from.name, errno);
     if (n == 0) break;  // it became shorter
-    for (ssize_t written = 0; written < n;) {
-      const ssize_t m =
-          ::write(copy.get(), chunk.data() + written, static_cast<std::size_t>(n - written));
-      if (m < 0 && errno == EINTR) continue;
-      if (m < 0) throw_write_error("cannot write " + to.string(), errno);
-      written += m;
-    }
+    if (!write_all(copy.get(), std::span(chunk).first(static_cast<std::size_t>(n))))
+      throw_write_error("cannot write " + to.string(), errno);
     at += n;
   }
 }
