@@ -17,12 +17,10 @@
 namespace moil {
 namespace {
 
-constexpr const char* kMark = ".tmp.";
-
 // Differs between the files of a process and, by the process id, between processes.
 std::filesystem::path name_beside(std::filesystem::path path) {
   static std::atomic<unsigned> count{0};
-  path += kMark + std::to_string(::getpid()) + "." + std::to_string(count++);
+  path += kAsideMark + std::to_string(::getpid()) + "." + std::to_string(count++);
   return path;
 }
 
@@ -53,7 +51,7 @@ void AtomicFile::commit() {
 
 void remove_unfinished(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> found;
-  const std::string beginning = path.filename().string() + kMark;
+  const std::string beginning = path.filename().string() + kAsideMark;
   try {
     for (const auto& entry : std::filesystem::directory_iterator(path.parent_path())) {
       if (entry.path().filename().string().starts_with(beginning)) found.push_back(entry.path());

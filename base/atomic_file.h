@@ -10,6 +10,9 @@
 
 namespace moil {
 
+// A file on its way is called PATH, this, the number of the process that writes it, and one more.
+inline constexpr const char* kAsideMark = ".tmp.";
+
 class AtomicFile {
  public:
   // Opens a file beside `path`, mode 0600, with a name of its own.

@@ -1,6 +1,7 @@
 #include "daemon/service/job_planner.h"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <utility>
@@ -86,7 +87,7 @@ void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& optio
   file.leave_free_bytes = config_.disk.leave_free_bytes;
   file.spec = spec;
   make_private_folder(layout_.jobs());
-  const auto path = layout_.jobs() / ("plan-" + std::to_string(next_++) + ".json");
+  const auto path = layout_.plan(::getpid(), next_++);
   const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");
   // Removed before the reply: who has it may look into the state folder.
   WorkerCalls::Answer passing;

@@ -1,20 +1,19 @@
 #include "daemon/service/leftovers.h"
 
+#include <signal.h>
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <optional>
 
+#include "base/atomic_file.h"
 #include "daemon/state/disk_usage.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon {
 namespace {
-
-// Whatever writes a file aside, or plans, has done so by then.
-constexpr std::chrono::hours kLongAgo{1};
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
@@ -34,16 +33,28 @@ std::optional<std::int64_t> number_in(std::string name) {
   return number;
 }
 
-bool is_old(const fs::path& file) {
-  std::error_code error;
-  const auto written = fs::last_write_time(file, error);
-  return !error && fs::file_time_type::clock::now() - written > kLongAgo;
+// The number that the name goes on with.
+std::optional<pid_t> process_after(std::string_view mark, const std::string& name) {
+  const auto at = name.rfind(mark);
+  if (at == std::string::npos) return std::nullopt;
+  const char* const begin = name.data() + at + mark.size();
+  pid_t process = 0;
+  const auto [end, error] = std::from_chars(begin, name.data() + name.size(), process);
+  if (error != std::errc() || process <= 0) return std::nullopt;
+  return process;
 }
 
-// Written aside and never renamed (base/atomic_file.h), or a plan's description.
-bool is_passing(const fs::path& file) {
+bool is_running(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
+
+// Written aside and never renamed (base/atomic_file.h), or a plan's description. Their names tell
+// who wrote them; ages tell nothing where a clock was wrong.
+bool is_abandoned(const fs::path& file) {
   const std::string name = file.filename().string();
-  return name.find(".tmp.") != std::string::npos || name.starts_with("plan-");
+  const auto aside = process_after(kAsideMark, name);
+  if (aside) return !is_running(*aside);
+  if (!name.starts_with(StateLayout::kPlanPrefix)) return false;
+  const auto planner = process_after(StateLayout::kPlanPrefix, name);
+  return !planner || !is_running(*planner);
 }
 
 class Search {
@@ -60,9 +71,7 @@ class Search {
   void passing(const fs::path& folder) {
     for (const fs::path& entry : entries_of(folder)) {
       std::error_code error;
-      if (fs::is_regular_file(fs::symlink_status(entry, error)) && is_passing(entry) &&
-          is_old(entry))
-        add(entry);
+      if (fs::is_regular_file(fs::symlink_status(entry, error)) && is_abandoned(entry)) add(entry);
     }
   }
 

@@ -2,7 +2,8 @@
 // versions that were never finished, files written aside by what was killed.
 //
 // What to keep is told as it was at one moment; whatever was begun later is left alone by its
-// number, or by its age. Runs on the background thread.
+// number, and a file on its way as long as the process runs that its name tells. Runs on the
+// background thread.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,8 @@
 // length.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -160,6 +162,14 @@ TEST_F(Room, AJobThatHasEndedCanBeRemoved) {
       << "the number that the removed job had is not used again";
 }
 
+// The number of a process that has ended.
+pid_t dead_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
 TEST_F(Room, CleaningSaysFirstWhatItWouldRemove) {
   start();
   import_model(*server_);
@@ -168,10 +178,12 @@ TEST_F(Room, CleaningSaysFirstWhatItWouldRemove) {
   fs::create_directories(state() / "models/digits/.incoming-1");
   fs::create_directories(state() / "jobs/1");
   std::ofstream(state() / "jobs/1/checkpoint") << std::string(100'000, 'x');
-  const fs::path aside = state() / "jobs/plan-7.json";
-  std::ofstream(aside) << "{}";
-  std::ofstream(state() / "jobs/plan-8.json") << "{}";
-  fs::last_write_time(aside, fs::file_time_type::clock::now() - std::chrono::hours(3));
+  const StateLayout layout(state());
+  const fs::path abandoned = layout.plan(dead_process(), 7), going_on = layout.plan(::getpid(), 8);
+  std::ofstream(abandoned) << "{}";
+  std::ofstream(going_on) << "{}";
+  // A clock that was set meanwhile makes nothing abandoned.
+  fs::last_write_time(going_on, fs::file_time_type::clock::now() - std::chrono::hours(30000));
   fs::create_directories(state() / "jobs/77");  // of a job that is not known yet
   fs::create_directories(state() / "models/digits/9");
 
@@ -179,15 +191,15 @@ TEST_F(Room, CleaningSaysFirstWhatItWouldRemove) {
   EXPECT_EQ(told["leftovers"]["count"], 3);
   EXPECT_GE(told["leftovers"]["bytes"], 100'000);
   EXPECT_TRUE(fs::exists(state() / "jobs/1"));
-  EXPECT_TRUE(fs::exists(aside));
+  EXPECT_TRUE(fs::exists(abandoned));
 
   const Json done = call("system.clean");
   told["dry_run"] = false;
   EXPECT_EQ(done, told);
   EXPECT_FALSE(fs::exists(state() / "jobs/1"));
-  EXPECT_FALSE(fs::exists(aside));
+  EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_FALSE(fs::exists(state() / "models/digits/.incoming-1"));
-  EXPECT_TRUE(fs::exists(state() / "jobs/plan-8.json"));
+  EXPECT_TRUE(fs::exists(going_on));
   EXPECT_TRUE(fs::exists(state() / "jobs/77"));
   EXPECT_TRUE(fs::exists(state() / "models/digits/9"));
   EXPECT_EQ(call("system.clean")["bytes"], 0);
