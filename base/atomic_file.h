@@ -10,7 +10,8 @@
 
 namespace moil {
 
-// A file on its way is called PATH, this, the number of the process that writes it, and one more.
+// A file on its way, base/file.h's too, is called PATH, this and the number of the process that
+// writes it; what follows tells the files of one process apart.
 inline constexpr const char* kAsideMark = ".tmp.";
 
 class AtomicFile {

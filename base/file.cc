@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/access.h"
+#include "base/atomic_file.h"
 #include "base/disk_full.h"
 #include "base/open_file.h"
 #include "base/write_all.h"
@@ -115,7 +116,7 @@ std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes) {
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   std::filesystem::path aside = path;
-  aside += ".tmp." + std::to_string(::getpid());
+  aside += kAsideMark + std::to_string(::getpid());
   try {
     const Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC);
     file.write_all(bytes);

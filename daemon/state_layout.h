@@ -55,11 +55,11 @@ class StateLayout {
   path job(std::int64_t id) const { return jobs() / std::to_string(id); }
   path job_file(std::int64_t id) const { return job(id) / "job.json"; }
   path job_result(std::int64_t id) const { return job(id) / "result.json"; }
+  path job_crashed(std::int64_t id) const { return job(id) / "crashed"; }
   path plan(int process, std::int64_t number) const {
     return jobs() /
            (kPlanPrefix + std::to_string(process) + "-" + std::to_string(number) + ".json");
   }
-  path job_crashed(std::int64_t id) const { return job(id) / "crashed"; }
 
   static constexpr const char* kIncomingPrefix = ".incoming-";
   // Of a description that a process keeps while a worker plans; its number follows.

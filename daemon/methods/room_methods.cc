@@ -4,7 +4,6 @@
 #include "base/disk_full.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
-#include "daemon/methods/versions.h"
 #include "daemon/service/service.h"
 #include "daemon/state/disk_usage.h"
 
@@ -67,7 +66,7 @@ Json disk(const StateLayout& layout, const std::vector<ModelVersion>& versions,
   for (const Json& bytes : parts) total += bytes.get<std::uint64_t>();
   reply["bytes"] = total;
   const auto free = free_disk_bytes(layout.root());
-  reply["free_bytes"] = free ? Json(*free) : Json(nullptr);
+  reply["free_bytes"] = or_null(free);
   return reply;
 }
 

@@ -17,9 +17,4 @@ namespace moil::daemon {
   throw Error(ErrorCode::kNotFound, "there is no active version of model \"" + model + "\"");
 }
 
-// Where it stands in lists: "MODEL/VERSION".
-[[nodiscard]] inline std::string place_of(const ModelVersion& v) {
-  return v.model + "/" + std::to_string(v.version);
-}
-
 }  // namespace moil::daemon

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "daemon/methods/page.h"
-#include "daemon/methods/versions.h"
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/superfluous.h"
@@ -56,7 +55,7 @@ struct Housekeeping::Round {
   }
   Json reply() {
     Json cache = to_json(of_cache);
-    cache["in_use_by"] = cache_user ? Json(*cache_user) : Json(nullptr);
+    cache["in_use_by"] = or_null(cache_user);
     Json items_told = std::move(items).finish("items")["items"];
     return {{"dry_run", dry_run},
             {"bytes", of_versions.bytes + of_jobs.bytes + of_leftovers.bytes + of_cache.bytes},

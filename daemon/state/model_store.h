@@ -33,6 +33,11 @@ struct ModelVersion {
   std::optional<Withdrawal> withdrawn;  // it was rolled back from
 };
 
+// Where it stands in lists: "MODEL/VERSION".
+[[nodiscard]] inline std::string place_of(const ModelVersion& v) {
+  return v.model + "/" + std::to_string(v.version);
+}
+
 // Long lists of its metrics are left out: an imported model may have any number of labels.
 Json to_json(const ModelVersion& version, const StateLayout& layout);
 

@@ -46,7 +46,7 @@ Json to_json(const NightRecord& night) {
           {"message", night.message},
           {"finished_at", utc_text(night.finished_at)},
           {"seconds", figure("seconds")},
-          {"version", night.version ? Json(*night.version) : Json(nullptr)},
+          {"version", or_null(night.version)},
           {"in_service", night.in_service},
           {"metric", figure("metric")},
           {"is_fraction", figure("is_fraction")},

@@ -11,8 +11,8 @@ Schedule schedule_of(const Statement& row) {
   schedule.spec = stored_recurring_spec(Json::parse(row.text(0)));
   schedule.spec.enabled = row.integer(1) != 0;
   schedule.created_at = row.integer(2);
-  if (!row.is_null(3)) schedule.last_due = row.integer(3);
-  if (!row.is_null(4)) schedule.last_job = row.integer(4);
+  schedule.last_due = row.optional_integer(3);
+  schedule.last_job = row.optional_integer(4);
   schedule.labels_seen = row.integer(5);
   schedule.pack_seen = row.text(6);
   schedule.remark = row.text(7);
@@ -97,7 +97,7 @@ Json to_json(const Schedule& schedule) {
   Json out = to_json(schedule.spec);
   out["created_at"] = utc_text(schedule.created_at);
   out["last_at"] = schedule.last_due ? Json(utc_text(*schedule.last_due)) : Json(nullptr);
-  out["last_job"] = schedule.last_job ? Json(*schedule.last_job) : Json(nullptr);
+  out["last_job"] = or_null(schedule.last_job);
   out["remark"] = schedule.remark;
   return out;
 }

@@ -124,8 +124,8 @@ void TrainStage::after_epoch(const EpochSummary& summary) {
   }
   night_.events.curve(point);
   Json entry = {{"epoch", point.epoch}, {"seconds", point.seconds}, {"loss", point.loss}};
-  entry["global"] = point.global ? Json(*point.global) : Json(nullptr);
-  entry["local"] = point.local ? Json(*point.local) : Json(nullptr);
+  entry["global"] = daemon::or_null(point.global);
+  entry["local"] = daemon::or_null(point.local);
   curve_.push_back(std::move(entry));
 }
 
