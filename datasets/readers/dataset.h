@@ -18,6 +18,9 @@ namespace moil::data {
 
 using ClassId = std::uint32_t;  // an index into classes()
 
+// The scene of a sample that looks like no other, as far as is known.
+inline constexpr std::int64_t kOwnScene = 0;
+
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -29,6 +32,8 @@ class Dataset {
   [[nodiscard]] virtual Split split(std::size_t i) const = 0;
   // May read the sample's bytes; not remembered.
   [[nodiscard]] virtual Digest digest(std::size_t i) const = 0;
+  // Samples that look alike share it, and are of one split.
+  [[nodiscard]] virtual std::int64_t scene(std::size_t /*i*/) const { return kOwnScene; }
 };
 
 // The first bytes of a file, and how many there are.

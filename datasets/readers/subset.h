@@ -17,6 +17,7 @@ class ClassSubset : public TableDataset<SampleDataset> {
   ClassSubset(const SampleDataset& base, const std::vector<std::string>& classes);
 
   [[nodiscard]] Digest digest(std::size_t i) const override { return base_.digest(at(i)); }
+  [[nodiscard]] std::int64_t scene(std::size_t i) const override { return base_.scene(at(i)); }
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override {
     return base_.encoded(at(i));
   }

@@ -88,12 +88,15 @@ std::vector<std::vector<ClassId>> map_classes(const std::vector<std::string>& lo
 
 MixedSample global_sample(const Dataset& dataset, std::size_t i) {
   const auto labels = dataset.labels(i);
-  return {{Source::kGlobal, i}, dataset.digest(i), {labels.begin(), labels.end()}};
+  MixedSample sample{{Source::kGlobal, i}, dataset.digest(i), {labels.begin(), labels.end()}};
+  sample.scene = dataset.scene(i);
+  return sample;
 }
 
 MixedSample local_sample(const Dataset& dataset, std::size_t i,
                          const std::vector<std::vector<ClassId>>& map) {
   MixedSample sample{{Source::kLocal, i}, dataset.digest(i), {}};
+  sample.scene = dataset.scene(i);
   for (const ClassId label : dataset.labels(i)) {
     sample.labels.insert(sample.labels.end(), map[label].begin(), map[label].end());
   }

@@ -37,8 +37,9 @@ struct SampleRef {
 struct MixedSample {
   SampleRef ref;
   Digest digest;
-  std::vector<ClassId> labels;  // in the classes of the mix, sorted
-  std::uint32_t parts = 1;      // that a network sees one after the other (kinds/kind.h)
+  std::vector<ClassId> labels;     // in the classes of the mix, sorted
+  std::uint32_t parts = 1;         // that a network sees one after the other (kinds/kind.h)
+  std::int64_t scene = kOwnScene;  // samples of one source that share it look alike (scenes.h)
 };
 
 struct Mix {

@@ -12,7 +12,8 @@ const NumberImages kLocal({"b", "x", "y"}, 8, 1000);
 data::Mix draw() { return data::mix(kGlobal, kLocal, {}, 0.5, 7); }
 
 TEST(MixRecord, RoundTrip) {
-  const data::Mix mix = draw();
+  data::Mix mix = draw();
+  mix.train.back().scene = 12;
   std::size_t lost = 0;
   const data::Mix again = mix_from_json(to_json(mix), kGlobal, kLocal, lost);
   EXPECT_EQ(lost, 0U);
@@ -21,6 +22,8 @@ TEST(MixRecord, RoundTrip) {
   for (std::size_t i = 0; i < mix.train.size(); ++i) {
     EXPECT_EQ(again.train[i].ref, mix.train[i].ref);
     EXPECT_EQ(again.train[i].labels, mix.train[i].labels);
+    EXPECT_EQ(again.train[i].parts, mix.train[i].parts);
+    EXPECT_EQ(again.train[i].scene, mix.train[i].scene);
   }
   EXPECT_EQ(again.global_validation.size(), mix.global_validation.size());
   EXPECT_EQ(again.local_validation.size(), mix.local_validation.size());

@@ -22,6 +22,11 @@ class NamedDataset : public TableDataset<Dataset> {
     names_.push_back(name);
   }
   Digest digest(std::size_t i) const override { return digest_of(names_.at(i)); }
+  // "p/1" and "p/2" are of one scene.
+  std::int64_t scene(std::size_t i) const override {
+    const auto slash = names_.at(i).find('/');
+    return slash == std::string::npos ? kOwnScene : names_[i][0];
+  }
 
  private:
   std::vector<std::string> names_;
@@ -75,6 +80,15 @@ TEST_F(MixTest, ReconciliationMayNameWhatTheModelLearnedBefore) {
   EXPECT_EQ(night.global_classes, 3u);
   EXPECT_THAT(night.train[0].labels, ElementsAre(4));
   EXPECT_THAT(night.train[2].labels, ElementsAre(4));
+}
+
+TEST_F(MixTest, SamplesKnowTheirScene) {
+  local_.add("p/1", {0});
+  local_.add("p/2", {0}, Split::kValidation);
+  const Mix night = mix(global_, local_, {}, 0, 1);
+  EXPECT_EQ(night.train[0].scene, kOwnScene);
+  EXPECT_EQ(night.train[3].scene, 'p');
+  EXPECT_EQ(night.local_validation[1].scene, 'p');
 }
 
 TEST_F(MixTest, ALimitBoundsWhatIsDrawnOfThePack) {
