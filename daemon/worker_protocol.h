@@ -7,6 +7,7 @@
 //                      --state-dir STATE [--file NAME=DESCRIPTOR ...]
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...]
+//   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
 //   moil-worker doctor --reply DESCRIPTOR
 //   moil-worker diff --reply DESCRIPTOR --model-folder FOLDER --other FOLDER
 //   moil-onnx export-to --reply DESCRIPTOR --model-folder FOLDER --descriptor DESCRIPTOR
@@ -25,8 +26,8 @@
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
 // jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
-// doctor or model.diff, is written as JSON to the descriptor --reply, and so is what moil-onnx says
-// of the file that it wrote to --descriptor.
+// label.preview, doctor or model.diff, is written as JSON to the descriptor --reply, and so is what
+// moil-onnx says of the file that it wrote to --descriptor.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
 // folder and renames it to models/NAME/VERSION/ (rename_durable); the daemon records and activates

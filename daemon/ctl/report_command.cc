@@ -8,15 +8,40 @@
 #include "daemon/ctl/elastic_table.h"
 #include "daemon/ctl/job_details.h"
 #include "daemon/ctl/job_report.h"
+#include "daemon/ctl/report_page/page.h"
 
 namespace moil::daemon::ctl {
 namespace {
 
 struct ReportOptions {
-  std::int64_t id = 0;
+  std::int64_t id = 0;  // 0: of the job that ended last
+  bool last = false;
   bool elastic = false;
   std::string svg;
+  std::string html;
 };
+
+// The newest job with a result.
+std::int64_t last_reported(Session& session) {
+  Json params = {{"limit", 100}};
+  for (;;) {
+    const Json reply = session.call("job.list", params);
+    for (const Json& job : reply["jobs"])
+      if (job["result"].is_object()) return job["id"].get<std::int64_t>();
+    const Json next = reply.value("next", Json());
+    if (!next.is_object())
+      throw Error(ErrorCode::kNotFound,
+                  "no job has a report yet; \"moilctl job submit\" queues one");
+    params.update(next);
+  }
+}
+
+std::int64_t wanted_job(Session& session, const ReportOptions& options) {
+  if (options.last) return last_reported(session);
+  if (options.id > 0) return options.id;
+  throw Error(ErrorCode::kInvalidArgument,
+              "report needs the job's number, or --last for the job that ended last");
+}
 
 // Throws where the job has no result (yet).
 void require_result(const Json& job) {
@@ -71,12 +96,26 @@ int report_elastic(Session& session, const ReportOptions& options, const Json& j
   return EX_OK;
 }
 
+int report_page(Session& session, const ReportOptions& options, const Json& job) {
+  const std::string page = draw_report_page(job, fetch_thumbnails(session, job));
+  if (options.html == "-") {
+    session.console.print(page);
+    return EX_OK;
+  }
+  write_file_atomic(options.html, page);
+  if (!session.printed_json(job["result"]))
+    session.console.print("the report of job " + cell(job["id"]) + " is in " + options.html);
+  return EX_OK;
+}
+
 int report(Session& session, const ReportOptions& options) {
-  Json reply = session.call("job.get", {{"id", options.id}});
+  Json reply = session.call("job.get", {{"id", wanted_job(session, options)}});
   Json& job = reply["job"];
   require_result(job);
-  if (options.elastic || session.json) complete_result(session, job);
+  const bool page = !options.html.empty();
+  if (options.elastic || page || session.json) complete_result(session, job);
   if (options.elastic) return report_elastic(session, options, job);
+  if (page) return report_page(session, options, job);
   if (!session.printed_json(job["result"])) print_job_report(session.console, job);
   return EX_OK;
 }
@@ -87,10 +126,17 @@ void add_report_command(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
       add_command(&app, "report", "what a finished job did", chosen, options, report);
-  command->add_option("JOB", options->id, "the job's number")->required();
+  CLI::Option* job = command->add_option("JOB", options->id, "the job's number");
+  command->add_flag("--last", options->last, "of the job that ended last")->excludes(job);
   CLI::Option* elastic = command->add_flag("--elastic", options->elastic,
                                            "which tensors elastic training trained when");
   command->add_option("--svg", options->svg, "draw them to this file")->needs(elastic);
+  command
+      ->add_option("--html", options->html,
+                   "write the whole report to this file, as one page for a browser (-: to the "
+                   "standard output); it holds photos of yours: give it to nobody who may not see "
+                   "them")
+      ->excludes(elastic);
 }
 
 }  // namespace moil::daemon::ctl

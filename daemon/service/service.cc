@@ -50,6 +50,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       importer(worker_calls, command, layout, database, models),
       planner(loop, worker_calls, command, layout, config, models),
       predictor(worker_calls, command, layout, models),
+      previewer(background, labels, worker_calls, command),
       scheduler(
           loop, config, command, layout, world, jobs, labels, reserve,
           {.changed = [this](std::int64_t job) { job_changed(job); },

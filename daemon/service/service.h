@@ -23,6 +23,7 @@
 #include "daemon/service/importer.h"
 #include "daemon/service/job_planner.h"
 #include "daemon/service/predictor.h"
+#include "daemon/service/previewer.h"
 #include "daemon/service/recurring.h"
 #include "daemon/service/scheduler.h"
 #include "daemon/service/watchers.h"
@@ -70,6 +71,7 @@ class Service {
   Importer importer;
   JobPlanner planner;
   Predictor predictor;
+  Previewer previewer;
   Scheduler scheduler;
   Recurring recurring;
   Housekeeping housekeeping;

@@ -53,13 +53,22 @@ ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int th
 
 ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,
                                       const std::vector<int>& descriptors, int top) const {
-  std::vector<std::string> arguments{program_,       "predict", "--model-folder",
-                                     model.string(), "--top",   std::to_string(top)};
+  return of_images(
+      {program_, "predict", "--model-folder", model.string(), "--top", std::to_string(top)},
+      descriptors, default_threads());
+}
+
+ProcessOptions WorkerCommand::preview(const std::vector<int>& descriptors, int size) const {
+  return of_images({program_, "preview", "--size", std::to_string(size)}, descriptors, 1);
+}
+
+ProcessOptions WorkerCommand::of_images(std::vector<std::string> arguments,
+                                        const std::vector<int>& descriptors, int threads) const {
   for (const int fd : descriptors) {
     arguments.emplace_back("--image");
     arguments.push_back(std::to_string(fd));
   }
-  ProcessOptions process = options(std::move(arguments), default_threads());
+  ProcessOptions process = options(std::move(arguments), threads);
   process.keep_open.insert(process.keep_open.end(), descriptors.begin(), descriptors.end());
   return process;
 }

@@ -30,6 +30,8 @@ class WorkerCommand {
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          int top) const;
+  // Of images; descriptors as above.
+  ProcessOptions preview(const std::vector<int>& descriptors, int size) const;
   // Measures the machine, with as many threads as a job that does not say.
   ProcessOptions doctor() const;
   ProcessOptions diff(const std::filesystem::path& a, const std::filesystem::path& b) const;
@@ -41,6 +43,8 @@ class WorkerCommand {
 
  private:
   ProcessOptions options(std::vector<std::string> arguments, int threads) const;
+  ProcessOptions of_images(std::vector<std::string> arguments, const std::vector<int>& descriptors,
+                           int threads) const;
 
   WorkerConfig config_;
   StateLayout layout_;

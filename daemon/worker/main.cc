@@ -1,5 +1,6 @@
-// moil-worker: does one night's job, plans one, imports a model, runs one on images, compares two
-// or measures the machine, and ends (daemon/worker_protocol.h).
+// moil-worker: does one night's job, plans one, imports a model, runs one on images, makes small
+// pictures of images, compares two models or measures the machine, and ends
+// (daemon/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "daemon/worker/confinement.h"
 #include "daemon/worker/doctor.h"
 #include "daemon/worker/handed_over.h"
+#include "daemon/worker/preview.h"
 #include "datasets/labels/label_types.h"
 
 namespace {
@@ -51,6 +53,7 @@ struct Arguments {
   moil::night::PlanRequest plan;
   std::vector<int> images;  // descriptors
   std::size_t top = 5;
+  int size = 128;
 };
 
 moil::daemon::JobFile read_job_file(const std::string& path) {
@@ -105,13 +108,24 @@ int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   }
 }
 
-int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
-  confine_to(moil::worker::needs_of_prediction(arguments.source));
+std::vector<moil::night::ReadSample> images_of(const Arguments& arguments) {
   std::vector<moil::night::ReadSample> images;
   for (const int fd : arguments.images)
     images.emplace_back([fd] { return moil::read_descriptor(fd, moil::data::kMaxSampleBytes); });
+  return images;
+}
+
+int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine_to(moil::worker::needs_of_prediction(arguments.source));
   return answer(arguments, events,
-                {{"predictions", moil::night::predict(arguments.source, images, arguments.top)}});
+                {{"predictions",
+                  moil::night::predict(arguments.source, images_of(arguments), arguments.top)}});
+}
+
+int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine_to({});
+  return answer(arguments, events,
+                {{"previews", moil::worker::previews(images_of(arguments), arguments.size)}});
 }
 
 int doctor(const Arguments& arguments, moil::daemon::EventWriter& events) {
@@ -179,12 +193,16 @@ int main(int argc, char** argv) {
   predict_command->add_option("--model-folder", arguments.source, "The model")->required();
   predict_command->add_option("--top", arguments.top, "So many labels an image");
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
+  CLI::App* preview_command = app.add_subcommand("preview", "Make small pictures of images");
+  preview_command->add_option("--size", arguments.size, "Pixels of the longer side")
+      ->check(CLI::Range(1, 4096));
+  preview_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
   CLI::App* doctor_command = app.add_subcommand("doctor", "Measure the machine");
   CLI::App* diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
   diff_command->add_option("--model-folder", arguments.source, "The first")->required();
   diff_command->add_option("--other", arguments.other, "The second")->required();
-  for (CLI::App* command :
-       {plan_command, import_command, predict_command, doctor_command, diff_command})
+  for (CLI::App* command : {plan_command, import_command, predict_command, preview_command,
+                            doctor_command, diff_command})
     command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
   moil::manual::add_manual(app, 8);
   try {
@@ -202,6 +220,7 @@ int main(int argc, char** argv) {
   return guarded(events, [&] {
     if (*run_command) return run(arguments, events);
     if (*predict_command) return predict(arguments, events);
+    if (*preview_command) return preview(arguments, events);
     if (*doctor_command) return doctor(arguments, events);
     if (*diff_command) return diff(arguments, events);
     return *plan_command ? plan(arguments, events) : import(arguments, events);

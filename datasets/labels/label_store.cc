@@ -299,6 +299,8 @@ std::vector<std::uint8_t> LabelStore::content(const Digest& digest) const {
   }
 }
 
+UniqueFd LabelStore::open_content(const Digest& digest) const { return files_.open(digest); }
+
 std::vector<std::uint8_t> LabelStore::content_head(const Digest& digest, std::size_t most,
                                                    std::uint64_t& size) const {
   {

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "base/sqlite/database.h"
+#include "base/unique_fd.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
 
@@ -77,6 +78,9 @@ class LabelStore {
                        const std::function<void(const SampleRecord&)>& visit) const;
   // kNotFound; kBadData where the content no longer has the digest, or its file is gone.
   [[nodiscard]] std::vector<std::uint8_t> content(const Digest& digest) const;
+  // The file of a sample that is larger than kInlineBytes, open for reading; not held against the
+  // digest. kNotFound.
+  [[nodiscard]] UniqueFd open_content(const Digest& digest) const;
   // Its first bytes, `most` at most, and the size of all; not held against the digest.
   [[nodiscard]] std::vector<std::uint8_t> content_head(const Digest& digest, std::size_t most,
                                                        std::uint64_t& size) const;

@@ -34,10 +34,16 @@ std::vector<std::uint8_t> SampleFiles::read(const Digest& digest, std::uint64_t 
   return bytes;
 }
 
+UniqueFd SampleFiles::open(const Digest& digest) const {
+  const fs::path path = path_of(digest);
+  UniqueFd fd(open_file(path, O_RDONLY));
+  if (!fd) throw system_error("cannot open " + path.string(), errno);
+  return fd;
+}
+
 std::vector<std::uint8_t> SampleFiles::read_head(const Digest& digest, std::size_t most) const {
   const fs::path path = path_of(digest);
-  const UniqueFd fd(open_file(path, O_RDONLY));
-  if (!fd) throw system_error("cannot open " + path.string(), errno);
+  const UniqueFd fd = open(digest);
   std::vector<std::uint8_t> bytes(most);
   std::size_t read = 0;
   while (read < most) {

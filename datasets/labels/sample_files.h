@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::data {
@@ -23,6 +24,8 @@ class SampleFiles {
   void write(const Digest& digest, std::span<const std::uint8_t> bytes) const;
   // kNotFound, or kBadData where the content is not what the digest says.
   [[nodiscard]] std::vector<std::uint8_t> read(const Digest& digest, std::uint64_t size) const;
+  // For reading; kNotFound.
+  [[nodiscard]] UniqueFd open(const Digest& digest) const;
   // Its first bytes, `most` at most; kNotFound.
   [[nodiscard]] std::vector<std::uint8_t> read_head(const Digest& digest, std::size_t most) const;
   void remove(const Digest& digest) const;  // absent is fine

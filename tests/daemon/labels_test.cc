@@ -250,5 +250,36 @@ TEST(Base64, RoundTripAndRefusal) {
   }
 }
 
+TEST_F(Labels, PreviewsInTheirOrderWithWhatHasNone) {
+  const std::string one = add("cat", "one")["digest"], bad = add("cat", "bad")["digest"];
+  const std::string large = add("cat", std::string(data::kInlineBytes + 1, 'x'))["digest"];
+  const std::string numbers =
+      call("label.add",
+           {{"labels", {"cat"}},
+            {"samples", {{{"content", encode_base64("1,2\n3,4\n")}}}}})["samples"][0]["digest"];
+  const std::string none(32, '0');
+  const Json found =
+      call("label.preview", {{"digests", {one, none, bad, numbers, large}}})["previews"];
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_EQ(
+      found[0],
+      (Json{{"digest", one}, {"name", ""}, {"jpeg", "/9j/"}, {"width", 128}, {"height", 96}}));
+  EXPECT_EQ(found[1]["error"]["code"], "not_found");
+  EXPECT_EQ(found[2]["error"], (Json{{"code", "bad_data"}, {"message", "not an image"}}));
+  EXPECT_EQ(found[3]["error"]["code"], "unimplemented");
+  EXPECT_EQ(found[4]["jpeg"], "/9j/");
+  EXPECT_EQ(call("label.preview", {{"digests", {none}}})["previews"][0]["digest"], none);
+}
+
+TEST_F(Labels, PreviewsAreAskedForWithinBounds) {
+  EXPECT_EQ(error_of("label.preview", {{"digests", Json::array()}}), "invalid_argument");
+  EXPECT_EQ(error_of("label.preview", {{"digests", {"7"}}}), "invalid_argument");
+  EXPECT_EQ(
+      error_of("label.preview", {{"digests", std::vector<std::string>(51, std::string(32, '0'))}}),
+      "invalid_argument");
+  EXPECT_EQ(error_of("label.preview", {{"digests", {std::string(32, '0')}}, {"size", 4096}}),
+            "invalid_argument");
+}
+
 }  // namespace
 }  // namespace moil::daemon::test

@@ -383,5 +383,28 @@ TEST_F(Moilctl, FollowedJobsAreJsonLines) {
   EXPECT_EQ(lines.back()["job"]["state"], "succeeded");
 }
 
+TEST_F(Moilctl, TheReportOfTheLastNightAsAPage) {
+  EXPECT_EQ(ctl({"report", "--last"}).status, EX_NOINPUT);
+  EXPECT_EQ(ctl({"report"}).status, EX_USAGE);
+  EXPECT_EQ(ctl({"report", "1", "--last"}).status, EX_USAGE);
+  import_digits();
+  for (const char* name : {"bad-data", "night", "elastic", "bad-data"})
+    ctl({"job", "submit", description(name), "--now", "--watch"});
+  const Finished printed = ctl({"report", "--last"});
+  EXPECT_EQ(printed.status, EX_OK) << printed.err;
+  EXPECT_EQ(printed.out, ctl({"report", "3"}).out);
+  const std::string page = folder_ / "night.html";
+  const Finished done = ctl({"report", "--last", "--html", page});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_EQ(done.out, "the report of job 3 is in " + page + "\n");
+  const std::string html = read_text(page);
+  EXPECT_THAT(html, HasSubstr("learned <bdi>seven</bdi>"));
+  EXPECT_THAT(html, HasSubstr("What elastic training chose"));
+  EXPECT_EQ(ctl({"report", "3", "--html", "-"}).out, html + "\n");
+  // It holds photos.
+  const auto mode = std::filesystem::status(page).permissions();
+  EXPECT_EQ(mode & std::filesystem::perms(0077), std::filesystem::perms::none);
+}
+
 }  // namespace
 }  // namespace moil::daemon::test

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 from world import MODEL, ROOT, SETTINGS, Moilctl, World, ctl_of, daemon_in, weights_digest
 from night.results import Run, run_of_job
@@ -30,6 +31,8 @@ class NightTest(unittest.TestCase):
     runs: dict[str, Run]
     digests: dict[str, str]
     verified: str
+    page: str  # of the last job's report
+    last: dict[str, Any]  # and its details
     predicted: list[tuple[str, str]]  # of held-out images: class, and what the model in service says
 
     @classmethod
@@ -54,6 +57,8 @@ class NightTest(unittest.TestCase):
             n = SETTINGS.trainable_layers
             cls._run(ctl, daemon.state, Row("second", "second night", SETTINGS.alpha, n, cached=True))
             cls.verified = ctl.text("cache", "verify")
+            cls.page = ctl.text("report", "--last", "--html", "-")
+            cls.last = ctl.json("report", "--last")["details"]
         print(runs_table(list(cls.runs.values())), flush=True)
 
     @classmethod
@@ -120,6 +125,20 @@ class NightTest(unittest.TestCase):
         for classes, accuracy in ((SETTINGS.global_classes, run.global_after), (SETTINGS.local_classes, run.local_after)):
             right = [said == name for name, said in self.predicted if name in classes]
             self.assertAlmostEqual(sum(right) / len(right), accuracy)
+
+    def test_the_report_shows_the_samples_whose_answer_changed(self) -> None:
+        changed = self.last["changed"]["right"] + self.last["changed"]["wrong"]
+        self.assertTrue(changed)
+        self.assertEqual(self.page.count('src="data:image/jpeg;base64,/9j/'), len(changed))
+        self.assertIn("learned <bdi>7</bdi>, <bdi>8</bdi> and <bdi>9</bdi>", self.page)
+
+    def test_the_report_counts_every_answer(self) -> None:
+        confusion, last = self.last["confusion"], self.runs["second"]
+        right = sum(label["right"] for label in confusion["labels"])
+        held_out = sum(label["held_out"] for label in confusion["labels"])
+        self.assertEqual(held_out, last.samples["local_validation"])
+        self.assertAlmostEqual(right / held_out, last.local_after)
+        self.assertEqual(held_out - right, sum(pair["count"] for pair in confusion["pairs"]))
 
     def test_the_cache_verifies(self) -> None:
         self.assertIn(" 0 bad", self.verified)

@@ -1,6 +1,7 @@
 #include "daemon/night/stages/judge_stage.h"
 
 #include "daemon/night/anchor.h"
+#include "daemon/night/answers.h"
 
 namespace moil::night {
 
@@ -59,6 +60,17 @@ nlohmann::json JudgeStage::scores() const {
 nlohmann::json JudgeStage::label_scores() const {
   if (!night_.base.task->outputs_are_labels()) return nullptr;
   return night::label_scores(night_.mix, before_, after_);
+}
+
+nlohmann::json JudgeStage::confusion() const {
+  const Task& task = *night_.base.task;
+  return task.outputs_are_labels() ? night::confusion(night_.mix, task, after_) : nullptr;
+}
+
+nlohmann::json JudgeStage::changed_answers() const {
+  const Task& task = *night_.base.task;
+  if (!task.outputs_are_labels()) return nullptr;
+  return night::changed_answers(night_.mix, task, before_, after_);
 }
 
 nlohmann::json JudgeStage::anchor_details() const {

@@ -27,6 +27,10 @@ class JudgeStage {
   [[nodiscard]] nlohmann::json scores() const;
   // By label, where outputs are labels; else null.
   [[nodiscard]] nlohmann::json label_scores() const;
+  // What local samples are taken for, and whose answer changed (answers.h), where outputs are
+  // labels; else null.
+  [[nodiscard]] nlohmann::json confusion() const;
+  [[nodiscard]] nlohmann::json changed_answers() const;
   // What the guard held global accuracy against, beside the model before the night; null: nothing.
   [[nodiscard]] nlohmann::json anchor_details() const;
 

@@ -100,6 +100,8 @@ Json details_of(const NightContext& night, const NightStages& stages) {
                                 {"remark", stages.near_duplicates.remark()}};
   details["scores"] = stages.judge.scores();
   details["labels"] = stages.judge.label_scores();
+  details["confusion"] = stages.judge.confusion();
+  details["changed"] = stages.judge.changed_answers();
   details["weights"] = stages.weights;
   details["anchor"] = stages.judge.anchor_details();
   details["distilled"] = stages.distill.is_used();

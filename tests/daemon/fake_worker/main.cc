@@ -305,6 +305,20 @@ int predict(int argc, char** argv) {
   return answer(given, {{"predictions", predictions}});
 }
 
+// Of any image the same; none of one that begins with "bad".
+int preview(int argc, char** argv) {
+  Json previews = Json::array();
+  for (int i = 2; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) != "--image") continue;
+    const auto bytes = read_descriptor(std::stoi(argv[i + 1]), 1 << 20);
+    if (std::string(bytes.begin(), bytes.end()).find("bad") == std::string::npos)
+      previews.push_back({{"jpeg", "/9j/"}, {"width", 128}, {"height", 96}});
+    else
+      previews.push_back({{"error", {{"code", "bad_data"}, {"message", "not an image"}}}});
+  }
+  return answer(options(argc, argv), {{"previews", previews}});
+}
+
 // A machine with round numbers.
 int doctor(const std::map<std::string, std::string>& given) {
   return answer(given, {{"threads", 2},
@@ -339,6 +353,7 @@ int diff(const std::map<std::string, std::string>& given) {
 int run(int argc, char** argv) {
   if (std::string(argv[1]) == "diff") return diff(options(argc, argv));
   if (std::string(argv[1]) == "predict") return predict(argc, argv);
+  if (std::string(argv[1]) == "preview") return preview(argc, argv);
   const auto given = options(argc, argv);
   if (std::string(argv[1]) == "doctor") return doctor(given);
   const StateLayout layout(given.at("--state-dir"));

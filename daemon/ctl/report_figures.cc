@@ -1,0 +1,104 @@
+#include "daemon/ctl/report_figures.h"
+
+#include <algorithm>
+
+#include "daemon/ctl/text.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+std::string method_text(const Json& method) {
+  if (method == "full") return "all tensors of the layers";
+  if (method == "last_layer") return "the last layer";
+  if (method == "bn_bias") return "batch norms and biases";
+  if (method == "elastic") return "chosen anew as it went (moilctl report JOB --elastic)";
+  return cell(method);
+}
+
+std::string metric_of(const Json& details) {
+  return scores_of(details).value("metric", "accuracy");
+}
+
+}  // namespace
+
+Json at(const Json& document, const char* pointer) {
+  const Json::json_pointer place(pointer);
+  if (!document.is_object() || !document.contains(place)) return nullptr;
+  return document.at(place);
+}
+
+std::optional<double> number_at(const Json& document, const char* pointer) {
+  const Json value = at(document, pointer);
+  if (!value.is_number()) return std::nullopt;
+  return value.get<double>();
+}
+
+Json scores_of(const Json& details) {
+  const Json scores = at(details, "/scores");
+  return scores.is_object() ? scores : Json::object();
+}
+
+Rows trained_rows(const Json& details) {
+  Rows rows;
+  if (const Json method = at(details, "/method"); !method.is_null())
+    rows.push_back({"tensors", method_text(method)});
+  if (const Json units = at(details, "/freeze/trained_units"); !units.is_null())
+    rows.push_back(
+        {"layers", "the last " + cell(units) + " of " + cell(at(details, "/freeze/units"))});
+  if (const Json anchor = at(details, "/anchor"); anchor.is_object())
+    rows.push_back({"anchor", "version " + cell(at(anchor, "/version")) + ", global " +
+                                  metric_of(details) + " " +
+                                  quality_text(at(anchor, "/global"), scores_of(details))});
+  if (const Json deadline = at(details, "/deadline/seconds"); deadline.is_number())
+    rows.push_back({"to end within", duration_text(deadline.get<double>())});
+  if (const Json samples = at(details, "/samples"); samples.is_object()) {
+    rows.push_back({"samples", cell(at(samples, "/global")) + " global, " +
+                                   cell(at(samples, "/local")) + " local"});
+    rows.push_back({"held out", cell(at(samples, "/global_validation")) + " global, " +
+                                    cell(at(samples, "/local_validation")) + " local"});
+    const Json alike = at(details, "/near_duplicates");
+    if (const Json held_out = at(alike, "/held_out"); held_out.is_number() && held_out > 0)
+      rows.push_back({"near-duplicates", printable(cell(at(alike, "/remark")))});
+  }
+  return rows;
+}
+
+std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages) {
+  const std::vector<std::string> known{"mix",     "measure", "profile", "cache",
+                                       "distill", "train",   "judge",   "promote"};
+  std::vector<std::pair<std::string, double>> found;
+  const auto add = [&](const std::string& stage, const Json& seconds) {
+    if (seconds.is_number()) found.emplace_back(stage, seconds.get<double>());
+  };
+  if (!stages.is_object()) return found;
+  for (const std::string& stage : known) add(stage, stages.value(stage, Json()));
+  for (const auto& [stage, seconds] : stages.items())
+    if (std::find(known.begin(), known.end(), stage) == known.end()) add(stage, seconds);
+  return found;
+}
+
+std::vector<std::pair<std::string, double>> memory_figures(const Json& memory) {
+  std::vector<std::pair<std::string, double>> figures;
+  for (const auto& [member, words] :
+       {std::pair{"/predicted_bytes", "predicted peak"},
+        {"/measured_bytes", "measured peak"},
+        {"/baseline_bytes", "before the night"},
+        {"/training_peak_bytes", "measured peak of training"},
+        {"/training_plan_bytes", "training step, planned"},
+        {"/training_lower_bound_bytes", "training step, lower bound"}}) {
+    if (const auto bytes = number_at(memory, member)) figures.emplace_back(words, *bytes);
+  }
+  return figures;
+}
+
+Rows cache_rows(const Json& cache) {
+  if (!cache.is_object()) return {};
+  Rows rows = {{"feature maps computed", cell(at(cache, "/computed"))},
+               {"feature maps reused", cell(at(cache, "/reused"))},
+               {"bytes of one", bytes_cell(at(cache, "/feature_bytes"))}};
+  if (const Json uncached = at(cache, "/uncached"); uncached.is_number() && uncached != 0)
+    rows.push_back({"feature maps that did not fit", cell(uncached)});
+  return rows;
+}
+
+}  // namespace moil::daemon::ctl

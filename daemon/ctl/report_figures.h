@@ -1,0 +1,29 @@
+// Figures of a job's result, as its printed report and its page both tell them. Absent members and
+// members of another type are left out. Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/ctl/console.h"
+#include "daemon/json/fields.h"
+
+namespace moil::daemon::ctl {
+
+// By JSON pointer: null where there is nothing; no number.
+[[nodiscard]] Json at(const Json& document, const char* pointer);
+[[nodiscard]] std::optional<double> number_at(const Json& document, const char* pointer);
+
+// Of the result's details, "scores": an object.
+[[nodiscard]] Json scores_of(const Json& details);
+// What was trained, on which samples.
+[[nodiscard]] Rows trained_rows(const Json& details);
+[[nodiscard]] Rows cache_rows(const Json& cache);
+// Seconds, in the order in which stages ran; what is not known comes last.
+[[nodiscard]] std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages);
+// Bytes, by what they are of.
+[[nodiscard]] std::vector<std::pair<std::string, double>> memory_figures(const Json& memory);
+
+}  // namespace moil::daemon::ctl

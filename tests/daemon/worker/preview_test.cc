@@ -1,0 +1,67 @@
+#include "daemon/worker/preview.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "daemon/methods/sample_content.h"
+#include "datasets/images/codec.h"
+
+namespace moil::worker {
+namespace {
+
+using daemon::Json;
+
+data::Image picture(int width, int height, int channels) {
+  data::Image image;
+  image.resize(width, height, channels);
+  for (std::size_t i = 0; i < image.size(); ++i)
+    image.pixels[i] = static_cast<std::uint8_t>(i * 255 / image.size());
+  return image;
+}
+
+Json preview_of(const std::vector<std::uint8_t>& bytes, int size) {
+  return previews({[&] { return bytes; }}, size).at(0);
+}
+
+TEST(Preview, IsASmallJpegOfTheSameShape) {
+  for (const auto& bytes :
+       {data::encode_jpeg(picture(800, 400, 3), 90), data::encode_png(picture(800, 400, 3))}) {
+    const Json found = preview_of(bytes, 100);
+    EXPECT_EQ(found["width"], 100);
+    EXPECT_EQ(found["height"], 50);
+    const auto jpeg = daemon::decode_base64(found["jpeg"].get<std::string>());
+    ASSERT_TRUE(jpeg);
+    const data::Image image = data::decode_image(*jpeg, "preview");
+    EXPECT_EQ(image.width, 100);
+    EXPECT_EQ(image.height, 50);
+    // Dark above, light below, as the picture is.
+    EXPECT_LT(image.pixels[0], 20);
+    EXPECT_GT(image.pixels.back(), 235);
+  }
+}
+
+TEST(Preview, SmallImagesStayAndThinOnesKeepAPixel) {
+  const Json small = preview_of(data::encode_png(picture(28, 28, 1)), 128);
+  EXPECT_EQ(small["width"], 28);
+  EXPECT_EQ(small["height"], 28);
+  const Json thin = preview_of(data::encode_png(picture(2000, 2, 1)), 64);
+  EXPECT_EQ(thin["width"], 64);
+  EXPECT_EQ(thin["height"], 1);
+}
+
+TEST(Preview, WhatCannotBeReadIsToldInItsPlace) {
+  const auto good = data::encode_png(picture(8, 8, 1));
+  const std::vector<std::uint8_t> bad = {0xff, 0xd8, 0xff, 0, 1, 2};
+  const Json found = previews(
+      {[&] { return bad; },
+       [&]() -> std::vector<std::uint8_t> { throw Error(ErrorCode::kIo, "the disk is gone"); },
+       [&] { return good; }},
+      64);
+  EXPECT_EQ(found[0]["error"]["code"], "bad_data");
+  EXPECT_EQ(found[1]["error"]["message"], "the disk is gone");
+  EXPECT_EQ(found[2]["width"], 8);
+}
+
+}  // namespace
+}  // namespace moil::worker
