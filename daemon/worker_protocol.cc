@@ -12,9 +12,9 @@
 namespace moil::daemon {
 
 EnumNames<Stage> enum_names(Stage) {
-  return {{Stage::kMix, "mix"},         {Stage::kMeasure, "measure"}, {Stage::kCache, "cache"},
-          {Stage::kDistill, "distill"}, {Stage::kProfile, "profile"}, {Stage::kTrain, "train"},
-          {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}};
+  return {{Stage::kScenes, "scenes"}, {Stage::kMix, "mix"},         {Stage::kMeasure, "measure"},
+          {Stage::kCache, "cache"},   {Stage::kDistill, "distill"}, {Stage::kProfile, "profile"},
+          {Stage::kTrain, "train"},   {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}};
 }
 
 const Fields<WithdrawnWeights>& fields_of(const WithdrawnWeights*) {
@@ -104,6 +104,21 @@ bool is_final(const std::string& code) {
   return std::ranges::any_of(kFinal, [&](ErrorCode final) { return code == to_string(final); });
 }
 
+std::vector<data::SampleLikeness> likenesses_from_json(const Json& event) {
+  std::vector<data::SampleLikeness> samples;
+  try {
+    for (const Json& entry : event.at("samples")) {
+      data::SampleLikeness sample{data::Digest::from_hex(entry.at(0).get<std::string>()), {}};
+      if (!entry.at(1).is_null())
+        sample.likeness = data::Likeness::from_hex(entry.at(1).get<std::string>());
+      samples.push_back(sample);
+    }
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kBadData, std::string("the worker's likenesses: ") + error.what());
+  }
+  return samples;
+}
+
 Json to_json(const ImportResult& result) { return write_fields(result); }
 
 namespace {
@@ -134,6 +149,12 @@ Json some_of(const FieldErrors& errors) {
 void EventWriter::progress(const Progress& progress) { write("progress", write_fields(progress)); }
 void EventWriter::curve(const CurvePoint& point) { write("curve", write_fields(point)); }
 void EventWriter::note(const std::string& message) { write("note", {{"message", cut(message)}}); }
+void EventWriter::likenesses(std::span<const data::SampleLikeness> samples) {
+  Json list = Json::array();
+  for (const auto& [digest, likeness] : samples)
+    list.push_back({digest.hex(), likeness ? Json(likeness->hex()) : Json(nullptr)});
+  write("likenesses", {{"samples", std::move(list)}});
+}
 void EventWriter::result() { write("result", Json::object()); }
 void EventWriter::error(const Error& error) {
   Json body = {{"code", to_string(error.code())}, {"message", cut(error.what())}};

@@ -19,6 +19,8 @@
 //    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
+//   {"event":"likenesses","samples":[["d41d...","0f5a..."],["98f0...",null]]}   digests, and what
+//                                                        the samples look like: for the label store
 //   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
 //                                                        the last line of what was not; errors:
@@ -43,10 +45,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "daemon/job_spec.h"
+#include "datasets/labels/label_types.h"
 
 namespace moil::daemon {
 
@@ -61,6 +65,7 @@ inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, 
 // Of an event's line, its newline included; and of a text in it, which is cut.
 inline constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostTextBytes = 4096;
+inline constexpr std::size_t kMostLikenesses = 500;  // in a line
 
 // A version that was rolled back from, and the digest of its weights.
 struct WithdrawnWeights {
@@ -82,7 +87,7 @@ struct JobFile {
   JobSpec spec;
 };
 
-enum class Stage { kMix, kMeasure, kCache, kDistill, kProfile, kTrain, kJudge, kPromote };
+enum class Stage { kScenes, kMix, kMeasure, kCache, kDistill, kProfile, kTrain, kJudge, kPromote };
 
 struct Progress {
   Stage stage = Stage::kMix;
@@ -129,6 +134,8 @@ JobFile job_file_from_json(const Json& document);
 std::string to_string(Stage stage);
 // Of an error event: no attempt will do better.
 bool is_final(const std::string& code);
+// Of a likenesses event. kBadData.
+std::vector<data::SampleLikeness> likenesses_from_json(const Json& event);
 
 // Writes events to a descriptor (the worker's stdout), each line in one write. Not thread-safe.
 // A reader that went away is ignored here: the daemon's death kills the worker by itself.
@@ -139,6 +146,8 @@ class EventWriter {
   void progress(const Progress& progress);
   void curve(const CurvePoint& point);
   void note(const std::string& message);
+  // At most kMostLikenesses.
+  void likenesses(std::span<const data::SampleLikeness> samples);
   void result();  // it is where worker_protocol.h says
   void error(const Error& error);
 

@@ -57,15 +57,18 @@ Rows trained_rows(const Json& details) {
     rows.push_back({"held out", cell(at(samples, "/global_validation")) + " global, " +
                                     cell(at(samples, "/local_validation")) + " local"});
     const Json alike = at(details, "/near_duplicates");
-    if (const Json held_out = at(alike, "/held_out"); held_out.is_number() && held_out > 0)
-      rows.push_back({"near-duplicates", printable(cell(at(alike, "/remark")))});
+    if (const Json scenes = at(alike, "/scenes"); scenes.is_number() && scenes > 0)
+      rows.push_back({"look alike", cell(at(alike, "/samples")) + " local samples, of " +
+                                        cell(scenes) + " scenes; each on one side"});
+    if (const Json remark = at(alike, "/remark"); remark.is_string() && remark != "")
+      rows.push_back({"not judged by", printable(cell(remark))});
   }
   return rows;
 }
 
 std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages) {
-  const std::vector<std::string> known{"mix",     "measure", "profile", "cache",
-                                       "distill", "train",   "judge",   "promote"};
+  const std::vector<std::string> known{"scenes",  "mix",   "measure", "profile", "cache",
+                                       "distill", "train", "judge",   "promote"};
   std::vector<std::pair<std::string, double>> found;
   const auto add = [&](const std::string& stage, const Json& seconds) {
     if (seconds.is_number()) found.emplace_back(stage, seconds.get<double>());

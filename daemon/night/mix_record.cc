@@ -57,6 +57,7 @@ nlohmann::json to_json(const data::Mix& mix) {
   return {{"classes", mix.classes},
           {"global_classes", mix.global_classes},
           {"also_held_out", mix.also_held_out},
+          {"also_trained", mix.also_trained},
           {"train", list_to_json(mix.train)},
           {"global_validation", list_to_json(mix.global_validation)},
           {"local_validation", list_to_json(mix.local_validation)}};
@@ -70,6 +71,7 @@ data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
     mix.classes = json.at("classes").get<std::vector<std::string>>();
     mix.global_classes = json.at("global_classes");
     mix.also_held_out = json.value("also_held_out", std::size_t{0});
+    mix.also_trained = json.value("also_trained", std::size_t{0});
     mix.train = list_from_json(json.at("train"), of_global, of_local, lost);
     mix.global_validation = list_from_json(json.at("global_validation"), of_global, of_local, lost);
     mix.local_validation = list_from_json(json.at("local_validation"), of_global, of_local, lost);

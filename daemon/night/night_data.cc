@@ -13,11 +13,11 @@
 namespace moil::night {
 
 struct NightData::Readers {
-  Readers(const std::filesystem::path& labels, const data::Kind& kind)
-      : store(labels, data::LabelStore::Access::kReadOnly), labelled(store, kind) {}
+  explicit Readers(const std::filesystem::path& labels)
+      : store(labels, data::LabelStore::Access::kReadOnly) {}
 
   data::LabelStore store;
-  data::LabelDataset labelled;
+  std::unique_ptr<data::LabelDataset> labelled;
   std::unique_ptr<data::ClassSubset> chosen;  // where the job names labels
   std::unique_ptr<data::ImagePack> images;
   std::unique_ptr<data::FeaturePack> features;
@@ -25,21 +25,34 @@ struct NightData::Readers {
 
 NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
                      const data::Kind& kind)
-    : readers_(std::make_unique<Readers>(layout.labels(), kind)) {
-  if (spec.local.labels) choose(*spec.local.labels);
+    : readers_(std::make_unique<Readers>(layout.labels())),
+      kind_(kind),
+      labels_(spec.local.labels) {
+  open_local();
   at_field("/global/pack", [&] { open_pack(spec.global.pack, kind); });
   reconciliation_ = readers_->store.reconciliation();
   origins_.global_samples = readers_->images.get();
   origins_.global_features = readers_->features.get();
-  origins_.local_samples = readers_->chosen
-                               ? static_cast<const data::SampleDataset*>(readers_->chosen.get())
-                               : &readers_->labelled;
 }
 
 NightData::~NightData() = default;
 
+void NightData::open_local() {
+  readers_->labelled = std::make_unique<data::LabelDataset>(readers_->store, kind_);
+  if (labels_) choose(*labels_);
+  origins_.local_samples = readers_->labelled.get();
+  if (readers_->chosen) origins_.local_samples = readers_->chosen.get();
+}
+
+void NightData::look_again() {
+  readers_->chosen.reset();
+  open_local();
+}
+
+const data::LabelDataset& NightData::labelled() const { return *readers_->labelled; }
+
 void NightData::choose(const std::vector<std::string>& labels) {
-  const auto& known = readers_->labelled.classes();
+  const auto& known = readers_->labelled->classes();
   std::vector<std::string> names;
   daemon::FieldErrors errors;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -49,7 +62,7 @@ void NightData::choose(const std::vector<std::string>& labels) {
         {"/local/labels/" + std::to_string(i), daemon::unknown_message("label", labels[i], known)});
   }
   if (!errors.empty()) throw daemon::ValidationError("the job description", std::move(errors));
-  readers_->chosen = std::make_unique<data::ClassSubset>(readers_->labelled, names);
+  readers_->chosen = std::make_unique<data::ClassSubset>(*readers_->labelled, names);
 }
 
 void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
@@ -136,8 +149,13 @@ bool NightData::is_remembered(const data::MixedSample& sample) const {
   return sample.ref.source == data::Source::kGlobal || readers_->store.has(sample.digest);
 }
 
+bool NightData::is_looked_at(const data::Digest& digest) const {
+  const auto sample = readers_->store.find(digest);
+  return !sample || sample->is_looked_at;
+}
+
 const std::map<std::string, std::uint64_t>& NightData::other_media() const {
-  return readers_->labelled.passed_over();
+  return readers_->labelled->passed_over();
 }
 
 void NightData::check_features(const Backbone& backbone, const Freeze& freeze) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "daemon/job_spec.h"
 #include "daemon/night/feature_source.h"
@@ -10,10 +11,14 @@
 #include "datasets/labels/label_types.h"
 #include "datasets/sampling/mix.h"
 
+namespace moil::data {
+class LabelDataset;
+}
+
 namespace moil::night {
 
 // Opens both, the label store read-only (the daemon writes it). What is wrong with either is told
-// at the job's field (field_error.h).
+// at the job's field (field_error.h). The kind outlives it.
 class NightData {
  public:
   NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec, const data::Kind& kind);
@@ -21,6 +26,10 @@ class NightData {
 
   const data::Dataset& global() const;
   const data::Dataset& local() const;
+  // All samples that the model can read, whichever labels the job names.
+  const data::LabelDataset& labelled() const;
+  // Takes the local samples as the label store has them now; to be called before they are used.
+  void look_again();
   std::size_t known_samples() const { return global().size() + local().size(); }
   const Origins& origins() const { return origins_; }
   // From now on decoding is held within the room, which outlives it.
@@ -40,16 +49,21 @@ class NightData {
 
   // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
   bool is_remembered(const data::MixedSample& sample) const;
+  // Whether the label store knows what the sample looks like, or the sample no more.
+  bool is_looked_at(const data::Digest& digest) const;
 
   // Samples of the label store that the model cannot read, by media type.
   const std::map<std::string, std::uint64_t>& other_media() const;
 
  private:
+  void open_local();
   void choose(const std::vector<std::string>& labels);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
 
   struct Readers;
   std::unique_ptr<Readers> readers_;
+  const data::Kind& kind_;
+  const std::optional<std::vector<std::string>> labels_;
   Origins origins_;
   data::Reconciliation reconciliation_;
 };

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "daemon/job_result.h"
-#include "daemon/night/near_duplicates.h"
 #include "daemon/night/stages/night_result.h"
 #include "daemon/night/stages/promote_stage.h"
 #include "daemon/night/version_identity.h"
@@ -21,14 +20,6 @@ void plan_and_cache(MixStage& mix, PlanStage& plan, CacheStage& cache) {
   }
 }
 
-NearDuplicates look_for_near_duplicates(NightContext& night, cache::FeatureCache* cache) {
-  const auto found = count_near_duplicates(night.mix, night.data.origins(), *night.base.kind, cache,
-                                           [&] { return !night.is_stopped(); });
-  if (!found) throw Stopped{};
-  if (found->held_out > 0) night.events.note(found->remark());
-  return *found;
-}
-
 void run_stages(NightContext& night) {
   MixStage mix(night);
   mix.run();
@@ -38,7 +29,6 @@ void run_stages(NightContext& night) {
   CacheStage cache(night, plan);
   plan_and_cache(mix, plan, cache);
   FeatureReader& reader = cache.reader();
-  const NearDuplicates near_duplicates = look_for_near_duplicates(night, cache.cache());
   JudgeStage judge(night, plan.model(), reader);
   judge.look_at_anchor();
   DistillStage distill(night, plan.model(), reader);
@@ -51,7 +41,7 @@ void run_stages(NightContext& night) {
       weights_identity(night.layout.incoming(night.spec.model, night.file.version));
   auto refused = objection(night.spec.guard, judge.measured());
   if (!refused) refused = withdrawn_before(night.file, weights);
-  const NightStages stages{mix, plan, cache, distill, train, judge, near_duplicates, weights};
+  const NightStages stages{mix, plan, cache, distill, train, judge, weights};
   promote(night, night_result(night, stages, refused));
 }
 

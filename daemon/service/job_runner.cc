@@ -35,7 +35,7 @@ bool is_crash(const ProcessExit& exit) {
 
 // Whether a worker that told of this stage last may have had to do with the cache.
 bool has_cache_open(const std::string& stage) {
-  constexpr std::array kBefore = {Stage::kMix, Stage::kMeasure, Stage::kProfile};
+  constexpr std::array kBefore = {Stage::kScenes, Stage::kMix, Stage::kMeasure, Stage::kProfile};
   return !stage.empty() &&
          std::ranges::none_of(kBefore, [&](Stage before) { return stage == to_string(before); });
 }
@@ -142,6 +142,7 @@ void JobRunner::on_line(const std::string& line) {
   const std::string kind = event.is_object() ? text_member(event, "event") : "";
   if (kind == "progress") return on_progress(event);
   if (kind == "curve" || kind == "note") return keep(event);
+  if (kind == "likenesses") return on_likenesses(event);
   if (kind == "result") return;  // found when the worker is gone
   if (kind == "error") {
     error_ = std::move(event);
@@ -157,6 +158,14 @@ void JobRunner::on_progress(const Json& event) {
     keep({{"event", "stage"}, {"stage", stage}});
   }
   callbacks_.progress(event);
+}
+
+void JobRunner::on_likenesses(const Json& event) const {
+  try {
+    callbacks_.likenesses(likenesses_from_json(event));
+  } catch (const Error& error) {
+    log().warn("{}", error.what());
+  }
 }
 
 void JobRunner::on_exit(const ProcessExit& exit) {

@@ -37,7 +37,8 @@ class JobRunner {
   struct Callbacks {
     std::function<void(const Json& event)> progress;  // latest position; may be many
     std::function<void(const Json& event)> event;     // stage, curve, note: worth keeping
-    std::function<void(const Outcome&)> ended;        // last; may destroy the runner
+    std::function<void(std::vector<data::SampleLikeness>)> likenesses;
+    std::function<void(const Outcome&)> ended;  // last; may destroy the runner
   };
 
   // Throws where the worker cannot be started.
@@ -54,6 +55,7 @@ class JobRunner {
   void on_line(const std::string& line);
   void on_exit(const ProcessExit& exit);
   void on_progress(const Json& event);
+  void on_likenesses(const Json& event) const;
   Outcome outcome(const ProcessExit& exit) const;
   std::optional<Json> result() const;
   void mark_crashed() const;

@@ -195,6 +195,7 @@ std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
       job_log(id).error("an event is lost: {}", error.what());
     }
   };
+  callbacks.likenesses = listener_.likenesses;
   callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
   return std::make_unique<JobRunner>(loop_, command_, layout_, file, std::move(callbacks));
 }

@@ -36,6 +36,7 @@ class Scheduler {
   struct Listener {
     std::function<void(std::int64_t job)> changed;
     std::function<void(std::int64_t job, const Json& progress)> progress;
+    std::function<void(std::vector<data::SampleLikeness>)> likenesses;
     std::function<void(const Outcome&)> worker_ended;
     std::function<void(std::int64_t job)> finished;  // a worker's job, for good
   };

@@ -56,6 +56,10 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
           {.changed = [this](std::int64_t job) { job_changed(job); },
            .progress = [this](std::int64_t job,
                               const Json& event) { watchers.progress(job, event); },
+           .likenesses =
+               [this](std::vector<data::SampleLikeness> samples) {
+                 record_likenesses(std::move(samples));
+               },
            .worker_ended =
                [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; },
            .finished = [this](std::int64_t) { housekeeping.soon(); }}),
@@ -89,6 +93,18 @@ void Service::job_changed(std::int64_t job) {
   watchers.changed(job);
   const JobState state = jobs.get(job).state;
   if (is_finished(state)) ++counts.nights[to_string(state)];
+}
+
+// Where this fails, the night that told it tells it again.
+void Service::record_likenesses(std::vector<data::SampleLikeness> samples) {
+  background.submit([this, samples = std::move(samples)]() -> Background::Done {
+    try {
+      reserve.for_record([&] { labels.record_likenesses(samples); });
+    } catch (const std::exception& error) {
+      spdlog::error("what samples look like cannot be recorded: {}", error.what());
+    }
+    return [] {};
+  });
 }
 
 void Service::shut_down(std::function<void()> done) { scheduler.shut_down(std::move(done)); }

@@ -89,6 +89,7 @@ class Service {
 
  private:
   void job_changed(std::int64_t job);
+  void record_likenesses(std::vector<data::SampleLikeness> samples);
 };
 
 }  // namespace moil::daemon

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "datasets/identity/digest.h"
+#include "datasets/identity/likeness.h"
 
 namespace moil::data {
 
@@ -49,8 +50,8 @@ class SampleMaker {
   // (channels last): the view of this number that the sample of this content has, on every machine,
   // of the sample's part. kBadData where the sample does not fit what the kind describes.
   virtual void make(const Digest& content, PartView wanted, float* out) = 0;
-  // A hash of which samples that look alike share most bits; empty where the kind has none.
-  [[nodiscard]] virtual std::optional<std::uint64_t> likeness() { return std::nullopt; }
+  // What the sample looks like; nothing where the kind has no such thing, or the sample too little.
+  [[nodiscard]] virtual std::optional<Likeness> likeness() { return std::nullopt; }
   // Gives back what it holds.
   virtual void release() = 0;
 };
@@ -88,7 +89,7 @@ class Kind {
 
   // Whether a sample can be seen in other views than the plain one.
   [[nodiscard]] virtual bool has_views() const { return true; }
-  // Whether SampleMaker::likeness() tells one.
+  // Whether SampleMaker::likeness() tells one of any sample.
   [[nodiscard]] virtual bool has_likeness() const { return false; }
   // It does not need the kind any more.
   [[nodiscard]] virtual std::unique_ptr<SampleMaker> maker(const ViewRules& rules) const = 0;

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kColumns = "id, digest, media_type, size, added_at, split, name";
+constexpr std::string_view kColumns =
+    "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL";
 
 std::int64_t now_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -232,6 +233,8 @@ SampleRecord LabelStore::record(const Statement& row) const {
   sample.added_at = row.integer(4);
   sample.split = static_cast<Split>(row.integer(5));
   sample.name = row.text(6);
+  sample.scene = row.integer(7);
+  sample.is_looked_at = row.integer(8) != 0;
   sample.labels = labels_of(sample.id);
   return sample;
 }

@@ -19,12 +19,18 @@
 // Names of labels are normal (text.h) wherever they are given.
 //
 // Splits: a new sample is held out by its digest with probability 1/5, a label's first sample never
-// is, and a label of five samples or more has at least one held out. What the user chose stays.
+// is, and a label of five samples or more has at least one held out, where that can be. What the
+// user chose stays, and what a night may have trained on is never held out.
+//
+// Scenes: samples that look alike (scene_book.h) lie on one side. A sample that joins a scene takes
+// its side; where parts of a scene lie on both, all of it is trained on (but what the user holds
+// out: data::mix() passes that over).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -35,6 +41,7 @@
 #include "base/unique_fd.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
+#include "datasets/labels/scene_book.h"
 
 namespace moil::data {
 
@@ -70,6 +77,10 @@ class LabelStore {
   [[nodiscard]] std::vector<SampleRecord> samples(const SampleQuery& query = {}) const;
   [[nodiscard]] std::optional<SampleRecord> find(const Digest& digest) const;
   [[nodiscard]] bool has(const Digest& digest) const;
+  // What samples look like, told by the night that is about to use them, and with it which are of
+  // one scene and on which side of the split that lies. Of a sample that is gone, or of which it is
+  // known already, nothing is changed.
+  void record_likenesses(std::span<const SampleLikeness> samples);
   // The largest id of a sample; 0 where there is none.
   [[nodiscard]] std::int64_t newest_id() const;
   [[nodiscard]] StoreCounts counts() const;
@@ -121,6 +132,14 @@ class LabelStore {
   Split choose_split(const Digest& digest, std::span<const std::int64_t> labels) const;
   void attach(std::int64_t sample, std::span<const std::int64_t> labels);
   void hold_one_out(std::int64_t label);
+  bool hold_out(std::int64_t sample, std::int64_t scene);
+  bool is_trained(std::int64_t label) const;
+  std::vector<SceneMember> known_likenesses() const;
+  std::map<std::int64_t, std::optional<Likeness>> note_likenesses(
+      std::span<const SampleLikeness> samples);
+  void settle_side(std::int64_t scene);
+  void move_scene(std::int64_t scene, Split side);
+  std::vector<std::int64_t> labels_of_scene(std::int64_t scene) const;
   void forget_rows(std::string_view where, std::optional<Digest> digest);
   void wipe();
   bool is_here(const Digest& digest) const;

@@ -1,5 +1,6 @@
 // The label side of the store: labels, which samples carry them, and the map to global labels.
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "datasets/labels/label_store.h"
@@ -175,24 +176,53 @@ void LabelStore::attach(std::int64_t sample, std::span<const std::int64_t> label
   for (const std::int64_t label : labels) hold_one_out(label);
 }
 
+bool LabelStore::is_trained(std::int64_t label) const { return count(kTrained, label) > 0; }
+
 Split LabelStore::choose_split(const Digest& digest, std::span<const std::int64_t> labels) const {
   if (split_of(digest, kValidationFraction) == Split::kTrain) return Split::kTrain;
   const bool all_trained =
-      std::ranges::all_of(labels, [&](std::int64_t label) { return count(kTrained, label) > 0; });
+      std::ranges::all_of(labels, [&](std::int64_t label) { return is_trained(label); });
   return all_trained ? Split::kValidation : Split::kTrain;
 }
 
-// Where a label has samples enough and none held out, its newest is: the one that has been trained
-// on for the fewest nights.
+// Where a label has samples enough and none held out, its newest is, with all of its scene, that no
+// night has trained on and that leaves every label something to be learned from.
 void LabelStore::hold_one_out(std::int64_t label) {
   const auto wanted = static_cast<std::int64_t>(kSamplesNeedingValidation);
   if (count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label) < wanted) return;
   if (count(kHeldOut, label) > 0) return;
-  Statement(database_,
-            "UPDATE samples SET split = 1 WHERE id = (SELECT max(sample_id) FROM sample_labels "
-            "JOIN samples ON samples.id = sample_id WHERE label_id = ? AND split_chosen = 0)")
-      .bind(label)
-      .run();
+  Statement select(database_,
+                   "SELECT id, scene FROM samples JOIN sample_labels ON sample_id = id "
+                   "WHERE label_id = ? AND split_chosen = 0 AND used = 0 ORDER BY id DESC");
+  select.bind(label);
+  std::set<std::int64_t> refused;
+  while (select.step()) {
+    const std::int64_t sample = select.integer(0), scene = select.integer(1);
+    if (refused.contains(scene)) continue;
+    if (hold_out(sample, scene)) return;
+    if (scene != 0) refused.insert(scene);
+  }
+}
+
+// False, and nothing is changed, where that may not be.
+bool LabelStore::hold_out(std::int64_t sample, std::int64_t scene) {
+  const std::string members = scene == 0 ? "id = ?1" : "scene = ?1";
+  const std::int64_t key = scene == 0 ? sample : scene;
+  const std::string bound =
+      "SELECT count(*) FROM samples WHERE split = 0 AND "
+      "(used = 1 OR split_chosen = 1) AND " +
+      members;
+  // Labels of the members that nothing else is trained on with.
+  const std::string starved =
+      "SELECT count(*) FROM sample_labels AS of_it JOIN samples AS it ON it.id = of_it.sample_id "
+      "WHERE it." +
+      members +
+      " AND NOT EXISTS (SELECT 1 FROM sample_labels JOIN samples ON "
+      "samples.id = sample_id WHERE label_id = of_it.label_id AND split = 0 AND NOT samples." +
+      members + ")";
+  if (count(bound.c_str(), key) > 0 || count(starved.c_str(), key) > 0) return false;
+  Statement(database_, "UPDATE samples SET split = 1 WHERE " + members).bind(key).run();
+  return true;
 }
 
 }  // namespace moil::data

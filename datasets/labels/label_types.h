@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/identity/digest.h"
+#include "datasets/identity/likeness.h"
 #include "datasets/identity/split.h"
 
 namespace moil::data {
@@ -37,7 +38,14 @@ struct SampleRecord {
   std::uint64_t size = 0;     // bytes
   std::int64_t added_at = 0;  // seconds since 1970
   Split split = Split::kTrain;
+  std::int64_t scene = 0;     // samples that share it look alike; 0: it is of a scene of its own
+  bool is_looked_at = false;  // what it looks like is known, or that this cannot be known
   std::vector<std::string> labels;  // sorted
+};
+
+struct SampleLikeness {
+  Digest digest;
+  std::optional<Likeness> likeness;  // nothing: it cannot be read, or looks like nothing
 };
 
 struct SampleQuery {

@@ -93,6 +93,16 @@ constexpr Migration kMigrations[] = {
     PRAGMA user_version = 2;
     )sql",
      make_names_normal},
+    // Nights may have trained on whatever is there.
+    {R"sql(
+    ALTER TABLE samples ADD COLUMN likeness BLOB                  -- NULL: nobody looked yet
+      CHECK (likeness IS NULL OR length(likeness) IN (0, 16));    -- empty: there is none
+    ALTER TABLE samples ADD COLUMN scene INTEGER NOT NULL DEFAULT 0;  -- of the first sample in it
+    ALTER TABLE samples ADD COLUMN used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1));
+    UPDATE samples SET used = 1;
+    CREATE INDEX samples_by_scene ON samples (scene) WHERE scene <> 0;
+    PRAGMA user_version = 3;
+    )sql"},
 };
 static_assert(std::size(kMigrations) == kLabelSchemaVersion);
 

@@ -3,13 +3,14 @@
 //   version 1  labels, samples, sample_labels, reconciliation
 //   version 2  samples.name; forgetting: samples of which something may be left outside this store;
 //              labels have their normal names (text.h), of which two may have become one
+//   version 3  samples.likeness, scene, used
 #pragma once
 
 #include "base/sqlite/database.h"
 
 namespace moil::data {
 
-inline constexpr int kLabelSchemaVersion = 2;
+inline constexpr int kLabelSchemaVersion = 3;
 
 // Brings the database to kLabelSchemaVersion, each version in its own transaction: a migration that
 // fails leaves the data as they were. kUnimplemented where the file is of a newer version.

@@ -21,12 +21,19 @@ LabelDataset::LabelDataset(const LabelStore& store, const Kind& kind) : store_(s
     for (const auto& label : sample.labels) labels.push_back(ids.at(label));
     table_.add(std::move(labels), sample.split);
     digests_.push_back(sample.digest);
+    scenes_.push_back(sample.scene);
+    if (!sample.is_looked_at) not_looked_at_.push_back(digests_.size() - 1);
   }
 }
 
 Digest LabelDataset::digest(std::size_t i) const {
   table_.check(i);
   return digests_[i];
+}
+
+std::int64_t LabelDataset::scene(std::size_t i) const {
+  table_.check(i);
+  return scenes_[i];
 }
 
 std::vector<std::uint8_t> LabelDataset::encoded(std::size_t i) const {

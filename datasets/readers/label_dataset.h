@@ -24,6 +24,9 @@ class LabelDataset : public TableDataset<SampleDataset> {
   [[nodiscard]] Digest digest(std::size_t i) const override;
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
   [[nodiscard]] EncodedHead head(std::size_t i, std::size_t most) const override;
+  [[nodiscard]] std::int64_t scene(std::size_t i) const override;
+  // Indices of those of which nobody has told the store what they look like.
+  [[nodiscard]] const std::vector<std::size_t>& not_looked_at() const { return not_looked_at_; }
   // As the user gave it, with the digest.
   [[nodiscard]] std::string name(std::size_t i) const override;
   // Samples of the store that are of other kinds, by media type.
@@ -34,6 +37,8 @@ class LabelDataset : public TableDataset<SampleDataset> {
  private:
   const LabelStore& store_;
   std::vector<Digest> digests_;
+  std::vector<std::int64_t> scenes_;
+  std::vector<std::size_t> not_looked_at_;
   std::map<std::string, std::uint64_t> passed_over_;
 };
 

@@ -114,6 +114,16 @@ void pass_over_held_out(Mix& result) {
       result.train, [&](const MixedSample& sample) { return held_out.contains(sample.digest); });
 }
 
+void pass_over_trained_scenes(Mix& result) {
+  std::unordered_set<std::int64_t> trained;
+  for (const auto& sample : result.train)
+    if (sample.ref.source == Source::kLocal && sample.scene != kOwnScene)
+      trained.insert(sample.scene);
+  result.also_trained = std::erase_if(result.local_validation, [&](const MixedSample& sample) {
+    return trained.contains(sample.scene);
+  });
+}
+
 }  // namespace
 
 Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& reconciliation,
@@ -141,6 +151,7 @@ Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& recon
                   [&](const MixedSample& sample) { return unreadable.contains(sample.digest); });
   }
   pass_over_held_out(result);
+  pass_over_trained_scenes(result);
   return result;
 }
 

@@ -9,9 +9,10 @@
 // Names are the same where their normal forms are (labels/text.h).
 //
 // No sample that is held out, on either side, is trained on: a training sample whose content is
-// also held out is passed over and counted. Samples that cannot be read are named to the function
-// and are not in the mix; the others are those that would be there with them. A new label all of
-// whose samples they are is no class. The mix depends on nothing but its arguments.
+// also held out is passed over and counted. No local scene lies on both sides: a sample held out of
+// which the like is trained on is passed over and counted. Samples that cannot be read are named to
+// the function and are not in the mix; the others are those that would be there with them. A new
+// label all of whose samples they are is no class. The mix depends on nothing but its arguments.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,7 @@ struct Mix {
   std::vector<MixedSample> global_validation;
   std::vector<MixedSample> local_validation;
   std::size_t also_held_out = 0;  // training samples that were passed over for it
+  std::size_t also_trained = 0;   // samples held out that were passed over for their scene
 };
 
 struct MixOptions {

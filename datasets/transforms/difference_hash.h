@@ -1,12 +1,13 @@
-// A perceptual hash: images that look nearly the same have nearly the same one.
+// What an image looks like: two difference hashes (dHash), one along either side.
 //
-// The image is shrunk to 9 x 8 and made grey; a bit says whether a pixel is brighter than the one
-// to its left (dHash). Another size, brightness or compression changes few bits; another scene
-// changes about half of them. A hint to be counted, not an identity.
+// The image is shrunk to 9 x 8 and to 8 x 9 and made grey; a bit says whether a pixel is brighter
+// than the one to its left, or above it. Another size, brightness or compression changes few bits;
+// another scene changes about half of them.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 
+#include "datasets/identity/likeness.h"
 #include "datasets/images/image.h"
 #include "datasets/transforms/resample.h"
 
@@ -15,15 +16,13 @@ namespace moil::data {
 // Holds its working memory between calls: one a thread.
 class DifferenceHash {
  public:
-  [[nodiscard]] std::uint64_t of(const Image& image);
+  // Nothing where it would tell too little: of an image below 16 pixels on a side, and of one with
+  // next to nothing on it (fewer than 16 bits set).
+  [[nodiscard]] std::optional<Likeness> of(const Image& image);
 
  private:
-  Resampler resampler_;
-  Image small_;
+  Resampler to_square_, to_wide_, to_tall_;
+  Image square_, wide_, tall_;
 };
-
-// At most one in eight of the bits that either has set differs. Of a photo about half are set; of a
-// drawing on an empty ground few, and then few may differ.
-[[nodiscard]] bool look_alike(std::uint64_t a, std::uint64_t b);
 
 }  // namespace moil::data

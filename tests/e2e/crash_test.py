@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import unittest
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,31 @@ class CrashTest(unittest.TestCase):
         for stage in STAGES:
             with self.subTest(stage=stage):
                 self.kill_at(stage, "daemon")
+
+    def test_killed_while_it_looks_at_samples(self) -> None:
+        """What the label store has been told it is not told again; nothing is lost, and scenes come out the same."""
+        for kill in ("worker", "daemon"):
+            with self.subTest(kill=kill):
+                folder = self.copied_state(f"scenes-{kill}")
+                labels = sqlite3.connect(folder / "state" / "labels" / "labels.db")
+                with labels:
+                    labels.execute("UPDATE samples SET likeness = NULL, scene = 0, used = 0")
+
+                def looked_at() -> int:
+                    return labels.execute("SELECT count(*) FROM samples WHERE likeness IS NOT NULL").fetchone()[0]
+
+                (all_samples,) = labels.execute("SELECT count(*) FROM samples").fetchone()
+                with self.daemon_that_pauses(folder, "scenes") as daemon:
+                    ctl = ctl_of(daemon)
+                    job = ctl.submit(self.spec)
+                    wait_for("stage scenes", lambda: stage_of(ctl, job) == "scenes" and looked_at() > 0)
+                    getattr(self, f"kill_{kill}")(daemon)
+                    recorded = ctl.wait(job) and looked_at()
+                    self.check(daemon, job)
+                    told = ctl.job(job)["result"]["details"]["near_duplicates"]["looked_at"]
+                self.assertEqual(recorded, all_samples)
+                self.assertTrue(0 < told < all_samples, "a whole batch was recorded before the kill")
+                labels.close()
 
     def test_forgotten_in_the_middle_is_as_if_it_had_never_been_there(self) -> None:
         expected, digest = "", ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import unittest
 from typing import Any
 
+from frames import write_frames
 from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in
 from night.programs import ProgramError
 from night.samples import only
@@ -21,6 +23,48 @@ def setUpModule() -> None:
     global world
     world = World()
     unittest.addModuleCleanup(world.clean)
+
+
+class ScenesTest(unittest.TestCase):
+    """Twenty scenes of ten frames, each scene of a label by chance: there is nothing to be learned but by heart."""
+
+    SCENES, FRAMES, LABELS = 20, 10, 4
+
+    def night_of_frames(self, side: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The result of a night on them, and the samples as they lie afterwards."""
+        folder = world.new_folder(f"frames-{side}")
+        scenes = write_frames(folder / "frames", self.SCENES, self.FRAMES, side)
+        labels = [f"chance-{i % self.LABELS}" for i in range(self.SCENES)]
+        random.Random(5).shuffle(labels)
+        with daemon_in(folder) as daemon:
+            ctl = ctl_of(daemon)
+            ctl.import_model(world.pretrained.model, MODEL)
+            for files, label in zip(scenes, labels):
+                ctl.json("label", "add", *files, "--label", label)
+            train = {"epochs": 60, "batch": 16, "optimizer": {"learning_rate": 0.05}}
+            spec = world.spec(Row("frames", "frames", 0.1, "all", cached=True), train=train)
+            job = ctl.wait(ctl.submit(spec))
+            self.assertEqual(job["state"], "succeeded", job["message"])
+            samples = ctl.json("label", "samples", "--limit", "1000")["samples"]
+        return job["result"], samples
+
+    def test_scenes_are_not_learned_by_heart(self) -> None:
+        result, samples = self.night_of_frames(side=32)
+        told = result["details"]["near_duplicates"]
+        self.assertEqual((told["scenes"], told["samples"], told["passed_over"]), (20, 200, 0), told)
+        sides: dict[str, set[str]] = {}
+        for sample in samples:
+            sides.setdefault(sample["name"].rsplit("-", 1)[0], set()).add(sample["split"])
+        self.assertEqual({len(side) for side in sides.values()}, {1}, "a scene lies on both sides")
+        held_out = sum(side == {"val"} for side in sides.values())
+        self.assertTrue(3 <= held_out <= 8, held_out)
+        self.assertLess(result["local_after"], 0.6, "chance is 0.25, of few scenes")
+
+    def test_a_split_by_sample_would_look_learned(self) -> None:
+        """Of images this small nothing is known to look alike: what the split by scene is there for."""
+        result, _ = self.night_of_frames(side=15)
+        self.assertEqual(result["details"]["near_duplicates"]["scenes"], 0)
+        self.assertGreater(result["local_after"], 0.9)
 
 
 class GuardTest(unittest.TestCase):

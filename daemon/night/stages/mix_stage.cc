@@ -7,8 +7,10 @@ namespace moil::night {
 using daemon::Stage;
 
 void MixStage::run() {
+  const bool is_drawn = restore();
+  if (!is_drawn) scenes_.run();
   night_.begin(Stage::kMix, 1);
-  if (!restore()) draw({});
+  if (!is_drawn) draw({});
   night_.progress(Stage::kMix, 1, 1);
 }
 
@@ -33,6 +35,8 @@ void MixStage::draw(LeftOut left_out) {
   night_.mix = night_.data.draw_mix(night_.spec, night_.base, digests_of(left_out));
   night_.data.count_parts(night_.mix, *night_.base.kind);
   left_out_ = std::move(left_out);
+  const std::string remark = passed_over_remark(night_.mix.also_trained);
+  if (!remark.empty()) night_.events.note(remark);
   require_enough(night_.mix, left_out_);
   nlohmann::json saved = to_json(night_.mix);
   saved["unreadable"] = to_json(left_out_);

@@ -1,5 +1,7 @@
 #include "daemon/night/stages/night_result.h"
 
+#include <map>
+
 #include "base/version.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/version_identity.h"
@@ -61,12 +63,30 @@ Json deadline_details(const NightContext& night) {
           {"rho", head->rho}};
 }
 
+// Scenes of several local samples, and what was not judged by because its scene is trained on.
+Json scene_details(const data::Mix& mix, const SceneStage& stage) {
+  std::map<std::int64_t, std::size_t> scenes;
+  for (const auto* list : {&mix.train, &mix.local_validation})
+    for (const data::MixedSample& s : *list)
+      if (s.ref.source == data::Source::kLocal && s.scene != data::kOwnScene) ++scenes[s.scene];
+  std::erase_if(scenes, [](const auto& scene) { return scene.second < 2; });
+  std::size_t samples = 0;
+  for (const auto& [scene, count] : scenes) samples += count;
+  return {{"scenes", scenes.size()},
+          {"samples", samples},
+          {"passed_over", mix.also_trained},
+          {"looked_at", stage.looked_at()},
+          {"remark", passed_over_remark(mix.also_trained)}};
+}
+
 // What is told of every night.
-Json night_details(const NightContext& night, const LeftOut& left_out) {
+Json night_details(const NightContext& night, const MixStage& mix) {
+  const LeftOut& left_out = mix.left_out();
   const Json method =
       night.spec.elastic ? Json("elastic") : daemon::to_json(night.spec).at("train").at("method");
   return {{"samples", sample_details(night, left_out)},
           {"left_out", to_json(left_out, kMostLeftOutTold)},
+          {"near_duplicates", scene_details(night.mix, mix.scenes())},
           {"other_media", night.data.other_media()},
           {"stages", night.clock.by_stage()},
           {"method", method},
@@ -86,7 +106,7 @@ Json training_details(const TrainStage& train) {
 Json details_of(const NightContext& night, const NightStages& stages) {
   const NightModel& model = stages.plan.model();
   const MeasuringTime& measuring = stages.plan.measuring();
-  Json details = night_details(night, stages.mix.left_out());
+  Json details = night_details(night, stages.mix);
   details.update(training_details(stages.train));
   details["freeze"] = {{"trained_units", model.freeze.trained_units},
                        {"units", model.freeze.total_units},
@@ -96,8 +116,6 @@ Json details_of(const NightContext& night, const NightStages& stages) {
                         {"untried", measuring.untried()},
                         {"seconds", measuring.seconds()}};
   details["deadline"] = deadline_details(night);
-  details["near_duplicates"] = {{"held_out", stages.near_duplicates.held_out},
-                                {"remark", stages.near_duplicates.remark()}};
   details["scores"] = stages.judge.scores();
   details["labels"] = stages.judge.label_scores();
   details["confusion"] = stages.judge.confusion();
@@ -136,7 +154,7 @@ daemon::JobResult refused_result(NightContext& night, const MixStage& mix,
   daemon::JobResult result;
   result.reason = refused;
   result.seconds = night.clock.total();
-  result.details = night_details(night, mix.left_out());
+  result.details = night_details(night, mix);
   return result;
 }
 

@@ -1,7 +1,6 @@
 // A night's result as JSON (docs/protocol.md, job.get), from what its stages came to.
 #pragma once
 
-#include "daemon/night/near_duplicates.h"
 #include "daemon/night/stages/cache_stage.h"
 #include "daemon/night/stages/distill_stage.h"
 #include "daemon/night/stages/judge_stage.h"
@@ -17,7 +16,6 @@ struct NightStages {
   const DistillStage& distill;
   const TrainStage& train;
   const JudgeStage& judge;
-  const NearDuplicates& near_duplicates;
   const std::string& weights;  // of the new version: their digest
 };
 

@@ -24,7 +24,7 @@ class ImageMaker final : public SampleMaker {
   void make(const Digest& content, PartView wanted, float* out) override {
     transform_.apply(image_, view_of(content, wanted.view, may_flip_), out);
   }
-  std::optional<std::uint64_t> likeness() override { return hash_.of(image_); }
+  std::optional<Likeness> likeness() override { return hash_.of(image_); }
   void release() override {
     image_ = {};
     transform_.release();

@@ -100,7 +100,7 @@ class SeveralMaker final : public SampleMaker {
       out += part.kind->floats();
     }
   }
-  std::optional<std::uint64_t> likeness() override {
+  std::optional<Likeness> likeness() override {
     for (Part& part : parts_)
       if (part.kind->has_likeness()) return part.maker->likeness();
     return std::nullopt;

@@ -67,7 +67,9 @@ JobPlace::JobPlace() : layout_(folder_ / "state") {
   const NumberImages mine({"new", "c"}, 5, 1000);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const std::vector<std::string> label = {mine.classes()[mine.labels(i)[0]]};
-    labels.add_sample(mine.encoded(i), label, mine.split(i));
+    const auto added = labels.add_sample(mine.encoded(i), label, mine.split(i));
+    const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
+    labels.record_likenesses({&looked_at, 1});
   }
 }
 

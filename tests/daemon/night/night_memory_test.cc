@@ -50,9 +50,12 @@ class NightMemoryTest : public ::testing::Test {
     data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
     const NumberImages images({"new"}, 16, 500);
     const std::string label[] = {"new"};
-    for (std::size_t i = 0; i < images.size(); ++i)
-      store.add_sample(images.encoded(i), label,
-                       i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const auto added = store.add_sample(
+          images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
+      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
+      store.record_likenesses({&looked_at, 1});
+    }
     std::filesystem::create_directories(layout_.job(1));
     file_.id = 1;
     file_.base_version = 1;

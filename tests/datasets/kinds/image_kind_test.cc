@@ -62,6 +62,7 @@ TEST(ImageKind, AMakerDecodesAndTransforms) {
     transform.apply(image, view_of(content, view, true), expected.data());
     EXPECT_EQ(made, expected) << view;
   }
+  maker->load(encode_png(testing::pattern(40, 30, 3)), "photo");
   EXPECT_TRUE(maker->likeness().has_value());
   maker->release();
   expect_error(ErrorCode::kBadData, {"photo: "},

@@ -1,5 +1,6 @@
 // Label stores of older versions open with everything that was in them.
 #include "datasets/labels/label_store.h"
+#include "datasets/readers/dataset.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {
@@ -76,6 +77,25 @@ TEST(LabelStoreMigration, LabelsThatReadTheSameBecomeOneWithAllTheyHad) {
   EXPECT_EQ(samples[0].name, "") << "not known";
   EXPECT_THAT(samples[0].labels, ElementsAre(kComposed));
   EXPECT_EQ(samples[1].split, Split::kValidation);
+}
+
+// As version 2 had them, of which nobody knows what nights have trained on.
+TEST(LabelStoreMigration, WhatWasThereIsOfNoSceneYetAndMayHaveBeenTrainedOn) {
+  const testing::TempFolder folder;
+  write_version_1(folder / "labels");
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  for (const SampleRecord& sample : store.samples()) {
+    EXPECT_EQ(sample.scene, kOwnScene);
+    EXPECT_FALSE(sample.is_looked_at);
+  }
+  // The first was trained on, so its scene stays there, whatever is of it.
+  const Likeness scene{0x0f0f0f0f0f0f0f0f, 0x00ff00ff00ff00ff};
+  const std::vector<SampleLikeness> alike = {{store.samples()[0].digest, scene},
+                                             {store.samples()[1].digest, scene}};
+  store.record_likenesses(alike);
+  EXPECT_EQ(store.samples()[0].split, Split::kTrain);
+  EXPECT_EQ(store.samples()[1].split, Split::kValidation) << "as the user chose";
+  EXPECT_EQ(store.samples()[1].scene, store.samples()[0].id);
 }
 
 }  // namespace

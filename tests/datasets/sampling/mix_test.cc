@@ -82,13 +82,16 @@ TEST_F(MixTest, ReconciliationMayNameWhatTheModelLearnedBefore) {
   EXPECT_THAT(night.train[2].labels, ElementsAre(4));
 }
 
-TEST_F(MixTest, SamplesKnowTheirScene) {
+TEST_F(MixTest, ASceneThatIsTrainedOnIsNotHeldOut) {
   local_.add("p/1", {0});
   local_.add("p/2", {0}, Split::kValidation);
+  local_.add("q/1", {0}, Split::kValidation);
   const Mix night = mix(global_, local_, {}, 0, 1);
   EXPECT_EQ(night.train[0].scene, kOwnScene);
   EXPECT_EQ(night.train[3].scene, 'p');
-  EXPECT_EQ(night.local_validation[1].scene, 'p');
+  ASSERT_EQ(night.local_validation.size(), 2u) << "p is trained on";
+  EXPECT_EQ(night.local_validation[1].scene, 'q');
+  EXPECT_EQ(night.also_trained, 1u);
 }
 
 TEST_F(MixTest, ALimitBoundsWhatIsDrawnOfThePack) {

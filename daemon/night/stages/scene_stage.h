@@ -1,0 +1,45 @@
+// Looks at the local samples that no night has looked at, before the mix is drawn: so that the
+// daemon, which decodes nothing, knows which are of one scene, and no scene lies on both sides of
+// the split.
+//
+// What a sample looks like is told to the daemon in batches, as events; the night goes on when the
+// label store has them. A night that is killed looks again only at what the store does not have.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "daemon/night/decoding.h"
+#include "daemon/night/stages/night_context.h"
+
+namespace moil::night {
+
+// One sentence of the samples that are held out but not judged by; empty where there are none.
+[[nodiscard]] std::string passed_over_remark(std::size_t samples);
+
+class SceneStage {
+ public:
+  explicit SceneStage(NightContext& night) : night_(night) {}
+
+  // The night's local samples are as the label store has them afterwards. Throws Stopped; kIo where
+  // the daemon does not record what it is told.
+  void run();
+  // By this attempt.
+  [[nodiscard]] std::size_t looked_at() const { return looked_at_; }
+
+ private:
+  using Indices = std::vector<std::size_t>;
+
+  [[nodiscard]] Indices wanted() const;
+  void look_at(const Indices& samples);
+  [[nodiscard]] std::vector<data::SampleLikeness> likenesses_of(std::span<const std::size_t> batch,
+                                                                DecodingRoom& room);
+  void wait_for(const data::Digest& digest) const;
+
+  NightContext& night_;
+  std::unordered_set<data::Digest> passed_over_;  // too large for the room, or gone
+  std::size_t looked_at_ = 0;
+};
+
+}  // namespace moil::night

@@ -1,0 +1,172 @@
+// Scenes of the label store: on which side of the split they lie.
+#include <algorithm>
+
+#include "datasets/labels/label_store.h"
+#include "datasets/readers/dataset.h"
+#include "tests/datasets/support.h"
+
+namespace moil::data {
+namespace {
+
+using testing::bytes_of;
+using ::testing::ElementsAre;
+using testing::photo;
+
+// What all samples of a scene look like, each a little different.
+Likeness look(std::uint64_t scene, int frame) {
+  Likeness one{scene * 0x9e3779b97f4a7c15, ~(scene * 0xbf58476d1ce4e5b9)};
+  one.across ^= std::uint64_t{1} << frame % 4;
+  return one;
+}
+
+class LabelStoreScenesTest : public ::testing::Test {
+ protected:
+  // Held out by its digest or not, as asked; its number is its id.
+  std::int64_t add(Split wanted, std::vector<std::string> labels, std::optional<Split> split = {}) {
+    for (;; ++next_) {
+      const auto content = photo("sample " + std::to_string(next_));
+      if (!split && split_of(digest_of(bytes_of(content)), kValidationFraction) != wanted) continue;
+      ++next_;
+      return store().find(store().add_sample(bytes_of(content), labels, split).digest)->id;
+    }
+  }
+  std::int64_t train(std::vector<std::string> labels = {"a"}) { return add(Split::kTrain, labels); }
+  std::int64_t held_out(std::vector<std::string> labels = {"a"}) {
+    return add(Split::kValidation, labels);
+  }
+  SampleRecord sample(std::int64_t id) {
+    SampleQuery query;
+    query.after_id = id - 1;
+    return store().samples(query).at(0);
+  }
+  void tell(std::int64_t id, const Likeness& likeness) {
+    const SampleLikeness told{sample(id).digest, likeness};
+    store().record_likenesses({&told, 1});
+  }
+  // They are frames of a scene.
+  void look_at(std::uint64_t scene, const std::vector<std::int64_t>& ids) {
+    std::vector<SampleLikeness> told;
+    for (const std::int64_t id : ids)
+      told.push_back({sample(id).digest, look(scene, static_cast<int>(id))});
+    store().record_likenesses(told);
+  }
+  std::vector<int> sides(const std::vector<std::int64_t>& ids) {
+    std::vector<int> sides;
+    for (const std::int64_t id : ids) sides.push_back(static_cast<int>(sample(id).split));
+    return sides;
+  }
+  LabelStore& store() {
+    if (!store_) store_.emplace(folder_ / "labels", LabelStore::Access::kReadWrite);
+    return *store_;
+  }
+
+  testing::TempFolder folder_;
+  std::optional<LabelStore> store_;
+  int next_ = 0;
+};
+
+TEST_F(LabelStoreScenesTest, AFreshSceneGoesWhereItsFirstSampleLies) {
+  const auto other = train();
+  const auto a = held_out(), b = train(), c = train();
+  look_at(1, {other});
+  look_at(2, {c, a, b});
+  EXPECT_THAT(sides({other, a, b, c}), ElementsAre(0, 1, 1, 1));
+  EXPECT_EQ(sample(c).scene, a);
+  EXPECT_EQ(sample(other).scene, kOwnScene);
+  EXPECT_TRUE(sample(other).is_looked_at);
+  const auto d = train(), e = held_out();
+  look_at(3, {d, e});
+  EXPECT_THAT(sides({d, e}), ElementsAre(0, 0));
+}
+
+TEST_F(LabelStoreScenesTest, WhatJoinsASceneTakesItsSide) {
+  const auto a = train(), b = held_out();
+  look_at(1, {a});
+  look_at(2, {b});
+  const auto c = held_out(), d = train();
+  look_at(1, {c});
+  look_at(2, {d});
+  EXPECT_THAT(sides({a, c, b, d}), ElementsAre(0, 0, 1, 1));
+}
+
+// A night may have trained on the one and held out the other.
+TEST_F(LabelStoreScenesTest, WhatWasTrainedOnIsNeverHeldOut) {
+  const auto first = train(), a = train(), b = held_out();
+  look_at(1, {first});
+  tell(a, Likeness{~0ULL, 0xff});
+  tell(b, Likeness{~0ULL, 0xffffffff});
+  EXPECT_EQ(sample(a).scene, kOwnScene);
+  const auto between = train();
+  tell(between, Likeness{~0ULL, 0xfffff});
+  EXPECT_EQ(sample(a).scene, a);
+  EXPECT_EQ(sample(b).scene, a);
+  EXPECT_THAT(sides({a, b, between}), ElementsAre(0, 0, 0));
+}
+
+TEST_F(LabelStoreScenesTest, WhatTheUserChoseStays) {
+  const auto a = add(Split::kTrain, {"a"}, Split::kTrain);
+  const auto b = add(Split::kTrain, {"a"}, Split::kValidation);
+  const auto c = train();
+  look_at(1, {a, b, c});
+  EXPECT_THAT(sides({a, b, c}), ElementsAre(0, 1, 0));
+  const auto d = add(Split::kTrain, {"a"}, Split::kValidation), e = train();
+  look_at(2, {d, e});
+  EXPECT_THAT(sides({d, e}), ElementsAre(1, 1));
+}
+
+TEST_F(LabelStoreScenesTest, ALabelKeepsSomethingToBeLearnedFrom) {
+  const auto a = train(), b = held_out(), c = train({"b"});
+  look_at(1, {a});
+  look_at(2, {b, c});  // c is all that is known of its label
+  EXPECT_THAT(sides({a, b, c}), ElementsAre(0, 0, 0));
+}
+
+// Five frames of one scene are no ground to judge by; with another scene, all of that is held out.
+TEST_F(LabelStoreScenesTest, ASceneIsHeldOutWhole) {
+  std::vector<std::int64_t> first, second;
+  for (int i = 0; i < 4; ++i) first.push_back(train());
+  look_at(1, first);
+  EXPECT_THAT(sides(first), ElementsAre(0, 0, 0, 0));
+  second.push_back(train());  // the fifth of its label: held out at once
+  EXPECT_THAT(sides(second), ElementsAre(1));
+  second.push_back(train());
+  look_at(2, second);
+  EXPECT_THAT(sides(first), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(sides(second), ElementsAre(1, 1));
+}
+
+TEST_F(LabelStoreScenesTest, NightsHaveTrainedOnWhatTheyLookedAt) {
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < 4; ++i) ids.push_back(train());
+  ids.push_back(held_out());
+  for (std::size_t i = 0; i < ids.size(); ++i) look_at(10 + i, {ids[i]});
+  store().forget(sample(ids[4]).digest);
+  ids[4] = train();
+  EXPECT_THAT(sides(ids), ElementsAre(0, 0, 0, 0, 1)) << "the one that no night has seen";
+}
+
+TEST_F(LabelStoreScenesTest, WhatLooksLikeNothingIsOfItsOwnScene) {
+  const auto a = train(), b = train();
+  const std::vector<SampleLikeness> told = {{sample(a).digest, {}}, {sample(b).digest, {}}};
+  store().record_likenesses(told);
+  for (const std::int64_t id : {a, b}) {
+    EXPECT_TRUE(sample(id).is_looked_at);
+    EXPECT_EQ(sample(id).scene, kOwnScene);
+  }
+}
+
+TEST_F(LabelStoreScenesTest, WhatIsKnownOrGoneIsPassedOver) {
+  const auto a = train(), b = train();
+  look_at(1, {a});
+  store_.reset();
+  look_at(1, {b});
+  EXPECT_EQ(sample(b).scene, a);
+  const std::vector<SampleLikeness> told = {{sample(a).digest, look(9, 0)},
+                                            {digest_of("nobody"), look(9, 0)}};
+  store().record_likenesses(told);
+  EXPECT_EQ(sample(a).scene, a);
+  EXPECT_EQ(store().counts().samples, 2u);
+}
+
+}  // namespace
+}  // namespace moil::data
