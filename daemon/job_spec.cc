@@ -98,6 +98,10 @@ EnumNames<ScheduleType> enum_names(ScheduleType) {
           {ScheduleType::kExponential, "exponential"}};
 }
 
+EnumNames<Settings> enum_names(Settings) {
+  return {{Settings::kAuto, "auto"}, {Settings::kDefaults, "defaults"}};
+}
+
 EnumNames<SwapWhen> enum_names(SwapWhen) {
   return {{SwapWhen::kAuto, "auto"},
           {SwapWhen::kOff, "off"},
@@ -258,6 +262,7 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
   static const Fields<JobSpec> table = {
       field("name", &JobSpec::name, Need::kRequired, check_title),
       field("model", &JobSpec::model, Need::kRequired, check_name),
+      field("settings", &JobSpec::settings),
       field("global", &JobSpec::global, Need::kRequired),
       field("local", &JobSpec::local),
       field("freeze", &JobSpec::freeze),
@@ -278,6 +283,41 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
       field("evaluate_every_epoch", &JobSpec::evaluate_every_epoch),
   };
   return table;
+}
+
+std::span<const std::string_view> choosable_fields() {
+  static constexpr std::string_view kFields[] = {"/global/alpha",
+                                                 "/global/limit",
+                                                 "/freeze/trainable_layers",
+                                                 "/freeze/batch_norms",
+                                                 "/cache/dtype",
+                                                 "/augment/views",
+                                                 "/train/epochs",
+                                                 "/train/batch",
+                                                 "/train/optimizer/learning_rate",
+                                                 "/train/optimizer/backbone_factor",
+                                                 "/train/schedule/type",
+                                                 "/train/schedule/warmup_epochs",
+                                                 "/train/clip_norm"};
+  return kFields;
+}
+
+void fields_internal::Codec<JobSpec>::read(const Json& v, JobSpec& out, const std::string& at,
+                                           FieldErrors& errors) {
+  read_struct(v, out, at, errors);
+  out.open.clear();
+  if (!v.is_object() || out.settings != Settings::kAuto) return;
+  for (const std::string_view field : choosable_fields())
+    if (!v.contains(Json::json_pointer(std::string(field)))) out.open.emplace(field);
+}
+
+Json fields_internal::Codec<JobSpec>::write(const JobSpec& spec) {
+  Json document = write_struct(spec);
+  for (const std::string& field : spec.open) {
+    const Json::json_pointer pointer(field);
+    document.at(pointer.parent_pointer()).erase(pointer.back());
+  }
+  return document;
 }
 
 namespace {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -146,9 +148,17 @@ struct CanarySpec {
   bool operator==(const CanarySpec&) const = default;
 };
 
+// Who settles the fields that a description leaves out and a night can choose: the night, by trials
+// on the device's own samples (night/settings/), or the defaults below.
+enum class Settings { kAuto, kDefaults };
+
 struct JobSpec {
   std::string name;
   std::string model;  // in the model store
+  Settings settings = Settings::kAuto;
+  // JSON pointers of the fields that the night is to choose, of choosable_fields(). They are not
+  // written: a description that is read again leaves out the same.
+  std::set<std::string, std::less<>> open;
   GlobalSpec global;
   LocalSpec local;
   FreezeSpec freeze;
@@ -170,14 +180,24 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 };
 
+// What a night can choose, as JSON pointers.
+std::span<const std::string_view> choosable_fields();
+
 // Reads a job description; ValidationError lists everything wrong with it.
 JobSpec job_spec_from_json(const Json& document);
 // A description that was accepted once, by this build or by one that knew other rules.
 JobSpec stored_job_spec(const Json& document);
-// The description with every default filled in; job_spec_from_json gives the same spec back.
+// The description with every default filled in but for the open fields; job_spec_from_json gives
+// the same spec back.
 Json to_json(const JobSpec& spec);
 
 const Fields<JobSpec>& fields_of(const JobSpec*);
+// Beside the fields: which of them the document leaves open.
+template <>
+struct fields_internal::Codec<JobSpec> {
+  static void read(const Json& v, JobSpec& out, const std::string& at, FieldErrors& errors);
+  static Json write(const JobSpec& spec);
+};
 const Fields<CanarySpec>& fields_of(const CanarySpec*);
 
 // Fields that are right by themselves, but not together. With the field table this is all that can

@@ -57,6 +57,7 @@ def job_spec(case: Case, method: Method, seed: int, model: str, pack: Path, *, e
     return {
         "name": f"{case.name}, {method.title}"[:200],
         "model": model,
+        "settings": "defaults",
         "global": {"pack": str(pack.resolve()), "alpha": case.alpha},
         "freeze": {"trainable_layers": case.trainable_layers, "batch_norms": False},
         "cache": {"enabled": True},

@@ -51,6 +51,7 @@ class Row:
         return {
             "name": self.name,
             "model": model,
+            "settings": "defaults",
             "global": {"pack": str(pack.resolve()), "alpha": self.alpha, "limit": PART_OF_GLOBAL if self.in_part else None},
             "freeze": {
                 "trainable_layers": self.trainable_layers,

@@ -13,6 +13,7 @@ def job_spec(settings: Settings, row: Row, model: str, pack: Path) -> dict[str, 
     spec: dict[str, Any] = {
         "name": row.name,
         "model": model,
+        "settings": "defaults",
         "global": {"pack": str(pack.resolve()), "alpha": row.alpha},
         "freeze": {"trainable_layers": row.trainable_layers},
         "cache": {"enabled": row.cached},

@@ -56,6 +56,7 @@ class Person:
         return {
             "name": f"night of {self.name}",
             "model": self.name,
+            "settings": "defaults",
             "global": {"pack": str(base / "pack"), "alpha": 0.5},
             "local": {"labels": self.own},
             "freeze": {"trainable_layers": 2},

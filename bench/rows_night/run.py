@@ -98,6 +98,7 @@ def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Result:
     spec = {
         "name": f"{table.name}, {row.name}",
         "model": MODEL,
+        "settings": "defaults",
         "global": {"pack": str(base.pack.resolve()), "alpha": row.alpha},
         "freeze": {"trainable_layers": row.trainable_layers},
         "cache": {"enabled": row.cached},

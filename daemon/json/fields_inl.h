@@ -223,7 +223,7 @@ template <class T>
 T read_fields(const Json& value, const std::string& what) {
   T out{};
   FieldErrors errors;
-  fields_internal::read_struct(value, out, "", errors);
+  fields_internal::Codec<T>::read(value, out, "", errors);
   if (!errors.empty()) throw ValidationError(what, std::move(errors));
   return out;
 }
@@ -234,14 +234,14 @@ template <class T>
 T read_stored_fields(const Json& value) {
   T out{};
   FieldErrors ignored;
-  fields_internal::read_struct(value, out, "", ignored);
+  fields_internal::Codec<T>::read(value, out, "", ignored);
   return out;
 }
 
 // The document of a struct, defaults included.
 template <HasFields T>
 Json write_fields(const T& value) {
-  return fields_internal::write_struct(value);
+  return fields_internal::Codec<T>::write(value);
 }
 
 }  // namespace moil::daemon

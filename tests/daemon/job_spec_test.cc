@@ -69,6 +69,34 @@ TEST(JobSpec, RoundTripKeepsEveryField) {
   EXPECT_EQ(job_spec_from_json(to_json(spec)), spec);
 }
 
+TEST(JobSpec, WhatIsLeftOutIsOpenUnlessDefaultsAreAskedFor) {
+  Json document = minimal();
+  document["train"] = {{"epochs", 4}, {"clip_norm", nullptr}};
+  const JobSpec spec = job_spec_from_json(document);
+  EXPECT_EQ(spec.settings, Settings::kAuto);
+  EXPECT_TRUE(spec.open.contains("/freeze/trainable_layers"));
+  EXPECT_TRUE(spec.open.contains("/train/optimizer/learning_rate"));
+  EXPECT_FALSE(spec.open.contains("/train/epochs"));
+  EXPECT_FALSE(spec.open.contains("/train/clip_norm")) << "null was given";
+  EXPECT_EQ(job_spec_from_json(to_json(spec)), spec) << "what is open stays open";
+  document["settings"] = "defaults";
+  EXPECT_TRUE(job_spec_from_json(document).open.empty());
+}
+
+TEST(JobSpec, WhatAnEarlierBuildStoredIsWholeAndNothingOfItOpen) {
+  JobSpec whole;
+  whole.name = "n";
+  Json stored = to_json(whole);
+  stored.erase("settings");
+  EXPECT_TRUE(stored_job_spec(stored).open.empty());
+}
+
+TEST(JobSpec, ChoosableFieldsAreFields) {
+  const Json whole = to_json(JobSpec{});
+  for (const std::string_view field : choosable_fields())
+    EXPECT_TRUE(whole.contains(Json::json_pointer(std::string(field)))) << field;
+}
+
 TEST(JobSpec, EveryWrongFieldIsNamedAtOnce) {
   Json document = minimal();
   document.erase("name");

@@ -211,6 +211,7 @@ class InstalledTest(Package):
         spec = {
             "name": "night",
             "model": "points",
+            "settings": "defaults",
             "global": {"pack": "/srv/base/pack", "alpha": 1.0},
             "freeze": {"trainable_layers": "all"},
             "train": {"epochs": 4000, "batch": 4},

@@ -63,6 +63,7 @@ class RowsTest(unittest.TestCase):
         job: dict[str, object] = {
             "name": "rows",
             "model": "activities",
+            "settings": "defaults",
             "global": {"pack": str(self.folder / "base" / "pack"), "alpha": 0.5},
             "freeze": {"trainable_layers": 2},
             "train": {"epochs": 20, "batch": 8, "optimizer": {"learning_rate": 0.05}},

@@ -130,6 +130,7 @@ class TaskTest(unittest.TestCase):
         job: dict[str, Any] = {
             "name": "tasks",
             "model": model,
+            "settings": "defaults",
             "global": {"pack": str(self.folder / "base" / "pack"), "alpha": 0.5},
             "freeze": {"trainable_layers": 2},
             "train": {"epochs": 15, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}},

@@ -76,6 +76,7 @@ JobPlace::JobPlace() : layout_(folder_ / "state") {
 Json JobPlace::description() const {
   return {{"name", "field"},
           {"model", "small"},
+          {"settings", "defaults"},
           {"global", {{"pack", (folder_ / "pack").string()}, {"alpha", 0.5}}},
           {"train", {{"epochs", 2}, {"batch", 8}, {"optimizer", {{"learning_rate", 0.05}}}}},
           {"guard", {{"max_global_drop", 1}}}};
