@@ -57,6 +57,9 @@ class Scorer {
   virtual void add(std::span<const float> output, std::span<const float> target) = 0;
   // Of all samples so far: first the task's headline, then whatever else is worth telling.
   [[nodiscard]] virtual std::vector<Score> scores() const = 0;
+  // The same on a finer scale, larger is better: to tell settings apart by few samples. Nothing
+  // where the headline is fine enough.
+  [[nodiscard]] virtual std::optional<double> quality() const { return std::nullopt; }
 };
 
 // What the functions below have to know of a model's output.

@@ -1,6 +1,7 @@
 #include "engine/train/tasks/classify.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/kernels/softmax.h"
@@ -27,13 +28,20 @@ class ClassTargets final : public Targets {
 // A sample without a target, of a class that the model lacks, is never right.
 class AccuracyScorer final : public Scorer {
  public:
+  explicit AccuracyScorer(OutputForm form) : form_(form) {}
+
   void add(std::span<const float> output, std::span<const float> target) override {
     const float best = target[static_cast<std::size_t>(largest(target))];
     const float chosen = target[static_cast<std::size_t>(largest(output))];
     top_1_.add(chosen > 0 && chosen >= best ? 1 : 0);
     top_5_.add(best > 0 && in_top_k(output, largest(target), kTop) ? 1 : 0);
     classes_ = output.size();
+    log_probability_.add(log_probability(output, target));
   }
+
+  // Accuracy of some hundred samples is a matter of a few; how likely the model thought the right
+  // labels is told by all of them (a proper score).
+  std::optional<double> quality() const override { return log_probability_.value(); }
 
   std::vector<Score> scores() const override {
     if (top_1_.count() == 0) return {{"accuracy", std::nullopt}};
@@ -43,8 +51,22 @@ class AccuracyScorer final : public Scorer {
   }
 
  private:
+  // Of the right label; no less than kLeast: one that was missed by far is missed.
+  double log_probability(std::span<const float> output, std::span<const float> target) const {
+    constexpr double kLeast = 1e-3;
+    double sum = 0, right = 0;
+    const double most = *std::ranges::max_element(output);
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      const double p = form_.probabilities ? output[i] : std::exp(output[i] - most);
+      sum += p;
+      if (target[i] > 0) right += p;
+    }
+    return std::log(std::max(kLeast, right / sum));
+  }
+
   static constexpr int kTop = 5;
-  Mean top_1_, top_5_;
+  const OutputForm form_;
+  Mean top_1_, top_5_, log_probability_;
   std::size_t classes_ = 0;
 };
 
@@ -73,8 +95,8 @@ class Classify final : public Task {
 
   Metric headline() const override { return {"accuracy"}; }
   bool compares_samples() const override { return false; }
-  std::unique_ptr<Scorer> scorer(OutputForm) const override {
-    return std::make_unique<AccuracyScorer>();
+  std::unique_ptr<Scorer> scorer(OutputForm form) const override {
+    return std::make_unique<AccuracyScorer>(form);
   }
 };
 
