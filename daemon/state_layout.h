@@ -9,7 +9,8 @@
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
 //   profiles/                 kernels.json: what computes fastest here; timing/NAME/: how long the
 //                             steps of a model's training take (night/timing_store.h);
-//                             accuracy/NAME.json: of its versions (night/accuracy_record.h)
+//                             accuracy/NAME.json: of its versions (night/accuracy_record.h);
+//                             settings/NAME.json: what its nights chose (night/settings)
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
 //                             where a worker crashed while it used the cache, and result.json
 //                             (job_result.h) until the daemon has recorded it
@@ -47,6 +48,10 @@ class StateLayout {
   // Of versions of a model on held-out samples (night/accuracy_record.h).
   path accuracies(const std::string& model) const {
     return root_ / "profiles" / "accuracy" / (model + ".json");
+  }
+  // What nights of a model chose for themselves (night/settings/settings_record.h).
+  path settings(const std::string& model) const {
+    return root_ / "profiles" / "settings" / (model + ".json");
   }
   path timing_profiles(const std::string& model) const {
     return root_ / "profiles" / "timing" / model;

@@ -87,7 +87,18 @@ struct JobFile {
   JobSpec spec;
 };
 
-enum class Stage { kScenes, kMix, kMeasure, kCache, kDistill, kProfile, kTrain, kJudge, kPromote };
+enum class Stage {
+  kScenes,
+  kMix,
+  kChoose,
+  kMeasure,
+  kCache,
+  kDistill,
+  kProfile,
+  kTrain,
+  kJudge,
+  kPromote
+};
 
 struct Progress {
   Stage stage = Stage::kMix;

@@ -36,6 +36,11 @@ struct StoredModel {
   TaskPtr task = classify_task();
 };
 
+// The model outlives it.
+[[nodiscard]] inline WeightsOfPart weights_of(const StoredModel& model) {
+  return [&model](const ModelDescription& part) { return model.weights.of(part); };
+}
+
 // Reads and checks that they fit each other and that all weights are finite; a batch norm
 // behind the classifier is folded into it. kNotFound, kBadData, kInvalidArgument or kUnimplemented
 // naming the file and what does not fit.

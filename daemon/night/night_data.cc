@@ -4,6 +4,7 @@
 
 #include "daemon/night/class_space.h"
 #include "daemon/night/field_error.h"
+#include "daemon/night/settings/candidate.h"
 #include "datasets/labels/text.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
@@ -115,11 +116,13 @@ void check_labels(const data::Mix& mix, const StoredModel& model) {
 data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                               const std::unordered_set<data::Digest>& unreadable) const {
   data::MixOptions options;
-  if (spec.global.limit) options.limit = static_cast<std::size_t>(*spec.global.limit);
+  const daemon::GlobalSpec share =
+      global_share(spec, data::samples_of(local(), data::Split::kTrain).size());
+  if (share.limit) options.limit = static_cast<std::size_t>(*share.limit);
   options.labels_are_numbers = !model.task->outputs_are_labels();
   if (!options.labels_are_numbers) options.known_labels = model.labels;
   data::Mix mix = at_field("/local/labels", [&] {
-    return data::mix(global(), local(), reconciliation_, spec.global.alpha, spec.seed, unreadable,
+    return data::mix(global(), local(), reconciliation_, share.alpha, spec.seed, unreadable,
                      options);
   });
   if (!options.labels_are_numbers)

@@ -28,6 +28,7 @@ NightChoices choices_from_json(const nlohmann::json& json) {
     choices.head_is_final = head.at("final");
   }
   if (const auto rho = json.value("rho", nlohmann::json()); rho.is_number()) choices.rho = rho;
+  choices.settings = json.value("settings", nlohmann::json::object());
   if (const auto bytes = json.value("map_bytes", nlohmann::json()); !bytes.is_null())
     choices.map_bytes = bytes.get<std::uint64_t>();
   return choices;
@@ -48,6 +49,7 @@ void NightFiles::save_choices(const NightChoices& choices) const {
             {"rho", choices.head->rho},
             {"final", choices.head_is_final}};
   nlohmann::json json = {{"kernels", choices.kernels},
+                         {"settings", choices.settings},
                          {"threads", choices.threads},
                          {"training_memory", choices.training_memory},
                          {"head", head},

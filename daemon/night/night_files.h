@@ -23,6 +23,8 @@ struct NightChoices {
   std::optional<HeadChoice> head = {};       // for a deadline
   bool head_is_final = false;                // chosen again when training began
   std::optional<double> rho = {};            // the least possible, where the job asks for less
+  // Of fields that the job leaves open: what was tried and chosen (stages/choose_stage.h).
+  nlohmann::json settings = nlohmann::json::object();
   // What elastic training's maps may take on disk, chosen by what was free when training began.
   std::optional<std::uint64_t> map_bytes = {};
 };

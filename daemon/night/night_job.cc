@@ -11,11 +11,14 @@ namespace moil::night {
 namespace {
 
 // Until every sample of the mix can be read.
-void plan_and_cache(MixStage& mix, PlanStage& plan, CacheStage& cache) {
+void choose_plan_and_cache(MixStage& mix, ChooseStage& choose, PlanStage& plan, CacheStage& cache) {
   for (;;) {
-    plan.run();
-    const FeatureReader::Unreadable unreadable = cache.run();
-    if (unreadable.empty()) return;
+    FeatureReader::Unreadable unreadable = choose.run();
+    if (unreadable.empty()) {
+      plan.run();
+      unreadable = cache.run();
+      if (unreadable.empty()) return;
+    }
     mix.leave_out(unreadable);
   }
 }
@@ -25,9 +28,11 @@ void run_stages(NightContext& night) {
   mix.run();
   if (const auto why = not_measurable(night.spec.guard, counted(night.mix, *night.base.task)))
     return promote(night, refused_result(night, mix, why->message));
+  NightCache maps(night);
+  ChooseStage choose(night, maps);
   PlanStage plan(night);
-  CacheStage cache(night, plan);
-  plan_and_cache(mix, plan, cache);
+  CacheStage cache(night, maps, plan);
+  choose_plan_and_cache(mix, choose, plan, cache);
   FeatureReader& reader = cache.reader();
   JudgeStage judge(night, plan.model(), reader);
   judge.look_at_anchor();
@@ -41,7 +46,8 @@ void run_stages(NightContext& night) {
       weights_identity(night.layout.incoming(night.spec.model, night.file.version));
   auto refused = objection(night.spec.guard, judge.measured());
   if (!refused) refused = withdrawn_before(night.file, weights);
-  const NightStages stages{mix, plan, cache, distill, train, judge, weights};
+  choose.remember(!refused);
+  const NightStages stages{mix, choose, plan, cache, distill, train, judge, weights};
   promote(night, night_result(night, stages, refused));
 }
 

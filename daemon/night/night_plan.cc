@@ -3,8 +3,10 @@
 #include "daemon/night/field_error.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
+#include "daemon/night/mix_record.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
+#include "daemon/night/settings/space.h"
 #include "daemon/night/timing_store.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
@@ -29,6 +31,7 @@ class JobPlan {
                                               std::string(base_.kind->name()) +
                                               "\" have no views but the plain one; set it to 1");
     mix_ = data_.draw_mix(spec_, base_);
+    begin_as_the_night_would();
     if (const auto why = not_measurable(spec_.guard, counted(mix_, *base_.task)))
       throw field_error(why->pointer, why->message);
     needs_ = decoding_needs(data_.origins(), mix_, *base_.kind, thread_count());
@@ -52,6 +55,7 @@ class JobPlan {
                     {"judging", forecast.judging}}},
                   {"samples", mix_.train.size()},
                   {"steps", night.steps},
+                  {"settings", settled_},
                   {"training", nullptr},
                   {"less", Json::array()}};
     if (spec_.memory.budget_bytes) reply["budget_bytes"] = *spec_.memory.budget_bytes;
@@ -68,6 +72,16 @@ class JobPlan {
   }
 
  private:
+  // With what the night tries first in the open fields: what it chooses only the night will tell.
+  void begin_as_the_night_would() {
+    if (spec_.open.empty()) return;
+    const daemon::JobSpec job = spec_;
+    const Candidate first = Search(search_space(job, base_, data_)).choice().candidate;
+    spec_ = filled(job, first, mix_.train.size());
+    spec_.global = global_share(job, mix_.train.size() - count_global(mix_));
+    settled_ = settled_fields(job, spec_);
+  }
+
   // measured: with the kernels that the night will measure, and their times.
   NightModel plan(const daemon::JobSpec& spec, bool measured = false) const {
     const KernelChoices profile = load_kernel_profile(layout_.kernel_profile()).choices;
@@ -158,7 +172,8 @@ class JobPlan {
   }
 
   const daemon::StateLayout& layout_;
-  const daemon::JobSpec& spec_;
+  daemon::JobSpec spec_;  // its open fields settled
+  daemon::Json settled_;  // how
   const StoredModel base_;
   NightData data_;
   data::Mix mix_;

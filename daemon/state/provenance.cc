@@ -10,8 +10,10 @@ constexpr const char* kSettings[] = {
     "global", "local",  "freeze",           "augment", "train",   "elastic",
     "guard",  "canary", "deadline_seconds", "seed",    "threads", "exact_arithmetic"};
 
-Json settings_of(const JobSpec& spec) {
-  const Json whole = to_json(spec);
+// With what the night chose for itself.
+Json settings_of(const JobSpec& spec, const Json& chosen) {
+  Json whole = to_json(spec);
+  if (chosen.is_object()) whole.merge_patch(chosen.value("fields", Json::object()));
   Json settings = Json::object();
   for (const char* name : kSettings) settings[name] = whole.at(name);
   return settings;
@@ -33,7 +35,7 @@ Provenance provenance_of(const Job& job, const Json& result) {
            {"weights", detail("weights")},
            {"data", detail("data")},
            {"freeze", detail("freeze")},
-           {"settings", settings_of(job.spec)}},
+           {"settings", settings_of(job.spec, detail("auto"))}},
           detail("labels")};
 }
 

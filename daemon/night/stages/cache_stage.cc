@@ -16,16 +16,9 @@ FeatureReader& CacheStage::reader() {
     NightModel& model = plan_.model();
     reader_ =
         std::make_unique<FeatureReader>(night_.data.origins(), model.bundle.kind, *model.backbone,
-                                        cache_.get(), model_id_, night_.augmentation());
+                                        cache(), model_id_, night_.augmentation());
   }
   return *reader_;
-}
-
-// Global samples are nobody's to forget, be they labelled as well.
-bool CacheStage::may_store(const cache::SampleDigest& sample) const {
-  const data::Digest digest{sample.bytes};
-  return global_.contains(digest) ||
-         night_.data.is_remembered({{data::Source::kLocal, 0}, digest, {}});
 }
 
 std::array<FeatureReader::Portion, 3> CacheStage::portions(bool all_views) const {
@@ -34,30 +27,10 @@ std::array<FeatureReader::Portion, 3> CacheStage::portions(bool all_views) const
            {night_.mix.local_validation, false}}};
 }
 
-void CacheStage::open() {
-  global_.clear();
-  for (const auto* list : {&night_.mix.train, &night_.mix.global_validation})
-    for (const data::MixedSample& sample : *list)
-      if (sample.ref.source == data::Source::kGlobal) global_.insert(sample.digest);
-  const bool bf16 = night_.spec.cache.dtype == daemon::CacheDtype::kBf16;
-  cache::Options options;
-  options.quota_bytes = static_cast<std::uint64_t>(night_.file.cache_quota_bytes);
-  options.leave_free_bytes = static_cast<std::uint64_t>(night_.file.leave_free_bytes);
-  options.stored_as = bf16 ? cache::StoredType::kBf16 : cache::StoredType::kFp32;
-  options.may_store = [this](const cache::SampleDigest& sample) { return may_store(sample); };
-  if (!cache_) cache_ = std::make_unique<cache::FeatureCache>(night_.layout.cache(), options);
-  NightModel& model = plan_.model();
-  const std::string dtype = bf16 ? " bf16" : " fp32";
-  model_id_ = cache::model_id(model.cache_fingerprint() + dtype, night_.base.kind->fingerprint());
-  cache_->use_model(model_id_, "up to " + model.freeze.split + ", " +
-                                   std::to_string(model.backbone->feature_elements()) +
-                                   " elements" + dtype);
-}
-
 void CacheStage::fill() {
-  open();
+  model_id_ = cache_.use(plan_.model(), night_.spec.cache.dtype);
   Backbone& backbone = *plan_.model().backbone;
-  FeatureReader reader(night_.data.origins(), night_.base.kind, backbone, cache_.get(), model_id_,
+  FeatureReader reader(night_.data.origins(), night_.base.kind, backbone, cache(), model_id_,
                        night_.augmentation());
   const auto samples = portions(/*all_views=*/true);
   const std::int64_t total = reader.feature_maps(samples);

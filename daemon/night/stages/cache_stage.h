@@ -7,41 +7,38 @@
 
 #include <array>
 #include <memory>
-#include <unordered_set>
 
 #include "daemon/night/feature_source.h"
-#include "daemon/night/stages/night_context.h"
+#include "daemon/night/stages/night_cache.h"
 #include "daemon/night/stages/plan_stage.h"
-#include "featurecache/cache.h"
 
 namespace moil::night {
 
 class CacheStage {
  public:
-  CacheStage(NightContext& night, PlanStage& plan) : night_(night), plan_(plan) {}
+  CacheStage(NightContext& night, NightCache& cache, PlanStage& plan)
+      : night_(night), cache_(cache), plan_(plan) {}
 
   // Samples that cannot be read: the night is to be planned anew without them, and this run again.
   [[nodiscard]] FeatureReader::Unreadable run();
   // Of the night's feature maps, once run() found nothing unreadable.
   FeatureReader& reader();
 
-  cache::FeatureCache* cache() const { return cache_.get(); }  // null: none
+  // Null: none is used.
+  cache::FeatureCache* cache() const { return plan_.has_cache() ? cache_.cache() : nullptr; }
   const cache::ModelId& model_id() const { return model_id_; }
   const FeatureReader::Filled& filled() const { return filled_; }
 
  private:
   // Of the mix: what is trained with all of its views or with the plain one, what judges as it is.
   std::array<FeatureReader::Portion, 3> portions(bool all_views) const;
-  void open();
   void fill();
   void survey();
   void go_on_uncached(std::int64_t total);
-  bool may_store(const cache::SampleDigest& sample) const;
 
   NightContext& night_;
+  NightCache& cache_;
   PlanStage& plan_;
-  std::unordered_set<data::Digest> global_;  // of the mix
-  std::unique_ptr<cache::FeatureCache> cache_;
   cache::ModelId model_id_;
   FeatureReader::Filled filled_;
   std::unique_ptr<FeatureReader> reader_;

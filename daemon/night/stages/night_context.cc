@@ -10,6 +10,7 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
                            daemon::EventWriter& event_writer, const std::atomic<bool>& stop_flag)
     : layout(state_layout),
       file(job_file),
+      job(job_file.spec),
       spec(job_file.spec),
       events(event_writer),
       stop(stop_flag),

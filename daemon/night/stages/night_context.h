@@ -12,13 +12,11 @@
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_files.h"
 #include "daemon/night/stages/stage_clock.h"
+#include "daemon/night/stopped.h"
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
 
 namespace moil::night {
-
-// Thrown between steps where the night was asked to stop; everything to resume from is saved.
-struct Stopped {};
 
 struct NightContext {
   // All outlive it.
@@ -49,7 +47,8 @@ struct NightContext {
 
   const daemon::StateLayout& layout;
   const daemon::JobFile& file;
-  daemon::JobSpec spec;  // as it was submitted, and as a deadline makes it
+  daemon::JobSpec job;   // as it was submitted, with what the night chose in its open fields
+  daemon::JobSpec spec;  // the same as a deadline makes it
   daemon::EventWriter& events;
   const std::atomic<bool>& stop;
   const NightFiles files;
@@ -60,9 +59,5 @@ struct NightContext {
   NightData data;
   data::Mix mix;
 };
-
-[[nodiscard]] inline WeightsOfPart weights_of(const StoredModel& model) {
-  return [&model](const ModelDescription& part) { return model.weights.of(part); };
-}
 
 }  // namespace moil::night

@@ -115,6 +115,7 @@ Json details_of(const NightContext& night, const NightStages& stages) {
   details["kernels"] = {{"measured", measuring.measured()},
                         {"untried", measuring.untried()},
                         {"seconds", measuring.seconds()}};
+  details["auto"] = stages.choose.details();
   details["deadline"] = deadline_details(night);
   details["scores"] = stages.judge.scores();
   details["labels"] = stages.judge.label_scores();

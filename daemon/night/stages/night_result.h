@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/night/stages/cache_stage.h"
+#include "daemon/night/stages/choose_stage.h"
 #include "daemon/night/stages/distill_stage.h"
 #include "daemon/night/stages/judge_stage.h"
 #include "daemon/night/stages/mix_stage.h"
@@ -11,6 +12,7 @@ namespace moil::night {
 
 struct NightStages {
   const MixStage& mix;
+  const ChooseStage& choose;
   const PlanStage& plan;
   const CacheStage& cache;
   const DistillStage& distill;

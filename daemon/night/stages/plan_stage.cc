@@ -40,7 +40,7 @@ PlanStage::PlanStage(NightContext& night)
       measuring_(most_measuring(night.spec), [this](double seconds) { after_kernel(seconds); }) {}
 
 void PlanStage::run() {
-  night_.spec = night_.file.spec;
+  night_.spec = night_.job;
   model_ = {};
   begin_measuring();
   NightChoices& choices = night_.choices;

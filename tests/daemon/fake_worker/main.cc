@@ -262,6 +262,7 @@ int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
                         {"parts", parts},
                         {"samples", 40},
                         {"steps", 10},
+                        {"settings", nullptr},
                         {"training", nullptr},
                         {"less", Json::array()}});
 }

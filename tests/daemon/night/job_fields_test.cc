@@ -31,6 +31,7 @@ const std::vector<Variation>& variations() {
   static const std::vector<Variation> all = {
       {"/name", {"x", std::string(200, 'n')}, {"", std::string(201, 'n'), 7}},
       {"/model", {"small"}, {"../small", "", 1}},
+      {"/settings", {"auto", "defaults"}, {"best", 1}},
       {"/global/pack", {}, {"", "pack", "/nowhere", "/tmp"}},
       {"/global/alpha", {0, 0.01, 1}, {-0.1, 1.1, "half"}},
       {"/global/limit", {nullptr, 1, 5, 1000000}, {0, -1, 0.5}},
@@ -246,6 +247,7 @@ const std::vector<Change>& changes() {
   const Beside still = {{"/freeze/batch_norms", true}};
   const Beside step = {{"/train/schedule", {{"type", "step"}, {"step_epochs", 1}}}};
   static const std::vector<Change> all = {
+      {"/settings", "defaults", "auto", weights},
       {"/global/alpha", 0.5, 1, samples},
       {"/global/limit", nullptr, 5, samples},
       {"/local/labels", nullptr, Json::array({"new"}), samples},

@@ -1,0 +1,43 @@
+// What a night chooses by trials, and the fixed recipe that fills up the rest of a job description.
+//
+// Only fields that the job leaves open (JobSpec::open) are filled; what a user sets is kept. Pure
+// functions; safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "daemon/job_spec.h"
+
+namespace moil::night {
+
+struct Candidate {
+  std::optional<int> layers = 1;  // LF(n); empty: all
+  double learning_rate = 0;
+  int views = 1;
+  bool operator==(const Candidate&) const = default;
+};
+// {"layers": 1 | "all", "learning_rate": 0.03, "views": 1}
+[[nodiscard]] nlohmann::json to_json(const Candidate& candidate);
+[[nodiscard]] Candidate candidate_from_json(const nlohmann::json& json);
+
+// Where trials of a depth begin: a classifier learns from fixed features, layers below it move
+// what was learned before.
+[[nodiscard]] double first_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone);
+
+// The job with the candidate and the recipe in its open fields. train: samples of an epoch; part:
+// of the steps that a whole night takes.
+[[nodiscard]] daemon::JobSpec filled(daemon::JobSpec spec, const Candidate& candidate,
+                                     std::size_t train, double part = 1);
+
+// GDM's share, where the job leaves it open: all of the pack, up to as many samples as local ones
+// that are trained on, and a thousand at least.
+[[nodiscard]] daemon::GlobalSpec global_share(const daemon::JobSpec& spec, std::size_t local);
+
+// The fields that were open in `job`, with what `settled` has there: a merge patch of the
+// description.
+[[nodiscard]] nlohmann::json settled_fields(const daemon::JobSpec& job,
+                                            const daemon::JobSpec& settled);
+
+}  // namespace moil::night

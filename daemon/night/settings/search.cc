@@ -1,0 +1,253 @@
+#include "daemon/night/settings/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace moil::night {
+namespace {
+
+constexpr int kDeep = 16;
+constexpr double kRateFactor = 3;
+constexpr std::ptrdiff_t kMostRates = 3;
+// A deeper head's trial, or one of more views, takes so many times as long, as a rule.
+constexpr double kDearerTakes = 2;
+
+using Results = std::vector<const TrialResult*>;
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+double local(const TrialResult& r) { return mean(r.local.fine); }
+double both(const TrialResult& r) { return local(r) + mean(r.global.fine); }
+
+// Squared, of the difference of the means of what is paired.
+double squared_error(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::size_t n = std::min(a.size(), b.size());
+  if (n < 2) return 0;
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    sum += a[i] - b[i];
+    squares += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  const auto count = static_cast<double>(n);
+  return std::max(0.0, squares - sum * sum / count) / (count * (count - 1));
+}
+
+bool is_as_good_locally(const TrialResult& r, const TrialResult& best) {
+  return local(best) - local(r) <= std::sqrt(squared_error(best.local.fine, r.local.fine));
+}
+
+bool is_as_good(const TrialResult& r, const TrialResult& best) {
+  return both(best) - both(r) <= std::sqrt(squared_error(best.local.fine, r.local.fine) +
+                                           squared_error(best.global.fine, r.global.fine));
+}
+
+const TrialResult* largest(const Results& results, double (*of)(const TrialResult&)) {
+  const TrialResult* best = nullptr;
+  for (const TrialResult* r : results)
+    if (best == nullptr || of(*r) > of(*best)) best = r;
+  return best;
+}
+
+int rank(const Depth& depth) { return depth.value_or(std::numeric_limits<int>::max()); }
+
+std::string depth_text(const Depth& depth) {
+  if (!depth) return "all layers";
+  return *depth == 1 ? "the last layer" : "the last " + std::to_string(*depth) + " layers";
+}
+
+std::string text_of(const Candidate& c) {
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.2g", c.learning_rate);
+  std::string text = depth_text(c.layers) + " at a learning rate of " + rate;
+  if (c.views > 1) text += ", " + std::to_string(c.views) + " views of each sample";
+  return text;
+}
+
+nlohmann::json quality_json(const Quality& q) {
+  return {{"headline", q.headline}, {"fine", q.fine}};
+}
+
+Quality quality_of(const nlohmann::json& json) { return {json.at("headline"), json.at("fine")}; }
+
+}  // namespace
+
+nlohmann::json to_json(const TrialResult& result) {
+  return {{"candidate", to_json(result.candidate)},
+          {"local", quality_json(result.local)},
+          {"global", quality_json(result.global)},
+          {"seconds", result.seconds},
+          {"failed", result.failed}};
+}
+
+TrialResult trial_result_from_json(const nlohmann::json& json) {
+  return {candidate_from_json(json.at("candidate")), quality_of(json.at("local")),
+          quality_of(json.at("global")), json.at("seconds"), json.at("failed")};
+}
+
+std::vector<Depth> depths_of(int units) {
+  std::vector<Depth> depths;
+  for (const int n : {1, kDeep})
+    if (n < units) depths.emplace_back(n);
+  depths.emplace_back(std::nullopt);
+  return depths;
+}
+
+Candidate Search::first(const Depth& depth, int views) const {
+  return {depth, depth == 1 ? space_.classifier_rate : space_.deep_rate, views};
+}
+
+Results Search::finished() const {
+  Results list;
+  for (const TrialResult& r : results_)
+    if (r.failed.empty()) list.push_back(&r);
+  return list;
+}
+
+Results Search::finished_at(const Depth& depth) const {
+  Results list = finished();
+  std::erase_if(list, [&](const TrialResult* r) { return r->candidate.layers != depth; });
+  return list;
+}
+
+bool Search::is_admissible(const TrialResult& result) const {
+  const std::vector<double>&before = space_.before.headline, &after = result.global.headline;
+  if (before.empty() || after.empty()) return true;
+  const double drop = mean(before) - mean(after);
+  return drop + std::sqrt(squared_error(before, after)) <= space_.most_global_drop;
+}
+
+// Where nothing is, what forgets least.
+Results Search::admissible() const {
+  const Results all = finished();
+  Results list = all;
+  std::erase_if(list, [&](const TrialResult* r) { return !is_admissible(*r); });
+  if (list.empty() && !all.empty())
+    list = {largest(all, [](const TrialResult& r) { return mean(r.global.headline); })};
+  return list;
+}
+
+const TrialResult* Search::chosen() const {
+  Results list = admissible();
+  const TrialResult* top = largest(list, local);
+  if (top == nullptr) return nullptr;
+  std::erase_if(list, [&](const TrialResult* r) { return !is_as_good_locally(*r, *top); });
+  int shallowest = rank(top->candidate.layers);
+  for (const TrialResult* r : list) shallowest = std::min(shallowest, rank(r->candidate.layers));
+  std::erase_if(list,
+                [&](const TrialResult* r) { return rank(r->candidate.layers) != shallowest; });
+  const TrialResult* best = largest(list, both);
+  std::erase_if(list, [&](const TrialResult* r) {
+    return r->candidate.views <= best->candidate.views || !is_as_good(*r, *best);
+  });
+  return list.empty() ? best : largest(list, both);
+}
+
+bool Search::is_tried(const Candidate& candidate) const {
+  return std::ranges::any_of(results_, [&](const TrialResult& r) {
+    const Candidate& c = r.candidate;
+    return c.layers == candidate.layers && c.views == candidate.views &&
+           std::abs(c.learning_rate / candidate.learning_rate - 1) < 1e-6;
+  });
+}
+
+// As long as the nearest of those that were tried took at least.
+double Search::expected_seconds(const Candidate& candidate) const {
+  double expected = 0;
+  int nearest = -1;
+  for (const TrialResult& r : results_) {
+    const int depth = rank(r.candidate.layers);
+    if (depth > rank(candidate.layers) || depth < nearest) continue;
+    double seconds = r.seconds;
+    if (depth < rank(candidate.layers)) seconds *= kDearerTakes;
+    if (candidate.views > r.candidate.views) seconds *= kDearerTakes;
+    expected = depth > nearest ? seconds : std::min(expected, seconds);
+    nearest = depth;
+  }
+  return expected;
+}
+
+std::optional<Candidate> Search::if_it_fits(const Candidate& candidate, double seconds_left) const {
+  if (is_tried(candidate) || expected_seconds(candidate) > seconds_left) return std::nullopt;
+  return candidate;
+}
+
+std::optional<Candidate> Search::untried_views(const TrialResult& beside,
+                                               double seconds_left) const {
+  for (const int views : space_.views) {
+    Candidate c = beside.candidate;
+    c.views = views;
+    if (const auto untried = if_it_fits(c, seconds_left)) return untried;
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> Search::untried_rate(const TrialResult& around,
+                                              double seconds_left) const {
+  if (!space_.rates) return std::nullopt;
+  const auto tried = std::ranges::count_if(results_, [&](const TrialResult& r) {
+    return r.candidate.layers == around.candidate.layers &&
+           r.candidate.views == around.candidate.views;
+  });
+  if (tried >= kMostRates) return std::nullopt;
+  for (const double factor : {kRateFactor, 1 / kRateFactor}) {
+    Candidate c = around.candidate;
+    c.learning_rate *= factor;
+    if (!is_tried(c)) return if_it_fits(c, seconds_left);
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> Search::untried_depth(double seconds_left) const {
+  const TrialResult* best = nullptr;
+  for (const Depth& depth : space_.depths) {
+    const bool is_known = std::ranges::any_of(
+        results_, [&](const TrialResult& r) { return r.candidate.layers == depth; });
+    const bool shallow = depth == 1;
+    if (!is_known)
+      return if_it_fits(first(depth, shallow ? space_.views.front() : space_.views.back()),
+                        seconds_left);
+    const TrialResult* here = largest(finished_at(depth), local);
+    if (here == nullptr) return std::nullopt;
+    // A classifier's trials cost next to nothing.
+    const auto beside = shallow ? untried_rate(*largest(finished_at(depth), both), seconds_left)
+                                : untried_views(*here, seconds_left);
+    if (beside) return beside;
+    if (best != nullptr && local(*here) <= local(*best)) return std::nullopt;
+    best = here;
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> Search::next(double seconds_left) const {
+  if (const auto c = untried_depth(seconds_left)) return c;
+  const TrialResult* winner = chosen();
+  if (winner == nullptr) return std::nullopt;
+  if (const auto c = untried_views(*winner, seconds_left)) return c;
+  return untried_rate(*winner, seconds_left);
+}
+
+Search::Choice Search::choice() const {
+  const TrialResult* winner = chosen();
+  if (winner == nullptr)
+    return {first(space_.depths.front(), space_.views.front()),
+            "there was too little to try settings on; these are the cheapest"};
+  const TrialResult* top = largest(admissible(), local);
+  const std::size_t trials = finished().size();
+  std::string why = text_of(winner->candidate);
+  if (rank(winner->candidate.layers) < rank(top->candidate.layers))
+    why += " learned as well as " + depth_text(top->candidate.layers) +
+           ", as far as the samples tell, and costs less";
+  else
+    why += " did best";
+  if (!is_admissible(*winner)) why += ", though all of them forgot more than the guard allows";
+  return {winner->candidate,
+          why + " in " + std::to_string(trials) + (trials == 1 ? " trial" : " trials")};
+}
+
+}  // namespace moil::night

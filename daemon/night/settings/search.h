@@ -1,0 +1,88 @@
+// Which settings to try next, and which of those that were tried win.
+//
+// The classifier alone is tried first, then deeper heads as long as they learn the local samples
+// better, then other views and learning rates around what would be chosen, each as long as there is
+// time. Of all that the guard would let pass, the shallowest is chosen whose local quality cannot
+// be told from the best one's (one standard error): what cannot be told apart is not worth its
+// time. Of one depth it is the best for both sides, and many views where they do no harm: a trial
+// is shorter than a night, and it is long training that views keep from learning by heart.
+//
+// A function of the results so far, so that a resumed night goes on as it began. One thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/night/settings/candidate.h"
+
+namespace moil::night {
+
+// How good a model was on each of some parts of the held-out samples, the same in every trial;
+// larger is better. Empty: it was not judged.
+struct Quality {
+  std::vector<double> headline;  // the task's (engine/train/task.h)
+  std::vector<double> fine;      // Scorer::quality()
+};
+
+struct TrialResult {
+  Candidate candidate;
+  Quality local, global;
+  double seconds = 0;  // feature maps included
+  std::string failed;  // why it was not trained to its end
+};
+[[nodiscard]] nlohmann::json to_json(const TrialResult& result);
+[[nodiscard]] TrialResult trial_result_from_json(const nlohmann::json& json);
+
+using Depth = std::optional<int>;  // LF(n); empty: all layers
+
+struct SearchSpace {
+  std::vector<Depth> depths;  // growing
+  double classifier_rate = 0, deep_rate = 0;
+  bool rates = false;           // are open
+  std::vector<int> views;       // growing
+  Quality before;               // global, of the model before the night
+  double most_global_drop = 1;  // the guard's
+};
+
+// Depths of a network of so many layers with weights: 1, 16 and all of them.
+[[nodiscard]] std::vector<Depth> depths_of(int units);
+
+class Search {
+ public:
+  explicit Search(SearchSpace space) : space_(std::move(space)) {}
+
+  const std::vector<TrialResult>& results() const { return results_; }
+  void add(TrialResult result) { results_.push_back(std::move(result)); }
+  // Nothing: enough is known. seconds_left: for trials.
+  [[nodiscard]] std::optional<Candidate> next(double seconds_left) const;
+
+  struct Choice {
+    Candidate candidate;
+    std::string why;  // a sentence
+  };
+  // The first candidate where no trial came to its end.
+  [[nodiscard]] Choice choice() const;
+  // Whether the guard would let it pass: its drop, with one standard error, is what it allows.
+  [[nodiscard]] bool is_admissible(const TrialResult& result) const;
+
+ private:
+  using Results = std::vector<const TrialResult*>;
+
+  Candidate first(const Depth& depth, int views) const;
+  std::optional<Candidate> untried_depth(double seconds_left) const;
+  std::optional<Candidate> untried_views(const TrialResult& beside, double seconds_left) const;
+  std::optional<Candidate> untried_rate(const TrialResult& around, double seconds_left) const;
+  bool is_tried(const Candidate& candidate) const;
+  std::optional<Candidate> if_it_fits(const Candidate& candidate, double seconds_left) const;
+  double expected_seconds(const Candidate& candidate) const;
+  Results finished() const;
+  Results finished_at(const Depth& depth) const;
+  Results admissible() const;
+  const TrialResult* chosen() const;
+
+  SearchSpace space_;
+  std::vector<TrialResult> results_;
+};
+
+}  // namespace moil::night

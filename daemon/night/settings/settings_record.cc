@@ -1,0 +1,61 @@
+#include "daemon/night/settings/settings_record.h"
+
+#include "base/file.h"
+#include "base/version.h"
+#include "daemon/night/kernel_profile.h"
+#include "datasets/identity/digest.h"
+
+namespace moil::night {
+namespace {
+
+using Json = nlohmann::json;
+
+// What is fixed of the job, and what is open.
+std::string fingerprint_of(const daemon::JobSpec& job) {
+  const Json whole = daemon::to_json(job);
+  Json decisive = Json::object();
+  for (const char* part :
+       {"global", "local", "freeze", "cache", "augment", "train", "elastic", "deadline_seconds"})
+    decisive[part] = whole.at(part);
+  return data::digest_of(decisive.dump()).hex();
+}
+
+bool is_like(std::size_t local, std::size_t known) {
+  return 2 * local <= 3 * known && 3 * local >= 2 * known;
+}
+
+}  // namespace
+
+SettingsRecord::SettingsRecord(std::filesystem::path file, const daemon::JobSpec& job)
+    : file_(std::move(file)), job_(fingerprint_of(job)) {}
+
+std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
+  const auto json = load_profile(file_);
+  if (!json) return std::nullopt;
+  try {
+    const KnownSettings known{candidate_from_json(json->at("candidate")), json->at("local"),
+                              json->at("of_version")};
+    if (json->at("job") != job_ || !is_like(local, known.local)) return std::nullopt;
+    return known;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+void SettingsRecord::keep(const KnownSettings& settings) const {
+  std::filesystem::create_directories(file_.parent_path());
+  write_file_atomic(file_, Json{{"version", kVersion},
+                                {"job", job_},
+                                {"candidate", to_json(settings.candidate)},
+                                {"local", settings.local},
+                                {"of_version", settings.version}}
+                                   .dump(1) +
+                               "\n");
+}
+
+void SettingsRecord::forget() const {
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+}
+
+}  // namespace moil::night

@@ -1,0 +1,37 @@
+// What an earlier night of a model chose, so that the next one need not try again: kept where the
+// night passed the guard, in profiles/settings/NAME.json.
+//
+// It counts for jobs that leave the same fields open and set the others alike, as long as the local
+// samples are not half as many again, nor two thirds. A file of another build, or a damaged one, is
+// as if it were not there. Not for two processes at once to write: the later one wins.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "daemon/night/settings/candidate.h"
+
+namespace moil::night {
+
+struct KnownSettings {
+  Candidate candidate;
+  std::size_t local = 0;  // samples that were trained on
+  std::int64_t version = 0;
+};
+
+class SettingsRecord {
+ public:
+  SettingsRecord(std::filesystem::path file, const daemon::JobSpec& job);
+
+  [[nodiscard]] std::optional<KnownSettings> find(std::size_t local) const;
+  void keep(const KnownSettings& settings) const;
+  // They led to a model that was kept back.
+  void forget() const;
+
+ private:
+  std::filesystem::path file_;
+  std::string job_;  // what of it decides
+};
+
+}  // namespace moil::night

@@ -1,0 +1,48 @@
+#include "daemon/night/settings/space.h"
+
+#include "engine/graph/freeze.h"
+
+namespace moil::night {
+namespace {
+
+constexpr int kManyViews = 4;
+
+using Depths = std::vector<std::optional<int>>;
+
+// A pack of feature maps was made for one split: what trains behind it is all there is.
+Depths depths_behind(const ModelDescription& model, int units, const std::string& split) {
+  for (int n = units; n > 0; --n)
+    if (freeze_all_but_last(model, n).split == split) return {n};
+  return {1};
+}
+
+Depths open_depths(const StoredModel& base, const NightData& data) {
+  const auto units = static_cast<int>(weight_units(base.description).size());
+  const data::FeatureDataset* maps = data.origins().global_features;
+  if (maps != nullptr) return depths_behind(base.description, units, maps->split_point());
+  return depths_of(units);
+}
+
+std::vector<int> open_views(const StoredModel& base, const NightData& data) {
+  const bool seen_otherwise = base.kind->has_views() && data.origins().global_features == nullptr;
+  return seen_otherwise ? std::vector{1, kManyViews} : std::vector{1};
+}
+
+}  // namespace
+
+SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
+                         const NightData& data) {
+  const auto open = [&](const char* field) { return job.open.contains(field); };
+  SearchSpace space;
+  space.depths = open("/freeze/trainable_layers") ? open_depths(base, data)
+                                                  : Depths{job.freeze.trainable_layers.count};
+  space.rates = open("/train/optimizer/learning_rate");
+  const double rate = job.train.optimizer.learning_rate;
+  space.classifier_rate = space.rates ? first_rate(job.train.optimizer, true) : rate;
+  space.deep_rate = space.rates ? first_rate(job.train.optimizer, false) : rate;
+  space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
+  space.most_global_drop = job.guard.max_global_drop;
+  return space;
+}
+
+}  // namespace moil::night

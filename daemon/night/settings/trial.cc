@@ -1,0 +1,239 @@
+#include "daemon/night/settings/trial.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/seconds.h"
+#include "daemon/night/head_network.h"
+#include "daemon/night/judge.h"
+#include "daemon/night/kernel_profile.h"
+#include "daemon/night/mix_record.h"
+#include "daemon/night/stopped.h"
+#include "datasets/sampling/per_class.h"
+
+namespace moil::night {
+namespace {
+
+// Held-out samples are dealt in turns to parts of so many at least, each scored by the task's
+// headline: how much the parts differ is how little a figure says.
+constexpr std::size_t kMostParts = 16, kFewestInPart = 8;
+
+std::size_t parts_of(const data::Mix& mix) {
+  std::size_t fewest = mix.local_validation.size();
+  if (!mix.global_validation.empty()) fewest = std::min(fewest, mix.global_validation.size());
+  return std::clamp<std::size_t>(fewest / kFewestInPart, 2, kMostParts);
+}
+
+struct NoTimeLeft {};
+
+class Trial {
+ public:
+  Trial(const TrialGround& ground, const daemon::JobSpec& spec)
+      : ground_(ground), spec_(spec), model_(plan_night(input())) {
+    save_kernel_profile(ground.kernel_profile, {model_.kernel_profile(), {}});
+    room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
+    origins_ = ground.origins;
+    origins_.room = room_.get();
+    cache::FeatureCache* cache = nullptr;
+    cache::ModelId id;
+    if (spec.cache.enabled && !model_.backbone->is_identity())
+      std::tie(id, cache) = ground.open_cache(model_, spec);
+    reader_ =
+        std::make_unique<FeatureReader>(origins_, ground.base.kind, *model_.backbone, cache, id,
+                                        Augmentation{spec.augment.views, spec.augment.flip});
+    is_cached_ = cache != nullptr;
+  }
+
+  FeatureReader::Unreadable bring_maps(bool with_training) {
+    const data::Mix& mix = ground_.mix;
+    std::vector<FeatureReader::Portion> portions;
+    if (with_training) portions.push_back({mix.train, true});
+    portions.push_back({mix.global_validation, false});
+    if (with_training) portions.push_back({mix.local_validation, false});
+    FeatureReader::Filled filled;
+    const auto progress = [&](std::int64_t) { return go_on(); };
+    const bool done = is_cached_ ? reader_->fill(portions, filled, progress)
+                                 : reader_->survey(portions, filled.unreadable, progress);
+    if (!done) end();
+    model_.backbone->release();
+    return filled.unreadable;
+  }
+
+  void train() {
+    const Teacher teacher = ask_teacher();
+    training_ = plain_training(*model_.trainer);
+    (void)training_->begin(model_.bundle.weights, ground_.folder / "trial.none");
+    for (const Node& node : model_.trainer->network().graph().nodes)
+      for (const WeightSpec& weight : node.weights) trained_.insert(weight_name(node, weight));
+    const auto targets = make_targets(model_.bundle.labels.size());
+    FeatureSource source(ground_.mix.train, *targets, *reader_, teacher);
+    Trainer::Callbacks callbacks;
+    callbacks.order = [&](std::int64_t epoch) {
+      return source.order(data::epoch_order(ground_.mix.train.size(), spec_.seed,
+                                            static_cast<std::uint64_t>(epoch)),
+                          epoch);
+    };
+    callbacks.on_step = [&](std::int64_t, std::int64_t, double) { return go_on(); };
+    if (!training_->run(source, callbacks)) end();
+    training_->end();
+  }
+
+  // Of the head as it was trained.
+  void judge(Quality& local, Quality& global) {
+    const auto weights = [&](const ModelDescription& part) {
+      return weights_by_name(part, [&](const std::string& name) {
+        return trained_.contains(name) ? training_->weight(name) : model_.bundle.weights.read(name);
+      });
+    };
+    score(model_.head, weights, &local, global);
+  }
+
+  Quality judge_base() {
+    Quality global;
+    score(model_.base_head, weights_of(ground_.base), nullptr, global);
+    return global;
+  }
+
+ private:
+  NightPlanInput input() const {
+    return {ground_.base,
+            ground_.mix,
+            spec_,
+            ground_.known_samples,
+            ground_.decoding,
+            {},
+            load_kernel_profile(ground_.kernel_profile).choices,
+            ground_.folder,
+            {},
+            false,
+            &ground_.measuring};
+  }
+
+  bool go_on() const { return ground_.may_go_on() && ground_.has_time(); }
+
+  [[noreturn]] void end() const {
+    if (!ground_.may_go_on()) throw Stopped{};
+    throw NoTimeLeft{};
+  }
+
+  std::unique_ptr<Targets> make_targets(std::size_t outputs) const {
+    return model_.bundle.task->targets(ground_.mix.classes, outputs);
+  }
+
+  Teacher ask_teacher() {
+    if (spec_.train.distill == 0 || count_global(ground_.mix) == 0) return {};
+    const auto file = ground_.folder / "trial.soft_targets";
+    HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
+    teacher.allocate(weights_of(ground_.base));
+    if (!write_soft_targets(file, teacher, *ground_.base.task, ground_.mix.train, *reader_,
+                            [&](std::int64_t) { return go_on(); }))
+      end();
+    soft_.emplace(file, ground_.mix.train, reader_->views_of(data::Source::kGlobal));
+    std::filesystem::remove(file);  // it stays open
+    return {&*soft_, spec_.train.distill};
+  }
+
+  // local null: not asked for.
+  void score(const ModelDescription& head, const WeightsOfPart& weights, Quality* local,
+             Quality& global) {
+    const Task& task = *ground_.base.task;
+    HeadNetwork network(head, *model_.trainer_kernels);
+    network.allocate(weights);
+    const auto targets = make_targets(
+        static_cast<std::size_t>(network.network().output_info(0).dims.elements_per_sample()));
+    const std::size_t parts = parts_of(ground_.mix);
+    std::vector<std::unique_ptr<Scorer>> of_global, of_local;
+    for (std::size_t i = 0; i < parts; ++i) {
+      of_global.push_back(task.scorer(network.form()));
+      of_local.push_back(task.scorer(network.form()));
+    }
+    for_each_sample(ground_.mix.global_validation, *targets, *reader_, network.network(),
+                    [&](std::int64_t sample, auto output, auto target) {
+                      const std::size_t part = static_cast<std::size_t>(sample) % parts;
+                      of_global[part]->add(output, target);
+                      // Samples without a label are what those with it are told from.
+                      if (task.compares_samples()) of_local[part]->add(output, target);
+                    });
+    if (local != nullptr) {
+      for_each_sample(ground_.mix.local_validation, *targets, *reader_, network.network(),
+                      [&](std::int64_t sample, auto output, auto target) {
+                        of_local[static_cast<std::size_t>(sample) % parts]->add(output, target);
+                      });
+      *local = figures(of_local);
+    }
+    global = ground_.mix.global_validation.empty() ? Quality{} : figures(of_global);
+  }
+
+  // Larger is better. A part that tells nothing counts as nothing known.
+  Quality figures(const std::vector<std::unique_ptr<Scorer>>& scorers) const {
+    const Metric metric = ground_.base.task->headline();
+    Quality quality;
+    for (const auto& scorer : scorers) {
+      const double value = scorer->scores().front().value.value_or(0);
+      quality.headline.push_back(metric.higher_is_better ? value : -value);
+      quality.fine.push_back(scorer->quality().value_or(quality.headline.back()));
+    }
+    return quality;
+  }
+
+  const TrialGround& ground_;
+  const daemon::JobSpec& spec_;
+  NightModel model_;
+  std::unique_ptr<DecodingRoom> room_;
+  Origins origins_;
+  std::unique_ptr<FeatureReader> reader_;
+  bool is_cached_ = false;
+  std::optional<SoftTargets> soft_;
+  std::unique_ptr<HeadTraining> training_;
+  std::set<std::string> trained_;
+};
+
+// Trials train as it is, whatever a night does about its time and its record.
+daemon::JobSpec for_trials(daemon::JobSpec spec) {
+  spec.elastic.reset();
+  spec.deadline_seconds.reset();
+  spec.evaluate_every_epoch = false;
+  return spec;
+}
+
+constexpr double kPartOfSteps = 0.5;
+
+}  // namespace
+
+TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
+                         const Candidate& candidate, FeatureReader::Unreadable& unreadable) {
+  TrialResult result{candidate, {}, {}, 0, ""};
+  const auto start = std::chrono::steady_clock::now();
+  const daemon::JobSpec spec =
+      for_trials(filled(job, candidate, ground.mix.train.size(), kPartOfSteps));
+  try {
+    Trial trial(ground, spec);
+    unreadable = trial.bring_maps(true);
+    if (unreadable.empty()) {
+      trial.train();
+      trial.judge(result.local, result.global);
+    }
+  } catch (const NoTimeLeft&) {
+    result.failed = "there was no time left to end it";
+  } catch (const Error& error) {
+    const bool refused = error.code() == ErrorCode::kInvalidArgument ||
+                         error.code() == ErrorCode::kFailedPrecondition ||
+                         error.code() == ErrorCode::kUnimplemented;
+    if (!refused) throw;
+    result.failed = error.what();
+  }
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+Quality global_before(const TrialGround& ground, const daemon::JobSpec& job,
+                      FeatureReader::Unreadable& unreadable) {
+  Candidate plain;
+  plain.learning_rate = first_rate(job.train.optimizer, true);
+  const daemon::JobSpec spec = for_trials(filled(job, plain, ground.mix.train.size()));
+  Trial trial(ground, spec);
+  unreadable = trial.bring_maps(false);
+  return unreadable.empty() ? trial.judge_base() : Quality{};
+}
+
+}  // namespace moil::night

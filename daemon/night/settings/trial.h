@@ -1,0 +1,45 @@
+// One trial: a small night on training samples alone, from feature maps to a judgement, of which
+// nothing stays but its figures and the maps in the cache.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "daemon/night/feature_source.h"
+#include "daemon/night/head_training.h"
+#include "daemon/night/night_model.h"
+#include "daemon/night/settings/search.h"
+
+namespace moil::night {
+
+// What all trials of a night share. All of it outlives them.
+struct TrialGround {
+  const StoredModel& base;
+  const data::Mix& mix;  // trial_mix()
+  const Origins& origins;
+  std::size_t known_samples;
+  DecodingNeeds decoding;
+  std::filesystem::path folder;  // for files of its own
+  std::filesystem::path kernel_profile;
+  MeasuringTime& measuring;
+  // The cache with the model in use; null: none.
+  std::function<std::pair<cache::ModelId, cache::FeatureCache*>(NightModel&,
+                                                                const daemon::JobSpec&)>
+      open_cache;
+  std::function<bool()> may_go_on;  // false stops a trial: Stopped
+  std::function<bool()> has_time;   // false ends it
+};
+
+// Plans, computes and trains the job as it is filled; `unreadable` names samples that cannot be
+// read, and the result is of no meaning then. What cannot be planned, as over a budget, or had no
+// time is told in `failed`.
+[[nodiscard]] TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
+                                       const Candidate& candidate,
+                                       FeatureReader::Unreadable& unreadable);
+
+// Of the model before the night, on the trials' global held-out samples.
+[[nodiscard]] Quality global_before(const TrialGround& ground, const daemon::JobSpec& job,
+                                    FeatureReader::Unreadable& unreadable);
+
+}  // namespace moil::night

@@ -1,0 +1,33 @@
+// The feature cache as a night uses it: opened once, for the backbone that is at work.
+#pragma once
+
+#include <memory>
+#include <unordered_set>
+
+#include "daemon/night/night_model.h"
+#include "daemon/night/stages/night_context.h"
+#include "featurecache/cache.h"
+
+namespace moil::night {
+
+class NightCache {
+ public:
+  // The context outlives it.
+  explicit NightCache(NightContext& night) : night_(night) {}
+  NightCache(const NightCache&) = delete;
+  NightCache& operator=(const NightCache&) = delete;
+
+  // Opens it where it is not open yet; for the context's mix, which may have changed.
+  cache::ModelId use(NightModel& model, daemon::CacheDtype dtype);
+  cache::FeatureCache* cache() const { return cache_.get(); }  // null: not in use
+
+ private:
+  void open(daemon::CacheDtype dtype);
+  bool may_store(const cache::SampleDigest& sample) const;
+
+  NightContext& night_;
+  std::unordered_set<data::Digest> global_;  // of the mix
+  std::unique_ptr<cache::FeatureCache> cache_;
+};
+
+}  // namespace moil::night

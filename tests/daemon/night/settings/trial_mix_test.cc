@@ -1,0 +1,88 @@
+#include "daemon/night/settings/trial_mix.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace moil::night {
+namespace {
+
+using data::MixedSample;
+using data::Source;
+
+MixedSample sample(Source source, std::size_t index, data::ClassId label) {
+  MixedSample s;
+  s.ref = {source, index};
+  s.digest = data::digest_of(std::to_string(index) + (source == Source::kLocal ? "l" : "g"));
+  s.labels = {label};
+  return s;
+}
+
+// Labels 0 and 1 are global, 2 and 3 local, of 20 samples each.
+data::Mix mix() {
+  data::Mix mix;
+  mix.classes = {"a", "b", "c", "d"};
+  mix.global_classes = 2;
+  for (std::size_t i = 0; i < 40; ++i)
+    mix.train.push_back(sample(Source::kGlobal, i, static_cast<data::ClassId>(i % 2)));
+  for (std::size_t i = 0; i < 40; ++i)
+    mix.train.push_back(sample(Source::kLocal, i, static_cast<data::ClassId>(2 + i % 2)));
+  mix.local_validation.push_back(sample(Source::kLocal, 1000, 2));
+  mix.global_validation.push_back(sample(Source::kGlobal, 1000, 0));
+  return mix;
+}
+
+std::set<std::string> digests(const std::vector<MixedSample>& samples) {
+  std::set<std::string> set;
+  for (const MixedSample& s : samples) set.insert(s.digest.hex());
+  return set;
+}
+
+TEST(TrialMix, HoldsOutTheLatestOfEachLabelAndNothingThatJudges) {
+  const data::Mix trial = trial_mix(mix(), true, 1);
+  EXPECT_EQ(trial.train.size(), 60U);
+  ASSERT_EQ(trial.local_validation.size(), 10U);
+  for (const MixedSample& s : trial.local_validation) EXPECT_GE(s.ref.index, 30U);
+  EXPECT_EQ(trial.global_validation.size(), 10U);
+  const std::set<std::string> known = digests(mix().train);
+  std::set<std::string> seen = digests(trial.train);
+  for (const auto* list : {&trial.local_validation, &trial.global_validation})
+    for (const MixedSample& s : *list) {
+      EXPECT_TRUE(known.contains(s.digest.hex())) << "a sample that judges the night";
+      EXPECT_TRUE(seen.insert(s.digest.hex()).second) << "on both sides";
+    }
+}
+
+TEST(TrialMix, ScenesLieOnOneSide) {
+  data::Mix bursts = mix();
+  for (MixedSample& s : bursts.train)
+    if (s.ref.source == Source::kLocal) s.scene = static_cast<std::int64_t>(s.ref.index / 8);
+  const data::Mix trial = trial_mix(bursts, true, 1);
+  std::set<std::int64_t> trained;
+  for (const MixedSample& s : trial.train)
+    if (s.ref.source == Source::kLocal) trained.insert(s.scene);
+  EXPECT_FALSE(trial.local_validation.empty());
+  for (const MixedSample& s : trial.local_validation) EXPECT_FALSE(trained.contains(s.scene));
+}
+
+TEST(TrialMix, LabelsOfOneSceneKeepIt) {
+  data::Mix one = mix();
+  for (MixedSample& s : one.train)
+    if (s.ref.source == Source::kLocal) s.scene = 7;
+  EXPECT_TRUE(trial_mix(one, true, 1).train.empty()) << "nothing is left to judge trials by";
+}
+
+TEST(TrialMix, NumbersHaveNoLabels) {
+  data::Mix numbers = mix();
+  for (std::size_t i = 40; i < 80; ++i) numbers.train[i].labels = {static_cast<data::ClassId>(i)};
+  EXPECT_EQ(trial_mix(numbers, false, 1).local_validation.size(), 10U);
+  EXPECT_TRUE(trial_mix(numbers, true, 1).local_validation.empty());
+}
+
+TEST(TrialMix, IsTheSameForTheSameSeed) {
+  EXPECT_EQ(digests(trial_mix(mix(), true, 3).train), digests(trial_mix(mix(), true, 3).train));
+  EXPECT_NE(digests(trial_mix(mix(), true, 3).train), digests(trial_mix(mix(), true, 4).train));
+}
+
+}  // namespace
+}  // namespace moil::night
