@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
@@ -41,6 +42,7 @@ struct AddParams {
   std::vector<std::string> labels;
   std::optional<Split> split;
   std::vector<NewSample> samples;
+  std::string step;
 };
 
 const Fields<NewSample>& fields_of(const NewSample*) {
@@ -54,9 +56,10 @@ const Fields<NewSample>& fields_of(const NewSample*) {
 
 const Fields<AddParams>& fields_of(const AddParams*) {
   static const Fields<AddParams> table = {
-      field("labels", &AddParams::labels, Need::kRequired),
+      field("labels", &AddParams::labels),
       field("split", &AddParams::split),
       field("samples", &AddParams::samples, Need::kRequired),
+      field("step", &AddParams::step, Need::kOptional, check_step),
   };
   return table;
 }
@@ -82,7 +85,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
     for (const NewSample& sample : params_.samples)
       sources.push_back({sample.content, sample.file});
     check_samples("samples", sources, call);
-    labels_ = data::checked_label_names(params_.labels);
+    if (!params_.labels.empty()) labels_ = data::checked_label_names(params_.labels);
     for (UniqueFd& file : call.files) files_.push_back(std::make_shared<UniqueFd>(std::move(file)));
   }
 
@@ -131,7 +134,8 @@ class Adding : public std::enable_shared_from_this<Adding> {
     service_.background.submit([self, content]() -> Background::Done {
       try {
         const auto result = self->service_.labels.add_sample(
-            *content, self->labels_, self->params_.split, self->params_.samples[self->at_].name);
+            *content, self->labels_, self->params_.split, self->params_.samples[self->at_].name,
+            self->params_.step);
         return [self, result] { self->added(result); };
       } catch (const Error& error) {
         const Json digest = data::digest_of(*content).hex();
@@ -209,7 +213,9 @@ Json list(const LabelStore& store, const Call& call) {
         {{"name", label.name}, {"samples", label.samples}, {"validation", label.validation}},
         {{"after", label.name}});
   });
-  return std::move(page).finish("labels");
+  Json reply = std::move(page).finish("labels");
+  reply["unlabelled"] = store.counts().unlabelled;
+  return reply;
 }
 
 // --- label.rm, label.rename ---------------------------------------------------------------------
@@ -217,6 +223,7 @@ Json list(const LabelStore& store, const Call& call) {
 struct RmParams {
   std::string label;
   bool with_samples = false;
+  std::string step;
 };
 
 struct RenameParams {
@@ -228,6 +235,7 @@ const Fields<RmParams>& fields_of(const RmParams*) {
   static const Fields<RmParams> table = {
       field("label", &RmParams::label, Need::kRequired),
       field("with_samples", &RmParams::with_samples),
+      field("step", &RmParams::step, Need::kOptional, check_step),
   };
   return table;
 }
@@ -267,7 +275,8 @@ Json named_in(const StateLayout& layout, const std::vector<ModelVersion>& versio
 void rm(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<RmParams>(call.params, "the parameters of label.rm");
   const auto rows = [&service, params, versions = service.models.list()] {
-    const auto forgotten = service.labels.remove_label(params.label, params.with_samples);
+    const auto forgotten =
+        service.labels.remove_label(params.label, params.with_samples, params.step);
     return Json{{"label", params.label},
                 {"forgotten", forgotten.size()},
                 {"named_in", named_in(service.layout, versions, params.label)}};
@@ -349,6 +358,7 @@ void relabel(Service& service, const Call& call, const Responder& responder) {
 struct SamplesParams {
   std::optional<std::string> label;
   std::optional<Split> split;
+  std::optional<bool> unlabelled;
   std::int64_t after = 0;
   int limit = 100;
 };
@@ -357,6 +367,7 @@ const Fields<SamplesParams>& fields_of(const SamplesParams*) {
   static const Fields<SamplesParams> table = {
       field("label", &SamplesParams::label),
       field("split", &SamplesParams::split),
+      field("unlabelled", &SamplesParams::unlabelled),
       field("after", &SamplesParams::after),
       field("limit", &SamplesParams::limit, Need::kOptional, between(1, kMostListed)),
   };
@@ -366,10 +377,12 @@ const Fields<SamplesParams>& fields_of(const SamplesParams*) {
 Json samples(const LabelStore& store, const Call& call) {
   const auto params = read_fields<SamplesParams>(call.params, "the parameters of label.samples");
   // One more than is asked for, to know whether there are more.
-  const data::SampleQuery query{.label = params.label,
-                                .split = params.split,
-                                .after_id = params.after,
-                                .limit = static_cast<std::size_t>(params.limit) + 1};
+  data::SampleQuery query{.label = params.label,
+                          .split = params.split,
+                          .labelled = {},
+                          .after_id = params.after,
+                          .limit = static_cast<std::size_t>(params.limit) + 1};
+  if (params.unlabelled) query.labelled = !*params.unlabelled;
   Page page(static_cast<std::size_t>(params.limit));
   for (const auto& sample : store.samples(query)) {
     const bool fits = page.add({{"id", sample.id},
@@ -379,6 +392,7 @@ Json samples(const LabelStore& store, const Call& call) {
                                 {"bytes", sample.size},
                                 {"added_at", utc_text(sample.added_at * 1000)},
                                 {"split", to_string(sample.split)},
+                                {"scene", sample.scene == 0 ? Json() : Json(sample.scene)},
                                 {"labels", sample.labels}},
                                {{"after", sample.id}});
     if (!fits) break;

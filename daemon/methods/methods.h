@@ -11,6 +11,7 @@ class Service;
 MethodTable job_methods(Service& service);
 MethodTable schedule_methods(Service& service);
 MethodTable label_methods(Service& service);
+MethodTable label_step_methods(Service& service);
 MethodTable preview_methods(Service& service);
 MethodTable model_methods(Service& service);
 MethodTable model_life_methods(Service& service);

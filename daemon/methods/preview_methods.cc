@@ -1,4 +1,5 @@
 // label.preview
+#include "daemon/methods/digest_list.h"
 #include "daemon/methods/methods.h"
 #include "daemon/service/service.h"
 
@@ -21,27 +22,11 @@ const Fields<PreviewParams>& fields_of(const PreviewParams*) {
   return table;
 }
 
-// As "/digests/N" of the parameters.
-std::vector<data::Digest> checked_digests(const std::vector<std::string>& texts) {
-  FieldErrors errors;
-  if (texts.empty() || texts.size() > kMostPreviews)
-    errors.push_back({"/digests", "expected 1 to " + std::to_string(kMostPreviews) +
-                                      " digests, found " + std::to_string(texts.size())});
-  std::vector<data::Digest> digests;
-  for (std::size_t i = 0; i < texts.size() && errors.empty(); ++i) {
-    try {
-      digests.push_back(data::Digest::from_hex(texts[i]));
-    } catch (const Error& error) {
-      errors.push_back({"/digests/" + std::to_string(i), error.what()});
-    }
-  }
-  if (!errors.empty()) throw ValidationError("the parameters of label.preview", std::move(errors));
-  return digests;
-}
-
 void preview(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<PreviewParams>(call.params, "the parameters of label.preview");
-  service.previewer.start(checked_digests(params.digests), params.size, responder);
+  const auto digests =
+      checked_digests(params.digests, kMostPreviews, "digests", "the parameters of label.preview");
+  service.previewer.start(digests, params.size, responder);
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ void CanaryWatch::gather(const Canary& canary) {
       question->samples = read(waiting);
       data::SampleQuery query;
       query.after_id = canary.seen;
+      query.labelled = true;
       query.limit = kTakenAtOnce;
       std::vector<data::Digest> added;
       std::int64_t seen = canary.seen;
@@ -125,7 +126,7 @@ void CanaryWatch::gather(const Canary& canary) {
           for (const data::Digest& digest : waiting) {
             if (std::ranges::none_of(question->samples,
                                      [&](const Sample& s) { return s.digest == digest; }) &&
-                !s_.labels.has(digest))
+                !is_labelled(digest))
               gone.emplace_back(digest, CanaryStore::Verdict::kNeither);
           }
           store_.judge(model, gone);
@@ -144,13 +145,18 @@ void CanaryWatch::gather(const Canary& canary) {
   });
 }
 
+bool CanaryWatch::is_labelled(const data::Digest& digest) const {
+  const auto record = s_.labels.find(digest);
+  return record && !record->labels.empty();
+}
+
 std::vector<CanaryWatch::Sample> CanaryWatch::read(const std::vector<data::Digest>& digests) const {
   std::vector<Sample> samples;
   const data::Reconciliation maps = s_.labels.reconciliation();
   std::size_t bytes = 0;
   for (const data::Digest& digest : digests) {
     const auto record = s_.labels.find(digest);
-    if (!record) continue;
+    if (!record || record->labels.empty()) continue;
     bytes += record->size;
     if (!samples.empty() && bytes > kBytes) break;
     Sample sample;

@@ -73,7 +73,8 @@ class CanaryWatch {
   void roll_back(const Canary& canary);
   void give_up(const Canary& canary, const std::string& why);
   void tell(const Canary& canary, const std::string& message);
-  [[nodiscard]] std::vector<Sample> read(const std::vector<data::Digest>& digests) const;
+  [[nodiscard]] bool is_labelled(const data::Digest& digest) const;
+  std::vector<Sample> read(const std::vector<data::Digest>& digests) const;
 
   const Surroundings s_;
   CanaryStore store_;

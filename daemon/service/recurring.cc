@@ -171,6 +171,7 @@ std::string Recurring::unfinished(const Schedule& schedule) const {
 std::size_t Recurring::new_labels(const Schedule& schedule, std::size_t most) const {
   data::SampleQuery query;
   query.after_id = schedule.labels_seen;
+  query.labelled = true;
   query.limit = most;
   return labels_.samples(query).size();
 }

@@ -23,11 +23,6 @@ namespace {
 constexpr std::string_view kColumns =
     "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL";
 
-std::int64_t now_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
-}
-
 void check_content(std::span<const std::uint8_t> content) {
   const std::uint64_t size = content.size();
   if (size == 0) throw Error(ErrorCode::kBadData, "it is empty");
@@ -86,6 +81,11 @@ LabelStore::LabelStore(const fs::path& folder, Access access)
 
 LabelStore::~LabelStore() = default;
 
+std::int64_t LabelStore::now_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
 void LabelStore::configure(Access access) {
   database_.run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;");
   if (access == Access::kReadOnly) return check_label_schema(database_);
@@ -110,15 +110,18 @@ AddedSample LabelStore::add_file(const fs::path& file, std::span<const std::stri
 
 AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
                                    std::span<const std::string> labels, std::optional<Split> split,
-                                   std::string_view name) {
+                                   std::string_view name, std::string_view step) {
   check_content(content);
-  const auto names = checked_label_names(labels);
+  const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
   const Digest digest = digest_of(content);
   const std::lock_guard guard(mutex_);
-  if (const auto present = find_row(digest)) return add_known(*present, names, name);
+  if (const auto present = find_row(digest)) return add_known(*present, names, name, step);
   if (content.size() > kInlineBytes) files_.write(digest, content);
   try {
     Transaction transaction(database_, Transaction::Kind::kWrite);
+    const std::int64_t noted = begin_step("add", step);
+    journal_.note(noted, digest, std::nullopt);
+    note_labels(noted, names);
     insert_sample(digest, content, split, name, label_ids(names));
     transaction.commit();
   } catch (...) {
@@ -129,8 +132,9 @@ AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
 }
 
 AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const std::string> labels,
-                                  std::string_view name) {
-  if (!std::ranges::includes(present.labels, labels)) {
+                                  std::string_view name, std::string_view step) {
+  const bool is_first_label = present.labels.empty() && !labels.empty();
+  if (!is_first_label && !std::ranges::includes(present.labels, labels)) {
     throw Error(ErrorCode::kAlreadyExists, "it is there already as " + listed(present.labels) +
                                                " (sample " + present.digest.hex() +
                                                "); relabel it to change that");
@@ -139,7 +143,13 @@ AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const s
     Statement update(database_, "UPDATE samples SET name = ? WHERE id = ?");
     update.bind(std::string_view(kept_name(name))).bind(present.id).run();
   }
-  return {present.digest, present.split, false};
+  if (!is_first_label) return {present.digest, present.split, false};
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  const std::int64_t noted = begin_step("add", step);
+  note_labels(noted, labels);
+  set_labels(noted, present.digest, labels);
+  transaction.commit();
+  return {present.digest, find_row(present.digest).value().split, false};
 }
 
 void LabelStore::insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
@@ -162,24 +172,20 @@ void LabelStore::forget(const Digest& digest) {
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
   Statement begun(database_, "SELECT 1 FROM forgetting WHERE digest = ?");
-  if (is_here(digest) || !begun.bind(digest.bytes).step()) {
-    const auto labels = label_ids_of(sample_id(digest));
-    forget_rows("digest = ?", digest);
-    for (const std::int64_t label : labels) hold_one_out(label);
-  }
+  if (is_here(digest) || !begun.bind(digest.bytes).step()) forget_sample(digest);
   begun.reset();
   transaction.commit();
   wipe();
 }
 
-void LabelStore::forget_rows(std::string_view where, std::optional<Digest> digest) {
-  for (const std::string_view what :
-       {"INSERT OR REPLACE INTO forgetting SELECT digest, name FROM samples WHERE ",
-        "DELETE FROM samples WHERE "}) {
-    Statement statement(database_, std::string(what) + std::string(where));
-    if (digest) statement.bind(digest->bytes);
-    statement.run();
+void LabelStore::forget_sample(const Digest& digest) {
+  const auto labels = label_ids_of(sample_id(digest));
+  for (const char* what :
+       {"INSERT OR REPLACE INTO forgetting SELECT digest, name FROM samples WHERE digest = ?",
+        "DELETE FROM step_samples WHERE digest = ?", "DELETE FROM samples WHERE digest = ?"}) {
+    Statement(database_, what).bind(digest.bytes).run();
   }
+  for (const std::int64_t label : labels) hold_one_out(label);
 }
 
 // After the rows are gone for good: the files, and what the write-ahead log still holds (a reader
@@ -242,6 +248,10 @@ SampleRecord LabelStore::record(const Statement& row) const {
 std::vector<SampleRecord> LabelStore::samples(const SampleQuery& query) const {
   std::string sql = "SELECT " + std::string(kColumns) + " FROM samples WHERE id > ?";
   if (query.split) sql += " AND split = ?";
+  if (query.labelled) {
+    sql += std::string(" AND id ") + (*query.labelled ? "IN" : "NOT IN") +
+           " (SELECT sample_id FROM sample_labels)";
+  }
   if (query.label) {
     sql += " AND id IN (SELECT sample_id FROM sample_labels WHERE label_id = ?)";
   }

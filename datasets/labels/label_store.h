@@ -16,6 +16,9 @@
 // removes that and calls forgotten(). So a crash at any point leaves a sample that is either still
 // there or noted, and what is noted is finished when the store is next opened.
 //
+// Steps: what changes which labels samples have can be undone, the last first (label_journal.h).
+// Calls in a row that give the same `step` are one.
+//
 // Names of labels are normal (text.h) wherever they are given.
 //
 // Splits: a new sample is held out by its digest with probability 1/5, a label's first sample never
@@ -39,6 +42,7 @@
 
 #include "base/sqlite/database.h"
 #include "base/unique_fd.h"
+#include "datasets/labels/label_journal.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
 #include "datasets/labels/scene_book.h"
@@ -56,16 +60,23 @@ class LabelStore {
   LabelStore(const LabelStore&) = delete;
   LabelStore& operator=(const LabelStore&) = delete;
 
-  // Adds a copy of the content under one or more labels, which are created as needed. Idempotent by
+  // Adds a copy of the content under its labels, which are created as needed. Idempotent by
   // content; kAlreadyExists where the content is there with other labels (relabel() changes them),
   // kBadData where it is of no kind that is taken (media_type.h). `name`: of its file, as the user
   // knows it; a sample that has none yet gets it.
+  // No labels: what it is, somebody says later; a sample that has none yet gets them.
   AddedSample add_sample(std::span<const std::uint8_t> content, std::span<const std::string> labels,
-                         std::optional<Split> split = {}, std::string_view name = {});
+                         std::optional<Split> split = {}, std::string_view name = {},
+                         std::string_view step = {});
   AddedSample add_file(const std::filesystem::path& file, std::span<const std::string> labels,
                        std::optional<Split> split = {});
   // Replaces the sample's labels; kNotFound.
-  void relabel(const Digest& digest, std::span<const std::string> labels);
+  void relabel(const Digest& digest, std::span<const std::string> labels,
+               std::string_view step = {});
+  // The same for several at once, and labels may be none; how many it changes. kNotFound where one
+  // is not there: then none is changed.
+  std::size_t assign(std::span<const Digest> samples, std::span<const std::string> labels,
+                     std::string_view step = {});
   // Removes rows and file, and wipes them from the database. What is being forgotten already is
   // fine, so that an attempt that failed half-way can be repeated; else kNotFound.
   void forget(const Digest& digest);
@@ -101,9 +112,17 @@ class LabelStore {
   void for_each_label(const std::string& after,
                       const std::function<bool(const LabelCount&)>& visit) const;
   void rename_label(const std::string& from, const std::string& to);
+  // Gives the samples of a label, and what it means, to another, which is created as needed, and
+  // removes it; how many samples that were. kNotFound, kInvalidArgument.
+  std::size_t merge_label(const std::string& from, const std::string& into,
+                          std::string_view step = {});
   // Removes a label. kFailedPrecondition where samples carry it, unless with_samples: then those
   // that carry no other label are forgotten (as forget() does), and returned.
-  std::vector<Digest> remove_label(const std::string& name, bool with_samples = false);
+  std::vector<Digest> remove_label(const std::string& name, bool with_samples = false,
+                                   std::string_view step = {});
+  // Takes back what was done last (label_journal.h), but for what is forgotten: that does not come
+  // back. Samples that were added are forgotten, as forget() does. kFailedPrecondition: nothing.
+  UndoneStep undo();
 
   [[nodiscard]] Reconciliation reconciliation() const;
   // Replaces the map of one local label, which is created as needed; empty removes the entry.
@@ -128,7 +147,7 @@ class LabelStore {
                      std::optional<Split> split, std::string_view name,
                      std::span<const std::int64_t> labels);
   AddedSample add_known(const SampleRecord& present, std::span<const std::string> labels,
-                        std::string_view name);
+                        std::string_view name, std::string_view step);
   Split choose_split(const Digest& digest, std::span<const std::int64_t> labels) const;
   void attach(std::int64_t sample, std::span<const std::int64_t> labels);
   void hold_one_out(std::int64_t label);
@@ -137,10 +156,21 @@ class LabelStore {
   std::vector<SceneMember> known_likenesses() const;
   std::map<std::int64_t, std::optional<Likeness>> note_likenesses(
       std::span<const SampleLikeness> samples);
+  std::int64_t begin_step(std::string_view kind, std::string_view name);
+  void note_labels(std::int64_t step, std::span<const std::string> names);
+  void undo_rename(const LabelStep& step);
+  std::optional<std::vector<std::string>> globals_of(const std::string& label) const;
+  void set_globals(std::int64_t label, std::span<const std::string> globals);
+  std::vector<Digest> carriers_of(std::int64_t label) const;
+  bool set_labels(std::int64_t step, const Digest& digest, std::span<const std::string> names);
+  bool put_labels(const Digest& digest, std::span<const std::string> names);
+  std::int64_t make_newest(std::int64_t sample, Split split);
+  void forget_sample(const Digest& digest);
+  void remove_if_bare(const std::string& label);
+  static std::int64_t now_seconds();
   void settle_side(std::int64_t scene);
   void move_scene(std::int64_t scene, Split side);
   std::vector<std::int64_t> labels_of_scene(std::int64_t scene) const;
-  void forget_rows(std::string_view where, std::optional<Digest> digest);
   void wipe();
   bool is_here(const Digest& digest) const;
   std::optional<SampleRecord> find_row(const Digest& digest) const;
@@ -156,6 +186,7 @@ class LabelStore {
   SampleFiles files_;
   mutable std::mutex mutex_;  // guards database_
   mutable Database database_;
+  LabelJournal journal_{database_};
 };
 
 }  // namespace moil::data

@@ -44,15 +44,14 @@ void LabelStore::for_each_label(const std::string& after,
   }
 }
 
-void LabelStore::relabel(const Digest& digest, std::span<const std::string> labels) {
+void LabelStore::relabel(const Digest& digest, std::span<const std::string> labels,
+                         std::string_view step) {
   const auto names = checked_label_names(labels);
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  const std::int64_t sample = sample_id(digest);
-  const auto before = label_ids_of(sample);
-  Statement(database_, "DELETE FROM sample_labels WHERE sample_id = ?").bind(sample).run();
-  attach(sample, label_ids(names));
-  for (const std::int64_t label : before) hold_one_out(label);
+  const std::int64_t noted = begin_step("relabel", step);
+  note_labels(noted, names);
+  set_labels(noted, digest, names);
   transaction.commit();
 }
 
@@ -65,11 +64,15 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
   if (taken.bind(name).bind(label).step()) {
     throw Error(ErrorCode::kAlreadyExists, "there is a label '" + name + "' already");
   }
+  const std::string old_name = normal(from);
+  if (name == old_name) return;
+  note_labels(begin_step("rename", {}), std::vector{old_name, name});
   Statement(database_, "UPDATE labels SET name = ? WHERE id = ?").bind(name).bind(label).run();
   transaction.commit();
 }
 
-std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples) {
+std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples,
+                                             std::string_view step) {
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
   const std::int64_t label = existing_label_id(normal(name));
@@ -80,12 +83,19 @@ std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_
                 "the label '" + name + "' has " + std::to_string(carried) +
                     " samples; relabel or forget them, or remove it with its samples");
   }
-  Statement(database_, "DELETE FROM sample_labels WHERE label_id = ?").bind(label).run();
-  constexpr const char* kBare = "id NOT IN (SELECT sample_id FROM sample_labels)";
+  const std::int64_t noted = begin_step("rm", step);
+  note_labels(noted, std::vector{normal(name)});
   std::vector<Digest> forgotten;
-  Statement bare(database_, std::string("SELECT digest FROM samples WHERE ") + kBare);
-  while (bare.step()) forgotten.push_back(Digest::from_bytes(bare.blob(0)));
-  forget_rows(kBare, {});
+  for (const Digest& digest : carriers_of(label)) {
+    auto labels = labels_of(sample_id(digest));
+    std::erase(labels, normal(name));
+    if (labels.empty()) {
+      forget_sample(digest);
+      forgotten.push_back(digest);
+    } else {
+      set_labels(noted, digest, labels);
+    }
+  }
   Statement(database_, "DELETE FROM labels WHERE id = ?").bind(label).run();
   transaction.commit();
   wipe();
@@ -111,9 +121,7 @@ void LabelStore::set_reconciliation(const std::string& label,
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
   const std::int64_t id = label_ids(local).front();
-  Statement(database_, "DELETE FROM reconciliation WHERE label_id = ?").bind(id).run();
-  Statement insert(database_, "INSERT INTO reconciliation VALUES (?, ?)");
-  for (const auto& global : globals) insert.bind(id).bind(global).run();
+  set_globals(id, globals);
   transaction.commit();
 }
 
@@ -128,7 +136,9 @@ StoreCounts LabelStore::counts() const {
   const auto number = [&](const char* sql) {
     return static_cast<std::uint64_t>(database_.number(sql));
   };
-  return {number("SELECT count(*) FROM labels"), number("SELECT count(*) FROM samples")};
+  return {number("SELECT count(*) FROM labels"), number("SELECT count(*) FROM samples"),
+          number("SELECT count(*) FROM samples WHERE id NOT IN (SELECT sample_id FROM "
+                 "sample_labels)")};
 }
 
 std::int64_t LabelStore::count(const char* sql, std::int64_t id) const {

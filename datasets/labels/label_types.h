@@ -28,10 +28,11 @@ struct LabelCount {
 
 struct StoreCounts {
   std::uint64_t labels = 0, samples = 0;
+  std::uint64_t unlabelled = 0;  // of the samples
 };
 
 struct SampleRecord {
-  std::int64_t id = 0;  // grows with every sample that is added
+  std::int64_t id = 0;  // grows with every sample that is added, or gets its first label
   Digest digest;
   std::string name;  // of the file, as the user gave it; empty where it is not known
   std::string media_type;
@@ -40,7 +41,7 @@ struct SampleRecord {
   Split split = Split::kTrain;
   std::int64_t scene = 0;     // samples that share it look alike; 0: it is of a scene of its own
   bool is_looked_at = false;  // what it looks like is known, or that this cannot be known
-  std::vector<std::string> labels;  // sorted
+  std::vector<std::string> labels;  // sorted; none: nobody has said what it is
 };
 
 struct SampleLikeness {
@@ -51,6 +52,7 @@ struct SampleLikeness {
 struct SampleQuery {
   std::optional<std::string> label;
   std::optional<Split> split;
+  std::optional<bool> labelled;
   std::int64_t after_id = 0;  // the last id of the page before
   std::size_t limit = 100;
 };
@@ -59,6 +61,16 @@ struct AddedSample {
   Digest digest;
   Split split = Split::kTrain;
   bool is_new = false;  // false: the same content was there already, with these labels
+};
+
+// What undo() did.
+struct UndoneStep {
+  std::string kind;                 // "add", "assign", "relabel", "rename", "merge", "rm"
+  std::int64_t at = 0;              // when that was done, seconds since 1970
+  std::vector<std::string> labels;  // that it had to do with
+  std::size_t restored = 0;         // samples that have the labels again that they had
+  std::size_t forgotten = 0;        // samples that it had added
+  std::size_t left = 0;             // steps that can be undone still
 };
 
 // A sample that the store no longer has, of which others still may have something.

@@ -103,6 +103,28 @@ constexpr Migration kMigrations[] = {
     CREATE INDEX samples_by_scene ON samples (scene) WHERE scene <> 0;
     PRAGMA user_version = 3;
     )sql"},
+    {R"sql(
+    CREATE TABLE steps (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      at INTEGER NOT NULL,               -- seconds since 1970
+      kind TEXT NOT NULL,
+      name TEXT NOT NULL                 -- the client's; empty: a call of its own
+    ) STRICT;
+    CREATE TABLE step_samples (
+      step_id INTEGER NOT NULL REFERENCES steps (id) ON DELETE CASCADE,
+      digest BLOB NOT NULL CHECK (length(digest) = 16),
+      labels TEXT,                       -- before, a name a line; NULL: it was not there
+      PRIMARY KEY (step_id, digest)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX step_samples_by_digest ON step_samples (digest);
+    CREATE TABLE step_labels (
+      step_id INTEGER NOT NULL REFERENCES steps (id) ON DELETE CASCADE,
+      name TEXT NOT NULL,
+      globals TEXT,                      -- before, a name a line; NULL: it was not there
+      PRIMARY KEY (step_id, name)
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 4;
+    )sql"},
 };
 static_assert(std::size(kMigrations) == kLabelSchemaVersion);
 

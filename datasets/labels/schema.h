@@ -4,13 +4,14 @@
 //   version 2  samples.name; forgetting: samples of which something may be left outside this store;
 //              labels have their normal names (text.h), of which two may have become one
 //   version 3  samples.likeness, scene, used
+//   version 4  steps, step_samples, step_labels: what can be undone; samples may have no label
 #pragma once
 
 #include "base/sqlite/database.h"
 
 namespace moil::data {
 
-inline constexpr int kLabelSchemaVersion = 3;
+inline constexpr int kLabelSchemaVersion = 4;
 
 // Brings the database to kLabelSchemaVersion, each version in its own transaction: a migration that
 // fails leaves the data as they were. kUnimplemented where the file is of a newer version.

@@ -8,6 +8,7 @@ LabelDataset::LabelDataset(const LabelStore& store, const Kind& kind) : store_(s
   std::vector<SampleRecord> samples;
   std::map<std::string, ClassId> ids;
   store.for_each_sample({}, [&](const SampleRecord& sample) {
+    if (sample.labels.empty()) return;
     if (!kind.takes(sample.media_type)) {
       ++passed_over_[sample.media_type];
       return;

@@ -1,4 +1,4 @@
-// D_L as a dataset: the samples of a kind in a label store, as they were at the time of
+// D_L as a dataset: the labelled samples of a kind in a label store, as they were at the time of
 // construction.
 //
 // Classes are the labels that a sample carries, sorted by name; samples are in the order in which

@@ -207,6 +207,49 @@ TEST_F(Labels, Map) {
   EXPECT_TRUE(call("label.map", {{"label", "tabby"}, {"global", Json::array()}})["map"].empty());
 }
 
+TEST_F(Labels, UnlabelledSamplesGetALabelSeveralAtOnce) {
+  std::vector<std::string> digests;
+  for (const char* content : {"one", "two", "three"})
+    digests.push_back(call(
+        "label.add",
+        {{"samples", {{{"content", encode_base64(photo(content))}}}}})["samples"][0]["digest"]);
+  EXPECT_EQ(call("label.list", Json::object())["unlabelled"], 3);
+  const Json page = call("label.samples", {{"unlabelled", true}, {"limit", 2}});
+  EXPECT_EQ(page["samples"].size(), 2U);
+  EXPECT_EQ(
+      call("label.samples", {{"unlabelled", true}, {"after", page["next"]["after"]}})["samples"]
+          .size(),
+      1U);
+  const Json two = {digests[0], digests[1]};
+  EXPECT_EQ(call("label.assign", {{"samples", two}, {"label", "cat"}})["changed"], 2);
+  EXPECT_EQ(call("label.list", Json::object())["unlabelled"], 1);
+  EXPECT_EQ(call("label.samples", {{"unlabelled", false}})["samples"].size(), 2U);
+  EXPECT_EQ(
+      error_of("label.assign", {{"samples", {digests[2], std::string(32, '0')}}, {"label", "cat"}}),
+      "not_found");
+  EXPECT_EQ(error_of("label.assign", {{"samples", {digests[2]}}}), "invalid_argument");
+  EXPECT_EQ(error_of("label.assign", {{"samples", Json::array()}, {"label", "cat"}}),
+            "invalid_argument");
+  EXPECT_EQ(call("label.undo", Json::object())["restored"], 2);
+  EXPECT_EQ(call("label.list", Json::object())["unlabelled"], 3);
+}
+
+TEST_F(Labels, AStepIsUndoneAsAWhole) {
+  for (const char* content : {"one", "two"})
+    call("label.add", {{"labels", {"cat"}},
+                       {"step", "import 7"},
+                       {"samples", {{{"content", encode_base64(photo(content))}}}}});
+  add("dog", "three");
+  EXPECT_EQ(call("label.merge", {{"from", "dog"}, {"into", "cat"}})["changed"], 1);
+  EXPECT_EQ(call("label.undo", Json::object())["undone"], "merge");
+  EXPECT_EQ(call("label.undo", Json::object())["forgotten"], 1);
+  const Json undone = call("label.undo", Json::object());
+  EXPECT_EQ(undone["forgotten"], 2);
+  EXPECT_EQ(undone["left"], 0);
+  EXPECT_TRUE(call("label.samples", Json::object())["samples"].empty());
+  EXPECT_EQ(error_of("label.undo", Json::object()), "failed_precondition");
+}
+
 TEST_F(Labels, ForgetTakesTheFeatureMapsAlong) {
   const std::string digest = add("cat", "one")["digest"];
   const cache::ModelId model = cache::model_id("backbone", "pixels");

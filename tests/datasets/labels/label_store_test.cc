@@ -285,7 +285,9 @@ TEST_F(LabelStoreTest, ReconciliationFollowsTheLabel) {
 }
 
 TEST_F(LabelStoreTest, BadInputIsRefused) {
-  expect_error(ErrorCode::kInvalidArgument, {"needs a label"}, [&] { add("a", {}); });
+  expect_error(ErrorCode::kInvalidArgument, {"needs a label"},
+               [&] { store().relabel(add("r", {"a"}).digest, {}); });
+  store().remove_label("a", true);
   expect_error(ErrorCode::kInvalidArgument, {"empty"}, [&] { add("a", {""}); });
   expect_error(ErrorCode::kInvalidArgument, {"control character"}, [&] { add("a", {"a\nb"}); });
   expect_error(ErrorCode::kInvalidArgument, {"control character"},

@@ -1,0 +1,99 @@
+// label.assign, merge, undo: what changes several samples at once, and takes it back. On the
+// background thread; what undo forgets elsewhere is the loop's (service/forgetting.h).
+#include "daemon/methods/digest_list.h"
+#include "daemon/methods/label_steps.h"
+#include "daemon/methods/methods.h"
+#include "daemon/methods/no_params.h"
+#include "daemon/service/service.h"
+#include "daemon/state/canary_store.h"
+
+namespace moil::daemon {
+namespace {
+
+constexpr std::size_t kMostAssigned = 10'000;
+
+struct AssignParams {
+  std::vector<std::string> samples;  // digests
+  std::optional<std::string> label;
+  std::string step;
+};
+
+const Fields<AssignParams>& fields_of(const AssignParams*) {
+  static const Fields<AssignParams> table = {
+      field("samples", &AssignParams::samples, Need::kRequired),
+      field("label", &AssignParams::label, Need::kRequired),
+      field("step", &AssignParams::step, Need::kOptional, check_step),
+  };
+  return table;
+}
+
+// As label.relabel: what it corrects counts for the versions that are held against new labels.
+void assign(Service& service, const Call& call, const Responder& responder) {
+  const auto params = read_fields<AssignParams>(call.params, "the parameters of label.assign");
+  const auto samples =
+      checked_digests(params.samples, kMostAssigned, "samples", "the parameters of label.assign");
+  const auto client = call.client.lock();
+  if (!client) return;
+  const auto note = [&service, samples, responder](Json reply, const RpcError* error) {
+    if (error != nullptr) return responder.error(*error);
+    CanaryStore store(service.database);
+    for (const data::Digest& digest : samples) store.corrected(digest);
+    responder.result(std::move(reply));
+  };
+  answer_in_background(
+      service.background, Responder(note, client->lane()), [&service, params, samples] {
+        std::vector<std::string> labels;
+        if (params.label) labels = data::checked_label_names(std::span(&*params.label, 1));
+        const std::size_t changed = service.labels.assign(samples, labels, params.step);
+        return Json{{"label", labels.empty() ? Json() : Json(labels.front())},
+                    {"changed", changed}};
+      });
+}
+
+struct MergeParams {
+  std::string from, into, step;
+};
+
+const Fields<MergeParams>& fields_of(const MergeParams*) {
+  static const Fields<MergeParams> table = {
+      field("from", &MergeParams::from, Need::kRequired),
+      field("into", &MergeParams::into, Need::kRequired),
+      field("step", &MergeParams::step, Need::kOptional, check_step),
+  };
+  return table;
+}
+
+Json merge(data::LabelStore& store, const Call& call) {
+  const auto params = read_fields<MergeParams>(call.params, "the parameters of label.merge");
+  const std::size_t changed = store.merge_label(params.from, params.into, params.step);
+  return {{"label", data::checked_label_names(std::span(&params.into, 1)).front()},
+          {"changed", changed}};
+}
+
+void undo(Service& service, const Call& call, const Responder& responder) {
+  (void)read_fields<NoParams>(call.params, "the parameters of label.undo");
+  const auto rows = [&service] {
+    const data::UndoneStep undone = service.labels.undo();
+    return Json{{"undone", undone.kind},         {"at", utc_text(undone.at * 1000)},
+                {"labels", undone.labels},       {"restored", undone.restored},
+                {"forgotten", undone.forgotten}, {"left", undone.left}};
+  };
+  service.forgetting.start(rows, responder);
+}
+
+}  // namespace
+
+MethodTable label_step_methods(Service& s) {
+  return {
+      {"label.assign", "0.2", Role::kLabel, "give samples a label, or none",
+       Method::Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { assign(s, call, responder); }},
+      {"label.merge", "0.2", Role::kLabel, "give a label's samples to another label",
+       Method::Where::kBackground, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
+      {"label.undo", "0.2", Role::kLabel, "take back the last change of labels",
+       Method::Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { undo(s, call, responder); }},
+  };
+}
+
+}  // namespace moil::daemon
