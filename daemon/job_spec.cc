@@ -198,7 +198,7 @@ const Fields<ScheduleSpec>& fields_of(const ScheduleSpec*) {
 const Fields<TrainSpec>& fields_of(const TrainSpec*) {
   static const Fields<TrainSpec> table = {
       field("method", &TrainSpec::method),
-      field("epochs", &TrainSpec::epochs, Need::kOptional, between(1, 100000)),
+      field("epochs", &TrainSpec::epochs, Need::kOptional, between(0, 100000)),
       field("batch", &TrainSpec::batch, Need::kOptional, between(1, 65536)),
       field("optimizer", &TrainSpec::optimizer),
       field("schedule", &TrainSpec::schedule),
@@ -379,6 +379,13 @@ void check_choosers(const JobSpec& spec, Complaints& complaints) {
                    name + " makes many plans, and swap is timed for one: it may be auto or off");
 }
 
+void check_epochs(const JobSpec& spec, Complaints& complaints) {
+  if (spec.train.epochs > 0) return;
+  if (spec.elastic) complaints.add("/elastic", "nothing trains in 0 epochs; leave it out");
+  if (spec.deadline_seconds)
+    complaints.add("/deadline_seconds", "nothing trains in 0 epochs; leave it out");
+}
+
 }  // namespace
 
 JobSpec job_spec_from_json(const Json& document) {
@@ -395,6 +402,7 @@ FieldErrors check_job(const JobSpec& spec) {
   check_optimizer(spec.train.optimizer, complaints);
   check_schedule(spec.train.schedule, complaints);
   check_choosers(spec, complaints);
+  check_epochs(spec, complaints);
   return complaints.take();
 }
 

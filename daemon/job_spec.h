@@ -93,7 +93,7 @@ enum class TrainingMethod {
 
 struct TrainSpec {
   TrainingMethod method = TrainingMethod::kFull;
-  int epochs = 10;
+  int epochs = 10;  // 0: nothing trains; rows of new labels are imprinted
   int batch = 32;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;

@@ -7,7 +7,8 @@
 
 namespace moil::daemon {
 
-inline constexpr std::array<std::string_view, 5> kModelFiles = {
-    "model.json", "weights.safetensors", "labels.json", "preprocessing.json", "task.json"};
+inline constexpr std::array<std::string_view, 7> kModelFiles = {
+    "model.json", "weights.safetensors", "labels.json",   "preprocessing.json",
+    "task.json",  "calibration.json",    "imprinted.json"};
 
 }  // namespace moil::daemon

@@ -12,10 +12,10 @@
 namespace moil::daemon {
 
 EnumNames<Stage> enum_names(Stage) {
-  return {{Stage::kScenes, "scenes"},   {Stage::kMix, "mix"},     {Stage::kChoose, "choose"},
-          {Stage::kMeasure, "measure"}, {Stage::kCache, "cache"}, {Stage::kDistill, "distill"},
-          {Stage::kProfile, "profile"}, {Stage::kTrain, "train"}, {Stage::kJudge, "judge"},
-          {Stage::kPromote, "promote"}};
+  return {{Stage::kScenes, "scenes"},   {Stage::kMix, "mix"},         {Stage::kChoose, "choose"},
+          {Stage::kMeasure, "measure"}, {Stage::kCache, "cache"},     {Stage::kDistill, "distill"},
+          {Stage::kImprint, "imprint"}, {Stage::kProfile, "profile"}, {Stage::kTrain, "train"},
+          {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}};
 }
 
 const Fields<WithdrawnWeights>& fields_of(const WithdrawnWeights*) {

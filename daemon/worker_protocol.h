@@ -94,6 +94,7 @@ enum class Stage {
   kMeasure,
   kCache,
   kDistill,
+  kImprint,
   kProfile,
   kTrain,
   kJudge,

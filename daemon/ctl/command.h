@@ -45,6 +45,7 @@ void add_schedule_commands(CLI::App& app, Action& chosen);
 void add_logs_command(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
+void add_learn_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
 void add_label_commands(CLI::App& app, Action& chosen);
 void add_model_commands(CLI::App& app, Action& chosen);

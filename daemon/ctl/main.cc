@@ -20,8 +20,9 @@ int run(int argc, char** argv) {
   app.fallthrough();
   for (const auto group :
        {add_job_commands, add_schedule_commands, add_logs_command, add_plan_command,
-        add_report_command, add_predict_command, add_label_commands, add_model_commands,
-        add_cache_commands, add_room_commands, add_system_commands, add_doctor_command}) {
+        add_report_command, add_predict_command, add_learn_command, add_label_commands,
+        add_model_commands, add_cache_commands, add_room_commands, add_system_commands,
+        add_doctor_command}) {
     group(app, chosen);
   }
   manual::add_manual(app);

@@ -45,6 +45,10 @@ void print_table(Console& console, const Json& predictions) {
       rows.push_back({file, cell(found["name"]), formatted(found["value"], "%.6g")});
       file.clear();
     }
+    if (image.value("not_sure", false)) {
+      rows.push_back({file, "not sure; perhaps", ""});
+      file.clear();
+    }
     for (const Json& found : image.value("top", Json::array())) {
       rows.push_back({file, cell(found["label"]), percent(found["probability"])});
       file.clear();

@@ -67,8 +67,8 @@ Rows trained_rows(const Json& details) {
 }
 
 std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages) {
-  const std::vector<std::string> known{"scenes",  "mix",   "measure", "profile", "cache",
-                                       "distill", "train", "judge",   "promote"};
+  const std::vector<std::string> known{"scenes",  "mix",     "measure", "profile", "cache",
+                                       "distill", "imprint", "train",   "judge",   "promote"};
   std::vector<std::pair<std::string, double>> found;
   const auto add = [&](const std::string& stage, const Json& seconds) {
     if (seconds.is_number()) found.emplace_back(stage, seconds.get<double>());

@@ -53,12 +53,18 @@ void print_result(Console& console, const Json& job) {
            quality_text(result.value(which + "_after", Json()), result);
   };
   const std::string metric = result.value("metric", "accuracy");
-  console.table({{"model", cell(job["model"]) + " version " + cell(job["version"])},
-                 {"global " + metric, pair("global")},
-                 {"local " + metric, pair("local")},
-                 {"epochs", cell(result.value("epochs", Json()))},
-                 {"time", duration_text(result.value("seconds", 0.0))},
-                 {"verdict", cell(result.value("reason", Json()))}});
+  std::vector<std::vector<std::string>> rows{
+      {"model", cell(job["model"]) + " version " + cell(job["version"])}};
+  if (const Json imprinted = result.value(Json::json_pointer("/details/imprinted"), Json());
+      imprinted.is_object())
+    rows.push_back({"new labels", cell(imprinted["labels"].size()) + ", of " +
+                                      cell(imprinted["samples"]) + " samples"});
+  rows.insert(rows.end(), {{"global " + metric, pair("global")},
+                           {"local " + metric, pair("local")},
+                           {"epochs", cell(result.value("epochs", Json()))},
+                           {"time", duration_text(result.value("seconds", 0.0))},
+                           {"verdict", cell(result.value("reason", Json()))}});
+  console.table(rows);
 }
 
 int watch_job(Session& session, std::int64_t id) {

@@ -51,4 +51,21 @@ void with_pack(Service& service, const JobSpec& spec, const std::string& pointer
                                      go_on, hung);
 }
 
+void submit_job(Service& service, const JobSpec& spec, bool now, const std::string& pointer,
+                const Responder& responder, const Json& more) {
+  const auto queue = [&service, spec, now, responder, more](std::exception_ptr refusal) {
+    try {
+      if (refusal) std::rethrow_exception(refusal);
+      Json reply = {{"id", service.jobs.submit(spec, now)}, {"state", "queued"}};
+      service.scheduler.wake();
+      reply.update(more);
+      responder.result(reply);
+    } catch (...) {
+      responder.error(rpc_error(std::current_exception()));
+    }
+  };
+  with_pack(service, spec, pointer, responder,
+            [&service, spec, queue] { service.planner.check(spec, queue); });
+}
+
 }  // namespace moil::daemon

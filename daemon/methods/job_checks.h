@@ -17,4 +17,9 @@ class Service;
 void with_pack(Service& service, const JobSpec& spec, const std::string& pointer,
                const Responder& responder, std::function<void()> rest);
 
+// The same; then a worker plans the job, and it is queued. Answers {"id", "state"} and what
+// `more` has, or what is wrong with it.
+void submit_job(Service& service, const JobSpec& spec, bool now, const std::string& pointer,
+                const Responder& responder, const Json& more = Json::object());
+
 }  // namespace moil::daemon

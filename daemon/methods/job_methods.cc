@@ -28,24 +28,9 @@ const Fields<SubmitParams>& fields_of(const SubmitParams*) {
   return table;
 }
 
-void queue(Service& service, const SubmitParams& params, const Responder& responder) {
-  try {
-    const std::int64_t id = service.jobs.submit(params.job, params.now);
-    service.scheduler.wake();
-    responder.result({{"id", id}, {"state", "queued"}});
-  } catch (...) {
-    responder.error(rpc_error(std::current_exception()));
-  }
-}
-
 void submit(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<SubmitParams>(call.params, "the job description");
-  with_pack(service, params.job, "/job", responder, [&service, params, responder] {
-    service.planner.check(params.job, [&service, params, responder](std::exception_ptr refusal) {
-      if (refusal) return responder.error(rpc_error(refusal));
-      queue(service, params, responder);
-    });
-  });
+  submit_job(service, params.job, params.now, "/job", responder);
 }
 
 // --- job.plan -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ MethodTable model_methods(Service& service);
 MethodTable model_life_methods(Service& service);
 MethodTable cache_methods(Service& service);
 MethodTable system_methods(Service& service);
+MethodTable learn_methods(Service& service);
 MethodTable room_methods(Service& service);
 MethodTable all_methods(Service& service);
 

@@ -15,6 +15,8 @@ namespace {
 
 using Labels = std::set<data::ClassId>;
 
+constexpr const char* kOneOfSeveral = "softmax_cross_entropy";
+
 bool says(const std::vector<std::uint32_t>& said, data::ClassId label) {
   return std::ranges::find(said, label) != said.end();
 }
@@ -54,6 +56,7 @@ class Judging {
     targets_ = task_.targets(
         mix.classes,
         static_cast<std::size_t>(head_.network().output_info(0).dims.elements_per_sample()));
+    calibrates_ = task_.outputs_are_labels() && task_.loss(judged.head).type == kOneOfSeveral;
   }
 
   Judgement run() {
@@ -64,6 +67,7 @@ class Judging {
     each_of(mix_.global_validation, [&](std::int64_t sample, auto output, auto target) {
       global->add(output, target);
       count(found.global_right, mix_.global_validation, sample, task_.said(output, head_.form()));
+      calibrate(Calibrator::Side::kGlobal, mix_.global_validation, sample, output);
       if (compares) compared.add(output, target);
     });
     each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
@@ -73,10 +77,12 @@ class Judging {
         plain->add(output, target);
       found.local_said.push_back(task_.said(output, head_.form()));
       count(found.local_right, mix_.local_validation, sample, found.local_said.back());
+      calibrate(Calibrator::Side::kLocal, mix_.local_validation, sample, output);
     });
     if (!mix_.global_validation.empty()) found.global = global->scores();
     if (!mix_.local_validation.empty())
       found.local = compares ? compared.scores() : plain->scores();
+    if (calibrates_) found.calibration = calibrator_.result();
     return found;
   }
 
@@ -90,6 +96,12 @@ class Judging {
       right.right += says(said, label) ? 1 : 0;
     }
   }
+  void calibrate(Calibrator::Side side, const std::vector<data::MixedSample>& samples,
+                 std::int64_t sample, std::span<const float> output) {
+    if (!calibrates_) return;
+    const auto& labels = samples.at(static_cast<std::size_t>(sample)).labels;
+    calibrator_.add(side, output, head_.form(), labels);
+  }
   void each_of(const std::vector<data::MixedSample>& samples, const EachSample& each) {
     for_each_sample(samples, *targets_, reader_, head_.network(), each);
   }
@@ -99,6 +111,8 @@ class Judging {
   FeatureReader& reader_;
   HeadNetwork head_;
   std::unique_ptr<Targets> targets_;
+  bool calibrates_ = false;
+  Calibrator calibrator_;
 };
 
 }  // namespace

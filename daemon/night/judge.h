@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "daemon/night/calibration.h"
 #include "daemon/night/feature_source.h"
 #include "daemon/night/guard.h"
 #include "daemon/night/model_weights.h"
@@ -25,6 +26,7 @@ struct Judgement {
   std::vector<std::vector<std::uint32_t>> local_said;  // the labels that each local sample got
   // Where outputs are labels.
   std::map<data::ClassId, Right> global_right, local_right;
+  std::optional<Calibration> calibration;  // where the outputs are one of several classes
 
   std::optional<double> headline_global() const { return headline(global); }
   std::optional<double> headline_local() const { return headline(local); }

@@ -1,5 +1,6 @@
 #include "daemon/night/model_folder.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -39,6 +40,27 @@ std::vector<std::string> read_labels(const std::filesystem::path& path) {
     }
   }
   return labels;
+}
+
+std::optional<Calibration> read_calibration(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    return calibration_from_json(read_json(path));
+  } catch (const Error& e) {
+    throw Error(e.code(), path.string() + ": " + e.what());
+  }
+}
+
+std::vector<std::string> read_imprinted(const std::filesystem::path& path,
+                                        const std::vector<std::string>& labels) {
+  if (!std::filesystem::exists(path)) return {};
+  std::vector<std::string> imprinted = read_labels(path);
+  for (const std::string& name : imprinted) {
+    if (std::ranges::find(labels, name) == labels.end())
+      throw Error(ErrorCode::kBadData,
+                  path.string() + " names \"" + name + "\", which is none of the model's labels");
+  }
+  return imprinted;
 }
 
 // By their dims, which is all that is checked of weights that stay in their file.
@@ -123,6 +145,8 @@ StoredModel open_parts(const std::filesystem::path& folder) {
   model.labels = read_labels(folder / "labels.json");
   model.kind = data::kind_from_json(read_json(folder / "preprocessing.json"));
   model.task = read_task(folder / "task.json");
+  model.calibration = read_calibration(folder / "calibration.json");
+  model.imprinted = read_imprinted(folder / "imprinted.json", model.labels);
   check_weights_file(model.description, without_data(model.weights.shapes()), folder);
   return model;
 }
@@ -144,6 +168,8 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
   bundle.labels = std::move(model.labels);
   bundle.kind = std::move(model.kind);
   bundle.task = std::move(model.task);
+  bundle.calibration = model.calibration;
+  bundle.imprinted = std::move(model.imprinted);
   check_weights_file(bundle.description, bundle.weights, folder);
   fold_classifier_norm(bundle.description, bundle.weights);
   check_fit(bundle, folder);
@@ -174,10 +200,17 @@ void write_rest(const std::filesystem::path& folder, const Model& model) {
   write_file_atomic(folder / "preprocessing.json", model.kind->to_json().dump(1) + "\n");
   if (model.task->name() != "classify")
     write_file_atomic(folder / "task.json", model.task->to_json().dump(1) + "\n");
+  if (model.calibration) write_calibration(folder, *model.calibration);
+  if (!model.imprinted.empty())
+    write_file_atomic(folder / "imprinted.json", nlohmann::json(model.imprinted).dump(1) + "\n");
   sync_folder(folder);
 }
 
 }  // namespace
+
+void write_calibration(const std::filesystem::path& folder, const Calibration& calibration) {
+  write_file_atomic(folder / "calibration.json", to_json(calibration).dump(1) + "\n");
+}
 
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle) {
   make_folder(folder);

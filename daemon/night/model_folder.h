@@ -6,12 +6,17 @@
 //   task.json            what the outputs are for (engine/train/task.h); a classifier has none
 //   preprocessing.json   what its samples are and what is done to them first
 //   (datasets/kinds/kind.h)
+//   calibration.json     what its probabilities mean (calibration.h); may be missing
+//   imprinted.json       ["our cat", ...]: labels whose rows were imprinted and not trained since
+//   (imprint.h); none where it is missing
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/night/calibration.h"
 #include "daemon/night/model_weights.h"
 #include "datasets/kinds/kind.h"
 #include "engine/graph/model_description.h"
@@ -25,6 +30,8 @@ struct ModelBundle {
   std::vector<std::string> labels;
   data::KindPtr kind;
   TaskPtr task = classify_task();
+  std::optional<Calibration> calibration;
+  std::vector<std::string> imprinted;  // of the labels
 };
 
 // One whose weights stay in their file until they are asked for.
@@ -34,6 +41,8 @@ struct StoredModel {
   std::vector<std::string> labels;
   data::KindPtr kind;
   TaskPtr task = classify_task();
+  std::optional<Calibration> calibration;
+  std::vector<std::string> imprinted;
 };
 
 // The model outlives it.
@@ -56,6 +65,9 @@ void write_model_folder(const std::filesystem::path& folder, const ModelBundle& 
 // The same of weights that are asked for one after the other, those that the model has.
 void write_model_folder(const std::filesystem::path& folder, const StoredModel& model,
                         const std::function<NamedTensor(const std::string& weight)>& read);
+
+// Beside what a model's folder has already; durable.
+void write_calibration(const std::filesystem::path& folder, const Calibration& calibration);
 
 // Of the weights, in memory.
 [[nodiscard]] std::size_t weight_bytes(const WeightMap& weights);

@@ -25,12 +25,11 @@ struct NightData::Readers {
 };
 
 NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
-                     const data::Kind& kind)
-    : readers_(std::make_unique<Readers>(layout.labels())),
-      kind_(kind),
-      labels_(spec.local.labels) {
+                     const StoredModel& model)
+    : readers_(std::make_unique<Readers>(layout.labels())), kind_(*model.kind) {
+  if (spec.local.labels) choice_ = labels_of(spec, model);
   open_local();
-  at_field("/global/pack", [&] { open_pack(spec.global.pack, kind); });
+  at_field("/global/pack", [&] { open_pack(spec.global.pack, kind_); });
   reconciliation_ = readers_->store.reconciliation();
   origins_.global_samples = readers_->images.get();
   origins_.global_features = readers_->features.get();
@@ -38,9 +37,16 @@ NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& s
 
 NightData::~NightData() = default;
 
+NightData::Choice NightData::labels_of(const daemon::JobSpec& spec, const StoredModel& model) {
+  Choice choice{*spec.local.labels, {}};
+  if (spec.train.epochs > 0) return choice;
+  for (const std::string& label : model.labels) choice.where_there.push_back(data::normal(label));
+  return choice;
+}
+
 void NightData::open_local() {
   readers_->labelled = std::make_unique<data::LabelDataset>(readers_->store, kind_);
-  if (labels_) choose(*labels_);
+  if (choice_) choose(*choice_);
   origins_.local_samples = readers_->labelled.get();
   if (readers_->chosen) origins_.local_samples = readers_->chosen.get();
 }
@@ -52,7 +58,8 @@ void NightData::look_again() {
 
 const data::LabelDataset& NightData::labelled() const { return *readers_->labelled; }
 
-void NightData::choose(const std::vector<std::string>& labels) {
+void NightData::choose(const Choice& choice) {
+  const std::vector<std::string>& labels = choice.labels;
   const auto& known = readers_->labelled->classes();
   std::vector<std::string> names;
   daemon::FieldErrors errors;
@@ -63,6 +70,10 @@ void NightData::choose(const std::vector<std::string>& labels) {
         {"/local/labels/" + std::to_string(i), daemon::unknown_message("label", labels[i], known)});
   }
   if (!errors.empty()) throw daemon::ValidationError("the job description", std::move(errors));
+  for (const std::string& name : choice.where_there) {
+    const bool is_there = std::ranges::find(known, name) != known.end();
+    if (is_there && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
   readers_->chosen = std::make_unique<data::ClassSubset>(*readers_->labelled, names);
 }
 

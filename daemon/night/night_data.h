@@ -18,10 +18,13 @@ class LabelDataset;
 namespace moil::night {
 
 // Opens both, the label store read-only (the daemon writes it). What is wrong with either is told
-// at the job's field (field_error.h). The kind outlives it.
+// at the job's field (field_error.h). The model outlives it.
 class NightData {
  public:
-  NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec, const data::Kind& kind);
+  // Of a job that trains nothing, the labels that the model knows are there beside those that the
+  // job names: what is learned must not be taken for them.
+  NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
+            const StoredModel& model);
   ~NightData();
 
   const data::Dataset& global() const;
@@ -56,14 +59,19 @@ class NightData {
   const std::map<std::string, std::uint64_t>& other_media() const;
 
  private:
+  // Labels that the job names, which must be there, and those that are taken where they are.
+  struct Choice {
+    std::vector<std::string> labels, where_there;
+  };
+  static Choice labels_of(const daemon::JobSpec& spec, const StoredModel& model);
   void open_local();
-  void choose(const std::vector<std::string>& labels);
+  void choose(const Choice& choice);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
 
   struct Readers;
   std::unique_ptr<Readers> readers_;
   const data::Kind& kind_;
-  const std::optional<std::vector<std::string>> labels_;
+  std::optional<Choice> choice_;  // where the job names labels
   Origins origins_;
   data::Reconciliation reconciliation_;
 };

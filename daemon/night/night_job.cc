@@ -38,6 +38,8 @@ void run_stages(NightContext& night) {
   judge.look_at_anchor();
   DistillStage distill(night, plan.model(), reader);
   distill.run();
+  ImprintStage imprint(night, plan, reader);
+  imprint.run();
   TrainStage train(night, plan, reader, distill.teacher());
   train.run();
   train.write_version();
@@ -47,7 +49,7 @@ void run_stages(NightContext& night) {
   auto refused = objection(night.spec.guard, judge.measured());
   if (!refused) refused = withdrawn_before(night.file, weights);
   choose.remember(!refused);
-  const NightStages stages{mix, choose, plan, cache, distill, train, judge, weights};
+  const NightStages stages{mix, choose, plan, cache, distill, imprint, train, judge, weights};
   promote(night, night_result(night, stages, refused));
 }
 

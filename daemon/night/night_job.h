@@ -1,4 +1,5 @@
-// One night's job from its file to a new model version: mix, cache, distill, train, judge, promote.
+// One night's job from its file to a new model version: mix, cache, distill, imprint, train, judge,
+// promote.
 //
 // Every stage can be killed at any moment; running the job again goes on from what the stage before
 // left in the job's folder and ends in the same weights. Runs in the worker process, one a process.

@@ -271,6 +271,45 @@ void grow(StoredModel& model, const std::vector<std::string>& classes, std::uint
   model.labels = classes;
 }
 
+// Where there is not the memory for it, a night begins with random rows.
+void plan_rows(NightModel& night, const NightPlanInput& input) {
+  night.imprint = plan_imprint(input.base, night.base_head, input.mix, input.spec);
+  if (!night.imprint) return;
+  night.imprint_bytes = night.imprint->bytes;
+  if (!night.imprint->front.layers.empty())
+    night.imprint_bytes += HeadNetwork(night.imprint->front, *night.trainer_kernels).peak_bytes();
+  const auto& budget = input.spec.memory.budget_bytes;
+  const bool cached = input.spec.cache.enabled && !night.backbone->is_identity();
+  if (!budget || input.spec.train.epochs == 0 ||
+      forecast_memory(night, cached).total() <= static_cast<std::size_t>(*budget))
+    return;
+  night.imprint.reset();
+  night.imprint_bytes = 0;
+}
+
+// What becomes of what is known of the model before the night.
+void plan_version(NightModel& night, const NightPlanInput& input) {
+  night.bundle.calibration.reset();
+  std::vector<std::string>& imprinted = night.bundle.imprinted;
+  if (night.trainer) imprinted.clear();
+  if (night.trainer || !night.imprint) return;
+  for (const data::ClassId row : night.imprint->rows) {
+    const std::string& label = input.mix.classes.at(row);
+    if (std::ranges::find(imprinted, label) == imprinted.end()) imprinted.push_back(label);
+  }
+}
+
+void require_rows(const NightModel& night, const NightPlanInput& input) {
+  if (night.imprint) return;
+  if (!input.base.task->outputs_are_labels() || !classifier_input(input.base.description))
+    throw field_error("/train/epochs",
+                      "with 0 epochs rows of new labels are made of samples, and this model's "
+                      "classifier has none that can be; give epochs, and they are trained");
+  throw field_error("/train/epochs",
+                    "with 0 epochs only labels that the model does not know yet are learned, and "
+                    "there is no training sample of one; label some (\"moilctl label add\")");
+}
+
 }  // namespace
 
 NightModel plan_night(const NightPlanInput& input) {
@@ -302,12 +341,15 @@ NightModel plan_night(const NightPlanInput& input) {
   night.judging_bytes += answers_bytes(night, input.mix);
   night.judges_while_training = spec.evaluate_every_epoch;
   night.known_samples = input.known_samples;
+  plan_rows(night, input);
+  if (spec.train.epochs == 0) require_rows(night, input);
   night.decoding_room = plan_decoding(night, input);
   const auto samples = static_cast<std::int64_t>(input.mix.train.size());
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());
   night.steps = samples / std::max<std::int64_t>(1, config.batch) * config.epochs;
   if (spec.elastic) night.elastic = elastic_config(*spec.elastic);
-  if (night.freeze.trained_units > 0) plan_trainer(night, input);
+  if (night.freeze.trained_units > 0 && spec.train.epochs > 0) plan_trainer(night, input);
+  plan_version(night, input);
   return night;
 }
 
@@ -382,7 +424,7 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   forecast.weights = night.bundle.weights.changed_bytes();
   forecast.caching = cached ? computing + mapped + kCacheWriter : 0;
   forecast.training = std::max(training_bytes(night), night.choosing_bytes) + source;
-  forecast.judging = night.judging_bytes + source;
+  forecast.judging = std::max(night.judging_bytes, night.imprint_bytes) + source;
   if (night.judges_while_training) forecast.judging += training_bytes(night);
   return forecast;
 }

@@ -11,6 +11,7 @@
 #include "daemon/job_spec.h"
 #include "daemon/night/backbone.h"
 #include "daemon/night/decoding.h"
+#include "daemon/night/imprint_plan.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/sampling/mix.h"
 #include "engine/device/measuring_time.h"
@@ -39,7 +40,9 @@ struct NightModel {
   ModelDescription base_head;  // the same of the model before the night
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
   std::unique_ptr<Backbone> backbone;
-  // Null where nothing trains (n = 0). Of elastic training, the plan of training everything.
+  std::optional<ImprintPlan> imprint;  // where rows are imprinted
+  // Null where nothing trains (n = 0, or no epochs). Of elastic training, the plan of training
+  // everything.
   std::unique_ptr<Trainer> trainer;
   std::optional<ElasticConfig> elastic;
   // Of elastic training; planned now, so that its kernels are among the choices that are recorded.
@@ -48,6 +51,7 @@ struct NightModel {
   TrainingMemory training_memory;
   std::size_t head_bytes = 0;     // of the head's weights
   std::size_t judging_bytes = 0;  // of the larger HeadNetwork
+  std::size_t imprint_bytes = 0;  // while rows are imprinted
   bool judges_while_training = false;
   std::size_t known_samples = 0;  // NightPlanInput's
   std::size_t decoding_room = 0;  // what decoding samples may take (decoding.h)

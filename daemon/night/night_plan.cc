@@ -24,7 +24,7 @@ class JobPlan {
       : layout_(layout),
         spec_(file.spec),
         base_(open_model_folder(layout.version(spec_.model, file.base_version))),
-        data_(layout, file.spec, *base_.kind) {
+        data_(layout, file.spec, base_) {
     set_thread_count(file.threads);
     if (spec_.augment.views > 1 && !base_.kind->has_views())
       throw field_error("/augment/views", "samples of the kind \"" +

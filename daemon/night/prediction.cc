@@ -31,6 +31,7 @@ class Predictor {
   Predictor(ModelBundle bundle, std::size_t top)
       : labels_(std::move(bundle.labels)),
         task_(bundle.task),
+        calibration_(bundle.calibration),
         form_{answers_probabilities(bundle.description)},
         top_(std::min(top, labels_.size())),
         kind_(bundle.kind),
@@ -47,11 +48,15 @@ class Predictor {
   Json of(const ReadSample& read) {
     const std::span<const float> output = output_of(read());
     std::vector<float> answer(output.begin(), output.end());
+    if (calibration_) temper(answer, form_, calibration_->temperature);
     task_->answer(answer, form_);
     if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
     Json said = Json::array();
     for (const std::uint32_t label : task_->said(output, form_)) said.push_back(labels_[label]);
-    return {{"top", most_likely(answer)}, {"labels", std::move(said)}};
+    Json found = {{"top", most_likely(answer)}, {"labels", std::move(said)}};
+    if (calibration_)
+      found["not_sure"] = double{*std::ranges::max_element(answer)} < calibration_->not_sure_below;
+    return found;
   }
 
  private:
@@ -89,6 +94,7 @@ class Predictor {
 
   std::vector<std::string> labels_;
   TaskPtr task_;
+  std::optional<Calibration> calibration_;
   OutputForm form_;
   std::size_t top_;
   static constexpr std::string_view kName = "the sample";

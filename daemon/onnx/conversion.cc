@@ -167,7 +167,9 @@ std::string import_file(const ImportArguments& a) {
   } catch (const Error& e) {
     throw Error(e.code(), a.file + ": " + e.what());
   }
-  night::ModelBundle bundle{imported.description, std::move(imported.weights), {}, {}};
+  night::ModelBundle bundle;
+  bundle.description = imported.description;
+  bundle.weights = std::move(imported.weights);
   bundle.task = task_of(a, graph);
   bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
   bundle.kind = kind_of(a, graph, bundle.description);

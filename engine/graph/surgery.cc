@@ -97,6 +97,29 @@ void fold_classifier_norm(ModelDescription& model, WeightMap& weights) {
   model = fold_batch_norms(model, weights, &only);
 }
 
+std::optional<ClassifierInput> classifier_input(const ModelDescription& model) {
+  const std::string name = find_classifier(model);
+  const Graph graph = build_graph(model, 1);
+  const Node& node = *std::ranges::find(graph.nodes, name, &Node::name);
+  if (rows_can_die(graph) || node.weights.size() != 2 || node.weights[1].name != "bias")
+    return std::nullopt;
+  const Value& read = graph.values[static_cast<std::size_t>(node.inputs.at(0))];
+  const Value& made = graph.values[static_cast<std::size_t>(node.outputs.at(0))];
+  ClassifierInput input;
+  input.value = read.name;
+  for (std::size_t i = 1; i < read.info.dims.rank(); ++i) input.dims.push_back(read.info.dims[i]);
+  const Dims& rows = node.weights[0].dims;
+  input.width = rows.elements_per_sample();
+  input.positions = read.info.dims.elements_per_sample() / input.width;
+  const bool one_to_one = input.positions * input.width == read.info.dims.elements_per_sample() &&
+                          input.positions * rows[0] == made.info.dims.elements_per_sample();
+  const bool has_kernel = rows.rank() > 2 && rows.elements_per_sample() != rows[1];
+  if (!one_to_one || has_kernel) return std::nullopt;
+  input.weight = weight_name(node, node.weights[0]);
+  input.bias = weight_name(node, node.weights[1]);
+  return input;
+}
+
 std::int64_t output_elements(const ModelDescription& model) {
   const Graph graph = build_graph(model, 1);
   return graph.values[static_cast<std::size_t>(graph.outputs.at(0))].info.dims.elements();

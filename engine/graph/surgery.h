@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/graph/model_description.h"
 
@@ -12,6 +14,19 @@ namespace moil {
 // fully_connected or a conv2d with nothing but weightless one-input layers behind it.
 // Throws kInvalidArgument where the model has no such layer.
 [[nodiscard]] std::string find_classifier(const ModelDescription& model);
+
+// What the classifier reads, where its outputs are products of rows and features, and a bias.
+struct ClassifierInput {
+  std::string value;
+  std::vector<std::int64_t> dims;  // of one sample
+  std::int64_t width = 0;          // features, as a row of the weights has them
+  std::int64_t positions = 1;      // that a sample has features at, one after the other in memory
+  std::string weight, bias;        // names of the classifier's weights
+};
+
+// For a fully connected classifier, or a 1x1 convolution, with a bias. Nothing of others, nor where
+// an activation behind it could be flat for all samples.
+[[nodiscard]] std::optional<ClassifierInput> classifier_input(const ModelDescription& model);
 
 // Elements of the model's only output, of one sample.
 [[nodiscard]] std::int64_t output_elements(const ModelDescription& model);

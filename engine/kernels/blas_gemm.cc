@@ -2,14 +2,11 @@
 
 #include <mutex>
 
+#include "engine/kernels/blas.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/gemm_parts.h"
 
 namespace moil {
-namespace {
-
-// OpenBLAS is to run on the thread that calls it. Its OpenMP build changes our thread count when it
-// is told so; hence the restoring.
 void use_one_blas_thread() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -18,6 +15,8 @@ void use_one_blas_thread() {
     set_thread_count(threads);
   });
 }
+
+namespace {
 
 CBLAS_TRANSPOSE cblas(Transpose t) { return t == Transpose::kYes ? CblasTrans : CblasNoTrans; }
 blasint narrow(std::int64_t value) { return static_cast<blasint>(value); }

@@ -30,6 +30,9 @@ void JudgeStage::run() {
   night_.progress(Stage::kJudge, 1, 2);
   after_ = judge({model_.head, weights_of(model_.bundle), task}, night_.mix, reader_, kernels);
   night_.progress(Stage::kJudge, 2, 2);
+  if (after_.calibration)
+    write_calibration(night_.layout.incoming(night_.spec.model, night_.file.version),
+                      *after_.calibration);
   const AccuracyRecord record = accuracies();
   if (const auto before = before_.headline_global()) record.keep(night_.file.base_version, *before);
   if (const auto after = after_.headline_global()) record.keep(night_.file.version, *after);
@@ -71,6 +74,10 @@ nlohmann::json JudgeStage::changed_answers() const {
   const Task& task = *night_.base.task;
   if (!task.outputs_are_labels()) return nullptr;
   return night::changed_answers(night_.mix, task, before_, after_);
+}
+
+nlohmann::json JudgeStage::calibration() const {
+  return after_.calibration ? to_json(*after_.calibration) : nlohmann::json(nullptr);
 }
 
 nlohmann::json JudgeStage::anchor_details() const {

@@ -18,7 +18,7 @@ class JudgeStage {
   // The anchor is known from the night that made it, as a rule, or from one that began with it;
   // else it is judged, before training takes its memory.
   void look_at_anchor();
-  // When the new version is written.
+  // When the new version is written; adds its calibration.
   void run();
 
   // As far as it is known by now.
@@ -31,6 +31,8 @@ class JudgeStage {
   // labels; else null.
   [[nodiscard]] nlohmann::json confusion() const;
   [[nodiscard]] nlohmann::json changed_answers() const;
+  // Of the model after the night; null where too few samples are held out, or it has none.
+  [[nodiscard]] nlohmann::json calibration() const;
   // What the guard held global accuracy against, beside the model before the night; null: nothing.
   [[nodiscard]] nlohmann::json anchor_details() const;
 

@@ -17,7 +17,7 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
       files(layout.job(file.id)),
       clock(files),
       base(open_model_folder(layout.version(spec.model, file.base_version))),
-      data(layout, file.spec, *base.kind) {}
+      data(layout, file.spec, base) {}
 
 void NightContext::begin(daemon::Stage stage, std::int64_t total) {
   require_remembered();

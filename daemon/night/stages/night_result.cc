@@ -124,6 +124,8 @@ Json details_of(const NightContext& night, const NightStages& stages) {
   details["weights"] = stages.weights;
   details["anchor"] = stages.judge.anchor_details();
   details["distilled"] = stages.distill.is_used();
+  details["imprinted"] = stages.imprint.details();
+  details["calibration"] = stages.judge.calibration();
   if (stages.cache.cache() != nullptr) details["cache"] = cache_details(night, model, stages.cache);
   return details;
 }

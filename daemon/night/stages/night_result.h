@@ -4,6 +4,7 @@
 #include "daemon/night/stages/cache_stage.h"
 #include "daemon/night/stages/choose_stage.h"
 #include "daemon/night/stages/distill_stage.h"
+#include "daemon/night/stages/imprint_stage.h"
 #include "daemon/night/stages/judge_stage.h"
 #include "daemon/night/stages/mix_stage.h"
 #include "daemon/night/stages/train_stage.h"
@@ -16,6 +17,7 @@ struct NightStages {
   const PlanStage& plan;
   const CacheStage& cache;
   const DistillStage& distill;
+  const ImprintStage& imprint;
   const TrainStage& train;
   const JudgeStage& judge;
   const std::string& weights;  // of the new version: their digest

@@ -45,7 +45,7 @@ const std::vector<Variation>& variations() {
       {"/augment/views", {1, 2, 64}, {0, 65}},
       {"/augment/flip", {true, false}, {"no"}, {{"/augment/views", 3}}},
       {"/train/method", {"full", "last_layer", "bn_bias"}, {"head", nullptr}},
-      {"/train/epochs", {1, 7}, {0, 100001, 1.5}},
+      {"/train/epochs", {0, 1, 7}, {-1, 100001, 1.5}},
       {"/train/batch", {1, 7, 65536}, {0, 65537}},
       {"/train/optimizer/type", {"sgd", "sgdw", "adam", "adamw"}, {"lion", nullptr}},
       {"/train/optimizer/learning_rate", {1e-300, 1e-6, 1}, {0, -1, 1e30}},
@@ -306,7 +306,7 @@ const std::vector<Change>& changes() {
 Json elastic_plan(JobPlace& place, const Json& description) {
   const daemon::JobSpec spec = place.submitted(description);
   const StoredModel base = open_model_folder(place.layout().version(spec.model, 1));
-  const NightData data(place.layout(), spec, *base.kind);
+  const NightData data(place.layout(), spec, base);
   const data::Mix mix = data.draw_mix(spec, base);
   NightPlanInput input{base, mix, spec, 0, {}, {}, {}, place.layout().jobs(), {}};
   input.dry = true;

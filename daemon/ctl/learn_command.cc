@@ -1,0 +1,62 @@
+// moilctl learn: new labels at once, by day, without a night
+#include <sysexits.h>
+
+#include <filesystem>
+
+#include "daemon/ctl/command.h"
+#include "daemon/ctl/watch.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+struct LearnOptions {
+  std::string model;
+  std::vector<std::string> labels;
+  std::string pack;
+  bool no_wait = false;
+};
+
+// The one that there is.
+std::string only_model(Session& session) {
+  std::string found;
+  const Json reply = session.list("model.list", Json::object(), "models");
+  for (const Json& version : reply["models"]) {
+    if (version["active"] != true) continue;
+    if (!found.empty())
+      throw Error(ErrorCode::kInvalidArgument, "there are several models; name one");
+    found = version["model"];
+  }
+  if (found.empty())
+    throw Error(ErrorCode::kNotFound, "there is no model; import one first (moilctl model import)");
+  return found;
+}
+
+int learn(Session& session, const LearnOptions& options) {
+  Json params{{"model", options.model.empty() ? only_model(session) : options.model}};
+  if (!options.labels.empty()) params["labels"] = options.labels;
+  if (!options.pack.empty())
+    params["pack"] = std::filesystem::absolute(options.pack).lexically_normal().string();
+  const Json reply = session.call("model.learn", params);
+  const bool printed =
+      options.no_wait ? session.printed_json(reply) : session.printed_json_line(reply);
+  const std::int64_t id = reply["id"];
+  if (options.no_wait && !printed) session.console.print("job " + std::to_string(id) + " queued");
+  return options.no_wait ? EX_OK : watch_job(session, id);
+}
+
+}  // namespace
+
+void add_learn_command(CLI::App& app, Action& chosen) {
+  const auto options = std::make_shared<LearnOptions>();
+  CLI::App* command = add_command(&app, "learn", "learn new labels at once, without a night",
+                                  chosen, options, learn);
+  command->add_option("MODEL", options->model, "which model, where there are several");
+  command->add_option("--label", options->labels, "only this label; may be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--pack", options->pack,
+                      "the global pack; the one of the model's last job if left out");
+  command->add_flag("--no-wait", options->no_wait, "do not follow it to its end");
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,180 @@
+#include "daemon/night/imprint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+
+namespace moil::night {
+namespace {
+
+constexpr std::size_t kWidth = 24, kKnown = 6;
+
+double gauss(Random& random) {
+  return std::sqrt(-2 * std::log(1 - random.unit())) * std::cos(6.283185307179586 * random.unit());
+}
+
+// Classes are clouds around centres that are far from the origin; directions differ in spread. A
+// classifier knows the first ones: nearest centres, as products of rows and features.
+class Clouds {
+ public:
+  explicit Clouds(std::size_t fresh, std::uint64_t seed = 1) : fresh_(fresh), random_(seed) {
+    for (std::size_t i = 0; i < (kKnown + fresh) * kWidth; ++i)
+      centres_.push_back(static_cast<float>(3 + 1.2 * gauss(random_)));
+    for (std::size_t k = 0; k < kKnown; ++k) {
+      double square = 0;
+      for (std::size_t j = 0; j < kWidth; ++j) {
+        const float x = centres_[k * kWidth + j];
+        weights_.push_back(x);
+        square += double{x} * double{x};
+      }
+      bias_.push_back(static_cast<float>(-square / 2));
+    }
+  }
+
+  std::vector<float> draw(std::uint32_t label) {
+    std::vector<float> x;
+    for (std::size_t j = 0; j < kWidth; ++j)
+      x.push_back(centres_[label * kWidth + j] +
+                  static_cast<float>((j % 3 == 0 ? 2.5 : 0.4) * gauss(random_)));
+    return x;
+  }
+
+  // counts: training samples of each new class; 20 of each known one.
+  std::optional<ImprintedRows> imprinted(const std::vector<std::size_t>& counts,
+                                         bool each_by_itself = false) {
+    struct Drawn {
+      FoldedSample sample;
+      std::vector<float> features;
+    };
+    std::vector<Drawn> drawn;
+    for (std::uint32_t k = 0; k < kKnown + fresh_; ++k) {
+      const std::size_t count = k < kKnown ? 20 : counts.at(k - kKnown);
+      for (std::size_t i = 0; i < count; ++i) drawn.push_back({{k, i % kFolds}, draw(k)});
+    }
+    std::ranges::stable_sort(drawn, {}, [](const Drawn& d) { return d.sample.fold; });
+    std::vector<FoldedSample> samples;
+    std::vector<float> features;
+    for (const Drawn& d : drawn) {
+      samples.push_back(d.sample);
+      features.insert(features.end(), d.features.begin(), d.features.end());
+    }
+    return imprint({.width = kWidth,
+                    .known = kKnown,
+                    .fresh = fresh_,
+                    .samples = samples,
+                    .features = features,
+                    .known_weights = weights_,
+                    .known_bias = bias_,
+                    .each_by_itself = each_by_itself});
+  }
+
+  // Of fresh samples of classes from `first` on, the share that is told right by all rows together.
+  double right(const ImprintedRows& rows, std::uint32_t first, std::uint32_t end) {
+    std::size_t count = 0, all = 0;
+    for (std::uint32_t label = first; label < end; ++label) {
+      for (int i = 0; i < 100; ++i, ++all) count += said(rows, draw(label)) == label ? 1 : 0;
+    }
+    return static_cast<double>(count) / static_cast<double>(all);
+  }
+
+ private:
+  std::uint32_t said(const ImprintedRows& rows, const std::vector<float>& x) const {
+    std::vector<double> outputs;
+    const auto add = [&](const std::vector<float>& weights, const std::vector<float>& bias) {
+      for (std::size_t k = 0; k < bias.size(); ++k) {
+        double sum = double{bias[k]};
+        for (std::size_t j = 0; j < kWidth; ++j)
+          sum += double{weights[k * kWidth + j]} * double{x[j]};
+        outputs.push_back(sum);
+      }
+    };
+    add(weights_, bias_);
+    add(rows.weights, rows.bias);
+    return static_cast<std::uint32_t>(std::ranges::max_element(outputs) - outputs.begin());
+  }
+
+  const std::size_t fresh_;
+  Random random_;
+  std::vector<float> centres_, weights_, bias_;
+};
+
+const ImprintedRows kNoRows;
+
+TEST(Imprint, FewSamplesTeachNewClassesAndOldOnesStay) {
+  Clouds clouds(4);
+  const double before = clouds.right(kNoRows, 0, kKnown);
+  const auto rows = clouds.imprinted({5, 5, 5, 5});
+  ASSERT_TRUE(rows);
+  EXPECT_TRUE(rows->fitted);
+  EXPECT_GT(clouds.right(*rows, kKnown, kKnown + 4), 0.9);
+  EXPECT_GT(clouds.right(*rows, 0, kKnown), before - 0.03);
+}
+
+TEST(Imprint, OneSampleIsABeginning) {
+  Clouds clouds(3, 7);
+  const double before = clouds.right(kNoRows, 0, kKnown);
+  const auto rows = clouds.imprinted({1, 1, 1});
+  ASSERT_TRUE(rows);
+  EXPECT_FALSE(rows->fitted) << "no sample is left out";
+  EXPECT_GT(clouds.right(*rows, kKnown, kKnown + 3), 0.5);
+  EXPECT_GT(clouds.right(*rows, 0, kKnown), before - 0.05);
+}
+
+TEST(Imprint, AClassOfManySamplesDoesNotOutshoutOneOfFew) {
+  Clouds clouds(4, 3);
+  const auto rows = clouds.imprinted({2, 40, 2, 40});
+  ASSERT_TRUE(rows);
+  for (const std::uint32_t few : {0U, 2U})
+    EXPECT_GT(clouds.right(*rows, kKnown + few, kKnown + few + 1), 0.75) << "class " << few;
+}
+
+TEST(Imprint, RowsOfSigmoidsAnswerByThemselves) {
+  Clouds clouds(2, 5);
+  const auto rows = clouds.imprinted({8, 8}, /*each_by_itself=*/true);
+  ASSERT_TRUE(rows);
+  std::size_t right = 0;
+  constexpr std::uint32_t kClasses = kKnown + 2;
+  for (std::uint32_t label = 0; label < kClasses; ++label) {
+    for (int i = 0; i < 50; ++i) {
+      const std::vector<float> x = clouds.draw(label);
+      for (std::uint32_t k = 0; k < 2; ++k) {
+        double output = double{rows->bias[k]};
+        for (std::size_t j = 0; j < kWidth; ++j)
+          output += double{rows->weights[k * kWidth + j]} * double{x[j]};
+        right += (output > 0) == (label == kKnown + k) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(static_cast<double>(right) / (kClasses * 100), 0.95);
+}
+
+TEST(Imprint, IsTheSameEachTime) {
+  const auto first = Clouds(3).imprinted({5, 1, 9}), again = Clouds(3).imprinted({5, 1, 9});
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(first->weights, again->weights);
+  EXPECT_EQ(first->bias, again->bias);
+}
+
+TEST(Imprint, SaysWhereNothingCanBeMade) {
+  EXPECT_FALSE(Clouds(2).imprinted({5, 0})) << "a class without samples";
+  std::vector<FoldedSample> samples(8);
+  for (std::size_t i = 4; i < 8; ++i) samples[i].label = kKnown;
+  std::vector<float> features(8 * kWidth, 1.0F), weights(kKnown * kWidth, 0.5F), bias(kKnown);
+  ImprintInput same{.width = kWidth,
+                    .known = kKnown,
+                    .fresh = 1,
+                    .samples = samples,
+                    .features = features,
+                    .known_weights = weights,
+                    .known_bias = bias};
+  EXPECT_FALSE(imprint(same)) << "features that are all the same";
+  same.known_bias = {};
+  EXPECT_FALSE(imprint(same)) << "no bias to hold an offset";
+}
+
+}  // namespace
+}  // namespace moil::night

@@ -1,0 +1,90 @@
+// A night of 0 epochs: rows of new labels and nothing else.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "daemon/night/model_folder.h"
+#include "datasets/labels/label_store.h"
+#include "tests/daemon/night/job_place.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Json learning(const JobPlace& place) {
+  Json description = place.description();
+  description.merge_patch({{"train", {{"epochs", 0}}}, {"freeze", {{"trainable_layers", 1}}}});
+  return description;
+}
+
+std::vector<float> rows_of(const StoredModel& model, std::size_t count) {
+  std::vector<float> weights = model.weights.read("classifier.weight").data;
+  weights.resize(count * weights.size() / model.labels.size());
+  return weights;
+}
+
+TEST(LearnNight, AddsARowAndLeavesTheOthers) {
+  JobPlace place;
+  const JobTrace job = place.run(place.submitted(learning(place)));
+  ASSERT_EQ(job.result["promoted"], true) << job.result;
+  const StoredModel base = open_model_folder(place.layout().version("small", 1));
+  const StoredModel model = open_model_folder(place.layout().version("small", 2));
+  EXPECT_THAT(model.labels, ElementsAre("a", "b", "c", "new"));
+  EXPECT_THAT(model.imprinted, ElementsAre("new"));
+  EXPECT_EQ(rows_of(model, 3), rows_of(base, 3));
+  EXPECT_EQ(job.result["epochs"], 0);
+  const Json imprinted = job.result["details"]["imprinted"];
+  EXPECT_EQ(imprinted["labels"], Json({"new"}));
+  EXPECT_EQ(imprinted["samples"], 4);
+}
+
+TEST(LearnNight, GivesTheSameFromDeeperMaps) {
+  JobPlace place;
+  Json deep = learning(place);
+  deep["freeze"]["trainable_layers"] = 2;
+  (void)place.run(place.submitted(learning(place)));
+  (void)place.run(place.submitted(deep));
+  const auto shallow = rows_of(open_model_folder(place.layout().version("small", 2)), 4);
+  const auto other = rows_of(open_model_folder(place.layout().version("small", 3)), 4);
+  ASSERT_EQ(shallow.size(), other.size());
+  for (std::size_t i = 0; i < shallow.size(); ++i) EXPECT_NEAR(shallow[i], other[i], 1e-3);
+}
+
+TEST(LearnNight, TheSameJobEndsInTheSameBits) {
+  std::string weights[2];
+  for (std::string& written : weights) {
+    JobPlace place;
+    written = place.run(place.submitted(learning(place))).weights;
+  }
+  EXPECT_FALSE(weights[0].empty());
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+TEST(LearnNight, ANightThatTrainsBeginsWithTheRows) {
+  JobPlace place;
+  Json description = place.description();
+  description["freeze"]["trainable_layers"] = 1;
+  const JobTrace job = place.run(place.submitted(description));
+  EXPECT_EQ(job.result["details"]["imprinted"]["labels"], Json({"new"}));
+  EXPECT_THAT(open_model_folder(place.layout().version("small", 2)).imprinted, IsEmpty());
+}
+
+TEST(LearnNight, IsRefusedWhereThereIsNothingToLearn) {
+  JobPlace place;
+  {
+    data::LabelStore labels(place.layout().labels(), data::LabelStore::Access::kReadWrite);
+    labels.remove_label("new", /*with_samples=*/true);
+  }
+  std::string text;
+  EXPECT_EQ(error_of([&] { (void)place.submitted(learning(place)); }, &text),
+            ErrorCode::kInvalidArgument);
+  EXPECT_THAT(text, HasSubstr("/train/epochs"));
+  EXPECT_THAT(text, HasSubstr("does not know yet"));
+}
+
+}  // namespace
+}  // namespace moil::night
