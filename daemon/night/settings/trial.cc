@@ -5,6 +5,7 @@
 
 #include "base/seconds.h"
 #include "daemon/night/head_network.h"
+#include "daemon/night/imprint_rows.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/mix_record.h"
@@ -61,6 +62,9 @@ class Trial {
 
   void train() {
     const Teacher teacher = ask_teacher();
+    imprint_rows(model_, ground_.base, ground_.mix, *reader_, [&](std::int64_t, std::int64_t) {
+      if (!go_on()) end();
+    });
     training_ = plain_training(*model_.trainer);
     (void)training_->begin(model_.bundle.weights, ground_.folder / "trial.none");
     for (const Node& node : model_.trainer->network().graph().nodes)

@@ -3,6 +3,7 @@
 // Leaves nothing in the job's folder: a resumed night makes the same rows of the same maps.
 #pragma once
 
+#include "daemon/night/imprint_rows.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/stages/plan_stage.h"
 
@@ -19,12 +20,10 @@ class ImprintStage {
   [[nodiscard]] nlohmann::json details() const;
 
  private:
-  std::vector<float> features(const ImprintPlan& plan);
-
   NightContext& night_;
   PlanStage& plan_;
   FeatureReader& reader_;
-  bool made_ = false, fitted_ = false;
+  Imprinted made_ = Imprinted::kNone;
 };
 
 }  // namespace moil::night

@@ -1,0 +1,150 @@
+#include "daemon/night/imprint_rows.h"
+
+#include <algorithm>
+
+#include "daemon/night/head_network.h"
+#include "daemon/night/imprint.h"
+#include "engine/train/batch.h"
+
+namespace moil::night {
+namespace {
+
+constexpr std::size_t kViewsAtOnce = 16;
+
+std::vector<SampleView> parts_of(const ImprintPlan& plan, const data::Mix& mix) {
+  std::vector<SampleView> parts;
+  parts.reserve(plan.feature_rows);
+  for (const std::size_t i : plan.samples)
+    for (std::uint32_t part = 0; part < mix.train[i].parts; ++part)
+      parts.push_back({&mix.train[i], 0, part});
+  return parts;
+}
+
+// The mean over positions.
+void add_features(const float* maps, const ClassifierInput& input, std::vector<float>& features) {
+  const auto width = static_cast<std::size_t>(input.width);
+  const std::size_t at = features.size();
+  features.insert(features.end(), maps, maps + width);
+  for (std::int64_t p = 1; p < input.positions; ++p)
+    for (std::size_t j = 0; j < width; ++j)
+      features[at + j] += maps[static_cast<std::size_t>(p) * width + j];
+  for (std::size_t j = 0; j < width && input.positions > 1; ++j)
+    features[at + j] /= static_cast<float>(input.positions);
+}
+
+// From feature maps to features.
+class Front {
+ public:
+  Front(const ImprintPlan& plan, FeatureReader& reader, KernelSelector& kernels,
+        const WeightsOfPart& weights)
+      : input_(plan.input), reader_(reader) {
+    if (plan.front.layers.empty()) {
+      maps_.resize(kViewsAtOnce * reader.elements());
+      return;
+    }
+    network_ = std::make_unique<HeadNetwork>(plan.front, kernels);
+    network_->allocate(weights);
+  }
+
+  void add(std::span<const SampleView> views, std::vector<float>& features) {
+    const float* maps = maps_.data();
+    if (network_) {
+      Network& network = network_->network();
+      reader_.read(views, NetworkBatch(network).inputs());
+      network.forward();
+      maps = network.output(0);
+    } else {
+      reader_.read(views, maps_.data());
+    }
+    const auto elements = static_cast<std::size_t>(input_.width * input_.positions);
+    for (std::size_t i = 0; i < views.size(); ++i)
+      add_features(maps + i * elements, input_, features);
+  }
+
+ private:
+  const ClassifierInput& input_;
+  FeatureReader& reader_;
+  std::unique_ptr<HeadNetwork> network_;
+  std::vector<float> maps_;
+};
+
+// The classifier's rows as they are, without those that are to be made.
+struct KnownRows {
+  std::vector<float> weights, bias;
+  std::vector<std::uint32_t> number;  // by class: among the known, or behind them among the new
+
+  KnownRows(const ImprintPlan& plan, const NamedTensor& all, const NamedTensor& all_bias) {
+    const auto width = static_cast<std::size_t>(plan.input.width);
+    const std::size_t classes = all_bias.data.size();
+    auto fresh = static_cast<std::uint32_t>(classes - plan.rows.size());
+    for (std::size_t k = 0; k < classes; ++k) {
+      const bool is_new = std::ranges::binary_search(plan.rows, static_cast<data::ClassId>(k));
+      number.push_back(is_new ? fresh++ : static_cast<std::uint32_t>(bias.size()));
+      if (is_new) continue;
+      const auto row = all.data.begin() + static_cast<std::ptrdiff_t>(k * width);
+      weights.insert(weights.end(), row, row + static_cast<std::ptrdiff_t>(width));
+      bias.push_back(all_bias.data[k]);
+    }
+  }
+};
+
+std::vector<FoldedSample> samples_of(const ImprintPlan& plan, const data::Mix& mix,
+                                     const KnownRows& known) {
+  std::vector<FoldedSample> samples;
+  for (std::size_t i = 0; i < plan.samples.size(); ++i) {
+    const data::MixedSample& sample = mix.train[plan.samples[i]];
+    samples.insert(samples.end(), sample.parts, {known.number.at(sample.labels[0]), plan.folds[i]});
+  }
+  return samples;
+}
+
+std::vector<float> features_of(NightModel& model, const StoredModel& base, const data::Mix& mix,
+                               FeatureReader& reader,
+                               const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  const ImprintPlan& plan = *model.imprint;
+  const auto parts = parts_of(plan, mix);
+  std::vector<float> features;
+  features.reserve(parts.size() * static_cast<std::size_t>(plan.input.width));
+  Front front(plan, reader, *model.trainer_kernels, weights_of(base));
+  for (std::size_t at = 0; at < parts.size(); at += kViewsAtOnce) {
+    const std::size_t count = std::min(kViewsAtOnce, parts.size() - at);
+    front.add(std::span(parts).subspan(at, count), features);
+    progress(static_cast<std::int64_t>(at + count), static_cast<std::int64_t>(parts.size()));
+  }
+  return features;
+}
+
+}  // namespace
+
+Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::Mix& mix,
+                       FeatureReader& reader,
+                       const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  if (!model.imprint) return Imprinted::kNone;
+  const ImprintPlan& plan = *model.imprint;
+  std::vector<float> rows = features_of(model, base, mix, reader, progress);
+  NamedTensor weights = model.bundle.weights.read(plan.input.weight);
+  NamedTensor bias = model.bundle.weights.read(plan.input.bias);
+  const KnownRows known(plan, weights, bias);
+  const auto samples = samples_of(plan, mix, known);
+  const auto made = imprint(
+      {.width = static_cast<std::size_t>(plan.input.width),
+       .known = known.bias.size(),
+       .fresh = plan.rows.size(),
+       .samples = samples,
+       .features = rows,
+       .known_weights = known.weights,
+       .known_bias = known.bias,
+       .each_by_itself = model.bundle.task->loss(model.head).type != "softmax_cross_entropy"});
+  if (!made) return Imprinted::kNone;
+  for (std::size_t k = 0; k < plan.rows.size(); ++k) {
+    const auto width = static_cast<std::ptrdiff_t>(plan.input.width);
+    std::copy_n(made->weights.begin() + static_cast<std::ptrdiff_t>(k) * width, width,
+                weights.data.begin() + std::ptrdiff_t{plan.rows[k]} * width);
+    bias.data[plan.rows[k]] = made->bias[k];
+  }
+  model.bundle.weights.change(plan.input.weight, std::move(weights));
+  model.bundle.weights.change(plan.input.bias, std::move(bias));
+  return made->fitted ? Imprinted::kFitted : Imprinted::kUnfitted;
+}
+
+}  // namespace moil::night
