@@ -129,7 +129,10 @@ void import_model(const TestServer& server, const std::string& name) {
 }
 
 Json job_named(const std::string& name, const fs::path& pack) {
-  return {{"name", name}, {"model", "digits"}, {"global", {{"pack", pack.string()}}}};
+  return {{"name", name},
+          {"model", "digits"},
+          {"settings", "defaults"},
+          {"global", {{"pack", pack.string()}}}};
 }
 
 std::int64_t submit(const fs::path& socket, const std::string& name, bool now) {
