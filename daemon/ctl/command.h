@@ -48,6 +48,9 @@ void add_report_command(CLI::App& app, Action& chosen);
 void add_learn_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
 void add_label_commands(CLI::App& app, Action& chosen);
+void add_label_step_commands(CLI::App* group, Action& chosen);      // of the group "label"
+void add_label_exchange_commands(CLI::App* group, Action& chosen);  // of the group "label"
+void add_label_watch_command(CLI::App* group, Action& chosen);      // of the group "label"
 void add_model_commands(CLI::App& app, Action& chosen);
 void add_model_life_commands(CLI::App* group, Action& chosen);  // of the group "model"
 void add_cache_commands(CLI::App& app, Action& chosen);

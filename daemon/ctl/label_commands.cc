@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/label_adding.h"
 #include "daemon/ctl/sample_files.h"
 #include "datasets/labels/text.h"
 
@@ -13,38 +15,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
-// Files of one request: the daemon takes so many descriptors at once.
-constexpr std::size_t kFilesPerRequest = 50;
-
 // --- label add ----------------------------------------------------------------------------------
-
-struct AddOptions {
-  std::vector<std::string> files;
-  std::vector<std::string> labels;
-  std::string split;
-};
-
-Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
-  std::vector<UniqueFd> open;
-  std::vector<int> descriptors;
-  Json samples = Json::array();
-  for (const fs::path& file : files) {
-    open.push_back(open_sample(file));
-    samples.push_back({{"file", descriptors.size()}, {"name", data::shown(file.string())}});
-    descriptors.push_back(open.back().get());
-  }
-  Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
-  if (!options.split.empty()) params["split"] = options.split;
-  return session.call("label.add", params, descriptors);
-}
-
-// How the labels of a sample that is there already are changed to those that were asked for.
-std::string advice(const Json& sample, const AddOptions& options) {
-  if (sample["error"]["code"] != "already_exists") return "";
-  std::string command = "moilctl label relabel " + cell(sample["digest"]);
-  for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
-  return ": " + command;
-}
 
 // What folders held beside samples.
 void tell_passed_over(Console& console, const SampleFiles& found) {
@@ -57,57 +28,23 @@ void tell_passed_over(Console& console, const SampleFiles& found) {
   if (service > 0) console.note(std::to_string(service) + " hidden or service files passed over");
 }
 
-struct Added {
-  int added = 0, failed = 0;
-  Json samples = Json::array();
-};
-
-// Where there is more to wait for than one request.
-void show_progress(Console& console, std::size_t done, std::size_t all) {
-  if (all <= kFilesPerRequest) return;
-  console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",
-              std::to_string(done) + " of " + std::to_string(all));
-}
-
-void add_all(Session& session, const AddOptions& options, const SampleFiles& found, Added& all) {
-  const std::span files(found.files);
-  for (std::size_t at = 0; at < files.size(); at += kFilesPerRequest) {
-    const auto some = files.subspan(at, std::min(kFilesPerRequest, files.size() - at));
-    const Json reply = add_some(session, options, some);
-    all.added += reply["added"].get<int>();
-    all.failed += reply["failed"].get<int>();
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      Json sample = reply["samples"][i];
-      sample["file"] = data::shown(some[i].string());
-      if (sample.contains("error")) {
-        session.console.note(printable(some[i].string()) + ": " + cell(sample["error"]["message"]) +
-                             advice(sample, options));
-      }
-      all.samples.push_back(std::move(sample));
-    }
-    show_progress(session.console, at + some.size(), files.size());
-  }
-  session.console.end_bar();
-}
-
-int add(Session& session, const AddOptions& options) {
+int add(Session& session, const AddOptions& given) {
+  if (given.labels.empty() != given.unlabelled)
+    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
+  AddOptions options = given;
+  options.step = new_step();
   const SampleFiles found = gather_samples(options.files);
   tell_passed_over(session.console, found);
   Added all;
-  add_all(session, options, found, all);
+  add_files(session, options, found.files, all, 0, found.files.size());
   Json passed_over = Json::array();
   for (const auto& passed : found.passed_over)
     passed_over.push_back({{"file", data::shown(passed.file.string())}, {"why", passed.why}});
   const Json total{{"added", all.added},
                    {"failed", all.failed},
-                   {"samples", std::move(all.samples)},
+                   {"samples", all.samples},
                    {"passed_over", std::move(passed_over)}};
-  if (!session.printed_json(total)) {
-    const auto known = static_cast<long>(found.files.size()) - all.added - all.failed;
-    session.console.print(std::to_string(all.added) + " added, " + std::to_string(known) +
-                          " known already" +
-                          (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : ""));
-  }
+  if (!session.printed_json(total)) session.console.print(summary_of(all));
   if (found.files.empty()) session.console.note("there is no file to add");
   if (found.files.empty()) return EX_NOINPUT;
   return all.failed > 0 ? EX_DATAERR : EX_OK;
@@ -125,12 +62,16 @@ int list(Session& session, const NoOptions&) {
     rows.push_back({cell(label["name"]), cell(label["samples"]), cell(label["validation"])});
   }
   session.console.table(rows);
+  if (const Json unlabelled = reply.value("unlabelled", Json());
+      unlabelled.is_number() && unlabelled != 0)
+    session.console.print(cell(unlabelled) + " unlabelled: moilctl label samples --unlabelled");
   return EX_OK;
 }
 
 struct SamplesOptions {
   std::string label;
   std::string split;
+  bool unlabelled = false;
   std::int64_t after = 0;
   std::size_t limit = 0;  // none
 };
@@ -139,6 +80,7 @@ int samples(Session& session, const SamplesOptions& options) {
   Json params{{"after", options.after}, {"limit", 1000}};
   if (!options.label.empty()) params["label"] = options.label;
   if (!options.split.empty()) params["split"] = options.split;
+  if (options.unlabelled) params["unlabelled"] = true;
   const Json reply = session.list("label.samples", params, "samples", options.limit);
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{
@@ -243,14 +185,16 @@ void add_sample_commands(CLI::App* group, Action& chosen) {
   command->add_option("FILE", added->files, "files, or folders with files in them and below")
       ->required();
   command->add_option("--label", added->labels, "their label; may be given more than once")
-      ->required()
       ->allow_extra_args(false);
+  command->add_flag("--unlabelled", added->unlabelled,
+                    "without a label: what they are is said later");
   command->add_option("--split", added->split, "train or val; chosen by content if left out");
 
   const auto listed = std::make_shared<SamplesOptions>();
   command = add_command(group, "samples", "samples, oldest first", chosen, listed, samples);
   command->add_option("--label", listed->label, "only those of this label");
   command->add_option("--split", listed->split, "only train or val");
+  command->add_flag("--unlabelled", listed->unlabelled, "only those without a label");
   command->add_option("--after", listed->after, "go on after this ID");
   command->add_option("--limit", listed->limit, "at most so many; all if left out");
 
@@ -273,6 +217,9 @@ void add_label_commands(CLI::App& app, Action& chosen) {
   CLI::App* group = app.add_subcommand("label", "labels and their samples");
   group->require_subcommand(1);
   add_sample_commands(group, chosen);
+  add_label_step_commands(group, chosen);
+  add_label_exchange_commands(group, chosen);
+  add_label_watch_command(group, chosen);
   add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
 
   const auto removed = std::make_shared<RmOptions>();

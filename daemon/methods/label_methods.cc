@@ -1,5 +1,6 @@
-// label.add, list, rm, rename, relabel, forget, samples, map: all on the background thread; what rm
-// and forget leave elsewhere is the loop's (service/forgetting.h).
+// label.add, list, rm, rename, relabel, forget, samples, content, map: all on the background
+// thread; what rm and forget leave elsewhere is the loop's (service/forgetting.h).
+#include <algorithm>
 #include <limits>
 #include <span>
 
@@ -400,6 +401,31 @@ Json samples(const LabelStore& store, const Call& call) {
   return std::move(page).finish("samples");
 }
 
+// --- label.content ------------------------------------------------------------------------------
+
+struct ContentParams {
+  std::string digest;
+  std::int64_t offset = 0;
+};
+
+const Fields<ContentParams>& fields_of(const ContentParams*) {
+  static const Fields<ContentParams> table = {
+      field("digest", &ContentParams::digest, Need::kRequired, check_digest),
+      field("offset", &ContentParams::offset, Need::kOptional,
+            between(std::int64_t{0}, static_cast<std::int64_t>(data::kMaxSampleBytes))),
+  };
+  return table;
+}
+
+Json content(const LabelStore& store, const Call& call) {
+  constexpr std::size_t kMostBytes = 192 << 10;
+  const auto params = read_fields<ContentParams>(call.params, "the parameters of label.content");
+  const auto bytes = store.content(Digest::from_hex(params.digest));
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto from = std::min(static_cast<std::size_t>(params.offset), all.size());
+  return {{"content", encode_base64(all.substr(from, kMostBytes))}, {"bytes", bytes.size()}};
+}
+
 // --- label.map ----------------------------------------------------------------------------------
 
 struct MapParams {
@@ -453,6 +479,8 @@ MethodTable label_methods(Service& s) {
        [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
       {"label.samples", "0.1", Role::kRead, "samples in the order they were added", where,
        [&store](Call& call) { return samples(store, call); }, nullptr},
+      {"label.content", "0.2", Role::kRead, "what a sample's file holds", where,
+       [&store](Call& call) { return content(store, call); }, nullptr},
       {"label.map", "0.1", Role::kLabel, "which global labels a local label stands for", where,
        [&store](Call& call) { return map(store, call); }, nullptr},
   };

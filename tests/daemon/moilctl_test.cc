@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "base/file.h"
 #include "tests/daemon/support/process.h"
@@ -177,6 +178,58 @@ TEST_F(Moilctl, TextThatIsNotUtf8IsNamed) {
       ctl({"label", "add", file("caf\xe9.jpg", photo("a")), "--label", "x", "--json"});
   EXPECT_EQ(fine.status, EX_OK) << "a file's name may be anything: " << fine.err;
   EXPECT_TRUE(Json::accept(fine.out));
+}
+
+TEST_F(Moilctl, LabelsGoOutAndComeBack) {
+  ctl({"label", "add", file("a.jpg", photo("one")), "--label", "cat, \"big\"", "--label", "pet"});
+  ctl({"label", "add", file("b.jpg", photo("two")), "--label", "pet", "--split", "val"});
+  ctl({"label", "add", file("c.jpg", photo("three")), "--unlabelled"});
+  const auto samples = [&] {
+    std::map<std::string, Json> by_digest;
+    const Json reply = Json::parse(ctl({"label", "samples", "--json"}).out);
+    for (const Json& s : reply["samples"]) by_digest[s["digest"]] = {s["labels"], s["split"]};
+    return by_digest;
+  };
+  const auto before = samples();
+  ASSERT_EQ(before.size(), 3U);
+  for (const std::string format : {"jsonl", "csv"}) {
+    const std::string out = folder_ / format;
+    EXPECT_EQ(ctl({"label", "export", out, "--format", format}).status, EX_OK);
+    EXPECT_EQ(ctl({"label", "export", out, "--format", format}).status, EX_CANTCREAT);
+    const Finished known = ctl({"label", "import", out, "--dry-run", "--json"});
+    EXPECT_EQ(Json::parse(known.out)["known"], 3) << known.err;
+    for (const auto& [digest, what] : before) ctl({"label", "forget", digest});
+    EXPECT_EQ(Json::parse(ctl({"label", "import", out, "--dry-run", "--json"}).out)["new"], 3);
+    EXPECT_TRUE(samples().empty()) << "nothing was done";
+    const Finished done = ctl({"label", "import", out});
+    EXPECT_EQ(done.out, "3 added, 0 known already\n") << done.err;
+    EXPECT_EQ(samples(), before);
+  }
+  EXPECT_THAT(ctl({"label", "undo"}).out, HasSubstr("3 that it added are forgotten"));
+  EXPECT_TRUE(samples().empty()) << "an import is one step";
+}
+
+TEST_F(Moilctl, FoldersAreLabels) {
+  for (const char* name :
+       {"in/cat/a.jpg", "in/pet/a.jpg", "in/dog/b.jpg", "in/c.jpg", "in/dog/text"}) {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    file(name,
+         std::string(name).ends_with("text") ? "text" : photo(name + std::string(name).size() - 5));
+  }
+  const Finished done = ctl({"label", "import", folder_ / "in"});
+  EXPECT_EQ(done.status, EX_DATAERR) << "one is text";
+  EXPECT_EQ(done.out, "3 added, 0 known already, 1 refused\n");
+  const std::string out = folder_ / "out";
+  EXPECT_EQ(ctl({"label", "export", out, "--format", "folder"}).status, EX_OK);
+  EXPECT_EQ(Json::parse(ctl({"label", "import", out, "--dry-run", "--json"}).out)["known"], 3);
+  const Finished watched = ctl({"label", "watch", folder_ / "in", "--once"});
+  EXPECT_THAT(watched.out, HasSubstr("c.jpg: known already, unlabelled"));
+  EXPECT_THAT(ctl({"label", "list"}).out, HasSubstr("1 unlabelled"));
+  const Json unlabelled =
+      Json::parse(ctl({"label", "samples", "--unlabelled", "--json"}).out)["samples"];
+  EXPECT_THAT(ctl({"label", "assign", unlabelled[0]["digest"], "--label", "dog"}).out,
+              HasSubstr("1 samples are now"));
+  EXPECT_THAT(ctl({"label", "merge", "dog", "cat"}).out, HasSubstr("with 2 samples"));
 }
 
 TEST_F(Moilctl, LabelUpkeep) {

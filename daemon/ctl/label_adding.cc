@@ -1,0 +1,80 @@
+#include "daemon/ctl/label_adding.h"
+
+#include <algorithm>
+#include <random>
+
+#include "datasets/labels/text.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+// Files of one request: the daemon takes so many descriptors at once.
+constexpr std::size_t kFilesPerRequest = 50;
+
+Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
+  std::vector<UniqueFd> open;
+  std::vector<int> descriptors;
+  Json samples = Json::array();
+  for (const fs::path& file : files) {
+    open.push_back(open_sample(file));
+    samples.push_back({{"file", descriptors.size()}, {"name", data::shown(file.string())}});
+    descriptors.push_back(open.back().get());
+  }
+  Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
+  if (!options.split.empty()) params["split"] = options.split;
+  if (!options.step.empty()) params["step"] = options.step;
+  return session.call("label.add", params, descriptors);
+}
+
+// How the labels of a sample that is there already are changed to those that were asked for.
+std::string advice(const Json& sample, const AddOptions& options) {
+  if (sample["error"]["code"] != "already_exists") return "";
+  std::string command = "moilctl label relabel " + cell(sample["digest"]);
+  for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
+  return ": " + command;
+}
+
+// Where there is more to wait for than one request.
+void show_progress(Console& console, std::size_t done, std::size_t all) {
+  if (all <= kFilesPerRequest) return;
+  console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",
+              std::to_string(done) + " of " + std::to_string(all));
+}
+
+}  // namespace
+
+std::string new_step() {
+  std::random_device random;
+  return std::to_string(random()) + "-" + std::to_string(random());
+}
+
+void add_files(Session& session, const AddOptions& options, std::span<const fs::path> files,
+               Added& all, std::size_t done, std::size_t of) {
+  for (std::size_t at = 0; at < files.size(); at += kFilesPerRequest) {
+    const auto some = files.subspan(at, std::min(kFilesPerRequest, files.size() - at));
+    const Json reply = add_some(session, options, some);
+    all.added += reply["added"].get<int>();
+    all.failed += reply["failed"].get<int>();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      Json sample = reply["samples"][i];
+      sample["file"] = data::shown(some[i].string());
+      if (sample.contains("error")) {
+        session.console.note(printable(some[i].string()) + ": " + cell(sample["error"]["message"]) +
+                             advice(sample, options));
+      }
+      all.samples.push_back(std::move(sample));
+    }
+    show_progress(session.console, done + at + some.size(), of);
+  }
+  session.console.end_bar();
+}
+
+std::string summary_of(const Added& all) {
+  const auto known = static_cast<long>(all.samples.size()) - all.added - all.failed;
+  return std::to_string(all.added) + " added, " + std::to_string(known) + " known already" +
+         (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : "");
+}
+
+}  // namespace moil::daemon::ctl

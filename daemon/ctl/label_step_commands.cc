@@ -1,0 +1,74 @@
+// moilctl label assign|merge|undo
+#include <sysexits.h>
+
+#include "base/error.h"
+#include "daemon/ctl/command.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+struct AssignOptions {
+  std::vector<std::string> digests;
+  std::string label;
+  bool none = false;
+};
+
+int assign(Session& session, const AssignOptions& options) {
+  if (options.label.empty() != options.none)
+    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
+  const Json label = options.none ? Json() : Json(options.label);
+  const Json reply = session.call("label.assign", {{"samples", options.digests}, {"label", label}});
+  if (!session.printed_json(reply))
+    session.console.print(cell(reply["changed"]) + " samples are now " +
+                          (options.none ? "unlabelled" : "\"" + cell(reply["label"]) + "\""));
+  return EX_OK;
+}
+
+struct MergeOptions {
+  std::string from, into;
+};
+
+int merge(Session& session, const MergeOptions& options) {
+  const Json reply = session.call("label.merge", {{"from", options.from}, {"into", options.into}});
+  if (!session.printed_json(reply))
+    session.console.print("label \"" + options.from + "\" is now part of \"" +
+                          cell(reply["label"]) + "\", with " + cell(reply["changed"]) + " samples");
+  return EX_OK;
+}
+
+struct NoOptions {};
+
+int undo(Session& session, const NoOptions&) {
+  const Json reply = session.call("label.undo", Json::object());
+  if (session.printed_json(reply)) return EX_OK;
+  std::string text = "undone: label " + cell(reply["undone"]);
+  if (!reply["labels"].empty()) text += " of " + joined(reply["labels"]);
+  text += ", of " + cell(reply["at"]) + ":";
+  session.console.print(text + " " + cell(reply["restored"]) +
+                        " samples have their labels again, " + cell(reply["forgotten"]) +
+                        " that it added are forgotten");
+  session.console.print(cell(reply["left"]) + " more can be undone");
+  return EX_OK;
+}
+
+}  // namespace
+
+void add_label_step_commands(CLI::App* group, Action& chosen) {
+  const auto assigned = std::make_shared<AssignOptions>();
+  CLI::App* command = add_command(group, "assign", "give samples a label in place of theirs",
+                                  chosen, assigned, assign);
+  command->add_option("DIGEST", assigned->digests, "see label samples")->required();
+  command->add_option("--label", assigned->label, "the label");
+  command->add_flag("--unlabelled", assigned->none, "none");
+
+  const auto merged = std::make_shared<MergeOptions>();
+  command =
+      add_command(group, "merge", "give a label's samples to another label", chosen, merged, merge);
+  command->add_option("FROM", merged->from)->required();
+  command->add_option("INTO", merged->into)->required();
+
+  add_command(group, "undo", "take back the last change of labels", chosen,
+              std::make_shared<NoOptions>(), undo);
+}
+
+}  // namespace moil::daemon::ctl
