@@ -51,6 +51,9 @@ void add_label_commands(CLI::App& app, Action& chosen);
 void add_label_step_commands(CLI::App* group, Action& chosen);      // of the group "label"
 void add_label_exchange_commands(CLI::App* group, Action& chosen);  // of the group "label"
 void add_label_watch_command(CLI::App* group, Action& chosen);      // of the group "label"
+void add_label_study_commands(CLI::App* group, Action& chosen);     // of the group "label"
+// label map --suggest. model: empty where there is only one.
+int show_meanings(Session& session, const std::string& model);
 void add_model_commands(CLI::App& app, Action& chosen);
 void add_model_life_commands(CLI::App* group, Action& chosen);  // of the group "model"
 void add_cache_commands(CLI::App& app, Action& chosen);
@@ -74,6 +77,9 @@ CLI::App* add_command(CLI::App* parent, const std::string& name, const std::stri
 // description's folder.
 Json read_job_description(const std::string& file);
 Json read_schedule_description(const std::string& file);
+
+// The one model that there is; kInvalidArgument or kNotFound where it is not one.
+std::string only_model(Session& session);
 
 // An open file of the user's, which the daemon reads through our descriptor and needs no access of
 // its own for. Throws where it cannot be opened.

@@ -163,11 +163,14 @@ int forget(Session& session, const DigestOptions& options) {
 }
 
 struct MapOptions {
+  bool suggest = false;
+  std::string model;
   std::string label;
   std::vector<std::string> global;
 };
 
 int map(Session& session, const MapOptions& options) {
+  if (options.suggest) return show_meanings(session, options.model);
   if (!options.label.empty()) {
     session.call("label.map", {{"label", options.label}, {"global", options.global}});
   }
@@ -220,6 +223,7 @@ void add_label_commands(CLI::App& app, Action& chosen) {
   add_label_step_commands(group, chosen);
   add_label_exchange_commands(group, chosen);
   add_label_watch_command(group, chosen);
+  add_label_study_commands(group, chosen);
   add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
 
   const auto removed = std::make_shared<RmOptions>();
@@ -235,6 +239,8 @@ void add_label_commands(CLI::App& app, Action& chosen) {
   const auto mapped = std::make_shared<MapOptions>();
   command = add_command(group, "map", "show or set which global labels a local one stands for",
                         chosen, mapped, map);
+  command->add_flag("--suggest", mapped->suggest, "which ones local labels may stand for");
+  command->add_option("--model", mapped->model, "of --suggest, where there are several");
   command->add_option("LABEL", mapped->label);
   command->add_option("GLOBAL", mapped->global, "none: remove the entry");
 }

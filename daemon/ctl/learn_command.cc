@@ -16,21 +16,6 @@ struct LearnOptions {
   bool no_wait = false;
 };
 
-// The one that there is.
-std::string only_model(Session& session) {
-  std::string found;
-  const Json reply = session.list("model.list", Json::object(), "models");
-  for (const Json& version : reply["models"]) {
-    if (version["active"] != true) continue;
-    if (!found.empty())
-      throw Error(ErrorCode::kInvalidArgument, "there are several models; name one");
-    found = version["model"];
-  }
-  if (found.empty())
-    throw Error(ErrorCode::kNotFound, "there is no model; import one first (moilctl model import)");
-  return found;
-}
-
 int learn(Session& session, const LearnOptions& options) {
   Json params{{"model", options.model.empty() ? only_model(session) : options.model}};
   if (!options.labels.empty()) params["labels"] = options.labels;

@@ -88,6 +88,20 @@ bool Session::printed_json_line(const Json& document) {
   return json;
 }
 
+std::string only_model(Session& session) {
+  std::string found;
+  const Json reply = session.list("model.list", Json::object(), "models");
+  for (const Json& version : reply["models"]) {
+    if (version["active"] != true) continue;
+    if (!found.empty())
+      throw Error(ErrorCode::kInvalidArgument, "there are several models; name one");
+    found = version["model"];
+  }
+  if (found.empty())
+    throw Error(ErrorCode::kNotFound, "there is no model; import one first (moilctl model import)");
+  return found;
+}
+
 UniqueFd open_sample(const std::string& file) {
   UniqueFd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!open) throw system_error("cannot open " + file, errno);

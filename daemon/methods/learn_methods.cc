@@ -1,6 +1,7 @@
 // model.learn
 #include "daemon/learn_spec.h"
 #include "daemon/methods/job_checks.h"
+#include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
 #include "daemon/service/service.h"
 
@@ -25,37 +26,10 @@ const Fields<LearnRequest>& fields_of(const LearnRequest*) {
 
 namespace {
 
-std::optional<int> number(const Json& json, const char* pointer) {
-  const Json value = json.value(Json::json_pointer(pointer), Json());
-  return value.is_number_integer() ? std::optional(value.get<int>()) : std::nullopt;
-}
-
-// The model's latest job that came to a verdict.
-std::optional<LearnPattern> last_job(const Service& service, const std::string& model) {
-  std::optional<LearnPattern> found;
-  service.jobs.list(std::nullopt, 0, Details::kWith, [&](const Job& job) {
-    const bool judged =
-        job.state == JobState::kSucceeded || job.state == JobState::kRejectedByGuard;
-    if (job.spec.model != model || !judged || !job.result.is_object()) return true;
-    found = LearnPattern{job.spec, number(job.result, "/details/freeze/trained_units"),
-                         number(job.result, "/details/freeze/units")};
-    return false;
-  });
-  return found;
-}
-
-std::optional<LearnPattern> schedule_of(const Service& service, const std::string& model) {
-  for (const Schedule& schedule : service.schedules.all())
-    if (schedule.spec.job.model == model) return LearnPattern{schedule.spec.job, {}, {}};
-  return std::nullopt;
-}
-
 void learn(Service& service, const Call& call, const Responder& responder) {
   const std::string what = "the parameters of model.learn";
   const auto request = read_fields<LearnRequest>(call.params, what);
-  auto pattern = last_job(service, request.model);
-  if (!pattern) pattern = schedule_of(service, request.model);
-  const auto spec = learn_spec(request, pattern);
+  const auto spec = learn_spec(request, learn_pattern(service, request.model));
   if (!spec)
     throw ValidationError(what, {{"/pack", "no job and no schedule of model \"" + request.model +
                                                "\" tells which global pack is its own; name it"}});

@@ -18,6 +18,7 @@ MethodTable model_life_methods(Service& service);
 MethodTable cache_methods(Service& service);
 MethodTable system_methods(Service& service);
 MethodTable learn_methods(Service& service);
+MethodTable label_study_methods(Service& service);
 MethodTable room_methods(Service& service);
 MethodTable all_methods(Service& service);
 

@@ -4,11 +4,10 @@
 #include <map>
 #include <numeric>
 
+#include "daemon/night/classifier_features.h"
 #include "daemon/night/imprint.h"
 #include "datasets/labels/text.h"
 #include "datasets/sampling/scenes.h"
-#include "engine/graph/realizers/realizers.h"
-#include "engine/layers/traits.h"
 
 namespace moil::night {
 namespace {
@@ -105,16 +104,6 @@ void choose_samples(ImprintPlan& plan, const data::Mix& mix, std::uint64_t seed)
     plan.folds.push_back(folds[order[i]]);
     plan.feature_rows += chosen[order[i]].parts;
   }
-}
-
-// Without layers that do nothing at inference.
-ModelDescription front_of(const ModelDescription& head, const ClassifierInput& input) {
-  ModelDescription front = realize_slice(head, input.value, input.dims).backbone;
-  const auto vanishes = [](const LayerDescription& layer) {
-    return layer_traits(layer.type).vanishes_in_inference;
-  };
-  if (std::ranges::all_of(front.layers, vanishes)) front.layers.clear();
-  return front;
 }
 
 bool has_layer(const ModelDescription& model, const std::string& name) {

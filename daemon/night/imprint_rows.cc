@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
-#include "daemon/night/head_network.h"
+#include "daemon/night/classifier_features.h"
 #include "daemon/night/imprint.h"
-#include "engine/train/batch.h"
 
 namespace moil::night {
 namespace {
-
-constexpr std::size_t kViewsAtOnce = 16;
 
 std::vector<SampleView> parts_of(const ImprintPlan& plan, const data::Mix& mix) {
   std::vector<SampleView> parts;
@@ -19,54 +16,6 @@ std::vector<SampleView> parts_of(const ImprintPlan& plan, const data::Mix& mix) 
       parts.push_back({&mix.train[i], 0, part});
   return parts;
 }
-
-// The mean over positions.
-void add_features(const float* maps, const ClassifierInput& input, std::vector<float>& features) {
-  const auto width = static_cast<std::size_t>(input.width);
-  const std::size_t at = features.size();
-  features.insert(features.end(), maps, maps + width);
-  for (std::int64_t p = 1; p < input.positions; ++p)
-    for (std::size_t j = 0; j < width; ++j)
-      features[at + j] += maps[static_cast<std::size_t>(p) * width + j];
-  for (std::size_t j = 0; j < width && input.positions > 1; ++j)
-    features[at + j] /= static_cast<float>(input.positions);
-}
-
-// From feature maps to features.
-class Front {
- public:
-  Front(const ImprintPlan& plan, FeatureReader& reader, KernelSelector& kernels,
-        const WeightsOfPart& weights)
-      : input_(plan.input), reader_(reader) {
-    if (plan.front.layers.empty()) {
-      maps_.resize(kViewsAtOnce * reader.elements());
-      return;
-    }
-    network_ = std::make_unique<HeadNetwork>(plan.front, kernels);
-    network_->allocate(weights);
-  }
-
-  void add(std::span<const SampleView> views, std::vector<float>& features) {
-    const float* maps = maps_.data();
-    if (network_) {
-      Network& network = network_->network();
-      reader_.read(views, NetworkBatch(network).inputs());
-      network.forward();
-      maps = network.output(0);
-    } else {
-      reader_.read(views, maps_.data());
-    }
-    const auto elements = static_cast<std::size_t>(input_.width * input_.positions);
-    for (std::size_t i = 0; i < views.size(); ++i)
-      add_features(maps + i * elements, input_, features);
-  }
-
- private:
-  const ClassifierInput& input_;
-  FeatureReader& reader_;
-  std::unique_ptr<HeadNetwork> network_;
-  std::vector<float> maps_;
-};
 
 // The classifier's rows as they are, without those that are to be made.
 struct KnownRows {
@@ -105,9 +54,11 @@ std::vector<float> features_of(NightModel& model, const StoredModel& base, const
   const auto parts = parts_of(plan, mix);
   std::vector<float> features;
   features.reserve(parts.size() * static_cast<std::size_t>(plan.input.width));
-  Front front(plan, reader, *model.trainer_kernels, weights_of(base));
-  for (std::size_t at = 0; at < parts.size(); at += kViewsAtOnce) {
-    const std::size_t count = std::min(kViewsAtOnce, parts.size() - at);
+  constexpr std::size_t kAtOnce = ClassifierFeatures::kViewsAtOnce;
+  ClassifierFeatures front(plan.front, plan.input, reader, *model.trainer_kernels,
+                           weights_of(base));
+  for (std::size_t at = 0; at < parts.size(); at += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, parts.size() - at);
     front.add(std::span(parts).subspan(at, count), features);
     progress(static_cast<std::int64_t>(at + count), static_cast<std::int64_t>(parts.size()));
   }

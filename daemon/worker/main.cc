@@ -18,6 +18,7 @@
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/night/import.h"
+#include "daemon/night/label_study.h"
 #include "daemon/night/model_diff.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
@@ -51,6 +52,8 @@ struct Arguments {
   int reply = -1;                  // a descriptor
   std::vector<std::string> files;  // NAME=DESCRIPTOR
   moil::night::PlanRequest plan;
+  std::size_t audit = 0, suggest = 0;  // so many; 0: none are asked for
+  bool meanings = false;
   std::vector<int> images;  // descriptors
   std::size_t top = 5;
   int size = 128;
@@ -86,6 +89,12 @@ int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
   const auto file = read_job_file(arguments.job_file);
   confine_to(moil::worker::needs_of_plan(layout, arguments.job_file, file));
+  if (arguments.audit > 0)
+    return answer(arguments, events, moil::night::audit_labels(layout, file, arguments.audit));
+  if (arguments.suggest > 0)
+    return answer(arguments, events, moil::night::suggest_labels(layout, file, arguments.suggest));
+  if (arguments.meanings)
+    return answer(arguments, events, moil::night::meanings_of_labels(layout, file));
   return answer(arguments, events, moil::night::plan_job(layout, file, arguments.plan));
 }
 
@@ -182,6 +191,12 @@ int main(int argc, char** argv) {
   plan_command->add_flag("--picture", arguments.plan.picture, "With the plan as SVG");
   plan_command->add_flag("--timing", arguments.plan.timing, "With what each layer takes, measured");
   plan_command->add_flag("--check", arguments.plan.check, "Only whether the night would refuse it");
+  plan_command->add_option("--audit", arguments.audit,
+                           "Instead: so many labels that the model doubts");
+  plan_command->add_option("--suggest", arguments.suggest,
+                           "Instead: labels for so many unlabelled samples");
+  plan_command->add_flag("--meanings", arguments.meanings,
+                         "Instead: what the model calls the labels");
   CLI::App* import_command =
       app.add_subcommand("import", "Check a model folder and put it into the store");
   import_command->add_option("--source", arguments.source, "The model's folder")->required();

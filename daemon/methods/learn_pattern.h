@@ -1,0 +1,17 @@
+// Which job a model's next by day is like (learn_spec.h).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "daemon/learn_spec.h"
+
+namespace moil::daemon {
+
+class Service;
+
+// The model's latest job that came to a verdict, else its first schedule.
+[[nodiscard]] std::optional<LearnPattern> learn_pattern(const Service& service,
+                                                        const std::string& model);
+
+}  // namespace moil::daemon
