@@ -11,9 +11,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from auto.audit import measure_audit  # noqa: E402
 from auto.case import run_case  # noqa: E402
 from auto.cases import digits_case, photos_case  # noqa: E402
+from auto.learn import measure_learn  # noqa: E402
 from image_night import data  # noqa: E402
+from image_night.world import fetch_model  # noqa: E402
 from night.night import say  # noqa: E402
 from night.programs import ROOT, ProgramError  # noqa: E402
 from night.report import machine, write_json  # noqa: E402
@@ -27,7 +30,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="auto", description="Nights without settings beside nights set by hand.")
     parser.add_argument("--quick", action="store_true", help="the digits, and photos beside the shallow night alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures; the file grows as they come")
-    parser.add_argument("--only", choices=["digits", "photos"], help="one of the datasets")
+    parser.add_argument("--only", choices=["digits", "photos", "labels"], help="one of the datasets, or learn and audit alone")
     parser.add_argument("--local-train", type=Path, default=data.LOCAL_TRAIN, metavar="TAR", help="photos, CLASS/FILE")
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
@@ -45,26 +48,59 @@ def case_text(case: dict[str, Any]) -> str:
     return f"{case['dataset']}\n" + table(header, lines) + f"\n{case['auto']['why']}"
 
 
-def cases(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for dataset in ["digits", "photos"]:
-        if options.only not in (None, dataset):
-            continue
-        place = folder / dataset
-        place.mkdir()
-        if dataset == "digits":
-            case = digits_case(place, DIGITS)
-        else:
-            absent = data.missing(data.GLOBAL, data.GLOBAL_VAL, options.local_train, options.local_val)
-            if absent:
-                print(f"photos skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
-                continue
-            case = photos_case(place, options.local_train.stem, options.local_train, options.local_val, quick=options.quick)
-        found.append(run_case(case))
-        print(case_text(found[-1]) + "\n", flush=True)
-        if options.json:
-            write_json({"machine": machine(), "quick": options.quick, "cases": found}, options.json)
-    return found
+def learn_text(learn: dict[str, Any]) -> str:
+    lines = []
+    for name in ("cold", "warm"):
+        run = learn[name]
+        change = f"{percent(run['global_before'])} → {percent(run['global_after'])}"
+        lines.append([f"learn, {name}", str(learn["shots"]), change, percent(run["local_after"]), f"{run['seconds']:.1f}"])
+    return table(["run", "photos a class", "global before → after", "local", "seconds"], lines)
+
+
+class Figures:
+    """What is known so far; in the file, too, so that a run that is stopped leaves what it has."""
+
+    def __init__(self, file: Path | None, quick: bool):
+        self._file = file
+        self._known: dict[str, Any] = {"machine": machine(), "quick": quick, "cases": [], "learn": None, "audit": None}
+
+    def add_case(self, case: dict[str, Any]) -> None:
+        self._known["cases"].append(case)
+        self._told(case_text(case))
+
+    def add(self, name: str, figures: dict[str, Any], text: str) -> None:
+        self._known[name] = figures
+        self._told(text)
+
+    def _told(self, text: str) -> None:
+        print(text + "\n", flush=True)
+        if self._file:
+            write_json(self._known, self._file)
+
+
+def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) -> None:
+    absent = data.missing(data.GLOBAL, data.GLOBAL_VAL, options.local_train, options.local_val)
+    if absent:
+        print(f"photos skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
+        return
+    folder.mkdir()
+    model = fetch_model(folder)
+    photos = data.judged(folder, options.local_train, options.local_val)
+    if options.only != "labels":
+        figures.add_case(run_case(photos_case(folder, options.local_train.stem, model, photos, quick=options.quick)))
+    learn = measure_learn(folder / "learn", model, photos)
+    figures.add("learn", learn, learn_text(learn))
+    audit = measure_audit(folder / "audit", model, photos)
+    figures.add("audit", audit, "audit: " + ", ".join(f"{key} {value}" for key, value in audit.items()))
+
+
+def measure(options: argparse.Namespace, folder: Path) -> None:
+    figures = Figures(options.json, options.quick)
+    if options.only in (None, "digits"):
+        (folder / "digits").mkdir()
+        figures.add_case(run_case(digits_case(folder / "digits", DIGITS)))
+    if options.only != "digits":
+        measure_photos(options, folder / "photos", figures)
 
 
 def main() -> int:
@@ -73,7 +109,7 @@ def main() -> int:
     folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-auto-"))
     folder.mkdir(exist_ok=True)
     try:
-        cases(options, folder)
+        measure(options, folder)
     except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
         print(f"auto: {error}", file=sys.stderr)
         return 1

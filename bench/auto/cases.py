@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from image_night import data as photos_of
 from image_night import rows as image_rows
+from image_night.data import Photos
 from image_night.world import MODEL as IMAGE_MODEL
-from image_night.world import fetch_model, world
+from image_night.world import world
 from night import digits
 from night.daemon import Daemon
 from night.jobs import job_spec
@@ -48,10 +48,8 @@ def digits_case(folder: Path, csv: Path) -> Case:
     return Case("digits", device, shortest(DIGITS_MODEL, pretrained.pack), {row.name: [hand]})
 
 
-def photos_case(folder: Path, dataset: str, local_train: Path, local_val: Path, *, quick: bool) -> Case:
+def photos_case(folder: Path, dataset: str, model: Path, photos: Photos, *, quick: bool) -> Case:
     """`quick`: beside the shallow row alone."""
-    model = fetch_model(folder)
-    photos = photos_of.judged(folder, local_train, local_val)
     now, later = _but_one(photos.local_train)
 
     @contextmanager

@@ -14,7 +14,7 @@ from night.night import MODEL
 from .device import BASE, SCHEDULE, Device, kill_process
 from .promises import OTHER, Promises
 
-STAGES = ["mix", "measure", "cache", "distill", "train", "judge", "promote"]
+STAGES = ["mix", "measure", "cache", "distill", "imprint", "train", "judge", "promote"]
 
 
 @dataclass

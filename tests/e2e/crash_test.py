@@ -17,7 +17,7 @@ from typing import Any
 
 from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, program, wait_for, weights_digest
 
-STAGES = ["mix", "measure", "cache", "distill", "train", "judge", "promote"]
+STAGES = ["mix", "measure", "cache", "distill", "imprint", "train", "judge", "promote"]
 ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 
 

@@ -58,15 +58,15 @@ TEST_P(RecordedNight, EndsInTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, RecordedNight,
-    ::testing::Values(Recorded{"whole", Json::object(), 8129694910643130126U},
+    ::testing::Values(Recorded{"whole", Json::object(), 5351426459767555725U},
                       Recorded{
                           "head",
                           {{"freeze", {{"trainable_layers", 1}}}, {"cache", {{"dtype", "bf16"}}}},
-                          8319769889096143035U},
+                          15756852775259581071U},
                       Recorded{"views",
                                {{"augment", {{"views", 3}}},
                                 {"train", {{"distill", 0.5}, {"optimizer", {{"type", "adam"}}}}}},
-                               5514538115241033832U}),
+                               2423166048236391977U}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
