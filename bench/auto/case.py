@@ -79,7 +79,7 @@ def _job(ctl: Moilctl, spec: dict[str, Any]) -> Night:
 def run_case(case: Case) -> dict[str, Any]:
     """The case's figures, and the second night's beside the first's."""
     document: dict[str, Any] = {"dataset": case.dataset, "hand": {}}
-    for name, specs in [("auto", [case.auto])]:
+    for name, specs in [("auto", [case.auto]), *case.hand.items()]:
         with case.device(name) as device:
             say(f"{case.dataset}, {name}")
             first = night_of(device.ctl, specs)
