@@ -2,6 +2,8 @@
 
 #include <cblas.h>
 
+#include <initializer_list>
+
 #include "engine/kernels/blas.h"
 
 // LAPACK's, which OpenBLAS has inside; its header comes with another package. Column-major.

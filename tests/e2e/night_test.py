@@ -49,6 +49,8 @@ class NightTest(unittest.TestCase):
             for row in SETTINGS.rows():
                 cls._run(ctl, daemon.state, row)
             cls.active = ctl.json("model", "get", MODEL)
+            cls.page = ctl.text("report", "--last", "--html", "-")
+            cls.last = ctl.json("report", "--last")["details"]
             files = {file: name for name, members in cls.world.place.held_out.items() for file in members}
             cls.predicted = [(files[Path(found["file"])], found["top"][0]["label"])
                              for found in ctl.json("predict", *files, "--top", "1")["predictions"]]
@@ -57,8 +59,6 @@ class NightTest(unittest.TestCase):
             n = SETTINGS.trainable_layers
             cls._run(ctl, daemon.state, Row("second", "second night", SETTINGS.alpha, n, cached=True))
             cls.verified = ctl.text("cache", "verify")
-            cls.page = ctl.text("report", "--last", "--html", "-")
-            cls.last = ctl.json("report", "--last")["details"]
         print(runs_table(list(cls.runs.values())), flush=True)
 
     @classmethod
@@ -133,7 +133,7 @@ class NightTest(unittest.TestCase):
         self.assertIn("learned <bdi>7</bdi>, <bdi>8</bdi> and <bdi>9</bdi>", self.page)
 
     def test_the_report_counts_every_answer(self) -> None:
-        confusion, last = self.last["confusion"], self.runs["second"]
+        confusion, last = self.last["confusion"], self.runs["gdm_lf_fmc"]
         right = sum(label["right"] for label in confusion["labels"])
         held_out = sum(label["held_out"] for label in confusion["labels"])
         self.assertEqual(held_out, last.samples["local_validation"])
