@@ -22,6 +22,7 @@ class Session {
   Console console;
 
   Client& client();
+  void hang_up() { client_.reset(); }  // the next call connects anew
   Json call(const std::string& method, const Json& params, std::span<const int> files = {});
   // The reply of a method that answers in pages, with MEMBER as the whole list, or its first `most`
   // items (0: all).
@@ -51,6 +52,7 @@ void add_label_commands(CLI::App& app, Action& chosen);
 void add_label_step_commands(CLI::App* group, Action& chosen);      // of the group "label"
 void add_label_exchange_commands(CLI::App* group, Action& chosen);  // of the group "label"
 void add_label_watch_command(CLI::App* group, Action& chosen);      // of the group "label"
+void add_label_review_command(CLI::App* group, Action& chosen);     // of the group "label"
 void add_label_study_commands(CLI::App* group, Action& chosen);     // of the group "label"
 // label map --suggest. model: empty where there is only one.
 int show_meanings(Session& session, const std::string& model);

@@ -224,6 +224,7 @@ void add_label_commands(CLI::App& app, Action& chosen) {
   add_label_exchange_commands(group, chosen);
   add_label_watch_command(group, chosen);
   add_label_study_commands(group, chosen);
+  add_label_review_command(group, chosen);
   add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
 
   const auto removed = std::make_shared<RmOptions>();

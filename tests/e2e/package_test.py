@@ -20,7 +20,7 @@ from world import ROOT
 from night.networks import dense, relu, write_model
 
 BUILD = Path(os.environ["MOIL_BUILD"])
-PROGRAMS = ("moild", "moil-worker", "moilctl", "moil-pretrain", "moil-onnx", "moil-plan")
+PROGRAMS = ("moild", "moil-worker", "moilctl", "moil-review", "moil-pretrain", "moil-onnx", "moil-plan")
 STATE = "/var/lib/moild"
 BY_HAND = ("runuser", "-u", "moild", "--", "moild", "--foreground")
 CONFIG = 78  # sysexits.h

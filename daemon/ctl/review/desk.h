@@ -1,0 +1,71 @@
+// What a review of labels does with moild, whoever shows it: samples are listed, get labels, and
+// get their labels back. One thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/ctl/command.h"
+
+namespace moil::daemon::ctl {
+
+class Desk {
+ public:
+  explicit Desk(Session& session);  // which outlives it
+
+  // A part of the samples, in the order in which they were added, those behind the id `after` (0:
+  // from the first): {"samples": [{"id", "digest", "name", "labels"}], "next"}, next: what to go on
+  // after, or null.
+  [[nodiscard]] Json samples(bool unlabelled, std::int64_t after);
+  // Samples with their "digest" and "labels" that were listed otherwise: by doubts().
+  void take_note(const Json& samples);
+  // {"labels": names, those with most samples first, "unlabelled": how many samples}
+  [[nodiscard]] Json labels();
+  struct Decision {
+    std::vector<std::string> digests;
+    Json label;  // null: none
+  };
+  // Samples get a label in place of those they have: {"changed": [{"digest", "labels"}]}. Decisions
+  // that are made together are taken back together. kNotFound, and nothing is changed, for a sample
+  // that was not listed.
+  Json decide(const std::vector<Decision>& decisions);
+  // Takes the last decision back that is not taken back yet: as decide(), with the labels that the
+  // samples have again. A label that came with the decision goes with it. Nothing is changed where
+  // there is none. What others did stays.
+  Json undo();
+
+ private:
+  using Labels = std::vector<std::string>;
+  using Before = std::map<std::string, Labels>;  // by digest
+  struct Made {
+    Before before;
+    std::set<std::string> new_labels;
+  };
+
+  Before labels_of(const std::vector<Decision>& decisions) const;
+  std::set<std::string> label_names();
+  Json assign(const std::vector<std::string>& digests, const Json& label);
+  std::string step() const;
+  void give_back(const std::vector<std::string>& digests, const Labels& labels);
+  void give_back_what_is_left(const std::vector<std::string>& digests, const Labels& labels);
+  void remove_labels(const std::set<std::string>& names);
+
+  Session& session_;
+  // What is decided together is one step of moild's, too.
+  const std::string name_;
+  std::size_t step_ = 0;
+  Before known_;  // the labels of samples as they are, as far as they were listed
+  std::vector<Made> made_;
+};
+
+// What the model proposes for unlabelled samples, the most useful to label first: {"suggestions":
+// [{"digest", "label", "probability", "not_sure", "others"}]}. model: empty where there is only
+// one. May take minutes.
+[[nodiscard]] Json proposals(Session& session, const std::string& model);
+// Samples whose label is likely wrong, those most likely first: {"doubts": [{"digest", "name",
+// "labels", "looks_like", "probability"}]}. May take minutes.
+[[nodiscard]] Json doubts(Session& session, const std::string& model);
+
+}  // namespace moil::daemon::ctl

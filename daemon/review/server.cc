@@ -1,0 +1,249 @@
+#include "daemon/review/server.h"
+
+#include <httplib.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "daemon/ctl/review/desk.h"
+#include "daemon/json/parse.h"
+#include "daemon/review/assets.h"
+#include "daemon/review/gate.h"
+
+namespace moil::review {
+namespace {
+
+using daemon::Json;
+using daemon::ctl::ReplyError;
+using daemon::ctl::Session;
+using httplib::Request;
+using httplib::Response;
+using Pass = httplib::Server::HandlerResponse;
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // of a request: 100,000 digests
+constexpr int kNesting = 8, kPreviewPixels = 256;
+constexpr std::size_t kThreads = 16;       // a browser holds six connections open
+constexpr std::size_t kKeptOpen = 10'000;  // requests of one connection
+constexpr int kIdleSeconds = 1;            // of a connection; the server ends no sooner
+
+const httplib::Headers kHeaders = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
+     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Referrer-Policy", "same-origin"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Cache-Control", "no-store"},
+};
+
+constexpr const char* kClosed =
+    "This page is for the one who opened it, and its address works once. Begin anew with "
+    "\"moilctl label review\".\n";
+
+std::string cookie_of(const Request& request, const std::string& name) {
+  const std::string all = "; " + request.get_header_value("Cookie"), mark = "; " + name + "=";
+  const std::size_t at = all.find(mark);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + mark.size();
+  return all.substr(begin, all.find(';', begin) - begin);
+}
+
+void give(Response& response, int status, const Json& json) {
+  response.status = status;
+  response.set_content(daemon::to_line(json), "application/json");
+}
+
+void give_text(Response& response, int status, std::string_view text, const char* type) {
+  response.status = status;
+  response.set_content(text.data(), text.size(), type);
+}
+
+Json decided(daemon::ctl::Desk& desk, const Json& asked) {
+  std::vector<daemon::ctl::Desk::Decision> decisions;
+  for (const Json& one : asked.at("decisions"))
+    decisions.push_back({one.at("digests").get<std::vector<std::string>>(), one.at("label")});
+  return desk.decide(decisions);
+}
+
+Json previews(Session& session, const Json& asked) {
+  return session.call("label.preview",
+                      {{"digests", asked.at("digests")}, {"size", kPreviewPixels}});
+}
+
+// A connection to moild, for one request at a time.
+struct Line {
+  std::mutex mutex;
+  Session session;
+
+  // Once more on a new connection where that is lost: moild may be started anew while the page is
+  // open, and doing it twice does no more than once.
+  Json ask(const std::function<Json()>& work) {
+    const std::lock_guard guard(mutex);
+    try {
+      return work();
+    } catch (const ReplyError&) {
+      throw;
+    } catch (const Error&) {
+      session.hang_up();
+    }
+    return work();
+  }
+};
+
+}  // namespace
+
+struct ReviewServer::Parts {
+  Parts(const std::string& socket, std::string model)
+      : model_name(std::move(model)), desk(decisions.session) {
+    for (Line* line : {&decisions, &pictures, &model_line}) line->session.socket = socket;
+  }
+
+  using Work = std::function<Json(const Json& asked)>;
+
+  void set_up();
+  void route();
+  Pass at_the_gate(const Request& request, Response& response);
+  void page(const char* path, std::string_view text, const char* type);
+  void call(const std::string& name, Line& line, Work work);
+  Json doubts();
+
+  httplib::Server http;
+  Gate gate;
+  int port = 0;
+  std::string cookie_name;
+  std::atomic<bool> begun = false, ended = false, stopping = false;
+  // What takes long has a connection of its own, so that decisions do not wait for it.
+  Line decisions, pictures, model_line;
+  const std::string model_name;
+  daemon::ctl::Desk desk;
+};
+
+// Before anything of a request but its head is read.
+Pass ReviewServer::Parts::at_the_gate(const Request& request, Response& response) {
+  const bool is_call = request.method != "GET";
+  const std::string token =
+      request.method == "GET" && request.path == "/" ? request.get_param_value("token") : "";
+  const auto answer =
+      gate.ask({request.get_header_value("Host"), request.get_header_value("Origin"),
+                cookie_of(request, cookie_name), token, is_call});
+  if (answer == Gate::Answer::kRefused) {
+    give_text(response, 403, kClosed, "text/plain");
+    return Pass::Handled;
+  }
+  if (answer == Gate::Answer::kWelcome)
+    response.set_header("Set-Cookie",
+                        cookie_name + "=" + gate.cookie() + "; Path=/; HttpOnly; SameSite=Strict");
+  return Pass::Unhandled;
+}
+
+void ReviewServer::Parts::page(const char* path, std::string_view text, const char* type) {
+  http.Get(path, [text, type](const Request&, Response& response) {
+    give_text(response, 200, text, type);
+  });
+}
+
+void ReviewServer::Parts::call(const std::string& name, Line& line, Work work) {
+  http.Post("/api/" + name, [&line, work](const Request& request, Response& response) {
+    try {
+      const Json asked = daemon::parse_json(request.body, kNesting);
+      give(response, 200, line.ask([&] { return work(asked); }));
+    } catch (const ReplyError& error) {
+      give(response, 409, {{"message", error.error().value("message", "")}});
+    } catch (const Json::exception& error) {
+      give(response, 400, {{"message", error.what()}});
+    } catch (const std::exception& error) {
+      give(response, 409, {{"message", error.what()}});
+    }
+  });
+}
+
+Json ReviewServer::Parts::doubts() {
+  Json found = daemon::ctl::doubts(model_line.session, model_name);
+  const std::lock_guard guard(decisions.mutex);
+  desk.take_note(found["doubts"]);
+  return found;
+}
+
+void ReviewServer::Parts::set_up() {
+  http.set_default_headers(kHeaders);
+  http.set_payload_max_length(kMostBytes);
+  http.set_keep_alive_max_count(kKeptOpen);
+  http.set_keep_alive_timeout(kIdleSeconds);
+  http.set_tcp_nodelay(true);
+  http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };  // httplib's to delete
+  // Another process that listens on the port must not share it.
+  http.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  http.set_pre_routing_handler([this](const Request& request, Response& response) {
+    return at_the_gate(request, response);
+  });
+}
+
+void ReviewServer::Parts::route() {
+  page("/", kPage, "text/html; charset=utf-8");
+  page("/review.js", kScript, "text/javascript; charset=utf-8");
+  page("/review.css", kStyle, "text/css; charset=utf-8");
+  call("samples", decisions, [this](const Json& asked) {
+    return desk.samples(asked.at("unlabelled").get<bool>(), asked.at("after").get<std::int64_t>());
+  });
+  call("labels", decisions, [this](const Json&) { return desk.labels(); });
+  call("decide", decisions, [this](const Json& asked) { return decided(desk, asked); });
+  call("undo", decisions, [this](const Json&) { return desk.undo(); });
+  call("previews", pictures,
+       [this](const Json& asked) { return previews(pictures.session, asked); });
+  call("proposals", model_line,
+       [this](const Json&) { return daemon::ctl::proposals(model_line.session, model_name); });
+  call("doubts", model_line, [this](const Json&) { return doubts(); });
+  call("end", decisions, [this](const Json&) {
+    http.stop();
+    return Json::object();
+  });
+}
+
+ReviewServer::ReviewServer(const std::string& moild_socket, const std::string& model)
+    : parts_(std::make_unique<Parts>(moild_socket, model)) {
+  parts_->set_up();
+  parts_->route();
+}
+
+ReviewServer::~ReviewServer() = default;
+
+int ReviewServer::bind(int port) {
+  Parts& p = *parts_;
+  const char* const loopback = "127.0.0.1";
+  const bool bound = port == 0 ? (p.port = p.http.bind_to_any_port(loopback)) > 0
+                               : p.http.bind_to_port(loopback, p.port = port);
+  if (!bound)
+    throw Error(ErrorCode::kIo, "cannot listen on port " + std::to_string(port) +
+                                    " of 127.0.0.1; another program may have it: choose another "
+                                    "with --port");
+  p.cookie_name = "moil-review-" + std::to_string(p.port);  // browsers mix up ports
+  return p.port;
+}
+
+std::string ReviewServer::address() const {
+  return "http://127.0.0.1:" + std::to_string(parts_->port) + "/?token=" + parts_->gate.token();
+}
+
+void ReviewServer::serve() {
+  parts_->begun = true;
+  if (!parts_->stopping) parts_->http.listen_after_bind();
+  parts_->ended = true;
+}
+
+// The library forgets a stop that comes before it listens.
+void ReviewServer::stop() {
+  parts_->stopping = true;
+  while (parts_->begun && !parts_->ended && !parts_->http.is_running())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  parts_->http.stop();
+}
+
+}  // namespace moil::review

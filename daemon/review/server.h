@@ -1,0 +1,41 @@
+// The review of labels as a page in a browser: a web server on the loopback interface, for the one
+// user who holds its token (gate.h). It speaks to moild as any client does.
+//
+//   GET  /?token=...                                     the page, once; then / by the cookie
+//   GET  /review.js, /review.css
+//   POST /api/samples   {"unlabelled", "after"}          as Desk
+//   POST /api/labels    {}                               as Desk
+//   POST /api/previews  {"digests"}                      as label.preview
+//   POST /api/decide    {"decisions": [{"digests", "label"}]}   as Desk
+//   POST /api/undo      {}                               as Desk
+//   POST /api/proposals {}, /api/doubts {}               what the model says; may take minutes
+//   POST /api/end       {}                               the server ends
+//
+// What cannot be done is answered with {"message"}, status 409.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace moil::review {
+
+class ReviewServer {
+ public:
+  // model: whose proposals and doubts are shown; empty: of the only one.
+  explicit ReviewServer(const std::string& moild_socket, const std::string& model = "");
+  ~ReviewServer();
+
+  // port 0: any that is free. Its number; kIo where it cannot be had.
+  int bind(int port);
+  // Where the page is, for once.
+  [[nodiscard]] std::string address() const;
+  // Until stop(), or until the page ends it.
+  void serve();
+  void stop();  // any thread
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace moil::review

@@ -1,0 +1,40 @@
+// Samples of a moild, and a session with it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "daemon/ctl/review/desk.h"
+#include "daemon/methods/sample_content.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace moil::daemon::ctl {
+
+using Labels = std::vector<std::string>;
+
+class SamplesTest : public testing::Test {
+ protected:
+  SamplesTest() { session_.socket = moild_.socket(); }
+
+  std::string add(const std::string& content, const Labels& labels = {}) {
+    const Json samples = {{{"content", encode_base64(test::photo(content))}, {"name", content}}};
+    return test::result_of(moild_.socket(), "label.add",
+                           {{"labels", labels}, {"samples", samples}})["samples"][0]["digest"];
+  }
+  Labels labels_of(const std::string& digest) {
+    const Json all = test::result_of(moild_.socket(), "label.samples", {{"limit", 1000}});
+    for (const Json& sample : all["samples"])
+      if (sample["digest"] == digest) return sample["labels"];
+    return {"gone"};
+  }
+  Labels label_names() {
+    Labels names;
+    const Json all = test::result_of(moild_.socket(), "label.list");
+    for (const Json& label : all["labels"]) names.push_back(label["name"]);
+    return names;
+  }
+  test::TempFolder folder_;
+  test::TestServer moild_{folder_ / "state"};
+  Session session_;
+};
+
+}  // namespace moil::daemon::ctl

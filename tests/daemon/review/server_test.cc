@@ -1,0 +1,231 @@
+// The review's server by hand-made requests, before a moild.
+#include "daemon/review/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include "base/error.h"
+#include "daemon/methods/sample_content.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace moil::review {
+namespace {
+
+using daemon::Json;
+using daemon::test::photo;
+using daemon::test::result_of;
+using testing::HasSubstr;
+using testing::Not;
+
+class Review : public testing::Test {
+ protected:
+  Review() : server_(moild_.socket()) {
+    port_ = server_.bind(0);
+    thread_ = std::thread([this] { server_.serve(); });
+    http_ = std::make_unique<httplib::Client>("127.0.0.1", port_);
+  }
+  ~Review() override {
+    server_.stop();
+    thread_.join();
+  }
+  std::string token() const {
+    const std::string address = server_.address();
+    return address.substr(address.find('?'));
+  }
+  std::string origin() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+  // Opens the page; what is asked from then on shows its cookie.
+  void open() {
+    const auto page = http_->Get("/" + token());
+    ASSERT_TRUE(page);
+    ASSERT_EQ(page->status, 200);
+    const std::string cookie = page->get_header_value("Set-Cookie");
+    EXPECT_THAT(cookie, HasSubstr("; Path=/; HttpOnly; SameSite=Strict"));
+    headers_ = {{"Cookie", cookie.substr(0, cookie.find(';'))}, {"Origin", origin()}};
+  }
+  int status(const std::string& path, const httplib::Headers& headers) {
+    const auto reply = http_->Get(path, headers);
+    return reply ? reply->status : 0;
+  }
+  int post_status(const std::string& path, const std::string& body,
+                  const httplib::Headers& headers) {
+    const auto reply = http_->Post(path, headers, body, "application/json");
+    return reply ? reply->status : 0;
+  }
+  Json call(const std::string& name, const Json& body = Json::object(), int status = 200) {
+    const auto reply = http_->Post("/api/" + name, headers_, body.dump(), "application/json");
+    if (!reply) return "no reply";
+    EXPECT_EQ(reply->status, status) << reply->body;
+    return Json::parse(reply->body);
+  }
+  std::string add(const std::string& content, const std::vector<std::string>& labels = {}) {
+    const Json samples = {{{"content", daemon::encode_base64(photo(content))}, {"name", content}}};
+    return result_of(moild_.socket(), "label.add",
+                     {{"labels", labels}, {"samples", samples}})["samples"][0]["digest"];
+  }
+  std::vector<std::string> labels_of(const std::string& digest) {
+    const Json all = result_of(moild_.socket(), "label.samples", {{"limit", 1000}});
+    for (const Json& sample : all["samples"])
+      if (sample["digest"] == digest) return sample["labels"];
+    return {"gone"};
+  }
+  Json unlabelled() { return call("samples", {{"unlabelled", true}, {"after", 0}})["samples"]; }
+  static Json decision(const std::vector<std::string>& digests, const Json& label) {
+    return {{"digests", digests}, {"label", label}};
+  }
+
+  daemon::test::TempFolder folder_;
+  daemon::test::TestServer moild_{folder_ / "state"};
+  ReviewServer server_;
+  int port_ = 0;
+  std::thread thread_;
+  std::unique_ptr<httplib::Client> http_;
+  httplib::Headers headers_;
+};
+
+using Labels = std::vector<std::string>;
+
+TEST_F(Review, NobodyComesInWithoutTheTokenOrTheCookie) {
+  for (const char* path : {"/", "/review.js", "/review.css", "/?token=", "/?token=0", "/nowhere"})
+    EXPECT_EQ(status(path, {}), 403) << path;
+  EXPECT_EQ(status("/review.js" + token(), {}), 403);
+  EXPECT_EQ(post_status("/api/samples", "{}", {{"Origin", origin()}}), 403);
+  EXPECT_EQ(post_status("/" + token(), "{}", {{"Origin", origin()}}), 403);
+  EXPECT_EQ(http_->Head("/" + token())->status, 403);
+  EXPECT_EQ(status("/" + token(), {{"Host", "evil.example"}}), 403);
+  open();  // none of these used it up
+  EXPECT_EQ(status("/" + token(), {}), 403);
+  EXPECT_EQ(status("/", headers_), 200);
+  EXPECT_EQ(status("/", {{"Cookie", "moil-review-" + std::to_string(port_) + "=0"}}), 403);
+  EXPECT_EQ(status("/", {{"Cookie", headers_.find("Cookie")->second}, {"Host", "evil.example"}}),
+            403);
+}
+
+TEST_F(Review, OtherPagesOfTheBrowserMayNotCall) {
+  open();
+  const std::string cookie = headers_.find("Cookie")->second;
+  const std::string all = R"({"unlabelled": true, "after": 0})";
+  EXPECT_EQ(post_status("/api/samples", all, {{"Cookie", cookie}}), 403);
+  EXPECT_EQ(
+      post_status("/api/samples", all, {{"Cookie", cookie}, {"Origin", "http://localhost:1"}}),
+      403);
+  EXPECT_EQ(post_status("/api/samples", all, headers_), 200);
+  EXPECT_EQ(status("/api/samples", headers_), 404);
+  EXPECT_EQ(http_->Options("/api/samples", headers_)->status, 404);
+}
+
+TEST_F(Review, ThePageLoadsNothingFromElsewhereAndIsNotKept) {
+  open();
+  const auto page = http_->Get("/", headers_);
+  EXPECT_THAT(page->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page->get_header_value("Content-Security-Policy"),
+              HasSubstr("frame-ancestors 'none'"));
+  EXPECT_EQ(page->get_header_value("Cache-Control"), "no-store");
+  EXPECT_EQ(page->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_FALSE(page->has_header("Access-Control-Allow-Origin"));
+  for (const char* path : {"/", "/review.js", "/review.css"}) {
+    const auto part = http_->Get(path, headers_);
+    EXPECT_EQ(part->status, 200);
+    for (const char* loads : {"http://", "https://", "url(", "innerHTML", "eval("})
+      EXPECT_THAT(part->body, Not(HasSubstr(loads))) << path;
+  }
+}
+
+TEST_F(Review, WhatIsNoRequestIsTold) {
+  open();
+  EXPECT_EQ(status("/../../etc/passwd", headers_), 404);
+  EXPECT_EQ(status("/%2e%2e/etc/passwd", headers_), 404);
+  EXPECT_EQ(post_status("/api/nothing", "{}", headers_), 404);
+  for (const char* body :
+       {"", "{", "[]", "7", "{\"unlabelled\": 7, \"after\": 0}", "{\"after\": 0}"})
+    EXPECT_THAT(post_status("/api/samples", body, headers_), testing::AnyOf(400, 409)) << body;
+  EXPECT_THAT(post_status("/api/samples", std::string(100, '[') + std::string(100, ']'), headers_),
+              testing::AnyOf(400, 409));
+  EXPECT_EQ(post_status("/api/samples", std::string(5 << 20, ' '), headers_), 413);
+  EXPECT_EQ(call("samples", {{"unlabelled", true}, {"after", 0}})["samples"], Json::array());
+}
+
+TEST_F(Review, SamplesGetLabelsAndHaveTheirsAgain) {
+  open();
+  const std::string one = add("one"), two = add("two"), cat = add("three", {"cat"});
+  EXPECT_EQ(unlabelled().size(), 2U);
+  EXPECT_EQ(unlabelled()[0]["name"], "one");
+  EXPECT_EQ(call("labels"), (Json{{"labels", {"cat"}}, {"unlabelled", 2}}));
+  call("samples", {{"unlabelled", false}, {"after", 0}});
+  const Json changed = call(
+      "decide", {{"decisions", {decision({one, cat}, "dog"), decision({two}, "cat")}}})["changed"];
+  EXPECT_EQ(changed.size(), 3U);
+  EXPECT_EQ(labels_of(one), Labels{"dog"});
+  EXPECT_EQ(labels_of(cat), Labels{"dog"});
+  EXPECT_EQ(labels_of(two), Labels{"cat"});
+  call("decide", {{"decisions", {decision({two}, nullptr)}}});
+  EXPECT_EQ(labels_of(two), Labels());
+  EXPECT_EQ(call("undo")["changed"], (Json{{{"digest", two}, {"labels", {"cat"}}}}));
+  EXPECT_EQ(labels_of(two), Labels{"cat"});
+  EXPECT_EQ(call("undo")["changed"].size(), 3U);
+  EXPECT_EQ(labels_of(one), Labels());
+  EXPECT_EQ(labels_of(cat), Labels{"cat"});
+  EXPECT_EQ(call("undo")["changed"], Json::array());
+}
+
+TEST_F(Review, UndoTakesBackItsOwnDecisionsAlone) {
+  open();
+  const std::string one = add("one"), several = add("two", {"cat", "pet"});
+  unlabelled();
+  call("samples", {{"unlabelled", false}, {"after", 0}});
+  call("decide", {{"decisions", {decision({one, several}, "dog")}}});
+  const std::string later = add("added meanwhile", {"bird"});
+  call("undo");
+  EXPECT_EQ(labels_of(one), Labels());
+  EXPECT_EQ(labels_of(several), (Labels{"cat", "pet"}));
+  EXPECT_EQ(labels_of(later), Labels{"bird"});
+}
+
+TEST_F(Review, WhatMoildRefusesChangesNothing) {
+  open();
+  const std::string one = add("one");
+  EXPECT_THAT(
+      call("decide", {{"decisions", {decision({one}, "dog")}}}, 409)["message"].get<std::string>(),
+      HasSubstr("is not on the list"));
+  unlabelled();
+  EXPECT_THAT(
+      call("decide", {{"decisions", {decision({one}, " ")}}}, 409)["message"].get<std::string>(),
+      Not(testing::IsEmpty()));
+  EXPECT_EQ(labels_of(one), Labels());
+  EXPECT_THAT(call("proposals", Json::object(), 409)["message"].get<std::string>(),
+              HasSubstr("model"));
+  EXPECT_THAT(call("doubts", Json::object(), 409)["message"].get<std::string>(),
+              HasSubstr("model"));
+}
+
+TEST_F(Review, PreviewsAreMoilds) {
+  open();
+  const std::string one = add("one"), bad = add("bad");
+  const Json found = call("previews", {{"digests", {one, bad}}})["previews"];
+  EXPECT_EQ(found[0]["jpeg"], "/9j/");
+  EXPECT_EQ(found[1]["error"]["code"], "bad_data");
+  call("previews", {{"digests", {"7"}}}, 409);
+}
+
+TEST_F(Review, ThePageEndsIt) {
+  open();
+  call("end");
+  thread_.join();
+  thread_ = std::thread([] {});
+  EXPECT_EQ(status("/", headers_), 0);
+}
+
+TEST_F(Review, APortThatIsTakenIsTold) {
+  ReviewServer second(moild_.socket());
+  try {
+    second.bind(port_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+    EXPECT_THAT(error.what(), HasSubstr("--port"));
+  }
+}
+
+}  // namespace
+}  // namespace moil::review
