@@ -19,7 +19,7 @@ def write_frames(folder: Path, scenes: int, frames: int, side: int, seed: int = 
         hills = [[rng.randint(20, 200) for _ in range(_HILLS)] for _ in range(_HILLS)]
         files = [folder / f"scene-{scene}-{frame}.png" for frame in range(frames)]
         for frame, file in enumerate(files):
-            file.write_bytes(_png(side, [_light(hills, side, p, frame, rng) for p in range(side * side)]))
+            file.write_bytes(grey_png(side, [_light(hills, side, p, frame, rng) for p in range(side * side)]))
         written.append(files)
     return written
 
@@ -33,7 +33,7 @@ def _light(hills: list[list[int]], side: int, pixel: int, frame: int, rng: rando
     return int(upper * (1 - b) + lower * b) + 3 * frame + rng.randint(0, 3)
 
 
-def _png(side: int, pixels: list[int]) -> bytes:
+def grey_png(side: int, pixels: list[int]) -> bytes:
     def chunk(kind: bytes, content: bytes) -> bytes:
         body = kind + content
         return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
