@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "daemon/manual/manual.h"
 #include "daemon/review/address_file.h"
 #include "daemon/review/server.h"
 
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
                  "Whose proposals are shown; the only one's if left out");
   app.add_option("--port", arguments.port, "The port to listen on; any if left out");
   app.add_flag("--no-open", arguments.no_open, "Do not open a browser");
+  moil::manual::add_manual(app);
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_IGN);  // what opens a browser is not waited for

@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ["MOIL_BUILD"])
 DOCUMENTED = ("moild", "moilctl", "moil-pretrain", "moil-onnx", "moil-plan")
-PROGRAMS = (*DOCUMENTED, "moil-worker")
+PROGRAMS = (*DOCUMENTED, "moil-worker", "moil-review")
 
 
 def manual(program: str, form: str) -> str:

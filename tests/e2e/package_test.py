@@ -83,7 +83,7 @@ class ContentTest(Package):
             self.assertEqual(modes[f"/usr/bin/{program}"], ["-rwxr-xr-x", "root/root"])
         self.assertEqual(modes["/etc/moild/moild.json"], ["-rw-r--r--", "root/root"])
         needed = subprocess.run(["dpkg-deb", "--field", self.package, "Depends"], capture_output=True, text=True, check=True)
-        for library in ("libsqlite3-0", "liblmdb0", "libsystemd0"):
+        for library in ("libsqlite3-0", "liblmdb0", "libsystemd0", "libcpp-httplib0.11"):
             self.assertIn(library, needed.stdout)
 
     def test_its_scripts_are_shell(self) -> None:

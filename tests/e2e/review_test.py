@@ -312,6 +312,11 @@ class PageTest(Case):
         self.assertEqual(list(folder.glob("moil-review-*")), [])
         self.assertEqual(review.process.returncode, 0)
 
+    def test_no_other_program_has_a_web_server(self) -> None:
+        for name in ("moild", "moil-worker", "moilctl", "moil-review"):
+            loads = run(["ldd", program(name)])
+            self.assertEqual("httplib" in loads, name == "moil-review", loads)
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "another user can be tried by root alone")
     def test_a_second_user(self) -> None:
         review = self.review("--no-open")
