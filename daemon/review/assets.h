@@ -1,12 +1,18 @@
 // The review's page, in the program.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace moil::review {
 
-extern const std::string_view kPage;    // page/review.html
-extern const std::string_view kStyle;   // page/review.css
-extern const std::string_view kScript;  // page/review.js
+struct Asset {
+  const char* path;  // of its address
+  std::string_view text;
+  const char* type;
+};
+
+// All of page/.
+std::span<const Asset> assets();
 
 }  // namespace moil::review

@@ -108,7 +108,6 @@ struct ReviewServer::Parts {
   void set_up();
   void route();
   Pass at_the_gate(const Request& request, Response& response);
-  void page(const char* path, std::string_view text, const char* type);
   void call(const std::string& name, Line& line, Work work);
   Json doubts();
 
@@ -139,12 +138,6 @@ Pass ReviewServer::Parts::at_the_gate(const Request& request, Response& response
     response.set_header("Set-Cookie",
                         cookie_name + "=" + gate.cookie() + "; Path=/; HttpOnly; SameSite=Strict");
   return Pass::Unhandled;
-}
-
-void ReviewServer::Parts::page(const char* path, std::string_view text, const char* type) {
-  http.Get(path, [text, type](const Request&, Response& response) {
-    give_text(response, 200, text, type);
-  });
 }
 
 void ReviewServer::Parts::call(const std::string& name, Line& line, Work work) {
@@ -187,9 +180,10 @@ void ReviewServer::Parts::set_up() {
 }
 
 void ReviewServer::Parts::route() {
-  page("/", kPage, "text/html; charset=utf-8");
-  page("/review.js", kScript, "text/javascript; charset=utf-8");
-  page("/review.css", kStyle, "text/css; charset=utf-8");
+  for (const Asset& asset : assets())
+    http.Get(asset.path, [asset](const Request&, Response& response) {
+      give_text(response, 200, asset.text, asset.type);
+    });
   call("samples", decisions, [this](const Json& asked) {
     return desk.samples(asked.at("unlabelled").get<bool>(), asked.at("after").get<std::int64_t>());
   });

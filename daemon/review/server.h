@@ -2,7 +2,7 @@
 // user who holds its token (gate.h). It speaks to moild as any client does.
 //
 //   GET  /?token=...                                     the page, once; then / by the cookie
-//   GET  /review.js, /review.css
+//   GET  what the page consists of (assets.h)
 //   POST /api/samples   {"unlabelled", "after"}          as Desk
 //   POST /api/labels    {}                               as Desk
 //   POST /api/previews  {"digests"}                      as label.preview

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/review/assets.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::review {
@@ -124,7 +125,8 @@ TEST_F(Review, ThePageLoadsNothingFromElsewhereAndIsNotKept) {
   EXPECT_EQ(page->get_header_value("Cache-Control"), "no-store");
   EXPECT_EQ(page->get_header_value("X-Content-Type-Options"), "nosniff");
   EXPECT_FALSE(page->has_header("Access-Control-Allow-Origin"));
-  for (const char* path : {"/", "/review.js", "/review.css"}) {
+  for (const Asset& asset : assets()) {
+    const char* const path = asset.path;
     const auto part = http_->Get(path, headers_);
     EXPECT_EQ(part->status, 200);
     for (const char* loads : {"http://", "https://", "url(", "innerHTML", "eval("})

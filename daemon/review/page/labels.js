@@ -1,0 +1,54 @@
+// Labels that a key or a click gives, and what the model proposes.
+
+import {giveLabel, giveProposal} from './decisions.js';
+import {targets} from './selection.js';
+import {byId, percent, state, word} from './state.js';
+
+const LABEL_KEYS = '1234567890', MOST_CHIPS = 40;
+
+export const isKey = (label) => label.length === 1 && LABEL_KEYS.includes(label);
+
+// A label that is a digit has its own key; the others have what is left, in their order.
+export function keyedLabels() {
+  const keys = new Map(state.labels.filter(isKey).map((label) => [label, label]));
+  const others = state.labels.filter((label) => !isKey(label));
+  for (const key of LABEL_KEYS) if (!keys.has(key) && others.length) keys.set(key, others.shift());
+  return [...LABEL_KEYS].filter((key) => keys.has(key)).map((key) => [key, keys.get(key)]);
+}
+
+// A label that is used has a key from then on.
+export function giveKey(label) {
+  if (label === null || keyedLabels().some(([, keyed]) => keyed === label)) return;
+  const digits = state.labels.filter(isKey);
+  const others = state.labels.filter((known) => known !== label && !isKey(known));
+  others.splice(Math.max(0, Math.min(others.length, LABEL_KEYS.length - digits.length - 1)), 0, label);
+  state.labels = [...digits, ...others];
+  drawLabels();
+}
+
+function chip(key, label, act) {
+  const button = document.createElement('button');
+  if (key) button.append(word('kbd', key));
+  button.append(label);
+  button.addEventListener('click', () => { act(); byId('grid').focus({preventScroll: true}); });
+  return button;
+}
+
+export function drawLabels() {
+  const keyed = keyedLabels(), names = new Set(keyed.map(([, label]) => label));
+  const others = state.labels.filter((label) => !names.has(label)).map((label) => ['', label]);
+  byId('labels').replaceChildren(...[...keyed, ...others].slice(0, MOST_CHIPS).map(
+    ([key, label]) => chip(key, label, () => giveLabel(label))));
+  byId('known').replaceChildren(...state.labels.map((label) => {
+    const option = document.createElement('option');
+    option.value = label;
+    return option;
+  }));
+}
+
+// Of the one sample that a key would decide.
+export function drawProposals() {
+  const proposals = state.selected.size > 1 ? [] : targets().flatMap((item) => item.proposals);
+  byId('proposals').replaceChildren(...proposals.slice(0, 3).map(({label, probability}, i) =>
+    chip('asd'[i], label + (probability === null ? '' : ' ' + percent(probability)), () => giveProposal(i))));
+}
