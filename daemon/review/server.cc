@@ -1,6 +1,7 @@
 #include "daemon/review/server.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -85,14 +86,36 @@ struct Line {
   Json ask(const std::function<Json()>& work) {
     const std::lock_guard guard(mutex);
     try {
-      return work();
+      return answered(work);
     } catch (const ReplyError&) {
       throw;
     } catch (const Error&) {
       session.hang_up();
     }
+    return answered(work);
+  }
+
+  // What is asked, or will be, fails at once. Any thread.
+  void end() {
+    over = true;
+    if (const int socket = waits_on; socket >= 0) ::shutdown(socket, SHUT_RDWR);
+  }
+
+ private:
+  struct Waiting {
+    std::atomic<int>& on;
+    ~Waiting() { on = -1; }
+  };
+
+  Json answered(const std::function<Json()>& work) {
+    waits_on = session.client().descriptor();
+    const Waiting waiting{waits_on};
+    if (over) throw Error(ErrorCode::kCancelled, "the review has ended");
     return work();
   }
+
+  std::atomic<int> waits_on = -1;  // the connection, while moild is asked
+  std::atomic<bool> over = false;
 };
 
 }  // namespace
@@ -110,6 +133,7 @@ struct ReviewServer::Parts {
   Pass at_the_gate(const Request& request, Response& response);
   void call(const std::string& name, Line& line, Work work);
   Json doubts();
+  void end();
 
   httplib::Server http;
   Gate gate;
@@ -162,6 +186,14 @@ Json ReviewServer::Parts::doubts() {
   return found;
 }
 
+// Decisions come to their end; what the model says may take minutes, and nobody waits for it.
+void ReviewServer::Parts::end() {
+  stopping = true;
+  pictures.end();
+  model_line.end();
+  http.stop();
+}
+
 void ReviewServer::Parts::set_up() {
   http.set_default_headers(kHeaders);
   http.set_payload_max_length(kMostBytes);
@@ -196,7 +228,7 @@ void ReviewServer::Parts::route() {
        [this](const Json&) { return daemon::ctl::proposals(model_line.session, model_name); });
   call("doubts", model_line, [this](const Json&) { return doubts(); });
   call("end", decisions, [this](const Json&) {
-    http.stop();
+    end();
     return Json::object();
   });
 }
@@ -237,7 +269,7 @@ void ReviewServer::stop() {
   parts_->stopping = true;
   while (parts_->begun && !parts_->ended && !parts_->http.is_running())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  parts_->http.stop();
+  parts_->end();
 }
 
 }  // namespace moil::review

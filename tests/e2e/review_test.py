@@ -141,7 +141,7 @@ class PageTest(Case):
 
     @unittest.skipIf(missing(), missing())
     def test_a_desk(self) -> None:
-        review, browser = self.review("--no-open"), self.browser()
+        review, browser = self.review("--no-open", "--model", MODEL), self.browser()
         browser.open(review.address)
         browser.until("document.querySelectorAll('.cell img').length >= 40")
         browser.until("document.querySelector('.proposed, .unsure')")
@@ -239,7 +239,9 @@ class PageTest(Case):
 
     @unittest.skipIf(missing(), missing())
     def test_a_phone_through_a_tunnel(self) -> None:
-        review, browser = self.review("--no-open"), self.browser(PHONE, touch=True)
+        own = str(free_port())
+        review, browser = self.review("--no-open", "--port", own), self.browser(PHONE, touch=True)
+        self.assertEqual(str(review.port), own)
         with tunnel(review.port) as port:
             browser.open(f"http://localhost:{port}/?token={review.token}")
             browser.until("document.querySelectorAll('.cell img').length >= 6")
@@ -381,6 +383,11 @@ def readable(files: Iterator[Path]) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             file.read_bytes()
             yield file
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 @contextlib.contextmanager

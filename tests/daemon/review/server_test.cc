@@ -4,8 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <thread>
 
 #include "base/error.h"
+#include "base/unique_fd.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/review/assets.h"
 #include "tests/daemon/support/test_server.h"
@@ -216,6 +222,51 @@ TEST_F(Review, ThePageEndsIt) {
   thread_.join();
   thread_ = std::thread([] {});
   EXPECT_EQ(status("/", headers_), 0);
+}
+
+// A moild that takes all and says nothing, as one whose worker has much to do.
+class Silent {
+ public:
+  explicit Silent(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(socket_.get(), 8), 0);
+  }
+  void wait_for_a_client() const {
+    pollfd wanted{socket_.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&wanted, 1, 20'000), 1);
+  }
+
+ private:
+  UniqueFd socket_;
+};
+
+TEST(ReviewServer, EndsWhileTheModelIsAsked) {
+  const daemon::test::TempFolder folder;
+  const Silent silent(folder / "socket");
+  ReviewServer server(folder / "socket");
+  const int port = server.bind(0);
+  std::thread serving([&] { server.serve(); });
+  const std::string at = "127.0.0.1:" + std::to_string(port), address = server.address();
+  const auto page = httplib::Client(at).Get(address.substr(address.find("/?")));
+  const std::string cookie = page->get_header_value("Set-Cookie");
+  int status = 0;
+  std::thread asking([&] {
+    const httplib::Headers headers{{"Cookie", cookie.substr(0, cookie.find(';'))},
+                                   {"Origin", "http://" + at}};
+    const auto reply =
+        httplib::Client(at).Post("/api/proposals", headers, "{}", "application/json");
+    status = reply ? reply->status : 0;
+  });
+  silent.wait_for_a_client();
+  const auto begun = std::chrono::steady_clock::now();
+  server.stop();
+  serving.join();
+  asking.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(4));
+  EXPECT_EQ(status, 409);
 }
 
 TEST_F(Review, APortThatIsTakenIsTold) {
