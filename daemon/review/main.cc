@@ -43,6 +43,8 @@ void stop_on_signals(moil::review::ReviewServer& server) {
     int signal = 0;
     ::sigwait(&signals, &signal);
     server.stop();
+    ::sigwait(&signals, &signal);
+    ::_exit(EX_UNAVAILABLE);  // moild does not answer, and the user does not wait for it
   }).detach();
 }
 

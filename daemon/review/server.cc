@@ -139,7 +139,7 @@ struct ReviewServer::Parts {
   Gate gate;
   int port = 0;
   std::string cookie_name;
-  std::atomic<bool> begun = false, ended = false, stopping = false;
+  std::atomic<bool> begun = false, ended = false, stopping = false, stopped = false;
   // What takes long has a connection of its own, so that decisions do not wait for it.
   Line decisions, pictures, model_line;
   const std::string model_name;
@@ -191,7 +191,7 @@ void ReviewServer::Parts::end() {
   stopping = true;
   pictures.end();
   model_line.end();
-  http.stop();
+  if (!stopped.exchange(true)) http.stop();  // the library takes it once
 }
 
 void ReviewServer::Parts::set_up() {

@@ -152,6 +152,7 @@ class PageTest(Case):
         self.keep_picture(browser, "desk-dark")
         browser.show_in(dark=False)
         name = self.unlabelled
+        self.check_orders(browser)
 
         # A key a decision, and keys that come sooner than answers.
         browser.press("1", "2", "1")
@@ -210,6 +211,20 @@ class PageTest(Case):
         browser.click("#done")
         browser.until("document.body.textContent.includes('has ended')")
         self.assertEqual(review.process.wait(timeout=10), 0)
+
+    def check_orders(self, browser: Browser) -> None:
+        def first_in(order: str) -> str:
+            select = "document.querySelector('#order')"
+            browser.run(f"{select}.value = '{order}'; {select}.dispatchEvent(new Event('change'))")
+            browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            return short(browser.run("document.getElementById('cell-0').title"))
+
+        useful = ctl_of(self.daemon).json("label", "suggest")["suggestions"]
+        self.assertEqual(first_in("useful"), short(useful[0]["name"]))
+        alike = min(useful, key=lambda said: (said["proposals"][0]["label"], -said["proposals"][0]["probability"]))
+        self.assertEqual(first_in("proposal"), short(alike["name"]))
+        self.assertEqual(first_in("added"), self.unlabelled[0])
+        browser.press("Home")
 
     def check_doubts(self, browser: Browser) -> None:
         doubts = ctl_of(self.daemon).json("label", "audit")["wrong"]
