@@ -1,6 +1,7 @@
 #include "engine/layers/loss_layer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
@@ -14,7 +15,9 @@ std::vector<TensorInfo> LossLayer::infer_outputs(std::span<const TensorInfo> inp
   channels_of(inputs[0]);
   if (inputs.size() == 3 && inputs[2].dims != Dims{inputs[0].dims[0], 1})
     fail_shape("takes one weight a sample, input 2");
-  return {{Dims{1}}};
+  std::vector<TensorInfo> outputs = {{Dims{1}}};
+  if (inputs.size() == 3) outputs.push_back({inputs[2].dims});
+  return outputs;
 }
 
 LayerPlan LossLayer::plan(const LayerSetup& setup) {
@@ -28,9 +31,14 @@ LayerPlan LossLayer::plan(const LayerSetup& setup) {
   divisor_ = divisor(prediction);
   LayerPlan plan;
   plan.inputs.assign(setup.inputs.size(), Lifespan::kForward | Lifespan::kComputeDerivative);
-  plan.outputs = {Lifespan::kNone};
+  const bool is_weighted = setup.inputs.size() == 3;
+  plan.outputs.assign(is_weighted ? 2 : 1, Lifespan::kNone);
   plan.output_derivatives = Lifespan::kNone;  // the end of the graph: 1
-  plan.forward_workspace = static_cast<std::size_t>(rows_) * sizeof(double);
+  const auto rows = static_cast<std::size_t>(rows_);
+  plan.forward_workspace = rows * sizeof(double);
+  if (is_weighted)  // derivatives, in the place of the losses
+    plan.forward_workspace =
+        std::max(plan.forward_workspace, rows * static_cast<std::size_t>(columns_) * sizeof(float));
   return plan;
 }
 
@@ -44,6 +52,23 @@ void LossLayer::forward(const LayerRun& run) {
   for (std::int64_t r = 0; r < rows_; ++r)
     total += weights ? losses[r] * double{weights[r / rows_of_sample_]} : losses[r];
   run.outputs[0][0] = static_cast<float>(total / divisor_);
+  if (weights) gradient_bounds(run);
+}
+
+void LossLayer::gradient_bounds(const LayerRun& run) const {
+  auto* derivatives = reinterpret_cast<float*>(run.workspace);
+  const std::int64_t samples = rows_ / rows_of_sample_;
+  const std::int64_t of_sample = rows_of_sample_ * columns_;
+  parallel_for(samples, grain(), [&](std::int64_t begin, std::int64_t end) {
+    derivative(run.inputs[0], run.inputs[1], derivatives, 1, begin * rows_of_sample_,
+               end * rows_of_sample_);
+    for (std::int64_t s = begin; s < end; ++s) {
+      double squares = 0;
+      for (std::int64_t i = s * of_sample; i < (s + 1) * of_sample; ++i)
+        squares += double{derivatives[i]} * double{derivatives[i]};
+      run.outputs[1][s] = static_cast<float>(std::sqrt(squares));
+    }
+  });
 }
 
 void LossLayer::compute_derivative(const LayerRun& run) {

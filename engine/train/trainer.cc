@@ -139,11 +139,18 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
                                                    std::to_string(source.size()));
     }
     const std::int64_t begin = epoch * per_epoch, end = begin + per_epoch;
-    // Asks for the micro-batch of this number since the epoch began; for none behind its end.
+    // Of the micro-batch of this number since the epoch began.
+    const auto indices = [&](std::int64_t number) {
+      return std::span<const std::int64_t>(order).subspan(static_cast<std::size_t>(number * micro),
+                                                          static_cast<std::size_t>(micro));
+    };
+    // Asks for it; for none behind the epoch's end.
     const auto request = [&](std::int64_t number) {
-      if (number >= per_epoch * micros) return;
-      prefetcher.request(std::span(order).subspan(static_cast<std::size_t>(number * micro),
-                                                  static_cast<std::size_t>(micro)));
+      if (number < per_epoch * micros) prefetcher.request(indices(number));
+    };
+    const auto tell_bounds = [&](std::int64_t number) {
+      if (!callbacks.on_bounds || !config_.loss.weighted) return;
+      callbacks.on_bounds(indices(number), {network_.output(1), static_cast<std::size_t>(micro)});
     };
     request((state_.step - begin) * micros);
     while (state_.step < end) {
@@ -153,7 +160,8 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
                             span_ ? scheduled_step(*span_, state_.step, total) : state_.step, total,
                             per_epoch);
       const std::int64_t first = (state_.step - begin) * micros;
-      const double loss = step(prefetcher, [&](std::int64_t m) { request(first + m + 1); });
+      const double loss = step(prefetcher, {[&](std::int64_t m) { request(first + m + 1); },
+                                            [&](std::int64_t m) { tell_bounds(first + m); }});
       ++state_.step;
       state_.loss_sum += loss;
       ++state_.loss_count;
@@ -173,9 +181,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
   return true;
 }
 
-// One step of all micro-batches; as each is taken, request_next(m) asks for the one behind it.
-double Trainer::step(Prefetcher& prefetcher,
-                     const std::function<void(std::int64_t)>& request_next) {
+double Trainer::step(Prefetcher& prefetcher, const StepParts& parts) {
   const std::int64_t micro = micro_batch_of(config_), micros = config_.batch / micro;
   const std::uint64_t key =
       config_.seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(state_.step);
@@ -183,10 +189,11 @@ double Trainer::step(Prefetcher& prefetcher,
   double loss = 0;
   for (std::int64_t m = 0; m < micros; ++m) {
     const BatchBuffer& next = prefetcher.take();
-    request_next(m);
+    parts.request_next(m);
     next.copy_to(network_);
     network_.train_step(key, m + 1 == micros ? this : nullptr, m > 0, m * micro);
     loss += share_ * static_cast<double>(network_.output(0)[0]);
+    parts.done(m);
   }
   check_finite(loss);
   return loss;

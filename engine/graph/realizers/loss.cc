@@ -59,6 +59,7 @@ ModelDescription realize_loss(const ModelDescription& model, const LossDescripti
     result.layers.back().inputs.push_back(weights);
   }
   result.outputs = {output};
+  if (loss.weighted) result.outputs.push_back(output + ":1");
   return result;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "engine/train/trainer.h"
 #include "tests/engine/graph/models.h"
 
@@ -103,6 +105,39 @@ TEST(Batch, TwoInputsTrain) {
 
 // Half of the samples lie; their weight is 0.
 TEST(Batch, SamplesCountByTheirWeights) { EXPECT_LT(loss_after(true), 0.05); }
+
+// Of the samples as a step found them, in micro-batches or not.
+TEST(Batch, AWeightedLossTellsBounds) {
+  std::map<std::int64_t, float> first[2];
+  for (const std::int64_t micro : {0, 4}) {
+    TrainerConfig config;
+    config.loss.weighted = true;
+    config.optimizer.learning_rate = 1e-12;  // all steps see the same weights
+    config.batch = 8;
+    config.micro_batch = micro;
+    KernelSelector kernels = testing::fixed_kernels();
+    Trainer trainer(two_inputs(), nullptr, config, kernels);
+    trainer.allocate(initial_weights(build_graph(two_inputs(), 1), 1));
+    TwoSources source(true);
+    Trainer::Callbacks callbacks;
+    callbacks.order = [](std::int64_t) {
+      std::vector<std::int64_t> order(40);
+      for (std::int64_t i = 0; i < 40; ++i) order[static_cast<std::size_t>(i)] = i * 7 % 40;
+      return order;
+    };
+    callbacks.on_bounds = [&](std::span<const std::int64_t> indices, std::span<const float> b) {
+      ASSERT_EQ(indices.size(), micro == 0 ? 8U : 4U);
+      ASSERT_EQ(b.size(), indices.size());
+      for (std::size_t i = 0; i < b.size(); ++i) first[micro / 4][indices[i]] = b[i];
+    };
+    EXPECT_TRUE(trainer.run(source, callbacks));
+  }
+  ASSERT_EQ(first[0].size(), 40U);
+  for (const auto& [index, bound] : first[0]) {
+    EXPECT_NEAR(bound, first[1].at(index), 1e-6) << index;
+    EXPECT_GT(bound, 0) << "also where the weight is 0";
+  }
+}
 
 }  // namespace
 }  // namespace moil
