@@ -385,20 +385,23 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
   views_.clear();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     views_.push_back(shown(indices[i]));
-    write_target(indices[i] % size(), views_.back(), {targets.row(i), targets.elements});
+    const std::int64_t sample = indices[i] % size();
+    write_target(sample, views_.back(), {targets.row(i), targets.elements});
+    if (batch.weights.empty()) continue;
+    batch.weights[i] = weights_ == nullptr ? 1 : (*weights_)[static_cast<std::size_t>(sample)];
   }
   reader_.read(views_, batch.inputs);
 }
 
 std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samples,
                                                std::int64_t epoch) const {
-  std::vector<std::int64_t> indices;
+  std::vector<std::int64_t> indices, shown(samples_.size());
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
     const std::int64_t faces =
         samples_[s].parts * std::int64_t{reader_.views_of(samples_[s].ref.source)};
-    indices.push_back(sample + size() * ((epoch + sample) % faces));
+    indices.push_back(sample + size() * ((epoch + sample + shown[s]++) % faces));
   }
   return indices;
 }

@@ -159,12 +159,15 @@ class FeatureSource : public BatchSource {
                 FeatureReader& reader, const Teacher& teacher = {})
       : samples_(samples), targets_(targets), reader_(reader), teacher_(teacher) {}
 
+  // One a sample, for a network whose loss takes weights; it outlives the source. None: 1.
+  void weigh(const std::vector<float>& weights) { weights_ = &weights; }
+
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
   void read(std::span<const std::int64_t> indices, const Batch& batch) override;
 
   // The indices of an epoch that goes through the samples in this order. Each sample shows the face
-  // that follows the one of the epoch before, and neighbours show different ones; a function of its
-  // arguments alone.
+  // that follows the one of the epoch before, and one that comes several times the faces behind it;
+  // neighbours show different ones; a function of its arguments alone.
   std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
@@ -175,6 +178,7 @@ class FeatureSource : public BatchSource {
   const Targets& targets_;
   FeatureReader& reader_;
   Teacher teacher_;
+  const std::vector<float>* weights_ = nullptr;
   std::vector<float> soft_;  // one sample's
   std::vector<SampleView> views_;
 };

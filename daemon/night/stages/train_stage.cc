@@ -2,7 +2,6 @@
 
 #include "base/process_memory.h"
 #include "daemon/night/stages/night_deadline.h"
-#include "datasets/sampling/per_class.h"
 #include "engine/train/finite.h"
 
 namespace moil::night {
@@ -20,7 +19,11 @@ void TrainStage::run() {
   night_.probe.begin_part();
   const auto saved =
       restored([&] { return training_->begin(model.bundle.weights, night_.files.checkpoint()); });
-  if (saved) curve_ = saved->at("curve");
+  sampling_.emplace(night_.spec.train.sampling, night_.mix.train.size(), night_.spec.seed);
+  if (saved) {
+    curve_ = saved->at("curve");
+    restored([&] { sampling_->restore(*saved); });
+  }
   for (const Node& node : model.trainer->network().graph().nodes)
     for (const WeightSpec& spec : node.weights) trained_.insert(weight_name(node, spec));
   const auto targets = model.bundle.task->targets(night_.mix.classes, model.bundle.labels.size());
@@ -32,13 +35,9 @@ void TrainStage::run() {
   swapped_ = model.trainer->network().swap_statistics();
 }
 
-Trainer::Callbacks TrainStage::callbacks(const FeatureSource& source) {
+Trainer::Callbacks TrainStage::callbacks(FeatureSource& source) {
   Trainer::Callbacks callbacks;
-  callbacks.order = [&](std::int64_t epoch) {
-    return source.order(data::epoch_order(night_.mix.train.size(), night_.spec.seed,
-                                          static_cast<std::uint64_t>(epoch)),
-                        epoch);
-  };
+  sampling_->direct(source, callbacks);
   callbacks.on_step = [this](std::int64_t step, std::int64_t all, double loss) {
     return after_step(step, all, loss);
   };
@@ -76,7 +75,9 @@ std::uint64_t TrainStage::room_for_maps() {
 
 void TrainStage::save() {
   night_.require_remembered();
-  training_->save_checkpoint(night_.files.checkpoint(), {{"curve", curve_}});
+  Json beside = {{"curve", curve_}};
+  sampling_->save(beside);
+  training_->save_checkpoint(night_.files.checkpoint(), std::move(beside));
   night_.clock.add();
   last_save_ = std::chrono::steady_clock::now();
 }

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "daemon/night/epoch_sampling.h"
 #include "daemon/night/head_training.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/stages/night_context.h"
@@ -34,7 +35,7 @@ class TrainStage {
  private:
   std::unique_ptr<HeadTraining> make_training();
   std::uint64_t room_for_maps();
-  Trainer::Callbacks callbacks(const FeatureSource& source);
+  Trainer::Callbacks callbacks(FeatureSource& source);
   void save();
   bool after_step(std::int64_t step, std::int64_t total, double loss);
   void report_step(std::int64_t step, std::int64_t total, double loss);
@@ -46,6 +47,7 @@ class TrainStage {
   FeatureReader& reader_;
   const Teacher teacher_;
   std::unique_ptr<HeadTraining> training_;
+  std::optional<EpochSampling> sampling_;
   std::set<std::string> trained_;  // "LAYER.WEIGHT", while training_ has them
   nlohmann::json curve_ = nlohmann::json::array();
   std::size_t peak_ = 0;

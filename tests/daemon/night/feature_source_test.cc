@@ -353,6 +353,33 @@ TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
   for (const auto& [sample, views] : shown) EXPECT_EQ(views.size(), 3U) << sample;
 }
 
+TEST_F(FeatureSourceTest, ASampleThatComesAgainShowsItsNextViews) {
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
+  const FeatureSource source(mix_.train, *targets_, reader);
+  const std::size_t drawn[] = {5, 2, 5, 5, 5};
+  const std::int64_t n = source.size();
+  EXPECT_EQ(source.order(drawn, 1), (std::vector<std::int64_t>{5, 2, 5 + n, 5 + 2 * n, 5}));
+}
+
+TEST_F(FeatureSourceTest, WeightsAreThoseOfTheSamples) {
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
+  FeatureSource source(mix_.train, *targets_, reader);
+  const std::int64_t n = source.size();
+  const std::int64_t indices[] = {4, 1 + n, 4 + 2 * n};
+  std::vector<float> inputs(3 * reader.elements()), targets(12), weights(3);
+  const BatchTensor input{"input", reader.elements(), inputs}, target{"target", 4, targets};
+  const Batch batch{{&input, 1}, {&target, 1}, weights};
+  source.read(indices, batch);
+  EXPECT_EQ(weights, (std::vector<float>{1, 1, 1}));
+  std::vector<float> of_samples(mix_.train.size());
+  for (std::size_t i = 0; i < of_samples.size(); ++i) of_samples[i] = static_cast<float>(i);
+  source.weigh(of_samples);
+  source.read(indices, batch);
+  EXPECT_EQ(weights, (std::vector<float>{4, 1, 4}));
+}
+
 // A pack of feature maps beside local images.
 class PackedMaps : public data::TableDataset<data::FeatureDataset> {
  public:
