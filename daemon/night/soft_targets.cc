@@ -44,6 +44,13 @@ void ask(HeadNetwork& teacher, const Task& task, std::span<const SampleView> bat
 
 }  // namespace
 
+std::int64_t count_questions(const std::vector<data::MixedSample>& samples,
+                             const FeatureReader& reader) {
+  std::int64_t parts = 0;
+  for (const data::MixedSample& s : samples) parts += is_global(s) ? std::int64_t{s.parts} : 0;
+  return parts * reader.views_of(data::Source::kGlobal);
+}
+
 bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
                         const std::vector<data::MixedSample>& samples, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress) {

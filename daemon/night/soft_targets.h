@@ -27,6 +27,10 @@ namespace moil::night {
 class FeatureReader;
 class HeadNetwork;
 
+// What the teacher is asked of these samples: all views of all parts of global ones.
+[[nodiscard]] std::int64_t count_questions(const std::vector<data::MixedSample>& samples,
+                                           const FeatureReader& reader);
+
 // Asks `teacher`, the allocated head of the model before the night, about every view that `reader`
 // has of global samples. `progress` is told how many are done and stops the work by returning
 // false; so returns false where it was stopped, and leaves no file then. kIo.

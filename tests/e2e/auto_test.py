@@ -36,7 +36,7 @@ class AutoTest(unittest.TestCase):
         """Nothing but what a job must say, and that the next one begins from the same model."""
         pack = str(cls.world.pretrained.pack.resolve())
         open_guard = {"max_global_drop": 1.0}
-        return {"name": "auto", "model": MODEL, "global": {"pack": pack}, "guard": open_guard, "activate": False, "threads": 2} | changes
+        return {"name": "auto", "model": MODEL, "global": {"pack": pack}, "guard": open_guard, "activate": False, "threads": 2, "train": {"epochs": 4}} | changes
 
     @classmethod
     def night(cls, ctl: Moilctl, **changes: Any) -> dict[str, Any]:

@@ -8,6 +8,9 @@ namespace {
 
 using daemon::JobSpec;
 using daemon::OptimizerType;
+using daemon::Sampling;
+
+constexpr const char* kDrawn = "importance";
 
 // Steps count, not passes: a small set is gone through more often. A classifier's steps cost
 // little.
@@ -30,7 +33,8 @@ int epochs_of(const JobSpec& spec, const Candidate& candidate, std::size_t train
 nlohmann::json to_json(const Candidate& candidate) {
   return {{"layers", candidate.layers ? nlohmann::json(*candidate.layers) : nlohmann::json("all")},
           {"learning_rate", candidate.learning_rate},
-          {"views", candidate.views}};
+          {"views", candidate.views},
+          {"sampling", candidate.sampling == Sampling::kImportance ? kDrawn : "shuffled"}};
 }
 
 Candidate candidate_from_json(const nlohmann::json& json) {
@@ -39,6 +43,8 @@ Candidate candidate_from_json(const nlohmann::json& json) {
   candidate.layers = layers == "all" ? std::nullopt : std::optional(layers.get<int>());
   candidate.learning_rate = json.at("learning_rate");
   candidate.views = json.at("views");
+  // An earlier release knew no other than shuffled epochs.
+  if (json.value("sampling", "") == kDrawn) candidate.sampling = Sampling::kImportance;
   return candidate;
 }
 
@@ -60,6 +66,7 @@ JobSpec filled(JobSpec spec, const Candidate& candidate, std::size_t train, doub
   fill("/freeze/batch_norms", spec.freeze.batch_norms, true);
   fill("/augment/views", spec.augment.views, candidate.views);
   fill("/train/batch", t.batch, kBatch);
+  fill("/train/sampling", t.sampling, candidate.sampling);
   fill("/train/optimizer/learning_rate", t.optimizer.learning_rate, candidate.learning_rate);
   fill("/train/optimizer/backbone_factor", t.optimizer.backbone_factor, 0.5);
   fill("/train/schedule/type", t.schedule.type, daemon::ScheduleType::kCosine);

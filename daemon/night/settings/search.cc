@@ -13,6 +13,8 @@ constexpr std::ptrdiff_t kMostRates = 3;
 // A deeper head's trial, or one of more views, takes so many times as long, as a rule.
 constexpr double kDearerTakes = 2;
 
+using daemon::Sampling;
+
 using Results = std::vector<const TrialResult*>;
 
 double mean(const std::vector<double>& values) {
@@ -65,6 +67,7 @@ std::string text_of(const Candidate& c) {
   std::snprintf(rate, sizeof rate, "%.2g", c.learning_rate);
   std::string text = depth_text(c.layers) + " at a learning rate of " + rate;
   if (c.views > 1) text += ", " + std::to_string(c.views) + " views of each sample";
+  if (c.sampling == Sampling::kImportance) text += ", samples drawn by importance";
   return text;
 }
 
@@ -117,7 +120,8 @@ bool Search::is_admissible(const TrialResult& result) const {
 Results Search::admissible() const {
   const Results all = finished();
   Results list = all;
-  std::erase_if(list, [&](const TrialResult* r) { return !is_admissible(*r); });
+  std::erase_if(list,
+                [&](const TrialResult* r) { return !is_admissible(*r) || !is_worth_drawing(*r); });
   if (list.empty() && !all.empty())
     list = {largest(all, [](const TrialResult& r) { return mean(r.global.headline); })};
   return list;
@@ -143,6 +147,7 @@ bool Search::is_tried(const Candidate& candidate) const {
   return std::ranges::any_of(results_, [&](const TrialResult& r) {
     const Candidate& c = r.candidate;
     return c.layers == candidate.layers && c.views == candidate.views &&
+           c.sampling == candidate.sampling &&
            std::abs(c.learning_rate / candidate.learning_rate - 1) < 1e-6;
   });
 }
@@ -194,6 +199,26 @@ std::optional<Candidate> Search::untried_rate(const TrialResult& around,
   return std::nullopt;
 }
 
+bool Search::is_worth_drawing(const TrialResult& result) const {
+  if (result.candidate.sampling == Sampling::kShuffled) return true;
+  Candidate twin = result.candidate;
+  twin.sampling = Sampling::kShuffled;
+  return std::ranges::all_of(results_, [&](const TrialResult& r) {
+    return r.candidate != twin || !is_as_good(r, result);
+  });
+}
+
+// Once: what it does for one of several that are about as good it does for all of them.
+std::optional<Candidate> Search::untried_sampling(const TrialResult& winner,
+                                                  double seconds_left) const {
+  const bool is_known = std::ranges::any_of(
+      results_, [](const TrialResult& r) { return r.candidate.sampling == Sampling::kImportance; });
+  if (!space_.sampling || is_known) return std::nullopt;
+  Candidate drawn = winner.candidate;
+  drawn.sampling = Sampling::kImportance;
+  return if_it_fits(drawn, seconds_left);
+}
+
 std::optional<Candidate> Search::untried_depth(double seconds_left) const {
   const TrialResult* best = nullptr;
   for (const Depth& depth : space_.depths) {
@@ -220,7 +245,8 @@ std::optional<Candidate> Search::next(double seconds_left) const {
   const TrialResult* winner = chosen();
   if (winner == nullptr) return std::nullopt;
   if (const auto c = untried_views(*winner, seconds_left)) return c;
-  return untried_rate(*winner, seconds_left);
+  if (const auto c = untried_rate(*winner, seconds_left)) return c;
+  return untried_sampling(*winner, seconds_left);
 }
 
 Search::Choice Search::choice() const {

@@ -2,7 +2,9 @@
 //
 // The classifier alone is tried first, then deeper heads as long as they learn the local samples
 // better, then other views and learning rates around what would be chosen, each as long as there is
-// time. Of all that the guard would let pass, the shallowest is chosen whose local quality cannot
+// time. Last, the winner's epochs are drawn by importance: such steps take as long as others, so
+// that what learns better in as many learns as well in less time, and nothing else is a reason to
+// draw. Of all that the guard would let pass, the shallowest is chosen whose local quality cannot
 // be told from the best one's (one standard error): what cannot be told apart is not worth its
 // time. Of one depth it is the best for both sides, and many views where they do no harm: a trial
 // is shorter than a night, and it is long training that views keep from learning by heart.
@@ -41,6 +43,7 @@ struct SearchSpace {
   double classifier_rate = 0, deep_rate = 0;
   bool rates = false;           // are open
   std::vector<int> views;       // growing
+  bool sampling = false;        // is open
   Quality before;               // global, of the model before the night
   double most_global_drop = 1;  // the guard's
 };
@@ -71,6 +74,9 @@ class Search {
   std::optional<Candidate> untried_views(const TrialResult& beside, double seconds_left) const;
   std::optional<Candidate> untried_rate(const TrialResult& around, double seconds_left) const;
   bool is_tried(const Candidate& candidate) const;
+  std::optional<Candidate> untried_sampling(const TrialResult& winner, double seconds_left) const;
+  // Whether a trial is of shuffled epochs, or better than its twin that is.
+  bool is_worth_drawing(const TrialResult& result) const;
   std::optional<Candidate> if_it_fits(const Candidate& candidate, double seconds_left) const;
   double expected_seconds(const Candidate& candidate) const;
   Results finished() const;

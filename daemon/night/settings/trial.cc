@@ -4,13 +4,13 @@
 #include <set>
 
 #include "base/seconds.h"
+#include "daemon/night/epoch_sampling.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/imprint_rows.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/stopped.h"
-#include "datasets/sampling/per_class.h"
 
 namespace moil::night {
 namespace {
@@ -26,6 +26,21 @@ std::size_t parts_of(const data::Mix& mix) {
 }
 
 struct NoTimeLeft {};
+
+// What is left of a piece of work takes as long as what is done: seen once this has taken so long.
+constexpr double kSecondsToSee = 2;
+
+class Pace {
+ public:
+  double seconds_to_come(std::int64_t done, std::int64_t all) const {
+    const double passed = seconds_since(began_);
+    if (done <= 0 || passed < kSecondsToSee) return 0;
+    return passed * static_cast<double>(all - done) / static_cast<double>(done);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
 
 class Trial {
  public:
@@ -52,7 +67,9 @@ class Trial {
     portions.push_back({mix.global_validation, false});
     if (with_training) portions.push_back({mix.local_validation, false});
     FeatureReader::Filled filled;
-    const auto progress = [&](std::int64_t) { return go_on(); };
+    const std::int64_t maps = reader_->feature_maps(portions);
+    const Pace pace;
+    const auto progress = [&](std::int64_t done) { return go_on(pace, done, maps); };
     const bool done = is_cached_ ? reader_->fill(portions, filled, progress)
                                  : reader_->survey(portions, filled.unreadable, progress);
     if (!done) end();
@@ -62,9 +79,11 @@ class Trial {
 
   void train() {
     const Teacher teacher = ask_teacher();
-    imprint_rows(model_, ground_.base, ground_.mix, *reader_, [&](std::int64_t, std::int64_t) {
-      if (!go_on()) end();
-    });
+    const Pace imprinting;
+    imprint_rows(model_, ground_.base, ground_.mix, *reader_,
+                 [&](std::int64_t done, std::int64_t all) {
+                   if (!go_on(imprinting, done, all)) end();
+                 });
     training_ = plain_training(*model_.trainer);
     (void)training_->begin(model_.bundle.weights, ground_.folder / "trial.none");
     for (const Node& node : model_.trainer->network().graph().nodes)
@@ -72,12 +91,12 @@ class Trial {
     const auto targets = make_targets(model_.bundle.labels.size());
     FeatureSource source(ground_.mix.train, *targets, *reader_, teacher);
     Trainer::Callbacks callbacks;
-    callbacks.order = [&](std::int64_t epoch) {
-      return source.order(data::epoch_order(ground_.mix.train.size(), spec_.seed,
-                                            static_cast<std::uint64_t>(epoch)),
-                          epoch);
+    EpochSampling sampling(spec_.train.sampling, ground_.mix.train.size(), spec_.seed);
+    sampling.direct(source, callbacks);
+    const Pace pace;
+    callbacks.on_step = [&](std::int64_t step, std::int64_t all, double) {
+      return go_on(pace, step, all);
     };
-    callbacks.on_step = [&](std::int64_t, std::int64_t, double) { return go_on(); };
     if (!training_->run(source, callbacks)) end();
     training_->end();
   }
@@ -113,7 +132,9 @@ class Trial {
             &ground_.measuring};
   }
 
-  bool go_on() const { return ground_.may_go_on() && ground_.has_time(); }
+  bool go_on(const Pace& pace, std::int64_t done, std::int64_t all) const {
+    return ground_.may_go_on() && pace.seconds_to_come(done, all) < ground_.seconds_left();
+  }
 
   [[noreturn]] void end() const {
     if (!ground_.may_go_on()) throw Stopped{};
@@ -129,8 +150,10 @@ class Trial {
     const auto file = ground_.folder / "trial.soft_targets";
     HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
     teacher.allocate(weights_of(ground_.base));
+    const std::int64_t all = count_questions(ground_.mix.train, *reader_);
+    const Pace pace;
     if (!write_soft_targets(file, teacher, *ground_.base.task, ground_.mix.train, *reader_,
-                            [&](std::int64_t) { return go_on(); }))
+                            [&](std::int64_t done) { return go_on(pace, done, all); }))
       end();
     soft_.emplace(file, ground_.mix.train, reader_->views_of(data::Source::kGlobal));
     std::filesystem::remove(file);  // it stays open
@@ -218,7 +241,7 @@ TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
       trial.judge(result.local, result.global);
     }
   } catch (const NoTimeLeft&) {
-    result.failed = "there was no time left to end it";
+    result.failed = "it takes longer than there was time for trials";
   } catch (const Error& error) {
     const bool refused = error.code() == ErrorCode::kInvalidArgument ||
                          error.code() == ErrorCode::kFailedPrecondition ||

@@ -27,8 +27,8 @@ struct TrialGround {
   std::function<std::pair<cache::ModelId, cache::FeatureCache*>(NightModel&,
                                                                 const daemon::JobSpec&)>
       open_cache;
-  std::function<bool()> may_go_on;  // false stops a trial: Stopped
-  std::function<bool()> has_time;   // false ends it
+  std::function<bool()> may_go_on;       // false stops a trial: Stopped
+  std::function<double()> seconds_left;  // a trial that is seen to need more is given up
 };
 
 // Plans, computes and trains the job as it is filled; `unreadable` names samples that cannot be

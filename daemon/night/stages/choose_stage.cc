@@ -50,6 +50,10 @@ double ChooseStage::seconds_for_trials() const {
   return kShareForTrials * night_.file.spec.deadline_seconds.value_or(kUsualSeconds);
 }
 
+double ChooseStage::seconds_left() const {
+  return seconds_for_trials() - spent_ - seconds_since(began_);
+}
+
 SettingsRecord ChooseStage::known_settings() const {
   return {night_.layout.settings(night_.file.spec.model), night_.file.spec};
 }
@@ -91,7 +95,7 @@ TrialGround ChooseStage::ground(const data::Mix& mix) {
             return std::pair(cache_.use(model, spec.cache.dtype), cache_.cache());
           },
           [this] { return !night_.is_stopped(); },
-          [this] { return seconds_since(began_) < seconds_for_trials(); }};
+          [this] { return seconds_left(); }};
 }
 
 FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
@@ -105,21 +109,20 @@ FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
   if (!mix.train.empty()) space.before = global_before(shared, job, unreadable);
   if (!unreadable.empty()) return unreadable;
   Search search(std::move(space));
-  double spent = 0;
   if (const Json& known = night_.choices.settings; known.contains("trials")) {
     restored([&] {
       for (const Json& trial : known.at("trials")) search.add(trial_result_from_json(trial));
     });
-    for (const TrialResult& result : search.results()) spent += result.seconds;
+    for (const TrialResult& result : search.results()) spent_ += result.seconds;
   }
   while (!mix.train.empty()) {
-    const double left = seconds_for_trials() - spent - seconds_since(began_);
+    const double left = seconds_left();
     const auto candidate = left > 0 ? search.next(left) : std::nullopt;
     if (!candidate) break;
     search.add(try_settings(shared, job, *candidate, unreadable));
     if (!unreadable.empty()) return unreadable;
     record(search);
-    night_.progress(Stage::kChoose, std::min(limit, milliseconds(spent + seconds_since(began_))),
+    night_.progress(Stage::kChoose, limit - std::max<std::int64_t>(0, milliseconds(seconds_left())),
                     limit);
   }
   const Search::Choice choice = search.choice();

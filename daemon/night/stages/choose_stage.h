@@ -33,10 +33,12 @@ class ChooseStage {
   SettingsRecord known_settings() const;
   std::size_t local_samples() const;
   double seconds_for_trials() const;
+  double seconds_left() const;  // of them
 
   NightContext& night_;
   NightCache& cache_;
   MeasuringTime measuring_{kMeasuringSeconds};
+  double spent_ = 0;  // by trials before the night was resumed
   std::chrono::steady_clock::time_point began_{};
 };
 

@@ -16,10 +16,7 @@ void DistillStage::run() {
 }
 
 void DistillStage::ask_teacher() {
-  std::int64_t total = 0;
-  for (const data::MixedSample& s : night_.mix.train)
-    if (s.ref.source == data::Source::kGlobal)
-      total += s.parts * std::int64_t{reader_.views_of(data::Source::kGlobal)};
+  const std::int64_t total = count_questions(night_.mix.train, reader_);
   night_.begin(Stage::kDistill, total);
   HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
   teacher.allocate(weights_of(night_.base));

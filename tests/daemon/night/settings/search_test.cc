@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -95,6 +96,31 @@ TEST(Search, ViewsAreTakenWhereTheyDoNoHarm) {
     return std::pair(0.7 + (c.layers == 1 ? 0 : 0.1) - (c.views > 1 ? 0.05 : 0), 0.8);
   };
   EXPECT_EQ(searched(space(), mirrors).choice().candidate.views, 1);
+}
+
+TEST(Search, SamplesAreDrawnByImportanceOnlyWhereThatIsSeenToPay) {
+  const auto by_importance = [](const Candidate& c) {
+    return c.sampling == daemon::Sampling::kImportance;
+  };
+  SearchSpace open = space();
+  open.sampling = true;
+  const auto gaining = [&](double gain) {
+    return searched(open, [&, gain](const Candidate& c) {
+      return std::pair(0.8 + (by_importance(c) ? gain : 0), 0.8);
+    });
+  };
+  const Search pays = gaining(0.05);
+  EXPECT_TRUE(by_importance(pays.choice().candidate));
+  EXPECT_THAT(pays.choice().why, testing::HasSubstr("importance"));
+  for (const double gain : {0.0, -0.05}) {
+    const Search search = gaining(gain);
+    EXPECT_FALSE(by_importance(search.choice().candidate)) << gain;
+    EXPECT_EQ(std::ranges::count_if(search.results(), by_importance, &TrialResult::candidate), 1)
+        << gain;
+  }
+  const auto closed =
+      searched(space(), [&](const Candidate& c) { return std::pair(by_importance(c), 0.8); });
+  EXPECT_FALSE(by_importance(closed.choice().candidate));
 }
 
 TEST(Search, WhatForgetsMoreThanTheGuardAllowsIsNotTaken) {
