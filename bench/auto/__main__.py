@@ -15,6 +15,7 @@ from auto.audit import measure_audit  # noqa: E402
 from auto.case import run_case  # noqa: E402
 from auto.cases import digits_case, photos_case  # noqa: E402
 from auto.learn import measure_learn  # noqa: E402
+from auto.sampling import SAMPLINGS, measure_sampling  # noqa: E402
 from image_night import data  # noqa: E402
 from image_night.world import fetch_model  # noqa: E402
 from night.night import say  # noqa: E402
@@ -30,7 +31,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="auto", description="Nights without settings beside nights set by hand.")
     parser.add_argument("--quick", action="store_true", help="the digits, and photos beside the shallow night alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures; the file grows as they come")
-    parser.add_argument("--only", choices=["digits", "photos", "labels"], help="one of the datasets, or learn and audit alone")
+    parser.add_argument("--only", choices=["digits", "photos", "labels", "sampling"], help="a dataset, learn and audit, or importance sampling")
     parser.add_argument("--local-train", type=Path, default=data.LOCAL_TRAIN, metavar="TAR", help="photos, CLASS/FILE")
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
@@ -57,18 +58,30 @@ def learn_text(learn: dict[str, Any]) -> str:
     return table(["run", "photos a class", "global before → after", "local", "seconds"], lines)
 
 
+def sampling_text(nights: list[dict[str, Any]]) -> str:
+    lines = []
+    for night in nights:
+        for sampling in SAMPLINGS:
+            run = night[sampling]
+            to_goal = "never" if run["seconds_to_goal"] is None else f"{run['seconds_to_goal']:.1f}"
+            after = [percent(run["global_after"]), percent(run["local_after"])]
+            lines.append([night["night"], str(night["seed"]), sampling, *after, f"{run['train_seconds']:.1f}", to_goal])
+    header = ["night", "seed", "sampling", "global", "local", "training, s", "s to the shuffled night's local"]
+    return table(header, lines)
+
+
 class Figures:
     """What is known so far; in the file, too, so that a run that is stopped leaves what it has."""
 
     def __init__(self, file: Path | None, quick: bool):
         self._file = file
-        self._known: dict[str, Any] = {"machine": machine(), "quick": quick, "cases": [], "learn": None, "audit": None}
+        self._known: dict[str, Any] = {"machine": machine(), "quick": quick, "cases": [], "learn": None, "audit": None, "sampling": None}
 
     def add_case(self, case: dict[str, Any]) -> None:
         self._known["cases"].append(case)
         self._told(case_text(case))
 
-    def add(self, name: str, figures: dict[str, Any], text: str) -> None:
+    def add(self, name: str, figures: Any, text: str) -> None:
         self._known[name] = figures
         self._told(text)
 
@@ -86,12 +99,16 @@ def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) 
     folder.mkdir()
     model = fetch_model(folder)
     photos = data.judged(folder, options.local_train, options.local_val)
-    if options.only != "labels":
+    if options.only in (None, "photos"):
         figures.add_case(run_case(photos_case(folder, options.local_train.stem, model, photos, quick=options.quick)))
-    learn = measure_learn(folder / "learn", model, photos)
-    figures.add("learn", learn, learn_text(learn))
-    audit = measure_audit(folder / "audit", model, photos)
-    figures.add("audit", audit, "audit: " + ", ".join(f"{key} {value}" for key, value in audit.items()))
+    if options.only in (None, "photos", "labels"):
+        learn = measure_learn(folder / "learn", model, photos)
+        figures.add("learn", learn, learn_text(learn))
+        audit = measure_audit(folder / "audit", model, photos)
+        figures.add("audit", audit, "audit: " + ", ".join(f"{key} {value}" for key, value in audit.items()))
+    if options.only == "sampling" or (options.only is None and not options.quick):
+        sampling = measure_sampling(folder / "sampling", model, photos)
+        figures.add("sampling", sampling, sampling_text(sampling))
 
 
 def measure(options: argparse.Namespace, folder: Path) -> None:
