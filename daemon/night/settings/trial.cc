@@ -61,6 +61,7 @@ class Trial {
   }
 
   FeatureReader::Unreadable bring_maps(bool with_training) {
+    if (!is_cached_ && ground_.is_read) return {};
     const data::Mix& mix = ground_.mix;
     std::vector<FeatureReader::Portion> portions;
     if (with_training) portions.push_back({mix.train, true});

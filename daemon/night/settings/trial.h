@@ -29,6 +29,7 @@ struct TrialGround {
       open_cache;
   std::function<bool()> may_go_on;       // false stops a trial: Stopped
   std::function<double()> seconds_left;  // a trial that is seen to need more is given up
+  bool is_read = false;  // a trial before has read all samples: none needs to be looked at again
 };
 
 // Plans, computes and trains the job as it is filled; `unreadable` names samples that cannot be

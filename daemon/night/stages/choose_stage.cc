@@ -104,7 +104,7 @@ FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
   const std::int64_t limit = milliseconds(seconds_for_trials());
   night_.begin(Stage::kChoose, limit);
   began_ = std::chrono::steady_clock::now();
-  const TrialGround shared = ground(mix);
+  TrialGround shared = ground(mix);
   FeatureReader::Unreadable unreadable;
   if (!mix.train.empty()) space.before = global_before(shared, job, unreadable);
   if (!unreadable.empty()) return unreadable;
@@ -121,6 +121,7 @@ FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
     if (!candidate) break;
     search.add(try_settings(shared, job, *candidate, unreadable));
     if (!unreadable.empty()) return unreadable;
+    shared.is_read = shared.is_read || search.results().back().failed.empty();
     record(search);
     night_.progress(Stage::kChoose, limit - std::max<std::int64_t>(0, milliseconds(seconds_left())),
                     limit);
