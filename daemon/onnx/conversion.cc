@@ -33,7 +33,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kLabelsKey[] = "moil.labels", kPreprocessingKey[] = "moil.preprocessing",
-               kTaskKey[] = "moil.task";
+               kTaskKey[] = "moil.task", kCalibrationKey[] = "moil.calibration";
 
 json parse(const std::string& text, const std::string& where) {
   json result = json::parse(text, nullptr, false);
@@ -105,6 +105,15 @@ TaskPtr task_of(const ImportArguments& a, const onnx::Graph& graph) {
   return classify_task();
 }
 
+// Of these labels alone: with others the file's probabilities are others, too.
+std::optional<night::Calibration> calibration_of(const ImportArguments& a,
+                                                 const onnx::Graph& graph) {
+  if (!a.labels.empty() || !a.task.empty()) return std::nullopt;
+  const auto own = metadata(graph, kCalibrationKey);
+  if (!own) return std::nullopt;
+  return night::calibration_from_json(parse(*own, kCalibrationKey));
+}
+
 // Numbers as they are.
 data::KindPtr plain_rows(const std::vector<std::int64_t>& dims) {
   data::RowsDescription rows{dims, {}, {}};
@@ -173,6 +182,7 @@ std::string import_file(const ImportArguments& a) {
   bundle.task = task_of(a, graph);
   bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
   bundle.kind = kind_of(a, graph, bundle.description);
+  bundle.calibration = calibration_of(a, graph);
   write_checked(a.folder, bundle);
   publish(a.folder);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
@@ -187,6 +197,7 @@ onnx::Graph graph_of(const night::ModelBundle& bundle) {
   std::map<std::string, std::string> metadata = {
       {kLabelsKey, json(bundle.labels).dump()}, {kPreprocessingKey, bundle.kind->to_json().dump()}};
   if (bundle.task->name() != "classify") metadata[kTaskKey] = bundle.task->to_json().dump();
+  if (bundle.calibration) metadata[kCalibrationKey] = night::to_json(*bundle.calibration).dump();
   return onnx::export_onnx(bundle.description, bundle.weights, std::move(metadata));
 }
 

@@ -1,7 +1,8 @@
 // What moil-onnx does: between ONNX files and model folders (daemon/night/model_folder.h).
 //
-// Labels and preprocessing travel as metadata of the file: "moil.labels", a JSON list, and
-// "moil.preprocessing", a JSON object.
+// Labels, preprocessing, the task and what probabilities mean travel as metadata of the file:
+// "moil.labels", a JSON list, and "moil.preprocessing", "moil.task" and "moil.calibration", JSON
+// objects.
 #pragma once
 
 #include <cstddef>

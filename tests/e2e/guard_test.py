@@ -88,7 +88,12 @@ class GuardTest(unittest.TestCase):
         self.assertGreater(before - after, 2 * DROP, "the first night was to forget")
         self.assertIn("allows any fall", first["message"])
 
-        careful = {"guard": {"max_global_drop": DROP}, "train": {"epochs": 1, "optimizer": {"learning_rate": 1e-6}}}
+        # Nothing moves, the batch norms' statistics neither.
+        careful = {
+            "guard": {"max_global_drop": DROP},
+            "train": {"epochs": 1, "optimizer": {"learning_rate": 1e-6}},
+            "freeze": {"trainable_layers": SETTINGS.trainable_layers, "batch_norms": True},
+        }
         second = self.run_job(**careful)
         self.assertEqual(second["state"], "rejected-by-guard", second["message"])
         self.assertIn("version 1, the model's anchor", second["message"])

@@ -3,6 +3,7 @@ and how it is gone back from."""
 
 from __future__ import annotations
 
+import json
 import unittest
 from typing import Any
 
@@ -72,6 +73,9 @@ class LifeTest(unittest.TestCase):
         said = [self.ctl.json("predict", image, "--model", model)["predictions"][0]["top"] for model in (MODEL, "back")]
         self.assertEqual(said[0][0]["label"], said[1][0]["label"])
         self.assertAlmostEqual(said[0][0]["probability"], said[1][0]["probability"], places=5)
+        models = self.daemon.state / "models"
+        calibrations = [(models / version / "calibration.json").read_text() for version in (f"{MODEL}/2", "back/1")]
+        self.assertEqual(*map(json.loads, calibrations))
         with self.assertRaises(ProgramError):
             self.ctl.json("model", "export", MODEL, "9", "-o", self.folder / "none.onnx")
         self.assertEqual(list(self.folder.glob("none.onnx*")), [])
