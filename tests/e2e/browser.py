@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,6 +20,12 @@ _CODES = {"Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End
           "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Delete": 46}
 _MODIFIERS = {"Control": 2, "Shift": 8}
 PHONE = (390, 844)
+# Chromium reads from descriptor 3 and writes to 4. What is there may be one of the ends themselves, and a
+# shell takes no descriptor above 9.
+_BEGIN = """import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for descriptor, end in zip((3, 4), ends): os.dup2(end, descriptor)
+os.execvp(sys.argv[3], sys.argv[3:])"""
 
 
 def missing() -> str | None:
@@ -47,16 +54,15 @@ class Browser:
         self.show_in(dark=dark)
 
     def _start(self) -> None:
-        # Chromium reads from descriptor 3 and writes to 4; a shell puts them there.
         to_child, self._out = os.pipe()
         self._in, from_child = os.pipe()
         words = ["chromium", "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
                  "--no-first-run", "--disable-background-networking", "--disable-component-update",
                  f"--user-data-dir={self._folder.name}"]
-        shell = ["sh", "-c", f'exec "$@" 3<&{to_child} 4>&{from_child}', "sh", *words]
+        begin = [sys.executable, "-c", _BEGIN, str(to_child), str(from_child), *words]
         log = Path(self._folder.name) / "chromium.log"
         with log.open("wb") as errors:
-            self._process = subprocess.Popen(shell, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+            self._process = subprocess.Popen(begin, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
                                              pass_fds=(to_child, from_child))
         os.close(to_child)
         os.close(from_child)
