@@ -12,6 +12,8 @@ constexpr double kRateFactor = 3;
 constexpr std::ptrdiff_t kMostRates = 3;
 // A deeper head's trial, or one of more views, takes so many times as long, as a rule.
 constexpr double kDearerTakes = 2;
+// All trials, in trials of the winner.
+constexpr double kMostTrials = 2;
 
 using daemon::Sampling;
 
@@ -240,10 +242,18 @@ std::optional<Candidate> Search::untried_depth(double seconds_left) const {
   return std::nullopt;
 }
 
+// Where the guard would let nothing pass, other rates are looked for whatever they cost.
+bool Search::is_worth_more_trials(const TrialResult& winner) const {
+  if (!space_.thrifty || !is_admissible(winner)) return true;
+  double spent = 0;
+  for (const TrialResult& r : results_) spent += r.seconds;
+  return spent < kMostTrials * winner.seconds;
+}
+
 std::optional<Candidate> Search::next(double seconds_left) const {
   if (const auto c = untried_depth(seconds_left)) return c;
   const TrialResult* winner = chosen();
-  if (winner == nullptr) return std::nullopt;
+  if (winner == nullptr || !is_worth_more_trials(*winner)) return std::nullopt;
   if (const auto c = untried_views(*winner, seconds_left)) return c;
   if (const auto c = untried_rate(*winner, seconds_left)) return c;
   return untried_sampling(*winner, seconds_left);

@@ -9,6 +9,10 @@
 // time. Of one depth it is the best for both sides, and many views where they do no harm: a trial
 // is shorter than a night, and it is long training that views keep from learning by heart.
 //
+// Nobody waits for a night that has a deadline before it. Of another one, depths and views are
+// tried, and what is around the winner only while all trials took less than twice as long as the
+// winner's: a search is to cost no more than what it is for.
+//
 // A function of the results so far, so that a resumed night goes on as it began. One thread.
 #pragma once
 
@@ -44,6 +48,7 @@ struct SearchSpace {
   bool rates = false;           // are open
   std::vector<int> views;       // growing
   bool sampling = false;        // is open
+  bool thrifty = false;         // what is around the winner is tried only while trials are worth it
   Quality before;               // global, of the model before the night
   double most_global_drop = 1;  // the guard's
 };
@@ -79,6 +84,7 @@ class Search {
   bool is_worth_drawing(const TrialResult& result) const;
   std::optional<Candidate> if_it_fits(const Candidate& candidate, double seconds_left) const;
   double expected_seconds(const Candidate& candidate) const;
+  bool is_worth_more_trials(const TrialResult& winner) const;
   Results finished() const;
   Results finished_at(const Depth& depth) const;
   Results admissible() const;

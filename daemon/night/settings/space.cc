@@ -69,6 +69,7 @@ SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
   space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
   // Elastic training draws its samples alike (daemon/job_spec.cc), and a deadline may choose it.
   space.sampling = open("/train/sampling") && !job.elastic && !job.deadline_seconds;
+  space.thrifty = !job.deadline_seconds;
   space.most_global_drop = job.guard.max_global_drop;
   return space;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 namespace moil::night {
 namespace {
@@ -121,6 +122,30 @@ TEST(Search, SamplesAreDrawnByImportanceOnlyWhereThatIsSeenToPay) {
   const auto closed =
       searched(space(), [&](const Candidate& c) { return std::pair(by_importance(c), 0.8); });
   EXPECT_FALSE(by_importance(closed.choice().candidate));
+}
+
+TEST(Search, AThriftySearchCostsNoMoreThanItIsFor) {
+  SearchSpace thrifty = space();
+  thrifty.thrifty = true;
+  const auto rates_of = [](const Search& search, const Depth& depth) {
+    std::set<double> rates;
+    for (const TrialResult& r : search.results())
+      if (r.candidate.layers == depth) rates.insert(r.candidate.learning_rate);
+    return rates.size();
+  };
+  const Truth deep = [](const Candidate& c) {
+    return std::pair(c.layers == 1 ? 0.7 : c.layers == 16 ? 0.9 : 0.85, 0.8);
+  };
+  EXPECT_EQ(rates_of(searched(thrifty, deep), 16), 1U);
+  EXPECT_EQ(rates_of(searched(space(), deep), 16), 3U);
+  thrifty.depths = {16};
+  thrifty.views = {4};
+  EXPECT_EQ(rates_of(searched(thrifty, deep), 16), 2U) << "of two trials the winner's is one";
+  const Truth forgets = [](const Candidate& c) {
+    return std::pair(0.9, c.learning_rate > 0.01 ? 0.7 : 0.8);
+  };
+  const Search careful = searched(thrifty, forgets);
+  EXPECT_LT(careful.choice().candidate.learning_rate, 0.01) << "what the guard lets pass";
 }
 
 TEST(Search, WhatForgetsMoreThanTheGuardAllowsIsNotTaken) {
