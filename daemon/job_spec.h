@@ -93,6 +93,7 @@ enum class TrainingMethod {
 
 // Which samples an epoch shows: each once, or by importance (datasets/sampling/importance.h).
 enum class Sampling { kShuffled, kImportance };
+EnumNames<Sampling> enum_names(Sampling);
 
 struct TrainSpec {
   TrainingMethod method = TrainingMethod::kFull;

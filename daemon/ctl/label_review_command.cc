@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <iostream>
 
 #include "base/error.h"
+#include "base/this_program.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/review/terminal_review.h"
 
@@ -21,8 +21,7 @@ struct ReviewOptions {
 
 // In place of this program; returns only where it cannot be started.
 [[noreturn]] void become_server(const Session& session, const ReviewOptions& options) {
-  const std::string program =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "moil-review";
+  const std::string program = this_program().parent_path() / "moil-review";
   std::vector<std::string> words{program, "--socket", session.socket, "--port",
                                  std::to_string(options.port)};
   if (!options.model.empty()) words.insert(words.end(), {"--model", options.model});

@@ -5,13 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "base/this_program.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 
 namespace moil::daemon {
 
 std::string default_config() {
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path program = this_program();
   const std::filesystem::path file(MOIL_CONFIG_FILE);
   // What lies in /usr is configured in /etc, for which prefix it was built whatsoever.
   if (program.parent_path().parent_path() == "/usr" && file.is_relative())

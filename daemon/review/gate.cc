@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace moil::review {
 namespace {
@@ -16,12 +17,7 @@ std::string new_secret() {
   std::array<std::uint8_t, 32> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     throw system_error("cannot get random bytes", errno);
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
+  return to_hex(bytes);
 }
 
 // In a time that does not tell how much of it is right.

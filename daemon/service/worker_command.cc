@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/this_program.h"
+
 namespace moil::daemon {
-namespace {
-
-std::string beside_this_program() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "moil-worker").string();
-}
-
-}  // namespace
 
 WorkerCommand::WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock)
     : config_(config),
       layout_(std::move(layout)),
       lock_(lock),
-      program_(config.path.empty() ? beside_this_program() : config.path) {}
+      program_(config.path.empty() ? (this_program().parent_path() / "moil-worker").string()
+                                   : config.path) {}
 
 int WorkerCommand::default_threads() const {
   return config_.threads.value_or(

@@ -147,10 +147,13 @@ class Browser:
     def text(self, selector: str) -> str:
         return self.run(f"document.querySelector({json.dumps(selector)}).textContent")
 
+    def _middle(self, selector: str) -> list[float]:
+        box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
+        return self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
+
     def click(self, selector: str, *held: str) -> None:
         """At its middle, as a mouse does, with these keys held; as a finger does where there is one."""
-        box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
-        x, y = self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
+        x, y = self._middle(selector)
         if self._touch:
             self._call("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
             self._call("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
@@ -172,8 +175,7 @@ class Browser:
             self._call("Input.dispatchKeyEvent", {"type": "keyUp", **event})
 
     def wheel(self, selector: str, by: float) -> None:
-        box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
-        x, y = self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
+        x, y = self._middle(selector)
         self._call("Input.dispatchMouseEvent", {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": by})
 
     def complaints(self) -> list[str]:

@@ -94,6 +94,12 @@ TrialResult trial_result_from_json(const nlohmann::json& json) {
           quality_of(json.at("global")), json.at("seconds"), json.at("failed")};
 }
 
+double Search::seconds_spent() const {
+  double spent = 0;
+  for (const TrialResult& r : results_) spent += r.seconds;
+  return spent;
+}
+
 Candidate Search::first(const Depth& depth, int views) const {
   return {depth, depth == 1 ? space_.classifier_rate : space_.deep_rate, views};
 }
@@ -245,9 +251,7 @@ std::optional<Candidate> Search::untried_depth(double seconds_left) const {
 // Where the guard would let nothing pass, other rates are looked for whatever they cost.
 bool Search::is_worth_more_trials(const TrialResult& winner) const {
   if (!space_.thrifty || !is_admissible(winner)) return true;
-  double spent = 0;
-  for (const TrialResult& r : results_) spent += r.seconds;
-  return spent < kMostTrials * winner.seconds;
+  return seconds_spent() < kMostTrials * winner.seconds;
 }
 
 std::optional<Candidate> Search::next(double seconds_left) const {

@@ -59,6 +59,7 @@ class Search {
 
   const std::vector<TrialResult>& results() const { return results_; }
   void add(TrialResult result) { results_.push_back(std::move(result)); }
+  [[nodiscard]] double seconds_spent() const;  // by all of them
   // Nothing: enough is known. seconds_left: for trials.
   [[nodiscard]] std::optional<Candidate> next(double seconds_left) const;
 

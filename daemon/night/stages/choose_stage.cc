@@ -113,8 +113,8 @@ FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
     restored([&] {
       for (const Json& trial : known.at("trials")) search.add(trial_result_from_json(trial));
     });
-    for (const TrialResult& result : search.results()) spent_ += result.seconds;
   }
+  spent_ = search.seconds_spent();
   while (!mix.train.empty()) {
     const double left = seconds_left();
     const auto candidate = left > 0 ? search.next(left) : std::nullopt;

@@ -12,20 +12,18 @@
 
 #include "base/error.h"
 #include "base/unique_fd.h"
-#include "daemon/methods/sample_content.h"
 #include "daemon/review/assets.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/ctl/review/samples_fixture.h"
 
 namespace moil::review {
 namespace {
 
 using daemon::Json;
-using daemon::test::photo;
-using daemon::test::result_of;
+using daemon::ctl::Labels;
 using testing::HasSubstr;
 using testing::Not;
 
-class Review : public testing::Test {
+class Review : public daemon::ctl::SamplesTest {
  protected:
   Review() : server_(moild_.socket()) {
     port_ = server_.bind(0);
@@ -66,32 +64,17 @@ class Review : public testing::Test {
     EXPECT_EQ(reply->status, status) << reply->body;
     return Json::parse(reply->body);
   }
-  std::string add(const std::string& content, const std::vector<std::string>& labels = {}) {
-    const Json samples = {{{"content", daemon::encode_base64(photo(content))}, {"name", content}}};
-    return result_of(moild_.socket(), "label.add",
-                     {{"labels", labels}, {"samples", samples}})["samples"][0]["digest"];
-  }
-  std::vector<std::string> labels_of(const std::string& digest) {
-    const Json all = result_of(moild_.socket(), "label.samples", {{"limit", 1000}});
-    for (const Json& sample : all["samples"])
-      if (sample["digest"] == digest) return sample["labels"];
-    return {"gone"};
-  }
   Json unlabelled() { return call("samples", {{"unlabelled", true}, {"after", 0}})["samples"]; }
   static Json decision(const std::vector<std::string>& digests, const Json& label) {
     return {{"digests", digests}, {"label", label}};
   }
 
-  daemon::test::TempFolder folder_;
-  daemon::test::TestServer moild_{folder_ / "state"};
   ReviewServer server_;
   int port_ = 0;
   std::thread thread_;
   std::unique_ptr<httplib::Client> http_;
   httplib::Headers headers_;
 };
-
-using Labels = std::vector<std::string>;
 
 TEST_F(Review, NobodyComesInWithoutTheTokenOrTheCookie) {
   for (const char* path : {"/", "/review.js", "/review.css", "/?token=", "/?token=0", "/nowhere"})

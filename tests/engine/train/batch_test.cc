@@ -75,6 +75,20 @@ class TwoSources : public BatchSource {
   const bool weighted_;
 };
 
+// From initial weights to the end, every epoch in the same order.
+void train(const TrainerConfig& config, Trainer::Callbacks callbacks) {
+  KernelSelector kernels = testing::fixed_kernels();
+  Trainer trainer(two_inputs(), nullptr, config, kernels);
+  trainer.allocate(initial_weights(build_graph(two_inputs(), 1), 1));
+  TwoSources source(config.loss.weighted);
+  callbacks.order = [](std::int64_t) {
+    std::vector<std::int64_t> order(40);
+    for (std::int64_t i = 0; i < 40; ++i) order[static_cast<std::size_t>(i)] = i * 7 % 40;
+    return order;
+  };
+  EXPECT_TRUE(trainer.run(source, callbacks));
+}
+
 double loss_after(bool weighted, std::int64_t micro_batch = 0) {
   TrainerConfig config;
   config.loss.weighted = weighted;
@@ -82,19 +96,10 @@ double loss_after(bool weighted, std::int64_t micro_batch = 0) {
   config.batch = 8;
   config.micro_batch = micro_batch;
   config.epochs = 40;
-  KernelSelector kernels = testing::fixed_kernels();
-  Trainer trainer(two_inputs(), nullptr, config, kernels);
-  trainer.allocate(initial_weights(build_graph(two_inputs(), 1), 1));
-  TwoSources source(weighted);
   Trainer::Callbacks callbacks;
-  callbacks.order = [](std::int64_t) {
-    std::vector<std::int64_t> order(40);
-    for (std::int64_t i = 0; i < 40; ++i) order[static_cast<std::size_t>(i)] = i * 7 % 40;
-    return order;
-  };
   double loss = 0;
   callbacks.on_epoch = [&](const EpochSummary& summary) { loss = summary.loss; };
-  EXPECT_TRUE(trainer.run(source, callbacks));
+  train(config, std::move(callbacks));
   return loss;
 }
 
@@ -115,22 +120,13 @@ TEST(Batch, AWeightedLossTellsBounds) {
     config.optimizer.learning_rate = 1e-12;  // all steps see the same weights
     config.batch = 8;
     config.micro_batch = micro;
-    KernelSelector kernels = testing::fixed_kernels();
-    Trainer trainer(two_inputs(), nullptr, config, kernels);
-    trainer.allocate(initial_weights(build_graph(two_inputs(), 1), 1));
-    TwoSources source(true);
     Trainer::Callbacks callbacks;
-    callbacks.order = [](std::int64_t) {
-      std::vector<std::int64_t> order(40);
-      for (std::int64_t i = 0; i < 40; ++i) order[static_cast<std::size_t>(i)] = i * 7 % 40;
-      return order;
-    };
     callbacks.on_bounds = [&](std::span<const std::int64_t> indices, std::span<const float> b) {
       ASSERT_EQ(indices.size(), micro == 0 ? 8U : 4U);
       ASSERT_EQ(b.size(), indices.size());
       for (std::size_t i = 0; i < b.size(); ++i) first[micro / 4][indices[i]] = b[i];
     };
-    EXPECT_TRUE(trainer.run(source, callbacks));
+    train(config, std::move(callbacks));
   }
   ASSERT_EQ(first[0].size(), 40U);
   for (const auto& [index, bound] : first[0]) {
