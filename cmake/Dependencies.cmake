@@ -14,6 +14,9 @@ pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(EXIF REQUIRED IMPORTED_TARGET libexif)
+pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile)
+pkg_check_modules(SAMPLERATE REQUIRED IMPORTED_TARGET samplerate)
+pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3f)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
@@ -55,7 +58,8 @@ message(STATUS "oneDNN processor: ${MOIL_HAVE_ONEDNN}")
 # What parses strangers' files; linked by the worker and tools only, never by the daemon.
 add_library(moil_decoders INTERFACE)
 target_link_libraries(moil_decoders INTERFACE PkgConfig::JPEG PkgConfig::PNG PkgConfig::WEBP
-                      PkgConfig::EXIF PkgConfig::ARCHIVE ZLIB::ZLIB)
+                      PkgConfig::EXIF PkgConfig::SNDFILE PkgConfig::SAMPLERATE PkgConfig::FFTW
+                      PkgConfig::ARCHIVE ZLIB::ZLIB)
 
 # The messages of ONNX files; the definitions choose the names that Debian's build has.
 add_library(moil_onnx_schema INTERFACE)

@@ -7,6 +7,7 @@
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
+#include "datasets/kinds/sound/sound_kind.h"
 
 namespace moil::data {
 namespace {
@@ -17,6 +18,7 @@ std::map<std::string, KindReader>& readers() {
       {"image", image_kind_from_json},
       {"rows", rows_kind_from_json},
       {"several", several_kind_from_json},
+      {"sound", sound_kind_from_json},
   };
   return all;
 }

@@ -29,6 +29,8 @@ constexpr Media kMedia[] = {
     {kWebp, "a WebP picture"},
     {kWav, "a WAV sound"},
     {kOgg, "an Ogg sound"},
+    {kFlac, "a FLAC sound"},
+    {kMp3, "an MP3 sound"},
     {kHeic, "a HEIC photo"},
     {kAvif, "an AVIF picture"},
     {kMp4, "a video"},
@@ -41,8 +43,6 @@ constexpr Media kMedia[] = {
     {"image/tiff", "a TIFF picture or a camera's raw photo"},
     {"image/jxl", "a JPEG XL picture"},
     {"image/vnd.adobe.photoshop", "a Photoshop file"},
-    {"audio/mpeg", "an MP3 sound"},
-    {"audio/flac", "a FLAC sound"},
     {"application/pdf", "a PDF document"},
     {"application/zip", "a ZIP archive or an office document"},
     {"application/gzip", "a gzip archive"},
@@ -74,9 +74,14 @@ constexpr Signature kSignatures[] = {
     {"image/jxl", 0, "\xff\x0a"},
     {"image/jxl", 4, "JXL "},
     {"image/vnd.adobe.photoshop", 0, "8BPS"},
-    {"audio/mpeg", 0, "ID3"},
-    {"audio/mpeg", 0, "\xff\xfb"},
-    {"audio/flac", 0, "fLaC"},
+    {kMp3, 0, "ID3"},
+    {kMp3, 0, "\xff\xfb"},
+    {kMp3, 0, "\xff\xfa"},
+    {kMp3, 0, "\xff\xf3"},
+    {kMp3, 0, "\xff\xf2"},
+    {kMp3, 0, "\xff\xe3"},
+    {kMp3, 0, "\xff\xe2"},
+    {kFlac, 0, "fLaC"},
     {"application/pdf", 0, "%PDF"},
     {"application/zip", 0, "PK\x03\x04"},
     {"application/gzip", 0, "\x1f\x8b"},
@@ -159,18 +164,23 @@ bool is_image(std::string_view media_type) {
   return media_type == kJpeg || media_type == kPng || media_type == kWebp;
 }
 
+bool is_sound(std::string_view media_type) {
+  return media_type == kWav || media_type == kOgg || media_type == kFlac || media_type == kMp3;
+}
+
 bool is_numbers(std::string_view media_type) { return media_type == kCsv || media_type == kNpy; }
 
 bool is_taken(std::string_view media_type) {
-  return is_image(media_type) || is_numbers(media_type) || media_type == kWav ||
-         media_type == kOgg || media_type == kTar;
+  return is_image(media_type) || is_sound(media_type) || is_numbers(media_type) ||
+         media_type == kTar;
 }
 
 std::string_view media_ending(std::string_view media_type) {
   for (const auto& [type, ending] :
        {std::pair(kJpeg, ".jpg"sv), std::pair(kPng, ".png"sv), std::pair(kWebp, ".webp"sv),
-        std::pair(kWav, ".wav"sv), std::pair(kOgg, ".ogg"sv), std::pair(kNpy, ".npy"sv),
-        std::pair(kCsv, ".csv"sv), std::pair(kTar, ".tar"sv)})
+        std::pair(kWav, ".wav"sv), std::pair(kOgg, ".ogg"sv), std::pair(kFlac, ".flac"sv),
+        std::pair(kMp3, ".mp3"sv), std::pair(kNpy, ".npy"sv), std::pair(kCsv, ".csv"sv),
+        std::pair(kTar, ".tar"sv)})
     if (type == media_type) return ending;
   return {};
 }
@@ -182,8 +192,9 @@ std::string_view media_name(std::string_view media_type) {
 
 std::string media_refusal(std::string_view media_type) {
   return "it is " + std::string(media_name(media_type)) +
-         ", which no model reads; JPEG, PNG and WebP photos, WAV and Ogg sounds, numbers as CSV or "
-         "NPY, and tar archives of them are taken";
+         ", which no model reads; JPEG, PNG and WebP photos, WAV, FLAC, Ogg and MP3 sounds, "
+         "numbers as "
+         "CSV or NPY, and tar archives of them are taken";
 }
 
 }  // namespace moil::data

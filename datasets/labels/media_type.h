@@ -14,6 +14,8 @@ inline constexpr std::string_view kPng = "image/png";
 inline constexpr std::string_view kWebp = "image/webp";
 inline constexpr std::string_view kWav = "audio/wav";
 inline constexpr std::string_view kOgg = "audio/ogg";
+inline constexpr std::string_view kFlac = "audio/flac";
+inline constexpr std::string_view kMp3 = "audio/mpeg";
 inline constexpr std::string_view kNpy = "application/x-npy";
 inline constexpr std::string_view kCsv =
     "text/csv";  // lines of numbers, a line of names before them
@@ -25,6 +27,8 @@ inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 
 // Whether decode_image() reads it.
 [[nodiscard]] bool is_image(std::string_view media_type);
+// Whether the kind `sound` reads it.
+[[nodiscard]] bool is_sound(std::string_view media_type);
 // Whether it holds numbers, as the kind `rows` reads them.
 [[nodiscard]] bool is_numbers(std::string_view media_type);
 // Whether there is a kind of model for it: photos and numbers as above, sounds, and archives of

@@ -30,7 +30,7 @@ void require_within(const Parts& parts, const std::string& path, const std::stri
   }
 }
 
-enum class Ending { kImage, kOtherSample, kNone };
+enum class Ending { kImage, kSound, kOtherSample, kNone };
 
 Ending ending_of(const std::string& file) {
   std::string extension = file.substr(std::min(file.rfind('.'), file.size()));
@@ -38,16 +38,19 @@ Ending ending_of(const std::string& file) {
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const char* image : {".jpg", ".jpeg", ".png", ".webp"})
     if (extension == image) return Ending::kImage;
+  for (const char* sound : {".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3"})
+    if (extension == sound) return Ending::kSound;
   for (const char* other : {".npy", ".csv", ".tar"})
     if (extension == other) return Ending::kOtherSample;
   return Ending::kNone;
 }
 
-// A table or an archive beside photos belongs to the collection, not among its samples.
+// A table or an archive beside photos or sounds belongs to the collection, not among its samples,
+// and so does a sound beside photos.
 Ending samples_among(const std::vector<std::string>& paths) {
-  const bool images = std::ranges::any_of(
-      paths, [](const std::string& path) { return ending_of(path) == Ending::kImage; });
-  return images ? Ending::kImage : Ending::kOtherSample;
+  for (const Ending ending : {Ending::kImage, Ending::kSound})
+    if (std::ranges::find(paths, ending, ending_of) != paths.end()) return ending;
+  return Ending::kOtherSample;
 }
 
 std::string joined(const Parts& parts, std::size_t count) {
@@ -128,7 +131,7 @@ ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std:
     throw Error(ErrorCode::kBadData,
                 root +
                     ": no sample found, expected <class>/<file>.jpg, .png or .webp, or without "
-                    "photos .npy, .csv or .tar");
+                    "photos .wav, .flac, .ogg or .mp3, or without sounds .npy, .csv or .tar");
   }
   const std::size_t depth = folders_to_enter(images, known);
   ClassFolders found;

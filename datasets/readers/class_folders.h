@@ -38,10 +38,10 @@ struct ClassFolders {
 };
 
 // Sorts out the paths below a root, folders separated by '/'. Samples are photos by their names, or
-// where there is none, numbers and archives. A folder that alone holds every
-// image, and itself holds folders of images, is entered: its folders are the classes; unless it is
-// among `known`, names that are classes. kBadData for an absolute path and for one with a part that
-// is empty, "." or "..", naming `root` and the path.
+// where there is none, sounds, or where there are none of these either, numbers and archives. A
+// folder that alone holds every image, and itself holds folders of images, is entered: its folders
+// are the classes; unless it is among `known`, names that are classes. kBadData for an absolute
+// path and for one with a part that is empty, "." or "..", naming `root` and the path.
 [[nodiscard]] ClassFolders sort_into_classes(const std::vector<std::string>& paths,
                                              const std::string& root,
                                              const std::vector<std::string>& known,

@@ -10,6 +10,7 @@
 #include "engine/io/onnx/onnx_reader.h"
 #include "tests/fuzz/image_seeds.h"
 #include "tests/fuzz/onnx_seeds.h"
+#include "tests/fuzz/sound_seeds.h"
 #include "tests/fuzz/text.h"
 #include "tests/fuzz/trials.h"
 
@@ -45,8 +46,13 @@ TEST(FuzzCorpus, ImageSeedsAreDecoded) {
   }
 }
 
+TEST(FuzzCorpus, SoundSeedsAreDecoded) {
+  for (const auto& [name, bytes] : sound_seeds()) EXPECT_TRUE(try_sound(bytes_of(bytes))) << name;
+}
+
 TEST(FuzzCorpus, OnnxFilesDoNoHarm) { replay("onnx", try_onnx); }
 TEST(FuzzCorpus, ImagesDoNoHarm) { replay("image", try_image); }
+TEST(FuzzCorpus, SoundsDoNoHarm) { replay("sound", try_sound); }
 TEST(FuzzCorpus, RequestsDoNoHarm) { replay("request", try_request); }
 TEST(FuzzCorpus, ConfigurationsDoNoHarm) { replay("config", try_config); }
 TEST(FuzzCorpus, JobsDoNoHarm) { replay("job", try_job); }

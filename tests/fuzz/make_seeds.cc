@@ -1,4 +1,4 @@
-// make_seeds KIND FOLDER: writes what a fuzzer begins with, "onnx" or "image".
+// make_seeds KIND FOLDER: writes what a fuzzer begins with, "onnx", "image" or "sound".
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -7,19 +7,30 @@
 #include "base/file.h"
 #include "tests/fuzz/image_seeds.h"
 #include "tests/fuzz/onnx_seeds.h"
+#include "tests/fuzz/sound_seeds.h"
+
+namespace {
+
+using Seeds = std::map<std::string, std::string> (*)();
+
+Seeds seeds_of(const std::string& kind) {
+  if (kind == "onnx") return moil::test::onnx_seeds;
+  if (kind == "image") return moil::test::image_seeds;
+  return kind == "sound" ? moil::test::sound_seeds : nullptr;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  const std::string kind = argc == 3 ? argv[1] : "";
-  if (kind != "onnx" && kind != "image") {
-    std::fprintf(stderr, "usage: make_seeds onnx|image FOLDER\n");
+  const Seeds seeds = argc == 3 ? seeds_of(argv[1]) : nullptr;
+  if (seeds == nullptr) {
+    std::fprintf(stderr, "usage: make_seeds onnx|image|sound FOLDER\n");
     return 64;
   }
   const std::filesystem::path folder = argv[2];
   try {
     std::filesystem::create_directories(folder);
-    for (const auto& [name, bytes] :
-         kind == "onnx" ? moil::test::onnx_seeds() : moil::test::image_seeds())
-      moil::write_file_atomic(folder / name, bytes);
+    for (const auto& [name, bytes] : seeds()) moil::write_file_atomic(folder / name, bytes);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "make_seeds: %s\n", e.what());
     return 74;

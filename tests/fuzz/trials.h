@@ -17,6 +17,9 @@ bool try_onnx(std::span<const std::uint8_t> bytes);
 // them.
 bool try_image(std::span<const std::uint8_t> bytes);
 
+// A sound: how many patches it has, and the same patch each time, of numbers.
+bool try_sound(std::span<const std::uint8_t> bytes);
+
 // What a client sends before it closes its side, through a real connection and dispatcher: every
 // request has the replies that the protocol promises it.
 bool try_request(std::span<const std::uint8_t> bytes);

@@ -54,6 +54,14 @@ TEST(ClassFolders, AFolderThatHoldsAllClassesIsEntered) {
   EXPECT_THAT(classes_of({"cat/2023/0.png", "cat/2024/1.png"}, {"cat"}), ElementsAre("cat", "cat"));
 }
 
+TEST(ClassFolders, SoundsAreSamplesWhereThereAreNoPhotos) {
+  EXPECT_THAT(
+      classes_of({"dog/1.OGG", "knock/2.wav", "rain/3.flac", "rain/4.mp3", "meta/esc50.csv"}),
+      ElementsAre("dog", "knock", "rain", "rain"));
+  EXPECT_THAT(classes_of({"dog/1.jpg", "dog/bark.wav", "cat/2.png"}), ElementsAre("cat", "dog"));
+  EXPECT_THAT(classes_of({"ok/1.csv", "worn/2.csv"}), ElementsAre("ok", "worn"));
+}
+
 TEST(ClassFolders, NamesThatCannotBeAFolder) {
   for (const char* name : {"", ".", "..", ".hidden", "a/b"}) EXPECT_FALSE(can_name_folder(name));
   for (const char* name : {"cat", "our cat", "süß, sour", "a..b"})

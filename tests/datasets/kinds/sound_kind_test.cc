@@ -1,0 +1,150 @@
+#include "datasets/kinds/sound/sound_kind.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "datasets/labels/media_type.h"
+#include "tests/datasets/sounds/encode_sound.h"
+#include "tests/datasets/support.h"
+
+namespace moil::data {
+namespace {
+
+using testing::encode_sound;
+using testing::expect_error;
+using testing::SoundFormat;
+
+const Digest kContent = digest_of("content");
+const nlohmann::json kPlain = {{"kind", "sound"}, {"front_end", {{"type", "log_mel"}}}};
+
+// A tone that climbs, so that every moment is another.
+std::vector<float> sweep(double seconds) {
+  std::vector<float> samples;
+  double phase = 0;
+  for (int i = 0; i < static_cast<int>(seconds * 16000); ++i) {
+    phase += 2 * M_PI * (200 + 1500 * i / (seconds * 16000)) / 16000;
+    samples.push_back(static_cast<float>(0.5 * std::sin(phase)));
+  }
+  return samples;
+}
+
+std::vector<float> made(SampleMaker& maker, const Kind& kind, PartView wanted) {
+  std::vector<float> out(kind.floats());
+  maker.make(kContent, wanted, out.data());
+  return out;
+}
+
+TEST(SoundKind, TakesSoundsAndTellsTheInput) {
+  const KindPtr kind = kind_from_json(kPlain);
+  EXPECT_EQ(kind->name(), "sound");
+  EXPECT_EQ(kind->inputs(), (std::vector<Kind::Dims>{{1, 96, 64}}));
+  for (const auto media : {kWav, kOgg, kFlac, kMp3}) EXPECT_TRUE(kind->takes(media));
+  EXPECT_FALSE(kind->takes(kJpeg));
+  EXPECT_TRUE(kind->has_parts());
+  EXPECT_TRUE(kind->has_views());
+  const KindPtr deltas = kind_from_json(
+      {{"kind", "sound"},
+       {"front_end", {{"type", "log_mel_deltas"}, {"frames", 64}, {"patch_hop", 32}}}});
+  EXPECT_EQ(deltas->inputs(), (std::vector<Kind::Dims>{{3, 64, 64}}));
+}
+
+TEST(SoundKind, IsReadAsItWasWritten) {
+  nlohmann::json other = kPlain;
+  other["mean"] = -4.5;
+  other["std"] = 2.0;
+  other["answer"] = "maximum";
+  const KindPtr kind = kind_from_json(other), again = kind_from_json(kind->to_json());
+  EXPECT_EQ(again->to_json(), kind->to_json());
+  EXPECT_EQ(again->fingerprint(), kind->fingerprint());
+  EXPECT_EQ(again->part_answer(), PartAnswer::kMaximum);
+  EXPECT_NE(kind->fingerprint(), kind_from_json(kPlain)->fingerprint());
+  other["answer"] = "mean";
+  EXPECT_EQ(kind_from_json(other)->fingerprint(), kind->fingerprint()) << "the same patches";
+  for (const auto& [field, value] : std::map<std::string, nlohmann::json>{
+           {"answer", "median"}, {"std", 0}, {"front_end", "log_mel"}, {"colour", 1}}) {
+    nlohmann::json wrong = kPlain;
+    wrong[field] = value;
+    expect_error(ErrorCode::kInvalidArgument, {}, [&] { (void)kind_from_json(wrong); });
+  }
+}
+
+TEST(SoundKind, PartsAreItsPatches) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, sweep(5));
+  EXPECT_EQ(kind->parts(bytes, "sweep"), 10U);
+  const auto maker = kind->maker({});
+  maker->load(bytes, "sweep");
+  const FrontEnd front_end{FrontEndDescription()};
+  FrontEnd::Memory memory(front_end);
+  std::vector<float> samples = sweep(5), expected(kind->floats());
+  samples.resize(samples.size() + 15600);
+  for (std::uint32_t part = 0; part < 10; ++part) {
+    front_end.patch(std::span(samples).subspan(part * 7680, 15600), memory, expected.data());
+    const auto found = made(*maker, *kind, {0, part});
+    EXPECT_EQ(found, expected) << part;
+  }
+}
+
+TEST(SoundKind, DoesNotDependOnTheOrder) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto bytes = encode_sound(SoundFormat::kVorbis, 44100, 1, testing::tone(44100, 700, 4));
+  const auto one = kind->maker({}), other = kind->maker({});
+  one->load(bytes, "sound");
+  std::vector<std::vector<float>> in_order;
+  for (std::uint32_t part = 0; part < 8; ++part)
+    for (std::uint16_t view = 0; view < 3; ++view)
+      in_order.push_back(made(*one, *kind, {view, part}));
+  for (const std::uint32_t part : {7U, 0U, 3U, 2U, 6U}) {
+    for (const std::uint16_t view : {2, 0, 1}) {
+      other->load(bytes, "sound");
+      if (part % 2 == 0) (void)made(*other, *kind, {1, 5});
+      EXPECT_EQ(made(*other, *kind, {view, part}), in_order[part * 3 + view])
+          << part << " " << view;
+    }
+  }
+  EXPECT_NE(in_order[0], in_order[1]);
+}
+
+TEST(SoundKind, AShortSoundIsFilledUpWithSilence) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, testing::tone(16000, 440, 0.2));
+  EXPECT_EQ(kind->parts(bytes, "knock"), 1U);
+  const auto maker = kind->maker({});
+  maker->load(bytes, "knock");
+  const auto patch = made(*maker, *kind, {});
+  EXPECT_GT(*std::max_element(patch.begin(), patch.begin() + 10 * 64), 0);
+  for (std::size_t i = 30 * 64; i < patch.size(); ++i) ASSERT_FLOAT_EQ(patch[i], std::log(0.001F));
+}
+
+TEST(SoundKind, NormalisesTheFirstChannel) {
+  nlohmann::json json = kPlain;
+  json["front_end"] = {{"type", "log_mel_deltas"}};
+  const KindPtr plain = kind_from_json(json);
+  json["mean"] = -3.0;
+  json["std"] = 2.0;
+  const KindPtr normal = kind_from_json(json);
+  const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, sweep(1));
+  const auto one = plain->maker({}), other = normal->maker({});
+  one->load(bytes, "s");
+  other->load(bytes, "s");
+  const auto before = made(*one, *plain, {}), after = made(*other, *normal, {});
+  for (std::size_t i = 0; i < before.size(); ++i)
+    ASSERT_NEAR(after[i], (before[i] + (i % 3 == 0 ? 3.0F : 0.0F)) / 2, 1e-6);
+}
+
+TEST(SoundKind, ReleasesAndLoadsAgain) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto bytes = encode_sound(SoundFormat::kFlac, 16000, 1, sweep(2));
+  const auto maker = kind->maker({});
+  maker->load(bytes, "s");
+  const auto before = made(*maker, *kind, {0, 1});
+  maker->release();
+  maker->load(bytes, "s");
+  EXPECT_EQ(made(*maker, *kind, {0, 1}), before);
+  expect_error(ErrorCode::kBadData, {"bad"},
+               [&] { maker->load(testing::bytes_of("RIFF"), "bad"); });
+}
+
+}  // namespace
+}  // namespace moil::data
