@@ -64,10 +64,17 @@ void add_validation(CLI::App& command, SelectionOptions& s) {
 
 void add_train(CLI::App& app, Arguments& a) {
   CLI::App& train = *app.add_subcommand(
-      "train", "Train a global model from scratch; write model and global pack");
+      "train", "Train a global model, from scratch or from another; write model and global pack");
   add_selection(train, a.selection);
   add_validation(train, a.selection);
-  train.add_option("--model", a.model, "Model description (JSON)")->required();
+  train.add_option("--model", a.model, "From scratch: the network's description (JSON)");
+  train.add_option("--from", a.training.from,
+                   "From a model's folder, as moil-onnx import writes one; where its labels are "
+                   "others, with a fresh classifier");
+  train
+      .add_option("--trainable-layers", a.training.trainable_layers,
+                  "n of LF(n): of --from, the last so many layers learn; all if left out")
+      ->check(CLI::PositiveNumber);
   train
       .add_option("--task", a.training.task,
                   "classify: one class a sample; tag: several labels, as \"red+round\"; predict: "
@@ -162,6 +169,14 @@ void show_epoch(const moil::pretrain::EpochReport& r) {
                shown(r.quality, r.metric).c_str(), left, tty && r.epoch < r.epochs ? "" : "\n");
 }
 
+void show_features(std::int64_t done, std::int64_t all) {
+  const bool tty = ::isatty(STDERR_FILENO) == 1;
+  if (tty || done == all)
+    std::fprintf(stderr, "%sfrozen layers: %lld of %lld feature maps%s", tty ? "\r\033[K" : "",
+                 static_cast<long long>(done), static_cast<long long>(all),
+                 tty && done < all ? "" : "\n");
+}
+
 void show_remarks(const Selection& selection) {
   for (const std::string& remark : selection.remarks())
     std::fprintf(stderr, "moil-pretrain: %s\n", remark.c_str());
@@ -196,7 +211,8 @@ void train(Arguments& a) {
   const std::filesystem::path out = a.out;
   moil::pretrain::check_pretraining(selection, a.training, out);
   if (!a.json.empty()) require_writable(a.json);
-  const auto result = moil::pretrain::pretrain(selection, a.training, show_epoch);
+  const auto result =
+      moil::pretrain::pretrain(selection, a.training, out, {show_epoch, show_features});
   moil::night::write_model_folder(out / "model", result.bundle);
   moil::data::write_image_pack(out / "pack", selection, result.bundle.kind,
                                pack_options(a.training.task == "tag"));

@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "daemon/night/feature_source.h"
+#include "daemon/night/head_slice.h"
 #include "daemon/night/judge.h"
+#include "daemon/pretrain/beginning.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
@@ -127,25 +129,43 @@ TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
   return task_from_json({{"task", options.task}});
 }
 
-// A row for each label. A model of numbers may end in anything that gives as many.
-void fit_outputs(ModelDescription& model, const Task& task, std::size_t labels) {
-  const auto wanted = static_cast<std::int64_t>(labels);
-  if (task.outputs_are_labels() || output_elements(model) != wanted)
-    resize_classifier(model, wanted);
+std::vector<std::string> output_names(const PretrainingOptions& options,
+                                      const data::Dataset& dataset) {
+  return options.task == "predict" ? options.outputs : dataset.classes();
+}
+
+night::ModelBundle beginning(const data::SampleDataset& dataset,
+                             const PretrainingOptions& options) {
+  std::vector<std::string> labels = output_names(options, dataset);
+  const TaskPtr task = task_of(options, dataset, labels.size());
+  night::ModelBundle model;
+  if (!options.from.empty()) {
+    model = night::read_model_folder(options.from);
+  } else {
+    model.description = complete_model(read_model(options.model));
+    model.kind = default_kind(model.description, dataset, options.hop);
+  }
+  give_labels(model, std::move(labels), task, options.trainer.seed);
+  return model;
 }
 
 class Pretraining {
  public:
+  // `out` gets a folder of feature maps while layers are frozen.
   Pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
-              const std::function<void(const EpochReport&)>& report)
-      : dataset_(dataset), options_(options), report_(report) {
-    bundle_.labels = options.task == "predict" ? options.outputs : dataset.classes();
-    bundle_.task = task_of(options, dataset, bundle_.labels.size());
-    bundle_.description = complete_model(read_model(options.model));
-    fit_outputs(bundle_.description, *bundle_.task, bundle_.labels.size());
-    targets_ = bundle_.task->targets(dataset.classes(), bundle_.labels.size());
-    bundle_.kind = default_kind(bundle_.description, dataset, options.hop);
-    bundle_.weights = initial_weights(build_graph(bundle_.description, 1), options.trainer.seed);
+              const std::filesystem::path& out, const PretrainingEvents& events)
+      : dataset_(dataset),
+        options_(options),
+        events_(events),
+        bundle_(beginning(dataset, options)),
+        targets_(bundle_.task->targets(dataset.classes(), bundle_.labels.size())),
+        freeze_(freeze_all_but_last(bundle_.description, options.trainable_layers)),
+        head_(night::head_slice(bundle_.description, freeze_)),
+        backbone_(
+            bundle_.description,
+            [this](const ModelDescription& part) { return weights_of(part, bundle_.weights); },
+            freeze_, kEvaluationBatch, kernels_) {
+    if (!backbone_.is_identity()) cache_.emplace(out / "features", backbone_, *bundle_.kind);
     origins_.global_samples = &dataset;
     train_ = with_parts(samples_of(dataset, data::Split::kTrain, nullptr));
     groups_[""] = with_parts(samples_of(dataset, data::Split::kValidation, nullptr));
@@ -154,12 +174,14 @@ class Pretraining {
   }
 
   PretrainingResult run() {
-    night::Backbone identity(bundle_.description, {}, {}, kEvaluationBatch, kernels_);
-    night::FeatureReader reader(origins_, bundle_.kind, identity, nullptr, {});
+    night::FeatureReader reader(origins_, bundle_.kind, backbone_,
+                                cache_ ? &cache_->cache() : nullptr,
+                                cache_ ? cache_->model() : cache::ModelId{});
+    if (cache_) fill(reader);
     TrainerConfig config = options_.trainer;
     config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
-    config.loss = bundle_.task->loss(bundle_.description);
-    Trainer trainer(bundle_.description, nullptr, config, kernels_);
+    config.loss = bundle_.task->loss(head_);
+    Trainer trainer(head_, &freeze_.trainable_layers, config, kernels_);
     trainer.allocate(bundle_.weights);
     night::FeatureSource source(train_, *targets_, reader);
     Trainer::Callbacks callbacks;
@@ -175,11 +197,24 @@ class Pretraining {
   }
 
  private:
+  void fill(night::FeatureReader& reader) {
+    const night::FeatureReader::Portion portions[] = {{train_, false}, {groups_.at(""), false}};
+    night::FeatureReader::Filled filled;
+    const std::int64_t all = reader.feature_maps(portions);
+    (void)reader.fill(portions, filled, [&](std::int64_t done) {
+      if (events_.on_features) events_.on_features(done, all);
+      return true;
+    });
+    if (!filled.unreadable.empty()) throw Error(ErrorCode::kBadData, filled.unreadable.front().why);
+    backbone_.release();
+  }
+
   std::vector<MixedSample> with_parts(std::vector<MixedSample> samples) const {
-    if (!bundle_.kind->has_parts()) return samples;
     for (MixedSample& sample : samples) {
       const std::size_t i = sample.ref.index;
-      sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
+      if (cache_) sample.digest = dataset_.digest(i);
+      if (bundle_.kind->has_parts())
+        sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
     }
     return samples;
   }
@@ -212,12 +247,12 @@ class Pretraining {
       result_["samples"] = {{"train", train_.size()}, {"validation", groups_[""].size()}};
       result_["planned_bytes"] = trainer.planned_bytes();
     }
-    if (report_) report_(report);
+    if (events_.on_epoch) events_.on_epoch(report);
   }
 
   std::map<std::string, std::vector<Score>> groups_scores(night::FeatureReader& reader) {
-    WeightMap weights = bundle_.weights;
-    const ModelDescription prepared = prepare_inference(bundle_.description, weights);
+    WeightMap weights = weights_of(head_, bundle_.weights);
+    const ModelDescription prepared = prepare_inference(head_, weights);
     Network network(prepared, {.batch = kEvaluationBatch, .plan = {}}, kernels_);
     network.allocate();
     network.load(weights);
@@ -235,11 +270,15 @@ class Pretraining {
 
   const data::SampleDataset& dataset_;
   const PretrainingOptions& options_;
-  const std::function<void(const EpochReport&)>& report_;
+  const PretrainingEvents& events_;
   night::ModelBundle bundle_;
   std::unique_ptr<Targets> targets_;
-  night::Origins origins_;
+  const Freeze freeze_;
+  const ModelDescription head_;  // all of it where nothing is frozen
   KernelSelector kernels_;
+  night::Backbone backbone_;
+  std::optional<PretrainingCache> cache_;  // where there is a backbone
+  night::Origins origins_;
   std::vector<MixedSample> train_;
   std::map<std::string, std::vector<MixedSample>> groups_;  // "": every held-out sample
   std::optional<double> quality_;
@@ -270,6 +309,14 @@ void make_folder(const std::filesystem::path& folder) {
 
 void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out) {
+  if (options.model.empty() == options.from.empty())
+    throw Error(ErrorCode::kInvalidArgument,
+                "name what to begin with: --model, a network's description, or --from, a model's "
+                "folder");
+  if (options.trainable_layers && options.from.empty())
+    throw Error(ErrorCode::kInvalidArgument,
+                "--trainable-layers leaves layers as they are, which is for a model that has "
+                "learned; begin --from one");
   const auto& classes = dataset.classes();
   if (options.task == "predict")
     for (const std::string& label : classes) (void)numbers_of(label, options.outputs.size());
@@ -293,10 +340,10 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
 }
 
 PretrainingResult pretrain(const data::SampleDataset& dataset, const PretrainingOptions& options,
-                           const std::function<void(const EpochReport&)>& report) {
-  if (!is_tagging(options)) return Pretraining(dataset, options, report).run();
+                           const std::filesystem::path& out, const PretrainingEvents& events) {
+  if (!is_tagging(options)) return Pretraining(dataset, options, out, events).run();
   const data::SplitLabels tagged(dataset, data::kLabelSeparator);
-  return Pretraining(tagged, options, report).run();
+  return Pretraining(tagged, options, out, events).run();
 }
 
 void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,

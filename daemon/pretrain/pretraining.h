@@ -1,4 +1,5 @@
-// The cloud phase: a global model trained from scratch with the engine that devices have.
+// The cloud phase: a global model trained with the engine that devices have, from scratch, or from
+// a model that is there, of which the last layers alone may learn.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +18,10 @@
 namespace moil::pretrain {
 
 struct PretrainingOptions {
-  std::filesystem::path model;  // its description (docs/model-format.md); the classifier is resized
+  // One of both: a network's description (docs/model-format.md), or a model's folder; its
+  // classifier is resized, and fresh where its labels were others.
+  std::filesystem::path model, from;
+  std::optional<int> trainable_layers;  // LF(n), of `from`; empty: all
   TrainerConfig trainer;
   // Groups of classes whose accuracy is told apart: "global" -> {"0", "1"}.
   std::map<std::string, std::vector<std::string>> groups;
@@ -37,6 +41,13 @@ struct EpochReport {
   Metric metric;
 };
 
+// What is told meanwhile; either may be empty.
+struct PretrainingEvents {
+  std::function<void(const EpochReport&)> on_epoch;
+  // Feature maps of frozen layers, before the first epoch.
+  std::function<void(std::int64_t done, std::int64_t all)> on_features;
+};
+
 struct PretrainingResult {
   night::ModelBundle bundle;
   std::optional<double> quality;  // the headline of the last epoch
@@ -51,11 +62,12 @@ struct PretrainingResult {
 void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out);
 
-// Of "tag", a class of the dataset is a list of labels (split_labels.h). `report` is told each
-// epoch. Throws what its parts throw.
+// Of "tag", a class of the dataset is a list of labels (split_labels.h). Feature maps of
+// frozen layers lie in a folder in `out` meanwhile. Throws what its parts throw.
 [[nodiscard]] PretrainingResult pretrain(const data::SampleDataset& dataset,
                                          const PretrainingOptions& options,
-                                         const std::function<void(const EpochReport&)>& report);
+                                         const std::filesystem::path& out,
+                                         const PretrainingEvents& events);
 
 // Writes a pack of feature maps of the model's backbone below LF(trainable_layers), from a pack of
 // images.

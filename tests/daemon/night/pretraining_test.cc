@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "daemon/pretrain/reconciliation.h"
+#include "engine/graph/surgery.h"
 #include "engine/io/model_json.h"
 #include "tests/daemon/night/support.h"
 
@@ -26,6 +27,13 @@ TEST(Pretraining, WhatWouldBeRefusedAfterwardsIsRefusedBefore) {
   const TempFolder temp;
   const NumberImages good({"a", "b"}, 4);
   PretrainingOptions options;
+  const auto neither = refusal(good, options, temp / "out", ErrorCode::kInvalidArgument);
+  EXPECT_THAT(neither, HasSubstr("--from"));
+  options.model = "model.json";
+  options.trainable_layers = 1;
+  EXPECT_THAT(refusal(good, options, temp / "out", ErrorCode::kInvalidArgument),
+              HasSubstr("--trainable-layers"));
+  options.trainable_layers.reset();
   check_pretraining(good, options, temp / "out");
   EXPECT_TRUE(std::filesystem::is_directory(temp / "out"));
 
@@ -57,11 +65,39 @@ TEST(Pretraining, WithNothingHeldOutAccuracyIsNotMeasured) {
   options.groups["mine"] = {"b"};
   for (const std::size_t per_class : {3U, 8U}) {  // every fourth is held out
     bool measured = false;
-    const auto result = pretrain(NumberImages({"a", "b"}, per_class), options,
-                                 [&](const EpochReport& r) { measured = r.quality.has_value(); });
+    const auto result =
+        pretrain(NumberImages({"a", "b"}, per_class), options, temp / "out",
+                 {[&](const EpochReport& r) { measured = r.quality.has_value(); }, {}});
     EXPECT_EQ(measured, per_class == 8U);
     EXPECT_EQ(result.report.at("accuracy").is_null(), per_class == 3U);
     EXPECT_EQ(result.report.at("groups").at("mine").is_null(), per_class == 3U);
+  }
+}
+
+TEST(Pretraining, FromAModelTheLastLayersLearnTheDatasClasses) {
+  const TempFolder temp;
+  const night::ModelBundle base = night::small_bundle();
+  night::write_model_folder(temp / "model", base);
+  std::filesystem::create_directories(temp / "out");
+  PretrainingOptions options;
+  options.from = temp / "model";
+  options.trainable_layers = 1;
+  options.trainer.epochs = 2;
+  options.trainer.batch = 2;
+  std::int64_t maps = 0;
+  const PretrainingEvents events{{}, [&](std::int64_t, std::int64_t all) { maps = all; }};
+  const NumberImages data({"x", "y"}, 8);
+  const night::ModelBundle made = pretrain(data, options, temp / "out", events).bundle;
+  EXPECT_EQ(maps, static_cast<std::int64_t>(data.size()));
+  EXPECT_TRUE(std::filesystem::is_empty(temp / "out")) << "feature maps go when it is done";
+  EXPECT_EQ(made.labels, data.classes());
+  const std::string classifier = find_classifier(base.description) + ".";
+  for (const auto& [name, tensor] : base.weights) {
+    const NamedTensor& now = made.weights.at(name);
+    if (name.starts_with(classifier))
+      EXPECT_NE(now.dims, tensor.dims) << name;
+    else
+      EXPECT_EQ(now.data, tensor.data) << name;
   }
 }
 
