@@ -103,7 +103,7 @@ class Judging {
     calibrator_.add(side, output, head_.form(), labels);
   }
   void each_of(const std::vector<data::MixedSample>& samples, const EachSample& each) {
-    for_each_sample(samples, *targets_, reader_, head_.network(), each);
+    for_each_sample(samples, *targets_, reader_, {head_.network(), task_, head_.form()}, each);
   }
 
   const Task& task_;
@@ -184,11 +184,11 @@ std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& bef
 }
 
 void for_each_sample(const std::vector<data::MixedSample>& samples, const Targets& targets,
-                     FeatureReader& reader, Network& network, const EachSample& each) {
+                     FeatureReader& reader, const Asked& asked, const EachSample& each) {
   PartSource source(samples, targets, reader);
-  PartAnswers answers(reader.kind().part_answer());
+  PartAnswers answers(reader.kind().part_answer(), asked.task, asked.form);
   std::int64_t sample = 0;
-  for_each_answer(network, source, [&](std::int64_t index, auto output, auto target) {
+  for_each_answer(asked.network, source, [&](std::int64_t index, auto output, auto target) {
     const SampleView& part = source.part(index);
     answers.add(output);
     if (part.part + 1 == part.sample->parts) each(sample++, answers.take(), target);

@@ -52,9 +52,15 @@ struct Judgement {
 [[nodiscard]] std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& before,
                                                     const Judgement& after);
 
+// Who is asked: an allocated network behind the reader's maps, and what its outputs are.
+struct Asked {
+  Network& network;
+  const Task& task;
+  OutputForm form;
+};
 // Of each sample, in their order, the one answer of its parts.
 void for_each_sample(const std::vector<data::MixedSample>& samples, const Targets& targets,
-                     FeatureReader& reader, Network& network, const EachSample& each);
+                     FeatureReader& reader, const Asked& asked, const EachSample& each);
 
 struct JudgedHead {
   // From the split to the outputs. Of labels there may be fewer than in the mix: one beyond them is

@@ -35,7 +35,7 @@ class Predictor {
         form_{answers_probabilities(bundle.description)},
         top_(std::min(top, labels_.size())),
         kind_(bundle.kind),
-        answers_(kind_->part_answer()),
+        answers_(kind_->part_answer(), *task_, form_),
         sample_(kind_->floats()),
         maker_(kind_->maker({})),
         kernels_(first_kernels()),

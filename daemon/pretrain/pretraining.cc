@@ -261,7 +261,7 @@ class Pretraining {
     for (const auto& [name, samples] : groups_) {
       const auto scorer = bundle_.task->scorer(form);
       night::for_each_sample(
-          samples, *targets_, reader, network,
+          samples, *targets_, reader, {network, *bundle_.task, form},
           [&](std::int64_t, auto output, auto target) { scorer->add(output, target); });
       scores[name] = scorer->scores();
     }

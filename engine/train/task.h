@@ -85,8 +85,11 @@ class Task {
   // label, for one that can be no target.
   [[nodiscard]] virtual std::unique_ptr<Targets> targets(const std::vector<std::string>& labels,
                                                          std::size_t outputs) const = 0;
-  // Turns an output into what this model teaches another of the sample: a target.
+  // Turns an output into what this model teaches another of the sample: a target. Several outputs
+  // are joined as targets, too, for the mean of logits says nothing of the mean of probabilities.
   virtual void soften(std::span<float> output, OutputForm form) const = 0;
+  // The other way: turns a target into an output of this form that says it; finite.
+  virtual void harden(std::span<float> target, OutputForm form) const = 0;
 
   // Turns an output into what is told: probabilities, or numbers in the user's unit.
   virtual void answer(std::span<float> output, OutputForm form) const = 0;

@@ -175,7 +175,8 @@ class Trial {
       of_global.push_back(task.scorer(network.form()));
       of_local.push_back(task.scorer(network.form()));
     }
-    for_each_sample(ground_.mix.global_validation, *targets, *reader_, network.network(),
+    const Asked asked{network.network(), task, network.form()};
+    for_each_sample(ground_.mix.global_validation, *targets, *reader_, asked,
                     [&](std::int64_t sample, auto output, auto target) {
                       const std::size_t part = static_cast<std::size_t>(sample) % parts;
                       of_global[part]->add(output, target);
@@ -183,7 +184,7 @@ class Trial {
                       if (task.compares_samples()) of_local[part]->add(output, target);
                     });
     if (local != nullptr) {
-      for_each_sample(ground_.mix.local_validation, *targets, *reader_, network.network(),
+      for_each_sample(ground_.mix.local_validation, *targets, *reader_, asked,
                       [&](std::int64_t sample, auto output, auto target) {
                         of_local[static_cast<std::size_t>(sample) % parts]->add(output, target);
                       });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/kernels/softmax.h"
@@ -84,6 +85,10 @@ class Classify final : public Task {
     return std::make_unique<ClassTargets>();
   }
   void soften(std::span<float> output, OutputForm form) const override { answer(output, form); }
+  void harden(std::span<float> target, OutputForm form) const override {
+    if (form.probabilities) return;
+    for (float& x : target) x = std::log(std::max(x, std::numeric_limits<float>::min()));
+  }
 
   void answer(std::span<float> output, OutputForm form) const override {
     if (form.probabilities) return;

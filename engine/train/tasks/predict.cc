@@ -121,6 +121,7 @@ class Predict final : public Task {
     return std::make_unique<NumberTargets>(description_, labels, outputs);
   }
   void soften(std::span<float>, OutputForm) const override {}
+  void harden(std::span<float>, OutputForm) const override {}
 
   void answer(std::span<float> output, OutputForm) const override {
     for (std::size_t o = 0; o < output.size(); ++o)

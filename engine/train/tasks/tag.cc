@@ -17,6 +17,13 @@ float probability(float output, OutputForm form) {
   return form.probabilities ? output : 1 / (1 + std::exp(-output));
 }
 
+// Of a probability that is told from 0 and from 1.
+float logit(float probability) {
+  using Limits = std::numeric_limits<float>;
+  const float p = std::clamp(probability, Limits::min(), 1 - Limits::epsilon() / 2);
+  return std::log(p) - std::log1p(-p);
+}
+
 class TagTargets final : public Targets {
  public:
   explicit TagTargets(bool unnamed_is_unknown)
@@ -116,6 +123,10 @@ class Tag final : public Task {
     return std::make_unique<TagTargets>(description_.unnamed_is_unknown);
   }
   void soften(std::span<float> output, OutputForm form) const override { answer(output, form); }
+  void harden(std::span<float> target, OutputForm form) const override {
+    if (form.probabilities) return;
+    for (float& x : target) x = logit(x);
+  }
 
   void answer(std::span<float> output, OutputForm form) const override {
     for (float& x : output) x = probability(x, form);

@@ -64,6 +64,7 @@ class Rank final : public Task {
     return std::make_unique<OneHot>();
   }
   void soften(std::span<float>, OutputForm) const override {}
+  void harden(std::span<float>, OutputForm) const override {}
   void answer(std::span<float>, OutputForm) const override {}
   std::vector<std::uint32_t> said(std::span<const float> output, OutputForm) const override {
     return {static_cast<std::uint32_t>(place(output))};
