@@ -30,7 +30,7 @@ struct Arguments {
   SelectionOptions selection;
   std::string out, model, pack, json;
   moil::pretrain::PretrainingOptions training;
-  std::string optimizer = "sgd", schedule = "cosine", class_names;
+  std::string optimizer = "sgd", schedule = "cosine", class_names, preprocessing;
   std::optional<double> momentum;
   std::vector<std::string> groups;
   int threads = 0, trainable_layers = 1;
@@ -68,9 +68,10 @@ void add_train(CLI::App& app, Arguments& a) {
   add_selection(train, a.selection);
   add_validation(train, a.selection);
   train.add_option("--model", a.model, "From scratch: the network's description (JSON)");
-  train.add_option("--from", a.training.from,
-                   "From a model's folder, as moil-onnx import writes one; where its labels are "
-                   "others, with a fresh classifier");
+  CLI::Option* from = train.add_option(
+      "--from", a.training.from,
+      "From a model's folder, as moil-onnx import writes one; where its labels are "
+      "others, with a fresh classifier");
   train
       .add_option("--trainable-layers", a.training.trainable_layers,
                   "n of LF(n): of --from, the last so many layers learn; all if left out")
@@ -81,12 +82,24 @@ void add_train(CLI::App& app, Arguments& a) {
                   "the label is a number")
       ->check(CLI::IsMember({"classify", "tag", "predict"}))
       ->capture_default_str();
+  CLI::Option* preprocessing = train.add_option(
+      "--preprocessing", a.preprocessing,
+      "JSON: what samples are to the model (docs/kinds.md); by the data if left out");
+  preprocessing->excludes(from);
   train
       .add_option(
-          "--hop", a.training.hop,
+          "--hop", a.training.kind.hop,
           "Samples are recordings of any length, seen in windows of the model's lines, each "
           "so many lines behind the one before")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->excludes(preprocessing);
+  train
+      .add_option("--views", a.training.augmentation.views,
+                  "Of each training sample, the plain one among them; each epoch shows the next")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  train.add_flag("!--no-flip", a.training.augmentation.flip,
+                 "Views are not mirrored: letters and digits would be others then");
   train.add_option("--out", a.out, "Folder to write; gets model/ and pack/")->required();
   auto& t = a.training.trainer;
   t.epochs = 20;
@@ -195,6 +208,15 @@ moil::data::PackOptions pack_options(bool is_tagging) {
   return options;
 }
 
+nlohmann::json read_json(const std::filesystem::path& file) {
+  constexpr std::uint64_t kMostBytes = 1 << 20;
+  auto json = nlohmann::json::parse(moil::read_text(file, kMostBytes, moil::Named::kFileOrPipe),
+                                    nullptr, false);
+  if (json.is_discarded())
+    throw moil::Error(moil::ErrorCode::kBadData, file.string() + " is not JSON");
+  return json;
+}
+
 void train(Arguments& a) {
   parse_groups(a);
   if (a.threads > 0) moil::set_thread_count(a.threads);
@@ -206,6 +228,7 @@ void train(Arguments& a) {
   a.selection.labels_are_classes = a.training.task == "classify";
   a.training.may_be_one_class = !a.selection.classes.empty();
   a.training.outputs = {a.selection.label_column.empty() ? "number" : a.selection.label_column};
+  if (!a.preprocessing.empty()) a.training.kind.preprocessing = read_json(a.preprocessing);
   const Selection selection(a.selection);
   show_remarks(selection);
   const std::filesystem::path out = a.out;

@@ -7,14 +7,9 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "daemon/night/feature_source.h"
 #include "daemon/night/head_slice.h"
 #include "daemon/night/judge.h"
 #include "daemon/pretrain/beginning.h"
-#include "datasets/kinds/image/image_kind.h"
-#include "datasets/kinds/rows/rows_kind.h"
-#include "datasets/kinds/several/several_kind.h"
-#include "datasets/labels/media_type.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 #include "datasets/readers/split_labels.h"
@@ -32,61 +27,6 @@ using data::MixedSample;
 using nlohmann::json;
 
 constexpr std::int64_t kEvaluationBatch = 32;
-
-// Of a dataset of archives, the files of one name.
-class FilesOfArchives : public data::TableDataset<data::SampleDataset> {
- public:
-  FilesOfArchives(const data::SampleDataset& archives, std::string file)
-      : archives_(archives), file_(std::move(file)) {
-    table_ = data::SampleTable(archives.classes());
-    for (std::size_t i = 0; i < archives.size(); ++i) {
-      const auto labels = archives.labels(i);
-      table_.add({labels.begin(), labels.end()}, archives.split(i));
-    }
-  }
-  data::Digest digest(std::size_t i) const override { return archives_.digest(i); }
-  std::string name(std::size_t i) const override { return archives_.name(i) + ", " + file_; }
-  std::vector<std::uint8_t> encoded(std::size_t i) const override {
-    return data::file_in_archive(archives_.encoded(i), file_, archives_.name(i));
-  }
-
- private:
-  const data::SampleDataset& archives_;
-  const std::string file_;
-};
-
-// Images of the network's size, pixels from -1 to 1; numbers of mean 0 and deviation 1.
-data::KindPtr default_kind(const std::vector<std::int64_t>& dims,
-                           const data::SampleDataset& dataset, std::int64_t hop) {
-  if (data::is_numbers(data::media_type_of(dataset.encoded(0))))
-    return data::rows_kind(
-        data::describe_rows(dims, dataset, data::samples_of(dataset, data::Split::kTrain), hop));
-  if (hop > 0)
-    throw Error(ErrorCode::kInvalidArgument, "--hop is for recordings of numbers; this is none");
-  if (dims.size() != 3)
-    throw Error(ErrorCode::kInvalidArgument,
-                "pretraining on images needs a model of an image input [C, H, W]");
-  data::Preprocessing p;
-  p.channels = static_cast<int>(dims[0]);
-  p.height = static_cast<int>(dims[1]);
-  p.width = static_cast<int>(dims[2]);
-  p.mean.assign(static_cast<std::size_t>(p.channels), 127.5);
-  p.stddev.assign(static_cast<std::size_t>(p.channels), 127.5);
-  p.check();
-  return data::image_kind(p);
-}
-
-// Several inputs take a file each, which is called as the input is.
-data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset,
-                           std::int64_t hop) {
-  if (model.inputs.size() == 1 && data::media_type_of(dataset.encoded(0)) != data::kTar)
-    return default_kind(model.inputs[0].dims, dataset, hop);
-  std::vector<data::SeveralInput> inputs;
-  for (const InputDescription& input : model.inputs)
-    inputs.push_back(
-        {input.name, default_kind(input.dims, FilesOfArchives(dataset, input.name), hop)});
-  return data::several_kind(std::move(inputs));
-}
 
 std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split split,
                                     const std::vector<std::string>* classes) {
@@ -143,7 +83,7 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
     model = night::read_model_folder(options.from);
   } else {
     model.description = complete_model(read_model(options.model));
-    model.kind = default_kind(model.description, dataset, options.hop);
+    model.kind = kind_of_data(model.description, dataset, options.kind);
   }
   give_labels(model, std::move(labels), task, options.trainer.seed);
   return model;
@@ -176,7 +116,7 @@ class Pretraining {
   PretrainingResult run() {
     night::FeatureReader reader(origins_, bundle_.kind, backbone_,
                                 cache_ ? &cache_->cache() : nullptr,
-                                cache_ ? cache_->model() : cache::ModelId{});
+                                cache_ ? cache_->model() : cache::ModelId{}, options_.augmentation);
     if (cache_) fill(reader);
     TrainerConfig config = options_.trainer;
     config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
@@ -198,7 +138,7 @@ class Pretraining {
 
  private:
   void fill(night::FeatureReader& reader) {
-    const night::FeatureReader::Portion portions[] = {{train_, false}, {groups_.at(""), false}};
+    const night::FeatureReader::Portion portions[] = {{train_, true}, {groups_.at(""), false}};
     night::FeatureReader::Filled filled;
     const std::int64_t all = reader.feature_maps(portions);
     (void)reader.fill(portions, filled, [&](std::int64_t done) {
@@ -212,7 +152,7 @@ class Pretraining {
   std::vector<MixedSample> with_parts(std::vector<MixedSample> samples) const {
     for (MixedSample& sample : samples) {
       const std::size_t i = sample.ref.index;
-      if (cache_) sample.digest = dataset_.digest(i);
+      if (cache_ || options_.augmentation.views > 1) sample.digest = dataset_.digest(i);
       if (bundle_.kind->has_parts())
         sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
     }

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "daemon/night/feature_source.h"
 #include "daemon/night/model_folder.h"
+#include "daemon/pretrain/kind_of_data.h"
 #include "datasets/readers/dataset.h"
 #include "engine/train/task.h"
 #include "engine/train/trainer.h"
@@ -28,7 +30,8 @@ struct PretrainingOptions {
   bool evaluate_every_epoch = true;
   std::string task = "classify";     // or "tag", "predict"
   std::vector<std::string> outputs;  // of "predict": what the numbers are called
-  std::int64_t hop = 0;              // of recordings that are seen in windows (rows_kind.h)
+  KindOptions kind;
+  night::Augmentation augmentation;  // of training samples
   // The user named the classes: one alone may be meant, which others join on the device.
   bool may_be_one_class = false;
 };

@@ -15,8 +15,8 @@ def basic_block(b, block, channels, stride):
     b.activation(block + ".relu", "relu")
 
 
-def resnet(name, dims, classes, stages, blocks, imagenet_stem=False):
-    b = Builder(name, dims)
+def resnet(name, dims, classes, stages, blocks, imagenet_stem=False, input_name="image"):
+    b = Builder(name, dims, input_name)
     if imagenet_stem:
         b.conv_norm("stem", stages[0], 7, 2, activation="relu")
         b.pool("stem.pool", "max_pool", 3, 2, 1)
@@ -34,3 +34,5 @@ def models():
     yield resnet("cifar-resnet20", (3, 32, 32), 7, (16, 32, 64), 3)
     yield resnet("resnet18-cifar", (3, 32, 32), 10, (64, 128, 256, 512), 2)
     yield resnet("resnet18", (3, 224, 224), 1000, (64, 128, 256, 512), 2, imagenet_stem=True)
+    # Of half width, on a log-mel spectrogram with its differences in time (Sensors 2021, 21, 2364).
+    yield resnet("resnet18-sound", (3, 64, 64), 10, (32, 64, 128, 256), 2, imagenet_stem=True, input_name="sound")

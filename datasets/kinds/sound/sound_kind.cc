@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "datasets/labels/media_type.h"
+#include "datasets/readers/dataset.h"
 #include "datasets/sounds/sound_stream.h"
 #include "datasets/sounds/sound_view.h"
 #include "datasets/transforms/json_fields.h"
@@ -185,6 +186,10 @@ KindPtr sound_kind(const SoundDescription& description) {
 }
 
 KindPtr sound_kind_from_json(const nlohmann::json& json) {
+  return sound_kind(sound_description_from_json(json));
+}
+
+SoundDescription sound_description_from_json(const nlohmann::json& json) {
   JsonFields fields(json, "sound", ErrorCode::kInvalidArgument);
   SoundDescription description;
   description.front_end = front_end_from_json(fields.at("front_end"));
@@ -197,7 +202,31 @@ KindPtr sound_kind_from_json(const nlohmann::json& json) {
     if (answer == "maximum") description.answer = PartAnswer::kMaximum;
   }
   fields.finish();
-  return sound_kind(description);
+  return description;
+}
+
+Level level_of(const FrontEndDescription& front_end, const SampleDataset& dataset,
+               std::span<const std::size_t> samples) {
+  const KindPtr kind = sound_kind({front_end});
+  const auto maker = kind->maker({});
+  const auto channels = static_cast<std::size_t>(front_end.channels());
+  std::vector<float> patch(kind->floats());
+  double count = 0, mean = 0, squares = 0;  // of what differs from the mean (Welford)
+  for (const std::size_t i : samples) {
+    const std::vector<std::uint8_t> bytes = dataset.encoded(i);
+    const std::string name = dataset.name(i);
+    const std::uint32_t parts = kind->parts(bytes, name);
+    maker->load(bytes, name);
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      maker->make({}, {0, part}, patch.data());
+      for (std::size_t k = 0; k < patch.size(); k += channels) {
+        const double before = double{patch[k]} - mean;
+        mean += before / ++count;
+        squares += before * (double{patch[k]} - mean);
+      }
+    }
+  }
+  return {mean, squares > 0 ? std::sqrt(squares / count) : 1};
 }
 
 }  // namespace moil::data

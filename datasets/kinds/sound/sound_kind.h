@@ -19,6 +19,8 @@
 
 namespace moil::data {
 
+class SampleDataset;
+
 struct SoundDescription {
   FrontEndDescription front_end;
   double mean = 0, stddev = 1;
@@ -28,5 +30,15 @@ struct SoundDescription {
 // kInvalidArgument, naming the field.
 [[nodiscard]] KindPtr sound_kind(const SoundDescription& description);
 [[nodiscard]] KindPtr sound_kind_from_json(const nlohmann::json& fields);
+[[nodiscard]] SoundDescription sound_description_from_json(const nlohmann::json& fields);
+
+// Of what a front end gives in its first channel: mean and deviation, over every patch of these
+// samples; a deviation of 1 where nothing ever changes. kBadData names a sample that cannot be
+// read.
+struct Level {
+  double mean = 0, stddev = 1;
+};
+[[nodiscard]] Level level_of(const FrontEndDescription& front_end, const SampleDataset& dataset,
+                             std::span<const std::size_t> samples);
 
 }  // namespace moil::data

@@ -101,6 +101,23 @@ TEST(Pretraining, FromAModelTheLastLayersLearnTheDatasClasses) {
   }
 }
 
+TEST(Pretraining, SamplesAreSeenInSeveralViews) {
+  const TempFolder temp;
+  PretrainingOptions options;
+  options.model = temp / "model.json";
+  write_model(options.model, night::small_bundle().description);
+  options.trainer.epochs = 2;
+  options.trainer.batch = 2;
+  std::vector<double> losses;
+  for (const int views : {1, 1, 2}) {
+    options.augmentation.views = views;
+    const auto result = pretrain(NumberImages({"a", "b"}, 4), options, temp / "out", {});
+    losses.push_back(result.report.at("curve").back().at("loss"));
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+  EXPECT_NE(losses[0], losses[2]);
+}
+
 TEST(Reconciliation, TheModelsNamesAreFoundOrTheOptionIsNamed) {
   const TempFolder temp;
   const std::vector<std::string> labels{"tench", "gold fish"}, ids{"n01", "n02"};

@@ -24,6 +24,7 @@ const std::map<std::string, std::int64_t> kWeights = {
     {"mobilenet_v2", 3'504'872},
     {"resnet18", 11'689'512},
     {"resnet18-cifar", 11'173'962},
+    {"resnet18-sound", 2'801'450},
     {"vgg16-bn-cifar", 14'853'066},
     {"vgg16-cifar", 14'848'842},
 };

@@ -1,0 +1,28 @@
+// What the samples of a dataset are to a model that has seen none of them yet.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "datasets/kinds/kind.h"
+#include "datasets/readers/dataset.h"
+#include "engine/graph/model_description.h"
+
+namespace moil::pretrain {
+
+struct KindOptions {
+  // A kind's description (docs/kinds.md). Of sounds that have neither mean nor std in it both are
+  // found in the data. null: by the model's inputs and the data.
+  nlohmann::json preprocessing;
+  std::int64_t hop = 0;  // of recordings of numbers that are seen in windows (rows_kind.h)
+};
+
+// Without a description: images of the network's size, pixels from -1 to 1; numbers of mean 0 and
+// deviation 1; sounds as spectrograms of [1 or 3, frames, bands] with the front end's defaults, of
+// mean 0 and deviation 1. Several inputs take a file each, which is called as the input is.
+// kInvalidArgument where the model takes none of these, or the description gives something else
+// than it takes; kBadData names a sample that cannot be read.
+[[nodiscard]] data::KindPtr kind_of_data(const ModelDescription& model,
+                                         const data::SampleDataset& dataset,
+                                         const KindOptions& options);
+
+}  // namespace moil::pretrain
