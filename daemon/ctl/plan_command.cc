@@ -22,6 +22,13 @@ void print_night(Console& console, const Json& plan) {
   console.table(rows);
 }
 
+void print_maps(Console& console, const Json& maps) {
+  if (maps.is_null()) return;
+  console.print("\nfeature maps of " + cell(maps["split"]) + ": " + bytes_cell(maps["map_bytes"]) +
+                " each on disk, " + bytes_cell(maps["bytes"]) + " in all");
+  if (maps["why"] != "") console.print(cell(maps["why"]));
+}
+
 void print_training(Console& console, const Json& training) {
   console.print("\na training step of " + cell(training["batch"]) + " samples (" +
                 cell(training["micro_batch"]) + " in memory at once), the last " +
@@ -85,6 +92,7 @@ int plan(Session& session, const PlanOptions& options) {
   }
   if (session.printed_json(reply)) return EX_OK;
   print_night(session.console, reply);
+  print_maps(session.console, reply.value("maps", Json()));
   if (!reply["training"].is_null()) print_training(session.console, reply["training"]);
   if (reply.contains("timing")) print_timing(session.console, reply["timing"]);
   print_less(session.console, reply["less"]);

@@ -99,6 +99,10 @@ Rows cache_rows(const Json& cache) {
   Rows rows = {{"feature maps computed", cell(at(cache, "/computed"))},
                {"feature maps reused", cell(at(cache, "/reused"))},
                {"bytes of one", bytes_cell(at(cache, "/feature_bytes"))}};
+  if (const Json bytes = at(cache, "/maps/bytes"); bytes.is_number())
+    rows.push_back({"all of them on disk", bytes_cell(bytes)});
+  if (const Json why = at(cache, "/maps/why"); why.is_string() && why != "")
+    rows.push_back({"why these", cell(why)});
   if (const Json uncached = at(cache, "/uncached"); uncached.is_number() && uncached != 0)
     rows.push_back({"feature maps that did not fit", cell(uncached)});
   return rows;

@@ -29,6 +29,7 @@ NightChoices choices_from_json(const nlohmann::json& json) {
   }
   if (const auto rho = json.value("rho", nlohmann::json()); rho.is_number()) choices.rho = rho;
   choices.settings = json.value("settings", nlohmann::json::object());
+  choices.map_split = json.value("map_split", std::string());
   if (const auto bytes = json.value("map_bytes", nlohmann::json()); !bytes.is_null())
     choices.map_bytes = bytes.get<std::uint64_t>();
   return choices;
@@ -54,6 +55,7 @@ void NightFiles::save_choices(const NightChoices& choices) const {
                          {"training_memory", choices.training_memory},
                          {"head", head},
                          {"rho", choices.rho ? nlohmann::json(*choices.rho) : nlohmann::json()}};
+  if (!choices.map_split.empty()) json["map_split"] = choices.map_split;
   if (choices.map_bytes) json["map_bytes"] = *choices.map_bytes;
   save("choices.json", json);
 }
@@ -74,6 +76,7 @@ void NightFiles::remove_training() const {
     choices->training_memory = nullptr;
     choices->head.reset();
     choices->head_is_final = false;
+    choices->map_split.clear();
     save_choices(*choices);
   }
 }

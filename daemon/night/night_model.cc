@@ -313,6 +313,27 @@ void require_rows(const NightModel& night, const NightPlanInput& input) {
 
 }  // namespace
 
+namespace {
+
+MapNeeds map_needs(const NightPlanInput& input) {
+  const daemon::JobSpec& spec = input.spec;
+  const bool halves = spec.cache.dtype == daemon::CacheDtype::kBf16;
+  return {count_maps(input.mix, spec.augment.views), halves ? 2U : 4U, *input.map_room};
+}
+
+// Feature maps that would not fit are of a value further back.
+void place_split(NightModel& night, const NightPlanInput& input) {
+  if (!input.map_room || !input.spec.cache.enabled || night.freeze.split.empty()) return;
+  const ModelDescription& model = night.bundle.description;
+  night.maps = input.map_split.empty()
+                   ? choose_map_split(model, night.freeze, map_needs(input))
+                   : known_map_split(model, night.freeze, map_needs(input), input.map_split);
+  night.freeze.split = night.maps->value;
+  night.freeze.split_dims = night.maps->dims;
+}
+
+}  // namespace
+
 NightModel plan_night(const NightPlanInput& input) {
   const daemon::JobSpec& spec = input.spec;
   NightModel night;
@@ -327,6 +348,7 @@ NightModel plan_night(const NightPlanInput& input) {
           "/freeze/batch_norms",
           "the layers to train are batch norms alone, and freeze.batch_norms freezes them");
   }
+  place_split(night, input);
   night.head = head_slice(model, night.freeze);
   night.base_head = head_slice(input.base.description, night.freeze);
   night.backbone_kernels = make_kernels(input);

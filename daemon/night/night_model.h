@@ -12,6 +12,7 @@
 #include "daemon/night/backbone.h"
 #include "daemon/night/decoding.h"
 #include "daemon/night/imprint_plan.h"
+#include "daemon/night/map_split.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/sampling/mix.h"
 #include "engine/device/measuring_time.h"
@@ -35,7 +36,8 @@ struct TrainingMemory {
 
 struct NightModel {
   StoredModel bundle;  // grown for the mix's classes, where its task has any
-  Freeze freeze;
+  Freeze freeze;       // its split is that of `maps`, where maps are kept
+  std::optional<MapSplit> maps;
   ModelDescription head;       // the whole model where nothing is frozen
   ModelDescription base_head;  // the same of the model before the night
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
@@ -78,6 +80,9 @@ struct NightPlanInput {
   // Only to tell what it needs: kernels are not measured, nor is the disk.
   bool dry = false;
   MeasuringTime* measuring = nullptr;  // of kernels; null: as long as it takes
+  // For feature maps, bytes; empty: as much as they take. What was chosen by it, as recorded.
+  std::optional<std::uint64_t> map_room = {};
+  std::string map_split = {};
 };
 // kInvalidArgument, with both numbers, for a budget or a limit of bytes written that cannot be met.
 [[nodiscard]] NightModel plan_night(const NightPlanInput& input);

@@ -23,6 +23,7 @@ class JobPlan {
   JobPlan(const daemon::StateLayout& layout, const daemon::JobFile& file)
       : layout_(layout),
         spec_(file.spec),
+        map_room_(room_for_cached_maps(layout, file)),
         base_(open_model_folder(layout.version(spec_.model, file.base_version))),
         data_(layout, file.spec, base_) {
     set_thread_count(file.threads);
@@ -56,9 +57,11 @@ class JobPlan {
                   {"samples", mix_.train.size()},
                   {"steps", night.steps},
                   {"settings", settled_},
+                  {"maps", nullptr},
                   {"training", nullptr},
                   {"less", Json::array()}};
     if (spec_.memory.budget_bytes) reply["budget_bytes"] = *spec_.memory.budget_bytes;
+    if (cached && night.maps) reply["maps"] = to_json(*night.maps);
     if (!night.trainer) return reply;
     reply["training"] = training(night);
     reply["less"] = alternatives(night);
@@ -87,6 +90,7 @@ class JobPlan {
     const KernelChoices profile = load_kernel_profile(layout_.kernel_profile()).choices;
     NightPlanInput input{base_,   mix_,           spec, data_.known_samples(), needs_, {},
                          profile, layout_.jobs(), {}};
+    if (data_.origins().global_features == nullptr) input.map_room = map_room_;
     input.dry = !measured;
     input.measuring = &measuring_;
     NightModel night = plan_night(input);
@@ -173,6 +177,7 @@ class JobPlan {
 
   const daemon::StateLayout& layout_;
   daemon::JobSpec spec_;  // its open fields settled
+  const std::uint64_t map_room_;
   daemon::Json settled_;  // how
   const StoredModel base_;
   NightData data_;

@@ -52,6 +52,7 @@ Json cache_details(const NightContext& night, const NightModel& model, const Cac
           {"reused", cache.filled().reused},
           {"uncached", cache.filled().uncached},
           {"feature_bytes", model.backbone->feature_elements() * bytes},
+          {"maps", model.maps ? to_json(*model.maps) : Json()},
           {"model_id", cache::to_hex(cache.model_id())}};
 }
 

@@ -89,6 +89,11 @@ NightPlanInput PlanStage::input() {
                        &measuring_};
   const nlohmann::json& memory = night_.choices.training_memory;
   if (!memory.is_null()) input.memory = restored([&] { return training_memory_from_json(memory); });
+  // A pack of feature maps says itself what they are of.
+  if (night_.data.origins().global_features == nullptr) {
+    input.map_room = room_for_cached_maps(night_.layout, night_.file);
+    input.map_split = night_.choices.map_split;
+  }
   return input;
 }
 
@@ -106,6 +111,10 @@ void PlanStage::choose_head() {
 
 void PlanStage::keep_kernels() {
   night_.choices.kernels = model_.choices();
+  if (model_.maps) {
+    night_.choices.map_split = model_.maps->value;
+    if (!model_.maps->why.empty()) night_.events.note("cache: " + model_.maps->why);
+  }
   night_.choices.training_memory = to_json(model_.training_memory);
   night_.save_choices();
   const auto file = night_.layout.kernel_profile();

@@ -263,6 +263,7 @@ int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
                         {"samples", 40},
                         {"steps", 10},
                         {"settings", nullptr},
+                        {"maps", nullptr},
                         {"training", nullptr},
                         {"less", Json::array()}});
 }
