@@ -51,10 +51,10 @@ std::mutex& planning() {
   return mutex;
 }
 
-float* new_floats(std::size_t count) {
-  float* floats = ::fftwf_alloc_real(count);
-  if (floats == nullptr) throw std::bad_alloc();
-  return floats;
+double* new_doubles(std::size_t count) {
+  double* doubles = ::fftw_alloc_real(count);
+  if (doubles == nullptr) throw std::bad_alloc();
+  return doubles;
 }
 
 }  // namespace
@@ -114,32 +114,30 @@ FrontEndDescription front_end_from_json(const nlohmann::json& json) {
 }
 
 struct FrontEnd::Transform {
-  fftwf_plan plan = nullptr;
+  fftw_plan plan = nullptr;
 
   // Estimated: a measured plan would differ from run to run, and so would its rounding.
   explicit Transform(int samples) {
     const std::lock_guard lock(planning());
-    float* in = new_floats(static_cast<std::size_t>(samples));
-    float* out = new_floats(static_cast<std::size_t>(samples) + 2);
-    plan =
-        ::fftwf_plan_dft_r2c_1d(samples, in, reinterpret_cast<fftwf_complex*>(out), FFTW_ESTIMATE);
-    ::fftwf_free(in);
-    ::fftwf_free(out);
+    double* in = new_doubles(static_cast<std::size_t>(samples));
+    double* out = new_doubles(static_cast<std::size_t>(samples) + 2);
+    plan = ::fftw_plan_dft_r2c_1d(samples, in, reinterpret_cast<fftw_complex*>(out), FFTW_ESTIMATE);
+    ::fftw_free(in);
+    ::fftw_free(out);
     if (plan == nullptr) throw Error(ErrorCode::kInternal, "no Fourier transform can be planned");
   }
   Transform(const Transform&) = delete;
   Transform& operator=(const Transform&) = delete;
   ~Transform() {
     const std::lock_guard lock(planning());
-    ::fftwf_destroy_plan(plan);
+    ::fftw_destroy_plan(plan);
   }
 };
 
 FrontEnd::FrontEnd(const FrontEndDescription& description) : description_(description) {
   check(description_);
   const int n = description_.window;
-  for (int i = 0; i < n; ++i)
-    window_.push_back(static_cast<float>(0.5 - 0.5 * std::cos(2 * std::numbers::pi * i / n)));
+  for (int i = 0; i < n; ++i) window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * i / n));
   make_triangles();
   transform_ = std::make_unique<Transform>(description_.fft);
 }
@@ -162,7 +160,7 @@ void FrontEnd::make_triangles() {
       const double weight = std::min((at - begin) / (top - begin), (end - at) / (end - top));
       if (weight <= 0) continue;
       if (triangle.weights.empty()) triangle.first = static_cast<std::size_t>(k);
-      triangle.weights.push_back(static_cast<float>(weight));
+      triangle.weights.push_back(weight);
     }
     triangles_.push_back(std::move(triangle));
   }
@@ -177,38 +175,39 @@ std::size_t FrontEnd::floats() const {
 FrontEnd::Memory::Memory(const FrontEnd& front_end) {
   const FrontEndDescription& d = front_end.description();
   const auto fft = static_cast<std::size_t>(d.fft);
-  samples_ = new_floats(fft);
-  spectrum_ = ::fftwf_alloc_real(fft + 2);
+  samples_ = new_doubles(fft);
+  spectrum_ = ::fftw_alloc_real(fft + 2);
   if (spectrum_ == nullptr) {
-    ::fftwf_free(samples_);
+    ::fftw_free(samples_);
     throw std::bad_alloc();
   }
-  std::fill_n(samples_, fft, 0.0F);
+  std::fill_n(samples_, fft, 0.0);
   bands_.resize(3 * static_cast<std::size_t>(d.frames) * static_cast<std::size_t>(d.bands));
 }
 
 FrontEnd::Memory::~Memory() {
-  ::fftwf_free(samples_);
-  ::fftwf_free(spectrum_);
+  ::fftw_free(samples_);
+  ::fftw_free(spectrum_);
 }
 
+// In double precision: the rounding of a loud sound would be heard in a band that is silent.
 void FrontEnd::frame(const float* samples, Memory& memory, float* bands) const {
-  for (std::size_t i = 0; i < window_.size(); ++i) memory.samples_[i] = samples[i] * window_[i];
-  ::fftwf_execute_dft_r2c(transform_->plan, memory.samples_,
-                          reinterpret_cast<fftwf_complex*>(memory.spectrum_));
+  for (std::size_t i = 0; i < window_.size(); ++i)
+    memory.samples_[i] = double{samples[i]} * window_[i];
+  ::fftw_execute_dft_r2c(transform_->plan, memory.samples_,
+                         reinterpret_cast<fftw_complex*>(memory.spectrum_));
   const std::size_t places = static_cast<std::size_t>(description_.fft) / 2 + 1;
-  float* const strength = memory.spectrum_;  // over the pairs, which lie behind what is written
+  double* const strength = memory.spectrum_;  // over the pairs, which lie behind what is written
   for (std::size_t k = 0; k < places; ++k) {
-    const float re = memory.spectrum_[2 * k], im = memory.spectrum_[2 * k + 1];
-    const float energy = re * re + im * im;
+    const double re = memory.spectrum_[2 * k], im = memory.spectrum_[2 * k + 1];
+    const double energy = re * re + im * im;
     strength[k] = description_.power == 2 ? energy : std::sqrt(energy);
   }
-  const auto offset = static_cast<float>(description_.log_offset);
   for (const Triangle& triangle : triangles_) {
-    float sum = 0;
+    double sum = 0;
     for (std::size_t k = 0; k < triangle.weights.size(); ++k)
       sum += triangle.weights[k] * strength[triangle.first + k];
-    *bands++ = std::log(sum + offset);
+    *bands++ = static_cast<float>(std::log(sum + description_.log_offset));
   }
 }
 

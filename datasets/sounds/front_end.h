@@ -74,8 +74,8 @@ class FrontEnd {
 
    private:
     friend class FrontEnd;
-    float* samples_;   // aligned as the transform wants it
-    float* spectrum_;  // pairs
+    double* samples_;   // aligned as the transform wants it
+    double* spectrum_;  // pairs
     std::vector<float> bands_;
   };
 
@@ -86,7 +86,7 @@ class FrontEnd {
   // Of a band: those places of the spectrum that count, and how much.
   struct Triangle {
     std::size_t first = 0;
-    std::vector<float> weights;
+    std::vector<double> weights;
   };
   struct Transform;
 
@@ -95,7 +95,7 @@ class FrontEnd {
   void differences(const float* of, float* out) const;
 
   const FrontEndDescription description_;
-  std::vector<float> window_;
+  std::vector<double> window_;
   std::vector<Triangle> triangles_;
   std::unique_ptr<Transform> transform_;
 };

@@ -10,16 +10,16 @@ BUILD. Ends with status 77 where it cannot be had, or where there are no cases.
 import json
 import os
 import pathlib
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from peers import onnx_runtime  # noqa: E402
+
 BUILD, CASES = (pathlib.Path(argument) for argument in sys.argv[1:3])
-PACKAGES = ["onnxruntime>=1.17,<2", "onnx>=1.15,<2"]
-MODULES = "import numpy, onnx, onnxruntime"
 # Case: how many of its 10 classes the exported model has in the end.
 MODELS = {"mobilenet_v2": 13, "mobilenet_v3_small": 10, "efficientnet_lite0": 11, "squeezenet1_1": 12,
           "densenet121-folded": 10, "resnet18-folded": 14}
@@ -31,32 +31,19 @@ def skip(why):
     sys.exit(77)
 
 
-def works(python):
-    return subprocess.run([python, "-c", MODULES], stderr=subprocess.DEVNULL, check=False).returncode == 0
-
-
 def use_onnx_runtime():
     """Goes on in a Python that has ONNX Runtime: this one, or one made for it."""
     try:
-        exec(MODULES, {})
+        exec(onnx_runtime.MODULES, {})
         return
     except ImportError:
         pass
     if not CASES.joinpath("resnet18.onnx").exists():
         skip("no cases: PyTorch or torchvision is not installed, or the test onnx_cases has not run")
-    place = BUILD / "onnxruntime"
-    python = place / "bin" / "python"
-    if not (python.exists() and works(python)):
-        shutil.rmtree(place, ignore_errors=True)
-        try:
-            subprocess.run([sys.executable, "-m", "venv", place], check=True, capture_output=True, timeout=120)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
-                           check=True, capture_output=True, timeout=300)
-        except (OSError, subprocess.SubprocessError) as error:
-            told = getattr(error, "stderr", None) or str(error).encode()
-            skip("ONNX Runtime cannot be installed: " + (told.decode().strip().splitlines() or ["?"])[-1])
-        if not works(python):
-            skip("ONNX Runtime is installed and does not start")
+    try:
+        python = onnx_runtime.python_of(BUILD)
+    except onnx_runtime.NotToBeHad as error:
+        skip(str(error))
     os.execv(python, [python, "-B", *sys.argv])
 
 

@@ -1,4 +1,4 @@
-// Front ends against NumPy and torchaudio: every number of every patch within 1e-3.
+// Front ends against NumPy and torchaudio: every number of every patch within 1e-5.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ TEST(SoundParity, PatchesAreWhatOthersMakeOfThem) {
       double worst = 0;
       for (std::size_t i = 0; i < found.size(); ++i)
         worst = std::max(worst, std::abs(double{found[i]} - double{from[i]}));
-      EXPECT_LT(worst, 1e-3) << "patch " << part;
+      EXPECT_LT(worst, 1e-5) << "patch " << part;
       largest = std::max(largest, worst);
     }
   }

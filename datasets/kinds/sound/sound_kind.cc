@@ -16,7 +16,7 @@ namespace moil::data {
 namespace {
 
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kArithmetic = "sound 1 ";
+constexpr const char* kArithmetic = "sound 2 ";
 // Of decoders, the resampler and what lies between them.
 constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 
