@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,14 @@ def pretrain(
     *,
     groups: dict[str, list[str]] | None = None,
     threads: int | None = None,
+    seed: int = 1,
+    further: Sequence[str | Path] = (),
 ) -> Pretrained:
-    """Trains a network from scratch and measures it on the held-out folder."""
+    """Trains a network from scratch and measures it on the held-out folder. `further` options are passed on."""
     figures = out.parent / f"{out.name}.json"
     command: list[str | Path] = [program("moil-pretrain"), "train", "--model", description]
     command += ["--data", train, "--val-data", held_out, "--format", "image-folder"]
-    command += ["--classes", ",".join(classes), *training.options(), "--seed", "1"]
+    command += ["--classes", ",".join(classes), *training.options(), "--seed", str(seed), *further]
     command += ["--out", out, "--json", figures]
     if groups:
         command += ["--eval-groups", ";".join(f"{name}={','.join(names)}" for name, names in groups.items())]

@@ -1,0 +1,186 @@
+"""The front end of sounds: whether it is right, how fast it is, and what part of a night it takes.
+
+Beside NumPy and torchaudio on ESC-10's clips, and beside ONNX Runtime with the same front end in NumPy, which
+computes YAMNet's tags of the same clips.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from image_night.data import FOLDER, extract
+from image_night.peers import PYTHON
+from night.daemon import Daemon
+from night.moilctl import Moilctl
+from night.night import say
+from night.programs import ROOT, build_dir, program, run
+from night.results import JobFailed
+from night.samples import Files, count, files_of, link_tree
+from peers import onnx_runtime
+
+from . import microphone
+from .sides import in_folds
+
+YAMNET, TAGS = FOLDER / "yamnet.onnx", FOLDER / "yamnet-classes.csv"
+DIGITS = FOLDER / "fsdd.tar"
+THREADS = 2
+A_CLASS = 4  # clips of each class; of the first fold
+EPOCHS = 20
+MODEL = "yamnet"
+LOG_MEL: dict[str, Any] = {"kind": "sound", "front_end": {"type": "log_mel"}}
+# torchaudio's triangles, for it is what this one is compared with.
+LOG_MEL_DELTAS = {"kind": "sound", "front_end": microphone.PREPROCESSING["front_end"] | {"triangles": "hertz"}}
+# What YAMNet calls ESC-10's sounds.
+CALLED = {
+    "baby_cry": "Baby cry, infant cry",
+    "chainsaw": "Chainsaw",
+    "clock_tick": "Tick-tock",
+    "dog_bark": "Dog",
+    "fire_crackling": "Crackle",
+    "helicopter": "Helicopter",
+    "person_sneeze": "Sneeze",
+    "rain": "Rain",
+    "rooster": "Chicken, rooster",
+    "sea_waves": "Waves, surf",
+}
+
+
+def frontend(folder: Path) -> dict[str, Any]:
+    """`folder` must exist. Real-time factors are of one core: seconds of sound a second of computing."""
+    clips = extract(microphone.CLIPS, folder / "clips")
+    some = {name: members[:A_CLASS] for name, members in clips.items()}
+    plain, studio = _as_wav(folder / "plain", some), _as_wav(folder / "studio", some, "--studio")
+    descriptions = _written(folder, {"log_mel": LOG_MEL, "log_mel_deltas": LOG_MEL_DELTAS})
+    say("front ends beside NumPy's and torchaudio's")
+    agreement = {name: _agreement(folder, file, plain) for name, file in descriptions.items()}
+    say("decoding, resampling and front ends on one core")
+    speed = _speed(folder, descriptions, some, plain, studio)
+    model = _yamnet(folder, descriptions["log_mel"])
+    errors = [found["max_error"] for found in agreement.values() if found["max_error"] is not None]
+    return {
+        "max_error": max(errors),
+        "agreement": agreement,
+        "realtime_factor": min(found["realtime_factor"] for found in speed.values()),
+        "speed": speed,
+        **_night(folder, model, clips, descriptions["log_mel"]),
+        "tagging": _tagging(folder, model, plain),
+    }
+
+
+def _written(folder: Path, kinds: dict[str, Any]) -> dict[str, Path]:
+    for name, kind in kinds.items():
+        (folder / f"{name}.json").write_text(json.dumps(kind))
+    return {name: folder / f"{name}.json" for name in kinds}
+
+
+def _as_wav(folder: Path, files: Files, *words: str) -> Files:
+    clips = link_tree(files, folder / "clips")
+    script = Path(__file__).with_name("device.py")
+    run([PYTHON, "-W", "ignore", script, "--clips", clips, "--out", folder / "wav", *words])
+    return files_of(folder / "wav", sorted(files))
+
+
+def _listed(files: Files) -> list[Path]:
+    return [file for name in sorted(files) for file in files[name]]
+
+
+def _bench(description: Path, sounds: Iterable[Path], *words: str | Path) -> dict[str, Any]:
+    return json.loads(run([build_dir() / "bench" / "sound_bench", "--preprocessing", description, "--json", *words, *sounds]))
+
+
+def _agreement(folder: Path, description: Path, files: Files) -> dict[str, Any]:
+    patches = folder / "patches.bin"
+    _bench(description, _listed(files), "--runs", "1", "--patches", patches)
+    script = ROOT / "bench" / "peers" / "sound_agreement.py"
+    return json.loads(run([PYTHON, "-W", "ignore", script, "--preprocessing", description, "--patches", patches, *_listed(files)]))
+
+
+def _speed(folder: Path, descriptions: dict[str, Path], ogg: Files, plain: Files, studio: Files) -> dict[str, Any]:
+    sounds = {"ogg": ogg, "wav": plain, "wav_48k_stereo": studio}
+    if DIGITS.is_file():
+        digits = extract(DIGITS, folder / "digits")
+        sounds["wav_8k"] = {name: members[:20] for name, members in digits.items()}
+    found = {f"log_mel_{name}": _bench(descriptions["log_mel"], _listed(files)) for name, files in sounds.items()}
+    return found | {"log_mel_deltas_ogg": _bench(descriptions["log_mel_deltas"], _listed(ogg))}
+
+
+def _yamnet(folder: Path, description: Path) -> Path:
+    with TAGS.open() as lines:
+        tags = [row["display_name"] for row in csv.DictReader(lines)]
+    (folder / "tags.json").write_text(json.dumps(tags))
+    command: list[str | Path] = [program("moil-onnx"), "import", YAMNET, "--name", MODEL, "--task", "tag"]
+    run([*command, "--labels", folder / "tags.json", "--preprocessing", description, "--out", folder / "yamnet"])
+    return folder / "yamnet"
+
+
+def _night(folder: Path, model: Path, clips: Files, description: Path) -> dict[str, Any]:
+    """A night over YAMNet, from nothing: its head learns from all of ESC-10 but a fold, which is the pack."""
+    say("a night over YAMNet")
+    local, known = in_folds(clips, {2, 3, 4, 5}), {CALLED[name]: files for name, files in in_folds(clips, {1}).items()}
+    pack = folder / "pack"
+    command: list[str | Path] = [program("moil-pretrain"), "image-pack", "--model", model, "--val-fraction", "0"]
+    run([*command, "--data", link_tree(known, folder / "known"), "--out", pack])
+    (folder / "device").mkdir()
+    with Daemon(folder / "device" / "state") as daemon:
+        ctl = Moilctl(daemon.socket)
+        ctl.import_model(model, MODEL)
+        for name, members in local.items():
+            ctl.add_label(members, name, "train")
+        job = ctl.watch(ctl.submit(_job(pack)))
+    if job["state"] != "succeeded":
+        raise JobFailed(f"YAMNet: the job is {job['state']}: {job['message']}")
+    return _shares(model, job["result"], _bench(description, _listed(clips), "--runs", "1"), count(local) + count(known))
+
+
+def _job(pack: Path) -> dict[str, Any]:
+    return {
+        "name": "shares",
+        "model": MODEL,
+        "settings": "defaults",
+        "global": {"pack": str(pack.resolve()), "alpha": 1.0},
+        "freeze": {"trainable_layers": 1},
+        "train": {"epochs": EPOCHS, "optimizer": {"learning_rate": 0.05}},
+        "guard": {"max_global_drop": 1.0},
+        "threads": THREADS,
+    }
+
+
+def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: int) -> dict[str, Any]:
+    """Feature maps are computed in one stage, by all threads: the backbone's part of it is measured by itself, and
+    so is the front end's with decoding; what is left is the cache's writing."""
+    details = result["details"]
+    forward = [build_dir() / "bench" / "forward_bench", "--model", model, "--threads", str(THREADS), "--json"]
+    backbone = details["cache"]["computed"] * json.loads(run(forward))["ms_per_image"] / 1000
+    front_end = bench["seconds"] * details["cache"]["computed"] / bench["patches"] / THREADS
+    seconds, stages = result["seconds"], details["stages"]
+    shares = {"front_end": front_end / seconds, "backbone": backbone / seconds, "head": stages["train"] / seconds}
+    return {
+        "shares": shares | {"other": 1 - sum(shares.values())},
+        "night": {"clips": clips, "patches": details["cache"]["computed"], "seconds": seconds, "seconds_a_clip": seconds / clips, "stages": stages},
+    }
+
+
+def _tagging(folder: Path, model: Path, files: Files) -> dict[str, Any]:
+    """Seconds a clip of `moilctl predict`, its worker's start and the model's loading included, and of ONNX Runtime."""
+    say("tags of clips, ours and ONNX Runtime's")
+    (folder / "tagging").mkdir()
+    with Daemon(folder / "tagging" / "state") as daemon:
+        ctl = Moilctl(daemon.socket)
+        ctl.import_model(model, MODEL)
+        began = time.monotonic()
+        ctl.json("predict", *_listed(files))
+        ours = (time.monotonic() - began) / count(files)
+    found: dict[str, Any] = {"clips": count(files), "moilctl_seconds_a_clip": ours}
+    try:
+        python = onnx_runtime.python_of(build_dir())
+    except onnx_runtime.NotToBeHad as error:
+        say(f"without the peer: {error}")
+        return found | {"onnx_runtime": None}
+    script = ROOT / "bench" / "peers" / "sound_tagging.py"
+    peer = run([python, "-W", "ignore", script, "--model", YAMNET, "--threads", str(THREADS), *_listed(files)])
+    return found | {"onnx_runtime": json.loads(peer)}
