@@ -364,7 +364,7 @@ SampleView FeatureSource::shown(std::int64_t index) const {
 
 void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
                                  std::span<float> target) {
-  targets_.write(samples_[static_cast<std::size_t>(sample)].labels, target);
+  targets_.write(samples_[static_cast<std::size_t>(sample)], target);
   if (teacher_.soft == nullptr || !teacher_.soft->has(sample)) return;
   soft_.resize(teacher_.soft->classes());
   teacher_.soft->read(sample, shown.part, shown.view, soft_);
@@ -406,7 +406,7 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
   return indices;
 }
 
-PartSource::PartSource(const std::vector<data::MixedSample>& samples, const Targets& targets,
+PartSource::PartSource(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                        FeatureReader& reader)
     : targets_(targets), reader_(reader) {
   for (const data::MixedSample& s : samples)
@@ -418,7 +418,7 @@ void PartSource::read(std::span<const std::int64_t> indices, const Batch& batch)
   batch_.clear();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     batch_.push_back(part(indices[i]));
-    targets_.write(batch_.back().sample->labels, {targets.row(i), targets.elements});
+    targets_.write(*batch_.back().sample, {targets.row(i), targets.elements});
   }
   reader_.read(batch_, batch.inputs);
 }

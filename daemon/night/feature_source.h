@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "daemon/night/backbone.h"
 #include "daemon/night/decoding.h"
+#include "daemon/night/mix_targets.h"
 #include "daemon/night/soft_targets.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
@@ -144,7 +145,7 @@ class FeatureReader {
 };
 
 // Where targets of global samples come from beside their labels. Of what labels leave unknown
-// (Targets), a teacher alone tells.
+// (MixTargets), a teacher alone tells.
 struct Teacher {
   const SoftTargets* soft = nullptr;  // of the same samples, with at most as many outputs
   double share = 0;                   // of a target; labels are the rest
@@ -155,7 +156,7 @@ struct Teacher {
 class FeatureSource : public BatchSource {
  public:
   // `samples`, their targets, `reader` and the teacher must outlive it.
-  FeatureSource(const std::vector<data::MixedSample>& samples, const Targets& targets,
+  FeatureSource(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                 FeatureReader& reader, const Teacher& teacher = {})
       : samples_(samples), targets_(targets), reader_(reader), teacher_(teacher) {}
 
@@ -175,7 +176,7 @@ class FeatureSource : public BatchSource {
   void write_target(std::int64_t sample, const SampleView& shown, std::span<float> target);
 
   const std::vector<data::MixedSample>& samples_;
-  const Targets& targets_;
+  const MixTargets& targets_;
   FeatureReader& reader_;
   Teacher teacher_;
   const std::vector<float>* weights_ = nullptr;
@@ -187,7 +188,7 @@ class FeatureSource : public BatchSource {
 class PartSource : public BatchSource {
  public:
   // `samples`, their targets and `reader` must outlive it.
-  PartSource(const std::vector<data::MixedSample>& samples, const Targets& targets,
+  PartSource(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
              FeatureReader& reader);
 
   std::int64_t size() const override { return static_cast<std::int64_t>(parts_.size()); }
@@ -197,7 +198,7 @@ class PartSource : public BatchSource {
   }
 
  private:
-  const Targets& targets_;
+  const MixTargets& targets_;
   FeatureReader& reader_;
   std::vector<SampleView> parts_, batch_;
 };

@@ -1,19 +1,16 @@
 #include "daemon/night/judge.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "daemon/night/head_network.h"
+#include "daemon/night/local_scorer.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/part_answers.h"
 
 namespace moil::night {
 namespace {
-
-using Labels = std::set<data::ClassId>;
 
 constexpr const char* kOneOfSeveral = "softmax_cross_entropy";
 
@@ -21,67 +18,35 @@ bool says(const std::vector<std::uint32_t>& said, data::ClassId label) {
   return std::ranges::find(said, label) != said.end();
 }
 
-Labels labels_of(const std::vector<data::MixedSample>& samples) {
-  Labels labels;
-  for (const data::MixedSample& s : samples) labels.insert(s.labels.begin(), s.labels.end());
-  return labels;
-}
-
-// Holds a sample's answer against these labels alone.
-class LocalScorer {
- public:
-  LocalScorer(const Task& task, OutputForm form, Labels labels)
-      : scorer_(task.scorer(form)), labels_(std::move(labels)) {}
-
-  void add(std::span<const float> output, std::span<const float> target) {
-    target_.assign(target.size(), std::numeric_limits<float>::quiet_NaN());
-    for (const data::ClassId label : labels_)
-      if (label < target.size()) target_[label] = target[label];
-    scorer_->add(output, target_);
-  }
-  std::vector<Score> scores() const { return scorer_->scores(); }
-
- private:
-  std::unique_ptr<Scorer> scorer_;
-  const Labels labels_;
-  std::vector<float> target_;
-};
-
 class Judging {
  public:
   Judging(const JudgedHead& judged, const data::Mix& mix, FeatureReader& reader,
           KernelSelector& kernels)
       : task_(judged.task), mix_(mix), reader_(reader), head_(judged.head, kernels) {
     head_.allocate(judged.weights);
-    targets_ = task_.targets(
-        mix.classes,
-        static_cast<std::size_t>(head_.network().output_info(0).dims.elements_per_sample()));
+    const auto outputs = head_.network().output_info(0).dims.elements_per_sample();
+    targets_ = std::make_unique<MixTargets>(task_, mix, static_cast<std::size_t>(outputs));
     calibrates_ = task_.outputs_are_labels() && task_.loss(judged.head).type == kOneOfSeveral;
   }
 
   Judgement run() {
     Judgement found;
-    const auto global = task_.scorer(head_.form()), plain = task_.scorer(head_.form());
-    LocalScorer compared(task_, head_.form(), labels_of(mix_.local_validation));
-    const bool compares = task_.compares_samples() && !mix_.local_validation.empty();
+    const auto global = task_.scorer(head_.form());
+    LocalScorer local(task_, head_.form(), mix_.local_validation);
     each_of(mix_.global_validation, [&](std::int64_t sample, auto output, auto target) {
       global->add(output, target);
       count(found.global_right, mix_.global_validation, sample, task_.said(output, head_.form()));
       calibrate(Calibrator::Side::kGlobal, mix_.global_validation, sample, output);
-      if (compares) compared.add(output, target);
+      local.add_global(output, target);
     });
     each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
-      if (compares)
-        compared.add(output, target);
-      else
-        plain->add(output, target);
+      local.add_local(output, target);
       found.local_said.push_back(task_.said(output, head_.form()));
       count(found.local_right, mix_.local_validation, sample, found.local_said.back());
       calibrate(Calibrator::Side::kLocal, mix_.local_validation, sample, output);
     });
     if (!mix_.global_validation.empty()) found.global = global->scores();
-    if (!mix_.local_validation.empty())
-      found.local = compares ? compared.scores() : plain->scores();
+    if (!mix_.local_validation.empty()) found.local = local.scorer().scores();
     if (calibrates_) found.calibration = calibrator_.result();
     return found;
   }
@@ -110,7 +75,7 @@ class Judging {
   const data::Mix& mix_;
   FeatureReader& reader_;
   HeadNetwork head_;
-  std::unique_ptr<Targets> targets_;
+  std::unique_ptr<MixTargets> targets_;
   bool calibrates_ = false;
   Calibrator calibrator_;
 };
@@ -183,7 +148,7 @@ std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& bef
   return found;
 }
 
-void for_each_sample(const std::vector<data::MixedSample>& samples, const Targets& targets,
+void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                      FeatureReader& reader, const Asked& asked, const EachSample& each) {
   PartSource source(samples, targets, reader);
   PartAnswers answers(reader.kind().part_answer(), asked.task, asked.form);

@@ -9,6 +9,7 @@
 #include "daemon/night/calibration.h"
 #include "daemon/night/feature_source.h"
 #include "daemon/night/guard.h"
+#include "daemon/night/mix_targets.h"
 #include "daemon/night/model_weights.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/train/evaluate.h"
@@ -59,7 +60,7 @@ struct Asked {
   OutputForm form;
 };
 // Of each sample, in their order, the one answer of its parts.
-void for_each_sample(const std::vector<data::MixedSample>& samples, const Targets& targets,
+void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                      FeatureReader& reader, const Asked& asked, const EachSample& each);
 
 struct JudgedHead {

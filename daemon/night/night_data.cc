@@ -116,7 +116,7 @@ void check_labels(const data::Mix& mix, const StoredModel& model) {
     const auto first = mix.classes.begin();
     const std::vector<std::string> labels(first + static_cast<std::ptrdiff_t>(begin),
                                           first + static_cast<std::ptrdiff_t>(end));
-    at_field(field, [&] { (void)model.task->targets(labels, model.labels.size()); });
+    at_field(field, [&] { (void)model.task->targets(labels, model.labels.size(), {}); });
   };
   check("/global/pack", 0, mix.global_classes);
   check("/local/labels", mix.global_classes, mix.classes.size());

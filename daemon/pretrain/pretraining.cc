@@ -19,6 +19,7 @@
 #include "engine/io/fingerprint.h"
 #include "engine/io/model_json.h"
 #include "engine/train/tasks/predict.h"
+#include "engine/train/tasks/tag.h"
 
 namespace moil::pretrain {
 namespace {
@@ -66,6 +67,8 @@ TaskPtr number_task(const data::Dataset& dataset, std::size_t outputs) {
 TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
                 std::size_t outputs) {
   if (options.task == "predict") return number_task(dataset, outputs);
+  // Whoever made the dataset looked for all of its labels, which are few.
+  if (is_tagging(options)) return tag_task({.unnamed_is_unknown = false});
   return task_from_json({{"task", options.task}});
 }
 
@@ -98,7 +101,6 @@ class Pretraining {
         options_(options),
         events_(events),
         bundle_(beginning(dataset, options)),
-        targets_(bundle_.task->targets(dataset.classes(), bundle_.labels.size())),
         freeze_(freeze_all_but_last(bundle_.description, options.trainable_layers)),
         head_(night::head_slice(bundle_.description, freeze_)),
         backbone_(
@@ -111,6 +113,12 @@ class Pretraining {
     groups_[""] = with_parts(samples_of(dataset, data::Split::kValidation, nullptr));
     for (const auto& [name, classes] : options.groups)
       groups_[name] = with_parts(samples_of(dataset, data::Split::kValidation, &classes));
+    data::Mix all;
+    all.classes = dataset.classes();
+    all.global_classes = all.classes.size();
+    all.train = train_;
+    all.global_validation = groups_[""];
+    targets_ = std::make_unique<night::MixTargets>(*bundle_.task, all, bundle_.labels.size());
   }
 
   PretrainingResult run() {
@@ -212,7 +220,7 @@ class Pretraining {
   const PretrainingOptions& options_;
   const PretrainingEvents& events_;
   night::ModelBundle bundle_;
-  std::unique_ptr<Targets> targets_;
+  std::unique_ptr<night::MixTargets> targets_;
   const Freeze freeze_;
   const ModelDescription head_;  // all of it where nothing is frozen
   KernelSelector kernels_;

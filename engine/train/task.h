@@ -81,10 +81,13 @@ class Task {
   // Whether every output is a label's, so that labels can be added; else outputs are numbers that
   // have names.
   [[nodiscard]] virtual bool outputs_are_labels() const = 0;
-  // Of samples with these labels, for a network of so many outputs. kInvalidArgument, naming the
-  // label, for one that can be no target.
-  [[nodiscard]] virtual std::unique_ptr<Targets> targets(const std::vector<std::string>& labels,
-                                                         std::size_t outputs) const = 0;
+  // Of samples with these labels, for a network of so many outputs. named: the labels, by number,
+  // that some sample of the same origin has, without which nothing can be said of what a sample
+  // lacks; more than outputs are fine. kInvalidArgument, naming the label, for one that can be no
+  // target.
+  [[nodiscard]] virtual std::unique_ptr<Targets> targets(
+      const std::vector<std::string>& labels, std::size_t outputs,
+      std::span<const std::uint32_t> named) const = 0;
   // Turns an output into what this model teaches another of the sample: a target. Several outputs
   // are joined as targets, too, for the mean of logits says nothing of the mean of probabilities.
   virtual void soften(std::span<float> output, OutputForm form) const = 0;

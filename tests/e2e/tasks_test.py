@@ -199,6 +199,7 @@ class TagTest(TaskTest):
 
     def test_a_night_learns_two_tags(self) -> None:
         self.assertEqual(json.loads((self.base / "model" / "labels.json").read_text()), ["blue", "bar", "disc", "green", "red"])
+        self.assertEqual(json.loads((self.base / "model" / "task.json").read_text()), {"task": "tag", "unnamed": "absent"})
         result = self.night("figures", train={"epochs": 40, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}})
         self.assertEqual((result["metric"], result["is_fraction"]), ("AUC", True))
         self.assertGreater(result["global_before"], 0.95)

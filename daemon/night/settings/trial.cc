@@ -9,6 +9,7 @@
 #include "daemon/night/imprint_rows.h"
 #include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
+#include "daemon/night/local_scorer.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/stopped.h"
 
@@ -89,8 +90,8 @@ class Trial {
     (void)training_->begin(model_.bundle.weights, ground_.folder / "trial.none");
     for (const Node& node : model_.trainer->network().graph().nodes)
       for (const WeightSpec& weight : node.weights) trained_.insert(weight_name(node, weight));
-    const auto targets = make_targets(model_.bundle.labels.size());
-    FeatureSource source(ground_.mix.train, *targets, *reader_, teacher);
+    const MixTargets targets(*model_.bundle.task, ground_.mix, model_.bundle.labels.size());
+    FeatureSource source(ground_.mix.train, targets, *reader_, teacher);
     Trainer::Callbacks callbacks;
     EpochSampling sampling(spec_.train.sampling, ground_.mix.train.size(), spec_.seed);
     sampling.direct(source, callbacks);
@@ -142,10 +143,6 @@ class Trial {
     throw NoTimeLeft{};
   }
 
-  std::unique_ptr<Targets> make_targets(std::size_t outputs) const {
-    return model_.bundle.task->targets(ground_.mix.classes, outputs);
-  }
-
   Teacher ask_teacher() {
     if (spec_.train.distill == 0 || count_global(ground_.mix) == 0) return {};
     const auto file = ground_.folder / "trial.soft_targets";
@@ -167,37 +164,43 @@ class Trial {
     const Task& task = *ground_.base.task;
     HeadNetwork network(head, *model_.trainer_kernels);
     network.allocate(weights);
-    const auto targets = make_targets(
-        static_cast<std::size_t>(network.network().output_info(0).dims.elements_per_sample()));
+    const auto outputs = network.network().output_info(0).dims.elements_per_sample();
+    const MixTargets targets(task, ground_.mix, static_cast<std::size_t>(outputs));
     const std::size_t parts = parts_of(ground_.mix);
-    std::vector<std::unique_ptr<Scorer>> of_global, of_local;
+    std::vector<std::unique_ptr<Scorer>> of_global;
+    std::vector<LocalScorer> of_local;
     for (std::size_t i = 0; i < parts; ++i) {
       of_global.push_back(task.scorer(network.form()));
-      of_local.push_back(task.scorer(network.form()));
+      of_local.emplace_back(task, network.form(), ground_.mix.local_validation);
     }
     const Asked asked{network.network(), task, network.form()};
-    for_each_sample(ground_.mix.global_validation, *targets, *reader_, asked,
+    for_each_sample(ground_.mix.global_validation, targets, *reader_, asked,
                     [&](std::int64_t sample, auto output, auto target) {
                       const std::size_t part = static_cast<std::size_t>(sample) % parts;
                       of_global[part]->add(output, target);
-                      // Samples without a label are what those with it are told from.
-                      if (task.compares_samples()) of_local[part]->add(output, target);
+                      of_local[part].add_global(output, target);
                     });
     if (local != nullptr) {
-      for_each_sample(ground_.mix.local_validation, *targets, *reader_, asked,
+      for_each_sample(ground_.mix.local_validation, targets, *reader_, asked,
                       [&](std::int64_t sample, auto output, auto target) {
-                        of_local[static_cast<std::size_t>(sample) % parts]->add(output, target);
+                        of_local[static_cast<std::size_t>(sample) % parts].add_local(output,
+                                                                                     target);
                       });
-      *local = figures(of_local);
+      *local = figures(of_local, [](const LocalScorer& each) { return &each.scorer(); });
     }
-    global = ground_.mix.global_validation.empty() ? Quality{} : figures(of_global);
+    if (ground_.mix.global_validation.empty())
+      global = {};
+    else
+      global = figures(of_global, [](const auto& each) { return each.get(); });
   }
 
   // Larger is better. A part that tells nothing counts as nothing known.
-  Quality figures(const std::vector<std::unique_ptr<Scorer>>& scorers) const {
+  template <class Scorers, class Get>
+  Quality figures(const Scorers& scorers, const Get& scorer_of) const {
     const Metric metric = ground_.base.task->headline();
     Quality quality;
-    for (const auto& scorer : scorers) {
+    for (const auto& each : scorers) {
+      const Scorer* scorer = scorer_of(each);
       const double value = scorer->scores().front().value.value_or(0);
       quality.headline.push_back(metric.higher_is_better ? value : -value);
       quality.fine.push_back(scorer->quality().value_or(quality.headline.back()));

@@ -26,8 +26,8 @@ void TrainStage::run() {
   }
   for (const Node& node : model.trainer->network().graph().nodes)
     for (const WeightSpec& spec : node.weights) trained_.insert(weight_name(node, spec));
-  const auto targets = model.bundle.task->targets(night_.mix.classes, model.bundle.labels.size());
-  FeatureSource source(night_.mix.train, *targets, reader_, teacher_);
+  const MixTargets targets(*model.bundle.task, night_.mix, model.bundle.labels.size());
+  FeatureSource source(night_.mix.train, targets, reader_, teacher_);
   last_save_ = std::chrono::steady_clock::now();
   if (!training_->run(source, callbacks(source))) throw Stopped{};
   peak_ = night_.probe.part_peak_bytes();

@@ -81,7 +81,8 @@ class Classify final : public Task {
     return fitting_loss(model);
   }
   bool outputs_are_labels() const override { return true; }
-  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t) const override {
+  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t,
+                                   std::span<const std::uint32_t>) const override {
     return std::make_unique<ClassTargets>();
   }
   void soften(std::span<float> output, OutputForm form) const override { answer(output, form); }

@@ -112,8 +112,8 @@ class Predict final : public Task {
     return {"mse"};
   }
   bool outputs_are_labels() const override { return false; }
-  std::unique_ptr<Targets> targets(const std::vector<std::string>& labels,
-                                   std::size_t outputs) const override {
+  std::unique_ptr<Targets> targets(const std::vector<std::string>& labels, std::size_t outputs,
+                                   std::span<const std::uint32_t>) const override {
     for (const auto* values : {&description_.mean, &description_.stddev})
       if (!values->empty() && values->size() != outputs)
         fail("it has means or deviations of " + std::to_string(values->size()) +

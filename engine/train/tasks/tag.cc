@@ -26,17 +26,20 @@ float logit(float probability) {
 
 class TagTargets final : public Targets {
  public:
-  explicit TagTargets(bool unnamed_is_unknown)
-      : unnamed_(unnamed_is_unknown ? std::numeric_limits<float>::quiet_NaN() : 0) {}
+  TagTargets(std::size_t outputs, bool unnamed_is_unknown, std::span<const std::uint32_t> named)
+      : lacking_(outputs, unnamed_is_unknown ? std::numeric_limits<float>::quiet_NaN() : 0) {
+    for (const std::uint32_t label : named)
+      if (label < outputs) lacking_[label] = 0;
+  }
 
   void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
-    std::ranges::fill(target, unnamed_);
+    std::ranges::copy(lacking_, target.begin());
     for (const std::uint32_t label : labels)
       if (label < target.size()) target[label] = 1;
   }
 
  private:
-  const float unnamed_;
+  std::vector<float> lacking_;  // of a sample without labels
 };
 
 using Thresholds = std::map<std::uint32_t, double>;
@@ -102,7 +105,7 @@ class Tag final : public Task {
   std::string_view name() const override { return "tag"; }
   nlohmann::json to_json() const override {
     nlohmann::json json = {{"task", "tag"}};
-    if (description_.unnamed_is_unknown) json["unnamed"] = "unknown";
+    if (!description_.unnamed_is_unknown) json["unnamed"] = "absent";
     const Thresholds& own = description_.thresholds;
     for (std::size_t label = 0; !own.empty() && label <= own.rbegin()->first; ++label)
       json["thresholds"].push_back(threshold_of(own, label));
@@ -119,8 +122,9 @@ class Tag final : public Task {
     return {"sigmoid_cross_entropy", {{"reduction", std::string("sum")}}};
   }
   bool outputs_are_labels() const override { return true; }
-  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t) const override {
-    return std::make_unique<TagTargets>(description_.unnamed_is_unknown);
+  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t outputs,
+                                   std::span<const std::uint32_t> named) const override {
+    return std::make_unique<TagTargets>(outputs, description_.unnamed_is_unknown, named);
   }
   void soften(std::span<float> output, OutputForm form) const override { answer(output, form); }
   void harden(std::span<float> target, OutputForm form) const override {
@@ -162,7 +166,7 @@ TaskPtr tag_task(TagDescription description) {
 TaskPtr read_tag(const nlohmann::json& json) {
   require_fields(json, {"task", "unnamed", "thresholds"});
   TagDescription description;
-  const nlohmann::json unnamed = json.value("unnamed", nlohmann::json("absent"));
+  const nlohmann::json unnamed = json.value("unnamed", nlohmann::json("unknown"));
   if (unnamed != "absent" && unnamed != "unknown")
     fail("\"unnamed\" is \"absent\" or \"unknown\", not " + unnamed.dump());
   description.unnamed_is_unknown = unnamed == "unknown";

@@ -12,14 +12,15 @@
 namespace moil {
 
 struct TagDescription {
-  // A sample without a label may have it all the same: then it is no example of what lacks it.
-  bool unnamed_is_unknown = false;
+  // A label that no sample of an origin has was never looked for there: those samples may have it,
+  // and are no examples of what lacks it. Else they are.
+  bool unnamed_is_unknown = true;
   // Of probabilities; 0.5 for a label that is not named. By the label's number.
   std::map<std::uint32_t, double> thresholds = {};
 };
 
 [[nodiscard]] TaskPtr tag_task(TagDescription description = {});
-// {"task": "tag", "unnamed": "absent" or "unknown", "thresholds": [0.5, ...]}, one a label, in the
+// {"task": "tag", "unnamed": "unknown" or "absent", "thresholds": [0.5, ...]}, one a label, in the
 // labels' order; fewer than labels are fine. kInvalidArgument.
 [[nodiscard]] TaskPtr read_tag(const nlohmann::json& json);
 

@@ -21,6 +21,7 @@ class FeatureSourceTest : public ::testing::Test {
     mix_ = data::mix(global_, local_, {}, 1.0, 3);
     origins_.global_samples = &global_;
     origins_.local_samples = &local_;
+    targets_.emplace(*bundle_.task, mix_, 4);
     for (const auto& s : mix_.train) samples_.push_back({&s});
   }
 
@@ -50,11 +51,11 @@ class FeatureSourceTest : public ::testing::Test {
   }
 
   ModelBundle bundle_ = small_bundle();
-  std::unique_ptr<Targets> targets_ = bundle_.task->targets({"a", "b", "c", "x"}, 4);
   Freeze freeze_;
   NumberImages global_{{"a", "b", "c"}, 9};
   NumberImages local_{{"x"}, 9, 500};
   data::Mix mix_;
+  std::optional<MixTargets> targets_;
   Origins origins_;
   KernelSelector kernels_;
   std::vector<SampleView> samples_;

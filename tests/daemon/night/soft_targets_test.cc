@@ -63,9 +63,9 @@ class SoftTargetsTest : public ::testing::Test {
   NumberImages local_{{"x"}, 9, 500};
   Origins origins_{.global_samples = &global_, .local_samples = &local_};
   ModelBundle bundle_ = small_bundle();
-  std::unique_ptr<Targets> labels_ = bundle_.task->targets({"a", "b", "c", "x"}, 4);
   Freeze freeze_;
   data::Mix mix_;
+  MixTargets labels_{*bundle_.task, mix_, 4};
   KernelSelector kernels_;
   Backbone backbone_;
   FeatureReader reader_;
@@ -96,7 +96,7 @@ TEST_F(SoftTargetsTest, AreTheTeachersProbabilitiesOfGlobalSamplesAlone) {
 TEST_F(SoftTargetsTest, TakeTheirShareOfAGlobalSamplesTarget) {
   ASSERT_TRUE(write());
   const SoftTargets soft(path_, mix_.train);
-  FeatureSource source(mix_.train, *labels_, reader_, {&soft, 0.75});
+  FeatureSource source(mix_.train, labels_, reader_, {&soft, 0.75});
   const std::int64_t both[] = {first(data::Source::kGlobal), first(data::Source::kLocal)};
   std::vector<float> inputs(2 * reader_.elements()), targets(8, -1.0F);
   moil::testing::read_plain(source, both, inputs, targets);
@@ -133,7 +133,7 @@ TEST_F(SoftTargetsTest, ASampleGetsTheRowOfItsView) {
   FeatureReader viewing(origins_, bundle_.kind, backbone_, nullptr, {}, {3, true});
   ASSERT_TRUE(write(viewing));
   const SoftTargets soft(path_, mix_.train, 3);
-  FeatureSource source(mix_.train, *labels_, viewing, {&soft, 1.0});
+  FeatureSource source(mix_.train, labels_, viewing, {&soft, 1.0});
   const std::int64_t sample = first(data::Source::kGlobal) + 1;
   const std::int64_t indices[] = {sample + 2 * source.size(), sample, sample + source.size()};
   std::vector<float> inputs(3 * viewing.elements()), targets(9);

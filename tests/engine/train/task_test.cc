@@ -29,7 +29,7 @@ TEST(Task, DescriptionsReadBack) {
   const Json descriptions[] = {
       {{"task", "classify"}},
       {{"task", "tag"}},
-      {{"task", "tag"}, {"unnamed", "unknown"}, {"thresholds", {0.5, 0.2}}},
+      {{"task", "tag"}, {"unnamed", "absent"}, {"thresholds", {0.5, 0.2}}},
       {{"task", "predict"}},
       {{"task", "predict"}, {"mean", {1.5, 2}}, {"stddev", {0.5, 3}}, {"huber_delta", 1.0}}};
   for (const Json& description : descriptions)
@@ -60,7 +60,8 @@ class Rank final : public Task {
   Json to_json() const override { return {{"task", "rank"}}; }
   LossDescription loss(const ModelDescription&) const override { return {"mse"}; }
   bool outputs_are_labels() const override { return true; }
-  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t) const override {
+  std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t,
+                                   std::span<const std::uint32_t>) const override {
     return std::make_unique<OneHot>();
   }
   void soften(std::span<float>, OutputForm) const override {}

@@ -14,7 +14,7 @@ using Row = std::vector<float>;
 
 Row target(std::vector<std::uint32_t> labels, std::size_t outputs) {
   Row row(outputs, 9);
-  classify_task()->targets({}, outputs)->write(labels, row);
+  classify_task()->targets({}, outputs, {})->write(labels, row);
   return row;
 }
 

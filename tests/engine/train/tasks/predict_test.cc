@@ -29,7 +29,7 @@ TEST(Predict, LabelsAreNumbers) {
 
 TEST(Predict, TargetsAreInDeviationsAndAnswersInTheUsersUnit) {
   const TaskPtr task = predict_task({.mean = {10, 0}, .stddev = {2, 1}});
-  const auto targets = task->targets({"14 3", "8 5"}, 2);
+  const auto targets = task->targets({"14 3", "8 5"}, 2, {});
   Row row(2);
   const std::uint32_t first[] = {0}, both[] = {0, 1};
   targets->write(first, row);
@@ -38,8 +38,8 @@ TEST(Predict, TargetsAreInDeviationsAndAnswersInTheUsersUnit) {
   EXPECT_THAT(row, ElementsAre(14, 3));
   targets->write(both, row);
   EXPECT_THAT(row, ElementsAre(0.5, 4));  // a sample that was measured twice
-  EXPECT_THROW((void)task->targets({"14"}, 2), Error);
-  EXPECT_THROW((void)task->targets({"14"}, 1), Error);  // means of two
+  EXPECT_THROW((void)task->targets({"14"}, 2, {}), Error);
+  EXPECT_THROW((void)task->targets({"14"}, 1, {}), Error);  // means of two
 }
 
 TEST(Predict, ScoresByHand) {

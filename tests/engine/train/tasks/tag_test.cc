@@ -16,9 +16,11 @@ using ::testing::IsNan;
 
 using Row = std::vector<float>;
 
-Row target(const TaskPtr& task, std::vector<std::uint32_t> labels) {
+using Labels = std::vector<std::uint32_t>;
+
+Row target(const TaskPtr& task, const Labels& labels, const Labels& named = {0, 1, 2}) {
   Row row(3, 9);
-  task->targets({}, 3)->write(labels, row);
+  task->targets({}, 3, named)->write(labels, row);
   return row;
 }
 
@@ -27,9 +29,14 @@ TEST(Tag, EachLabelIsATargetOfItsOwn) {
   EXPECT_THAT(target(tag_task(), {7}), ElementsAre(0, 0, 0));
 }
 
-TEST(Tag, WhatNobodyNamedMayBeUnknown) {
-  const TaskPtr task = tag_task({.unnamed_is_unknown = true});
-  EXPECT_THAT(target(task, {1}), ElementsAre(IsNan(), 1, IsNan()));
+TEST(Tag, WhatNoSampleOfTheOriginHasIsUnknown) {
+  EXPECT_THAT(target(tag_task(), {1}, {1, 2}), ElementsAre(IsNan(), 1, 0));
+  EXPECT_THAT(target(tag_task(), {}, {7}), ElementsAre(IsNan(), IsNan(), IsNan()));
+}
+
+TEST(Tag, WhatNobodyNamedMayBeAbsent) {
+  const TaskPtr task = tag_task({.unnamed_is_unknown = false});
+  EXPECT_THAT(target(task, {1}, {1}), ElementsAre(0, 1, 0));
 }
 
 TEST(Tag, SaysWhatIsAboveItsThreshold) {

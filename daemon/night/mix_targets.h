@@ -1,0 +1,31 @@
+// What the samples of a mix are held against: targets by the labels of the sample's own side.
+//
+// A side, global or local, speaks of the labels that some sample of it has (Task::targets). A label
+// that is new to the model is one more that global samples are known to lack: they are what it is
+// learned against, and no model before the night tells.
+//
+// Constant after construction; asked from any thread.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "datasets/sampling/mix.h"
+#include "engine/train/task.h"
+
+namespace moil::night {
+
+class MixTargets {
+ public:
+  // mix: in the model's rows, those behind its global classes new (class_space.h); not kept. What
+  // Task::targets throws.
+  MixTargets(const Task& task, const data::Mix& mix, std::size_t outputs);
+
+  // As Targets::write, of a sample of the mix.
+  void write(const data::MixedSample& sample, std::span<float> target) const;
+
+ private:
+  std::unique_ptr<Targets> global_, local_;
+};
+
+}  // namespace moil::night
