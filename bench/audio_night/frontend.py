@@ -51,7 +51,8 @@ CALLED = {
 
 
 def frontend(folder: Path) -> dict[str, Any]:
-    """`folder` must exist. Real-time factors are of one core: seconds of sound a second of computing."""
+    """Works in `folder`. Real-time factors are of one core: seconds of sound a second of computing."""
+    folder.mkdir(parents=True, exist_ok=True)
     clips = extract(microphone.CLIPS, folder / "clips")
     some = {name: members[:A_CLASS] for name, members in clips.items()}
     plain, studio = _as_wav(folder / "plain", some), _as_wav(folder / "studio", some, "--studio")
@@ -151,17 +152,19 @@ def _job(pack: Path) -> dict[str, Any]:
 
 
 def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: int) -> dict[str, Any]:
-    """Feature maps are computed in one stage, by all threads: the backbone's part of it is measured by itself, and
-    so is the front end's with decoding; what is left is the cache's writing."""
+    """Feature maps are computed in one stage: it is divided as front end, with decoding, and backbone are to each
+    other where each is measured by itself."""
     details = result["details"]
+    seconds, stages, patches = result["seconds"], details["stages"], details["cache"]["computed"]
     forward = [build_dir() / "bench" / "forward_bench", "--model", model, "--threads", str(THREADS), "--json"]
-    backbone = details["cache"]["computed"] * json.loads(run(forward))["ms_per_image"] / 1000
-    front_end = bench["seconds"] * details["cache"]["computed"] / bench["patches"] / THREADS
-    seconds, stages = result["seconds"], details["stages"]
-    shares = {"front_end": front_end / seconds, "backbone": backbone / seconds, "head": stages["train"] / seconds}
+    backbone = json.loads(run(forward))["ms_per_image"] / 1000
+    front_end = (bench["decoding_seconds"] + bench["front_end_seconds"]) / bench["patches"] / THREADS
+    part = front_end / (front_end + backbone)
+    shares = {"front_end": part * stages["cache"], "backbone": (1 - part) * stages["cache"], "head": stages["train"]}
+    shares = {name: share / seconds for name, share in shares.items()}
     return {
         "shares": shares | {"other": 1 - sum(shares.values())},
-        "night": {"clips": clips, "patches": details["cache"]["computed"], "seconds": seconds, "seconds_a_clip": seconds / clips, "stages": stages},
+        "night": {"clips": clips, "patches": patches, "seconds": seconds, "seconds_a_clip": seconds / clips, "stages": stages},
     }
 
 

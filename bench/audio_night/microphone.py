@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from auto.cases import shortest
 from image_night.data import FOLDER, extract
 from image_night.peers import PYTHON
 from night.daemon import Daemon
@@ -52,8 +53,9 @@ FIGURES = ("a_on_a", "a_on_b", "b_after", "a_after")
 
 
 def microphone(folder: Path, quick: bool) -> dict[str, Any]:
-    """Means over fold rotations, each with a device B of its own; `rotations` has each. `folder` must exist."""
+    """Means over fold rotations, each with a device B of its own; `rotations` has each. Works in `folder`."""
     began = time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)
     clips = extract(CLIPS, folder / "clips")
     rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else FOLDS)]
     means = {name: fmean(rotation[name] for rotation in rotations) for name in (*FIGURES, "night_seconds")}
@@ -72,8 +74,7 @@ def _rotation(folder: Path, clips: Files, rotation: int) -> dict[str, Any]:
         for part, split in (("b-train", "train"), ("b-test", "val")):
             for name, members in heard[part].items():
                 ctl.add_label(members, name, split)
-        spec = {"name": "another microphone", "model": MODEL, "global": {"pack": str(trained.pack.resolve())}}
-        job = ctl.watch(ctl.submit(spec))
+        job = ctl.watch(ctl.submit(shortest(MODEL, trained.pack)))
     if job["state"] not in ("succeeded", "rejected-by-guard"):
         raise JobFailed(f"another microphone: the job is {job['state']}: {job['message']}")
     return _figures(job["result"]) | {"rotation": rotation, "pretraining_seconds": trained.figures["seconds"], "clips": _counts(known)}
