@@ -134,7 +134,7 @@ void add_report_command(CLI::App& app, Action& chosen) {
   command
       ->add_option("--html", options->html,
                    "write the whole report to this file, as one page for a browser (-: to the "
-                   "standard output); it holds photos of yours: give it to nobody who may not see "
+                   "standard output); it shows samples of yours: give it to nobody who may not see "
                    "them")
       ->excludes(elastic);
 }

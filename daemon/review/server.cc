@@ -3,17 +3,21 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include "base/error.h"
 #include "daemon/ctl/review/desk.h"
 #include "daemon/json/parse.h"
+#include "daemon/methods/sample_content.h"
 #include "daemon/review/assets.h"
 #include "daemon/review/gate.h"
+#include "datasets/labels/media_type.h"
 
 namespace moil::review {
 namespace {
@@ -33,8 +37,8 @@ constexpr int kIdleSeconds = 1;            // of a connection; the server ends n
 
 const httplib::Headers kHeaders = {
     {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
-     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; media-src 'self'; "
+     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
     {"Cross-Origin-Opener-Policy", "same-origin"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Referrer-Policy", "same-origin"},
@@ -71,6 +75,19 @@ Json decided(daemon::ctl::Desk& desk, const Json& asked) {
   return desk.decide(decisions);
 }
 
+// A sample's file in parts, as moild gives it out.
+struct Part {
+  std::string bytes;
+  std::size_t of_all = 0;
+};
+
+Part part_of(Session& session, const std::string& digest, std::size_t from) {
+  const Json reply = session.call("label.content", {{"digest", digest}, {"offset", from}});
+  const auto bytes = daemon::decode_base64(reply.at("content").get<std::string>());
+  if (!bytes || bytes->empty()) throw Error(ErrorCode::kIo, "moild gave nothing of the sample");
+  return {{bytes->begin(), bytes->end()}, reply.at("bytes")};
+}
+
 Json previews(Session& session, const Json& asked) {
   return session.call("label.preview",
                       {{"digests", asked.at("digests")}, {"size", kPreviewPixels}});
@@ -83,7 +100,8 @@ struct Line {
 
   // Once more on a new connection where that is lost: moild may be started anew while the page is
   // open, and doing it twice does no more than once.
-  Json ask(const std::function<Json()>& work) {
+  template <class Work>
+  auto ask(const Work& work) {
     const std::lock_guard guard(mutex);
     try {
       return answered(work);
@@ -107,7 +125,8 @@ struct Line {
     ~Waiting() { on = -1; }
   };
 
-  Json answered(const std::function<Json()>& work) {
+  template <class Work>
+  auto answered(const Work& work) {
     waits_on = session.client().descriptor();
     const Waiting waiting{waits_on};
     if (over) throw Error(ErrorCode::kCancelled, "the review has ended");
@@ -123,7 +142,7 @@ struct Line {
 struct ReviewServer::Parts {
   Parts(const std::string& socket, std::string model)
       : model_name(std::move(model)), desk(decisions.session) {
-    for (Line* line : {&decisions, &pictures, &model_line}) line->session.socket = socket;
+    for (Line* line : {&decisions, &pictures, &sounds, &model_line}) line->session.socket = socket;
   }
 
   using Work = std::function<Json(const Json& asked)>;
@@ -133,6 +152,7 @@ struct ReviewServer::Parts {
   Pass at_the_gate(const Request& request, Response& response);
   void call(const std::string& name, Line& line, Work work);
   Json doubts();
+  void give_sound(const Request& request, Response& response);
   void end();
 
   httplib::Server http;
@@ -141,7 +161,7 @@ struct ReviewServer::Parts {
   std::string cookie_name;
   std::atomic<bool> begun = false, ended = false, stopping = false, stopped = false;
   // What takes long has a connection of its own, so that decisions do not wait for it.
-  Line decisions, pictures, model_line;
+  Line decisions, pictures, sounds, model_line;
   const std::string model_name;
   daemon::ctl::Desk desk;
 };
@@ -186,10 +206,38 @@ Json ReviewServer::Parts::doubts() {
   return found;
 }
 
+// The file itself, which the browser decodes; a part at a time, for the browser need not want all.
+void ReviewServer::Parts::give_sound(const Request& request, Response& response) {
+  const std::string digest = request.get_param_value("digest");
+  const auto part = [this, digest](std::size_t from) {
+    return sounds.ask([&] { return part_of(sounds.session, digest, from); });
+  };
+  try {
+    const auto head = std::make_shared<const Part>(part(0));
+    const std::string_view media = data::media_type_of(
+        {reinterpret_cast<const std::uint8_t*>(head->bytes.data()), head->bytes.size()});
+    if (!data::is_sound(media)) return give_text(response, 404, "it is no sound\n", "text/plain");
+    response.set_content_provider(
+        head->of_all, std::string(media),
+        [part, head](std::size_t from, std::size_t count, httplib::DataSink& sink) {
+          try {
+            const bool is_head = from < head->bytes.size();
+            const std::string bytes = is_head ? head->bytes.substr(from) : part(from).bytes;
+            return sink.write(bytes.data(), std::min(count, bytes.size()));
+          } catch (const std::exception&) {
+            return false;  // the connection ends
+          }
+        });
+  } catch (const std::exception& error) {
+    give_text(response, 404, std::string(error.what()) + "\n", "text/plain");
+  }
+}
+
 // Decisions come to their end; what the model says may take minutes, and nobody waits for it.
 void ReviewServer::Parts::end() {
   stopping = true;
   pictures.end();
+  sounds.end();
   model_line.end();
   if (!stopped.exchange(true)) http.stop();  // the library takes it once
 }
@@ -216,6 +264,8 @@ void ReviewServer::Parts::route() {
     http.Get(asset.path, [asset](const Request&, Response& response) {
       give_text(response, 200, asset.text, asset.type);
     });
+  http.Get("/sound",
+           [this](const Request& request, Response& response) { give_sound(request, response); });
   call("samples", decisions, [this](const Json& asked) {
     return desk.samples(asked.at("unlabelled").get<bool>(), asked.at("after").get<std::int64_t>());
   });

@@ -3,6 +3,7 @@
 //
 //   GET  /?token=...                                     the page, once; then / by the cookie
 //   GET  what the page consists of (assets.h)
+//   GET  /sound?digest=...                               a sound's file, or a range of it
 //   POST /api/samples   {"unlabelled", "after"}          as Desk
 //   POST /api/labels    {}                               as Desk
 //   POST /api/previews  {"digests"}                      as label.preview

@@ -38,7 +38,7 @@ void Previewer::Request::open_one(const data::LabelStore& labels, const data::Di
   if (!sample)
     throw Error(ErrorCode::kNotFound, "there is no sample " + digest.hex() + " (any more)");
   preview["name"] = sample->name;
-  if (!data::is_image(sample->media_type))
+  if (!data::is_image(sample->media_type) && !data::is_sound(sample->media_type))
     throw Error(ErrorCode::kUnimplemented,
                 "there is no picture of " + std::string(data::media_name(sample->media_type)));
   files.push_back(opened(labels, *sample));

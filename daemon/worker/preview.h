@@ -1,4 +1,4 @@
-// moil-worker preview: strangers' images decoded, as small JPEGs. Any thread.
+// moil-worker preview: strangers' photos and sounds decoded, as small JPEGs. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,14 @@
 
 namespace moil::worker {
 
-using ReadImage = std::function<std::vector<std::uint8_t>()>;  // may throw
+using ReadSample = std::function<std::vector<std::uint8_t>()>;  // may throw
 
-// For each image {"jpeg" (base64), "width", "height"}, upright and at most `size` pixels wide and
-// high, or {"error": {"code", "message"}}. Smaller images stay as they are.
-[[nodiscard]] daemon::Json previews(const std::vector<ReadImage>& images, int size);
+// For each sample {"jpeg" (base64), "width", "height"}, at most `size` pixels wide and high, or
+// {"error": {"code", "message"}}. Photos are upright, and smaller ones stay as they are. Of a sound
+// it is the outline, `size` pixels wide and half as high, of its first kMostShownSeconds; "seconds"
+// says of how many.
+[[nodiscard]] daemon::Json previews(const std::vector<ReadSample>& samples, int size);
+
+inline constexpr double kMostShownSeconds = 600;
 
 }  // namespace moil::worker

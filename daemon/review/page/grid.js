@@ -1,6 +1,7 @@
 // The grid of samples. It holds as many elements as fit on the screen, whatever the samples' number.
 
 import {pictures, wantPictures} from './pictures.js';
+import {isSound, listen, seconds} from './player.js';
 import {tellSelection} from './selection.js';
 import {byId, percent, state, word} from './state.js';
 
@@ -45,11 +46,18 @@ export function* shownPositions() {
 function newCell() {
   const cell = document.createElement('div'), frame = document.createElement('div');
   const picture = document.createElement('div'), caption = document.createElement('div');
+  const play = document.createElement('button');
   cell.setAttribute('role', 'option');
   frame.className = 'frame';
   picture.className = 'picture';
   caption.className = 'caption';
-  frame.append(picture, caption);
+  play.className = 'play';
+  play.tabIndex = -1;   // the key p plays
+  play.addEventListener('click', (event) => {
+    event.stopPropagation();
+    listen(state.view[cell.dataset.position]);
+  });
+  frame.append(picture, caption, play);
   cell.append(frame);
   sheet.append(cell);
   return cell;
@@ -79,7 +87,7 @@ function writePicture(place, item) {
 }
 
 function write(cell, position) {
-  const item = state.view[position], [picture, caption] = cell.firstChild.children;
+  const item = state.view[position], [picture, caption, play] = cell.firstChild.children;
   const x = position % layout.columns * layout.width, y = Math.floor(position / layout.columns) * layout.height;
   cell.style.transform = `translate(${x}px,${y}px)`;
   cell.style.width = layout.width + 'px';
@@ -93,6 +101,8 @@ function write(cell, position) {
   cell.setAttribute('aria-setsize', state.view.length);
   cell.setAttribute('aria-selected', state.selected.has(item.digest));
   writePicture(picture, item);
+  play.hidden = !isSound(item);
+  if (!play.hidden) play.textContent = '\u25b6 ' + seconds(item);
   writeCaption(caption, item);
 }
 

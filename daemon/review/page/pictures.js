@@ -36,7 +36,7 @@ async function fetchPictures(digests) {
   digests.forEach((digest) => asked.add(digest));
   try {
     for (const preview of (await call('previews', {digests})).previews) {
-      pictures.set(preview.digest, preview.jpeg ? {src: 'data:image/jpeg;base64,' + preview.jpeg}
+      pictures.set(preview.digest, preview.jpeg ? {src: 'data:image/jpeg;base64,' + preview.jpeg, seconds: preview.seconds}
                                                 : {why: preview.error ? preview.error.message : ''});
       if (pictures.size > MOST) pictures.delete(pictures.keys().next().value);
     }

@@ -3,6 +3,7 @@
 import {end, giveLabel, giveProposal, keep, undo} from './decisions.js';
 import {drawWhatCame, layout, measureAnew, redraw, zoom} from './grid.js';
 import {isKey, keyedLabels} from './labels.js';
+import {listen} from './player.js';
 import {arrange, show} from './samples.js';
 import {go, selectRange, toggle} from './selection.js';
 import {byId, state} from './state.js';
@@ -20,7 +21,7 @@ const KEYS = {
   ' ': () => { if (state.view.length) { toggle(state.cursor); redraw(); } },
   'Enter': () => input.focus(), '/': () => input.focus(),
   'a': () => giveProposal(0), 's': () => giveProposal(1), 'd': () => giveProposal(2),
-  'k': keep, 'u': undo, 'Delete': () => giveLabel(null), 'Backspace': () => giveLabel(null),
+  'k': keep, 'u': undo, 'p': () => { if (state.view.length) listen(state.view[state.cursor]); }, 'Delete': () => giveLabel(null), 'Backspace': () => giveLabel(null),
   'Escape': () => { state.selected.clear(); redraw(); },
   '+': () => zoom(1.25), '-': () => zoom(0.8),
   '?': () => byId('help').showModal(),
@@ -46,7 +47,7 @@ function labelKeyPressed(key) {
 
 function pressed(event) {
   const {key} = event;
-  if (event.target.matches('input, select') || byId('help').open || event.altKey) return;
+  if (event.target.matches('input, select, audio') || byId('help').open || event.altKey) return;
   if (event.target.matches('button') && (key === 'Enter' || key === ' ')) return;
   let used = true;
   if (event.ctrlKey || event.metaKey) used = withControl(key);

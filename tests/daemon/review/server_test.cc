@@ -137,6 +137,32 @@ TEST_F(Review, WhatIsNoRequestIsTold) {
   EXPECT_EQ(call("samples", {{"unlabelled", true}, {"after", 0}})["samples"], Json::array());
 }
 
+TEST_F(Review, SoundsAreGivenAsWhatTheyAreAndInRanges) {
+  open();
+  std::string wav("RIFF\0\0\0\0WAVE", 12);
+  while (wav.size() < 400'000) wav += std::to_string(wav.size());
+  const std::string sound = add_file(wav), photo = add("one");
+  EXPECT_EQ(status("/sound?digest=" + sound, {}), 403);
+  const auto whole = http_->Get("/sound?digest=" + sound, headers_);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->status, 200);
+  EXPECT_EQ(whole->body, wav);
+  EXPECT_EQ(whole->get_header_value("Content-Type"), "audio/wav");
+  EXPECT_EQ(whole->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_EQ(whole->get_header_value("Cache-Control"), "no-store");
+  EXPECT_THAT(whole->get_header_value("Content-Security-Policy"), HasSubstr("media-src 'self'"));
+  httplib::Headers with_range = headers_;
+  with_range.emplace("Range", "bytes=250000-349999");
+  const auto range = http_->Get("/sound?digest=" + sound, with_range);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->status, 206);
+  EXPECT_EQ(range->body, wav.substr(250000, 100000));
+  EXPECT_EQ(status("/sound?digest=" + photo, headers_), 404);
+  EXPECT_EQ(status("/sound?digest=" + std::string(32, '0'), headers_), 404);
+  EXPECT_EQ(status("/sound?digest=../..", headers_), 404);
+  EXPECT_EQ(status("/sound", headers_), 404);
+}
+
 TEST_F(Review, SamplesGetLabelsAndHaveTheirsAgain) {
   open();
   const std::string one = add("one"), two = add("two"), cat = add("three", {"cat"});

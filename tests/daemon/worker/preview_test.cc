@@ -50,6 +50,39 @@ TEST(Preview, SmallImagesStayAndThinOnesKeepAPixel) {
   EXPECT_EQ(thin["height"], 1);
 }
 
+// 16 bits, one channel, 8000 a second: silence, then as loud as can be.
+std::vector<std::uint8_t> half_silent_wav() {
+  const std::string head(
+      "RIFF\xa4\x3e\0\0WAVEfmt "
+      "\x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0data\x80\x3e\0\0",
+      44);
+  std::vector<std::uint8_t> bytes(head.begin(), head.end());
+  for (int i = 0; i < 8000; ++i) {
+    const int sample = i < 4000 ? 0 : i % 2 == 0 ? 32767 : -32767;
+    bytes.push_back(static_cast<std::uint8_t>(sample & 0xff));
+    bytes.push_back(static_cast<std::uint8_t>((sample >> 8) & 0xff));
+  }
+  return bytes;
+}
+
+TEST(Preview, OfASoundIsItsOutline) {
+  const Json found = preview_of(half_silent_wav(), 128);
+  EXPECT_EQ(found["width"], 128);
+  EXPECT_EQ(found["height"], 64);
+  EXPECT_DOUBLE_EQ(found["seconds"], 1);
+  const auto jpeg = daemon::decode_base64(found["jpeg"].get<std::string>());
+  ASSERT_TRUE(jpeg);
+  const data::Image image = data::decode_image(*jpeg, "preview");
+  const auto blue = [&](int x, int y) {
+    return image.pixels[static_cast<std::size_t>(3 * (y * image.width + x) + 2)];
+  };
+  EXPECT_LT(blue(20, 4), 80) << "silence";
+  EXPECT_GT(blue(20, 32), 150) << "its middle line";
+  EXPECT_GT(blue(100, 4), 200) << "loud";
+  EXPECT_EQ(preview_of({'R', 'I', 'F', 'F', 0, 0, 0, 0, 'W', 'A', 'V', 'E'}, 64)["error"]["code"],
+            "bad_data");
+}
+
 TEST(Preview, WhatCannotBeReadIsToldInItsPlace) {
   const auto good = data::encode_png(picture(8, 8, 1));
   const std::vector<std::uint8_t> bad = {0xff, 0xd8, 0xff, 0, 1, 2};

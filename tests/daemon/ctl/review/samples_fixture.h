@@ -16,7 +16,11 @@ class SamplesTest : public testing::Test {
   SamplesTest() { session_.socket = moild_.socket(); }
 
   std::string add(const std::string& content, const Labels& labels = {}) {
-    const Json samples = {{{"content", encode_base64(test::photo(content))}, {"name", content}}};
+    return add_file(test::photo(content), labels, content);
+  }
+  std::string add_file(const std::string& bytes, const Labels& labels = {},
+                       const std::string& name = "") {
+    const Json samples = {{{"content", encode_base64(bytes)}, {"name", name}}};
     return test::result_of(moild_.socket(), "label.add",
                            {{"labels", labels}, {"samples", samples}})["samples"][0]["digest"];
   }
