@@ -52,6 +52,7 @@ void add_label_commands(CLI::App& app, Action& chosen);
 void add_label_step_commands(CLI::App* group, Action& chosen);      // of the group "label"
 void add_label_exchange_commands(CLI::App* group, Action& chosen);  // of the group "label"
 void add_label_watch_command(CLI::App* group, Action& chosen);      // of the group "label"
+void add_label_cut_command(CLI::App* group, Action& chosen);        // of the group "label"
 void add_label_review_command(CLI::App* group, Action& chosen);     // of the group "label"
 void add_label_study_commands(CLI::App* group, Action& chosen);     // of the group "label"
 // label map --suggest. model: empty where there is only one.

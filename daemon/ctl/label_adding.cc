@@ -1,8 +1,12 @@
 #include "daemon/ctl/label_adding.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <random>
 
+#include "datasets/labels/media_type.h"
 #include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
@@ -28,8 +32,18 @@ Json add_some(Session& session, const AddOptions& options, std::span<const fs::p
   return session.call("label.add", params, descriptors);
 }
 
-// How the labels of a sample that is there already are changed to those that were asked for.
-std::string advice(const Json& sample, const AddOptions& options) {
+bool is_a_sound(const fs::path& file) {
+  std::array<std::uint8_t, 512> head{};
+  const ssize_t n = ::read(open_sample(file.string()).get(), head.data(), head.size());
+  return n > 0 &&
+         data::is_sound(data::media_type_of(std::span(head).first(static_cast<std::size_t>(n))));
+}
+
+// How the labels of a sample that is there already are changed to those that were asked for, and
+// what is done with a recording that is too long.
+std::string advice(const fs::path& file, const Json& sample, const AddOptions& options) {
+  if (sample["error"]["code"] == "resource_exhausted" && is_a_sound(file))
+    return ": add pieces of it, with moilctl label cut";
   if (sample["error"]["code"] != "already_exists") return "";
   std::string command = "moilctl label relabel " + cell(sample["digest"]);
   for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
@@ -62,7 +76,7 @@ void add_files(Session& session, const AddOptions& options, std::span<const fs::
       sample["file"] = data::shown(some[i].string());
       if (sample.contains("error")) {
         session.console.note(printable(some[i].string()) + ": " + cell(sample["error"]["message"]) +
-                             advice(sample, options));
+                             advice(some[i], sample, options));
       }
       all.samples.push_back(std::move(sample));
     }

@@ -223,6 +223,7 @@ void add_label_commands(CLI::App& app, Action& chosen) {
   add_label_step_commands(group, chosen);
   add_label_exchange_commands(group, chosen);
   add_label_watch_command(group, chosen);
+  add_label_cut_command(group, chosen);
   add_label_study_commands(group, chosen);
   add_label_review_command(group, chosen);
   add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);

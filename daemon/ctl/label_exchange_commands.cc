@@ -147,12 +147,19 @@ std::string content_of(Session& session, const Json& digest) {
   return content;
 }
 
+// The last dot of "walk.ogg 3.2-4.7 s" begins none.
+bool has_ending(const std::string& name) {
+  const std::string ending = fs::path(name).extension().string();
+  return ending.size() > 1 && ending.find(' ') == std::string::npos;
+}
+
 // A name that no other sample has, and that leads nowhere.
 std::string file_name_of(const Json& sample) {
   std::string name = fs::path(sample.value("name", "")).filename().string();
   const std::string digest = sample["digest"];
-  if (name.empty() || name[0] == '.')
-    name = "sample" + std::string(data::media_ending(sample["media_type"].get<std::string>()));
+  const auto ending = data::media_ending(sample["media_type"].get<std::string>());
+  if (name.empty() || name[0] == '.') name = "sample" + std::string(ending);
+  if (!has_ending(name)) name += ending;
   return digest.substr(0, 12) + "-" + name;
 }
 

@@ -9,17 +9,10 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/methods/split_names.h"
 #include "daemon/service/service.h"
 #include "daemon/state/canary_store.h"
 #include "datasets/labels/text.h"
-
-namespace moil::data {
-
-inline daemon::EnumNames<Split> enum_names(Split) {
-  return {{Split::kTrain, "train"}, {Split::kValidation, "val"}};
-}
-
-}  // namespace moil::data
 
 namespace moil::daemon {
 

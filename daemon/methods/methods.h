@@ -13,6 +13,7 @@ MethodTable schedule_methods(Service& service);
 MethodTable label_methods(Service& service);
 MethodTable label_step_methods(Service& service);
 MethodTable preview_methods(Service& service);
+MethodTable cut_methods(Service& service);
 MethodTable model_methods(Service& service);
 MethodTable model_life_methods(Service& service);
 MethodTable cache_methods(Service& service);

@@ -57,6 +57,11 @@ void check_samples(const std::string& member, const std::vector<SampleParams>& s
   if (!errors.empty()) throw ValidationError("the request", std::move(errors));
 }
 
+void check_sample(const SampleParams& sample, const Call& call) {
+  if (const auto wrong = complaint(sample, call.files.size()))
+    throw ValidationError("the request", {{"", *wrong}});
+}
+
 std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& call) {
   if (sample.content) return decode_base64(*sample.content).value();
   return read_descriptor(call.files[static_cast<std::size_t>(*sample.file)].get(),

@@ -25,6 +25,9 @@ inline constexpr std::size_t kMostSamples = 10'000;
 void check_samples(const std::string& member, const std::vector<SampleParams>& samples,
                    const Call& call);
 
+// The same of the only sample of a request, whose members stand in the request itself.
+void check_sample(const SampleParams& sample, const Call& call);
+
 // Of a checked sample: what it holds, of at most data::kMaxSampleBytes; throws as read_descriptor.
 std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& call);
 // The same as a descriptor that a worker may inherit: the one sent along (which `call` keeps and

@@ -58,6 +58,21 @@ ProcessOptions WorkerCommand::preview(const std::vector<int>& descriptors, int s
   return of_images({program_, "preview", "--size", std::to_string(size)}, descriptors, 1);
 }
 
+ProcessOptions WorkerCommand::cut(int recording, int piece, const std::string& name, double from,
+                                  double to) const {
+  // One word each, so that a name or a number may begin with a dash.
+  const auto word = [](const char* option, const Json& value) {
+    return std::string(option) + "=" +
+           (value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  ProcessOptions process =
+      options({program_, "cut", word("--recording", recording), word("--piece", piece),
+               word("--name", name), word("--from", from), word("--to", to)},
+              1);
+  process.keep_open.insert(process.keep_open.end(), {recording, piece});
+  return process;
+}
+
 ProcessOptions WorkerCommand::of_images(std::vector<std::string> arguments,
                                         const std::vector<int>& descriptors, int threads) const {
   for (const int fd : descriptors) {

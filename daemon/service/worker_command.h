@@ -30,8 +30,11 @@ class WorkerCommand {
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          int top) const;
-  // Of images; descriptors as above.
+  // Of photos and sounds; descriptors as above.
   ProcessOptions preview(const std::vector<int>& descriptors, int size) const;
+  // recording and piece: descriptors, open for reading and for writing; as above.
+  ProcessOptions cut(int recording, int piece, const std::string& name, double from,
+                     double to) const;
   // Measures the machine, with as many threads as a job that does not say.
   ProcessOptions doctor() const;
   ProcessOptions diff(const std::filesystem::path& a, const std::filesystem::path& b) const;

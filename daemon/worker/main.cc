@@ -1,6 +1,6 @@
-// moil-worker: does one night's job, plans one, imports a model, runs one on images, makes small
-// pictures of images, compares two models or measures the machine, and ends
-// (daemon/worker_protocol.h).
+// moil-worker: does one night's job, plans one, imports a model, runs one on samples, makes small
+// pictures of samples, cuts a piece out of a recording, compares two models or measures the
+// machine, and ends (daemon/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>
@@ -24,6 +24,7 @@
 #include "daemon/night/night_plan.h"
 #include "daemon/night/prediction.h"
 #include "daemon/worker/confinement.h"
+#include "daemon/worker/cut.h"
 #include "daemon/worker/doctor.h"
 #include "daemon/worker/handed_over.h"
 #include "daemon/worker/preview.h"
@@ -57,6 +58,7 @@ struct Arguments {
   std::vector<int> images;  // descriptors
   std::size_t top = 5;
   int size = 128;
+  moil::worker::Cut cut;
 };
 
 moil::daemon::JobFile read_job_file(const std::string& path) {
@@ -137,6 +139,11 @@ int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {
                 {{"previews", moil::worker::previews(images_of(arguments), arguments.size)}});
 }
 
+int cut(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine_to({});
+  return answer(arguments, events, moil::worker::cut(arguments.cut));
+}
+
 int doctor(const Arguments& arguments, moil::daemon::EventWriter& events) {
   return answer(arguments, events, moil::daemon::examine_machine());
 }
@@ -208,16 +215,22 @@ int main(int argc, char** argv) {
   predict_command->add_option("--model-folder", arguments.source, "The model")->required();
   predict_command->add_option("--top", arguments.top, "So many labels an image");
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
-  CLI::App* preview_command = app.add_subcommand("preview", "Make small pictures of images");
+  CLI::App* preview_command = app.add_subcommand("preview", "Make small pictures of samples");
   preview_command->add_option("--size", arguments.size, "Pixels of the longer side")
       ->check(CLI::Range(1, 4096));
-  preview_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
+  preview_command->add_option("--image", arguments.images, "Descriptor of a sample")->required();
+  CLI::App* cut_command = app.add_subcommand("cut", "Cut a piece out of a recording");
+  cut_command->add_option("--recording", arguments.cut.recording, "Its descriptor")->required();
+  cut_command->add_option("--piece", arguments.cut.piece, "Descriptor for the piece")->required();
+  cut_command->add_option("--name", arguments.cut.name, "What messages call the recording");
+  cut_command->add_option("--from", arguments.cut.from, "Seconds")->required();
+  cut_command->add_option("--to", arguments.cut.to, "Seconds")->required();
   CLI::App* doctor_command = app.add_subcommand("doctor", "Measure the machine");
   CLI::App* diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
   diff_command->add_option("--model-folder", arguments.source, "The first")->required();
   diff_command->add_option("--other", arguments.other, "The second")->required();
   for (CLI::App* command : {plan_command, import_command, predict_command, preview_command,
-                            doctor_command, diff_command})
+                            cut_command, doctor_command, diff_command})
     command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
   moil::manual::add_manual(app, 8);
   try {
@@ -236,6 +249,7 @@ int main(int argc, char** argv) {
     if (*run_command) return run(arguments, events);
     if (*predict_command) return predict(arguments, events);
     if (*preview_command) return preview(arguments, events);
+    if (*cut_command) return cut(arguments, events);
     if (*doctor_command) return doctor(arguments, events);
     if (*diff_command) return diff(arguments, events);
     return *plan_command ? plan(arguments, events) : import(arguments, events);

@@ -19,6 +19,9 @@ namespace moil::data {
 // Longer ones are refused: a day.
 inline constexpr std::int64_t kMostSoundSeconds = 86400;
 
+class SoundBytes;
+class SoundDecoder;
+
 class SoundFile {
  public:
   // `bytes` outlive it. kBadData, beginning with `name`, for what is no such file or holds no
@@ -36,10 +39,10 @@ class SoundFile {
   void rewind();
 
  private:
-  struct Decoder;
   bool tells_samples() const;
 
-  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<SoundBytes> bytes_;
+  std::unique_ptr<SoundDecoder> decoder_;
   std::string name_;
   std::vector<float> frames_;  // of all channels
   std::int64_t samples_ = -1;  // not known yet

@@ -314,6 +314,34 @@ TEST_F(Labels, PreviewsInTheirOrderWithWhatHasNone) {
   EXPECT_EQ(call("label.preview", {{"digests", {none}}})["previews"][0]["digest"], none);
 }
 
+TEST_F(Labels, PiecesOfRecordingsAreSamples) {
+  const auto params = [](const std::string& content, const std::string& label) {
+    return Json{
+        {"content", encode_base64(content)}, {"from", 3}, {"to", 4.75}, {"labels", {label}}};
+  };
+  const Json first = call("label.cut", params("a walk", "knock"));
+  EXPECT_EQ(first["new"], true);
+  EXPECT_EQ(first["name"], "3-4.75 s");
+  EXPECT_EQ(first["seconds"], 1.5);  // the worker's
+  Json again = params("the same walk", "knock");
+  again["name"] = "walk.ogg";
+  EXPECT_EQ(call("label.cut", again)["new"], false);
+  const Json samples = call("label.samples", {{"label", "knock"}})["samples"];
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0]["digest"], first["digest"]);
+  EXPECT_EQ(samples[0]["media_type"], "audio/wav");
+  EXPECT_EQ(samples[0]["name"], "3-4.75 s");
+  EXPECT_EQ(error_of("label.cut", params("a walk", "bark")), "already_exists");
+  EXPECT_EQ(error_of("label.cut", params("bad", "knock")), "bad_data");
+  Json nothing = params("a walk", "knock");
+  nothing.erase("content");
+  EXPECT_EQ(error_of("label.cut", nothing), "invalid_argument");
+  nothing["file"] = 0;
+  EXPECT_EQ(error_of("label.cut", nothing), "invalid_argument") << "none was sent along";
+  EXPECT_EQ(error_of("label.cut", params("a walk", " knock")), "invalid_argument");
+  EXPECT_EQ(call("label.undo", Json::object())["forgotten"], 1);
+}
+
 TEST_F(Labels, PreviewsAreAskedForWithinBounds) {
   EXPECT_EQ(error_of("label.preview", {{"digests", Json::array()}}), "invalid_argument");
   EXPECT_EQ(error_of("label.preview", {{"digests", {"7"}}}), "invalid_argument");

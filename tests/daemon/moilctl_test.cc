@@ -170,6 +170,31 @@ TEST_F(Moilctl, AFolderStandsForWhatIsInItAndBelow) {
   EXPECT_THAT(nothing.err, HasSubstr("there is no file to add"));
 }
 
+TEST_F(Moilctl, APieceOfARecordingIsNamedByItsTimes) {
+  const auto walk = file("walk.ogg", "OggS a walk");
+  const Finished done =
+      ctl({"label", "cut", walk, "--from", "3.2", "--to", "4.7", "--label", "knock"});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_EQ(done.out, walk + " 3.2-4.7 s: added, 1.5 s, 12 B\n");
+  const Json again = Json::parse(ctl({"label", "cut", walk, "--from", "3.2", "--to", "4.7",
+                                      "--label", "knock", "--split", "val", "--json"})
+                                     .out);
+  EXPECT_EQ(again["new"], false);
+  EXPECT_EQ(ctl({"label", "cut", walk, "--from", "1", "--to", "2"}).status, EX_USAGE)
+      << "neither --label nor --unlabelled";
+  const Finished missing =
+      ctl({"label", "cut", folder_ / "none", "--from", "1", "--to", "2", "--unlabelled"});
+  EXPECT_EQ(missing.status, EX_NOINPUT);
+  const Finished text =
+      ctl({"label", "cut", file("notes.txt", "bad"), "--from", "1", "--to", "2", "--unlabelled"});
+  EXPECT_EQ(text.status, EX_DATAERR);
+  EXPECT_THAT(text.err, HasSubstr("notes.txt: it is text, no sound"));
+  ctl({"label", "export", folder_ / "out"});
+  const std::string digest = again["digest"];
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out/files" /
+                                      (digest.substr(0, 12) + "-walk.ogg 3.2-4.7 s.wav")));
+}
+
 TEST_F(Moilctl, TextThatIsNotUtf8IsNamed) {
   const Finished done = ctl({"label", "rename", "caf\xe9", "cafe"});
   EXPECT_EQ(done.status, EX_USAGE);

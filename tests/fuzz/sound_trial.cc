@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "datasets/kinds/sound/sound_kind.h"
+#include "datasets/sounds/sound_cut.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/trials.h"
 
@@ -24,10 +25,26 @@ data::KindPtr small_kind() {
   return data::sound_kind(description);
 }
 
+// A piece of it, and the whole of the piece, which is the same.
+void try_piece(std::span<const std::uint8_t> bytes) {
+  constexpr std::uint64_t kMostBytes = 1 << 16;
+  const auto cut = [](std::span<const std::uint8_t> from, double begin, double end) {
+    return data::cut_sound(data::SoundBytesInMemory(from), "sound", begin, end, kMostBytes);
+  };
+  try {
+    const data::SoundPiece piece = cut(bytes, 0.001, 0.003);
+    const double seconds = static_cast<double>(piece.frames) / piece.rate;
+    require(cut(piece.wav, 0, seconds).wav == piece.wav, "a piece is the whole of itself");
+  } catch (const Error& e) {
+    require(e.code() == ErrorCode::kBadData || e.code() == ErrorCode::kInvalidArgument, e.what());
+  }
+}
+
 }  // namespace
 
 bool try_sound(std::span<const std::uint8_t> bytes) {
   static const data::KindPtr kind = small_kind();
+  try_piece(bytes);
   try {
     const std::uint32_t parts = kind->parts(bytes, "sound");
     require(parts >= 1, "a sound has a patch");

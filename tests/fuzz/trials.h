@@ -17,7 +17,7 @@ bool try_onnx(std::span<const std::uint8_t> bytes);
 // them.
 bool try_image(std::span<const std::uint8_t> bytes);
 
-// A sound: how many patches it has, and the same patch each time, of numbers.
+// A sound: how many patches it has, and the same patch each time, of numbers; and a piece of it.
 bool try_sound(std::span<const std::uint8_t> bytes);
 
 // What a client sends before it closes its side, through a real connection and dispatcher: every

@@ -1,0 +1,57 @@
+// moilctl label cut: a piece of a recording under labels
+#include <sysexits.h>
+
+#include "base/error.h"
+#include "base/number_text.h"
+#include "daemon/ctl/command.h"
+#include "datasets/labels/text.h"
+
+namespace moil::daemon::ctl {
+namespace {
+
+struct CutOptions {
+  std::string file;
+  double from = 0, to = 0;
+  std::vector<std::string> labels;
+  std::string split;
+  bool unlabelled = false;
+};
+
+int cut(Session& session, const CutOptions& options) {
+  if (options.labels.empty() != options.unlabelled)
+    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
+  const UniqueFd recording = open_sample(options.file);
+  Json params{{"file", 0},
+              {"name", data::shown(options.file)},
+              {"from", options.from},
+              {"to", options.to},
+              {"labels", options.labels}};
+  if (!options.split.empty()) params["split"] = options.split;
+  const int descriptor = recording.get();
+  const Json reply = session.call("label.cut", params, std::span(&descriptor, 1));
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print(printable(reply["name"].get<std::string>()) + ": " +
+                        (reply["new"] == true ? "added" : "known already") + ", " +
+                        number_text(reply["seconds"].get<double>()) + " s, " +
+                        bytes_text(reply["bytes"].get<double>()));
+  return EX_OK;
+}
+
+}  // namespace
+
+void add_label_cut_command(CLI::App* group, Action& chosen) {
+  const auto options = std::make_shared<CutOptions>();
+  CLI::App* command =
+      add_command(group, "cut", "add a piece of a recording under a label", chosen, options, cut);
+  command->add_option("FILE", options->file, "a sound: WAV, FLAC, Ogg or MP3, of any length")
+      ->required();
+  command->add_option("--from", options->from, "where the piece begins, in seconds")->required();
+  command->add_option("--to", options->to, "where it ends, in seconds")->required();
+  command->add_option("--label", options->labels, "its label; may be given more than once")
+      ->allow_extra_args(false);
+  command->add_flag("--unlabelled", options->unlabelled,
+                    "without a label: what it is is said later");
+  command->add_option("--split", options->split, "train or val; chosen by content if left out");
+}
+
+}  // namespace moil::daemon::ctl
