@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from world import ctl_of, daemon_in, wait_for, weights_digest
+from world import ctl_of, daemon_in, pausing_worker, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
 from night.networks import Layers, dense, relu, write_model
@@ -79,21 +79,9 @@ class TaskTest(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-tasks-")))
         (cls.folder / "device").mkdir()
-        worker = {"path": str(cls.pausing_worker()), "backoff_seconds": 0.05}
+        worker = {"path": str(pausing_worker(cls.folder)), "backoff_seconds": 0.05}
         cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device", {"worker": worker}))
         cls.ctl = ctl_of(cls.daemon)
-
-    @classmethod
-    def pausing_worker(cls) -> Path:
-        """Where the file `pause` names a stage, the next worker stops there for ever."""
-        flag, worker = cls.folder / "pause", cls.folder / "worker"
-        worker.write_text(
-            "#!/bin/sh\n"
-            f'if [ "$1" = run ] && [ -s "{flag}" ]; then MOIL_PAUSE_AT=$(cat "{flag}"); export MOIL_PAUSE_AT; rm "{flag}"; fi\n'
-            f'exec "{program("moil-worker")}" "$@"\n'
-        )
-        worker.chmod(0o755)
-        return worker
 
     def check_kills(self, model: str, stages: Sequence[str] = ("cache", "distill", "train"), **changes: Any) -> None:
         """Killed in a stage, a night comes to the weights of one that was not."""

@@ -85,6 +85,18 @@ def ctl_of(daemon: Daemon) -> Moilctl:
     return Moilctl(daemon.socket)
 
 
+def pausing_worker(folder: Path) -> Path:
+    """A worker for a daemon's configuration: where the file `pause` in the folder names a stage, the next night stops there for ever."""
+    flag, worker = folder / "pause", folder / "worker"
+    worker.write_text(
+        "#!/bin/sh\n"
+        f'if [ "$1" = run ] && [ -s "{flag}" ]; then MOIL_PAUSE_AT=$(cat "{flag}"); export MOIL_PAUSE_AT; rm "{flag}"; fi\n'
+        f'exec "{program("moil-worker")}" "$@"\n'
+    )
+    worker.chmod(0o755)
+    return worker
+
+
 def weights_digest(state: Path, job: dict[str, Any]) -> str:
     """SHA-256 of the weights that a job left in the model store."""
     file = state / "models" / job["model"] / str(job["version"]) / "weights.safetensors"
