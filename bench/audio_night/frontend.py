@@ -153,17 +153,18 @@ def _job(pack: Path) -> dict[str, Any]:
 
 def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: int) -> dict[str, Any]:
     """Feature maps are computed in one stage: it is divided as front end, with decoding, and backbone are to each
-    other where each is measured by itself."""
+    other where each is measured by itself, in seconds that one core computes."""
     details = result["details"]
     seconds, stages, patches = result["seconds"], details["stages"], details["cache"]["computed"]
-    forward = [build_dir() / "bench" / "forward_bench", "--model", model, "--threads", str(THREADS), "--json"]
-    backbone = json.loads(run(forward))["ms_per_image"] / 1000
-    front_end = (bench["decoding_seconds"] + bench["front_end_seconds"]) / bench["patches"] / THREADS
+    forward = [build_dir() / "bench" / "forward_bench", "--model", model, "--threads", "1", "--runs", "20", "--json"]
+    backbone = json.loads(run(forward))["computed_ms_per_image"] / 1000
+    front_end = (bench["decoding_seconds"] + bench["front_end_seconds"]) / bench["patches"]
     part = front_end / (front_end + backbone)
     shares = {"front_end": part * stages["cache"], "backbone": (1 - part) * stages["cache"], "head": stages["train"]}
     shares = {name: share / seconds for name, share in shares.items()}
     return {
         "shares": shares | {"other": 1 - sum(shares.values())},
+        "computed_ms_a_patch": {"front_end": 1000 * front_end, "backbone": 1000 * backbone},
         "night": {"clips": clips, "patches": patches, "seconds": seconds, "seconds_a_clip": seconds / clips, "stages": stages},
     }
 
