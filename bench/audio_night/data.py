@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import csv
-import os
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from night.programs import ROOT
-from night.samples import Files
+from image_night.data import FOLDER
+from night.samples import Files, files_of
 
-FOLDER = Path(os.environ.get("MOIL_SHARED_DATA", ROOT.parent / "shared" / "data"))
+from .sides import FOLDS, in_folds
+
 YAMNET, TAGS = FOLDER / "yamnet.onnx", FOLDER / "yamnet-classes.csv"
 ESC10, FSDD = FOLDER / "esc10.tar", FOLDER / "fsdd.tar"
-FOLDS = 5
 
 # What each label of ESC-10 stands for among AudioSet's tags; the first is the label's own.
 AUDIOSET = {
@@ -29,6 +28,7 @@ AUDIOSET = {
     "sea_waves": ["Waves, surf", "Ocean", "Water"],
     "person_sneeze": ["Sneeze"],
 }
+PATCHES = -(-((5 * 16000 - 400) // 160 + 1 - 96) // 48) + 1  # of a clip of ESC-10, five seconds, as YAMNet sees it
 SPEECH = "Speech"  # of spoken digits
 
 
@@ -46,6 +46,7 @@ def missing() -> Path | None:
 
 
 def extract(archive: Path, folder: Path) -> Path:
+    """As it lies in the tar: FSDD's folders are a speaker's, and in them a digit's."""
     with tarfile.open(archive) as tar:
         tar.extractall(folder, filter="data")
     return folder
@@ -56,23 +57,12 @@ def tags() -> list[str]:
         return [row["display_name"] for row in csv.DictReader(file)]
 
 
-def fold_of(clip: Path) -> int:
-    """ESC-10's clips are called FOLD-CLIP-TAKE; clips of one recording share a fold."""
-    return int(clip.name.split("-")[0])
-
-
-def esc10(folder: Path) -> Files:
-    return {label.name: sorted(label.iterdir()) for label in sorted(folder.iterdir()) if label.is_dir()}
-
-
 def without_fold(clips: Files, fold: int) -> Clips:
-    train = {label: [clip for clip in files if fold_of(clip) != fold] for label, files in clips.items()}
-    held_out = {label: [clip for clip in files if fold_of(clip) == fold] for label, files in clips.items()}
-    return Clips(train, held_out)
+    return Clips(in_folds(clips, set(range(1, FOLDS + 1)) - {fold}), in_folds(clips, {fold}))
 
 
 def digits(folder: Path, speaker: str) -> Files:
-    return {digit.name: sorted(digit.iterdir()) for digit in sorted((folder / speaker).iterdir())}
+    return files_of(folder / speaker, [str(digit) for digit in range(10)])
 
 
 def speakers(folder: Path) -> list[str]:

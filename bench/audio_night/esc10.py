@@ -7,14 +7,15 @@ the global side by AudioSet's tags.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from night.moilctl import Moilctl
 from night.night import say
 from night.results import Run, run_of_job
-from night.samples import Files
+from night.samples import Files, count, hold_out_last
 from night.settings import Layers, Training
 
 from . import data
@@ -51,51 +52,100 @@ class Row:
 HEAD = Training(epochs=20, learning_rate=0.03, distill=1.0)
 DEEP = Training(epochs=10, learning_rate=0.003, distill=1.0)
 ALPHA = 0.1
+NEW = 0.1  # of the local clips come before the second night
 
 NIGHT = Row("gdm_lf1_fmc", "GDM+LF(1)+FMC", ALPHA, 1, True, HEAD)
+DEEPER = Row("gdm_lf3_fmc", "GDM+LF(3)+FMC", ALPHA, 3, True, DEEP)
+IN_ALL_FOLDS = [NIGHT, DEEPER]
+# In one fold: they are there for their seconds, and for what is forgotten.
+IN_ONE_FOLD = [
+    Row("centralised_fmc", "head on everything, FMC", 1.0, 1, True, HEAD),
+    Row("centralised", "head on everything", 1.0, 1, False, HEAD),
+    Row("gdm_lf1", "GDM+LF(1)", ALPHA, 1, False, HEAD),
+    Row("gdm_lf3", "GDM+LF(3)", ALPHA, 3, False, DEEP),
+    Row("gdm", "GDM, all layers", ALPHA, "all", False, DEEP),
+    Row("alpha0_lf1_fmc", "α=0, LF(1)+FMC", 0.0, 1, True, HEAD),
+    Row("alpha0_lf3_fmc", "α=0, LF(3)+FMC", 0.0, 3, True, DEEP),
+]
 
 
-def rows() -> list[Row]:
-    return [
-        Row("centralised_fmc", "head on everything, FMC", 1.0, 1, True, HEAD),
-        Row("centralised", "head on everything", 1.0, 1, False, HEAD),
-        NIGHT,
-        Row("gdm_lf1", "GDM+LF(1)", ALPHA, 1, False, HEAD),
-        Row("gdm_lf3_fmc", "GDM+LF(3)+FMC", ALPHA, 3, True, DEEP),
-        Row("gdm_lf3", "GDM+LF(3)", ALPHA, 3, False, DEEP),
-        Row("gdm", "GDM, all layers", ALPHA, "all", False, DEEP),
-        Row("alpha0_lf1_fmc", "α=0, LF(1)+FMC", 0.0, 1, True, HEAD),
-    ]
+def esc10_case(folder: Path, model: Path, sounds: Path, clips: Files, quick: bool) -> dict[str, Any]:
+    """{"runs", "esc10"}: a run a row, its accuracies means over the folds that it was run for."""
+    found: dict[str, list[Run]] = {}
+    for fold in [1] if quick else range(1, data.FOLDS + 1):
+        parts = data.without_fold(clips, fold)
+        pack = _pack(folder / str(fold), model, parts, _speech(sounds))
+        chosen = IN_ALL_FOLDS if quick or fold > 1 else IN_ALL_FOLDS + IN_ONE_FOLD
+        for row in chosen:
+            say(f"ESC-10, fold {fold}: {row.title}")
+            found.setdefault(row.name, []).append(_run(folder / str(fold) / row.name, model, row, parts, pack))
+    rows = [row for row in IN_ALL_FOLDS + IN_ONE_FOLD if row.name in found]
+    second = _second_night(folder / "second", model, data.without_fold(clips, 1), _speech(sounds))
+    return {"runs": [_document(row, found[row.name]) for row in rows], "second_night": second, "clip_bytes": _clip_bytes(clips)}
 
 
-def tags_of(label: str) -> str:
-    return "+".join(data.AUDIOSET[label])
+def _speech(sounds: Path) -> data.Clips:
+    """A recording in ten of each speaker's, and of those one in five held out."""
+    every = [clip for name in data.speakers(sounds) for files in data.digits(sounds, name).values() for clip in files]
+    tenth = [clip for clip in every if data.number_of(clip) % 10 == 0]
+    return data.Clips({data.SPEECH: [c for c in tenth if data.number_of(c) >= 10]}, {data.SPEECH: [c for c in tenth if data.number_of(c) < 10]})
 
 
-def pack_for(folder: Path, model: Path, clips: data.Clips, speech: data.Clips) -> Path:
-    train: Files = {data.SPEECH: [clip for clips in speech.train.values() for clip in clips]}
-    held_out: Files = {tags_of(label): files for label, files in clips.held_out.items()}
-    held_out[data.SPEECH] = [clip for clips in speech.held_out.values() for clip in clips]
-    return make_pack(model, train, held_out, folder / "pack")
+def _pack(folder: Path, model: Path, clips: data.Clips, speech: data.Clips) -> Path:
+    folder.mkdir(parents=True)
+    held_out = {"+".join(data.AUDIOSET[label]): files for label, files in clips.held_out.items()}
+    return make_pack(model, speech.train, held_out | speech.held_out, folder / "pack")
+
+
+def _run(folder: Path, model: Path, row: Row, clips: data.Clips, pack: Path) -> Run:
+    """The night of a row on a device of its own. The local metric is top-1 among the ten labels."""
+    with device(folder, model, MODEL, clips, data.AUDIOSET) as ctl:
+        before = top1(ctl, clips.held_out)
+        run = run_of_job(row, ctl.watch(ctl.submit(row.job_spec(pack))))
+        run.local_before, run.local_after = before, top1(ctl, clips.held_out)
+    return run
 
 
 def top1(ctl: Moilctl, held_out: Files) -> float:
     """How often a label's own tag is the likeliest of the ten labels' own tags."""
     own = {data.AUDIOSET[label][0]: label for label in held_out}
     files = [(label, clip) for label, clips in held_out.items() for clip in clips]
-    right = 0
-    for (label, _), said in zip(files, answers(ctl, [clip for _, clip in files], len(data.tags()))):
-        right += own[max(own, key=lambda tag: said.get(tag, 0.0))] == label
-    return right / len(files)
+    said = answers(ctl, [clip for _, clip in files], len(data.tags()))
+    right = [own[max(own, key=lambda tag: answer.get(tag, 0.0))] == label for (label, _), answer in zip(files, said)]
+    return sum(right) / len(right)
 
 
-def run_row(folder: Path, model: Path, row: Row, clips: data.Clips, pack: Path) -> tuple[Run, dict[str, Any]]:
-    """The night of a row on a device of its own; with it the top-1 among the ten labels and AUCs."""
-    say(row.title)
-    with device(folder / row.name, model, MODEL, clips, data.AUDIOSET) as ctl:
-        before = top1(ctl, clips.held_out)
-        job = ctl.watch(ctl.submit(row.job_spec(pack)))
-        run = run_of_job(row, job)
-        more = {"auc": {"local_before": run.local_before, "local_after": run.local_after}, "scores": job["result"]["details"].get("scores")}
-        run.local_before, run.local_after = before, top1(ctl, clips.held_out)
-    return run, more
+def _second_night(folder: Path, model: Path, clips: data.Clips, speech: data.Clips) -> dict[str, Any]:
+    """A night without a tenth of the local clips, and the next one with them."""
+    split = hold_out_last(clips.train, NEW)
+    pack = _pack(folder, model, clips, speech)
+    with device(folder / "device", model, MODEL, data.Clips(split.train, clips.held_out), data.AUDIOSET) as ctl:
+        say("ESC-10: the first of two nights, and the second")
+        first = run_of_job(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))))
+        for label, files in split.held_out.items():
+            ctl.add_label(files, label, "train")
+        second = run_of_job(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))))
+    return {
+        "new_clips": count(split.held_out),
+        "first_seconds": first.seconds,
+        "second_seconds": second.seconds,
+        "computed": second.computed,
+        "reused": second.reused,
+        "first_stages": first.stages,
+        "second_stages": second.stages,
+        "times_as_fast": first.seconds / second.seconds,
+    }
+
+
+def _document(row: Row, runs: list[Run]) -> dict[str, Any]:
+    document = asdict(runs[0]) | {"case": "esc10", "folds": len(runs), "maps_a_clip": data.PATCHES, "settings": row.training.job_fields()}
+    for name in ("global_before", "global_after", "local_before", "local_after", "seconds"):
+        document[name] = fmean(getattr(run, name) for run in runs)
+    document["each_fold"] = [{name: getattr(run, name) for name in ("global_before", "global_after", "local_before", "local_after")} for run in runs]
+    return document
+
+
+def _clip_bytes(clips: Files) -> dict[str, float]:
+    """Of a clip as a file, and as 16-bit samples."""
+    files = [clip for members in clips.values() for clip in members]
+    return {"file": fmean(clip.stat().st_size for clip in files), "samples": 5 * 16000 * 2.0}

@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from image_night import arithmetic, data, nights, peers, table  # noqa: E402
 from image_night.rows import DEEP_NIGHT, GRID, NIGHT, Row, rows  # noqa: E402
 from image_night.world import MODEL, World, fetch_model, world  # noqa: E402
+from night.figures import Figures  # noqa: E402
 from night.night import say  # noqa: E402
 from night.programs import ProgramError  # noqa: E402
-from night.report import machine, write_json  # noqa: E402
 from night.results import JobFailed, Run  # noqa: E402
 from night.samples import count  # noqa: E402
 
@@ -86,20 +86,6 @@ def features_of(runs: dict[str, Run]) -> dict[str, Any]:
         for dtype, name in names.items()
         if name in runs
     }
-
-
-class Figures(dict[str, Any]):
-    """What is known so far; in the file, too, so that a run that is stopped leaves what it has."""
-
-    def __init__(self, file: Path | None, **known: Any) -> None:
-        super().__init__(known, machine=machine())
-        self.file = file
-
-    def add(self, text: str, **parts: Any) -> None:
-        self.update(parts)
-        print(text + "\n", flush=True)
-        if self.file:
-            write_json(self, self.file)
 
 
 def measure(options: argparse.Namespace, folder: Path, model: Path) -> None:

@@ -1,0 +1,86 @@
+"""Command line: `python3 bench/audio_night` (scripts/bench audio-night calls it)."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from audio_night import data, table  # noqa: E402
+from audio_night.esc10 import esc10_case  # noqa: E402
+from audio_night.frontend import frontend  # noqa: E402
+from audio_night.microphone import microphone  # noqa: E402
+from audio_night.speakers import speakers_case  # noqa: E402
+from audio_night.world import import_tagger  # noqa: E402
+from image_night.data import extract  # noqa: E402
+from night.figures import Figures  # noqa: E402
+from night.night import say  # noqa: E402
+from night.programs import ProgramError  # noqa: E402
+from night.results import JobFailed  # noqa: E402
+
+CASES = ("esc10", "speakers", "microphone", "frontend")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="audio-night", description="Audio networks, personalized with sounds.")
+    parser.add_argument("--only", choices=CASES, action="append", help="this case; several times for several")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the figures")
+    parser.add_argument("--quick", action="store_true", help="one fold, two speakers, one device B")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
+    return parser.parse_args()
+
+
+def measure(folder: Path, cases: list[str], quick: bool, figures: Figures) -> None:
+    found: dict[str, Any]
+    model = import_tagger(folder)
+    if "esc10" in cases:
+        sounds, clips = data.extract(data.FSDD, folder / "fsdd"), extract(data.ESC10, folder / "esc10")
+        found = esc10_case(folder / "nights", model, sounds, clips, quick)
+        factors = table.factors(found["runs"])
+        figures.add(table.runs_text(found["runs"], found["clip_bytes"]), **found, factors=factors)
+        if factors:
+            print(table.factors_text(factors) + "\n", flush=True)
+        print(table.second_night_text(found["second_night"]) + "\n", flush=True)
+    if "speakers" in cases:
+        found = speakers_case(folder / "speakers", model, data.extract(data.FSDD, folder / "people"), quick)
+        figures.add(table.speakers_text(found["speakers"]), **found)
+    if "microphone" in cases:
+        found = microphone(made(folder / "microphone"), quick)
+        figures.add(table.microphone_text(found), microphone=found)
+    if "frontend" in cases:
+        found = frontend(made(folder / "frontend"))
+        figures.add(table.frontend_text(found), frontend=found)
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def main() -> int:
+    options = arguments()
+    if absent := data.missing():
+        print(f"skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
+        return 0
+    # Below /tmp and short: a socket's path may have 107 bytes at most.
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-audio-"))
+    folder.mkdir(exist_ok=True)
+    try:
+        measure(folder, options.only or list(CASES), options.quick, Figures(options.json, quick=options.quick))
+    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
+        print(f"audio-night: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if not options.keep:
+            say("cleaning up")
+            shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
