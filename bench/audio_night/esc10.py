@@ -31,19 +31,18 @@ class Row:
     alpha: float
     trainable_layers: Layers
     cached: bool
-    training: Training
-    views: int = 1
+    training: Training | None  # None: the night chooses, as one does whose job sets nothing
 
     def job_spec(self, pack: Path) -> dict[str, Any]:
         """The guard lets every model pass: here, forgetting is to be seen."""
-        return {
-            "name": self.name,
-            "model": MODEL,
+        spec: dict[str, Any] = {"name": self.name, "model": MODEL, "global": {"pack": str(pack.resolve())}}
+        if self.training is None:
+            return spec
+        return spec | {
             "settings": "defaults",
-            "global": {"pack": str(pack.resolve()), "alpha": self.alpha},
+            "global": spec["global"] | {"alpha": self.alpha},
             "freeze": {"trainable_layers": self.trainable_layers},
             "cache": {"enabled": self.cached},
-            "augment": {"views": self.views},
             "train": self.training.job_fields(),
             "guard": {"max_global_drop": 1.0, "min_local_accuracy": 0.0},
         }
@@ -56,7 +55,8 @@ NEW = 0.1  # of the local clips come before the second night
 
 NIGHT = Row("gdm_lf1_fmc", "GDM+LF(1)+FMC", ALPHA, 1, True, HEAD)
 DEEPER = Row("gdm_lf3_fmc", "GDM+LF(3)+FMC", ALPHA, 3, True, DEEP)
-IN_ALL_FOLDS = [NIGHT, DEEPER]
+AUTO = Row("auto", "no settings", 1.0, "chosen", True, None)
+IN_ALL_FOLDS = [NIGHT, DEEPER, AUTO]
 # In one fold: they are there for their seconds, and for what is forgotten.
 IN_ONE_FOLD = [
     Row("centralised_fmc", "head on everything, FMC", 1.0, 1, True, HEAD),
@@ -138,7 +138,7 @@ def _second_night(folder: Path, model: Path, clips: data.Clips, speech: data.Cli
 
 
 def _document(row: Row, runs: list[Run]) -> dict[str, Any]:
-    document = asdict(runs[0]) | {"case": "esc10", "folds": len(runs), "maps_a_clip": data.PATCHES, "settings": row.training.job_fields()}
+    document = asdict(runs[0]) | {"case": "esc10", "folds": len(runs), "maps_a_clip": data.PATCHES, "settings": row.training.job_fields() if row.training else None}
     for name in ("global_before", "global_after", "local_before", "local_after", "seconds"):
         document[name] = fmean(getattr(run, name) for run in runs)
     document["each_fold"] = [{name: getattr(run, name) for name in ("global_before", "global_after", "local_before", "local_after")} for run in runs]

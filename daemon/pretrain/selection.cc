@@ -35,16 +35,30 @@ void require_classes(const data::Dataset& dataset, const std::vector<std::string
   }
 }
 
+// Lists of tags and numbers need not be the same on both sides.
+std::vector<std::string> joined(std::vector<std::string> names,
+                                const std::vector<std::string>& more) {
+  for (const std::string& name : more)
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 Selection::Selection(const SelectionOptions& options) {
   const bool apart = !options.validation_data.empty();
   bases_.push_back(open(options.data, options, apart ? 0 : options.validation_fraction));
-  table_ = data::SampleTable(options.classes.empty() ? bases_[0]->classes() : options.classes);
-  require_classes(*bases_[0], table_.classes());  // held-out samples may be of some alone
+  if (apart) bases_.push_back(open(options.validation_data, options, 0));
+  std::vector<std::string> classes = options.classes;
+  if (classes.empty()) {
+    classes = bases_[0]->classes();
+    if (apart && !options.labels_are_classes) classes = joined(classes, bases_[1]->classes());
+  } else {
+    require_classes(*bases_[0], classes);  // held-out samples may be of some alone
+  }
+  table_ = data::SampleTable(classes);
   take(*bases_[0], options, false);
   if (apart) {
-    bases_.push_back(open(options.validation_data, options, 0));
     const std::size_t before = places_.size();
     take(*bases_[1], options, true);
     if (places_.size() == before)

@@ -46,6 +46,24 @@ TEST(Selection, LimitAndOffsetCountByClassAndSplit) {
   for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NE(first.name(i), second.name(i));
 }
 
+TEST(Selection, HeldOutListsOfTagsNeedNotBeAmongThoseTrainedOn) {
+  const TempFolder temp;
+  SelectionOptions some;
+  some.data = write_digits(temp, 2);
+  some.classes = {"7"};
+  export_samples(Selection(some), temp / "train");
+  some.classes = {"7", "8"};
+  export_samples(Selection(some), temp / "held-out");
+  SelectionOptions options;
+  options.data = temp / "train";
+  options.validation_data = temp / "held-out";
+  EXPECT_EQ(Selection(options).classes(), std::vector<std::string>{"7"});
+  options.labels_are_classes = false;
+  const Selection tags(options);
+  EXPECT_EQ(tags.classes(), (std::vector<std::string>{"7", "8"}));
+  EXPECT_EQ(data::samples_of(tags, data::Split::kValidation).size(), 4U);
+}
+
 TEST(Selection, HeldOutSamplesMayBeOfSomeClassesAlone) {
   const TempFolder temp;
   SelectionOptions sevens;
