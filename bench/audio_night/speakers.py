@@ -29,12 +29,24 @@ PRETRAINING = Training(epochs=30, learning_rate=0.03)
 class Night:
     name: str
     title: str
-    job: dict[str, Any]  # beside name, model and pack
+    job: dict[str, Any]  # its description, beside name, model and pack
 
 
-# As a user submits it, who sets nothing; beside it nights of so many layers, which choose the rest.
+# As a user submits it, who sets nothing; beside it nights of so many layers, set by hand.
 NIGHT = Night("auto", "no settings", {})
-OTHERS = [Night(f"lf{layers}", f"LF({layers})", {"freeze": {"trainable_layers": layers}}) for layers in (1, 3, 7)]
+LAYERS = (1, 3, 7)
+
+
+def by_hand(layers: int) -> Night:
+    training = Training(epochs=20, learning_rate=0.03 if layers == 1 else 0.01, distill=1.0)
+    job = {
+        "settings": "defaults",
+        "global": {"alpha": 0.25},
+        "freeze": {"trainable_layers": layers},
+        "train": training.job_fields(),
+        "guard": {"max_global_drop": 1.0},
+    }
+    return Night(f"lf{layers}", f"LF({layers})", job)
 
 
 def joined(parts: list[Files]) -> Files:
@@ -46,7 +58,7 @@ def speakers_case(folder: Path, model: Path, sounds: Path, quick: bool) -> dict[
     people = {name: data.held_out_fifth(data.digits(sounds, name)) for name in data.speakers(sounds)}
     local = list(people)[:2] if quick else list(people)
     everything = _all_data(folder / "everybody", model, people)
-    nights = [NIGHT] if quick else [NIGHT, *OTHERS]
+    nights = [NIGHT] if quick else [NIGHT, *map(by_hand, LAYERS)]
     figures = [_speaker(folder / name, model, people, name, nights) | {"all_data": everything[name]} for name in local]
     return {"speakers": [one.pop(NIGHT.name) | one for one in figures]}
 
@@ -61,7 +73,8 @@ def _speaker(folder: Path, model: Path, people: dict[str, data.Clips], speaker: 
 def _night(folder: Path, night: Night, local: data.Clips) -> dict[str, Any]:
     say(f"{folder.name}: {night.title}")
     with device(folder / night.name, folder / "base" / "model", MODEL, local, {}) as ctl:
-        spec = {"name": night.name, "model": MODEL, "global": {"pack": str((folder / "base" / "pack").resolve())}} | night.job
+        spec = {"name": night.name, "model": MODEL} | night.job
+        spec["global"] = {"pack": str((folder / "base" / "pack").resolve())} | night.job.get("global", {})
         job = ctl.watch(ctl.submit(spec))
     if job["state"] not in ("succeeded", "rejected-by-guard"):
         raise JobFailed(f"{folder.name}, {night.name}: the job is {job['state']}: {job['message']}")
