@@ -6,54 +6,37 @@ computes YAMNet's tags of the same clips.
 
 from __future__ import annotations
 
-import csv
 import json
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from image_night.data import FOLDER, extract
 from image_night.peers import PYTHON
-from night.daemon import Daemon
-from night.moilctl import Moilctl
 from night.night import say
-from night.programs import ROOT, build_dir, program, run
+from night.programs import ROOT, build_dir, run
 from night.results import JobFailed
 from night.samples import Files, count, files_of, link_tree
 from peers import onnx_runtime
 
-from . import microphone
+from . import data
+from .esc10 import MODEL, NIGHT
+from .microphone import PREPROCESSING
 from .sides import in_folds
+from .world import LOG_MEL, device, import_tagger, make_pack
 
-YAMNET, TAGS = FOLDER / "yamnet.onnx", FOLDER / "yamnet-classes.csv"
-DIGITS = FOLDER / "fsdd.tar"
 THREADS = 2
 A_CLASS = 4  # clips of each class; of the first fold
-EPOCHS = 20
-MODEL = "yamnet"
-LOG_MEL: dict[str, Any] = {"kind": "sound", "front_end": {"type": "log_mel"}}
+SPOKEN = 30  # digits of each speaker
 # torchaudio's triangles, for it is what this one is compared with.
-LOG_MEL_DELTAS = {"kind": "sound", "front_end": microphone.PREPROCESSING["front_end"] | {"triangles": "hertz"}}
-# What YAMNet calls ESC-10's sounds.
-CALLED = {
-    "baby_cry": "Baby cry, infant cry",
-    "chainsaw": "Chainsaw",
-    "clock_tick": "Tick-tock",
-    "dog_bark": "Dog",
-    "fire_crackling": "Crackle",
-    "helicopter": "Helicopter",
-    "person_sneeze": "Sneeze",
-    "rain": "Rain",
-    "rooster": "Chicken, rooster",
-    "sea_waves": "Waves, surf",
-}
+LOG_MEL_DELTAS = {"kind": "sound", "front_end": PREPROCESSING["front_end"] | {"triangles": "hertz"}}
 
 
 def frontend(folder: Path) -> dict[str, Any]:
     """Works in `folder`. Real-time factors are of one core: seconds of sound a second of computing."""
     folder.mkdir(parents=True, exist_ok=True)
-    clips = extract(microphone.CLIPS, folder / "clips")
+    clips = data.esc10(data.extract(data.ESC10, folder / "clips"))
     some = {name: members[:A_CLASS] for name, members in clips.items()}
     plain, studio = _as_wav(folder / "plain", some), _as_wav(folder / "studio", some, "--studio")
     descriptions = _written(folder, {"log_mel": LOG_MEL, "log_mel_deltas": LOG_MEL_DELTAS})
@@ -61,7 +44,7 @@ def frontend(folder: Path) -> dict[str, Any]:
     agreement = {name: _agreement(folder, file, plain) for name, file in descriptions.items()}
     say("decoding, resampling and front ends on one core")
     speed = _speed(folder, descriptions, some, plain, studio)
-    model = _yamnet(folder, descriptions["log_mel"])
+    model = import_tagger(folder)
     errors = [found["max_error"] for found in agreement.values() if found["max_error"] is not None]
     return {
         "max_error": max(errors),
@@ -103,52 +86,22 @@ def _agreement(folder: Path, description: Path, files: Files) -> dict[str, Any]:
 
 def _speed(folder: Path, descriptions: dict[str, Path], ogg: Files, plain: Files, studio: Files) -> dict[str, Any]:
     sounds = {"ogg": ogg, "wav": plain, "wav_48k_stereo": studio}
-    if DIGITS.is_file():
-        digits = extract(DIGITS, folder / "digits")
-        sounds["wav_8k"] = {name: members[:20] for name, members in digits.items()}
+    spoken = data.extract(data.FSDD, folder / "digits")
+    sounds["wav_8k"] = {name: sorted((spoken / name).glob("*/*.wav"))[:SPOKEN] for name in data.speakers(spoken)}
     found = {f"log_mel_{name}": _bench(descriptions["log_mel"], _listed(files)) for name, files in sounds.items()}
     return found | {"log_mel_deltas_ogg": _bench(descriptions["log_mel_deltas"], _listed(ogg))}
 
 
-def _yamnet(folder: Path, description: Path) -> Path:
-    with TAGS.open() as lines:
-        tags = [row["display_name"] for row in csv.DictReader(lines)]
-    (folder / "tags.json").write_text(json.dumps(tags))
-    command: list[str | Path] = [program("moil-onnx"), "import", YAMNET, "--name", MODEL, "--task", "tag"]
-    run([*command, "--labels", folder / "tags.json", "--preprocessing", description, "--out", folder / "yamnet"])
-    return folder / "yamnet"
-
-
 def _night(folder: Path, model: Path, clips: Files, description: Path) -> dict[str, Any]:
-    """A night over YAMNet, from nothing: its head learns from all of ESC-10 but a fold, which is the pack."""
+    """A night over YAMNet, from nothing: its head learns, and all of ESC-10 is seen."""
     say("a night over YAMNet")
-    local, known = in_folds(clips, {2, 3, 4, 5}), {CALLED[name]: files for name, files in in_folds(clips, {1}).items()}
-    pack = folder / "pack"
-    command: list[str | Path] = [program("moil-pretrain"), "image-pack", "--model", model, "--val-fraction", "0"]
-    run([*command, "--data", link_tree(known, folder / "known"), "--out", pack])
-    (folder / "device").mkdir()
-    with Daemon(folder / "device" / "state") as daemon:
-        ctl = Moilctl(daemon.socket)
-        ctl.import_model(model, MODEL)
-        for name, members in local.items():
-            ctl.add_label(members, name, "train")
-        job = ctl.watch(ctl.submit(_job(pack)))
+    known = [{data.AUDIOSET[label][0]: files for label, files in in_folds(clips, {fold}).items()} for fold in (1, 2)]
+    pack = make_pack(model, known[0], known[1], folder / "pack")
+    with device(folder / "night", model, MODEL, data.Clips(in_folds(clips, {3, 4}), in_folds(clips, {5})), data.AUDIOSET) as ctl:
+        job = ctl.watch(ctl.submit(replace(NIGHT, alpha=1.0).job_spec(pack) | {"threads": THREADS}))
     if job["state"] != "succeeded":
         raise JobFailed(f"YAMNet: the job is {job['state']}: {job['message']}")
-    return _shares(model, job["result"], _bench(description, _listed(clips), "--runs", "1"), count(local) + count(known))
-
-
-def _job(pack: Path) -> dict[str, Any]:
-    return {
-        "name": "shares",
-        "model": MODEL,
-        "settings": "defaults",
-        "global": {"pack": str(pack.resolve()), "alpha": 1.0},
-        "freeze": {"trainable_layers": 1},
-        "train": {"epochs": EPOCHS, "optimizer": {"learning_rate": 0.05}},
-        "guard": {"max_global_drop": 1.0},
-        "threads": THREADS,
-    }
+    return _shares(model, job["result"], _bench(description, _listed(clips), "--runs", "1"), count(clips))
 
 
 def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: int) -> dict[str, Any]:
@@ -172,10 +125,7 @@ def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: i
 def _tagging(folder: Path, model: Path, files: Files) -> dict[str, Any]:
     """Seconds a clip of `moilctl predict`, its worker's start and the model's loading included, and of ONNX Runtime."""
     say("tags of clips, ours and ONNX Runtime's")
-    (folder / "tagging").mkdir()
-    with Daemon(folder / "tagging" / "state") as daemon:
-        ctl = Moilctl(daemon.socket)
-        ctl.import_model(model, MODEL)
+    with device(folder / "tagging", model, MODEL, data.Clips({}, {}), {}) as ctl:
         began = time.monotonic()
         ctl.json("predict", *_listed(files))
         ours = (time.monotonic() - began) / count(files)
@@ -186,5 +136,5 @@ def _tagging(folder: Path, model: Path, files: Files) -> dict[str, Any]:
         say(f"without the peer: {error}")
         return found | {"onnx_runtime": None}
     script = ROOT / "bench" / "peers" / "sound_tagging.py"
-    peer = run([python, "-W", "ignore", script, "--model", YAMNET, "--threads", str(THREADS), *_listed(files)])
+    peer = run([python, "-W", "ignore", script, "--model", data.YAMNET, "--threads", str(THREADS), *_listed(files)])
     return found | {"onnx_runtime": json.loads(peer)}

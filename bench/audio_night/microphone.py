@@ -15,10 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from auto.cases import shortest
-from image_night.data import FOLDER, extract
 from image_night.peers import PYTHON
-from night.daemon import Daemon
-from night.moilctl import Moilctl
 from night.night import say
 from night.pretrain import Pretrained, pretrain
 from night.programs import ROOT, run
@@ -26,9 +23,10 @@ from night.results import JobFailed
 from night.samples import Files, count, files_of, link_tree
 from night.settings import Training
 
-from .sides import FOLDS, Sides, sides
+from . import data
+from .sides import Sides, sides
+from .world import device
 
-CLIPS = FOLDER / "esc10.tar"
 PAPER = {"a_on_a": 0.7012, "a_on_b": 0.5012, "b_after": 0.6022}
 MODEL = "scenes"
 NETWORK = ROOT / "config" / "models" / "resnet18-sound.json"
@@ -56,8 +54,8 @@ def microphone(folder: Path, quick: bool) -> dict[str, Any]:
     """Means over fold rotations, each with a device B of its own; `rotations` has each. Works in `folder`."""
     began = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    clips = extract(CLIPS, folder / "clips")
-    rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else FOLDS)]
+    clips = data.esc10(data.extract(data.ESC10, folder / "clips"))
+    rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else data.FOLDS)]
     means = {name: fmean(rotation[name] for rotation in rotations) for name in (*FIGURES, "night_seconds")}
     return means | {"seconds": time.monotonic() - began, "paper": PAPER, "rotations": rotations}
 
@@ -67,13 +65,8 @@ def _rotation(folder: Path, clips: Files, rotation: int) -> dict[str, Any]:
     known = sides(clips, rotation)
     say(f"another microphone, {rotation + 1}: A learns from {count(known.a_train)} clips, B from {count(known.b_train)}")
     trained = _pretrain(folder, known, rotation)
-    heard = {part: _as_b_hears(folder / part, files, rotation) for part, files in (("b-train", known.b_train), ("b-test", known.b_test))}
-    with Daemon(folder / "state") as daemon:
-        ctl = Moilctl(daemon.socket)
-        ctl.import_model(trained.model, MODEL)
-        for part, split in (("b-train", "train"), ("b-test", "val")):
-            for name, members in heard[part].items():
-                ctl.add_label(members, name, split)
+    heard = data.Clips(_as_b_hears(folder / "b-train", known.b_train, rotation), _as_b_hears(folder / "b-test", known.b_test, rotation))
+    with device(folder / "device", trained.model, MODEL, heard, {}) as ctl:
         job = ctl.watch(ctl.submit(shortest(MODEL, trained.pack)))
     if job["state"] not in ("succeeded", "rejected-by-guard"):
         raise JobFailed(f"another microphone: the job is {job['state']}: {job['message']}")

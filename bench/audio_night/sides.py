@@ -13,7 +13,7 @@ from pathlib import Path
 
 from night.samples import Files
 
-FOLDS = 5
+from .data import FOLDS, fold_of
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,6 @@ class Sides:
     a_test: Files
     b_train: Files
     b_test: Files
-
-
-def fold_of(file: Path) -> int:
-    return int(file.name.split("-")[0])
 
 
 def recording_of(file: Path) -> str:
