@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from image_night.data import extract
 from image_night.peers import PYTHON
 from night.night import say
 from night.programs import ROOT, build_dir, run
@@ -36,7 +37,7 @@ LOG_MEL_DELTAS = {"kind": "sound", "front_end": PREPROCESSING["front_end"] | {"t
 def frontend(folder: Path) -> dict[str, Any]:
     """Works in `folder`. Real-time factors are of one core: seconds of sound a second of computing."""
     folder.mkdir(parents=True, exist_ok=True)
-    clips = data.esc10(data.extract(data.ESC10, folder / "clips"))
+    clips = extract(data.ESC10, folder / "clips")
     some = {name: members[:A_CLASS] for name, members in clips.items()}
     plain, studio = _as_wav(folder / "plain", some), _as_wav(folder / "studio", some, "--studio")
     descriptions = _written(folder, {"log_mel": LOG_MEL, "log_mel_deltas": LOG_MEL_DELTAS})

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from auto.cases import shortest
+from image_night.data import extract
 from image_night.peers import PYTHON
 from night.night import say
 from night.pretrain import Pretrained, pretrain
@@ -24,7 +25,7 @@ from night.samples import Files, count, files_of, link_tree
 from night.settings import Training
 
 from . import data
-from .sides import Sides, sides
+from .sides import FOLDS, Sides, sides
 from .world import device
 
 PAPER = {"a_on_a": 0.7012, "a_on_b": 0.5012, "b_after": 0.6022}
@@ -54,8 +55,8 @@ def microphone(folder: Path, quick: bool) -> dict[str, Any]:
     """Means over fold rotations, each with a device B of its own; `rotations` has each. Works in `folder`."""
     began = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    clips = data.esc10(data.extract(data.ESC10, folder / "clips"))
-    rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else data.FOLDS)]
+    clips = extract(data.ESC10, folder / "clips")
+    rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else FOLDS)]
     means = {name: fmean(rotation[name] for rotation in rotations) for name in (*FIGURES, "night_seconds")}
     return means | {"seconds": time.monotonic() - began, "paper": PAPER, "rotations": rotations}
 

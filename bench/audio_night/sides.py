@@ -13,7 +13,7 @@ from pathlib import Path
 
 from night.samples import Files
 
-from .data import FOLDS, fold_of
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,10 @@ class Sides:
     a_test: Files
     b_train: Files
     b_test: Files
+
+
+def fold_of(file: Path) -> int:
+    return int(file.name.split("-")[0])
 
 
 def recording_of(file: Path) -> str:

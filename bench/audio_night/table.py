@@ -89,5 +89,5 @@ def frontend_text(found: dict[str, Any]) -> str:
     lines = [f"front end: {found['realtime_factor']:,.0f} times real time on one core at least, errors of {found['max_error']:.1e} at most", f"a night over YAMNet: {shares}"]
     tagging = found["tagging"]
     if tagging.get("onnx_runtime"):
-        lines.append(f"tags of a clip: ours {1000 * tagging['moilctl_seconds_a_clip']:.0f} ms; ONNX Runtime: {tagging['onnx_runtime']}")
+        lines.append(f"tags of a clip: ours {1000 * tagging['moilctl_seconds_a_clip']:.0f} ms; ONNX Runtime {1000 * tagging['onnx_runtime']['seconds_a_clip']:.0f} ms")
     return "\n".join(lines)

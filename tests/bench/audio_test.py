@@ -10,8 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from audio_night.data import FOLDS  # noqa: E402
-from audio_night.sides import halves, recording_of, sides  # noqa: E402
+from audio_night.sides import FOLDS, halves, recording_of, sides  # noqa: E402
 from night.samples import Files  # noqa: E402
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
