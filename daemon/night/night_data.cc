@@ -147,15 +147,34 @@ data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& mo
   return mix;
 }
 
+std::uint32_t NightData::count_parts(const data::MixedSample& sample,
+                                     const data::Kind& kind) const {
+  const bool is_global = sample.ref.source == data::Source::kGlobal;
+  if (is_global && origins_.global_samples == nullptr) return sample.parts;
+  return parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
+                  sample.ref.index);
+}
+
 void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
   if (!kind.has_parts()) return;
-  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation}) {
-    for (data::MixedSample& sample : *list) {
-      const bool is_global = sample.ref.source == data::Source::kGlobal;
-      if (is_global && origins_.global_samples == nullptr) continue;
-      sample.parts = parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
-                              sample.ref.index);
-    }
+  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
+    for (data::MixedSample& sample : *list) sample.parts = count_parts(sample, kind);
+}
+
+void NightData::guess_parts(data::Mix& mix, const data::Kind& kind) const {
+  if (!kind.has_parts()) return;
+  constexpr std::size_t kLookedAt = 8;  // of each side
+  for (const data::Source source : {data::Source::kGlobal, data::Source::kLocal}) {
+    std::vector<data::MixedSample*> side;
+    for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
+      for (data::MixedSample& sample : *list)
+        if (sample.ref.source == source) side.push_back(&sample);
+    const std::size_t looked_at = std::min(side.size(), kLookedAt);
+    std::uint64_t parts = 0;
+    for (std::size_t i = 0; i < looked_at; ++i)
+      parts += count_parts(*side[i * side.size() / looked_at], kind);
+    for (data::MixedSample* sample : side)
+      sample->parts = static_cast<std::uint32_t>((parts + looked_at / 2) / looked_at);
   }
 }
 

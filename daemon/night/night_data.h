@@ -47,6 +47,8 @@ class NightData {
   // How many parts each sample of the mix has; one that cannot be read has 1. Reads every sample's
   // file where the kind's samples may have several.
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
+  // The same without reading more than a few: all get the mean of these, on each side.
+  void guess_parts(data::Mix& mix, const data::Kind& kind) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
   void check_features(const Backbone& backbone, const Freeze& freeze) const;
 
@@ -67,6 +69,7 @@ class NightData {
   void open_local();
   void choose(const Choice& choice);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
+  std::uint32_t count_parts(const data::MixedSample& sample, const data::Kind& kind) const;
 
   struct Readers;
   std::unique_ptr<Readers> readers_;

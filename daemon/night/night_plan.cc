@@ -32,6 +32,7 @@ class JobPlan {
                                               std::string(base_.kind->name()) +
                                               "\" have no views but the plain one; set it to 1");
     mix_ = data_.draw_mix(spec_, base_);
+    data_.guess_parts(mix_, *base_.kind);
     begin_as_the_night_would();
     if (const auto why = not_measurable(spec_.guard, counted(mix_, *base_.task)))
       throw field_error(why->pointer, why->message);

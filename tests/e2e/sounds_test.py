@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import io
+import json
 import math
 import os
 import random
@@ -128,12 +129,17 @@ class SoundsTest(unittest.TestCase):
     def test_a_night_learns_a_third_sound_and_survives_kills(self) -> None:
         self.ctl.add_label(self.beeps[:12], "beep", "train")
         self.ctl.add_label(self.beeps[12:], "beep", "val")
+        (self.folder / "job.json").write_text(json.dumps(self.spec()))
+        planned = self.ctl.json("plan", self.folder / "job.json")["maps"]
         ended = self.ctl.wait(self.ctl.submit(self.spec()))
         self.assertEqual(ended["state"], "succeeded", ended["message"])
         result = ended["result"]
         for figure in ("global_before", "global_after", "local_after"):
             self.assertGreater(result[figure], 0.9, figure)
-        self.assertGreater(result["details"]["cache"]["computed"], len(self.beeps))
+        cache = result["details"]["cache"]
+        self.assertGreater(cache["computed"], len(self.beeps))
+        self.assertEqual(cache["maps"]["split"], planned["split"])
+        self.assertAlmostEqual(cache["maps"]["bytes"] / planned["bytes"], 1, delta=0.3, msg="guessed from a few recordings")
         answers = self.ctl.json("predict", self.beeps[-1], self.folder / "global" / "hum" / "03.wav")["predictions"]
         self.assertEqual([answer["top"][0]["label"] for answer in answers], ["beep", "hum"])
         page = self.ctl.text("report", str(ended["id"]), "--html", "-")
