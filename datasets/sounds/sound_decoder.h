@@ -28,6 +28,7 @@ class SoundDecoder {
   [[nodiscard]] int container() const { return info_.format & SF_FORMAT_TYPEMASK; }
   [[nodiscard]] int coding() const { return info_.format & SF_FORMAT_SUBMASK; }
   [[nodiscard]] bool is_wav() const;
+  [[nodiscard]] bool is_ogg() const { return container() == SF_FORMAT_OGG; }
   // As the head tells it, which may be more than a file that is cut off holds.
   [[nodiscard]] std::int64_t told_frames() const { return info_.frames; }
   [[nodiscard]] SNDFILE* file() const { return file_.get(); }

@@ -73,6 +73,22 @@ TEST(SoundFile, OfACutFileWhatIsThereCounts) {
   }
 }
 
+// Its last page tells how long an Ogg file is, wherever pages end.
+TEST(SoundFile, OggFilesTellTheirLength) {
+  const auto whole = tone(16000, 440, 20);
+  for (const SoundFormat format : testing::kSoundFormats) {
+    const auto bytes = encode_sound(format, 16000, 1, whole);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!text.starts_with("OggS")) continue;
+    SCOPED_TRACE(static_cast<int>(format));
+    for (std::size_t end = text.size(); end > text.size() / 2; end = text.rfind("OggS", end - 1)) {
+      SoundFile file({bytes.data(), end}, "pages");
+      const std::int64_t told = file.samples();
+      EXPECT_EQ(static_cast<std::int64_t>(all_of(file).size()), told) << end;
+    }
+  }
+}
+
 TEST(SoundFile, RefusesWhatHoldsNoSound) {
   const auto refused = [](std::vector<std::uint8_t> bytes, const std::string& why) {
     expect_error(ErrorCode::kBadData, {"bad.wav: ", why},
