@@ -198,8 +198,7 @@ void write_rest(const std::filesystem::path& folder, const Model& model) {
   write_model(folder / "model.json", model.description);
   write_file_atomic(folder / "labels.json", nlohmann::json(model.labels).dump(1) + "\n");
   write_file_atomic(folder / "preprocessing.json", model.kind->to_json().dump(1) + "\n");
-  if (model.task->name() != "classify")
-    write_file_atomic(folder / "task.json", model.task->to_json().dump(1) + "\n");
+  if (model.task->name() != "classify") write_task(folder, *model.task);
   if (model.calibration) write_calibration(folder, *model.calibration);
   if (!model.imprinted.empty())
     write_file_atomic(folder / "imprinted.json", nlohmann::json(model.imprinted).dump(1) + "\n");
@@ -207,6 +206,10 @@ void write_rest(const std::filesystem::path& folder, const Model& model) {
 }
 
 }  // namespace
+
+void write_task(const std::filesystem::path& folder, const Task& task) {
+  write_file_atomic(folder / "task.json", task.to_json().dump(1) + "\n");
+}
 
 void write_calibration(const std::filesystem::path& folder, const Calibration& calibration) {
   write_file_atomic(folder / "calibration.json", to_json(calibration).dump(1) + "\n");

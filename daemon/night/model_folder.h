@@ -67,6 +67,7 @@ void write_model_folder(const std::filesystem::path& folder, const StoredModel& 
                         const std::function<NamedTensor(const std::string& weight)>& read);
 
 // Beside what a model's folder has already; durable.
+void write_task(const std::filesystem::path& folder, const Task& task);
 void write_calibration(const std::filesystem::path& folder, const Calibration& calibration);
 
 // Of the weights, in memory.

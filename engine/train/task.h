@@ -5,8 +5,8 @@
 // part of the model's folder ({"task": "tag", ...}). Whoever trains, judges or asks a model asks
 // its task and knows nothing else of what outputs mean. docs/tasks.md says how to add one.
 //
-// A Task is immutable and may be asked from any thread; so are its Targets. A Scorer is one
-// thread's.
+// A Task is immutable and may be asked from any thread; so are its Targets. A Scorer and a
+// TaskFitting are one thread's.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +62,19 @@ class Scorer {
   [[nodiscard]] virtual std::optional<double> quality() const { return std::nullopt; }
 };
 
+class Task;
+
+// Chooses what of a task follows from what a trained model says, as thresholds do, by samples that
+// it was trained on.
+class TaskFitting {
+ public:
+  virtual ~TaskFitting() = default;
+  // As Scorer::add().
+  virtual void add(std::span<const float> output, std::span<const float> target) = 0;
+  // The task with what was chosen.
+  [[nodiscard]] virtual std::shared_ptr<const Task> result() const = 0;
+};
+
 // What the functions below have to know of a model's output.
 struct OutputForm {
   bool probabilities = false;  // it is made of them already, in training it is not
@@ -105,6 +118,11 @@ class Task {
   // Whether a label's score needs samples without the label beside those with it.
   [[nodiscard]] virtual bool compares_samples() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Scorer> scorer(OutputForm form) const = 0;
+
+  // Null where there is nothing to choose.
+  [[nodiscard]] virtual std::unique_ptr<TaskFitting> fitting(OutputForm /*form*/) const {
+    return nullptr;
+  }
 };
 
 using TaskPtr = std::shared_ptr<const Task>;

@@ -2,6 +2,7 @@
 
 #include "daemon/night/anchor.h"
 #include "daemon/night/answers.h"
+#include "daemon/night/fitted_task.h"
 
 namespace moil::night {
 
@@ -28,11 +29,13 @@ void JudgeStage::run() {
   const Task& task = *night_.base.task;
   before_ = judge({model_.base_head, weights_of(night_.base), task}, night_.mix, reader_, kernels);
   night_.progress(Stage::kJudge, 1, 2);
-  after_ = judge({model_.head, weights_of(model_.bundle), task}, night_.mix, reader_, kernels);
+  const WeightsOfPart weights = weights_of(model_.bundle);
+  const TaskPtr fitted = fitted_task({model_.head, weights, task}, night_.mix, reader_, kernels);
+  after_ = judge({model_.head, weights, fitted ? *fitted : task}, night_.mix, reader_, kernels);
   night_.progress(Stage::kJudge, 2, 2);
-  if (after_.calibration)
-    write_calibration(night_.layout.incoming(night_.spec.model, night_.file.version),
-                      *after_.calibration);
+  const auto incoming = night_.layout.incoming(night_.spec.model, night_.file.version);
+  if (fitted) write_task(incoming, *fitted);
+  if (after_.calibration) write_calibration(incoming, *after_.calibration);
   const AccuracyRecord record = accuracies();
   if (const auto before = before_.headline_global()) record.keep(night_.file.base_version, *before);
   if (const auto after = after_.headline_global()) record.keep(night_.file.version, *after);

@@ -18,7 +18,7 @@ class JudgeStage {
   // The anchor is known from the night that made it, as a rule, or from one that began with it;
   // else it is judged, before training takes its memory.
   void look_at_anchor();
-  // When the new version is written; adds its calibration.
+  // When the new version is written; adds its calibration, and what its task chooses.
   void run();
 
   // As far as it is known by now.

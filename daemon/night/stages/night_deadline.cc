@@ -12,10 +12,12 @@ std::int64_t count(const std::vector<data::MixedSample>& samples) {
   return static_cast<std::int64_t>(samples.size());
 }
 
-// Of the models before and after the night.
+// Of the models before and after the night, and of what the task chooses by training samples.
 double judging_seconds(const NightContext& night, const NightModel& model,
                        const TimingProfile& profile) {
-  return 2 * static_cast<double>(night.held_out()) * profile.forward /
+  const bool fits = night.base.task->fitting({}) != nullptr;
+  const std::size_t samples = 2 * night.held_out() + (fits ? night.mix.train.size() : 0);
+  return static_cast<double>(samples) * profile.forward /
          static_cast<double>(micro_batch_of(model.trainer->config()));
 }
 

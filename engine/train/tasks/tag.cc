@@ -11,8 +11,6 @@
 namespace moil {
 namespace {
 
-constexpr double kUsualThreshold = 0.5;
-
 float probability(float output, OutputForm form) {
   return form.probabilities ? output : 1 / (1 + std::exp(-output));
 }
@@ -42,16 +40,10 @@ class TagTargets final : public Targets {
   std::vector<float> lacking_;  // of a sample without labels
 };
 
-using Thresholds = std::map<std::uint32_t, double>;
-
-double threshold_of(const Thresholds& thresholds, std::size_t label) {
-  const auto own = thresholds.find(static_cast<std::uint32_t>(label));
-  return own == thresholds.end() ? kUsualThreshold : own->second;
-}
-
 class TagScorer final : public Scorer {
  public:
-  TagScorer(const Thresholds& thresholds, OutputForm form) : thresholds_(thresholds), form_(form) {}
+  TagScorer(const TagThresholds& thresholds, OutputForm form)
+      : thresholds_(thresholds), form_(form) {}
 
   void add(std::span<const float> output, std::span<const float> target) override {
     labels_ = output.size();
@@ -92,10 +84,33 @@ class TagScorer final : public Scorer {
     return mean.value();
   }
 
-  const Thresholds thresholds_;
+  const TagThresholds thresholds_;
   const OutputForm form_;
   std::size_t labels_ = 0;
   std::vector<float> probabilities_, targets_;
+};
+
+class TagFitting final : public TaskFitting {
+ public:
+  TagFitting(TagDescription description, OutputForm form)
+      : description_(std::move(description)), form_(form) {}
+
+  void add(std::span<const float> output, std::span<const float> target) override {
+    probabilities_.clear();
+    for (const float x : output) probabilities_.push_back(probability(x, form_));
+    choice_.add(probabilities_, target);
+  }
+  TaskPtr result() const override {
+    TagDescription fitted = description_;
+    fitted.thresholds = choice_.result(description_.thresholds);
+    return tag_task(std::move(fitted));
+  }
+
+ private:
+  const TagDescription description_;
+  const OutputForm form_;
+  std::vector<float> probabilities_;
+  ThresholdChoice choice_;
 };
 
 class Tag final : public Task {
@@ -106,7 +121,7 @@ class Tag final : public Task {
   nlohmann::json to_json() const override {
     nlohmann::json json = {{"task", "tag"}};
     if (!description_.unnamed_is_unknown) json["unnamed"] = "absent";
-    const Thresholds& own = description_.thresholds;
+    const TagThresholds& own = description_.thresholds;
     for (std::size_t label = 0; !own.empty() && label <= own.rbegin()->first; ++label)
       json["thresholds"].push_back(threshold_of(own, label));
     return json;
@@ -148,6 +163,9 @@ class Tag final : public Task {
   std::unique_ptr<Scorer> scorer(OutputForm form) const override {
     return std::make_unique<TagScorer>(description_.thresholds, form);
   }
+  std::unique_ptr<TaskFitting> fitting(OutputForm form) const override {
+    return std::make_unique<TagFitting>(description_, form);
+  }
 
  private:
   const TagDescription description_;
@@ -160,6 +178,8 @@ class Tag final : public Task {
 }  // namespace
 
 TaskPtr tag_task(TagDescription description) {
+  std::erase_if(description.thresholds,
+                [](const auto& own) { return own.second == kUsualThreshold; });
   return std::make_shared<Tag>(std::move(description));
 }
 
@@ -176,7 +196,7 @@ TaskPtr read_tag(const nlohmann::json& json) {
     const nlohmann::json& threshold = thresholds[label];
     if (!threshold.is_number() || threshold < 0 || threshold > 1)
       fail("a threshold is a number from 0 to 1, not " + threshold.dump());
-    if (threshold != kUsualThreshold) description.thresholds[label] = threshold;
+    description.thresholds[label] = threshold;
   }
   return tag_task(std::move(description));
 }

@@ -5,9 +5,8 @@
 // average precision, and F1 at each label's threshold. Soft targets are the model's probabilities.
 #pragma once
 
-#include <map>
-
 #include "engine/train/task.h"
+#include "engine/train/tasks/tag_thresholds.h"
 
 namespace moil {
 
@@ -15,8 +14,7 @@ struct TagDescription {
   // A label that no sample of an origin has was never looked for there: those samples may have it,
   // and are no examples of what lacks it. Else they are.
   bool unnamed_is_unknown = true;
-  // Of probabilities; 0.5 for a label that is not named. By the label's number.
-  std::map<std::uint32_t, double> thresholds = {};
+  TagThresholds thresholds = {};  // of probabilities; those of 0.5 may be left out
 };
 
 [[nodiscard]] TaskPtr tag_task(TagDescription description = {});

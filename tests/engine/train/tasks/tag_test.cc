@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "tests/engine/graph/models.h"
@@ -48,6 +49,22 @@ TEST(Tag, SaysWhatIsAboveItsThreshold) {
   EXPECT_THAT(answer, ElementsAre(FloatNear(0.525F, 1e-3F), FloatNear(0.525F, 1e-3F),
                                   FloatNear(0.119F, 1e-3F)));
   EXPECT_THAT(task->said(answer, {.probabilities = true}), ElementsAre(0, 2));
+}
+
+TEST(Tag, ChoosesThresholdsBySamples) {
+  const TaskPtr task = tag_task({.unnamed_is_unknown = false, .thresholds = {{1, 0.9}}});
+  const auto fitting = task->fitting({});
+  for (int i = 0; i < 100; ++i) {
+    fitting->add(Row{-2.1F, 5, 1}, Row{1, 1, NAN});
+    fitting->add(Row{-4, 5, 1}, Row{0, 1, NAN});
+  }
+  const TaskPtr fitted = fitting->result();
+  EXPECT_THAT(task->said(Row{-2.1F, 2, 1}, {}), ElementsAre(2));
+  EXPECT_THAT(fitted->said(Row{-2.1F, 2, 1}, {}), ElementsAre(0, 2)) << "label 1 keeps its own";
+  const auto json = fitted->to_json();
+  EXPECT_EQ(json["unnamed"], "absent");
+  EXPECT_EQ(json["thresholds"][1], 0.9);
+  EXPECT_EQ(task_from_json(json)->to_json(), json);
 }
 
 TEST(Tag, ScoresByHand) {
