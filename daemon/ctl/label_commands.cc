@@ -169,6 +169,11 @@ struct MapOptions {
   std::vector<std::string> global;
 };
 
+// A name with a comma in it among others.
+std::string in_a_list(const std::string& name) {
+  return name.find(',') == std::string::npos ? name : "\"" + name + "\"";
+}
+
 int map(Session& session, const MapOptions& options) {
   if (options.suggest) return show_meanings(session, options.model);
   if (!options.label.empty()) {
@@ -177,7 +182,11 @@ int map(Session& session, const MapOptions& options) {
   const Json reply = session.list("label.map", Json::object(), "map");
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"LOCAL LABEL", "GLOBAL LABELS"}};
-  for (const auto& [label, global] : reply["map"].items()) rows.push_back({label, joined(global)});
+  for (const auto& [label, global] : reply["map"].items()) {
+    Json names = Json::array();
+    for (const Json& name : global) names.push_back(in_a_list(cell(name)));
+    rows.push_back({label, joined(names)});
+  }
   session.console.table(rows);
   return EX_OK;
 }

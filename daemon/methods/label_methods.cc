@@ -2,9 +2,11 @@
 // thread; what rm and forget leave elsewhere is the loop's (service/forgetting.h).
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 
 #include "base/file.h"
+#include "daemon/json/nearest.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
@@ -436,8 +438,32 @@ const Fields<MapParams>& fields_of(const MapParams*) {
   return table;
 }
 
-Json map(LabelStore& store, const Call& call) {
-  const auto params = read_fields<MapParams>(call.params, "the parameters of label.map");
+// What a label may be mapped to: labels of a model. None where there is no model yet.
+std::vector<std::string> labels_of(const StateLayout& layout,
+                                   const std::vector<ModelVersion>& versions) {
+  std::vector<std::string> labels;
+  for (const ModelVersion& version : versions)
+    for (std::string& name : classes_of(layout, version)) labels.push_back(std::move(name));
+  return labels;
+}
+
+void check_known(const std::vector<std::string>& global, const std::vector<std::string>& known) {
+  if (known.empty()) return;
+  std::set<std::string> names;
+  for (const std::string& name : known) names.insert(data::normal(name));
+  FieldErrors errors;
+  for (std::size_t i = 0; i < global.size(); ++i) {
+    if (names.contains(data::normal(global[i]))) continue;
+    const std::string near = nearest(global[i], known);
+    errors.push_back({"/global/" + std::to_string(i),
+                      "no model has a label \"" + global[i] + "\"" +
+                          (near.empty() ? "; \"moilctl label map --suggest\" proposes some"
+                                        : "; did you mean \"" + near + "\"?")});
+  }
+  if (!errors.empty()) throw ValidationError("the parameters of label.map", std::move(errors));
+}
+
+Json map(LabelStore& store, const MapParams& params) {
   if (params.label) store.set_reconciliation(*params.label, params.global);
   Page page(std::numeric_limits<std::size_t>::max());
   const auto whole = store.reconciliation();
@@ -449,6 +475,16 @@ Json map(LabelStore& store, const Call& call) {
   for (const Json& entry : reply["map"]) map[entry[0].get<std::string>()] = entry[1];
   reply["map"] = std::move(map);
   return reply;
+}
+
+void map(Service& service, const Call& call, const Responder& responder) {
+  const auto params = read_fields<MapParams>(call.params, "the parameters of label.map");
+  answer_in_background(service.background, responder,
+                       [&service, params, versions = service.models.list()] {
+                         if (!params.global.empty())
+                           check_known(params.global, labels_of(service.layout, versions));
+                         return map(service.labels, params);
+                       });
 }
 
 }  // namespace
@@ -474,8 +510,9 @@ MethodTable label_methods(Service& s) {
        [&store](Call& call) { return samples(store, call); }, nullptr},
       {"label.content", "0.2", Role::kRead, "what a sample's file holds", where,
        [&store](Call& call) { return content(store, call); }, nullptr},
-      {"label.map", "0.1", Role::kLabel, "which global labels a local label stands for", where,
-       [&store](Call& call) { return map(store, call); }, nullptr},
+      {"label.map", "0.1", Role::kLabel, "which global labels a local label stands for",
+       Method::Where::kDeferred, nullptr,
+       [&s](Call& call, const Responder& responder) { map(s, call, responder); }},
   };
 }
 

@@ -207,6 +207,22 @@ TEST_F(Labels, Map) {
   EXPECT_TRUE(call("label.map", {{"label", "tabby"}, {"global", Json::array()}})["map"].empty());
 }
 
+TEST_F(Labels, AreMappedToLabelsThatAModelHas) {
+  import_model(server_);
+  std::ofstream(folder_ / "state/models/digits/1/labels.json")
+      << R"(["Dog", "Domestic animals, pets"])";
+  const Json good{{"label", "rex"}, {"global", {"Dog", "Domestic animals, pets"}}};
+  EXPECT_EQ(call("label.map", good)["map"]["rex"].size(), 2U);
+  const Json bad{{"label", "rex"}, {"global", {"Dog", "Domestic animal, pets", "zebra"}}};
+  const Json errors = ask(server_.socket(), "label.map", bad)["error"]["data"]["errors"];
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0]["pointer"], "/global/1");
+  EXPECT_THAT(errors[0]["message"], testing::HasSubstr("mean \"Domestic animals, pets\"?"));
+  EXPECT_THAT(errors[1]["message"], testing::HasSubstr("--suggest"));
+  EXPECT_EQ(call("label.map", Json::object())["map"]["rex"].size(), 2U) << "nothing of it is taken";
+  EXPECT_TRUE(call("label.map", {{"label", "rex"}})["map"].empty());
+}
+
 TEST_F(Labels, UnlabelledSamplesGetALabelSeveralAtOnce) {
   std::vector<std::string> digests;
   for (const char* content : {"one", "two", "three"})

@@ -167,8 +167,9 @@ class JobsTest(TroubleTest):
     def test_labels_that_nobody_knows_are_refused(self) -> None:
         said = self.refused_job(local={"labels": ["9", "nine"]})
         self.assertIn("moilctl: /local/labels/1: ", said)
-        self.ctl.text("label", "map", "9", "ninety")
-        self.assertIn("'ninety'", self.refused_job())
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.text("label", "map", "9", "7", "ninety")
+        self.assertIn("/global/1: no model has a label \"ninety\"", caught.exception.stderr)
 
     def test_training_that_diverges_ends_the_job_with_the_step(self) -> None:
         spec = world.spec(ROW)
