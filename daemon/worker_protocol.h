@@ -6,7 +6,7 @@
 //   moil-worker import --reply DESCRIPTOR --source FOLDER --model NAME --version N
 //                      --state-dir STATE [--file NAME=DESCRIPTOR ...]
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
-//                       [--image DESCRIPTOR ...]
+//                       [--image DESCRIPTOR ...] [--timeline]
 //   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME
 //                   --from=SECONDS --to=SECONDS

@@ -2,6 +2,9 @@
 #include <sysexits.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
 
 #include "daemon/ctl/command.h"
 
@@ -15,6 +18,7 @@ struct PredictOptions {
   std::vector<std::string> files;
   std::string model;
   int top = 5;
+  bool timeline = false;
 };
 
 Json predict_some(Session& session, const PredictOptions& options,
@@ -28,33 +32,110 @@ Json predict_some(Session& session, const PredictOptions& options,
     descriptors.push_back(open.back().get());
   }
   Json params{{"images", std::move(images)}, {"top", options.top}};
+  if (options.timeline) params["timeline"] = true;
   if (!options.model.empty()) params["model"] = options.model;
   Json reply = session.call("model.predict", params, descriptors);
   for (std::size_t i = 0; i < files.size(); ++i) reply["predictions"][i]["file"] = files[i];
   return reply;
 }
 
-void print_table(Console& console, const Json& predictions) {
-  const bool are_numbers = std::ranges::any_of(
-      predictions, [](const Json& sample) { return sample.contains("values"); });
-  std::vector<std::vector<std::string>> rows{
-      {"FILE", are_numbers ? "NUMBER" : "LABEL", are_numbers ? "VALUE" : "PROBABILITY"}};
-  for (const Json& image : predictions) {
-    std::string file = cell(image["file"]);
-    for (const Json& found : image.value("values", Json::array())) {
-      rows.push_back({file, cell(found["name"]), formatted(found["value"], "%.6g")});
-      file.clear();
-    }
-    if (image.value("not_sure", false)) {
-      rows.push_back({file, "not sure; perhaps", ""});
-      file.clear();
-    }
-    for (const Json& found : image.value("top", Json::array())) {
-      rows.push_back({file, cell(found["label"]), percent(found["probability"])});
-      file.clear();
+// What a sample has in a table: its file's name before the first of its rows.
+class Sample {
+ public:
+  Sample(Rows& rows, const Json& prediction) : rows_(rows), file_(cell(prediction["file"])) {}
+
+  void add(std::vector<std::string> cells) {
+    cells.insert(cells.begin(), std::exchange(file_, ""));
+    rows_.push_back(std::move(cells));
+  }
+
+ private:
+  Rows& rows_;
+  std::string file_;
+};
+
+bool any_has(const Json& predictions, const char* member) {
+  return std::ranges::any_of(predictions,
+                             [&](const Json& sample) { return sample.contains(member); });
+}
+
+Json list_of(const Json& prediction, const char* member) {
+  return prediction.value(member, Json::array());
+}
+
+Rows numbers_table(const Json& predictions) {
+  Rows rows{{"FILE", "NUMBER", "VALUE"}};
+  for (const Json& prediction : predictions) {
+    Sample sample(rows, prediction);
+    for (const Json& found : list_of(prediction, "values"))
+      sample.add({cell(found["name"]), formatted(found["value"], "%.6g")});
+  }
+  return rows;
+}
+
+Rows classes_table(const Json& predictions) {
+  Rows rows{{"FILE", "LABEL", "PROBABILITY"}};
+  for (const Json& prediction : predictions) {
+    Sample sample(rows, prediction);
+    if (prediction.value("not_sure", false)) sample.add({"not sure; perhaps", ""});
+    for (const Json& found : list_of(prediction, "top"))
+      sample.add({cell(found["label"]), percent(found["probability"])});
+  }
+  return rows;
+}
+
+// All tags that are said; of the others the likeliest, as many as were asked for in all.
+Rows tags_table(const Json& predictions, std::size_t top) {
+  Rows rows{{"FILE", "TAG", "PROBABILITY", "SAID"}};
+  for (const Json& prediction : predictions) {
+    Sample sample(rows, prediction);
+    const Json said = list_of(prediction, "said");
+    for (const Json& found : said)
+      sample.add({cell(found["label"]), percent(found["probability"]), "yes"});
+    std::size_t shown = said.size();
+    for (const Json& found : list_of(prediction, "top")) {
+      const bool is_said = std::ranges::find(said, found) != said.end();
+      if (!is_said && shown++ < top)
+        sample.add({cell(found["label"]), percent(found["probability"]), ""});
     }
   }
-  if (rows.size() > 1) console.table(rows);
+  return rows;
+}
+
+// 83.44 -> "1:23.4".
+std::string place_text(const Json& place, const std::string& unit) {
+  if (unit != "seconds") return formatted(place, "%.0f");
+  const std::int64_t tenths = std::llround(place.get<double>() * 10);
+  char text[48];
+  std::snprintf(text, sizeof text, "%lld:%02d.%d", static_cast<long long>(tenths / 600),
+                static_cast<int>(tenths / 10 % 60), static_cast<int>(tenths % 10));
+  return text;
+}
+
+Rows timeline_table(Console& console, const Json& predictions) {
+  Rows rows{{"FILE", "FROM", "TO", "LABEL", "PROBABILITY"}};
+  for (const Json& prediction : predictions) {
+    if (!prediction.contains("timeline")) continue;
+    Sample sample(rows, prediction);
+    const Json& timeline = prediction["timeline"];
+    const std::string unit = timeline["unit"];
+    for (const Json& heard : timeline["intervals"])
+      sample.add({place_text(heard["from"], unit), place_text(heard["to"], unit),
+                  cell(heard["label"]), percent(heard["probability"])});
+    if (timeline["intervals"].empty()) sample.add({"", "", "nothing", ""});
+    if (timeline["more"] != 0)
+      console.note(cell(prediction["file"]) + ": " + cell(timeline["more"]) +
+                   " more intervals are not shown");
+  }
+  return rows;
+}
+
+Rows table_of(const PredictOptions& options, Console& console, const Json& predictions) {
+  if (options.timeline) return timeline_table(console, predictions);
+  if (any_has(predictions, "values")) return numbers_table(predictions);
+  if (any_has(predictions, "said"))
+    return tags_table(predictions, static_cast<std::size_t>(options.top));
+  return classes_table(predictions);
 }
 
 int predict(Session& session, const PredictOptions& options) {
@@ -74,7 +155,10 @@ int predict(Session& session, const PredictOptions& options) {
     failed = true;
     session.console.note(cell(image["file"]) + ": " + cell(image["error"]["message"]));
   }
-  if (!session.printed_json(all)) print_table(session.console, all["predictions"]);
+  if (!session.printed_json(all)) {
+    const Rows rows = table_of(options, session.console, all["predictions"]);
+    if (rows.size() > 1) session.console.table(rows);
+  }
   return failed ? EX_DATAERR : EX_OK;
 }
 
@@ -85,12 +169,14 @@ void add_predict_command(CLI::App& app, Action& chosen) {
   CLI::App* command = add_command(&app, "predict", "what the model in service says of samples",
                                   chosen, options, predict);
   command
-      ->add_option("FILE", options->files, "photos, or numbers as CSV or NPY: what the model takes")
+      ->add_option("FILE", options->files,
+                   "photos, sounds, or numbers as CSV or NPY: what the model takes")
       ->required();
   command->add_option("--model", options->model, "which model, where there are several");
   command->add_option("--top", options->top, "so many labels a file")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_flag("--timeline", options->timeline, "when labels are said in recordings");
 }
 
 }  // namespace moil::daemon::ctl

@@ -87,6 +87,7 @@ struct PredictParams {
   std::optional<std::string> model;
   std::vector<SampleParams> images;
   int top = 5;
+  bool timeline = false;
 };
 
 const Fields<PredictParams>& fields_of(const PredictParams*) {
@@ -94,6 +95,7 @@ const Fields<PredictParams>& fields_of(const PredictParams*) {
       field("model", &PredictParams::model),
       field("images", &PredictParams::images, Need::kRequired),
       field("top", &PredictParams::top, Need::kOptional, between(1, 1000)),
+      field("timeline", &PredictParams::timeline),
   };
   return table;
 }
@@ -237,7 +239,8 @@ void predict(Service& s, Call& call, const Responder& responder) {
   std::vector<int> descriptors;
   for (const SampleParams& image : params.images)
     descriptors.push_back(descriptor_of(image, kept->first, kept->second));
-  s.predictor.start(params.model.value_or(""), descriptors, params.top, responder, kept);
+  s.predictor.start(params.model.value_or(""), descriptors, {params.top, params.timeline},
+                    responder, kept);
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "base/error.h"
 #include "daemon/night/model_folder.h"
 #include "daemon/night/part_answers.h"
+#include "daemon/night/timeline.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
@@ -28,12 +30,13 @@ KernelSelector first_kernels() {
 
 class Predictor {
  public:
-  Predictor(ModelBundle bundle, std::size_t top)
+  Predictor(ModelBundle bundle, const PredictionWanted& wanted)
       : labels_(std::move(bundle.labels)),
         task_(bundle.task),
         calibration_(bundle.calibration),
         form_{answers_probabilities(bundle.description)},
-        top_(std::min(top, labels_.size())),
+        top_(std::min(wanted.top, labels_.size())),
+        tells_when_(wanted.timeline),
         kind_(bundle.kind),
         answers_(kind_->part_answer(), *task_, form_),
         sample_(kind_->floats()),
@@ -41,35 +44,70 @@ class Predictor {
         kernels_(first_kernels()),
         network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
                  kernels_) {
+    if (tells_when_) require_timeline();
     network_.allocate();
     network_.move_in(bundle.weights);
   }
 
   Json of(const ReadSample& read) {
     const std::span<const float> output = output_of(read());
-    std::vector<float> answer(output.begin(), output.end());
-    if (calibration_) temper(answer, form_, calibration_->temperature);
-    task_->answer(answer, form_);
+    const std::vector<float> answer = answer_of(output);
     if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
-    Json said = Json::array();
-    for (const std::uint32_t label : task_->said(output, form_)) said.push_back(labels_[label]);
-    Json found = {{"top", most_likely(answer)}, {"labels", std::move(said)}};
+    const std::vector<std::uint32_t> said = task_->said(output, form_);
+    Json names = Json::array();
+    for (const std::uint32_t label : said) names.push_back(labels_[label]);
+    Json found = {{"top", listed(most_likely(answer), answer)}, {"labels", std::move(names)}};
+    if (task_->compares_samples()) found["said"] = listed(by_probability(said, answer), answer);
     if (calibration_)
       found["not_sure"] = double{*std::ranges::max_element(answer)} < calibration_->not_sure_below;
+    if (timeline_) found["timeline"] = told(*timeline_);
     return found;
   }
 
  private:
+  void require_timeline() const {
+    if (!task_->outputs_are_labels())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the model tells numbers; a timeline is of labels, and of a model that has some");
+    if (!kind_->has_parts())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the model sees a sample as a whole; a timeline is of recordings, of which it "
+                  "sees one part after the other");
+  }
+
+  std::vector<float> answer_of(std::span<const float> output) const {
+    std::vector<float> answer(output.begin(), output.end());
+    if (calibration_) temper(answer, form_, calibration_->temperature);
+    task_->answer(answer, form_);
+    return answer;
+  }
+
   std::span<const float> output_of(const std::vector<std::uint8_t>& bytes) {
     const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
+    timeline_.reset();
+    if (tells_when_) timeline_.emplace(kind_->part_places(bytes, kName).value(), intervals_left_);
     maker_->load(bytes, kName);
     for (std::uint32_t part = 0; part < parts; ++part) {
       maker_->make({}, {0, part}, sample_.data());
       scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
       network_.forward();
-      answers_.add({network_.output(0), labels_.size()});
+      const std::span<const float> output(network_.output(0), labels_.size());
+      answers_.add(output);
+      if (timeline_) timeline_->add(part, task_->said(output, form_), answer_of(output));
     }
     return answers_.take();
+  }
+
+  Json told(Timeline& timeline) {
+    const auto [heard, more] = timeline.take();
+    intervals_left_ -= heard.size();
+    Json intervals = Json::array();
+    for (const Heard& h : heard)
+      intervals.push_back({{"from", h.from},
+                           {"to", h.to},
+                           {"label", labels_[h.label]},
+                           {"probability", h.probability}});
+    return {{"unit", timeline.unit()}, {"intervals", std::move(intervals)}, {"more", more}};
   }
 
   Json values(const std::vector<float>& numbers) const {
@@ -79,17 +117,28 @@ class Predictor {
     return found;
   }
 
-  Json most_likely(const std::vector<float>& chances) const {
-    std::vector<std::size_t> order(chances.size());
+  using Order = std::vector<std::uint32_t>;
+
+  Order most_likely(const std::vector<float>& chances) const {
+    Order order(chances.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),
-                      [&](std::size_t a, std::size_t b) {
-                        return chances[a] != chances[b] ? chances[a] > chances[b] : a < b;
-                      });
-    Json found = Json::array();
-    for (std::size_t i = 0; i < top_; ++i)
-      found.push_back({{"label", labels_[order[i]]}, {"probability", chances[order[i]]}});
-    return found;
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),
+        [&](auto a, auto b) { return chances[a] != chances[b] ? chances[a] > chances[b] : a < b; });
+    order.resize(top_);
+    return order;
+  }
+
+  static Order by_probability(Order labels, const std::vector<float>& chances) {
+    std::ranges::stable_sort(labels, std::ranges::greater{}, [&](auto k) { return chances[k]; });
+    return labels;
+  }
+
+  Json listed(const Order& labels, const std::vector<float>& chances) const {
+    Json list = Json::array();
+    for (const std::uint32_t label : labels)
+      list.push_back({{"label", labels_[label]}, {"probability", chances[label]}});
+    return list;
   }
 
   std::vector<std::string> labels_;
@@ -97,7 +146,12 @@ class Predictor {
   std::optional<Calibration> calibration_;
   OutputForm form_;
   std::size_t top_;
+  const bool tells_when_;
   static constexpr std::string_view kName = "the sample";
+  // Of all samples, so that a reply stays one.
+  static constexpr std::size_t kMostIntervals = 50'000;
+  std::size_t intervals_left_ = kMostIntervals;
+  std::optional<Timeline> timeline_;  // of the sample that is looked at
 
   data::KindPtr kind_;
   PartAnswers answers_;
@@ -110,8 +164,8 @@ class Predictor {
 }  // namespace
 
 Json predict(const std::filesystem::path& model_folder, const std::vector<ReadSample>& samples,
-             std::size_t top) {
-  Predictor predictor(read_model_folder(model_folder), top);
+             const PredictionWanted& wanted) {
+  Predictor predictor(read_model_folder(model_folder), wanted);
   Json predictions = Json::array();
   for (const ReadSample& sample : samples) {
     try {

@@ -185,7 +185,7 @@ void CanaryWatch::ask(const QuestionPtr& question, std::int64_t version) {
   };
   answer.error = [this, question](std::exception_ptr error) { failed(error); };
   const auto folder = s_.layout.version(question->canary.model, version);
-  s_.calls.start(s_.command.predict(folder, descriptors, 1), std::move(answer));
+  s_.calls.start(s_.command.predict(folder, descriptors, {.top = 1}), std::move(answer));
 }
 
 void CanaryWatch::answered(const QuestionPtr& question, const Json& predictions) {

@@ -25,8 +25,9 @@ ModelVersion Predictor::active(const std::string& model) const {
   return found.front();
 }
 
-void Predictor::start(const std::string& model, const std::vector<int>& descriptors, int top,
-                      const Responder& responder, const std::shared_ptr<const void>& owner) {
+void Predictor::start(const std::string& model, const std::vector<int>& descriptors,
+                      const WorkerCommand::PredictionWanted& wanted, const Responder& responder,
+                      const std::shared_ptr<const void>& owner) {
   const ModelVersion version = active(model);
   WorkerCalls::Answer answer;
   answer.result = [responder, version, owner](const Json& result) {
@@ -36,7 +37,7 @@ void Predictor::start(const std::string& model, const std::vector<int>& descript
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   const auto folder = layout_.version(version.model, version.version);
-  calls_.start(command_.predict(folder, descriptors, top), std::move(answer));
+  calls_.start(command_.predict(folder, descriptors, wanted), std::move(answer));
 }
 
 }  // namespace moil::daemon

@@ -20,8 +20,9 @@ class Predictor {
   // Answers with what the active version of `model` says (docs/protocol.md, model.predict); the
   // only model with an active version where the name is empty. descriptors: as
   // WorkerCommand::predict; `owner` holds them. kNotFound or kInvalidArgument.
-  void start(const std::string& model, const std::vector<int>& descriptors, int top,
-             const Responder& responder, const std::shared_ptr<const void>& owner);
+  void start(const std::string& model, const std::vector<int>& descriptors,
+             const WorkerCommand::PredictionWanted& wanted, const Responder& responder,
+             const std::shared_ptr<const void>& owner);
 
  private:
   ModelVersion active(const std::string& model) const;

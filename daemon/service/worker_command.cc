@@ -48,10 +48,13 @@ ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int th
 }
 
 ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,
-                                      const std::vector<int>& descriptors, int top) const {
+                                      const std::vector<int>& descriptors,
+                                      const PredictionWanted& wanted) const {
+  std::vector<std::string> further;
+  if (wanted.timeline) further.emplace_back("--timeline");
   return of_images(
-      {program_, "predict", "--model-folder", model.string(), "--top", std::to_string(top)},
-      descriptors, default_threads());
+      {program_, "predict", "--model-folder", model.string(), "--top", std::to_string(wanted.top)},
+      descriptors, default_threads(), further);
 }
 
 ProcessOptions WorkerCommand::preview(const std::vector<int>& descriptors, int size) const {
@@ -74,11 +77,13 @@ ProcessOptions WorkerCommand::cut(int recording, int piece, const std::string& n
 }
 
 ProcessOptions WorkerCommand::of_images(std::vector<std::string> arguments,
-                                        const std::vector<int>& descriptors, int threads) const {
+                                        const std::vector<int>& descriptors, int threads,
+                                        const std::vector<std::string>& further) const {
   for (const int fd : descriptors) {
     arguments.emplace_back("--image");
     arguments.push_back(std::to_string(fd));
   }
+  arguments.insert(arguments.end(), further.begin(), further.end());
   ProcessOptions process = options(std::move(arguments), threads);
   process.keep_open.insert(process.keep_open.end(), descriptors.begin(), descriptors.end());
   return process;

@@ -27,9 +27,13 @@ class WorkerCommand {
   // options: further words, "--picture", "--timing" or "--check".
   ProcessOptions plan(const std::filesystem::path& job_file, int threads,
                       const std::vector<std::string>& options) const;
+  struct PredictionWanted {
+    int top = 5;            // labels a sample
+    bool timeline = false;  // when labels are said
+  };
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
-                         int top) const;
+                         const PredictionWanted& wanted) const;
   // Of photos and sounds; descriptors as above.
   ProcessOptions preview(const std::vector<int>& descriptors, int size) const;
   // recording and piece: descriptors, open for reading and for writing; as above.
@@ -47,7 +51,7 @@ class WorkerCommand {
  private:
   ProcessOptions options(std::vector<std::string> arguments, int threads) const;
   ProcessOptions of_images(std::vector<std::string> arguments, const std::vector<int>& descriptors,
-                           int threads) const;
+                           int threads, const std::vector<std::string>& further = {}) const;
 
   WorkerConfig config_;
   StateLayout layout_;

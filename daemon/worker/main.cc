@@ -56,7 +56,7 @@ struct Arguments {
   std::size_t audit = 0, suggest = 0;  // so many; 0: none are asked for
   bool meanings = false;
   std::vector<int> images;  // descriptors
-  std::size_t top = 5;
+  moil::night::PredictionWanted prediction;
   int size = 128;
   moil::worker::Cut cut;
 };
@@ -129,8 +129,8 @@ std::vector<moil::night::ReadSample> images_of(const Arguments& arguments) {
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
   confine_to(moil::worker::needs_of_prediction(arguments.source));
   return answer(arguments, events,
-                {{"predictions",
-                  moil::night::predict(arguments.source, images_of(arguments), arguments.top)}});
+                {{"predictions", moil::night::predict(arguments.source, images_of(arguments),
+                                                      arguments.prediction)}});
 }
 
 int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {
@@ -213,7 +213,8 @@ int main(int argc, char** argv) {
   import_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
   CLI::App* predict_command = app.add_subcommand("predict", "Run a model on images");
   predict_command->add_option("--model-folder", arguments.source, "The model")->required();
-  predict_command->add_option("--top", arguments.top, "So many labels an image");
+  predict_command->add_option("--top", arguments.prediction.top, "So many labels an image");
+  predict_command->add_flag("--timeline", arguments.prediction.timeline, "When labels are said");
   predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
   CLI::App* preview_command = app.add_subcommand("preview", "Make small pictures of samples");
   preview_command->add_option("--size", arguments.size, "Pixels of the longer side")

@@ -37,6 +37,13 @@ struct PartView {
 // How the outputs of a sample's parts become one answer, element by element.
 enum class PartAnswer : std::uint8_t { kMean, kMaximum };
 
+// Where the parts of a sample lie in it: the part i from i * hop on, `length` long, none beyond
+// `end`.
+struct PartPlaces {
+  double hop = 0, length = 0, end = 0;
+  std::string_view unit;  // "seconds"
+};
+
 // Turns samples into what a network takes, one after the other. Holds its working memory between
 // calls, so that none is taken per sample once it has grown.
 class SampleMaker {
@@ -84,6 +91,11 @@ class Kind {
   [[nodiscard]] virtual std::uint32_t parts(std::span<const std::uint8_t> /*bytes*/,
                                             std::string_view /*name*/) const {
     return 1;
+  }
+  // Nothing where a sample has one part. Asked as parts() is.
+  [[nodiscard]] virtual std::optional<PartPlaces> part_places(
+      std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
+    return std::nullopt;
   }
   [[nodiscard]] virtual PartAnswer part_answer() const { return PartAnswer::kMean; }
 

@@ -98,7 +98,8 @@ class TaskTest(unittest.TestCase):
             ended = self.ctl.wait(job)
             self.assertEqual(ended["state"], "succeeded", ended["message"])
             self.assertEqual(ended["attempts"], 2 if stage else 1)
-            digests.add(weights_digest(self.daemon.state, ended))
+            task = self.daemon.state / "models" / model / str(ended["version"]) / "task.json"
+            digests.add((weights_digest(self.daemon.state, ended), task.read_text() if task.exists() else ""))
         self.assertEqual(len(digests), 1)
 
     @classmethod
@@ -201,6 +202,8 @@ class TagTest(TaskTest):
         self.assertIn("yellow", answer["labels"])
         self.assertEqual({found["label"] for found in answer["top"][:2]}, {"yellow", "cross"})
         self.assertIn("local AUC", self.ctl.text("report", "1"))
+        thresholds = json.loads((self.version("figures") / "task.json").read_text())["thresholds"]
+        self.assertTrue(any(threshold != 0.5 for threshold in thresholds), thresholds)
         self.check_export("figures", self.version("figures"), [self.crosses[0], self.discs[0]])
         self.check_kills("figures")
 
@@ -210,6 +213,61 @@ class TagTest(TaskTest):
         command = [program("moil-pretrain"), "train", "--model", model, "--task", "tag", "--data", self.folder / "global", "--out", self.folder / "none"]
         self.refused("takes logits or a sigmoid", command)
         self.assertFalse((self.folder / "none" / "model").exists())
+
+
+class MappedTagsTest(TaskTest):
+    """The device's label stands for two tags that the model knows; the other tags it never names."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.draw = random.Random(6)
+        for colour in ("red", "green", "blue"):
+            for shape, tag in (("disc", "disc, round"), ("bar", "bar")):
+                cls.write(cls.folder / "global" / f"{colour}+{tag}", colour, shape, 30)
+        layers = [*figure_layers("photo"), dense("hidden", "conv2_relu", 24), relu("hidden"), dense("tags", "hidden_relu", 2)]
+        model = write_model(cls.folder / "figures.json", {"photo": [3, SIDE, SIDE]}, layers)
+        cls.base = cls.pretrain(model, "--data", cls.folder / "global", "--task", "tag", *ADAM, "--epochs", "20")
+        (cls.base / "model" / "task.json").write_text('{"task": "tag"}')
+        cls.ctl.import_model(cls.base / "model", "figures")
+        cls.lamps = cls.write(cls.folder / "lamps", "yellow", "disc", 24)
+        cls.label(cls.lamps, "lamp")
+        cls.label(cls.write(cls.folder / "leaves", "green", "bar", 24), "green")
+
+    @classmethod
+    def write(cls, folder: Path, colour: str, shape: str, count: int) -> list[Path]:
+        folder.mkdir(parents=True)
+        files = [folder / f"{i:03}.png" for i in range(count)]
+        for file in files:
+            file.write_bytes(figure(colour, shape, cls.draw))
+        return files
+
+    def test_a_label_teaches_all_that_it_stands_for(self) -> None:
+        with self.assertRaises(ProgramError) as caught:
+            self.ctl.text("label", "map", "lamp", "red", "disk, round")
+        self.assertIn('did you mean "disc, round"?', caught.exception.stderr)
+        self.assertIn('"disc, round", red', self.ctl.text("label", "map", "lamp", "red", "disc, round"))
+        before = self.tags()
+        result = self.night("figures", train={"epochs": 40, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}})
+        self.assertEqual(json.loads((self.version("figures") / "labels.json").read_text()), ["blue", "bar", "disc, round", "green", "red"])
+        self.assertGreater(result["local_after"], 0.95)
+        self.assertGreater(result["global_after"], 0.9)
+        after = self.tags()
+        self.assertGreater(after["red"], 0.8)
+        self.assertGreater(after["disc, round"], 0.8)
+        self.assertLess(after["green"], 0.3, "other local samples are green: a lamp is not")
+        self.assertAlmostEqual(after["blue"], before["blue"], delta=0.35, msg="nobody says whether lamps are blue")
+        report = self.ctl.text("report", "1")
+        for words in ("global AUC", "local AUC", "mean_average_precision"):
+            self.assertIn(words, report)
+        table = self.ctl.text("predict", "--top", "4", self.lamps[0])
+        self.assertRegex(table, r"red +\d+\.\d% +yes\n")
+        self.assertRegex(table, r"green +\d+\.\d% *\n")
+
+    def tags(self) -> dict[str, float]:
+        """Mean probabilities of the lamps that are held out."""
+        answers = self.ctl.json("predict", *self.lamps[::3])["predictions"]
+        return {label: sum(found["probability"] for answer in answers for found in answer["top"] if found["label"] == label) / len(answers) for label in ("blue", "green", "red", "disc, round")}
 
 
 class PredictTest(TaskTest):
@@ -406,8 +464,22 @@ class RecordingsTest(TaskTest):
         answers = self.ctl.json("predict", *self.new[:5], "--model", "motor")["predictions"]
         self.assertEqual([answer["top"][0]["label"] for answer in answers].count("wild"), 5)
         self.check_export("motor", self.version("motor"), self.new[:2])
+        self.check_timeline()
         self.check_kills("motor")
         self.assertGreater(self.forgotten(), 1)
+
+    def check_timeline(self) -> None:
+        """A recording that is slow, then fast: each is told where it is."""
+        both = self.folder / "both.csv"
+        rows = [(math.sin(speed * t), math.cos(speed * t)) for speed in (0.2, 0.9) for t in range(64)]
+        both.write_text("".join(f"{x:.3f},{y:.3f}\n" for x, y in rows))
+        (answer,) = self.ctl.json("predict", "--timeline", both, "--model", "motor")["predictions"]
+        self.assertEqual((answer["timeline"]["unit"], answer["timeline"]["more"]), ("lines", 0))
+        intervals = answer["timeline"]["intervals"]
+        first, last = intervals[0], intervals[-1]
+        self.assertEqual((first["label"], first["from"], last["label"], last["to"]), ("slow", 0, "fast", 128))
+        self.assertTrue(48 <= first["to"] <= 88, intervals)
+        self.assertRegex(self.ctl.text("predict", "--timeline", both, "--model", "motor"), r"both.csv +0 +\d+ +slow +\d")
 
     def forgotten(self) -> int:
         """Feature maps of a recording that is forgotten: those of all its parts."""

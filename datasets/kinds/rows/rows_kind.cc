@@ -141,6 +141,14 @@ class RowsKind final : public Kind {
   std::uint32_t parts(std::span<const std::uint8_t> bytes, std::string_view name) const override {
     return static_cast<std::uint32_t>(windows_of(read_numbers(bytes, name), description_, name));
   }
+  std::optional<PartPlaces> part_places(std::span<const std::uint8_t> bytes,
+                                        std::string_view name) const override {
+    if (!has_parts()) return std::nullopt;
+    const auto numbers = static_cast<std::int64_t>(read_numbers(bytes, name).values.size());
+    return PartPlaces{static_cast<double>(description_.hop),
+                      static_cast<double>(description_.dims[0]),
+                      static_cast<double>(numbers / description_.dims[1]), "lines"};
+  }
   PartAnswer part_answer() const override { return description_.answer; }
   bool has_views() const override { return false; }
   // Two characters are a number at least, which takes eight bytes.

@@ -165,6 +165,14 @@ class SoundKind final : public Kind {
     SoundStream stream(bytes, name, description_.front_end.rate);
     return static_cast<std::uint32_t>(description_.front_end.patches(stream.samples()));
   }
+  std::optional<PartPlaces> part_places(std::span<const std::uint8_t> bytes,
+                                        std::string_view name) const override {
+    const FrontEndDescription& d = description_.front_end;
+    SoundStream stream(bytes, name, d.rate);
+    const auto seconds = [&](auto samples) { return static_cast<double>(samples) / d.rate; };
+    return PartPlaces{seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
+                      seconds(stream.samples()), "seconds"};
+  }
   PartAnswer part_answer() const override { return description_.answer; }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
                                            std::uint64_t file_bytes) const override {

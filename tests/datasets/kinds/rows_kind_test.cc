@@ -81,7 +81,11 @@ TEST(RowsKind, ARecordingIsSeenInWindows) {
   const std::string text = "1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n";
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   const auto first = std::span(bytes);
-  EXPECT_EQ(kind->parts(first, ""), 2U);                                    // lines 0, 1 and 3, 4
+  EXPECT_EQ(kind->parts(first, ""), 2U);  // lines 0, 1 and 3, 4
+  const auto places = kind->part_places(first, "");
+  ASSERT_TRUE(places);
+  EXPECT_EQ(std::tuple(places->hop, places->length, places->end, places->unit),
+            std::tuple(3.0, 2.0, 6.0, "lines"));
   EXPECT_EQ(kind->parts(first.first(text.find("9")), ""), 1U);              // four lines
   EXPECT_THROW((void)kind->parts(first.first(text.find("3")), ""), Error);  // one
   const auto maker = kind->maker({});

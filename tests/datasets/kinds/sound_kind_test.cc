@@ -73,6 +73,12 @@ TEST(SoundKind, PartsAreItsPatches) {
   const KindPtr kind = kind_from_json(kPlain);
   const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, sweep(5));
   EXPECT_EQ(kind->parts(bytes, "sweep"), 10U);
+  const auto places = kind->part_places(bytes, "sweep");
+  ASSERT_TRUE(places);
+  EXPECT_DOUBLE_EQ(places->hop, 0.48);
+  EXPECT_DOUBLE_EQ(places->length, 0.975);
+  EXPECT_DOUBLE_EQ(places->end, 5);
+  EXPECT_EQ(places->unit, "seconds");
   const auto maker = kind->maker({});
   maker->load(bytes, "sweep");
   const FrontEnd front_end{FrontEndDescription()};
