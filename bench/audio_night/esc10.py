@@ -48,7 +48,7 @@ class Row:
         }
 
 
-HEAD = Training(epochs=20, learning_rate=0.03, distill=1.0)
+HEAD = Training(epochs=60, learning_rate=0.1, distill=1.0)
 DEEP = Training(epochs=10, learning_rate=0.003, distill=1.0)
 ALPHA = 0.1
 NEW = 0.1  # of the local clips come before the second night

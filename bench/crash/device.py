@@ -82,11 +82,15 @@ class Device:
                 for file in members[:MOST_LABELS]:
                     self.rpc("label.add", labels=[name], split=split, samples=[{"content": encoded(file)}])
         for _ in range(2):
-            ended = self.wait(self.submit())
-            assert ended["state"] == "succeeded", ended
-            self.rpc("model.activate", model=MODEL, version=BASE)
-        self.expected = self.weights(ended)
+            self.expected = self.undisturbed()
+
+    def undisturbed(self) -> str:
+        """The weights of a night."""
+        ended = self.wait(self.submit())
+        assert ended["state"] == "succeeded", ended
+        self.rpc("model.activate", model=MODEL, version=BASE)
         self.seconds = ended["result"]["seconds"]
+        return self.weights(ended)
 
     def add_schedule(self) -> None:
         self.rpc("schedule.add", schedule={"name": SCHEDULE, "job": self.spec})

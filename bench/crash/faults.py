@@ -92,10 +92,13 @@ class Faults:
         return self._night("SQLite busy", "daemon", f"for {seconds:g} s", begin, end, most_seconds=seconds, job_first=True)
 
     def _full_cache(self) -> Fault:
-        """The map is full long before the night's feature maps are in it."""
+        """The map is full long before the night's feature maps are in it. A night of so small a cache may keep
+        those of a layer further back, and comes to the weights of another such night."""
         device = self._device
         device.restart({"cache": {"quota_bytes": SMALL_CACHE}})
+        usual, device.expected = device.expected, device.undisturbed()
         fault = self._night("LMDB map full", "worker", f"{SMALL_CACHE >> 10} KiB", lambda: None, lambda: None)
+        device.expected = usual
         device.restart({})
         return fault
 

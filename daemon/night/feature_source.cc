@@ -355,6 +355,18 @@ bool FeatureReader::survey(std::span<const Portion> portions, Unreadable& unread
   return read_some();
 }
 
+bool FeatureReader::trains_on_means() const {
+  if (kind_->part_training() != data::PartTraining::kMean) return false;
+  const auto shape = backbone_.feature_shape();
+  return !backbone_.is_identity() &&
+         std::ranges::count_if(shape, [](std::int64_t dim) { return dim > 1; }) <= 1;
+}
+
+std::int64_t FeatureSource::faces(const data::MixedSample& sample) const {
+  const std::int64_t views = reader_.views_of(sample.ref.source);
+  return reader_.trains_on_means() ? views : sample.parts * views;
+}
+
 SampleView FeatureSource::shown(std::int64_t index) const {
   const data::MixedSample& sample = samples_[static_cast<std::size_t>(index % size())];
   const std::int64_t face = index / size(), views = reader_.views_of(sample.ref.source);
@@ -366,8 +378,7 @@ void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
                                  std::span<float> target) {
   targets_.write(samples_[static_cast<std::size_t>(sample)], target);
   if (teacher_.soft == nullptr || !teacher_.soft->has(sample)) return;
-  soft_.resize(teacher_.soft->classes());
-  teacher_.soft->read(sample, shown.part, shown.view, soft_);
+  read_soft(sample, shown);
   const auto taught = static_cast<float>(teacher_.share),
              labels = static_cast<float>(1 - teacher_.share);
   for (std::size_t o = 0; o < target.size(); ++o) {
@@ -377,6 +388,34 @@ void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
     }
     target[o] *= labels;
     if (o < soft_.size()) target[o] += taught * soft_[o];
+  }
+}
+
+// Of the part that is shown, or the mean of all.
+void FeatureSource::read_soft(std::int64_t sample, const SampleView& shown) {
+  soft_.resize(teacher_.soft->classes());
+  if (!reader_.trains_on_means()) return teacher_.soft->read(sample, shown.part, shown.view, soft_);
+  soft_sum_.assign(soft_.size(), 0.0F);
+  for (std::uint32_t part = 0; part < shown.sample->parts; ++part) {
+    teacher_.soft->read(sample, part, shown.view, soft_);
+    for (std::size_t o = 0; o < soft_.size(); ++o) soft_sum_[o] += soft_[o];
+  }
+  const auto parts = static_cast<float>(shown.sample->parts);
+  for (std::size_t o = 0; o < soft_.size(); ++o) soft_[o] = soft_sum_[o] / parts;
+}
+
+// Of each of views_, the mean of its sample's parts.
+void FeatureSource::read_means(const BatchTensor& input) {
+  part_.resize(reader_.elements());
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const std::span<float> row(input.row(i), part_.size());
+    std::ranges::fill(row, 0.0F);
+    const std::uint32_t parts = views_[i].sample->parts;
+    for (SampleView one = views_[i]; one.part < parts; ++one.part) {
+      reader_.read({&one, 1}, part_.data());
+      for (std::size_t k = 0; k < row.size(); ++k) row[k] += part_[k];
+    }
+    for (float& x : row) x /= static_cast<float>(parts);
   }
 }
 
@@ -390,7 +429,10 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
     if (batch.weights.empty()) continue;
     batch.weights[i] = weights_ == nullptr ? 1 : (*weights_)[static_cast<std::size_t>(sample)];
   }
-  reader_.read(views_, batch.inputs);
+  if (reader_.trains_on_means())
+    read_means(batch.inputs[0]);
+  else
+    reader_.read(views_, batch.inputs);
 }
 
 std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samples,
@@ -399,9 +441,8 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
-    const std::int64_t faces =
-        samples_[s].parts * std::int64_t{reader_.views_of(samples_[s].ref.source)};
-    indices.push_back(sample + size() * ((epoch + sample + shown[s]++) % faces));
+    const std::int64_t face = (epoch + sample + shown[s]++) % faces(samples_[s]);
+    indices.push_back(sample + size() * face);
   }
   return indices;
 }

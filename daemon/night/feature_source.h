@@ -76,6 +76,9 @@ class FeatureReader {
   const data::Kind& kind() const { return *kind_; }
   // How many views training samples of this source have.
   int views_of(data::Source source) const;
+  // Whether training shows the mean of a sample's parts: where the kind asks for it, and a feature
+  // map is one vector, of which a mean is another.
+  bool trains_on_means() const;
   // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
   cache::FeatureKey key(const SampleView& wanted) const;
 
@@ -153,6 +156,7 @@ struct Teacher {
 
 // An index names a sample and one of its faces, a view of a part: sample + size() * face. So 0 to
 // size() - 1 are the samples' first parts as they are; training asks for those that order() tells.
+// Where it trains on means, a face is a view of all parts together.
 class FeatureSource : public BatchSource {
  public:
   // `samples`, their targets, `reader` and the teacher must outlive it.
@@ -173,6 +177,9 @@ class FeatureSource : public BatchSource {
 
  private:
   SampleView shown(std::int64_t index) const;
+  std::int64_t faces(const data::MixedSample& sample) const;
+  void read_soft(std::int64_t sample, const SampleView& shown);
+  void read_means(const BatchTensor& input);
   void write_target(std::int64_t sample, const SampleView& shown, std::span<float> target);
 
   const std::vector<data::MixedSample>& samples_;
@@ -180,7 +187,8 @@ class FeatureSource : public BatchSource {
   FeatureReader& reader_;
   Teacher teacher_;
   const std::vector<float>* weights_ = nullptr;
-  std::vector<float> soft_;  // one sample's
+  std::vector<float> soft_, soft_sum_;  // one sample's
+  std::vector<float> part_;             // a part's feature map
   std::vector<SampleView> views_;
 };
 

@@ -41,8 +41,9 @@ CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
   import->add_option("--task", a.task,
                      "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
                      "file's if left out, else classify");
-  import->add_option("--preprocessing", a.preprocessing,
-                     "JSON: what is done to an image first (docs/onnx.md)");
+  import->add_option(
+      "--preprocessing", a.preprocessing,
+      "JSON: what a sample is, and what is done to it first (docs/kinds.md, docs/onnx.md)");
   import->add_option("--input-dims", a.input_dims,
                      "Dims of one sample where the file leaves them open: 3 224 224");
   return import;

@@ -44,6 +44,10 @@ struct PartPlaces {
   std::string_view unit;  // "seconds"
 };
 
+// What of a sample training shows: one part after the other, an epoch each, or, where the trained
+// layers read a vector a part, the mean of its parts' vectors.
+enum class PartTraining : std::uint8_t { kEach, kMean };
+
 // Turns samples into what a network takes, one after the other. Holds its working memory between
 // calls, so that none is taken per sample once it has grown.
 class SampleMaker {
@@ -98,6 +102,7 @@ class Kind {
     return std::nullopt;
   }
   [[nodiscard]] virtual PartAnswer part_answer() const { return PartAnswer::kMean; }
+  [[nodiscard]] virtual PartTraining part_training() const { return PartTraining::kEach; }
 
   // Whether a sample can be seen in other views than the plain one.
   [[nodiscard]] virtual bool has_views() const { return true; }

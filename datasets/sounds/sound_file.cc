@@ -36,9 +36,9 @@ SoundFile::~SoundFile() = default;
 
 int SoundFile::rate() const { return decoder_->rate(); }
 
-// Numbers as they are lie in the file, and their header is cut to what there is; the last page of an
-// Ogg file tells where it ends, and of one that is cut off nothing is told. Anything else has to be
-// gone through: a header may tell of more than a cut file holds.
+// Numbers as they are lie in the file, and their header is cut to what there is; the last page of
+// an Ogg file tells where it ends, and of one that is cut off nothing is told. Anything else has to
+// be gone through: a header may tell of more than a cut file holds.
 bool SoundFile::tells_samples() const {
   const int coding = decoder_->coding();
   if (decoder_->is_ogg()) return decoder_->told_frames() <= kMostSoundSeconds * rate();

@@ -147,12 +147,14 @@ class SoundKind final : public Kind {
     if (description_.mean != 0) json["mean"] = description_.mean;
     if (description_.stddev != 1) json["std"] = description_.stddev;
     if (description_.answer == PartAnswer::kMaximum) json["answer"] = "maximum";
+    if (description_.training == PartTraining::kMean) json["train"] = "clips";
     return json;
   }
   // Answers of parts are joined behind the network.
   std::string fingerprint() const override {
     nlohmann::json seen = to_json();
     seen.erase("answer");
+    seen.erase("train");
     return digest_of(kArithmetic + seen.dump()).hex();
   }
   std::vector<Dims> inputs() const override {
@@ -174,6 +176,7 @@ class SoundKind final : public Kind {
                       seconds(stream.samples()), "seconds"};
   }
   PartAnswer part_answer() const override { return description_.answer; }
+  PartTraining part_training() const override { return description_.training; }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
                                            std::uint64_t file_bytes) const override {
     return 2 * file_bytes + kDecodingBytes;
@@ -208,6 +211,12 @@ SoundDescription sound_description_from_json(const nlohmann::json& json) {
     if (answer != "mean" && answer != "maximum")
       fields.fail("'answer' is \"" + answer + "\", expected \"mean\" or \"maximum\"");
     if (answer == "maximum") description.answer = PartAnswer::kMaximum;
+  }
+  if (fields.has("train")) {
+    const auto train = fields.get<std::string>("train");
+    if (train != "clips" && train != "patches")
+      fields.fail("'train' is \"" + train + "\", expected \"clips\" or \"patches\"");
+    if (train == "clips") description.training = PartTraining::kMean;
   }
   fields.finish();
   return description;

@@ -1,12 +1,14 @@
 // The kind `sound`: recordings, as WAV, FLAC, Ogg (Vorbis, Opus) or MP3 (sounds/sound_file.h), as a
 // front end shows them (sounds/front_end.h). As JSON:
 //
-//   {"kind": "sound", "front_end": {"type": "log_mel", ...}, "mean": 0, "std": 1, "answer": "mean"}
+//   {"kind": "sound", "front_end": {"type": "log_mel", ...}, "mean": 0, "std": 1, "answer": "mean",
+//    "train": "patches"}
 //
 // A sample's parts are the patches of its recording; one that is shorter than a patch is filled up
 // with silence. mean, std: of all numbers of the first channel; those of differences in time are
-// divided alone. "answer": "mean" or "maximum" of the patches' outputs. All but "front_end" have
-// these defaults.
+// divided alone. "answer": "mean" or "maximum" of the patches' outputs. "train": on "patches", or
+// on "clips", the mean of their patches' vectors, where the trained layers read such. All but
+// "front_end" have these defaults.
 //
 // A recording is decoded as its patches are asked for, from the beginning where they are not asked
 // for in order; the memory of that does not grow with its length.
@@ -25,6 +27,7 @@ struct SoundDescription {
   FrontEndDescription front_end;
   double mean = 0, stddev = 1;
   PartAnswer answer = PartAnswer::kMean;
+  PartTraining training = PartTraining::kEach;
 };
 
 // kInvalidArgument, naming the field.

@@ -363,6 +363,71 @@ TEST_F(FeatureSourceTest, ASampleThatComesAgainShowsItsNextViews) {
   EXPECT_EQ(source.order(drawn, 1), (std::vector<std::int64_t>{5, 2, 5 + n, 5 + 2 * n, 5}));
 }
 
+// Images in parts, of which each is a little brighter than the one before; trained on as one.
+class PartsAsOne : public data::Kind {
+ public:
+  explicit PartsAsOne(data::KindPtr images) : images_(std::move(images)) {}
+  std::string_view name() const override { return "parts"; }
+  nlohmann::json to_json() const override { return images_->to_json(); }
+  std::string fingerprint() const override { return images_->fingerprint(); }
+  std::vector<Dims> inputs() const override { return images_->inputs(); }
+  bool takes(std::string_view media) const override { return images_->takes(media); }
+  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t> head,
+                                           std::uint64_t bytes) const override {
+    return images_->working_bytes(head, bytes);
+  }
+  bool has_parts() const override { return true; }
+  data::PartTraining part_training() const override { return data::PartTraining::kMean; }
+  std::unique_ptr<data::SampleMaker> maker(const data::ViewRules& rules) const override {
+    class Brighter : public data::SampleMaker {
+     public:
+      Brighter(std::unique_ptr<data::SampleMaker> images, std::size_t floats)
+          : images_(std::move(images)), floats_(floats) {}
+      void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
+        images_->load(bytes, name);
+      }
+      void make(const data::Digest& content, data::PartView wanted, float* out) override {
+        images_->make(content, {wanted.view, 0}, out);
+        for (std::size_t i = 0; i < floats_; ++i) out[i] += 0.1F * static_cast<float>(wanted.part);
+      }
+      void release() override { images_->release(); }
+
+     private:
+      std::unique_ptr<data::SampleMaker> images_;
+      std::size_t floats_;
+    };
+    return std::make_unique<Brighter>(images_->maker(rules), floats());
+  }
+
+ private:
+  data::KindPtr images_;
+};
+
+TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts) {
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, std::make_shared<PartsAsOne>(bundle_.kind), net, nullptr, {}, {2});
+  ASSERT_TRUE(reader.trains_on_means());
+  for (data::MixedSample& sample : mix_.train) sample.parts = 3;
+  FeatureSource source(mix_.train, *targets_, reader);
+  const std::int64_t n = source.size();
+  const std::size_t drawn[] = {4, 4, 4};
+  EXPECT_EQ(source.order(drawn, 0), (std::vector<std::int64_t>{4, 4 + n, 4})) << "its two views";
+
+  const std::int64_t indices[] = {4, 4 + n};
+  std::vector<float> shown(2 * reader.elements()), targets(8), parts(6 * reader.elements());
+  moil::testing::read_plain(source, indices, shown, targets);
+  const data::MixedSample* sample = &mix_.train[4];
+  const SampleView every[] = {{sample, 0, 0}, {sample, 0, 1}, {sample, 0, 2},
+                              {sample, 1, 0}, {sample, 1, 1}, {sample, 1, 2}};
+  reader.read(every, parts.data());
+  const std::size_t size = reader.elements();
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const float* first = parts.data() + i / size * 3 * size + i % size;
+    EXPECT_NEAR(shown[i], (first[0] + first[size] + first[2 * size]) / 3, 1e-5) << i;
+  }
+  EXPECT_NE(parts[0], parts[size]) << "parts differ";
+}
+
 TEST_F(FeatureSourceTest, WeightsAreThoseOfTheSamples) {
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});

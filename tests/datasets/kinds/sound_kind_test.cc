@@ -59,10 +59,16 @@ TEST(SoundKind, IsReadAsItWasWritten) {
   EXPECT_EQ(again->fingerprint(), kind->fingerprint());
   EXPECT_EQ(again->part_answer(), PartAnswer::kMaximum);
   EXPECT_NE(kind->fingerprint(), kind_from_json(kPlain)->fingerprint());
+  EXPECT_EQ(again->part_training(), PartTraining::kEach);
+  other["train"] = "clips";
+  EXPECT_EQ(kind_from_json(kind_from_json(other)->to_json())->part_training(), PartTraining::kMean);
   other["answer"] = "mean";
   EXPECT_EQ(kind_from_json(other)->fingerprint(), kind->fingerprint()) << "the same patches";
-  for (const auto& [field, value] : std::map<std::string, nlohmann::json>{
-           {"answer", "median"}, {"std", 0}, {"front_end", "log_mel"}, {"colour", 1}}) {
+  for (const auto& [field, value] : std::map<std::string, nlohmann::json>{{"answer", "median"},
+                                                                          {"train", "all"},
+                                                                          {"std", 0},
+                                                                          {"front_end", "log_mel"},
+                                                                          {"colour", 1}}) {
     nlohmann::json wrong = kPlain;
     wrong[field] = value;
     expect_error(ErrorCode::kInvalidArgument, {}, [&] { (void)kind_from_json(wrong); });
