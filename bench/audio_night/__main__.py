@@ -16,6 +16,7 @@ from audio_night.esc10 import esc10_case  # noqa: E402
 from audio_night.frontend import frontend  # noqa: E402
 from audio_night.microphone import microphone  # noqa: E402
 from audio_night.speakers import speakers_case  # noqa: E402
+from audio_night.tuning import tune  # noqa: E402
 from audio_night.world import import_tagger  # noqa: E402
 from image_night.data import extract  # noqa: E402
 from night.figures import Figures  # noqa: E402
@@ -31,8 +32,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=CASES, action="append", help="this case; several times for several")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures")
     parser.add_argument("--quick", action="store_true", help="one fold, two speakers, one device B")
+    parser.add_argument("--tune", action="store_true", help="try settings for ESC-10 on its training clips")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     return parser.parse_args()
+
+
+def tune_esc10(folder: Path, file: Path | None) -> None:
+    sounds, clips = data.extract(data.FSDD, folder / "fsdd"), extract(data.ESC10, folder / "esc10")
+    found = tune(folder / "tune", import_tagger(folder), sounds, clips)
+    for judge, told in found.items():
+        print(f"fold {judge}: " + "; ".join(f"{name}: {words}" for name, words in sorted(told["best"].items())))
+    Figures(file).add("", tuning=found)
 
 
 def measure(folder: Path, cases: list[str], quick: bool, figures: Figures) -> None:
@@ -71,6 +81,9 @@ def main() -> int:
     folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-audio-"))
     folder.mkdir(exist_ok=True)
     try:
+        if options.tune:
+            tune_esc10(folder, options.json)
+            return 0
         measure(folder, options.only or list(CASES), options.quick, Figures(options.json, quick=options.quick))
     except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
         print(f"audio-night: {error}", file=sys.stderr)

@@ -74,13 +74,13 @@ def esc10_case(folder: Path, model: Path, sounds: Path, clips: Files, quick: boo
     found: dict[str, list[Run]] = {}
     for fold in [1] if quick else range(1, data.FOLDS + 1):
         parts = data.without_fold(clips, fold)
-        pack = _pack(folder / str(fold), model, parts, _speech(sounds))
+        pack = pack_for(folder / str(fold), model, parts, sounds)
         chosen = IN_ALL_FOLDS if quick or fold > 1 else IN_ALL_FOLDS + IN_ONE_FOLD
         for row in chosen:
             say(f"ESC-10, fold {fold}: {row.title}")
             found.setdefault(row.name, []).append(_run(folder / str(fold) / row.name, model, row, parts, pack))
     rows = [row for row in IN_ALL_FOLDS + IN_ONE_FOLD if row.name in found]
-    second = _second_night(folder / "second", model, data.without_fold(clips, 1), _speech(sounds))
+    second = _second_night(folder / "second", model, data.without_fold(clips, 1), sounds)
     return {"runs": [_document(row, found[row.name]) for row in rows], "second_night": second, "clip_bytes": _clip_bytes(clips)}
 
 
@@ -91,8 +91,10 @@ def _speech(sounds: Path) -> data.Clips:
     return data.Clips({data.SPEECH: [c for c in tenth if data.number_of(c) >= 10]}, {data.SPEECH: [c for c in tenth if data.number_of(c) < 10]})
 
 
-def _pack(folder: Path, model: Path, clips: data.Clips, speech: data.Clips) -> Path:
+def pack_for(folder: Path, model: Path, clips: data.Clips, sounds: Path) -> Path:
+    """D_G: speech to learn from; held out are speech and the clips that are, by AudioSet's tags."""
     folder.mkdir(parents=True)
+    speech = _speech(sounds)
     held_out = {"+".join(data.AUDIOSET[label]): files for label, files in clips.held_out.items()}
     return make_pack(model, speech.train, held_out | speech.held_out, folder / "pack")
 
@@ -115,10 +117,10 @@ def top1(ctl: Moilctl, held_out: Files) -> float:
     return sum(right) / len(right)
 
 
-def _second_night(folder: Path, model: Path, clips: data.Clips, speech: data.Clips) -> dict[str, Any]:
+def _second_night(folder: Path, model: Path, clips: data.Clips, sounds: Path) -> dict[str, Any]:
     """A night without a tenth of the local clips, and the next one with them."""
     split = hold_out_last(clips.train, NEW)
-    pack = _pack(folder, model, clips, speech)
+    pack = pack_for(folder, model, clips, sounds)
     with device(folder / "device", model, MODEL, data.Clips(split.train, clips.held_out), data.AUDIOSET) as ctl:
         say("ESC-10: the first of two nights, and the second")
         first = run_of_job(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))))
