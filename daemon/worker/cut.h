@@ -13,8 +13,9 @@ struct Cut {
   double from = 0, to = 0;  // seconds
 };
 
-// Writes the piece, of at most data::kMaxSampleBytes, and says what it is: {"rate", "channels",
-// "frames", "seconds"}. Throws as data::cut_sound(), and kIo.
+// Writes the piece, of at most data::kMaxSampleBytes, and says what it is: {"recording", "rate",
+// "channels", "frames", "seconds"}; "recording" is the digest of the whole file. Throws as
+// data::cut_sound(), and kIo.
 [[nodiscard]] daemon::Json cut(const Cut& wanted);
 
 }  // namespace moil::worker

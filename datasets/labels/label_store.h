@@ -92,6 +92,10 @@ class LabelStore {
   // one scene and on which side of the split that lies. Of a sample that is gone, or of which it is
   // known already, nothing is changed.
   void record_likenesses(std::span<const SampleLikeness> samples);
+  // The sample is a piece of a recording, and of one scene with its other pieces. `recording` is
+  // the same for them, and not like anything else. Of a sample of which it is known already nothing
+  // is changed.
+  void record_recording(const Digest& sample, const Likeness& recording);
   // The largest id of a sample; 0 where there is none.
   [[nodiscard]] std::int64_t newest_id() const;
   [[nodiscard]] StoreCounts counts() const;
@@ -154,6 +158,8 @@ class LabelStore {
   bool hold_out(std::int64_t sample, std::int64_t scene);
   bool is_trained(std::int64_t label) const;
   std::vector<SceneMember> known_likenesses() const;
+  std::map<std::int64_t, std::optional<Likeness>> join_scenes(
+      std::span<const SampleLikeness> samples);
   std::map<std::int64_t, std::optional<Likeness>> note_likenesses(
       std::span<const SampleLikeness> samples);
   std::int64_t begin_step(std::string_view kind, std::string_view name);

@@ -21,6 +21,23 @@ constexpr const char* kFirstSplit = "SELECT split FROM samples WHERE scene = ? O
 void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
+  const auto fresh = join_scenes(samples);
+  Statement use(database_, "UPDATE samples SET used = 1 WHERE id = ?");
+  for (const auto& [id, likeness] : fresh) use.bind(id).run();
+  transaction.commit();
+}
+
+// No night has used it, as record_likenesses() would say.
+void LabelStore::record_recording(const Digest& sample, const Likeness& recording) {
+  const std::lock_guard guard(mutex_);
+  Transaction transaction(database_, Transaction::Kind::kWrite);
+  const SampleLikeness piece{sample, recording};
+  (void)join_scenes({&piece, 1});
+  transaction.commit();
+}
+
+std::map<std::int64_t, std::optional<Likeness>> LabelStore::join_scenes(
+    std::span<const SampleLikeness> samples) {
   SceneBook book(known_likenesses());
   const auto fresh = note_likenesses(samples);
   for (const auto& [id, likeness] : fresh)
@@ -32,9 +49,7 @@ void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
     scenes.insert(scene);
   }
   for (const std::int64_t scene : scenes) settle_side(scene);
-  Statement use(database_, "UPDATE samples SET used = 1 WHERE id = ?");
-  for (const auto& [id, likeness] : fresh) use.bind(id).run();
-  transaction.commit();
+  return fresh;
 }
 
 std::vector<SceneMember> LabelStore::known_likenesses() const {

@@ -339,6 +339,7 @@ TEST_F(Labels, PiecesOfRecordingsAreSamples) {
   EXPECT_EQ(first["new"], true);
   EXPECT_EQ(first["name"], "3-4.75 s");
   EXPECT_EQ(first["seconds"], 1.5);  // the worker's
+  EXPECT_FALSE(first.contains("recording"));
   Json again = params("the same walk", "knock");
   again["name"] = "walk.ogg";
   EXPECT_EQ(call("label.cut", again)["new"], false);

@@ -345,7 +345,11 @@ int cut(int argc, char** argv) {
   }
   if (!write_all(std::stoi(given.at("--piece")), std::string_view("RIFF\4\0\0\0WAVE", 12)))
     return kExitSoftware;
-  return answer(given, {{"rate", 16000}, {"channels", 1}, {"frames", 24000}, {"seconds", 1.5}});
+  return answer(given, {{"recording", std::string(32, 'a')},
+                        {"rate", 16000},
+                        {"channels", 1},
+                        {"frames", 24000},
+                        {"seconds", 1.5}});
 }
 
 // A machine with round numbers.

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
+#include "datasets/identity/digest.h"
 
 namespace moil::worker {
 namespace {
@@ -34,8 +35,11 @@ TEST(Cut, WritesThePieceAndSaysWhatItIs) {
                                  .name = "digits",
                                  .from = 0.003,
                                  .to = 0.007});
-  EXPECT_EQ(told,
-            (daemon::Json{{"rate", 1000}, {"channels", 1}, {"frames", 4}, {"seconds", 0.004}}));
+  EXPECT_EQ(told, (daemon::Json{{"recording", data::digest_of(wav("0123456789")).hex()},
+                                {"rate", 1000},
+                                {"channels", 1},
+                                {"frames", 4},
+                                {"seconds", 0.004}}));
   const auto written = read_descriptor(piece.get(), 1000);
   EXPECT_EQ(std::string(written.begin(), written.end()), wav("3456"));
 }

@@ -145,6 +145,21 @@ TEST_F(LabelStoreScenesTest, NightsHaveTrainedOnWhatTheyLookedAt) {
   EXPECT_THAT(sides(ids), ElementsAre(0, 0, 0, 0, 1)) << "the one that no night has seen";
 }
 
+TEST_F(LabelStoreScenesTest, PiecesOfARecordingAreOfOneScene) {
+  const auto other = train();
+  const auto piece = [&](std::int64_t id, std::uint64_t recording) {
+    store().record_recording(sample(id).digest, look(recording, 0));
+    return id;
+  };
+  const auto first = piece(held_out(), 1), second = piece(train(), 1), third = piece(train(), 1);
+  const auto alone = piece(train(), 2);
+  EXPECT_EQ(sides({other, first, second, third, alone}), (std::vector<int>{0, 1, 1, 1, 0}));
+  // No night has used them: a scene of which nothing was trained on may still be held out.
+  const auto later = piece(held_out(), 3);
+  look_at(3, {train()});
+  EXPECT_EQ(sides({later}), std::vector<int>{1});
+}
+
 TEST_F(LabelStoreScenesTest, WhatLooksLikeNothingIsOfItsOwnScene) {
   const auto a = train(), b = train();
   const std::vector<SampleLikeness> told = {{sample(a).digest, {}}, {sample(b).digest, {}}};
