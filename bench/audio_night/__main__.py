@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+
 import argparse
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,7 @@ from audio_night.tuning import tune  # noqa: E402
 from audio_night.world import import_tagger  # noqa: E402
 from image_night.data import extract  # noqa: E402
 from night.figures import Figures  # noqa: E402
-from night.night import say  # noqa: E402
-from night.programs import ProgramError  # noqa: E402
-from night.results import JobFailed  # noqa: E402
+from night.in_folder import in_folder  # noqa: E402
 
 CASES = ("esc10", "speakers", "microphone", "frontend")
 
@@ -77,22 +74,14 @@ def main() -> int:
     if absent := data.missing():
         print(f"skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
         return 0
-    # Below /tmp and short: a socket's path may have 107 bytes at most.
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-audio-"))
-    folder.mkdir(exist_ok=True)
-    try:
+
+    def work(folder: Path) -> None:
         if options.tune:
             tune_esc10(folder, options.json)
-            return 0
-        measure(folder, options.only or list(CASES), options.quick, Figures(options.json, quick=options.quick))
-    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
-        print(f"audio-night: {error}", file=sys.stderr)
-        return 1
-    finally:
-        if not options.keep:
-            say("cleaning up")
-            shutil.rmtree(folder, ignore_errors=True)
-    return 0
+        else:
+            measure(folder, options.only or list(CASES), options.quick, Figures(options.json, quick=options.quick))
+
+    return in_folder("audio-night", "moil-audio-", options.keep, work)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from image_night.peers import PYTHON
 from night.night import say
 from night.pretrain import Pretrained, pretrain
 from night.programs import ROOT, run
-from night.results import JobFailed
+from night.results import result_of
 from night.samples import Files, count, files_of, link_tree
 from night.settings import Training
 
@@ -68,10 +68,8 @@ def _rotation(folder: Path, clips: Files, rotation: int) -> dict[str, Any]:
     trained = _pretrain(folder, known, rotation)
     heard = data.Clips(_as_b_hears(folder / "b-train", known.b_train, rotation), _as_b_hears(folder / "b-test", known.b_test, rotation))
     with device(folder / "device", trained.model, MODEL, heard, {}) as ctl:
-        job = ctl.watch(ctl.submit(shortest(MODEL, trained.pack)))
-    if job["state"] not in ("succeeded", "rejected-by-guard"):
-        raise JobFailed(f"another microphone: the job is {job['state']}: {job['message']}")
-    return _figures(job["result"]) | {"rotation": rotation, "pretraining_seconds": trained.figures["seconds"], "clips": _counts(known)}
+        result = result_of("another microphone", ctl.watch(ctl.submit(shortest(MODEL, trained.pack))))
+    return _figures(result) | {"rotation": rotation, "pretraining_seconds": trained.figures["seconds"], "clips": _counts(known)}
 
 
 def _pretrain(folder: Path, known: Sides, seed: int) -> Pretrained:

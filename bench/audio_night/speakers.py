@@ -14,7 +14,7 @@ from typing import Any
 from night.moilctl import Moilctl
 from night.night import say
 from night.programs import program, run
-from night.results import JobFailed
+from night.results import result_of
 from night.samples import Files, link_tree
 from night.settings import Training
 
@@ -75,10 +75,7 @@ def _night(folder: Path, night: Night, local: data.Clips) -> dict[str, Any]:
     with device(folder / night.name, folder / "base" / "model", MODEL, local, {}) as ctl:
         spec = {"name": night.name, "model": MODEL} | night.job
         spec["global"] = {"pack": str((folder / "base" / "pack").resolve())} | night.job.get("global", {})
-        job = ctl.watch(ctl.submit(spec))
-    if job["state"] not in ("succeeded", "rejected-by-guard"):
-        raise JobFailed(f"{folder.name}, {night.name}: the job is {job['state']}: {job['message']}")
-    result = job["result"]
+        result = result_of(f"{folder.name}, {night.name}", ctl.watch(ctl.submit(spec)))
     told = ("local_before", "local_after", "global_before", "global_after", "seconds", "promoted")
     return {name: result[name] for name in told} | {"chosen": (result["details"].get("auto") or {}).get("chosen")}
 

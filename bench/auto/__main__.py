@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+
 import argparse
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,9 @@ from auto.learn import measure_learn  # noqa: E402
 from auto.sampling import SAMPLINGS, measure_sampling  # noqa: E402
 from image_night import data  # noqa: E402
 from image_night.world import fetch_model  # noqa: E402
-from night.night import say  # noqa: E402
-from night.programs import ROOT, ProgramError  # noqa: E402
+from night.in_folder import in_folder  # noqa: E402
+from night.programs import ROOT  # noqa: E402
 from night.report import machine, write_json  # noqa: E402
-from night.results import JobFailed  # noqa: E402
 from night.table import percent, table  # noqa: E402
 
 DIGITS = ROOT / "build" / "data" / "digits.csv.gz"
@@ -122,19 +120,7 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
 
 def main() -> int:
     options = arguments()
-    # Below /tmp and short: a socket's path may have 107 bytes at most.
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-auto-"))
-    folder.mkdir(exist_ok=True)
-    try:
-        measure(options, folder)
-    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
-        print(f"auto: {error}", file=sys.stderr)
-        return 1
-    finally:
-        if not options.keep:
-            say("cleaning up")
-            shutil.rmtree(folder, ignore_errors=True)
-    return 0
+    return in_folder("auto", "moil-auto-", options.keep, lambda folder: measure(options, folder))
 
 
 if __name__ == "__main__":

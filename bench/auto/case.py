@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 
 from night.moilctl import Moilctl
 from night.night import say
-from night.results import JobFailed
+from night.results import result_of
 
 
 @dataclass
@@ -57,10 +58,7 @@ def night_of(ctl: Moilctl, specs: list[dict[str, Any]]) -> Night:
 
 
 def _job(ctl: Moilctl, spec: dict[str, Any]) -> Night:
-    job = ctl.watch(ctl.submit(spec))
-    if job["state"] not in ("succeeded", "rejected-by-guard"):
-        raise JobFailed(f"{spec['name']}: the job is {job['state']}: {job['message']}")
-    result = job["result"]
+    result = result_of(spec["name"], ctl.watch(ctl.submit(spec)))
     details = result["details"]
     auto = details.get("auto") or {}
     return Night(

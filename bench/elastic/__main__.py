@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+
 import argparse
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +22,7 @@ from elastic.place import Place, with_place  # noqa: E402
 from elastic.record import Record, new_record, resumed_record  # noqa: E402
 from elastic.studies import STUDIES, Study  # noqa: E402
 from image_night.data import missing  # noqa: E402
-from night.night import say  # noqa: E402
-from night.programs import ProgramError  # noqa: E402
-from night.results import JobFailed  # noqa: E402
+from night.in_folder import in_folder  # noqa: E402
 from night.table import percent  # noqa: E402
 
 
@@ -144,19 +141,7 @@ def main() -> int:
         return 0
     # Asked to end, it ends as by an error: the daemon is stopped and the folder removed.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    # Below /tmp and short: a socket's path may have 107 bytes at most.
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-elastic-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        run(chosen, folder, options)
-    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
-        print(f"elastic: {error}", file=sys.stderr)
-        return 1
-    finally:
-        if not options.keep:
-            say("cleaning up")
-            shutil.rmtree(folder, ignore_errors=True)
-    return 0
+    return in_folder("elastic", "moil-elastic-", options.keep, lambda folder: run(chosen, folder, options))
 
 
 if __name__ == "__main__":

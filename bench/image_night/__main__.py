@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+
 import argparse
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,8 @@ from image_night import arithmetic, data, nights, peers, table  # noqa: E402
 from image_night.rows import DEEP_NIGHT, GRID, NIGHT, Row, rows  # noqa: E402
 from image_night.world import MODEL, World, fetch_model, world  # noqa: E402
 from night.figures import Figures  # noqa: E402
-from night.night import say  # noqa: E402
-from night.programs import ProgramError  # noqa: E402
-from night.results import JobFailed, Run  # noqa: E402
+from night.in_folder import in_folder  # noqa: E402
+from night.results import Run  # noqa: E402
 from night.samples import count  # noqa: E402
 
 
@@ -135,25 +133,17 @@ def main() -> int:
     if absent:
         print(f"skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
         return 0
-    # Below /tmp and short: a socket's path may have 107 bytes at most.
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-image-"))
-    folder.mkdir(exist_ok=True)
-    try:
+
+    def work(folder: Path) -> None:
         if not options.no_peers and not options.tune:
             peers.check_installed()
         model = fetch_model(folder)
         if options.tune:
             tune(options, folder, model)
-            return 0
-        measure(options, folder, model)
-    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
-        print(f"image-night: {error}", file=sys.stderr)
-        return 1
-    finally:
-        if not options.keep:
-            say("cleaning up")
-            shutil.rmtree(folder, ignore_errors=True)
-    return 0
+        else:
+            measure(options, folder, model)
+
+    return in_folder("image-night", "moil-image-", options.keep, work)
 
 
 if __name__ == "__main__":

@@ -62,11 +62,17 @@ class JobFailed(RuntimeError):
     """A job that did not come to a result."""
 
 
+def result_of(name: str, job: dict[str, Any]) -> dict[str, Any]:
+    """The result of a job that came to one; JobFailed, beginning with `name`."""
+    if job["state"] not in ("succeeded", "rejected-by-guard"):
+        raise JobFailed(f"{name}: the job is {job['state']}: {job['message']}")
+    result: dict[str, Any] = job["result"]
+    return result
+
+
 def run_of_job(row: Row, job: dict[str, Any]) -> Run:
     """The row of a finished job, from what `moilctl job get --json` says of it."""
-    if job["state"] not in ("succeeded", "rejected-by-guard"):
-        raise JobFailed(f"{row.name}: the job is {job['state']}: {job['message']}")
-    result = job["result"]
+    result = result_of(row.name, job)
     details = result.get("details", {})
     cache = details.get("cache", {})
     memory = details.get("memory")
