@@ -364,7 +364,7 @@ bool FeatureReader::trains_on_means() const {
 
 std::int64_t FeatureSource::faces(const data::MixedSample& sample) const {
   const std::int64_t views = reader_.views_of(sample.ref.source);
-  return reader_.trains_on_means() ? views : sample.parts * views;
+  return means_ ? views : sample.parts * views;
 }
 
 SampleView FeatureSource::shown(std::int64_t index) const {
@@ -394,7 +394,7 @@ void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
 // Of the part that is shown, or the mean of all.
 void FeatureSource::read_soft(std::int64_t sample, const SampleView& shown) {
   soft_.resize(teacher_.soft->classes());
-  if (!reader_.trains_on_means()) return teacher_.soft->read(sample, shown.part, shown.view, soft_);
+  if (!means_) return teacher_.soft->read(sample, shown.part, shown.view, soft_);
   soft_sum_.assign(soft_.size(), 0.0F);
   for (std::uint32_t part = 0; part < shown.sample->parts; ++part) {
     teacher_.soft->read(sample, part, shown.view, soft_);
@@ -429,7 +429,7 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
     if (batch.weights.empty()) continue;
     batch.weights[i] = weights_ == nullptr ? 1 : (*weights_)[static_cast<std::size_t>(sample)];
   }
-  if (reader_.trains_on_means())
+  if (means_)
     read_means(batch.inputs[0]);
   else
     reader_.read(views_, batch.inputs);

@@ -162,7 +162,11 @@ class FeatureSource : public BatchSource {
   // `samples`, their targets, `reader` and the teacher must outlive it.
   FeatureSource(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                 FeatureReader& reader, const Teacher& teacher = {})
-      : samples_(samples), targets_(targets), reader_(reader), teacher_(teacher) {}
+      : samples_(samples),
+        targets_(targets),
+        reader_(reader),
+        teacher_(teacher),
+        means_(reader.trains_on_means()) {}
 
   // One a sample, for a network whose loss takes weights; it outlives the source. None: 1.
   void weigh(const std::vector<float>& weights) { weights_ = &weights; }
@@ -186,6 +190,7 @@ class FeatureSource : public BatchSource {
   const MixTargets& targets_;
   FeatureReader& reader_;
   Teacher teacher_;
+  const bool means_;  // asked once: a step allocates nothing
   const std::vector<float>* weights_ = nullptr;
   std::vector<float> soft_, soft_sum_;  // one sample's
   std::vector<float> part_;             // a part's feature map

@@ -30,6 +30,8 @@ std::vector<MapSplit> splits_of(const ModelDescription& model, const Freeze& fre
   const std::vector<double> work = multiply_adds(graph);
   std::vector<MapSplit> splits;
   std::vector<double> before;
+  double sum = 0;
+  std::size_t summed = 0;
   for (const Cut& cut : cuts_of(graph)) {
     std::size_t elements = 1;
     for (const std::int64_t dim : cut.dims) elements *= static_cast<std::size_t>(dim);
@@ -41,8 +43,7 @@ std::vector<MapSplit> splits_of(const ModelDescription& model, const Freeze& fre
     split.bytes = split.map_bytes * needs.maps;
     split.fitting = share_of(needs.room, split.bytes);
     splits.push_back(std::move(split));
-    double sum = 0;
-    for (int i = 0; i <= cut.last_node; ++i) sum += work[static_cast<std::size_t>(i)];
+    while (summed <= static_cast<std::size_t>(cut.last_node)) sum += work[summed++];
     before.push_back(sum);
     if (cut.value == freeze.split) break;
   }
