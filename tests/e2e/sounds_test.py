@@ -19,7 +19,7 @@ from typing import Any
 
 from browser import Browser, missing
 from review_test import Review
-from world import ROOT, ctl_of, daemon_in, pausing_worker, wait_for, weights_digest
+from world import ROOT, ctl_of, daemon_in, pausing_worker, small_night, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
 from night.networks import Layers, dense, relu, write_model
@@ -114,17 +114,7 @@ class SoundsTest(unittest.TestCase):
         return file.read_bytes()
 
     def spec(self, **changes: Any) -> dict[str, Any]:
-        job: dict[str, Any] = {
-            "name": "sounds",
-            "model": "sounds",
-            "settings": "defaults",
-            "global": {"pack": str(self.folder / "base" / "pack"), "alpha": 0.5},
-            "freeze": {"trainable_layers": 2},
-            "train": {"epochs": 15, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}},
-            "guard": {"max_global_drop": 0.2},
-            "seed": 1,
-        }
-        return {**job, **changes}
+        return small_night("sounds", "sounds", self.folder / "base" / "pack", **changes)
 
     def test_a_night_learns_a_third_sound_and_survives_kills(self) -> None:
         self.ctl.add_label(self.beeps[:12], "beep", "train")

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from world import ctl_of, daemon_in, pausing_worker, wait_for, weights_digest
+from world import ctl_of, daemon_in, pausing_worker, small_night, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
 from night.networks import Layers, dense, relu, write_model
@@ -116,17 +116,7 @@ class TaskTest(unittest.TestCase):
         cls.ctl.json("label", "add", *files[::3], *named, "--split", "val")
 
     def spec(self, model: str, **changes: Any) -> dict[str, Any]:
-        job: dict[str, Any] = {
-            "name": "tasks",
-            "model": model,
-            "settings": "defaults",
-            "global": {"pack": str(self.folder / "base" / "pack"), "alpha": 0.5},
-            "freeze": {"trainable_layers": 2},
-            "train": {"epochs": 15, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}},
-            "guard": {"max_global_drop": 0.2},
-            "seed": 1,
-        }
-        return {**job, **changes}
+        return small_night("tasks", model, self.folder / "base" / "pack", **changes)
 
     def night(self, model: str, **changes: Any) -> dict[str, Any]:
         job = self.ctl.wait(self.ctl.submit(self.spec(model, **changes)))

@@ -40,6 +40,21 @@ SETTINGS = replace(
 IMAGES_PER_CLASS = 40
 
 
+def small_night(name: str, model: str, pack: Path, **changes: Any) -> dict[str, Any]:
+    """The job of a night of a network of two layers or three, with settings of its own."""
+    job: dict[str, Any] = {
+        "name": name,
+        "model": model,
+        "settings": "defaults",
+        "global": {"pack": str(pack), "alpha": 0.5},
+        "freeze": {"trainable_layers": 2},
+        "train": {"epochs": 15, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.003}},
+        "guard": {"max_global_drop": 0.2},
+        "seed": 1,
+    }
+    return {**job, **changes}
+
+
 class World:
     """Images, a pretrained network and its global pack in a temporary folder.
 
