@@ -34,11 +34,11 @@ class Night:
 
 # As a user submits it, who sets nothing; beside it nights of so many layers, set by hand.
 NIGHT = Night("auto", "no settings", {})
-LAYERS = (1, 3, 7)
+RATES = {1: 0.03, 3: 0.003, 7: 0.001}  # of nights that train so many layers; deeper ones diverge at more
 
 
 def by_hand(layers: int) -> Night:
-    training = Training(epochs=20, learning_rate=0.03 if layers == 1 else 0.01, distill=1.0)
+    training = Training(epochs=20, learning_rate=RATES[layers], distill=1.0)
     job = {
         "settings": "defaults",
         "global": {"alpha": 0.25},
@@ -58,7 +58,7 @@ def speakers_case(folder: Path, model: Path, sounds: Path, quick: bool) -> dict[
     people = {name: data.held_out_fifth(data.digits(sounds, name)) for name in data.speakers(sounds)}
     local = list(people)[:2] if quick else list(people)
     everything = _all_data(folder / "everybody", model, people)
-    nights = [NIGHT] if quick else [NIGHT, *map(by_hand, LAYERS)]
+    nights = [NIGHT] if quick else [NIGHT, *map(by_hand, RATES)]
     figures = [_speaker(folder / name, model, people, name, nights) | {"all_data": everything[name]} for name in local]
     return {"speakers": [one.pop(NIGHT.name) | one for one in figures]}
 
