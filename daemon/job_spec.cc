@@ -114,6 +114,15 @@ EnumNames<SwapWhen> enum_names(SwapWhen) {
           {SwapWhen::kProactive, "proactive"}};
 }
 
+EnumNames<ProcessorUse> enum_names(ProcessorUse) {
+  return {{ProcessorUse::kAuto, "auto"},
+          {ProcessorUse::kCpu, "cpu"},
+          {ProcessorUse::kOpencl, "opencl"},
+          {ProcessorUse::kStepWise, "step_wise"},
+          {ProcessorUse::kLayerWise, "layer_wise"},
+          {ProcessorUse::kPath, "path"}};
+}
+
 namespace fields_internal {
 
 // An integer from 0, or "all".
@@ -284,6 +293,7 @@ const Fields<JobSpec>& fields_of(const JobSpec*) {
             between(std::uint64_t{0}, static_cast<std::uint64_t>(kExactInteger))),
       field("activate", &JobSpec::activate),
       field("threads", &JobSpec::threads, Need::kOptional, between(1, 1024)),
+      field("processors", &JobSpec::processors),
       field("exact_arithmetic", &JobSpec::exact_arithmetic),
       field("evaluate_every_epoch", &JobSpec::evaluate_every_epoch),
   };
@@ -388,6 +398,18 @@ void check_choosers(const JobSpec& spec, Complaints& complaints) {
                    name + " makes many plans, and swap is timed for one: it may be auto or off");
 }
 
+// Elastic training probes gradients and times tensors on the CPU; sums of another processor round
+// otherwise.
+void check_processors(const JobSpec& spec, Complaints& complaints) {
+  if (spec.processors == ProcessorUse::kAuto || spec.processors == ProcessorUse::kCpu) return;
+  if (spec.elastic || spec.deadline_seconds)
+    complaints.add("/processors",
+                   std::string(spec.elastic ? "\"elastic\"" : "\"deadline_seconds\"") +
+                       " times tensors on the CPU: it may be auto or cpu");
+  if (spec.exact_arithmetic)
+    complaints.add("/processors", "\"exact_arithmetic\" is the CPU's alone: it may be auto or cpu");
+}
+
 void check_epochs(const JobSpec& spec, Complaints& complaints) {
   if (spec.train.epochs > 0) return;
   if (spec.elastic) complaints.add("/elastic", "nothing trains in 0 epochs; leave it out");
@@ -411,6 +433,7 @@ FieldErrors check_job(const JobSpec& spec) {
   check_optimizer(spec.train.optimizer, complaints);
   check_schedule(spec.train.schedule, complaints);
   check_choosers(spec, complaints);
+  check_processors(spec, complaints);
   check_epochs(spec, complaints);
   return complaints.take();
 }

@@ -139,6 +139,11 @@ struct SwapSpec {
   bool operator==(const SwapSpec&) const = default;
 };
 
+// Who computes what of training, where the device has an OpenCL driver (device/selection.h): the
+// names are its methods'. kAuto: the cheapest schedule where that is faster than the CPU alone.
+enum class ProcessorUse { kAuto, kCpu, kOpencl, kStepWise, kLayerWise, kPath };
+EnumNames<ProcessorUse> enum_names(ProcessorUse);
+
 // When a new model is kept back.
 struct GuardSpec {
   double max_global_drop = 0.03;  // global accuracy before - after
@@ -180,6 +185,7 @@ struct JobSpec {
   std::uint64_t seed = 1;            // below 2^53, so that every JSON reader keeps it exact
   bool activate = true;              // put the new version in service
   std::optional<int> threads;
+  ProcessorUse processors = ProcessorUse::kAuto;
   bool exact_arithmetic = false;  // only arithmetic that is bit-identical on every machine
   bool evaluate_every_epoch = false;
   bool operator==(const JobSpec&) const = default;

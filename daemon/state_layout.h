@@ -12,7 +12,8 @@
 //                             accuracy/NAME.json: of its versions (night/accuracy_record.h);
 //                             settings/NAME.json: what its nights chose (night/settings)
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
-//                             where a worker crashed while it used the cache, and result.json
+//                             where a worker crashed while it used the cache, energy.json, what
+//                             its attempts took (service/job_energy.h), and result.json
 //                             (job_result.h) until the daemon has recorded it
 //
 // Versions are decimal integers from 1, numbered by the daemon. A plain value type.
@@ -60,6 +61,7 @@ class StateLayout {
   path job(std::int64_t id) const { return jobs() / std::to_string(id); }
   path job_file(std::int64_t id) const { return job(id) / "job.json"; }
   path job_result(std::int64_t id) const { return job(id) / "result.json"; }
+  path job_energy(std::int64_t id) const { return job(id) / "energy.json"; }
   path job_crashed(std::int64_t id) const { return job(id) / "crashed"; }
   path plan(int process, std::int64_t number) const {
     return jobs() /

@@ -19,6 +19,12 @@ std::string metric_of(const Json& details) {
   return scores_of(details).value("metric", "accuracy");
 }
 
+std::string joules_text(double joules) {
+  if (joules < 1e3) return formatted(joules, "%.0f J");
+  if (joules < 1e6) return formatted(joules / 1e3, "%.1f kJ");
+  return formatted(joules / 1e6, "%.1f MJ");
+}
+
 }  // namespace
 
 Json at(const Json& document, const char* pointer) {
@@ -64,6 +70,33 @@ Rows trained_rows(const Json& details) {
       rows.push_back({"not judged by", printable(cell(remark))});
   }
   return rows;
+}
+
+std::string processors_words(const Json& details) {
+  const Json record = at(details, "/processors");
+  if (!record.is_object()) return "";
+  if (at(record, "/method") == "cpu") {
+    const Json asked = at(record, "/asked");
+    if (asked == "auto" || asked == "cpu") return "";
+    return "the CPU alone: " + printable(cell(at(record, "/why")));
+  }
+  const Json layers = at(record, "/layers");
+  std::string text = std::to_string(layers.is_object() ? layers.size() : 0) + " layers on " +
+                     printable(cell(at(record, "/device")));
+  const auto seconds = number_at(record, "/predicted_seconds");
+  const auto alone = number_at(record, "/cpu_seconds");
+  if (seconds && alone && *alone > 0)
+    text += formatted(*seconds / *alone, ", %.2f") + " of the CPU's time as measured";
+  return text;
+}
+
+std::optional<EnergyWords> energy_words(const Json& details) {
+  if (!details.is_object() || !details.contains("energy")) return std::nullopt;
+  const Json& energy = details.at("energy");
+  if (energy.is_null()) return EnergyWords{"not known", ""};
+  const auto joules = number_at(energy, "/joules");
+  if (!joules) return std::nullopt;
+  return EnergyWords{joules_text(*joules), printable(cell(at(energy, "/source")))};
 }
 
 std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages) {

@@ -21,6 +21,16 @@ namespace moil::daemon::ctl {
 // What was trained, on which samples.
 [[nodiscard]] Rows trained_rows(const Json& details);
 [[nodiscard]] Rows cache_rows(const Json& cache);
+// Who computed training, where that was not the CPU alone, or was meant not to be; else empty.
+[[nodiscard]] std::string processors_words(const Json& details);
+
+// What the device took while the job ran.
+struct EnergyWords {
+  std::string amount;  // "5.3 kJ", or that it is not known
+  std::string source;  // "processor package"; empty where it is not known
+};
+// Empty where the result tells nothing of it, not even that it is not known.
+[[nodiscard]] std::optional<EnergyWords> energy_words(const Json& details);
 // Seconds, in the order in which stages ran; what is not known comes last.
 [[nodiscard]] std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages);
 // Bytes, by what they are of.

@@ -4,6 +4,7 @@
 
 #include "daemon/ctl/event_text.h"
 #include "daemon/ctl/job_report.h"
+#include "daemon/ctl/report_figures.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -62,8 +63,14 @@ void print_result(Console& console, const Json& job) {
   rows.insert(rows.end(), {{"global " + metric, pair("global")},
                            {"local " + metric, pair("local")},
                            {"epochs", cell(result.value("epochs", Json()))},
-                           {"time", duration_text(result.value("seconds", 0.0))},
-                           {"verdict", cell(result.value("reason", Json()))}});
+                           {"time", duration_text(result.value("seconds", 0.0))}});
+  if (const std::string processors = processors_words(at(result, "/details")); !processors.empty())
+    rows.push_back({"processors", processors});
+  if (const auto energy = energy_words(at(result, "/details")))
+    rows.push_back({"energy", energy->source.empty()
+                                  ? energy->amount
+                                  : energy->amount + " (" + energy->source + ")"});
+  rows.push_back({"verdict", cell(result.value("reason", Json()))});
   console.table(rows);
 }
 

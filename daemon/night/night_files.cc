@@ -32,6 +32,7 @@ NightChoices choices_from_json(const nlohmann::json& json) {
   choices.map_split = json.value("map_split", std::string());
   if (const auto bytes = json.value("map_bytes", nlohmann::json()); !bytes.is_null())
     choices.map_bytes = bytes.get<std::uint64_t>();
+  choices.processors = json.value("processors", nlohmann::json());
   return choices;
 }
 
@@ -57,6 +58,7 @@ void NightFiles::save_choices(const NightChoices& choices) const {
                          {"rho", choices.rho ? nlohmann::json(*choices.rho) : nlohmann::json()}};
   if (!choices.map_split.empty()) json["map_split"] = choices.map_split;
   if (choices.map_bytes) json["map_bytes"] = *choices.map_bytes;
+  if (!choices.processors.is_null()) json["processors"] = choices.processors;
   save("choices.json", json);
 }
 
@@ -77,6 +79,7 @@ void NightFiles::remove_training() const {
     choices->head.reset();
     choices->head_is_final = false;
     choices->map_split.clear();
+    choices->processors = nullptr;
     save_choices(*choices);
   }
 }

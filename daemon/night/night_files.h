@@ -29,6 +29,8 @@ struct NightChoices {
   std::string map_split = {};
   // What elastic training's maps may take on disk, chosen by what was free when training began.
   std::optional<std::uint64_t> map_bytes = {};
+  // Which processor computes what of training (processors.h); null: not chosen yet.
+  nlohmann::json processors = nullptr;
 };
 
 // Thrown where a job's own record is damaged: the job begins anew without any of them.

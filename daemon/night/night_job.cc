@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "daemon/job_result.h"
+#include "daemon/night/processors.h"
 #include "daemon/night/stages/night_result.h"
 #include "daemon/night/stages/promote_stage.h"
 #include "daemon/night/version_identity.h"
@@ -70,6 +71,17 @@ void rebuild_cache(const daemon::StateLayout& layout, daemon::EventWriter& event
   events.note("the cache of feature maps is built anew: " + why);
 }
 
+// Training goes on from its last checkpoint, on the CPU.
+void give_up_processor(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                       daemon::EventWriter& events, const std::string& why) {
+  const NightFiles files(layout.job(file.id));
+  if (auto choices = files.load_choices()) {
+    choices->processors = given_up(why);
+    files.save_choices(*choices);
+  }
+  events.note("processors: the CPU computes all from here on: " + why);
+}
+
 // A worker that crashed may have met damage that nobody could tell.
 void distrust_after_crash(const daemon::StateLayout& layout, std::int64_t job,
                           daemon::EventWriter& events) {
@@ -103,6 +115,9 @@ bool run_night(const daemon::StateLayout& layout, const daemon::JobFile& file,
     } catch (const SampleForgotten& error) {
       NightFiles(layout.job(file.id)).remove_all();
       events.note(std::string(error.what()) + ", which begins anew without it");
+    } catch (const ProcessorError& error) {
+      if (cures >= kMostCures) throw;
+      give_up_processor(layout, file, events, error.what());
     } catch (const cache::Unusable& error) {
       if (cures >= kMostCures) throw;
       rebuild_cache(layout, events, error.what());

@@ -137,6 +137,8 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   TrainerConfig config =
       trainer_config(input.spec, input.mix.train.size(), night.bundle.task->loss(night.head));
   config.swap_folder = input.swap_folder;
+  config.processor = input.processor;
+  config.assignment = input.assignment;
   config.rate_factors = rate_factors(night, input.spec.train.optimizer.backbone_factor);
   config.selection =
       selection_of(input.spec.train.method, night.head, night.freeze.trainable_layers);

@@ -83,6 +83,9 @@ struct NightPlanInput {
   // For feature maps, bytes; empty: as much as they take. What was chosen by it, as recorded.
   std::optional<std::uint64_t> map_room = {};
   std::string map_split = {};
+  // Who computes what of training besides the CPU (processors.h).
+  std::shared_ptr<Processor> processor = nullptr;
+  Assignment assignment = {};
 };
 // kInvalidArgument, with both numbers, for a budget or a limit of bytes written that cannot be met.
 [[nodiscard]] NightModel plan_night(const NightPlanInput& input);

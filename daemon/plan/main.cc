@@ -11,7 +11,9 @@
 #include "base/file.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
+#include "daemon/plan/processors.h"
 #include "engine/device/kernel_selector.h"
+#include "engine/device/processor.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
@@ -31,6 +33,7 @@ struct Arguments {
   std::int64_t batch = 32;
   std::optional<int> trainable_layers;
   bool inference = false, clip = false, json = false;
+  std::string processors, device, recorded;
 };
 
 struct Planned {
@@ -39,6 +42,27 @@ struct Planned {
   std::unique_ptr<moil::Trainer> trainer;  // training
   const moil::Network& get() const { return network ? *network : trainer->network(); }
 };
+
+// The head that would train, and by what.
+struct Training {
+  ModelDescription head;
+  std::set<std::string> layers;
+  moil::TrainerConfig config;
+};
+
+Training training(const ModelDescription& model, const Arguments& a) {
+  const moil::Freeze freeze = moil::freeze_all_but_last(model, a.trainable_layers);
+  Training t{freeze.split.empty()
+                 ? model
+                 : moil::realize_slice(model, freeze.split, freeze.split_dims).head,
+             freeze.trainable_layers,
+             {}};
+  t.config.optimizer.kind = moil::optimizer_kind(a.optimizer);
+  t.config.optimizer.momentum = a.momentum;
+  t.config.batch = a.batch;
+  t.config.clip_norm = a.clip ? 1 : 0;
+  return t;
+}
 
 Planned plan(const ModelDescription& model, const Arguments& a) {
   Planned planned;
@@ -52,18 +76,28 @@ Planned plan(const ModelDescription& model, const Arguments& a) {
         *planned.kernels);
     return planned;
   }
-  const moil::Freeze freeze = moil::freeze_all_but_last(model, a.trainable_layers);
-  const ModelDescription head =
-      freeze.split.empty() ? model
-                           : moil::realize_slice(model, freeze.split, freeze.split_dims).head;
-  moil::TrainerConfig config;
-  config.optimizer.kind = moil::optimizer_kind(a.optimizer);
-  config.optimizer.momentum = a.momentum;
-  config.batch = a.batch;
-  config.clip_norm = a.clip ? 1 : 0;
-  planned.trainer =
-      std::make_unique<moil::Trainer>(head, &freeze.trainable_layers, config, *planned.kernels);
+  const Training t = training(model, a);
+  planned.trainer = std::make_unique<moil::Trainer>(t.head, &t.layers, t.config, *planned.kernels);
   return planned;
+}
+
+std::string title_of(const ModelDescription& model, const Arguments& a) {
+  return model.name + ", batch " + std::to_string(a.batch) +
+         (a.inference ? ", inference" : ", training");
+}
+
+void run_processors(const ModelDescription& model, const Arguments& a) {
+  const moil::plan::ProcessorArguments asked{a.processors, a.device, a.recorded, a.svg, a.json};
+  if (a.inference) {
+    const moil::NetworkOptions options{.batch = a.batch, .plan = {}};
+    return moil::plan::plan_processors(asked, title_of(model, a), moil::prepare_inference(model),
+                                       options, {});
+  }
+  Training t = training(model, a);
+  t.config.memory_budget_bytes = moil::kNoMemoryBudget;  // the fastest kernels
+  const moil::TrainingPlanInput input = moil::training_plan_input(t.head, &t.layers, t.config);
+  moil::plan::plan_processors(asked, title_of(model, a), input.model, input.options,
+                              t.config.optimizer);
 }
 
 nlohmann::json to_json(const moil::PlanReport& r) {
@@ -113,14 +147,14 @@ std::vector<std::pair<std::string, std::size_t>> alternatives(const ModelDescrip
 
 void run(const Arguments& a) {
   const ModelDescription model = moil::complete_model(moil::read_model(a.model));
+  if (!a.processors.empty()) return run_processors(model, a);
   const Planned planned = plan(model, a);
   const moil::Network& network = planned.get();
   const moil::PlanReport report = moil::report_plan(network.graph(), network.plan());
   const auto less = alternatives(model, a);
   if (!a.svg.empty()) {
-    const std::string title = model.name + ", batch " + std::to_string(a.batch) +
-                              (a.inference ? ", inference" : ", training");
-    moil::write_file_atomic(a.svg, moil::draw_plan(title, network.graph(), network.plan()));
+    moil::write_file_atomic(a.svg,
+                            moil::draw_plan(title_of(model, a), network.graph(), network.plan()));
   }
   if (a.json) {
     nlohmann::json json = to_json(report);
@@ -162,6 +196,15 @@ int main(int argc, char** argv) {
   app.add_option("--momentum", a.momentum)->capture_default_str();
   app.add_flag("--clip", a.clip, "Plan for clipping by the global norm");
   app.add_option("--svg", a.svg, "Draw the plan to this file");
+  auto* processors = app.add_option(
+      "--processors", a.processors,
+      "Tell who would compute what beside an OpenCL device, which is measured: cpu, opencl, "
+      "step_wise, layer_wise or path");
+  app.add_option("--device", a.device, "With --processors: a part of the device's name")
+      ->needs(processors);
+  app.add_option("--recorded", a.recorded,
+                 "With --processors: a recorded device's file, in place of one at hand")
+      ->needs(processors);
   app.add_flag("--json", a.json, "Print JSON");
   moil::manual::add_manual(app);
   try {
@@ -172,6 +215,9 @@ int main(int argc, char** argv) {
   try {
     run(a);
     return EX_OK;
+  } catch (const moil::ProcessorError& e) {
+    std::fprintf(stderr, "moil-plan: %s\n", e.what());
+    return EX_UNAVAILABLE;
   } catch (const moil::Error& e) {
     std::fprintf(stderr, "moil-plan: %s\n", e.what());
     return exit_code_of(e.code());

@@ -109,6 +109,8 @@ DeviceReading LinuxWorld::device() const {
   return reading;
 }
 
+EnergyMeter LinuxWorld::energy_meter() const { return EnergyMeter(root_); }
+
 std::optional<std::uint64_t> LinuxWorld::free_bytes(const fs::path& path) const {
   return free_disk_bytes(path);
 }

@@ -29,8 +29,11 @@ std::optional<double> fullness(const fs::path& battery) {
   return fraction(battery, "charge_now", "charge_full");
 }
 
+bool is_of_another(const fs::path& supply) { return sysfs_word(supply / "scope") == "Device"; }
+bool is_empty_slot(const fs::path& battery) { return sysfs_word(battery / "present") == "0"; }
+
 void add_battery(Seen& seen, const fs::path& battery) {
-  if (sysfs_word(battery / "present") == "0") return;
+  if (is_empty_slot(battery)) return;
   seen.battery = true;
   const std::string status = sysfs_line(battery / "status");
   seen.charging |= status == "Charging";
@@ -60,7 +63,7 @@ std::optional<bool> on_mains(const Seen& seen) {
 PowerReading read_power(const fs::path& supplies) {
   Seen seen;
   for (const fs::path& entry : sysfs_entries(supplies)) {
-    if (sysfs_word(entry / "scope") == "Device") continue;
+    if (is_of_another(entry)) continue;
     const std::string type = sysfs_word(entry / "type");
     if (type == "Battery" || type == "UPS") {
       add_battery(seen, entry);
@@ -69,6 +72,14 @@ PowerReading read_power(const fs::path& supplies) {
     }
   }
   return {on_mains(seen), seen.fullest};
+}
+
+std::vector<fs::path> own_batteries(const fs::path& supplies) {
+  std::vector<fs::path> found = sysfs_entries(supplies);
+  std::erase_if(found, [](const fs::path& entry) {
+    return sysfs_word(entry / "type") != "Battery" || is_of_another(entry) || is_empty_slot(entry);
+  });
+  return found;
 }
 
 }  // namespace moil::daemon

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace moil::daemon {
 
@@ -17,5 +18,8 @@ struct PowerReading {
 // charging where no mains supply is listed that says otherwise, and one that has no battery. The
 // batteries of mice and the like, and slots without one, do not count.
 PowerReading read_power(const std::filesystem::path& supplies);
+
+// The folders of the device's own batteries, by name.
+std::vector<std::filesystem::path> own_batteries(const std::filesystem::path& supplies);
 
 }  // namespace moil::daemon

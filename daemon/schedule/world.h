@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/schedule/energy.h"
 #include "daemon/schedule/load_meter.h"
 #include "daemon/schedule/window.h"
 
@@ -37,6 +38,7 @@ class World {
   // When clocks show that minute of the day that is `days` after today, in milliseconds since 1970.
   virtual std::int64_t local_moment(int days, int minute) const = 0;
   virtual DeviceReading device() const = 0;
+  virtual EnergyMeter energy_meter() const = 0;  // that has not begun
   // Room on the file system of `path`; empty where the system does not tell.
   virtual std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const = 0;
 };
@@ -47,7 +49,8 @@ std::int64_t moment_from(std::time_t now, int days, int minute);
 
 class UserIdle;
 
-// Linux: the system's clocks, <root>/sys/class/{power_supply,thermal}, <root>/proc and logind.
+// Linux: the system's clocks, <root>/sys/class/{power_supply,powercap,thermal}, <root>/proc and
+// logind.
 // One thread at a time.
 class LinuxWorld : public World {
  public:
@@ -60,6 +63,7 @@ class LinuxWorld : public World {
   LocalTime local_time() const override;
   std::int64_t local_moment(int days, int minute) const override;
   DeviceReading device() const override;
+  EnergyMeter energy_meter() const override;
   std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const override;
 
  private:

@@ -90,7 +90,7 @@ const char* name_of(Outcome::Kind kind) {
 }
 
 JobRunner::JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
-                     const JobFile& job, Callbacks callbacks)
+                     const World& world, const JobFile& job, Callbacks callbacks)
     : layout_(layout),
       job_(job.id),
       model_(job.spec.model),
@@ -102,6 +102,7 @@ JobRunner::JobRunner(EventLoop& loop, const WorkerCommand& command, const StateL
   process_ = std::make_unique<WorkerProcess>(
       loop, command.run(job), [this](const std::string& line) { on_line(line); },
       [this](const ProcessExit& exit) { on_exit(exit); }, error_lines());
+  energy_.emplace(loop, world, layout.job_energy(job.id));
   log().info("worker {} started", process_->pid());
 }
 
@@ -170,6 +171,7 @@ void JobRunner::on_likenesses(const Json& event) const {
 
 void JobRunner::on_exit(const ProcessExit& exit) {
   log().info("worker {}", exit.text());
+  energy_->end();
   if (is_crash(exit) && has_cache_open(stage_)) mark_crashed();
   const Outcome end = outcome(exit);
   const auto ended = std::move(callbacks_.ended);
@@ -187,7 +189,9 @@ void JobRunner::mark_crashed() const {
 
 std::optional<Json> JobRunner::result() const {
   try {
-    return finished_result(layout_, job_, model_, version_);
+    auto done = finished_result(layout_, job_, model_, version_);
+    if (done) add_energy(*done, layout_.job_energy(job_));
+    return done;
   } catch (const Error& error) {
     log().error("{}", error.what());
     return std::nullopt;

@@ -12,6 +12,7 @@
 
 #include "daemon/log/job_log.h"
 #include "daemon/process/worker_process.h"
+#include "daemon/service/job_energy.h"
 #include "daemon/service/worker_command.h"
 
 namespace moil::daemon {
@@ -43,7 +44,7 @@ class JobRunner {
 
   // Throws where the worker cannot be started.
   JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
-            const JobFile& job, Callbacks callbacks);
+            const World& world, const JobFile& job, Callbacks callbacks);
 
   std::int64_t job() const { return job_; }
   void stop(std::chrono::milliseconds grace);
@@ -75,6 +76,7 @@ class JobRunner {
   int cpus_;
   const std::optional<std::int64_t> killed_before_;  // for want of memory, on this device
   std::unique_ptr<WorkerProcess> process_;
+  std::optional<JobEnergy> energy_;
 };
 
 }  // namespace moil::daemon

@@ -197,7 +197,7 @@ std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
   };
   callbacks.likenesses = listener_.likenesses;
   callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
-  return std::make_unique<JobRunner>(loop_, command_, layout_, file, std::move(callbacks));
+  return std::make_unique<JobRunner>(loop_, command_, layout_, world_, file, std::move(callbacks));
 }
 
 void Scheduler::ended(const Outcome& outcome) {
@@ -291,8 +291,9 @@ void Scheduler::settle_found() {
 }
 
 void Scheduler::settle_found(const Job& job) {
-  const auto result = finished_result(layout_, job.id, job.spec.model, *job.version);
+  auto result = finished_result(layout_, job.id, job.spec.model, *job.version);
   if (!result) return;
+  add_energy(*result, layout_.job_energy(job.id));
   settle_result(job, *result);
   const Job settled = jobs_.get(job.id);
   if (!is_finished(settled.state)) return;

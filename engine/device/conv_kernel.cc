@@ -1,7 +1,7 @@
 #include "engine/device/conv_kernel.h"
 
 #include "base/error.h"
-#include "engine/device/cpu_processors.h"
+#include "engine/device/cpu_providers.h"
 
 namespace moil {
 
@@ -21,13 +21,13 @@ void ConvKernel::pack(const float*, std::byte*) const {
   throw Error(ErrorCode::kInternal, std::string(name()) + " packs no weights");
 }
 
-const std::vector<const Processor*>& processors() {
-  static const std::vector<const Processor*> all = [] {
-    std::vector<const Processor*> list = {&native_processor()};
+const std::vector<const KernelProvider*>& kernel_providers() {
+  static const std::vector<const KernelProvider*> all = [] {
+    std::vector<const KernelProvider*> list = {&native_provider()};
 #ifdef MOIL_HAVE_ONEDNN
-    list.push_back(&onednn_processor());
+    list.push_back(&onednn_provider());
 #endif
-    list.push_back(&openblas_processor());
+    list.push_back(&openblas_provider());
     return list;
   }();
   return all;

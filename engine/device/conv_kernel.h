@@ -1,4 +1,4 @@
-// One way of computing one step of one convolution: what a processor offers.
+// One way of computing one step of one convolution: what a kernel provider offers.
 //
 // The steps are F (kForward), CG (kGradient: of weights and bias) and CD (kDerivative: of the
 // input). A kernel object is made for one shape, owns no tensor memory, and works on the pointers
@@ -56,7 +56,7 @@ class ConvKernel {
   ConvKernel(const ConvKernel&) = delete;
   ConvKernel& operator=(const ConvKernel&) = delete;
 
-  virtual std::string_view name() const = 0;  // "native/gemm": processor/algorithm
+  virtual std::string_view name() const = 0;  // "native/gemm": provider/algorithm
   virtual std::size_t workspace_bytes() const = 0;
   // For F with constant weights: bytes of the packed form, and its making. pack() may allocate.
   virtual std::size_t packed_weight_bytes() const { return 0; }
@@ -64,13 +64,13 @@ class ConvKernel {
   virtual void run(const ConvArgs& args) const = 0;
 };
 
-// A provider of kernels: our own code, OpenBLAS, oneDNN, later OpenCL. Stateless and thread-safe.
-class Processor {
+// A provider of CPU kernels: our own code, OpenBLAS, oneDNN. Stateless and thread-safe.
+class KernelProvider {
  public:
-  virtual ~Processor() = default;
+  virtual ~KernelProvider() = default;
   virtual std::string_view name() const = 0;
 
-  // All ways this processor has for the step, best guess first; none where it has no sound one.
+  // All ways this provider has for the step, best guess first; none where it has no sound one.
   // With `exact`, only direct sums of products: no Winograd, no reduced precision. With
   // fusion.constant_weights only algorithms whose result for a sample is the same, to the bit, in
   // any batch and at any place in it. only: the one of this name, for making some compiles code.
@@ -79,7 +79,7 @@ class Processor {
       std::optional<std::string_view> only) const = 0;
 };
 
-// The processors of this build, in order of preference where nothing is measured.
-const std::vector<const Processor*>& processors();
+// The providers of this build, in order of preference where nothing is measured.
+const std::vector<const KernelProvider*>& kernel_providers();
 
 }  // namespace moil

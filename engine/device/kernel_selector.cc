@@ -35,19 +35,19 @@ std::string key_of(const ConvShape& shape, ConvStep step, const ConvFusion& fusi
   return key + " t" + std::to_string(thread_count());
 }
 
-std::vector<const Processor*> allowed(const std::vector<std::string>& names) {
-  if (names.empty()) return processors();
-  std::vector<const Processor*> list;
+std::vector<const KernelProvider*> allowed(const std::vector<std::string>& names) {
+  if (names.empty()) return kernel_providers();
+  std::vector<const KernelProvider*> list;
   for (const std::string& name : names) {
     std::string known;
-    const Processor* found = nullptr;
-    for (const Processor* p : processors()) {
+    const KernelProvider* found = nullptr;
+    for (const KernelProvider* p : kernel_providers()) {
       known += (known.empty() ? "" : ", ") + std::string(p->name());
       if (p->name() == name) found = p;
     }
     if (!found)
       throw Error(ErrorCode::kInvalidArgument,
-                  "processor \"" + name + "\" is not in this build; it has: " + known);
+                  "kernel provider \"" + name + "\" is not in this build; it has: " + known);
     list.push_back(found);
   }
   return list;
@@ -92,7 +92,7 @@ KernelSelector::KernelSelector() : KernelSelector(Options{}) {}
 
 KernelSelector::KernelSelector(Options options, KernelChoices recorded, KernelChoices profile)
     : options_(std::move(options)),
-      processors_(allowed(options_.processors)),
+      providers_(allowed(options_.providers)),
       choices_(std::move(recorded)),
       profile_(std::move(profile)) {
   if (options_.threads > 0) set_thread_count(options_.threads);
@@ -108,8 +108,8 @@ KernelSelector::Kernels KernelSelector::made(const ConvShape& shape, ConvStep st
                                              std::optional<std::string_view> only) const {
   check(shape);
   Kernels kernels;
-  for (const Processor* processor : processors_)
-    for (auto& kernel : processor->candidates(shape, step, fusion, options_.exact_arithmetic, only))
+  for (const KernelProvider* provider : providers_)
+    for (auto& kernel : provider->candidates(shape, step, fusion, options_.exact_arithmetic, only))
       kernels.push_back(std::move(kernel));
   return kernels;
 }
@@ -209,7 +209,7 @@ std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvSte
   Kernels kernels = candidates(shape, step, fusion);
   if (kernels.empty())
     throw Error(ErrorCode::kFailedPrecondition,
-                "none of the allowed processors computes \"" + key + "\"");
+                "none of the allowed providers computes \"" + key + "\"");
   if (max_workspace == 0) return std::move(kernels[least_workspace(kernels)]);
   const std::size_t limit = std::min(rounded_limit(max_workspace), options_.max_workspace_bytes);
   const bool limited = !all_within(kernels, limit);

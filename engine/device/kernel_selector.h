@@ -1,5 +1,5 @@
-// Which processor and algorithm computes which step: chosen by measurement, once, and recorded
-// (processor selection: 003 of the papers, step by step).
+// Which provider and algorithm computes which step: chosen by measurement, once, and recorded
+// (the choice between processors is another: device/selection.h).
 //
 // The choices are part of what makes a run repeatable: they go into checkpoints, and into the key
 // of cached feature maps. A selector that is given them uses them and measures only what is new.
@@ -29,16 +29,16 @@ class KernelSelector {
   struct Options {
     bool exact_arithmetic = false;  // no algorithm that rounds otherwise than sums of products
     std::size_t max_workspace_bytes = std::numeric_limits<std::size_t>::max();  // a kernel's
-    std::vector<std::string> processors;  // allowed ones by name; empty: all of this build
-    bool measure = true;                  // false: the first candidate, without running anything
-    int threads = 0;                      // 0: thread_count()
+    std::vector<std::string> providers;  // allowed ones by name; empty: all of this build
+    bool measure = true;                 // false: the first candidate, without running anything
+    int threads = 0;                     // 0: thread_count()
     // For all measuring; when it is over, the first candidate is taken. Null: as long as it takes.
     MeasuringTime* time = nullptr;
   };
 
   KernelSelector();
   // recorded: choices that bind. profile: what measurements led to before, which spares measuring
-  // where it fits. Throws kInvalidArgument for a processor that this build does not have.
+  // where it fits. Throws kInvalidArgument for a provider that this build does not have.
   explicit KernelSelector(Options options, KernelChoices recorded = {}, KernelChoices profile = {});
 
   // The kernel for a step: as recorded, otherwise the fastest candidate, which is then recorded.
@@ -87,7 +87,7 @@ class KernelSelector {
                                  const ConvFusion& fusion) const;
 
   Options options_;
-  std::vector<const Processor*> processors_;
+  std::vector<const KernelProvider*> providers_;
   KernelChoices choices_, used_, profile_;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/train/clip.h"
 #include "engine/train/finite.h"
 #include "engine/train/idle_step.h"
+#include "engine/train/step_timer.h"
 
 namespace moil {
 namespace {
@@ -47,21 +48,18 @@ class Profiler {
       : trainable_(input.options.plan.trainable),
         network_(input.model, input.options, kernels),
         updates_(config.optimizer),
-        orders_(static_cast<std::size_t>(network_.plan().last_order) + 1) {
+        timer_(network_) {
     network_.allocate();
     network_.load(weights);
-    network_.measure_orders(&orders_);
   }
 
   void measure(int steps, double seconds) {
-    run();  // to warm up
+    timer_.run(updates_);  // to warm up
+    timer_.forget();
     updates_.forget();
     const auto start = Clock::now();
-    for (int i = 0; i < steps || (i < kMostSteps && seconds_since(start) < seconds); ++i) {
-      whole_.push_back(run());
-      for (const PlannedStep& step : network_.plan().steps)
-        parts_[{step.node, step.kind}].push_back(orders_[static_cast<std::size_t>(step.order)]);
-    }
+    for (int i = 0; i < steps || (i < kMostSteps && seconds_since(start) < seconds); ++i)
+      whole_.push_back(timer_.run(updates_));
   }
 
   TimingProfile profile() const {
@@ -81,22 +79,11 @@ class Profiler {
   }
 
  private:
-  double run() {
-    fill_inputs_with_zeros(network_);
-    std::ranges::fill(orders_, 0);
-    const auto start = Clock::now();
-    network_.train_step(/*random_key=*/1, &updates_);
-    return seconds_since(start);
-  }
-
-  double part(int node, StepKind kind) const {
-    const auto found = parts_.find({node, kind});
-    return found == parts_.end() ? 0 : median(found->second);
-  }
-
   LayerTiming layer(const Node& node, int i) const {
-    LayerTiming timing{
-        node.name, part(i, StepKind::kForward), part(i, StepKind::kComputeDerivative), {}};
+    LayerTiming timing{node.name,
+                       timer_.seconds(i, StepKind::kForward),
+                       timer_.seconds(i, StepKind::kComputeDerivative),
+                       {}};
     double elements = 0;
     std::vector<double> of_weights;
     for (const WeightSpec& w : node.weights) {
@@ -107,7 +94,7 @@ class Profiler {
       const double apply = updates_.median_seconds(name);
       timing.weights.push_back({std::move(name), apply});
     }
-    const double gradient = part(i, StepKind::kComputeGradient);
+    const double gradient = timer_.seconds(i, StepKind::kComputeGradient);
     for (std::size_t w = 0; w < of_weights.size(); ++w)
       timing.weights[w].update += gradient * of_weights[w] / elements;
     return timing;
@@ -116,8 +103,8 @@ class Profiler {
   const std::set<std::string> trainable_;
   Network network_;
   TimedUpdates updates_;
-  std::vector<double> orders_, whole_;
-  std::map<std::pair<int, StepKind>, std::vector<double>> parts_;
+  StepTimer timer_;
+  std::vector<double> whole_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/process_memory.h"
+#include "engine/graph/processor_run.h"
 #include "engine/tensor/memory_pool.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/tensor/swapper.h"
@@ -43,25 +44,35 @@ Network::Network(const ModelDescription& description, const NetworkOptions& opti
     : graph_(build_graph(description, options.batch)),
       plan_(plan_network(graph_, options.plan, kernels)),
       clips_(options.plan.orders.clip_by_global_norm),
-      swap_folder_(options.swap_folder) {}
+      swap_folder_(options.swap_folder),
+      processor_(options.plan.processor) {}
 
 Network::~Network() = default;
 
 void Network::allocate() {
+  elsewhere_.reset();
   swapper_.reset();
   release_idle_memory();  // planning has compiled and tried many kernels
   const std::size_t bytes = plan_.memory.total_bytes;
   memory_ = std::make_unique<MemoryPool>(
       bytes, MemoryPool::Options{.huge_pages = bytes >= kLeastForHugePages});
   if (plan_.swaps()) place_swap_file();
+  if (!plan_.processor.empty())
+    elsewhere_ = std::make_unique<ProcessorRun>(plan_, *processor_, *memory_);
   runs_.clear();
-  for (const PlannedStep& step : plan_.steps)
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    const PlannedStep& step = plan_.steps[s];
     runs_.push_back(bind(step.node, step.order, step.kind));
+    if (!step.elsewhere || step.kind != StepKind::kApplyGradient) continue;
+    for (std::size_t u = 0; u < runs_[s]->updates.size(); ++u)
+      runs_[s]->updates[u].elsewhere = &elsewhere_->updates(s)[u];
+  }
   end_iteration();
 }
 
 void Network::release() {
   runs_.clear();
+  elsewhere_.reset();
   swapper_.reset();
   swap_file_.reset();
   memory_.reset();
@@ -70,6 +81,7 @@ void Network::release() {
 void Network::discard_transient() {
   require_memory();
   if (swapper_) return;
+  rest_on_host();
   std::vector<std::pair<std::size_t, std::size_t>> kept;  // from, to
   const auto requests = memory_requests(plan_.pool, plan_.stays);
   for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
@@ -158,6 +170,20 @@ LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumula
           mix(key ^ run.key)};
 }
 
+// Any but AG.
+void Network::run_step(std::size_t s, std::uint64_t key, bool accumulate,
+                       std::int64_t first_sample) {
+  const PlannedStep& step = plan_.steps[s];
+  if (step.elsewhere)
+    elsewhere_->run(s, accumulate);
+  else
+    run_layer(step, layer_run(*runs_[s], key, accumulate, first_sample));
+}
+
+void Network::rest_on_host() const {
+  if (elsewhere_) elsewhere_->rest_on_host();
+}
+
 void Network::run_layer(const PlannedStep& step, const LayerRun& run) {
   Layer& layer = *graph_.nodes[at(step.node)].layer;
   if (step.kind == StepKind::kForward)
@@ -175,6 +201,7 @@ void Network::begin_order(int order) {
     guard([&](const Stay& s) { return s.until == order - 1; }, true);
     guard([&](const Stay& s) { return s.from == order; }, false);
   }
+  if (elsewhere_) elsewhere_->begin_order(order);
   if (swapper_) swapper_->begin_order(order);
 }
 
@@ -213,9 +240,29 @@ void Network::begin_iteration() {
 // something is still being stored.
 void Network::end_iteration() {
   if (swapper_) swapper_->drain();
+  if (elsewhere_) elsewhere_->end_iteration();
   if constexpr (!kPoolsArePoisoned) return;
   memory_->poison(0, memory_->bytes());
   guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order; }, false);
+}
+
+// A step of the plan with what is around it: transfers, and its time where that is asked for.
+template <class Work>
+void Network::in_step(std::size_t s, int& order, const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  const PlannedStep& step = plan_.steps[s];
+  advance(order, step.order);
+  if (elsewhere_) elsewhere_->before_step(s);
+  if (!order_seconds_) {
+    work();
+  } else {
+    const auto start = Clock::now();
+    work();
+    if (step.elsewhere) elsewhere_->finish();
+    (*order_seconds_)[at(step.order)] +=
+        std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  if (elsewhere_) elsewhere_->after_step(s);
 }
 
 void Network::forward(std::uint64_t random_key) {
@@ -225,9 +272,8 @@ void Network::forward(std::uint64_t random_key) {
   begin_iteration();
   int order = -1;
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-    if (plan_.steps[s].kind != StepKind::kForward) continue;
-    advance(order, plan_.steps[s].order);
-    run_layer(plan_.steps[s], layer_run(*runs_[s], random_key, false, 0));
+    if (plan_.steps[s].kind == StepKind::kForward)
+      in_step(s, order, [&] { run_step(s, random_key, false, 0); });
   }
   end_iteration();
 }
@@ -235,31 +281,33 @@ void Network::forward(std::uint64_t random_key) {
 void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate,
                          std::int64_t first_sample) {
   require_memory();
-  using Clock = std::chrono::steady_clock;
   begin_iteration();
   int order = -1;
   bool announced = !clips_;
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-    const PlannedStep& step = plan_.steps[s];
-    advance(order, step.order);
-    const auto start = order_seconds_ ? Clock::now() : Clock::time_point();
-    if (step.kind != StepKind::kApplyGradient) {
-      run_layer(step, layer_run(*runs_[s], random_key, accumulate, first_sample));
-      if (clips_ && updater && step.kind == StepKind::kComputeGradient) {
-        for (const WeightUpdate& update : runs_[s]->updates) updater->gradient_ready(update);
+    in_step(s, order, [&] {
+      const StepKind kind = plan_.steps[s].kind;
+      if (kind != StepKind::kApplyGradient) {
+        run_step(s, random_key, accumulate, first_sample);
+        if (elsewhere_) elsewhere_->read_after(s);
+        if (clips_ && updater && kind == StepKind::kComputeGradient)
+          for (const WeightUpdate& update : runs_[s]->updates) updater->gradient_ready(update);
+      } else if (updater != nullptr) {
+        if (!announced) updater->all_gradients_ready();
+        announced = true;
+        for (const WeightUpdate& update : runs_[s]->updates) updater->apply(update);
       }
-    } else if (updater != nullptr) {
-      if (!announced) updater->all_gradients_ready();
-      announced = true;
-      for (const WeightUpdate& update : runs_[s]->updates) updater->apply(update);
-    }
-    if (order_seconds_)
-      (*order_seconds_)[at(step.order)] +=
-          std::chrono::duration<double>(Clock::now() - start).count();
+    });
   }
   advance(order, plan_.last_order + 1);
   end_iteration();
 }
+
+void Network::finish() {
+  if (elsewhere_) elsewhere_->finish();
+}
+
+std::uint64_t Network::transfers() const { return elsewhere_ ? elsewhere_->transfers() : 0; }
 
 SwapStatistics Network::swap_statistics() const {
   return swapper_ ? swapper_->statistics() : SwapStatistics{};

@@ -24,8 +24,10 @@
 namespace moil {
 
 class MemoryPool;
+class ProcessorRun;
 class SwapFile;
 class Swapper;
+class WeightElsewhere;
 struct SwapStatistics;
 
 struct NetworkOptions {
@@ -42,6 +44,8 @@ struct WeightUpdate {
   std::span<float* const> states;
   std::int64_t elements = 0;
   bool decays = true;
+  // Where AG is another processor's: it alone has the gradient and the states then.
+  const WeightElsewhere* elsewhere = nullptr;
 };
 
 // What applies gradients (train/ implements it). apply() is called once a trained weight and step.
@@ -133,9 +137,13 @@ class Network {
   const TensorInfo& output_info(std::size_t i) const;
   const float* output(std::size_t i) const;
 
+  // Until another processor has ended what it was given: steps may return before.
+  void finish();
+  // Transfers of contents between processors so far; 0 where the CPU computes all.
+  std::uint64_t transfers() const;
   // What swapping did so far; zeros without swap.
   SwapStatistics swap_statistics() const;
-  // While set, train_step() adds what each order took to compute (transfers not waited for), in
+  // While set, steps add what each order took to compute (transfers not waited for), in
   // seconds, by order.
   void measure_orders(std::vector<double>* seconds) { order_seconds_ = seconds; }
 
@@ -162,6 +170,11 @@ class Network {
   LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
                      std::int64_t first_sample) const;
   void run_layer(const PlannedStep& step, const LayerRun& run);
+  template <class Work>
+  void in_step(std::size_t s, int& order, const Work& work);
+  void run_step(std::size_t s, std::uint64_t key, bool accumulate, std::int64_t first_sample);
+  // Between steps the host may touch what persists.
+  void rest_on_host() const;
 
   PersistentTensor persistent_tensor(TensorId id) const;
   Resting rest(int node) const;
@@ -184,10 +197,12 @@ class Network {
   NetworkPlan plan_;
   bool clips_ = false;
   std::filesystem::path swap_folder_;
+  std::shared_ptr<Processor> processor_;
   std::unique_ptr<MemoryPool> memory_;
   std::unique_ptr<SwapFile> swap_file_;
   std::vector<std::size_t> file_offsets_;  // by tensor owner
   std::unique_ptr<Swapper> swapper_;
+  std::unique_ptr<ProcessorRun> elsewhere_;     // null where the CPU computes all
   std::vector<std::unique_ptr<StepRun>> runs_;  // of the plan's steps
   std::vector<double>* order_seconds_ = nullptr;
 };

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "engine/device/processor.h"
 #include "engine/graph/backward_needs.h"
 
 namespace moil {
@@ -31,7 +32,9 @@ class Planner {
         needs_(backward_needs(graph, options.trainable)) {}
 
   NetworkPlan run() {
+    plan_.trains = options_.training;
     plan_.nodes.resize(graph_.nodes.size());
+    if (options_.processor) plan_.pool.align(options_.processor->alignment());
     for (int i = 0; i < nodes(); ++i) plan_layer(i);
     set_orders();
     add_values();
@@ -42,6 +45,7 @@ class Planner {
     plan_.pool.merge();
     schedule();
     place();
+    if (options_.processor) plan_hand_over();
     return std::move(plan_);
   }
 
@@ -58,7 +62,8 @@ class Planner {
                      {},
                      &kernels_,
                      limits_[at(i)],
-                     options_.pack_convolutions};
+                     options_.pack_convolutions,
+                     is_assigned(i, StepKind::kForward)};
     for (const int v : node(i).inputs)
       setup.input_needs_derivative.push_back(needs_.derivative[at(v)]);
     NodeTensors& t = plan_.nodes[at(i)];
@@ -67,6 +72,42 @@ class Planner {
     t.plan.outputs.resize(setup.outputs.size(), Lifespan::kNone);
     t.computes_gradient = setup.computes_gradient();
     t.computes_derivative = setup.computes_derivative();
+    if (options_.processor) send_elsewhere(i);
+  }
+
+  bool is_assigned(int i, StepKind kind) const {
+    return options_.processor && is_elsewhere(options_.assignment, node(i).name, kind);
+  }
+
+  // What the processor has no way of computing stays here.
+  void send_elsewhere(int i) {
+    NodeTensors& t = plan_.nodes[at(i)];
+    const auto send = [&](StepKind kind, bool is_computed, std::size_t& workspace) {
+      if (!is_computed || !is_assigned(i, kind)) return;
+      std::unique_ptr<ProcessorStep> step;
+      try {
+        step = options_.processor->make_step(node(i).layer->operation(), kind);
+      } catch (const ProcessorError& error) {
+        plan_.refused.push_back(node(i).name + " " + to_string(kind) + ": " + error.what());
+      }
+      if (!step) return;
+      workspace = step->workspace_bytes();
+      t.elsewhere[static_cast<std::size_t>(kind)] = std::move(step);
+    };
+    send(StepKind::kForward, has_forward_work(t), t.plan.forward_workspace);
+    send(StepKind::kComputeGradient, t.computes_gradient, t.plan.gradient_workspace);
+    send(StepKind::kComputeDerivative, has_derivative_work(t), t.plan.derivative_workspace);
+    t.updates_elsewhere = options_.updates_elsewhere && is_assigned(i, StepKind::kApplyGradient);
+  }
+
+  void plan_hand_over() {
+    const auto tensors = [&](const std::vector<int>& values) {
+      std::vector<TensorId> ids;
+      for (const int v : values) ids.push_back(plan_.values[at(v)]);
+      return ids;
+    };
+    plan_.processor = plan_processor(plan_, *options_.processor, tensors(graph_.inputs),
+                                     tensors(graph_.outputs), options_.orders.clip_by_global_norm);
   }
 
   void set_orders() {
@@ -307,14 +348,19 @@ class Planner {
   void schedule() {
     for (int i = 0; i < nodes(); ++i) {
       const NodeTensors& t = plan_.nodes[at(i)];
-      if (has_forward_work(t)) plan_.steps.push_back({t.orders.forward, StepKind::kForward, i});
+      const auto add = [&](int order, StepKind kind) {
+        const bool elsewhere = kind == StepKind::kApplyGradient
+                                   ? t.updates_elsewhere
+                                   : t.elsewhere[static_cast<std::size_t>(kind)] != nullptr;
+        plan_.steps.push_back({order, kind, i, elsewhere});
+      };
+      if (has_forward_work(t)) add(t.orders.forward, StepKind::kForward);
       if (!options_.training) continue;
       if (t.computes_gradient) {
-        plan_.steps.push_back({t.orders.compute_gradient, StepKind::kComputeGradient, i});
-        plan_.steps.push_back({t.orders.apply_gradient, StepKind::kApplyGradient, i});
+        add(t.orders.compute_gradient, StepKind::kComputeGradient);
+        add(t.orders.apply_gradient, StepKind::kApplyGradient);
       }
-      if (has_derivative_work(t))
-        plan_.steps.push_back({t.orders.compute_derivative, StepKind::kComputeDerivative, i});
+      if (has_derivative_work(t)) add(t.orders.compute_derivative, StepKind::kComputeDerivative);
     }
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
                      [](const PlannedStep& a, const PlannedStep& b) {
@@ -332,20 +378,6 @@ class Planner {
 };
 
 }  // namespace
-
-const char* to_string(StepKind kind) {
-  switch (kind) {
-    case StepKind::kForward:
-      return "F";
-    case StepKind::kComputeGradient:
-      return "CG";
-    case StepKind::kComputeDerivative:
-      return "CD";
-    case StepKind::kApplyGradient:
-      return "AG";
-  }
-  return "?";
-}
 
 namespace {
 

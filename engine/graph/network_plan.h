@@ -7,15 +7,19 @@
 // batch.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "engine/device/assignment.h"
 #include "engine/graph/execution_order.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/processor_plan.h"
 #include "engine/tensor/residency.h"
 #include "engine/tensor/tensor_pool.h"
 
@@ -38,15 +42,19 @@ struct PlanOptions {
   // Training: workspaces may grow the plan to this, for faster kernels; never above what the
   // leanest ones need otherwise.
   std::size_t memory_budget_bytes = 0;
+  // The processor besides the CPU and the steps that it computes, by layer; those that it has no
+  // way of computing stay with the CPU. Null: the CPU computes all.
+  std::shared_ptr<Processor> processor = nullptr;
+  Assignment assignment = {};
+  // Whether it may apply gradients, too: the optimizer is one that it has.
+  bool updates_elsewhere = true;
 };
-
-enum class StepKind { kForward, kComputeGradient, kComputeDerivative, kApplyGradient };
-const char* to_string(StepKind kind);
 
 struct PlannedStep {
   int order = 0;
   StepKind kind = StepKind::kForward;
   int node = 0;
+  bool elsewhere = false;  // not on the CPU
 };
 
 // The tensors of one node, by what they are to it. kNoTensor where there is none.
@@ -61,9 +69,13 @@ struct NodeTensors {
   LayerPlan plan;
   StepOrders orders;
   bool computes_gradient = false, computes_derivative = false;
+  // F, CG and CD where another processor computes them; null: the layer's own code does.
+  std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
+  bool updates_elsewhere = false;
 };
 
 struct NetworkPlan {
+  bool trains = false;  // PlanOptions::training
   TensorPool pool;
   std::vector<NodeTensors> nodes;
   std::vector<TensorId> values;    // data tensor of each value
@@ -72,6 +84,9 @@ struct NetworkPlan {
   MemoryPlan memory;               // of the stays
   std::size_t lower_bound_bytes = 0;
   int last_order = 0;
+  ProcessorPlan processor;  // empty where the CPU computes all
+  // Steps that the other processor's driver refused, with its words; the CPU computes them.
+  std::vector<std::string> refused;
 
   // The stay that holds the tensor at an order; none where it is not in memory.
   std::optional<std::size_t> stay_at(TensorId id, int order) const;

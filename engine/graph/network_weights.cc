@@ -72,6 +72,7 @@ PersistentTensor::Data PersistentTensor::data() const {
 }
 
 PersistentTensor Network::persistent_tensor(TensorId id) const {
+  rest_on_host();
   const TensorSpec& spec = plan_.pool.spec(id);
   PersistentTensor tensor;
   tensor.name = spec.name;

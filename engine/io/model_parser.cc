@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/safetensors/strict_json.h"
+#include "engine/io/json_node.h"
 #include "engine/io/model_json.h"
 
 namespace moil {
@@ -15,59 +16,7 @@ using Json = nlohmann::json;
 constexpr int kDepth = 5;  // document, layers, a layer, its properties, a list
 constexpr std::size_t kMaxRank = 5;
 
-// A value of the document and where it stands.
-struct Node {
-  const Json& json;
-  std::string pointer;
-  const std::string& where;
-
-  [[noreturn]] void fail(const std::string& expected) const {
-    fail_expected(where, pointer, expected, json);
-  }
-  [[noreturn]] void bad(const std::string& what) const {
-    throw Error(ErrorCode::kBadData,
-                where + ": " + (pointer.empty() ? "the document" : pointer) + ": " + what);
-  }
-  Node at(const char* key) const {
-    const auto it = json.find(key);
-    if (it == json.end()) bad("\"" + std::string(key) + "\" is missing");
-    return {*it, child_pointer(pointer, key), where};
-  }
-  std::vector<Node> items(const char* expected) const {
-    if (!json.is_array()) fail(expected);
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      nodes.push_back({json[i], child_pointer(pointer, std::to_string(i)), where});
-    }
-    return nodes;
-  }
-  std::string word() const {
-    if (!json.is_string() || json.get_ref<const std::string&>().empty()) fail("a non-empty string");
-    return json.get<std::string>();
-  }
-  std::int64_t integer(std::int64_t least) const {
-    const bool fits = json.is_number_integer() &&
-                      (!json.is_number_unsigned() ||
-                       json.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
-    if (!fits || json.get<std::int64_t>() < least) {
-      fail(least == std::numeric_limits<std::int64_t>::min()
-               ? "a whole number of 64 bits"
-               : "a whole number of at least " + std::to_string(least));
-    }
-    return json.get<std::int64_t>();
-  }
-  // An object that has no keys but these.
-  void only(std::initializer_list<std::string_view> known) const {
-    if (!json.is_object()) fail("an object");
-    for (const auto& [key, value] : json.items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      std::string names;
-      for (const auto name : known) names += (names.empty() ? "" : ", ") + std::string(name);
-      throw Error(ErrorCode::kBadData, where + ": " + child_pointer(pointer, key) +
-                                           ": unknown key; known here: " + names);
-    }
-  }
-};
+using Node = JsonNode;
 
 Property read_list(const Node& node) {
   bool whole = true;

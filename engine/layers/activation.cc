@@ -30,6 +30,8 @@ class ActivationLayer final : public Layer {
     return plan;
   }
 
+  Operation operation() const override { return operation::Activation{kind_, slope_, elements_}; }
+
   void forward(const LayerRun& run) override {
     parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       activate(kind_, slope_, run.inputs[0], run.outputs[0], begin, end);

@@ -28,6 +28,8 @@ class Add final : public Layer {
     return plan;
   }
 
+  Operation operation() const override { return operation::Addition{elements_}; }
+
   void forward(const LayerRun& run) override {
     parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       add_all(run.inputs, run.outputs[0], begin, end);

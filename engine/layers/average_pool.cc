@@ -28,6 +28,8 @@ class AveragePool final : public Layer {
     return plan;
   }
 
+  Operation operation() const override { return operation::AveragePool{shape_}; }
+
   void forward(const LayerRun& run) override {
     parallel_for(shape_.batch * shape_.out_h, pool_grain(shape_),
                  [&](std::int64_t begin, std::int64_t end) {

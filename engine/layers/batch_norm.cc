@@ -45,6 +45,10 @@ class BatchNorm final : public Layer {
   }
 
   LayerPlan plan(const LayerSetup& setup) override;
+  Operation operation() const override {
+    return operation::BatchNorm{shape_,       epsilon_,    momentum_,         batch_statistics_,
+                                train_gamma_, train_beta_, keeps_statistics_, keeps_sums_};
+  }
   void forward(const LayerRun& run) override;
   void compute_gradient(const LayerRun& run) override;
   void compute_derivative(const LayerRun& run) override;

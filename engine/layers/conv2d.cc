@@ -49,6 +49,9 @@ class Conv2d final : public Layer {
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override;
   std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const override;
   LayerPlan plan(const LayerSetup& setup) override;
+  Operation operation() const override {
+    return operation::Convolution{shape_, p_.bias, trains_weight_, trains_bias_, p_.activation};
+  }
   void weights_changed(const LayerRun& run) override;
   void forward(const LayerRun& run) override;
   void compute_gradient(const LayerRun& run) override;
@@ -61,7 +64,7 @@ class Conv2d final : public Layer {
   std::string name_;
   Conv2dProperties p_;
   ConvShape shape_;
-  bool packed_ = false;
+  bool packed_ = false, trains_weight_ = false, trains_bias_ = false;
   std::unique_ptr<ConvKernel> forward_, gradient_, derivative_;
 };
 
@@ -121,7 +124,10 @@ LayerPlan Conv2d::plan(const LayerSetup& setup) {
   if (p_.activation != FusedActivation::kNone && backward)
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + name_ + "\": a fused activation is for inference only");
-  const bool constant = !setup.training && !backward && setup.pack_convolutions;
+  const bool constant =
+      !setup.training && !backward && setup.pack_convolutions && !setup.forward_elsewhere;
+  trains_weight_ = setup.train_weight[0];
+  trains_bias_ = p_.bias && setup.train_weight[1];
   forward_ = setup.kernels->conv(shape_, ConvStep::kForward, {p_.bias, p_.activation, constant},
                                  setup.workspace_limits.forward);
   LayerPlan plan;
@@ -146,14 +152,13 @@ LayerPlan Conv2d::plan(const LayerSetup& setup) {
 void Conv2d::plan_gradient(const LayerSetup& setup, LayerPlan& plan) {
   gradient_.reset();
   plan.output_derivatives |= Lifespan::kComputeGradient;
-  if (!setup.train_weight[0]) {  // the bias alone: sums of the output derivative
+  if (!trains_weight_) {  // the bias alone: sums of the output derivative
     plan.gradient_workspace = column_sum_workspace(shape_.out_pixels(), shape_.out_channels);
     return;
   }
-  const bool bias = p_.bias && setup.train_weight[1];
-  gradient_ =
-      setup.kernels->conv(shape_, ConvStep::kGradient, {bias, FusedActivation::kNone, false},
-                          setup.workspace_limits.gradient);
+  gradient_ = setup.kernels->conv(shape_, ConvStep::kGradient,
+                                  {trains_bias_, FusedActivation::kNone, false},
+                                  setup.workspace_limits.gradient);
   plan.gradient_workspace = gradient_->workspace_bytes();
   plan.inputs[0] |= Lifespan::kComputeGradient;
 }

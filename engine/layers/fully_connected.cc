@@ -28,6 +28,10 @@ class FullyConnected final : public Layer {
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override;
   std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const override;
   LayerPlan plan(const LayerSetup& setup) override;
+  Operation operation() const override {
+    return operation::FullyConnected{rows_,          features_,    p_.units,     p_.bias,
+                                     trains_weight_, trains_bias_, p_.activation};
+  }
   void weights_changed(const LayerRun& run) override;
   void forward(const LayerRun& run) override;
   void compute_gradient(const LayerRun& run) override;
@@ -39,7 +43,7 @@ class FullyConnected final : public Layer {
   std::string name_;
   FullyConnectedProperties p_;
   std::int64_t rows_ = 1, features_ = 1;
-  bool packed_ = false;
+  bool packed_ = false, trains_weight_ = false, trains_bias_ = false;
 };
 
 const Dims& FullyConnected::input_dims(std::span<const TensorInfo> inputs) const {
@@ -86,7 +90,9 @@ LayerPlan FullyConnected::plan(const LayerSetup& setup) {
   if (p_.activation != FusedActivation::kNone && backward)
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + name_ + "\": a fused activation is for inference only");
-  packed_ = !setup.training && !backward;
+  packed_ = !setup.training && !backward && !setup.forward_elsewhere;
+  trains_weight_ = setup.train_weight[0];
+  trains_bias_ = p_.bias && setup.train_weight[1];
   LayerPlan plan;
   plan.inputs = {Lifespan::kForward};
   plan.output_derivatives = Lifespan::kNone;
@@ -97,9 +103,8 @@ LayerPlan FullyConnected::plan(const LayerSetup& setup) {
     plan.keeps_weight = p_.bias ? std::vector{false, true} : std::vector{false};
   if (setup.computes_gradient()) {
     plan.output_derivatives |= Lifespan::kComputeGradient;
-    if (setup.train_weight[0]) plan.inputs[0] |= Lifespan::kComputeGradient;
-    if (p_.bias && setup.train_weight[1])
-      plan.gradient_workspace = column_sum_workspace(rows_, p_.units);
+    if (trains_weight_) plan.inputs[0] |= Lifespan::kComputeGradient;
+    if (trains_bias_) plan.gradient_workspace = column_sum_workspace(rows_, p_.units);
   }
   if (setup.computes_derivative()) plan.output_derivatives |= Lifespan::kComputeDerivative;
   return plan;

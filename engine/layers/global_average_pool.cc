@@ -36,6 +36,10 @@ class GlobalAveragePool final : public Layer {
     return plan;
   }
 
+  Operation operation() const override {
+    return operation::GlobalAveragePool{batch_, pixels_, channels_};
+  }
+
   void forward(const LayerRun& run) override {
     parallel_for(batch_, grain(), [&](std::int64_t begin, std::int64_t end) {
       global_average_pool(run.inputs[0], run.outputs[0], pixels_, channels_, begin, end);

@@ -24,6 +24,8 @@ class Huber final : public LossLayer {
     huber_error_derivative(prediction, target, dx, delta_, scale, begin * columns(),
                            end * columns());
   }
+  operation::Loss::Kind kind() const override { return operation::Loss::Kind::kHuber; }
+  float delta() const override { return delta_; }
   double divisor(const TensorInfo& prediction) const override {
     return static_cast<double>(prediction.dims.elements());
   }

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/device/operation.h"
 #include "engine/tensor/spec.h"
 
 namespace moil {
@@ -65,7 +66,8 @@ struct LayerSetup {
   struct {
     std::size_t forward = kNoLimit, gradient = kNoLimit, derivative = kNoLimit;
   } workspace_limits;
-  bool pack_convolutions = true;  // inference (PlanOptions)
+  bool pack_convolutions = true;   // inference (PlanOptions)
+  bool forward_elsewhere = false;  // another processor may compute F: weights stay unpacked
   static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
   bool computes_gradient() const {
@@ -149,6 +151,10 @@ class Layer {
   // Called after shapes are known, again where memory is planned again: the last call counts. The
   // layer may prepare kernels and keep what it needs.
   [[nodiscard]] virtual LayerPlan plan(const LayerSetup& setup) = 0;
+
+  // What its steps compute as it was last planned, for other processors; the first alternative
+  // where its own code alone knows.
+  [[nodiscard]] virtual Operation operation() const { return {}; }
 
   // After weights were loaded or changed from outside (inference plans may pack them here into a
   // saved tensor of lifespan kMax).

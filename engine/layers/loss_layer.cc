@@ -31,15 +31,19 @@ LayerPlan LossLayer::plan(const LayerSetup& setup) {
   divisor_ = divisor(prediction);
   LayerPlan plan;
   plan.inputs.assign(setup.inputs.size(), Lifespan::kForward | Lifespan::kComputeDerivative);
-  const bool is_weighted = setup.inputs.size() == 3;
-  plan.outputs.assign(is_weighted ? 2 : 1, Lifespan::kNone);
+  is_weighted_ = setup.inputs.size() == 3;
+  plan.outputs.assign(is_weighted_ ? 2 : 1, Lifespan::kNone);
   plan.output_derivatives = Lifespan::kNone;  // the end of the graph: 1
   const auto rows = static_cast<std::size_t>(rows_);
   plan.forward_workspace = rows * sizeof(double);
-  if (is_weighted)  // derivatives, in the place of the losses
+  if (is_weighted_)  // derivatives, in the place of the losses
     plan.forward_workspace =
         std::max(plan.forward_workspace, rows * static_cast<std::size_t>(columns_) * sizeof(float));
   return plan;
+}
+
+Operation LossLayer::operation() const {
+  return operation::Loss{kind(), rows_, columns_, rows_of_sample_, divisor_, delta(), is_weighted_};
 }
 
 void LossLayer::forward(const LayerRun& run) {

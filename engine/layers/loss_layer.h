@@ -19,6 +19,7 @@ class LossLayer : public Layer {
  public:
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const final;
   LayerPlan plan(const LayerSetup& setup) final;
+  Operation operation() const final;
   void forward(const LayerRun& run) final;
   void compute_derivative(const LayerRun& run) final;
 
@@ -29,6 +30,8 @@ class LossLayer : public Layer {
   // dx = scale * d(row loss) / d(prediction) for rows [begin, end).
   virtual void derivative(const float* prediction, const float* target, float* dx, float scale,
                           std::int64_t begin, std::int64_t end) const = 0;
+  virtual operation::Loss::Kind kind() const = 0;
+  virtual float delta() const { return 1; }  // of Huber's
   // What the sum of the rows' losses is divided by.
   virtual double divisor(const TensorInfo& prediction) const = 0;
   // Whether a row is a pixel or position of its own rather than a whole sample.
@@ -42,6 +45,7 @@ class LossLayer : public Layer {
 
   std::int64_t rows_ = 0, columns_ = 0, rows_of_sample_ = 1;
   double divisor_ = 1;
+  bool is_weighted_ = false;
 };
 
 }  // namespace moil

@@ -34,6 +34,8 @@ class MaxPool final : public Layer {
     return plan;
   }
 
+  Operation operation() const override { return operation::MaxPool{shape_, keeps_argmax_}; }
+
   void forward(const LayerRun& run) override {
     std::byte* argmax = keeps_argmax_ ? run.saved[0] : nullptr;
     parallel_for(shape_.batch * shape_.out_h, pool_grain(shape_),

@@ -20,6 +20,7 @@ class MeanSquaredError final : public LossLayer {
                   std::int64_t begin, std::int64_t end) const override {
     squared_error_derivative(prediction, target, dx, 2 * scale, begin * columns(), end * columns());
   }
+  operation::Loss::Kind kind() const override { return operation::Loss::Kind::kSquaredError; }
   double divisor(const TensorInfo& prediction) const override {
     return static_cast<double>(prediction.dims.elements());
   }

@@ -29,6 +29,8 @@ class MultiOut final : public Layer {
     return plan;
   }
 
+  Operation operation() const override { return operation::FanOut{elements_}; }
+
   void forward(const LayerRun& run) override {
     parallel_for(elements_, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       for (float* out : run.outputs) {

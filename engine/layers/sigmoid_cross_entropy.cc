@@ -25,6 +25,9 @@ class SigmoidCrossEntropy final : public LossLayer {
     sigmoid_cross_entropy_derivative(prediction, target, dx, scale, begin * columns(),
                                      end * columns());
   }
+  operation::Loss::Kind kind() const override {
+    return operation::Loss::Kind::kSigmoidCrossEntropy;
+  }
   double divisor(const TensorInfo& prediction) const override {
     return static_cast<double>(sums_labels_ ? prediction.dims[0] : prediction.dims.elements());
   }

@@ -33,6 +33,8 @@ class Softmax final : public Layer {
     return plan;
   }
 
+  Operation operation() const override { return operation::Softmax{rows_, columns_, logarithm_}; }
+
   void forward(const LayerRun& run) override {
     parallel_for(rows_, grain(), [&](std::int64_t begin, std::int64_t end) {
       const auto compute = logarithm_ ? log_softmax : softmax;

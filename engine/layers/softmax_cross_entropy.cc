@@ -20,6 +20,9 @@ class SoftmaxCrossEntropy final : public LossLayer {
                   std::int64_t begin, std::int64_t end) const override {
     softmax_cross_entropy_derivative(prediction, target, dx, scale, columns(), begin, end);
   }
+  operation::Loss::Kind kind() const override {
+    return operation::Loss::Kind::kSoftmaxCrossEntropy;
+  }
   double divisor(const TensorInfo& prediction) const override {
     return static_cast<double>(rows_of(prediction));
   }

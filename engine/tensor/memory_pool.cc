@@ -48,7 +48,7 @@ MemoryPool::MemoryPool(std::size_t bytes, Options options) : bytes_(bytes) {
 }
 
 MemoryPool::~MemoryPool() {
-  if (mapped_ == 0) return;
+  if (mapped_ == 0 || is_abandoned_) return;
   // The addresses may come back from the next mmap: they must not stay poisoned.
   unpoison(0, bytes_);
   ::munmap(base_, mapped_);

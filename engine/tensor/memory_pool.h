@@ -41,6 +41,9 @@ class MemoryPool {
   }
   std::size_t bytes() const { return bytes_; }
 
+  // The memory stays when the pool goes: for a device that is lost and may still write to it.
+  void abandon() { is_abandoned_ = true; }
+
   // Gives back the whole pages within these bytes; they are zero, and not resident until touched
   // again. Throws kInternal for a range outside the pool.
   void discard(std::size_t offset, std::size_t bytes) const;
@@ -56,6 +59,7 @@ class MemoryPool {
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t mapped_ = 0;  // whole pages
+  bool is_abandoned_ = false;
 };
 
 }  // namespace moil

@@ -133,7 +133,9 @@ std::vector<MemoryRequest> memory_requests(const TensorPool& pool, const std::ve
   const std::vector<bool> aligned = aligned_for_swap(pool, stays);
   std::vector<MemoryRequest> requests;
   for (std::size_t s = 0; s < stays.size(); ++s) {
-    const std::size_t bytes = pool.spec(stays[s].owner).info.bytes();
+    std::size_t bytes = pool.spec(stays[s].owner).info.bytes();
+    if (pool.alignment() > kAlignment)
+      bytes = (bytes + pool.alignment() - 1) / pool.alignment() * pool.alignment();
     requests.push_back({aligned[s] ? swap_aligned(bytes) : bytes, stays[s].from, stays[s].until});
   }
   return requests;

@@ -6,6 +6,7 @@
 // the owners, one memory request each. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ class TensorPool {
 
   // Decides who shares memory. Call once, after the last use().
   void merge();
+
+  // Requests are multiples of this, and so their offsets; for whoever else than the CPU needs it.
+  void align(std::size_t bytes) { alignment_ = std::max(bytes, alignment_); }
+  std::size_t alignment() const { return alignment_; }
 
   // After merge(): the tensor that owns the memory of `id` (itself where it shares nobody's).
   TensorId owner(TensorId id) const;
@@ -70,6 +75,7 @@ class TensorPool {
   std::vector<TensorId> owners_;
   std::vector<MemoryRequest> requests_;
   int last_order_ = 0;
+  std::size_t alignment_ = kAlignment;
 };
 
 }  // namespace moil

@@ -8,7 +8,7 @@ IdleUpdater::IdleUpdater(const OptimizerConfig& config) : optimizer_(make_optimi
 
 void IdleUpdater::apply(const WeightUpdate& u) {
   optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/0,
-                     /*gradient_scale=*/1, /*step=*/1});
+                     /*gradient_scale=*/1, /*step=*/1, u.elsewhere});
 }
 
 void fill_inputs_with_zeros(Network& network) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "engine/device/processor.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/update.h"
@@ -46,6 +47,7 @@ class Sgd final : public Optimizer {
     k.shrink = static_cast<float>(decay.shrink);
     k.momentum = static_cast<float>(config_.momentum);
     k.nesterov = config_.nesterov;
+    if (step.elsewhere) return step.elsewhere->update(k);
     float* momentum = config_.momentum == 0 ? nullptr : step.state[0];
     parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       sgd_update(k, step.weight, step.gradient, momentum, begin, end);
@@ -76,6 +78,7 @@ class Adam final : public Optimizer {
     k.rest2 = static_cast<float>(1 - config_.beta2);
     k.root_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(config_.beta2, t)));
     k.epsilon = static_cast<float>(config_.epsilon);
+    if (step.elsewhere) return step.elsewhere->update(k);
     parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       adam_update(k, step.weight, step.gradient, step.state[0], step.state[1], begin, end);
     });

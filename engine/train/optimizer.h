@@ -22,6 +22,8 @@
 
 namespace moil {
 
+class WeightElsewhere;
+
 enum class OptimizerKind : std::uint8_t { kSgd, kSgdw, kAdam, kAdamw };
 std::string_view to_string(OptimizerKind kind);
 // Throws kInvalidArgument for an unknown name, with the known ones.
@@ -49,6 +51,8 @@ struct OptimizerStep {
   double learning_rate = 0;
   double gradient_scale = 1;  // the factor of train/clip.h; 1: not clipped
   std::int64_t step = 1;      // this tensor's, counted from 1: adam's bias correction
+  // Not null: AG is another processor's, and weight, gradient and state are not to be read.
+  const WeightElsewhere* elsewhere = nullptr;
 };
 
 class Optimizer {

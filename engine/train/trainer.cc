@@ -72,6 +72,9 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.accumulate_gradients = micro_batch_of(config) < config.batch;
   plan.swap = config.swap;
   plan.memory_budget_bytes = config.memory_budget_bytes;
+  plan.processor = config.processor;
+  plan.assignment = config.assignment;
+  plan.updates_elsewhere = config.optimizer.custom.empty();
   return input;
 }
 
@@ -229,7 +232,9 @@ std::int64_t Trainer::count_update(std::string_view weight) {
 
 void Trainer::apply(const WeightUpdate& update) {
   optimizer_->apply({update.weight, update.gradient, update.states, update.elements, update.decays,
-                     rate_of(update.name), share_ * clip_scale_, count_update(update.name)});
+                     rate_of(update.name), share_ * clip_scale_, count_update(update.name),
+                     update.elsewhere});
+  if (update.elsewhere) return;  // the next loss tells
   if (!all_finite(update.weight, update.elements)) not_finite_ = update.name;
 }
 

@@ -42,6 +42,9 @@ struct TrainerConfig {
   SwapOptions swap;
   std::filesystem::path swap_folder;
   std::size_t memory_budget_bytes = 0;  // PlanOptions::memory_budget_bytes
+  // PlanOptions::processor and its steps.
+  std::shared_ptr<Processor> processor = nullptr;
+  Assignment assignment = {};
 };
 
 // A budget for the fastest kernels, whatever memory they take.

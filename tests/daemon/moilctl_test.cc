@@ -349,9 +349,23 @@ TEST_F(Moilctl, ReportTellsWhatAJobDid) {
   EXPECT_EQ(done.status, EX_OK) << done.err;
   EXPECT_THAT(done.out, HasSubstr("10.0% -> 98.0%"));
   for (const char* line : {"layers +the last 2 of 9", "train +3.00 s +75.0%",
-                           "measured peak +2.0 MiB", "feature maps reused +5"})
+                           "measured peak +2.0 MiB", "feature maps reused +5", "energy +not known"})
     EXPECT_THAT(done.out, testing::ContainsRegex(line));
   EXPECT_EQ(Json::parse(ctl({"report", "1", "--json"}).out)["local_after"], 0.98);
+}
+
+TEST_F(Moilctl, ReportTellsTheEnergyOfAJob) {
+  const std::filesystem::path zone = server_.world.machine / "sys/class/powercap/intel-rapl:0";
+  std::filesystem::create_directories(zone);
+  std::ofstream(zone / "name") << "psys\n";
+  std::ofstream(zone / "energy_uj") << "1000000\n";
+  import_digits();
+  ctl({"job", "submit", description("slow"), "--now"});
+  wait_for(server_.socket(), 1, "running");
+  write_file_atomic(zone / "energy_uj", "1501000000\n");
+  file("state/go", "");
+  wait_for(server_.socket(), 1, "succeeded");
+  EXPECT_THAT(ctl({"report", "1"}).out, testing::ContainsRegex("energy +1.5 kJ .whole machine.\n"));
 }
 
 TEST_F(Moilctl, ReportDrawsElasticTraining) {

@@ -107,7 +107,7 @@ struct Selection {
   KernelSelector::Options options;
 };
 
-// As a job chooses (by measurement), the first choices, and each processor of this build by itself.
+// As a job chooses (by measurement), the first choices, and each provider of this build by itself.
 std::vector<Selection> selections() {
   std::vector<Selection> result(2);
   result[0].name = "measured";
@@ -115,7 +115,7 @@ std::vector<Selection> selections() {
   result[1].options.measure = false;
   for (const char* name : {"native", "openblas", "onednn"}) {
     KernelSelector::Options options;
-    options.processors = {name};
+    options.providers = {name};
     options.measure = false;
     try {
       const KernelSelector probe(options);
@@ -127,7 +127,7 @@ std::vector<Selection> selections() {
   return result;
 }
 
-// False where the one processor that is allowed has nothing for a step of the layer.
+// False where the one provider that is allowed has nothing for a step of the layer.
 template <class Check>
 bool computes(const Check& check) {
   try {
@@ -154,7 +154,7 @@ TEST_P(LayerParity, AgreesWithPyTorch) {
       computed += computes([&] { check_training(*c, kernels); }) ? 1 : 0;
       computed += computes([&] { check_inference(*c, kernels); }) ? 1 : 0;
     }
-    const bool alone = !options.processors.empty();
+    const bool alone = !options.providers.empty();
     EXPECT_GE(computed, alone ? cases.size() / 2 : 2 * cases.size());
   }
 }

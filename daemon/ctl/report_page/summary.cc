@@ -93,6 +93,11 @@ std::string figures(const Json& job) {
   if (const Json bytes = at(result, "/details/memory/measured_bytes"); bytes.is_number())
     all += figure("peak of memory", bytes_cell(bytes),
                   "promised: " + bytes_cell(at(result, "/details/memory/predicted_bytes")));
+  if (const std::string processors = processors_words(at(result, "/details")); !processors.empty())
+    all += figure("processors", html::words(processors), "");
+  if (const auto energy = energy_words(at(result, "/details")))
+    all += figure("energy", html::words(energy->amount),
+                  energy->source.empty() ? "" : html::words(energy->source));
   return html::element("div", all, "class=\"figures\"") + "\n";
 }
 

@@ -113,6 +113,7 @@ Json details_of(const NightContext& night, const NightStages& stages) {
                        {"units", model.freeze.total_units},
                        {"split", model.freeze.split}};
   details["memory"] = memory_details(night, stages.plan, stages.train);
+  details["processors"] = stages.plan.processors();
   details["kernels"] = {{"measured", measuring.measured()},
                         {"untried", measuring.untried()},
                         {"seconds", measuring.seconds()}};

@@ -51,6 +51,8 @@ void PlanStage::run() {
   plan_networks();
   night_.data.check_features(*model_.backbone, model_.freeze);
   keep_kernels();
+  if (model_.maps && !model_.maps->why.empty()) night_.events.note("cache: " + model_.maps->why);
+  place_training();
   profile_if_elastic();
   forecast_ = forecast_memory(model_, has_cache());
   require_budget(forecast_);
@@ -88,6 +90,8 @@ NightPlanInput PlanStage::input() {
                        false,
                        &measuring_};
   const nlohmann::json& memory = night_.choices.training_memory;
+  input.processor = processors_.processor;
+  input.assignment = processors_.assignment;
   if (!memory.is_null()) input.memory = restored([&] { return training_memory_from_json(memory); });
   // A pack of feature maps says itself what they are of.
   if (night_.data.origins().global_features == nullptr) {
@@ -111,10 +115,7 @@ void PlanStage::choose_head() {
 
 void PlanStage::keep_kernels() {
   night_.choices.kernels = model_.choices();
-  if (model_.maps) {
-    night_.choices.map_split = model_.maps->value;
-    if (!model_.maps->why.empty()) night_.events.note("cache: " + model_.maps->why);
-  }
+  if (model_.maps) night_.choices.map_split = model_.maps->value;
   night_.choices.training_memory = to_json(model_.training_memory);
   night_.save_choices();
   const auto file = night_.layout.kernel_profile();
@@ -122,6 +123,64 @@ void PlanStage::keep_kernels() {
       file, {model_.kernel_profile(), has_cache() ? answer_of(*model_.backbone, file) : Answers{}});
   night_.progress(Stage::kMeasure, milliseconds(measuring_.limit()),
                   milliseconds(measuring_.limit()));
+}
+
+// On the CPU, but for what another processor was measured to be chosen for; then training is
+// planned again, by the same kernels and in the same memory.
+void PlanStage::place_training() {
+  processors_ = {};
+  if (!model_.trainer || model_.elastic || night_.spec.deadline_seconds ||
+      night_.spec.exact_arithmetic)
+    return;
+  nlohmann::json& recorded = night_.choices.processors;
+  const auto folder = night_.layout.kernel_profile().parent_path() / "opencl";
+  if (recorded.is_null()) {
+    processors_ = choose_processors(night_.spec.processors,
+                                    {model_.head, model_.freeze.trainable_layers,
+                                     model_.trainer->config(), *model_.trainer_kernels},
+                                    folder);
+  } else {
+    processors_ = restored([&] { return recorded_processors(recorded, folder); });
+  }
+  if (!processors_.assignment.empty()) plan_placed();
+  if (recorded == processors_.record) return;
+  recorded = processors_.record;
+  night_.save_choices();
+  tell_processors();
+}
+
+// Steps of another processor need workspaces of their own, for which a budget may have no room.
+void PlanStage::plan_placed() {
+  try {
+    plan_networks();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    processors_ = {nullptr, {}, given_up(error.what())};
+    plan_networks();
+  }
+  keep_kernels();
+}
+
+// What a user asked for and does not get is told; on a device without a second processor nothing
+// is.
+void PlanStage::tell_processors() {
+  const nlohmann::json& record = processors_.record;
+  if (processors_.processor == nullptr) {
+    if (night_.spec.processors != daemon::ProcessorUse::kAuto &&
+        night_.spec.processors != daemon::ProcessorUse::kCpu)
+      night_.events.note("processors: the CPU computes all: " +
+                         record.at("why").get<std::string>());
+    return;
+  }
+  char text[200];
+  std::snprintf(
+      text, sizeof text,
+      "processors: %zu layers of training on %.80s, %.3g s a step, of the CPU's %.3g s",
+      record.at("layers").size(), record.at("device").get_ref<const std::string&>().c_str(),
+      record.at("predicted_seconds").get<double>(), record.at("cpu_seconds").get<double>());
+  night_.events.note(text);
+  for (const auto& refused : record.at("refused"))
+    night_.events.note("processors: " + refused.get<std::string>());
 }
 
 // What a checkpoint was chosen by lies in it.

@@ -9,6 +9,7 @@
 
 #include "daemon/night/decoding.h"
 #include "daemon/night/night_model.h"
+#include "daemon/night/processors.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/timing_store.h"
 
@@ -30,6 +31,9 @@ class PlanStage {
   const MeasuringTime& measuring() const { return measuring_; }
   const ProfileInForce& profile() const { return profile_; }  // of elastic training
 
+  // Of training; null where nothing trains.
+  const nlohmann::json& processors() const { return processors_.record; }
+
   const MemoryForecast& forecast() const { return forecast_; }
   // Where feature maps that the cache had no room for are computed beside training: the forecast
   // takes that in. `what`: of the maps. Throws DiskFull, or kInvalidArgument, over the budget.
@@ -44,6 +48,9 @@ class PlanStage {
   NightPlanInput input();
   void choose_head();
   void keep_kernels();
+  void place_training();
+  void plan_placed();
+  void tell_processors();
   void profile_if_elastic();
   void raise_rho();
   ProfileInForce measured_profile();
@@ -56,6 +63,7 @@ class PlanStage {
   std::unique_ptr<DecodingRoom> room_;
   NightModel model_;
   ProfileInForce profile_;
+  NightProcessors processors_;
   MemoryForecast forecast_;
 };
 

@@ -75,6 +75,18 @@ TEST(ReportPage, TellsWhatWasLearnedAndWhatItCost) {
   EXPECT_EQ(count(page, "<svg "), 2U);
 }
 
+TEST(ReportPage, TellsTheEnergyOrThatItIsNotKnown) {
+  Json job = night();
+  EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr(">energy<")));  // of an older moild
+  job["result"]["details"]["energy"] = {{"joules", 5312.4}, {"source", "processor package"}};
+  EXPECT_THAT(draw_report_page(job, {}),
+              HasSubstr("<span class=\"what\">energy</span><strong>5.3 kJ</strong>"
+                        "<span class=\"beside\">processor package</span>"));
+  job["result"]["details"]["energy"] = nullptr;
+  EXPECT_THAT(draw_report_page(job, {}),
+              HasSubstr("<span class=\"what\">energy</span><strong>not known</strong>"));
+}
+
 TEST(ReportPage, ShowsWhichSamplesChanged) {
   const std::string page = draw_report_page(night(), thumbnails());
   EXPECT_THAT(page, HasSubstr("Became right: 30, of which 1 are shown"));
@@ -102,6 +114,7 @@ TEST(ReportPage, HostileNamesStayWords) {
   const std::string hostile = "</script><script>alert(1)</script>\" onerror='x' \x1b[2J &amp;";
   Json job = night();
   job["result"]["details"]["elastic"] = test::elastic_result(test::block_tensors(2), 2);
+  job["result"]["details"]["energy"] = {{"joules", 1}, {"source", "battery"}};
   poison(job, hostile);
   job["result"]["metric"] = "accuracy";
   job["result"]["details"]["auto"]["chosen"][hostile] = 1;
@@ -124,7 +137,7 @@ TEST(ReportPage, ReportsThatLackEverything) {
   EXPECT_THAT(page, HasSubstr("local accuracy was not measured"));
   // And whose members are of other types.
   for (const char* member : {"curve", "labels", "confusion", "changed", "auto", "stages", "memory",
-                             "cache", "elastic", "data", "samples", "freeze"}) {
+                             "cache", "elastic", "data", "samples", "freeze", "energy"}) {
     for (const Json& odd : {Json(7), Json("text"), Json::array({1, "two", nullptr}),
                             Json{{"right", 3}, {"trials", 3}}}) {
       Json strange = night();

@@ -63,10 +63,10 @@ class BackboneTest : public ::testing::Test {
   int before_ = thread_count();
 };
 
-KernelSelector::Options unmeasured(std::vector<std::string> processors = {}) {
+KernelSelector::Options unmeasured(std::vector<std::string> providers = {}) {
   KernelSelector::Options options;
   options.measure = false;
-  options.processors = std::move(processors);
+  options.providers = std::move(providers);
   return options;
 }
 

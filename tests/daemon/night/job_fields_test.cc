@@ -118,6 +118,8 @@ const std::vector<Variation>& variations() {
       {"/seed", {0, 9007199254740991}, {-1, 9007199254740992}},
       {"/activate", {true, false}, {1}},
       {"/threads", {nullptr, 1, 3, 1024}, {0, 1025}},
+      {"/processors", {"auto", "cpu", "opencl", "step_wise", "layer_wise", "path"}, {"gpu"}},
+      {"/processors", {"auto", "cpu"}, {"path"}, kElastic},
       {"/exact_arithmetic", {true, false}, {0}},
       {"/evaluate_every_epoch", {true, false}, {"always"}},
   };
@@ -299,6 +301,7 @@ const std::vector<Change>& changes() {
         {"/train/optimizer/learning_rate", 0.3}}},
       {"/guard/min_local_accuracy", 0, 1, promoted},
       {"/seed", 1, 2, weights},
+      {"/processors", "auto", "cpu", details},
       {"/exact_arithmetic", false, true, choices},
       {"/evaluate_every_epoch", false, true, details},
   };

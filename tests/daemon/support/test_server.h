@@ -40,6 +40,7 @@ class FakeWorld : public World {
   std::atomic<std::int64_t> clock_ahead = 0;   // milliseconds by which the clock is wrong
   std::atomic<std::int64_t> steady_ahead = 0;  // that have gone by unnoticed
   std::atomic<std::uint64_t> free = 1 << 30;
+  const TempFolder machine;  // its /sys tells what energy is taken; nothing, until a test writes it
 
   std::int64_t now_milliseconds() const override {
     return daemon::now_milliseconds() + clock_ahead;
@@ -63,6 +64,7 @@ class FakeWorld : public World {
             .user_idle_minutes = user_idle_minutes,
             .ignored = {}};
   }
+  EnergyMeter energy_meter() const override { return EnergyMeter(machine.path()); }
   std::optional<std::uint64_t> free_bytes(const std::filesystem::path&) const override {
     return free;
   }

@@ -1,4 +1,4 @@
-// Every kernel of every processor against the definition of convolution.
+// Every kernel of every provider against the definition of convolution.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -224,7 +224,7 @@ TEST_P(ConvKernels, OurCodeIsRightOnEveryInstructionSet) {
   const Case c(current());
   const ConvReference reference = c.reference();
   KernelSelector::Options options;
-  options.processors = {"native"};
+  options.providers = {"native"};
   const KernelSelector native(options);
   for_each_instruction_set([&](const char* target) {
     for (const bool constant : {false, true})
@@ -324,7 +324,7 @@ TEST(ConvKernelsNan, ANanIsNotHiddenByTheActivation) {
   Case c(shape(1, 8, 5, 5, 8, 1));
   c.x[3] = NAN;
   KernelSelector::Options options;
-  options.processors = {"native"};
+  options.providers = {"native"};
   KernelSelector selector(options);
   for (const auto& kernel :
        selector.candidates(c.s, ConvStep::kForward, {false, FusedActivation::kRelu6, true}))

@@ -60,17 +60,17 @@ TEST(KernelSelector, ReplaysWhatWasRecorded) {
 }
 
 // So that what is recorded costs no making of what is not used.
-TEST(KernelSelector, AProcessorMakesTheNamedOneAlone) {
+TEST(KernelSelector, AProviderMakesTheNamedOneAlone) {
   for (const ConvShape& s : {kShape, shape(2, 16, 9, 9, 16, 3, 1, 1, 16)}) {
     for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative}) {
-      for (const Processor* processor : processors()) {
-        for (const auto& kernel : processor->candidates(s, step, {}, false, std::nullopt)) {
-          const auto alone = processor->candidates(s, step, {}, false, kernel->name());
+      for (const KernelProvider* provider : kernel_providers()) {
+        for (const auto& kernel : provider->candidates(s, step, {}, false, std::nullopt)) {
+          const auto alone = provider->candidates(s, step, {}, false, kernel->name());
           ASSERT_EQ(alone.size(), 1U) << kernel->name();
           EXPECT_EQ(alone[0]->name(), kernel->name());
         }
         for (const char* name : {"", "native", "nobody/nothing"})
-          EXPECT_TRUE(processor->candidates(s, step, {}, false, name).empty()) << name;
+          EXPECT_TRUE(provider->candidates(s, step, {}, false, name).empty()) << name;
       }
     }
   }
@@ -173,27 +173,27 @@ TEST(KernelSelector, ARecordedKernelThatIsNotThereIsRefused) {
               HasSubstr("abacus/gemm"));
 }
 
-TEST(KernelSelector, AnUnknownProcessorIsRefused) {
+TEST(KernelSelector, AnUnknownProviderIsRefused) {
   KernelSelector::Options options;
-  options.processors = {"abacus"};
+  options.providers = {"abacus"};
   EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { KernelSelector selector(options); }),
               HasSubstr("it has: native"));
 }
 
-TEST(KernelSelector, OnlyAllowedProcessorsAreOffered) {
+TEST(KernelSelector, OnlyAllowedProvidersAreOffered) {
   KernelSelector::Options options = unmeasured();
-  options.processors = {"native"};
+  options.providers = {"native"};
   KernelSelector selector(options);
   for (const auto& kernel : selector.candidates(kShape, ConvStep::kForward))
     EXPECT_THAT(std::string(kernel->name()), testing::StartsWith("native/"));
-  options.processors = {"openblas"};
+  options.providers = {"openblas"};
   EXPECT_THAT(
       error_of(ErrorCode::kFailedPrecondition,
                [&] {
                  KernelSelector blas(options);
                  (void)blas.conv(kShape, ConvStep::kForward, {false, FusedActivation::kNone, true});
                }),
-      HasSubstr("none of the allowed processors"));
+      HasSubstr("none of the allowed providers"));
 }
 
 TEST(KernelSelector, ExactArithmeticHasNoWinograd) {
@@ -220,7 +220,7 @@ TEST(KernelSelector, WorkspaceIsLimited) {
 
 TEST(KernelSelector, NativeWorkspaceIsBounded) {
   KernelSelector::Options options = unmeasured();
-  options.processors = {"native"};
+  options.providers = {"native"};
   KernelSelector selector(options);
   // The whole im2col matrix would be 462 MB.
   const ConvShape big = shape(64, 64, 56, 56, 64, 3, 1, 1);

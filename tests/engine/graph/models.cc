@@ -4,6 +4,9 @@
 #include <cmath>
 #include <random>
 
+#include "engine/device/processor.h"
+#include "engine/kernels/update.h"
+
 namespace moil::testing {
 
 ModelBuilder::ModelBuilder(std::vector<std::int64_t> input_dims, std::string input)
@@ -129,7 +132,7 @@ KernelSelector fixed_kernels() {
 KernelSelector own_kernels() {
   KernelSelector::Options options;
   options.measure = false;
-  options.processors = {"native"};
+  options.providers = {"native"};
   return KernelSelector(options);
 }
 
@@ -165,6 +168,16 @@ void SgdUpdater::all_gradients_ready() {
 }
 
 void SgdUpdater::apply(const WeightUpdate& u) {
+  if (u.elsewhere) {
+    SgdCoefficients k;
+    k.rate = 0.05F, k.gradient_scale = scale_, k.momentum = 0.9F;
+    return u.elsewhere->update(k);
+  }
+  if (u.elsewhere) {
+    SgdCoefficients k;
+    k.rate = 0.05F, k.gradient_scale = scale_, k.momentum = 0.9F;
+    return u.elsewhere->update(k);
+  }
   for (std::int64_t i = 0; i < u.elements; ++i) {
     float step = scale_ * u.gradient[i];
     if (!u.states.empty()) step = u.states[0][i] = 0.9F * u.states[0][i] + step;

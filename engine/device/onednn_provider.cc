@@ -1,10 +1,10 @@
-#include "engine/device/cpu_processors.h"
+#include "engine/device/cpu_providers.h"
 #include "engine/device/onednn_conv.h"
 
 namespace moil {
 namespace {
 
-class OnednnProcessor final : public Processor {
+class OnednnProvider final : public KernelProvider {
  public:
   std::string_view name() const override { return "onednn"; }
   std::vector<std::unique_ptr<ConvKernel>> candidates(
@@ -25,9 +25,9 @@ class OnednnProcessor final : public Processor {
 
 }  // namespace
 
-const Processor& onednn_processor() {
-  static const OnednnProcessor processor;
-  return processor;
+const KernelProvider& onednn_provider() {
+  static const OnednnProvider provider;
+  return provider;
 }
 
 }  // namespace moil

@@ -1,10 +1,10 @@
-#include "engine/device/cpu_processors.h"
+#include "engine/device/cpu_providers.h"
 #include "engine/device/gemm_conv_kernels.h"
 
 namespace moil {
 namespace {
 
-class OpenblasProcessor final : public Processor {
+class OpenblasProvider final : public KernelProvider {
  public:
   std::string_view name() const override { return "openblas"; }
   std::vector<std::unique_ptr<ConvKernel>> candidates(
@@ -22,9 +22,9 @@ class OpenblasProcessor final : public Processor {
 
 }  // namespace
 
-const Processor& openblas_processor() {
-  static const OpenblasProcessor processor;
-  return processor;
+const KernelProvider& openblas_provider() {
+  static const OpenblasProvider provider;
+  return provider;
 }
 
 }  // namespace moil

@@ -1,4 +1,4 @@
-#include "engine/device/cpu_processors.h"
+#include "engine/device/cpu_providers.h"
 #include "engine/device/gemm_conv_kernels.h"
 #include "engine/kernels/column_sum.h"
 #include "engine/kernels/depthwise.h"
@@ -51,7 +51,7 @@ class DepthwiseKernel final : public ConvKernel {
   int threads_ = thread_count();
 };
 
-class NativeProcessor final : public Processor {
+class NativeProvider final : public KernelProvider {
  public:
   std::string_view name() const override { return "native"; }
   std::vector<std::unique_ptr<ConvKernel>> candidates(
@@ -69,9 +69,9 @@ class NativeProcessor final : public Processor {
 
 }  // namespace
 
-const Processor& native_processor() {
-  static const NativeProcessor processor;
-  return processor;
+const KernelProvider& native_provider() {
+  static const NativeProvider provider;
+  return provider;
 }
 
 }  // namespace moil

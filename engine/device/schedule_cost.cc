@@ -1,0 +1,160 @@
+#include "engine/device/schedule_cost.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/device/hand_over.h"
+
+namespace moil {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+bool is_elsewhere(const Schedule& schedule, const SelectionTouch& touch) {
+  return touch.layer >= 0 && schedule[at(touch.layer)][at(static_cast<int>(touch.pass))];
+}
+
+// Of each layer, which tensors it touches.
+std::vector<std::vector<std::size_t>> tensors_touched(const SelectionProblem& problem) {
+  std::vector<std::vector<std::size_t>> of_layer(problem.layers.size());
+  for (std::size_t t = 0; t < problem.tensors.size(); ++t) {
+    for (const SelectionTouch& touch : problem.tensors[t].touches) {
+      if (touch.layer < 0) continue;
+      auto& list = of_layer[at(touch.layer)];
+      if (list.empty() || list.back() != t) list.push_back(t);
+    }
+  }
+  return of_layer;
+}
+
+// Calls tell(touch, transfer, previous layer) of every transfer of contents. Two iterations, of
+// which the second counts: what persists is then where the first one left it.
+template <class Elsewhere, class Tell>
+void each_transfer(const SelectionTensor& tensor, bool shares_memory, const Elsewhere& elsewhere,
+                   const Tell& tell) {
+  HandOver state(1, shares_memory);
+  int last_layer = -1;
+  for (const bool counts : {false, true}) {
+    if (!tensor.persistent) state.retire(0);
+    for (const SelectionTouch& touch : tensor.touches) {
+      const bool away = touch.layer >= 0 && elsewhere(touch);
+      const Move move = state.touch({0, touch.writes, touch.fresh}, away);
+      if (counts && move.transfer != Transfer::kNone && move.contents)
+        tell(touch, move.transfer, last_layer);
+      last_layer = touch.layer;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<LayerSchedule> combinations_of(const SelectionLayer& layer) {
+  std::vector<LayerSchedule> all = {LayerSchedule{}};
+  for (int p = 0; p < kPasses; ++p) {
+    if (!layer.passes[at(p)] || !layer.passes[at(p)]->elsewhere) continue;
+    const std::size_t before = all.size();
+    for (std::size_t c = 0; c < before; ++c) {
+      all.push_back(all[c]);
+      all.back()[at(p)] = true;
+    }
+  }
+  return all;
+}
+
+double pass_seconds(const SelectionLayer& layer, const LayerSchedule& schedule) {
+  double seconds = 0;
+  for (int p = 0; p < kPasses; ++p) {
+    const auto& pass = layer.passes[at(p)];
+    if (pass) seconds += schedule[at(p)] ? pass->elsewhere.value() : pass->cpu;
+  }
+  return seconds;
+}
+
+TensorTransfers transfers_of(const SelectionTensor& tensor, const TransferCosts& costs,
+                             const std::function<bool(const SelectionTouch&)>& elsewhere) {
+  TensorTransfers sum;
+  each_transfer(tensor, costs.shares_memory, elsewhere,
+                [&](const SelectionTouch& touch, Transfer transfer, int last_layer) {
+                  const TransferCost& cost = transfer == Transfer::kTake ? costs.take : costs.give;
+                  sum.seconds += cost.of(tensor.bytes);
+                  const bool within = touch.layer >= 0 && touch.layer == last_layer;
+                  (within ? sum.within : sum.between) += 1;
+                });
+  return sum;
+}
+
+std::vector<ScheduledTransfer> transfers_in(const SelectionProblem& problem,
+                                            const Schedule& schedule) {
+  std::vector<ScheduledTransfer> all;
+  for (const SelectionTensor& tensor : problem.tensors)
+    each_transfer(
+        tensor, problem.transfers.shares_memory,
+        [&](const SelectionTouch& touch) { return is_elsewhere(schedule, touch); },
+        [&](const SelectionTouch& touch, Transfer transfer, int) {
+          all.push_back(
+              {touch.layer, touch.pass, transfer == Transfer::kTake, tensor.name, tensor.bytes});
+        });
+  return all;
+}
+
+ScheduleCost cost_of(const SelectionProblem& problem, const Schedule& schedule) {
+  ScheduleCost cost;
+  for (std::size_t i = 0; i < problem.layers.size(); ++i)
+    cost.pass_seconds += pass_seconds(problem.layers[i], schedule[i]);
+  for (const SelectionTensor& tensor : problem.tensors) {
+    const TensorTransfers transfers =
+        transfers_of(tensor, problem.transfers,
+                     [&](const SelectionTouch& touch) { return is_elsewhere(schedule, touch); });
+    cost.transfer_seconds += transfers.seconds;
+    cost.transfers_within += transfers.within;
+    cost.transfers_between += transfers.between;
+  }
+  return cost;
+}
+
+std::vector<std::vector<SelectionTensor>> tensors_by_layer(const SelectionProblem& problem) {
+  std::vector<std::vector<SelectionTensor>> own(problem.layers.size());
+  for (const SelectionTensor& tensor : problem.tensors) {
+    std::map<int, SelectionTensor> parts;
+    for (const SelectionTouch& touch : tensor.touches) {
+      if (touch.layer < 0) continue;
+      SelectionTensor& part = parts[touch.layer];
+      part.bytes = tensor.bytes;
+      part.persistent = tensor.persistent;
+      part.touches.push_back(touch);
+    }
+    for (auto& [layer, part] : parts) own[at(layer)].push_back(std::move(part));
+  }
+  return own;
+}
+
+void improve(const SelectionProblem& problem, Schedule& schedule) {
+  const auto touched = tensors_touched(problem);
+  const auto cost_around = [&](std::size_t layer) {
+    double seconds = pass_seconds(problem.layers[layer], schedule[layer]);
+    for (const std::size_t t : touched[layer])
+      seconds += transfers_of(problem.tensors[t], problem.transfers, [&](const SelectionTouch& s) {
+                   return is_elsewhere(schedule, s);
+                 }).seconds;
+    return seconds;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t layer = 0; layer < schedule.size(); ++layer) {
+      LayerSchedule best = schedule[layer];
+      double least = cost_around(layer);
+      for (const LayerSchedule& combination : combinations_of(problem.layers[layer])) {
+        schedule[layer] = combination;
+        const double seconds = cost_around(layer);
+        // By more than rounding, or two equal ones would take turns for ever.
+        if (seconds >= least * (1 - 1e-12)) continue;
+        least = seconds;
+        best = combination;
+        changed = true;
+      }
+      schedule[layer] = best;
+    }
+  }
+}
+
+}  // namespace moil

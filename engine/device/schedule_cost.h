@@ -1,0 +1,32 @@
+// The parts of a schedule's cost: passes of layers, transfers of tensors.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/device/selection.h"
+
+namespace moil {
+
+// All that a layer may be: 8, 4 without UP; fewer where a pass must stay on the CPU.
+[[nodiscard]] std::vector<LayerSchedule> combinations_of(const SelectionLayer& layer);
+
+[[nodiscard]] double pass_seconds(const SelectionLayer& layer, const LayerSchedule& schedule);
+
+struct TensorTransfers {
+  double seconds = 0;
+  std::size_t within = 0, between = 0;  // of one layer, of layers
+};
+// elsewhere: where a touch of a layer's happens; the host's own are the CPU's.
+[[nodiscard]] TensorTransfers transfers_of(
+    const SelectionTensor& tensor, const TransferCosts& costs,
+    const std::function<bool(const SelectionTouch&)>& elsewhere);
+
+// Of each layer, its tensors with its own touches alone.
+[[nodiscard]] std::vector<std::vector<SelectionTensor>> tensors_by_layer(
+    const SelectionProblem& problem);
+
+// Changes one layer's combination at a time while that makes the whole cheaper.
+void improve(const SelectionProblem& problem, Schedule& schedule);
+
+}  // namespace moil

@@ -1,0 +1,146 @@
+#include <optional>
+
+#include "engine/opencl/step.h"
+
+namespace moil::opencl {
+namespace {
+
+// One work item a row, a sample or the whole. The numbers are those of Loss::Kind. An element
+// whose target is NaN counts nothing, but for softmax, whose targets are shares of a whole.
+constexpr const char* kSource = R"CL(
+float slope_of(float x, float t, int kind, float delta) {
+  if (isnan(t)) return 0;
+  if (kind == 1) return 1.0f / (1.0f + exp(-x)) - t;
+  if (kind == 2) return 2.0f * (x - t);
+  return isnan(x) ? x : clamp(x - t, -delta, delta);
+}
+
+float loss_of(float x, float t, int kind, float delta) {
+  if (isnan(t)) return 0;
+  if (kind == 1) return fmax(x, 0.0f) - x * t + log1p(exp(-fabs(x)));
+  const float e = x - t;
+  if (kind == 2) return e * e;
+  const float inner = fmin(fabs(e), delta);
+  return 0.5f * inner * inner + delta * (fabs(e) - inner);
+}
+
+// Where the largest of a row and the sum of e^(x - largest) are wanted.
+float2 exponents(global const float* x, int columns) {
+  float most = -INFINITY, total = 0;
+  for (int c = 0; c < columns; ++c) most = fmax(most, x[c]);
+  for (int c = 0; c < columns; ++c) total += exp(x[c] - most);
+  return (float2)(most, total);
+}
+
+kernel void row_losses(global const float* prediction, global const float* target,
+                       global float* losses, int columns, int kind, float delta, int places) {
+  const int r = get_global_id(0);
+  if (r >= places) return;
+  global const float* x = prediction + r * columns;
+  global const float* t = target + r * columns;
+  float total = 0;
+  if (kind == 0) {
+    const float2 e = exponents(x, columns);
+    const float log_sum = e.x + log(e.y);
+    for (int c = 0; c < columns; ++c) total += t[c] * (log_sum - x[c]);
+  } else {
+    for (int c = 0; c < columns; ++c) total += loss_of(x[c], t[c], kind, delta);
+  }
+  losses[r] = total;
+}
+
+// Compensated (Kahan 1965): a batch may have as many rows as an image has pixels.
+kernel void total_loss(global const float* losses, global const float* weights, global float* out,
+                       int rows, int rows_of_sample, float divisor, int places) {
+  if (get_global_id(0) > 0) return;
+  float total = 0, rest = 0;
+  for (int r = 0; r < rows; ++r) {
+    const float loss = weights ? losses[r] * weights[r / rows_of_sample] : losses[r];
+    const float y = loss - rest, next = total + y;
+    rest = (next - total) - y;
+    total = next;
+  }
+  out[0] = total / divisor;
+}
+
+// weights null: each row counts once. dx may be the prediction.
+kernel void loss_derivative(global const float* prediction, global const float* target,
+                            global const float* weights, global float* dx, int columns, int kind,
+                            float delta, int rows_of_sample, float scale, int places) {
+  const int r = get_global_id(0);
+  if (r >= places) return;
+  const int at = r * columns;
+  const float weight = weights ? weights[r / rows_of_sample] : 1.0f;
+  if (kind == 0) {
+    const float2 e = exponents(prediction + at, columns);
+    float target_sum = 0;
+    for (int c = 0; c < columns; ++c) target_sum += target[at + c];
+    for (int c = 0; c < columns; ++c) {
+      const float p = exp(prediction[at + c] - e.x) / e.y;
+      dx[at + c] = weight * (scale * (p * target_sum - target[at + c]));
+    }
+    return;
+  }
+  for (int c = at; c < at + columns; ++c)
+    dx[c] = weight * (scale * slope_of(prediction[c], target[c], kind, delta));
+}
+
+kernel void sample_norms(global const float* derivative, global float* out, int of_sample,
+                         int places) {
+  const int s = get_global_id(0);
+  if (s >= places) return;
+  float squares = 0;
+  for (int i = s * of_sample; i < (s + 1) * of_sample; ++i)
+    squares += derivative[i] * derivative[i];
+  out[s] = sqrt(squares);
+}
+)CL";
+
+class Loss final : public StepOf<operation::Loss> {
+ public:
+  Loss(Device& device, const operation::Loss& op, StepKind kind)
+      : StepOf(device, op, kind),
+        rows_(device, kSource, "row_losses"),
+        total_(device, kSource, "total_loss"),
+        derivative_(device, kSource, "loss_derivative"),
+        norms_(device, kSource, "sample_norms") {}
+
+  std::size_t workspace_bytes() const override {
+    if (kind_ != StepKind::kForward) return 0;
+    const std::int64_t floats = op_.weighted ? op_.rows * op_.columns : op_.rows;
+    return static_cast<std::size_t>(floats) * sizeof(float);
+  }
+
+ private:
+  cl_int kind() const { return static_cast<cl_int>(op_.kind); }
+
+  void forward(const RangeMemory& memory, const StepRanges& r) override {
+    const cl_mem prediction = memory.buffer(r.inputs[0]), target = memory.buffer(r.inputs[1]);
+    const cl_mem weights = op_.weighted ? memory.buffer(r.inputs[2]) : nullptr;
+    const cl_mem scratch = memory.buffer(r.workspace);
+    rows_.run(op_.rows, prediction, target, scratch, op_.columns, kind(), op_.delta);
+    total_.run(1, scratch, weights, memory.buffer(r.outputs[0]), op_.rows, op_.rows_of_sample,
+               static_cast<float>(op_.divisor));
+    if (!op_.weighted) return;
+    derivative_.run(op_.rows, prediction, target, cl_mem{nullptr}, scratch, op_.columns, kind(),
+                    op_.delta, op_.rows_of_sample, 1.0F);
+    norms_.run(op_.rows / op_.rows_of_sample, scratch, memory.buffer(r.outputs[1]),
+               op_.rows_of_sample * op_.columns);
+  }
+  void derivative(const RangeMemory& memory, const StepRanges& r) override {
+    derivative_.run(op_.rows, memory.buffer(r.inputs[0]), memory.buffer(r.inputs[1]),
+                    op_.weighted ? memory.buffer(r.inputs[2]) : nullptr,
+                    memory.buffer(r.input_derivatives[0]), op_.columns, kind(), op_.delta,
+                    op_.rows_of_sample, static_cast<float>(1 / op_.divisor));
+  }
+
+  Kernel rows_, total_, derivative_, norms_;
+};
+
+}  // namespace
+
+Step make_step(Device& device, const operation::Loss& op, StepKind kind) {
+  return std::make_unique<Loss>(device, op, kind);
+}
+
+}  // namespace moil::opencl

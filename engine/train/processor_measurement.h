@@ -1,0 +1,33 @@
+// Measuring what a network takes on the CPU and on another processor, part by part: what a
+// selection (device/selection.h) chooses by.
+//
+// Not thread-safe. Throws what Network throws; ProcessorError where the device fails.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/device/selection.h"
+#include "engine/graph/network.h"
+#include "engine/train/optimizer.h"
+
+namespace moil {
+
+// Of a training step, or of an inference network's forward pass.
+struct ProcessorMeasurement {
+  SelectionProblem problem;
+  double cpu_seconds = 0;        // the whole of it; medians
+  double elsewhere_seconds = 0;  // the same with everything elsewhere that can be
+  double noise = 0;  // how far apart runs on the CPU are: half the middle half of them, relative
+  std::vector<std::string> refused;  // NetworkPlan::refused
+};
+
+// model: prepared, as a Network takes it. Allocates the network's memory once for each processor,
+// one after the other, and runs it so many times on samples and weights of zeros. What `options`
+// assign is not heeded.
+[[nodiscard]] ProcessorMeasurement measure_processors(
+    const ModelDescription& model, const NetworkOptions& options, const OptimizerConfig& optimizer,
+    KernelSelector& kernels, const std::shared_ptr<Processor>& processor, int runs = 5);
+
+}  // namespace moil

@@ -1,0 +1,39 @@
+#include "engine/train/step_timer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/median.h"
+#include "base/seconds.h"
+#include "engine/train/idle_step.h"
+
+namespace moil {
+
+StepTimer::StepTimer(Network& network)
+    : network_(network), orders_(static_cast<std::size_t>(network.plan().last_order) + 1) {
+  network_.measure_orders(&orders_);
+}
+
+StepTimer::~StepTimer() { network_.measure_orders(nullptr); }
+
+double StepTimer::run(WeightUpdater& updater) {
+  fill_inputs_with_zeros(network_);
+  std::ranges::fill(orders_, 0);
+  const auto start = std::chrono::steady_clock::now();
+  if (network_.plan().trains)
+    network_.train_step(/*random_key=*/1, &updater);
+  else
+    network_.forward(/*random_key=*/1);
+  network_.finish();
+  const double seconds = seconds_since(start);
+  for (const PlannedStep& step : network_.plan().steps)
+    parts_[{step.node, step.kind}].push_back(orders_[static_cast<std::size_t>(step.order)]);
+  return seconds;
+}
+
+double StepTimer::seconds(int node, StepKind kind) const {
+  const auto found = parts_.find({node, kind});
+  return found == parts_.end() ? 0 : median(found->second);
+}
+
+}  // namespace moil

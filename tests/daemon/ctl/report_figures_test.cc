@@ -1,0 +1,61 @@
+#include "daemon/ctl/report_figures.h"
+
+#include <gtest/gtest.h>
+
+namespace moil::daemon::ctl {
+namespace {
+
+std::string amount_of(double joules) {
+  return energy_words({{"energy", {{"joules", joules}, {"source", "battery"}}}})->amount;
+}
+
+TEST(EnergyWords, AreInTheUnitThatFits) {
+  EXPECT_EQ(amount_of(0), "0 J");
+  EXPECT_EQ(amount_of(812.4), "812 J");
+  EXPECT_EQ(amount_of(5312.4), "5.3 kJ");
+  EXPECT_EQ(amount_of(2.36e6), "2.4 MJ");
+}
+
+TEST(EnergyWords, TellTheSourceWithoutWhatSteersATerminal) {
+  const auto words = energy_words({{"energy", {{"joules", 1}, {"source", "bat\x1btery"}}}});
+  EXPECT_EQ(words->source, "bat?tery");
+}
+
+TEST(EnergyWords, WhatIsNotKnownIsSaidSo) {
+  const auto words = energy_words({{"energy", nullptr}});
+  ASSERT_TRUE(words.has_value());
+  EXPECT_EQ(words->amount, "not known");
+  EXPECT_EQ(words->source, "");
+}
+
+TEST(EnergyWords, AResultThatTellsNothingHasNone) {
+  for (const Json& details : {Json(), Json::object(), Json{{"energy", 7}}, Json{{"energy", "x"}},
+                              Json{{"energy", {{"joules", "7"}}}}})
+    EXPECT_FALSE(energy_words(details).has_value()) << details;
+}
+
+TEST(ProcessorsWords, TellWhoComputed) {
+  EXPECT_EQ(processors_words({{"processors",
+                               {{"asked", "path"},
+                                {"method", "path"},
+                                {"device", "Mali\x1b"},
+                                {"layers", {{"a", "GGG"}, {"b", "CGC"}}},
+                                {"predicted_seconds", 0.75},
+                                {"cpu_seconds", 1.5}}}}),
+            "2 layers on Mali?, 0.50 of the CPU's time as measured");
+}
+
+TEST(ProcessorsWords, TellWhyNotWhereItWasAskedFor) {
+  const auto words = [](const char* asked) {
+    return processors_words(
+        {{"processors", {{"asked", asked}, {"method", "cpu"}, {"why", "no driver"}}}});
+  };
+  EXPECT_EQ(words("path"), "the CPU alone: no driver");
+  EXPECT_EQ(words("auto"), "");
+  EXPECT_EQ(words("cpu"), "");
+  EXPECT_EQ(processors_words({{"processors", nullptr}}), "");
+  EXPECT_EQ(processors_words(Json()), "");
+}
+
+}  // namespace
+}  // namespace moil::daemon::ctl

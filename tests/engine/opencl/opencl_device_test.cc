@@ -1,0 +1,166 @@
+// The OpenCL processor itself: how it is found, what it keeps, and what it says where it fails.
+#include "tests/engine/opencl/opencl_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "engine/graph/preparation.h"
+#include "tests/engine/graph/models.h"
+
+namespace moil {
+namespace {
+
+using namespace moil::testing;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() : path_(fs::path(::testing::TempDir()) / "moil-opencl-cache") { fs::remove_all(path_); }
+  ~Folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(path_)) files.push_back(entry.path());
+    return files;
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::unique_ptr<ProcessorStep> relu_on(Processor& processor) {
+  return processor.make_step(operation::Activation{ActivationKind::kRelu, 0, 16},
+                             StepKind::kForward);
+}
+
+TEST(OpenclDevice, AnUnknownProcessorIsRefusedWithTheKnownOnes) {
+  try {
+    (void)open_processor("abacus");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("known: cpu, opencl"));
+  }
+}
+
+TEST(OpenclDevice, ANameThatNoDeviceHasIsRefusedWithTheDevices) {
+  const OpenclDevice device = opencl_device();
+  MOIL_NEEDS_OPENCL(device);
+  EXPECT_THAT(opencl_device({.device = "no such device"}).missing,
+              HasSubstr("no device is called \"no such device\"; there are: "));
+}
+
+TEST(OpenclDevice, BuiltProgramsAreKeptAndTakenAgain) {
+  const Folder folder;
+  const OpenclDevice first = opencl_device({.cache_folder = folder.path()});
+  MOIL_NEEDS_OPENCL(first);
+  ASSERT_NE(relu_on(*first.processor), nullptr);
+  const auto files = folder.files();
+  ASSERT_FALSE(files.empty());
+  const auto times = [&] {
+    std::vector<fs::file_time_type> found;
+    for (const auto& file : files) found.push_back(fs::last_write_time(file));
+    return found;
+  };
+  const auto before = times();
+  ASSERT_NE(relu_on(*opencl_device({.cache_folder = folder.path()}).processor), nullptr);
+  EXPECT_EQ(times(), before);
+}
+
+TEST(OpenclDevice, ADamagedProgramIsBuiltAnew) {
+  const Folder folder;
+  const OpenclDevice first = opencl_device({.cache_folder = folder.path()});
+  MOIL_NEEDS_OPENCL(first);
+  ASSERT_NE(relu_on(*first.processor), nullptr);
+  for (const fs::path& file : folder.files()) {
+    auto bytes = read_file(file, 64 << 20);
+    bytes[bytes.size() / 2] ^= 0xff;
+    write_file_atomic(file, bytes);
+  }
+  ASSERT_NE(relu_on(*opencl_device({.cache_folder = folder.path()}).processor), nullptr);
+  for (const fs::path& file : folder.files()) fs::resize_file(file, 5);
+  ASSERT_NE(relu_on(*opencl_device({.cache_folder = folder.path()}).processor), nullptr);
+}
+
+TEST(OpenclDevice, AFolderThatCannotBeWrittenCostsTheCacheAlone) {
+  const OpenclDevice device = opencl_device({.cache_folder = "/proc/no/such/folder"});
+  MOIL_NEEDS_OPENCL(device);
+  EXPECT_NE(relu_on(*device.processor), nullptr);
+}
+
+// A library that does not load, as a driver may leave behind that was half removed.
+TEST(OpenclDeviceDeathTest, ADriverThatDoesNotLoadIsNone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Folder folder;
+  fs::create_directories(folder.path());
+  write_file_atomic(folder.path() / "broken.icd", "/no/such/library.so\n");
+  const auto opens_with_broken_driver = [&] {
+    ::setenv("OCL_ICD_VENDORS", folder.path().c_str(), 1);
+    const std::string missing = opencl_device().missing;
+    std::fputs(missing.c_str(), stderr);
+    std::_Exit(missing.empty() ? 0 : 7);
+  };
+  EXPECT_EXIT(opens_with_broken_driver(), ::testing::ExitedWithCode(7),
+              "no driver is installed|this build has no OpenCL");
+}
+
+// Nobody waits for it longer than was said, nor for its objects to be freed.
+TEST(OpenclDevice, ADeviceThatDoesNotAnswerInTimeIsLost) {
+  const OpenclDevice device = opencl_device({.answer_seconds = 0});
+  MOIL_NEEDS_OPENCL(device);
+  const ModelDescription model = ModelBuilder({64, 64, 64}).conv(128, 3).conv(128, 3).model();
+  NetworkOptions options{.batch = 4, .plan = {}};
+  options.plan.processor = device.processor;
+  for (const auto& layer : model.layers) options.plan.assignment[layer.name] = {true};
+  KernelSelector kernels = fixed_kernels();
+  Network network(model, options, kernels);
+  try {
+    network.allocate();
+    network.load(random_weights(model, 1));
+    network.forward();
+    network.finish();
+    FAIL() << "it answered at once";
+  } catch (const ProcessorError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did not answer"));
+  }
+}
+
+// What runs is what was planned, to the transfer.
+TEST(OpenclDevice, AStepHandsOverAsOftenAsThePlanSays) {
+  for (const bool shares : {true, false}) {
+    const OpenclDevice device = opencl_device({.share_memory = shares});
+    MOIL_NEEDS_OPENCL(device);
+    const ModelDescription model = residual_model();
+    std::set<std::string> layers;
+    for (const auto& layer : model.layers) layers.insert(layer.name);
+    const ModelDescription prepared = prepare_training(model, "softmax_cross_entropy", layers);
+    NetworkOptions options;
+    options.batch = 2;
+    options.plan.training = true;
+    options.plan.trainable = trainable_weights(model, nullptr);
+    options.plan.processor = device.processor;
+    int number = 0;
+    for (const auto& layer : prepared.layers)
+      if (++number % 3 != 0)
+        options.plan.assignment[layer.name] = {true, number % 2 == 0, true, false};
+    KernelSelector kernels = fixed_kernels();
+    Network network(prepared, options, kernels);
+    network.allocate();
+    network.load(random_weights(prepared, 1));
+    GradientRecorder recorder;
+    network.train_step(1, &recorder);
+    const std::uint64_t after_first = network.transfers();
+    network.train_step(2, &recorder);
+    EXPECT_EQ(network.transfers() - after_first, network.plan().processor.transfers.size())
+        << "shared " << shares;
+  }
+}
+
+}  // namespace
+}  // namespace moil
