@@ -72,22 +72,33 @@ Rows trained_rows(const Json& details) {
   return rows;
 }
 
-std::string processors_words(const Json& details) {
-  const Json record = at(details, "/processors");
-  if (!record.is_object()) return "";
+namespace {
+
+// Of one network's placement; empty where it is the CPU's, as it was meant to be.
+std::string placement_words(const Json& record, const std::string& what) {
+  if (!at(record, "/method").is_string()) return "";
   if (at(record, "/method") == "cpu") {
     const Json asked = at(record, "/asked");
-    if (asked == "auto" || asked == "cpu") return "";
-    return "the CPU alone: " + printable(cell(at(record, "/why")));
+    if (at(record, "/gave_up") != true && (asked == "auto" || asked == "cpu")) return "";
+    return what + " on the CPU alone: " + printable(cell(at(record, "/why")));
   }
   const Json layers = at(record, "/layers");
-  std::string text = std::to_string(layers.is_object() ? layers.size() : 0) + " layers on " +
-                     printable(cell(at(record, "/device")));
+  const std::size_t count = layers.is_object() ? layers.size() : 0;
+  std::string text = std::to_string(count) + (count == 1 ? " layer of " : " layers of ") + what +
+                     " on " + printable(cell(at(record, "/device")));
   const auto seconds = number_at(record, "/predicted_seconds");
   const auto alone = number_at(record, "/cpu_seconds");
   if (seconds && alone && *alone > 0)
     text += formatted(*seconds / *alone, ", %.2f") + " of the CPU's time as measured";
   return text;
+}
+
+}  // namespace
+
+std::string processors_words(const Json& details) {
+  const std::string training = placement_words(at(details, "/processors"), "training");
+  const std::string maps = placement_words(at(details, "/processors/feature_maps"), "feature maps");
+  return training + (training.empty() || maps.empty() ? "" : "; ") + maps;
 }
 
 std::optional<EnergyWords> energy_words(const Json& details) {

@@ -21,7 +21,8 @@ namespace moil::daemon::ctl {
 // What was trained, on which samples.
 [[nodiscard]] Rows trained_rows(const Json& details);
 [[nodiscard]] Rows cache_rows(const Json& cache);
-// Who computed training, where that was not the CPU alone, or was meant not to be; else empty.
+// Who computed training and feature maps, where that was not the CPU alone, or was meant not to be;
+// else empty.
 [[nodiscard]] std::string processors_words(const Json& details);
 
 // What the device took while the job ran.

@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
+#include "base/gpu_nodes.h"
 #include "daemon/schedule/sysfs.h"
 #include "daemon/state/job.h"
 
@@ -103,6 +105,19 @@ Finding judge_heat(const DeviceReading& device, const Conditions& conditions) {
 
 Findings check_kernel(const fs::path& root) {
   return {check_landlock(), check_pressure(root), check_memory_group(root)};
+}
+
+Finding check_gpu(const fs::path& root) {
+  constexpr const char* kWhat = "gpu";
+  const std::vector<fs::path> nodes = gpu_nodes(root / "dev");
+  if (nodes.empty()) return ok(kWhat, "this service sees none; the CPU computes all");
+  for (const fs::path& node : nodes) {
+    if (::access(node.c_str(), R_OK | W_OK) == 0)
+      return ok(kWhat, node.string() + " may be used, where its OpenCL driver is installed");
+  }
+  return warning(kWhat, "this service may not open " + nodes.front().string(),
+                 "add moild's user to the group that owns it (usermod -aG GROUP moild) and restart "
+                 "moild");
 }
 
 std::optional<bool> clock_is_synchronised() {

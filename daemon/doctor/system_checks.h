@@ -1,5 +1,5 @@
-// The kernel, the clock, power and heat. Functions that look read /proc, /sys and the clock and are
-// quick; those that judge are pure. Any thread.
+// The kernel, the clock, a GPU, power and heat. Functions that look read /proc, /sys, /dev and the
+// clock and are quick; those that judge are pure. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,9 @@ namespace moil::daemon {
 // Landlock, pressure stall information, the memory controller of control groups. root:
 // where proc and sys are.
 Findings check_kernel(const std::filesystem::path& root = "/");
+
+// Whether a GPU is there and may be used; root: where dev is.
+Finding check_gpu(const std::filesystem::path& root = "/");
 
 struct ClockReading {
   std::int64_t now = 0;    // milliseconds since 1970

@@ -27,6 +27,13 @@ std::vector<float> fixed_inputs(std::size_t count) {
   return values;
 }
 
+std::string described(const Processor& processor, const Assignment& assignment) {
+  std::string text = processor.device() + "\n";
+  for (const auto& [layer, steps] : assignment)
+    if (steps[static_cast<std::size_t>(StepKind::kForward)]) text += layer + "\n";
+  return text;
+}
+
 bool is_telling(const std::vector<float>& maps) {
   return std::set<float>(maps.begin(), maps.end()).size() >= kTellingValues;
 }
@@ -47,11 +54,20 @@ Backbone::Backbone(const ModelDescription& model, WeightsOfPart weights, const F
   backbone_ = realize_slice(model, freeze.split, freeze.split_dims).backbone;
   network_fingerprint_ =
       model_fingerprint(backbone_) + " " + weights_fingerprint(weights_(backbone_));
-  network_ = std::make_unique<Network>(prepare_inference(backbone_),
-                                       NetworkOptions{.batch = batch, .plan = {}}, kernels_);
+  place(nullptr, {});
   for (std::size_t i = 0; i < network_->inputs(); ++i)
     input_elements_ += static_cast<std::size_t>(network_->input_info(i).dims.elements_per_sample());
   feature_elements_ = static_cast<std::size_t>(network_->output_info(0).dims.elements_per_sample());
+}
+
+ModelDescription Backbone::inference_model() const { return prepare_inference(backbone_); }
+
+void Backbone::place(std::shared_ptr<Processor> processor, const Assignment& assignment) {
+  elsewhere_ = processor ? described(*processor, assignment) : "";
+  NetworkOptions options{.batch = batch_, .plan = {}};
+  options.plan.processor = std::move(processor);
+  options.plan.assignment = assignment;
+  network_ = std::make_unique<Network>(inference_model(), options, kernels_);
 }
 
 std::string Backbone::fingerprint() {
@@ -61,7 +77,7 @@ std::string Backbone::fingerprint() {
 std::string Backbone::arithmetic() const {
   std::string text = network_fingerprint_ + "\n";
   for (const auto& [what, who] : kernels_.used_choices()) text += what + "=" + who + "\n";
-  return text + std::to_string(thread_count()) + " threads";
+  return text + elsewhere_ + std::to_string(thread_count()) + " threads";
 }
 
 const std::string& Backbone::answer() {

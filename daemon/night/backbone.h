@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "daemon/night/model_weights.h"
+#include "engine/device/assignment.h"
 #include "engine/device/kernel_selector.h"
+#include "engine/device/processor.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/network.h"
 
@@ -25,6 +27,12 @@ class Backbone {
   // fingerprint, and by each allocate(); between, they are not in memory.
   Backbone(const ModelDescription& model, WeightsOfPart weights, const Freeze& freeze,
            std::int64_t batch, KernelSelector& kernels);
+
+  // Planned anew, with steps that another processor computes; null: the CPU computes all. Not while
+  // it is allocated, nor of the identity.
+  void place(std::shared_ptr<Processor> processor, const Assignment& assignment);
+  // What is planned, as a processor would be chosen for it.
+  [[nodiscard]] ModelDescription inference_model() const;
 
   bool is_identity() const { return network_ == nullptr; }
   std::int64_t batch() const { return batch_; }
@@ -64,6 +72,7 @@ class Backbone {
   ModelDescription backbone_;
   KernelSelector& kernels_;
   std::unique_ptr<Network> network_;
+  std::string elsewhere_;  // who computes what, besides the CPU
   bool allocated_ = false;
 };
 

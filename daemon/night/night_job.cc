@@ -75,10 +75,9 @@ void rebuild_cache(const daemon::StateLayout& layout, daemon::EventWriter& event
 void give_up_processor(const daemon::StateLayout& layout, const daemon::JobFile& file,
                        daemon::EventWriter& events, const std::string& why) {
   const NightFiles files(layout.job(file.id));
-  if (auto choices = files.load_choices()) {
-    choices->processors = given_up(why);
-    files.save_choices(*choices);
-  }
+  NightChoices choices = files.load_choices().value_or(NightChoices{{}, file.threads});
+  choices.processors = given_up(why);
+  files.save_choices(choices);
   events.note("processors: the CPU computes all from here on: " + why);
 }
 

@@ -137,8 +137,8 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   TrainerConfig config =
       trainer_config(input.spec, input.mix.train.size(), night.bundle.task->loss(night.head));
   config.swap_folder = input.swap_folder;
-  config.processor = input.processor;
-  config.assignment = input.assignment;
+  config.processor = input.training.processor;
+  config.assignment = input.training.assignment;
   config.rate_factors = rate_factors(night, input.spec.train.optimizer.backbone_factor);
   config.selection =
       selection_of(input.spec.train.method, night.head, night.freeze.trainable_layers);
@@ -334,6 +334,25 @@ void place_split(NightModel& night, const NightPlanInput& input) {
   night.freeze.split_dims = night.maps->dims;
 }
 
+// On the CPU, too, where the budget has no room for what another processor needs beside its own.
+void place_backbone(NightModel& night, const NightPlanInput& input) {
+  if (input.processors == nullptr || night.backbone->is_identity()) return;
+  const Placement placement = input.processors->for_maps(night.backbone->inference_model(),
+                                                         kBackboneBatch, *night.backbone_kernels);
+  night.map_processors = placement.record;
+  if (placement.assignment.empty()) return;
+  night.backbone->place(placement.processor, placement.assignment);
+  const std::size_t before = night.driver_bytes;
+  night.driver_bytes = std::max(before, placement.driver_bytes());
+  const auto& budget = input.spec.memory.budget_bytes;
+  if (!budget ||
+      forecast_memory(night, input.spec.cache.enabled).total() <= static_cast<std::size_t>(*budget))
+    return;
+  night.backbone->place(nullptr, {});
+  night.driver_bytes = before;
+  night.map_processors.update(on_cpu("memory.budget_bytes has no room for another processor's"));
+}
+
 }  // namespace
 
 NightModel plan_night(const NightPlanInput& input) {
@@ -366,6 +385,8 @@ NightModel plan_night(const NightPlanInput& input) {
   night.judging_bytes += answers_bytes(night, input.mix);
   night.judges_while_training = spec.evaluate_every_epoch;
   night.known_samples = input.known_samples;
+  night.driver_bytes = input.training.driver_bytes();
+  place_backbone(night, input);
   plan_rows(night, input);
   if (spec.train.epochs == 0) require_rows(night, input);
   night.decoding_room = plan_decoding(night, input);
@@ -444,6 +465,7 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   const std::size_t mapped = cached ? kCacheReader : 0;
   const std::size_t source = cached ? mapped : computing;
   MemoryForecast forecast;
+  forecast.libraries += night.driver_bytes;
   forecast.samples = night.known_samples * kBytesOfASample;
   forecast.decoding = night.decoding_room;
   forecast.weights = night.bundle.weights.changed_bytes();

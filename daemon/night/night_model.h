@@ -14,6 +14,7 @@
 #include "daemon/night/imprint_plan.h"
 #include "daemon/night/map_split.h"
 #include "daemon/night/model_folder.h"
+#include "daemon/night/processors.h"
 #include "datasets/sampling/mix.h"
 #include "engine/device/measuring_time.h"
 #include "engine/elastic/elastic_trainer.h"
@@ -42,6 +43,8 @@ struct NightModel {
   ModelDescription base_head;  // the same of the model before the night
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
   std::unique_ptr<Backbone> backbone;
+  nlohmann::json map_processors;       // Placement::record, of the backbone
+  std::size_t driver_bytes = 0;        // of other processors' drivers
   std::optional<ImprintPlan> imprint;  // where rows are imprinted
   // Null where nothing trains (n = 0, or no epochs). Of elastic training, the plan of training
   // everything.
@@ -83,16 +86,18 @@ struct NightPlanInput {
   // For feature maps, bytes; empty: as much as they take. What was chosen by it, as recorded.
   std::optional<std::uint64_t> map_room = {};
   std::string map_split = {};
-  // Who computes what of training besides the CPU (processors.h).
-  std::shared_ptr<Processor> processor = nullptr;
-  Assignment assignment = {};
+  // Asked for who computes feature maps; null: the CPU.
+  ProcessorChooser* processors = nullptr;
+  // Who computes what of training.
+  Placement training = {};
 };
 // kInvalidArgument, with both numbers, for a budget or a limit of bytes written that cannot be met.
 [[nodiscard]] NightModel plan_night(const NightPlanInput& input);
 
 struct MemoryForecast {
   // Code and tables of libraries that are touched only after the model is there, kernels compiled
-  // for its shapes, the allocator's rounding: up to 10 MiB were seen (docs/memory.md).
+  // for its shapes, the allocator's rounding: up to 10 MiB were seen (docs/memory.md). Also what
+  // another processor's driver keeps for itself.
   std::size_t libraries = 16 << 20;
   std::size_t weights = 0;   // those that the night itself keeps: of a classifier that grew
   std::size_t samples = 0;   // names, labels and places of all that are known

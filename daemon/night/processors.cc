@@ -1,9 +1,12 @@
 #include "daemon/night/processors.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/process_memory.h"
+#include "daemon/night/placement_store.h"
+#include "daemon/processor_use.h"
 #include "engine/graph/selection_problem.h"
-#include "engine/train/processor_measurement.h"
 
 namespace moil::night {
 namespace {
@@ -12,20 +15,6 @@ using daemon::ProcessorUse;
 using Json = nlohmann::json;
 
 constexpr const char* kProcessor = "opencl";
-
-// Whether the device shows a GPU at all. Where it shows none, no driver is loaded only to say so:
-// it would bring its compiler into memory.
-bool shows_gpu() {
-  for (const auto& [folder, prefix] : {std::pair{"/dev/dri", "renderD"}, std::pair{"/dev", "mali"},
-                                       std::pair{"/dev", "kgsl"}, std::pair{"/dev", "nvidia"}}) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-      if (entry.path().filename().native().starts_with(prefix)) return true;
-  }
-  return false;
-}
-
-NightProcessors on_cpu(const std::string& why) { return {nullptr, {}, given_up(why)}; }
 
 SelectionMethod method_of(ProcessorUse use) {
   switch (use) {
@@ -44,6 +33,10 @@ SelectionMethod method_of(ProcessorUse use) {
   return SelectionMethod::kCpu;
 }
 
+std::string name_of(ProcessorUse use) {
+  return use == ProcessorUse::kAuto ? "auto" : std::string(to_string(method_of(use)));
+}
+
 Json layers_of(const SelectionProblem& problem, const Schedule& schedule) {
   Json layers = Json::object();
   for (std::size_t i = 0; i < schedule.size(); ++i) {
@@ -56,7 +49,8 @@ Json layers_of(const SelectionProblem& problem, const Schedule& schedule) {
 }
 
 Json record_of(SelectionMethod method, const Processor& processor,
-               const ProcessorMeasurement& measured, const Schedule& schedule) {
+               const ProcessorMeasurement& measured) {
+  const Schedule schedule = select(measured.problem, method);
   const ScheduleCost cost = cost_of(measured.problem, schedule);
   const double cpu =
       cost_of(measured.problem, select(measured.problem, SelectionMethod::kCpu)).seconds();
@@ -78,61 +72,109 @@ StepsElsewhere steps_of(const std::string& text) {
   return {is_elsewhere(0), backward, backward, is_elsewhere(2)};
 }
 
+Placement placed(const std::shared_ptr<Processor>& processor, Json record) {
+  if (record.at("method") == "cpu") return {nullptr, {}, std::move(record)};
+  Placement placement{processor, {}, std::move(record)};
+  for (const auto& [layer, text] : placement.record.at("layers").items())
+    placement.assignment[layer] = steps_of(text.get<std::string>());
+  return placement;
+}
+
 }  // namespace
 
-nlohmann::json given_up(const std::string& why) { return {{"method", "cpu"}, {"why", why}}; }
+std::size_t Placement::driver_bytes() const {
+  return processor ? record.value("driver_bytes", std::size_t{0}) : 0;
+}
 
-namespace {
+Json on_cpu(const std::string& why) { return {{"method", "cpu"}, {"why", why}}; }
 
-NightProcessors chosen_processors(ProcessorUse use, const TrainingToPlace& training,
-                                  const std::filesystem::path& folder) try {
-  if (use == ProcessorUse::kCpu) return on_cpu("the job asks for it");
-  if (use == ProcessorUse::kAuto && !shows_gpu()) return on_cpu("this device shows no GPU");
-  NightProcessors chosen;
-  chosen.processor = open_processor(kProcessor, {.cache_folder = folder});
-  if (use == ProcessorUse::kAuto && chosen.processor->is_the_cpu())
-    return on_cpu(chosen.processor->device() + " is the CPU itself");
+Json given_up(const std::string& why) {
+  return {{"method", "cpu"}, {"why", why}, {"gave_up", true}};
+}
+
+std::string reason_given_up(const Json& record) {
+  return record.is_object() && record.value("gave_up", false) ? record.value("why", std::string())
+                                                              : "";
+}
+
+ProcessorChooser::ProcessorChooser(const daemon::JobSpec& spec,
+                                   const std::filesystem::path& profiles, std::string gave_up)
+    : asked_(spec.processors),
+      may_be_another_(daemon::may_be_another_processor(spec)),
+      programs_(profiles / kProcessor),
+      known_(profiles / "processors.json"),
+      gave_up_(std::move(gave_up)) {}
+
+Placement ProcessorChooser::for_training(const TrainingToPlace& training) {
   const TrainingPlanInput input =
       training_plan_input(training.model, &training.trainable_layers, training.config);
-  const ProcessorMeasurement measured = measure_processors(
-      input.model, input.options, training.config.optimizer, training.kernels, chosen.processor);
-  const SelectionMethod method = method_of(use);
-  const Schedule schedule = select(measured.problem, method);
-  chosen.record = record_of(method, *chosen.processor, measured, schedule);
-  const double gain = 1 - chosen.record.at("predicted_seconds").get<double>() /
-                              chosen.record.at("cpu_seconds").get<double>();
-  if (use == ProcessorUse::kAuto && gain <= measured.noise) {
-    Json record = given_up("nothing is faster than the CPU alone by more than its own noise");
-    record["device"] = chosen.processor->device();
-    return {nullptr, {}, record};
-  }
-  chosen.assignment = assignment_of(build_graph(input.model, input.options.batch), schedule);
-  return chosen;
-} catch (const ProcessorError& error) {
-  return on_cpu(error.what());
+  return place(training_,
+               {input.model, input.options, training.config.optimizer, training.kernels});
 }
 
-}  // namespace
-
-NightProcessors choose_processors(ProcessorUse use, const TrainingToPlace& training,
-                                  const std::filesystem::path& folder) {
-  NightProcessors chosen = chosen_processors(use, training, folder);
-  chosen.record["asked"] = use == ProcessorUse::kAuto ? "auto" : to_string(method_of(use));
-  return chosen;
+Placement ProcessorChooser::for_maps(const ModelDescription& model, std::int64_t batch,
+                                     KernelSelector& kernels) {
+  return place(maps_, {model, {.batch = batch, .plan = {}}, {}, kernels});
 }
 
-NightProcessors recorded_processors(const nlohmann::json& record,
-                                    const std::filesystem::path& folder) try {
+Placement ProcessorChooser::recorded_training(const Json& record) try {
   if (record.at("method") == "cpu") return {nullptr, {}, record};
-  NightProcessors chosen{open_processor(kProcessor, {.cache_folder = folder}), {}, record};
-  if (chosen.processor->device() != record.at("device"))
-    return on_cpu("the night began on " + record.at("device").get<std::string>() +
-                  ", and the device is now " + chosen.processor->device());
-  for (const auto& [layer, text] : record.at("layers").items())
-    chosen.assignment[layer] = steps_of(text.get<std::string>());
-  return chosen;
+  const std::shared_ptr<Processor> processor = open(training_);
+  if (processor->device() != record.at("device"))
+    return {nullptr,
+            {},
+            on_cpu("the night began on " + record.at("device").get<std::string>() +
+                   ", and the device is now " + processor->device())};
+  return placed(processor, record);
 } catch (const ProcessorError& error) {
-  return on_cpu(error.what());
+  return {nullptr, {}, on_cpu(error.what())};
+}
+
+std::shared_ptr<Processor> ProcessorChooser::open(Use& use) const {
+  if (!use.trouble.empty()) throw ProcessorError(use.trouble);
+  if (use.processor) return use.processor;
+  use.bytes_before = resident_memory().bytes;
+  return use.processor = open_processor(kProcessor, {.cache_folder = programs_});
+}
+
+Placement ProcessorChooser::place(Use& use, const NetworkToPlace& network) const {
+  if (!may_be_another_) return {};
+  Placement placement;
+  if (const std::string why = gave_up_.empty() ? daemon::why_cpu(asked_) : gave_up_; !why.empty()) {
+    placement.record = on_cpu(why);
+  } else {
+    try {
+      const std::shared_ptr<Processor> processor = open(use);
+      placement = placed(processor, chosen(use, network));
+    } catch (const ProcessorError& error) {
+      use = {nullptr, error.what(), 0};
+      placement.record = on_cpu(error.what());
+    }
+  }
+  placement.record["asked"] = name_of(asked_);
+  return placement;
+}
+
+Json ProcessorChooser::chosen(const Use& use, const NetworkToPlace& network) const {
+  const std::shared_ptr<Processor>& processor = use.processor;
+  if (asked_ == ProcessorUse::kAuto && processor->is_the_cpu())
+    return on_cpu(processor->device() + " is the CPU itself");
+  const PlacementStore store(known_, {network.model, network.options, network.optimizer,
+                                      name_of(asked_), processor->device()});
+  if (auto known = store.load()) return *known;
+  const ProcessorMeasurement measured = measure_processors(
+      network.model, network.options, network.optimizer, network.kernels, processor);
+  Json record = record_of(method_of(asked_), *processor, measured);
+  const double gain =
+      1 - record.at("predicted_seconds").get<double>() / record.at("cpu_seconds").get<double>();
+  if (asked_ == ProcessorUse::kAuto && gain <= measured.noise) {
+    record = on_cpu("nothing is faster than the CPU alone by more than its own noise");
+    record["device"] = processor->device();
+  }
+  // The networks are gone again: what is more than before is the driver's and its compiler's.
+  record["driver_bytes"] = std::max(resident_memory().bytes, use.bytes_before) - use.bytes_before;
+  store.save(record);
+  return record;
 }
 
 }  // namespace moil::night

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "daemon/job_spec.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {
@@ -95,6 +96,7 @@ const Fields<WorkerConfig>& fields_of(const WorkerConfig*) {
       field("nice", &WorkerConfig::nice, Need::kOptional, between(0, 19)),
       field("io_class", &WorkerConfig::io_class),
       field("threads", &WorkerConfig::threads, Need::kOptional, between(1, 1024)),
+      field("processors", &WorkerConfig::processors),
       field("attempts", &WorkerConfig::attempts, Need::kOptional, between(1, 100)),
       field("backoff_seconds", &WorkerConfig::backoff_seconds, Need::kOptional, between(0.0, kDay)),
       field("stop_seconds", &WorkerConfig::stop_seconds, Need::kOptional, between(0.0, kDay)),

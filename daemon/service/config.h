@@ -16,6 +16,8 @@
 
 namespace moil::daemon {
 
+enum class ProcessorUse;
+
 struct TimeOfDay {
   int minute = 0;
 };
@@ -40,6 +42,7 @@ struct WorkerConfig {
   int nice = 19;
   IoClass io_class = IoClass::kIdle;
   std::optional<int> threads;   // of a job that does not say; empty: as many as CPUs
+  ProcessorUse processors{};    // of a job that says "auto"
   int attempts = 3;             // a job fails when its worker died so often
   double backoff_seconds = 60;  // before the second attempt; doubles
   double stop_seconds = 30;     // from SIGTERM to SIGKILL

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "daemon/processor_use.h"
 
 namespace moil::daemon {
 namespace {
@@ -86,6 +87,7 @@ void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& optio
   file.cache_quota_bytes = config_.cache.quota_bytes;
   file.leave_free_bytes = config_.disk.leave_free_bytes;
   file.spec = spec;
+  use_processors(file.spec, config_.worker.processors);
   make_private_folder(layout_.jobs());
   const auto path = layout_.plan(::getpid(), next_++);
   const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");

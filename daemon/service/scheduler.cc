@@ -8,6 +8,7 @@
 #include "daemon/job_result.h"
 #include "daemon/log/job_log.h"
 #include "daemon/process/cpu_limit.h"
+#include "daemon/processor_use.h"
 #include "daemon/state/job_samples.h"
 
 namespace moil::daemon {
@@ -149,6 +150,7 @@ void Scheduler::start(const Job& job) {
   try {
     JobFile file = jobs_.prepare(id);
     file.threads = file.spec.threads.value_or(command_.default_threads());
+    use_processors(file.spec, config_.worker.processors);
     file.cache_quota_bytes = config_.cache.quota_bytes;
     file.leave_free_bytes = config_.disk.leave_free_bytes;
     folder_.prepare(job, file);

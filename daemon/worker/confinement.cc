@@ -1,7 +1,9 @@
 #include "daemon/worker/confinement.h"
 
 #include "base/file.h"
+#include "daemon/processor_use.h"
 #include "daemon/worker/landlock.h"
+#include "daemon/worker/processor_needs.h"
 #include "daemon/worker/system_calls.h"
 
 #if defined(__has_feature)
@@ -43,6 +45,7 @@ void grant(Landlock& files, const Needs& needs) {
   files.may_update("/proc/self/clear_refs");  // its peak of memory begins anew
   for (const fs::path& path : needs.read) files.may_read(path);
   for (const fs::path& path : needs.update) files.may_update(path);
+  for (const fs::path& path : needs.control) files.may_control(path);
   for (const fs::path& path : needs.change) files.may_change(path);
 }
 
@@ -72,6 +75,8 @@ Needs needs_of_job(const daemon::StateLayout& layout, const daemon::JobFile& job
   add_with_links(needs.read, job.spec.global.pack);
   needs.read.push_back(layout.model(job.spec.model));
   needs.change = {profiles(layout), layout.cache()};
+  if (daemon::may_be_another_processor(job.spec) && daemon::why_cpu(job.spec.processors).empty())
+    add_processor(needs, profiles(layout));
   return needs;
 }
 
@@ -101,7 +106,7 @@ Needs needs_of_import(const daemon::StateLayout& layout, const fs::path& source,
 }
 
 Needs needs_of_prediction(const fs::path& model) {
-  return {.read = {model}, .update = {}, .change = {}};
+  return {.read = {model}, .update = {}, .control = {}, .change = {}};
 }
 
 std::string confine(const Needs& needs) {

@@ -17,9 +17,10 @@ namespace moil::worker {
 
 // Beside the programs' own libraries and what the system says of itself.
 struct Needs {
-  std::vector<std::filesystem::path> read;    // files; folders with all that is in them
-  std::vector<std::filesystem::path> update;  // files that are there and are written to
-  std::vector<std::filesystem::path> change;  // folders, which are made where they are not there
+  std::vector<std::filesystem::path> read;     // files; folders with all that is in them
+  std::vector<std::filesystem::path> update;   // files that are there and are written to
+  std::vector<std::filesystem::path> control;  // device nodes
+  std::vector<std::filesystem::path> change;   // folders, which are made where they are not there
 };
 
 Needs needs_of_night(const daemon::StateLayout& layout, const daemon::JobFile& job);

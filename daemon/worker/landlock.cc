@@ -36,6 +36,7 @@ enum Right : std::uint64_t {
 
 constexpr std::uint64_t kRead = kReadFile | kReadFolder;
 constexpr std::uint64_t kUpdate = kRead | kWriteFile | kTruncate;
+constexpr std::uint64_t kControl = kUpdate | kControlDevice;
 constexpr std::uint64_t kChange = kUpdate | kRemoveFolder | kRemoveFile | kMakeFolder | kMakeFile;
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kControlDevice;
 
@@ -79,6 +80,7 @@ Landlock::Landlock() : version_(landlock_version()) {
 
 void Landlock::may_read(const std::filesystem::path& path) { grant(path, kRead); }
 void Landlock::may_update(const std::filesystem::path& path) { grant(path, kUpdate); }
+void Landlock::may_control(const std::filesystem::path& path) { grant(path, kControl); }
 void Landlock::may_change(const std::filesystem::path& path) { grant(path, kChange); }
 void Landlock::grant(const std::filesystem::path& path, std::uint64_t rights) {
   const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));

@@ -21,8 +21,9 @@ class Landlock {
 
   // Of a file, or a folder and all that is and will be in it. What is not there is passed over.
   void may_read(const std::filesystem::path& path);
-  void may_update(const std::filesystem::path& path);  // read, and write to what is there
-  void may_change(const std::filesystem::path& path);  // read, write, make, rename and remove
+  void may_update(const std::filesystem::path& path);   // read, and write to what is there
+  void may_control(const std::filesystem::path& path);  // update, and ioctl(2): of a device node
+  void may_change(const std::filesystem::path& path);   // read, write, make, rename and remove
 
   // Also: no TCP, no signals and no sockets of other processes, where the kernel can forbid them.
   void enforce();

@@ -149,7 +149,8 @@ int doctor(const Arguments& arguments, moil::daemon::EventWriter& events) {
 }
 
 int diff(const Arguments& arguments, moil::daemon::EventWriter& events) {
-  confine_to({.read = {arguments.source, arguments.other}, .update = {}, .change = {}});
+  confine_to(
+      {.read = {arguments.source, arguments.other}, .update = {}, .control = {}, .change = {}});
   return answer(arguments, events, moil::night::model_diff(arguments.source, arguments.other));
 }
 

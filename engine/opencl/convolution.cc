@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 
 #include "engine/opencl/bias.h"
 #include "engine/opencl/column_sum.h"
@@ -10,23 +11,8 @@ namespace moil::opencl {
 namespace {
 
 // One work item an element of what is written. A patch is what an output sees of one group's
-// channels, [kernel_h, kernel_w, channels of the group], as weights lie. Numbers of the shape:
-// kernel, stride, padding (top, left), dilation, in, out, channels, channels of a group.
-constexpr const char* kSource = R"CL(
-typedef struct {
-  int kernel_h, kernel_w, stride_h, stride_w, top, left, gap_h, gap_w;
-  int in_h, in_w, out_h, out_w, channels, of_group;
-} Shape;
-
-Shape shape_of(int16 n) {
-  Shape s;
-  s.kernel_h = n.s0, s.kernel_w = n.s1, s.stride_h = n.s2, s.stride_w = n.s3;
-  s.top = n.s4, s.left = n.s5, s.gap_h = n.s6, s.gap_w = n.s7;
-  s.in_h = n.s8, s.in_w = n.s9, s.out_h = n.sa, s.out_w = n.sb;
-  s.channels = n.sc, s.of_group = n.sd;
-  return s;
-}
-
+// channels, [kernel_h, kernel_w, channels of the group], as weights lie.
+const std::string kSource = std::string(kConvShape) + R"CL(
 // Samples from `first` on; channels from `channel` on.
 kernel void to_patches(global const float* in, global float* patches, int at, int first,
                        int channel, int16 numbers, int places) {
@@ -77,8 +63,8 @@ class Convolution final : public StepOf<operation::Convolution> {
   Convolution(Device& device, const operation::Convolution& op, StepKind kind)
       : StepOf(device, op, kind),
         numbers_(numbers_of(op.shape)),
-        to_patches_(device, kSource, "to_patches"),
-        from_patches_(device, kSource, "from_patches"),
+        to_patches_(device, kSource.c_str(), "to_patches"),
+        from_patches_(device, kSource.c_str(), "from_patches"),
         epilogue_(device),
         bias_sum_(device) {
     if (kind != StepKind::kComputeGradient || op.trains_weight) product_bytes_ = product_bytes();

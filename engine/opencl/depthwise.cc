@@ -1,4 +1,5 @@
 #include <optional>
+#include <string>
 
 #include "engine/opencl/bias.h"
 #include "engine/opencl/column_sum.h"
@@ -8,22 +9,8 @@
 namespace moil::opencl {
 namespace {
 
-// Images [N, H, W, C], weights [KH, KW, C]. Numbers of the shape: kernel, stride, padding (top,
-// left), dilation, in, out, channels.
-constexpr const char* kSource = R"CL(
-typedef struct {
-  int kernel_h, kernel_w, stride_h, stride_w, top, left, gap_h, gap_w;
-  int in_h, in_w, out_h, out_w, channels;
-} Shape;
-
-Shape shape_of(int16 n) {
-  Shape s;
-  s.kernel_h = n.s0, s.kernel_w = n.s1, s.stride_h = n.s2, s.stride_w = n.s3;
-  s.top = n.s4, s.left = n.s5, s.gap_h = n.s6, s.gap_w = n.s7;
-  s.in_h = n.s8, s.in_w = n.s9, s.out_h = n.sa, s.out_w = n.sb, s.channels = n.sc;
-  return s;
-}
-
+// Images [N, H, W, C], weights [KH, KW, C].
+const std::string kSource = std::string(kConvShape) + R"CL(
 kernel void depthwise(global const float* in, global const float* weights, global float* out,
                       int16 numbers, int places) {
   const int i = get_global_id(0);
@@ -106,10 +93,10 @@ class Depthwise final : public StepOf<operation::Convolution> {
   Depthwise(Device& device, const operation::Convolution& op, StepKind kind)
       : StepOf(device, op, kind),
         numbers_(numbers_of(op.shape)),
-        forward_(device, kSource, "depthwise"),
-        derivative_(device, kSource, "depthwise_derivative"),
-        parts_(device, kSource, "depthwise_gradient_parts"),
-        total_(device, kSource, "depthwise_gradient_total"),
+        forward_(device, kSource.c_str(), "depthwise"),
+        derivative_(device, kSource.c_str(), "depthwise_derivative"),
+        parts_(device, kSource.c_str(), "depthwise_gradient_parts"),
+        total_(device, kSource.c_str(), "depthwise_gradient_total"),
         epilogue_(device),
         bias_sum_(device) {}
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -85,6 +86,19 @@ TEST(Doctor, WhatTheKernelHasIsReadFromProcAndSys) {
   EXPECT_THAT(named(check_kernel(root.path()), "memory-limit").says, HasSubstr("to 1.0 GiB"));
   write("sys/fs/cgroup/system.slice/moild.service/memory.max", "max");
   EXPECT_THAT(named(check_kernel(root.path()), "memory-limit").says, HasSubstr("without a limit"));
+}
+
+TEST(Doctor, AGpuIsTold) {
+  const TempFolder root;
+  EXPECT_THAT(check_gpu(root.path()).says, HasSubstr("sees none"));
+  std::filesystem::create_directories(root.path() / "dev/dri");
+  const auto node = root.path() / "dev/dri/renderD128";
+  std::ofstream(node) << "";
+  EXPECT_EQ(check_gpu(root.path()).level, Level::kOk);
+  EXPECT_THAT(check_gpu(root.path()).says, HasSubstr("renderD128 may be used"));
+  if (::geteuid() == 0) GTEST_SKIP() << "root may open every device node";
+  std::filesystem::permissions(node, std::filesystem::perms::none);
+  EXPECT_EQ(check_gpu(root.path()).level, Level::kWarning);
 }
 
 TEST(Doctor, AClockIsJudgedByItsYearItsJumpsAndItsRecords) {

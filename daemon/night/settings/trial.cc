@@ -121,17 +121,19 @@ class Trial {
 
  private:
   NightPlanInput input() const {
-    return {ground_.base,
-            ground_.mix,
-            spec_,
-            ground_.known_samples,
-            ground_.decoding,
-            {},
-            load_kernel_profile(ground_.kernel_profile).choices,
-            ground_.folder,
-            {},
-            false,
-            &ground_.measuring};
+    NightPlanInput input{ground_.base,
+                         ground_.mix,
+                         spec_,
+                         ground_.known_samples,
+                         ground_.decoding,
+                         {},
+                         load_kernel_profile(ground_.kernel_profile).choices,
+                         ground_.folder,
+                         {},
+                         false,
+                         &ground_.measuring};
+    input.processors = &ground_.processors;
+    return input;
   }
 
   bool go_on(const Pace& pace, std::int64_t done, std::int64_t all) const {

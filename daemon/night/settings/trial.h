@@ -23,6 +23,7 @@ struct TrialGround {
   std::filesystem::path folder;  // for files of its own
   std::filesystem::path kernel_profile;
   MeasuringTime& measuring;
+  ProcessorChooser& processors;
   // The cache with the model in use; null: none.
   std::function<std::pair<cache::ModelId, cache::FeatureCache*>(NightModel&,
                                                                 const daemon::JobSpec&)>

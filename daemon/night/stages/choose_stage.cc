@@ -90,6 +90,7 @@ TrialGround ChooseStage::ground(const data::Mix& mix) {
           night_.layout.job(night_.file.id),
           night_.layout.kernel_profile(),
           measuring_,
+          night_.processors,
           [this](NightModel& model, const daemon::JobSpec& spec) {
             night_.data.check_features(*model.backbone, model.freeze);
             return std::pair(cache_.use(model, spec.cache.dtype), cache_.cache());

@@ -5,6 +5,14 @@
 #include <cstdlib>
 
 namespace moil::night {
+namespace {
+
+std::string reason_to_give_up(const NightFiles& files) {
+  const auto choices = files.load_choices();
+  return choices ? reason_given_up(choices->processors) : "";
+}
+
+}  // namespace
 
 NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon::JobFile& job_file,
                            daemon::EventWriter& event_writer, const std::atomic<bool>& stop_flag)
@@ -15,6 +23,7 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
       events(event_writer),
       stop(stop_flag),
       files(layout.job(file.id)),
+      processors(file.spec, layout.kernel_profile().parent_path(), reason_to_give_up(files)),
       clock(files),
       base(open_model_folder(layout.version(spec.model, file.base_version))),
       data(layout, file.spec, base) {}

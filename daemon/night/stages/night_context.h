@@ -11,6 +11,7 @@
 #include "daemon/night/model_folder.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_files.h"
+#include "daemon/night/processors.h"
 #include "daemon/night/stages/stage_clock.h"
 #include "daemon/night/stopped.h"
 #include "daemon/state_layout.h"
@@ -53,6 +54,7 @@ struct NightContext {
   const std::atomic<bool>& stop;
   const NightFiles files;
   NightChoices choices;
+  ProcessorChooser processors;
   StageClock clock;
   MemoryProbe probe;
   const StoredModel base;  // the model before the night

@@ -52,6 +52,7 @@ void PlanStage::run() {
   night_.data.check_features(*model_.backbone, model_.freeze);
   keep_kernels();
   if (model_.maps && !model_.maps->why.empty()) night_.events.note("cache: " + model_.maps->why);
+  tell_processors("feature maps", "batch", model_.map_processors);
   place_training();
   profile_if_elastic();
   forecast_ = forecast_memory(model_, has_cache());
@@ -90,8 +91,8 @@ NightPlanInput PlanStage::input() {
                        false,
                        &measuring_};
   const nlohmann::json& memory = night_.choices.training_memory;
-  input.processor = processors_.processor;
-  input.assignment = processors_.assignment;
+  input.processors = &night_.processors;
+  input.training = placement_;
   if (!memory.is_null()) input.memory = restored([&] { return training_memory_from_json(memory); });
   // A pack of feature maps says itself what they are of.
   if (night_.data.origins().global_features == nullptr) {
@@ -128,56 +129,59 @@ void PlanStage::keep_kernels() {
 // On the CPU, but for what another processor was measured to be chosen for; then training is
 // planned again, by the same kernels and in the same memory.
 void PlanStage::place_training() {
-  processors_ = {};
-  if (!model_.trainer || model_.elastic || night_.spec.deadline_seconds ||
-      night_.spec.exact_arithmetic)
-    return;
+  placement_ = {};
+  if (!model_.trainer) return;
   nlohmann::json& recorded = night_.choices.processors;
-  const auto folder = night_.layout.kernel_profile().parent_path() / "opencl";
   if (recorded.is_null()) {
-    processors_ = choose_processors(night_.spec.processors,
-                                    {model_.head, model_.freeze.trainable_layers,
-                                     model_.trainer->config(), *model_.trainer_kernels},
-                                    folder);
+    placement_ =
+        night_.processors.for_training({model_.head, model_.freeze.trainable_layers,
+                                        model_.trainer->config(), *model_.trainer_kernels});
   } else {
-    processors_ = restored([&] { return recorded_processors(recorded, folder); });
+    placement_ = restored([&] { return night_.processors.recorded_training(recorded); });
   }
-  if (!processors_.assignment.empty()) plan_placed();
-  if (recorded == processors_.record) return;
-  recorded = processors_.record;
+  if (!placement_.assignment.empty()) plan_placed();
+  if (recorded == placement_.record) return;
+  recorded = placement_.record;
   night_.save_choices();
-  tell_processors();
+  tell_processors("training", "step", placement_.record);
 }
 
-// Steps of another processor need workspaces of their own, for which a budget may have no room.
+// Steps of another processor need workspaces of their own, and its driver memory, for which a
+// budget may have no room.
 void PlanStage::plan_placed() {
   try {
     plan_networks();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    processors_ = {nullptr, {}, given_up(error.what())};
+    placement_ = {nullptr, {}, on_cpu(error.what())};
     plan_networks();
   }
   keep_kernels();
 }
 
+nlohmann::json PlanStage::processors() const {
+  nlohmann::json told = placement_.record;
+  if (!model_.map_processors.is_null()) told["feature_maps"] = model_.map_processors;
+  return told;
+}
+
 // What a user asked for and does not get is told; on a device without a second processor nothing
 // is.
-void PlanStage::tell_processors() {
-  const nlohmann::json& record = processors_.record;
-  if (processors_.processor == nullptr) {
-    if (night_.spec.processors != daemon::ProcessorUse::kAuto &&
-        night_.spec.processors != daemon::ProcessorUse::kCpu)
-      night_.events.note("processors: the CPU computes all: " +
+void PlanStage::tell_processors(const char* what, const char* unit, const nlohmann::json& record) {
+  if (record.is_null()) return;
+  if (record.at("method") == "cpu") {
+    const bool wanted = night_.spec.processors != daemon::ProcessorUse::kAuto &&
+                        night_.spec.processors != daemon::ProcessorUse::kCpu;
+    if (wanted)
+      night_.events.note(std::string("processors: the CPU computes all of ") + what + ": " +
                          record.at("why").get<std::string>());
     return;
   }
   char text[200];
   std::snprintf(
-      text, sizeof text,
-      "processors: %zu layers of training on %.80s, %.3g s a step, of the CPU's %.3g s",
-      record.at("layers").size(), record.at("device").get_ref<const std::string&>().c_str(),
-      record.at("predicted_seconds").get<double>(), record.at("cpu_seconds").get<double>());
+      text, sizeof text, "processors: %zu layers of %s on %.80s, %.3g s a %s, of the CPU's %.3g s",
+      record.at("layers").size(), what, record.at("device").get_ref<const std::string&>().c_str(),
+      record.at("predicted_seconds").get<double>(), unit, record.at("cpu_seconds").get<double>());
   night_.events.note(text);
   for (const auto& refused : record.at("refused"))
     night_.events.note("processors: " + refused.get<std::string>());

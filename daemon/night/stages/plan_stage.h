@@ -31,8 +31,9 @@ class PlanStage {
   const MeasuringTime& measuring() const { return measuring_; }
   const ProfileInForce& profile() const { return profile_; }  // of elastic training
 
-  // Of training; null where nothing trains.
-  const nlohmann::json& processors() const { return processors_.record; }
+  // Of training, null where nothing trains, and "feature_maps" where some are computed: records
+  // as Placement has them.
+  nlohmann::json processors() const;
 
   const MemoryForecast& forecast() const { return forecast_; }
   // Where feature maps that the cache had no room for are computed beside training: the forecast
@@ -50,7 +51,7 @@ class PlanStage {
   void keep_kernels();
   void place_training();
   void plan_placed();
-  void tell_processors();
+  void tell_processors(const char* what, const char* unit, const nlohmann::json& record);
   void profile_if_elastic();
   void raise_rho();
   ProfileInForce measured_profile();
@@ -63,7 +64,7 @@ class PlanStage {
   std::unique_ptr<DecodingRoom> room_;
   NightModel model_;
   ProfileInForce profile_;
-  NightProcessors processors_;
+  Placement placement_;  // of training
   MemoryForecast forecast_;
 };
 

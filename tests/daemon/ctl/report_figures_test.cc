@@ -42,7 +42,25 @@ TEST(ProcessorsWords, TellWhoComputed) {
                                 {"layers", {{"a", "GGG"}, {"b", "CGC"}}},
                                 {"predicted_seconds", 0.75},
                                 {"cpu_seconds", 1.5}}}}),
-            "2 layers on Mali?, 0.50 of the CPU's time as measured");
+            "2 layers of training on Mali?, 0.50 of the CPU's time as measured");
+}
+
+TEST(ProcessorsWords, TellOfFeatureMapsToo) {
+  const Json maps = {{"method", "path"}, {"device", "Mali"}, {"layers", {{"a", "G"}}}};
+  EXPECT_EQ(processors_words({{"processors", {{"feature_maps", maps}}}}),
+            "1 layer of feature maps on Mali");
+  EXPECT_EQ(
+      processors_words(
+          {{"processors",
+            {{"asked", "path"}, {"method", "cpu"}, {"why", "no driver"}, {"feature_maps", maps}}}}),
+      "training on the CPU alone: no driver; 1 layer of feature maps on Mali");
+}
+
+TEST(ProcessorsWords, ADeviceThatFailedIsTold) {
+  EXPECT_EQ(processors_words(
+                {{"processors",
+                  {{"asked", "auto"}, {"method", "cpu"}, {"gave_up", true}, {"why", "it hung"}}}}),
+            "training on the CPU alone: it hung");
 }
 
 TEST(ProcessorsWords, TellWhyNotWhereItWasAskedFor) {
@@ -50,7 +68,7 @@ TEST(ProcessorsWords, TellWhyNotWhereItWasAskedFor) {
     return processors_words(
         {{"processors", {{"asked", asked}, {"method", "cpu"}, {"why", "no driver"}}}});
   };
-  EXPECT_EQ(words("path"), "the CPU alone: no driver");
+  EXPECT_EQ(words("path"), "training on the CPU alone: no driver");
   EXPECT_EQ(words("auto"), "");
   EXPECT_EQ(words("cpu"), "");
   EXPECT_EQ(processors_words({{"processors", nullptr}}), "");

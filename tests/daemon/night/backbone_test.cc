@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/graph/selection_problem.h"
 #include "engine/kernels/parallel.h"
 #include "tests/daemon/night/support.h"
 
@@ -31,6 +32,39 @@ ModelDescription model() {
     "outputs":["classifier"]})");
 }
 
+// Says whether it was asked for anything.
+class CountedProcessor : public Processor {
+ public:
+  explicit CountedProcessor(std::shared_ptr<Processor> processor) : real_(std::move(processor)) {}
+  std::string_view name() const override { return real_->name(); }
+  std::string device() const override { return real_->device(); }
+  bool is_the_cpu() const override { return real_->is_the_cpu(); }
+  bool shares_memory() const override { return real_->shares_memory(); }
+  std::size_t alignment() const override { return real_->alignment(); }
+  std::unique_ptr<ProcessorStep> make_step(const Operation& operation, StepKind kind) override {
+    auto step = real_->make_step(operation, kind);
+    steps += step ? 1 : 0;
+    return step;
+  }
+  void update(ProcessorMemory& memory, const SgdCoefficients& k,
+              const UpdateRanges& ranges) override {
+    real_->update(memory, k, ranges);
+  }
+  void update(ProcessorMemory& memory, const AdamCoefficients& k,
+              const UpdateRanges& ranges) override {
+    real_->update(memory, k, ranges);
+  }
+  std::unique_ptr<ProcessorMemory> attach(std::span<std::byte> pool, std::size_t device_bytes,
+                                          std::span<const MemoryRange> ranges) override {
+    return real_->attach(pool, device_bytes, ranges);
+  }
+
+  int steps = 0;
+
+ private:
+  std::shared_ptr<Processor> real_;
+};
+
 class BackboneTest : public ::testing::Test {
  protected:
   struct Made {
@@ -40,6 +74,13 @@ class BackboneTest : public ::testing::Test {
 
   ~BackboneTest() override { set_thread_count(before_); }
 
+  static std::vector<float> images_for(const Backbone& backbone) {
+    std::vector<float> images(2 * kBatch * backbone.input_elements());
+    for (std::size_t i = 0; i < images.size(); ++i)
+      images[i] = static_cast<float>(i * 7919 % 1013) / 500.0F - 1.0F;
+    return images;
+  }
+
   Made make(int threads, const KernelSelector::Options& options,
             const KernelChoices& choices = {}) {
     set_thread_count(threads);
@@ -47,9 +88,7 @@ class BackboneTest : public ::testing::Test {
     Backbone backbone(
         model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
         freeze_all_but_last(model_, 1), kBatch, kernels);
-    std::vector<float> images(2 * kBatch * backbone.input_elements());
-    for (std::size_t i = 0; i < images.size(); ++i)
-      images[i] = static_cast<float>(i * 7919 % 1013) / 500.0F - 1.0F;
+    const std::vector<float> images = images_for(backbone);
     Made made{std::vector<float>(2 * kBatch * backbone.feature_elements()), backbone.fingerprint()};
     backbone.allocate();
     backbone.run(images.data(), 2 * kBatch, made.maps.data());
@@ -138,6 +177,38 @@ TEST_F(BackboneTest, OtherWeightsHaveAnotherFingerprint) {
   EXPECT_NE(before.first, after.first);
   EXPECT_NE(before.second, after.second);
   EXPECT_FALSE(before.first.empty());
+}
+
+// As the CPU does, to rounding; the same bits in every batch and at every place of it.
+TEST_F(BackboneTest, AnotherProcessorMakesMapsOfItsOwn) {
+  std::shared_ptr<Processor> processor;
+  try {
+    processor = open_processor("opencl");
+  } catch (const ProcessorError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Made cpu = make(1, unmeasured());
+  KernelSelector kernels(unmeasured());
+  Backbone backbone(
+      model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
+      freeze_all_but_last(model_, 1), kBatch, kernels);
+  const auto counted = std::make_shared<CountedProcessor>(processor);
+  backbone.place(counted, everything_elsewhere(build_graph(backbone.inference_model(), kBatch)));
+  const std::size_t map = backbone.feature_elements();
+  const std::vector<float> images = images_for(backbone);
+  std::vector<float> maps(cpu.maps.size()), single(map);
+  EXPECT_GT(counted->steps, 0);
+  EXPECT_THAT(backbone.arithmetic(), testing::HasSubstr(processor->device()));
+  backbone.allocate();
+  backbone.run(images.data(), 2 * kBatch, maps.data());
+  EXPECT_EQ(maps == cpu.maps, backbone.fingerprint() == cpu.fingerprint);
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    ASSERT_NEAR(maps[i], cpu.maps[i], 1e-4 * std::max(1.0F, std::abs(cpu.maps[i])));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(2 * kBatch); ++i) {
+    backbone.run(images.data() + i * backbone.input_elements(), 1, single.data());
+    EXPECT_TRUE(std::equal(single.begin(), single.end(), maps.begin() + static_cast<long>(i * map)))
+        << i;
+  }
 }
 
 // What a caller knows is taken, and nothing is computed for it.

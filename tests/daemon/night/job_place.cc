@@ -47,8 +47,12 @@ Json without_times(Json result) {
   for (const char* name : {"stages", "train_seconds", "train_cpu_seconds"}) details.erase(name);
   for (const char* name : {"measured_bytes", "baseline_bytes", "training_peak_bytes"})
     details["memory"].erase(name);
-  for (const char* name : {"predicted_seconds", "cpu_seconds"})
-    if (details["processors"].is_object()) details["processors"].erase(name);
+  for (const char* pointer : {"/processors", "/processors/feature_maps"}) {
+    const Json::json_pointer placement(pointer);
+    for (const char* name : {"predicted_seconds", "cpu_seconds"})
+      if (details.contains(placement) && details[placement].is_object())
+        details[placement].erase(name);
+  }
   for (Json& point : details["curve"]) point.erase("seconds");
   return result;
 }

@@ -16,6 +16,8 @@
 #include "base/unique_fd.h"
 #include "daemon/night/night_files.h"
 #include "daemon/night/night_job.h"
+#include "daemon/night/night_plan.h"
+#include "engine/graph/preparation.h"
 #include "tests/daemon/night/job_place.h"
 
 namespace moil::night {
@@ -106,9 +108,57 @@ TEST_F(ProcessorNights, GoOnWithTheSameBits) {
             whole.weights);
 }
 
+// Measured once; by the same placement the same bits are made, and cached maps are found.
+TEST_F(ProcessorNights, FeatureMapsArePlacedOnce) {
+  Json asked = description("opencl");
+  asked["freeze"] = {{"trainable_layers", 1}};
+  const JobTrace first = place_.run(place_.submitted(asked));
+  const Json maps = first.result.at("details").at("processors").at("feature_maps");
+  EXPECT_EQ(maps.at("method"), "opencl");
+  EXPECT_FALSE(maps.at("layers").empty());
+  const auto file = place_.layout().kernel_profile().parent_path() / "processors.json";
+  const std::string known = read_text(file);
+  const JobTrace second = place_.run(place_.submitted(asked));
+  EXPECT_EQ(read_text(file), known);
+  EXPECT_EQ(second.weights, first.weights);
+}
+
+// The driver's compiler alone is larger than this night.
+TEST_F(ProcessorNights, ABudgetWithoutRoomForTheDriverIsKeptByTheCpu) {
+  Json asked = description("opencl");
+  asked["freeze"] = {{"trainable_layers", 1}};
+  const daemon::JobSpec spec = place_.submitted(asked);
+  const JobTrace free = place_.run(spec);
+  const Json record = free.result.at("details").at("processors");
+  EXPECT_GT(record.at("driver_bytes").get<std::int64_t>(), 1 << 20);
+  const Json needed = plan_job(place_.layout(), place_.job_file(spec, 80), {.check = true});
+  asked["memory"] = {
+      {"budget_bytes", needed.at("predicted_bytes").get<std::int64_t>() + (1 << 20)}};
+  const JobTrace tight = place_.run(place_.submitted(asked));
+  const Json told = tight.result.at("details").at("processors");
+  EXPECT_EQ(told.at("method"), "cpu");
+  EXPECT_THAT(told.at("why").get<std::string>(), HasSubstr("budget_bytes"));
+  EXPECT_EQ(told.at("feature_maps").at("method"), "cpu");
+  EXPECT_THAT(told.at("feature_maps").at("why").get<std::string>(), HasSubstr("budget_bytes"));
+}
+
+TEST_F(ProcessorNights, AJobThatGaveUpStaysWithTheCpu) {
+  const daemon::JobSpec spec = place_.submitted(description("opencl"));
+  ProcessorChooser chooser(spec, place_.layout().kernel_profile().parent_path(), "it hung");
+  const Placement recorded = chooser.recorded_training(given_up("it hung"));
+  EXPECT_EQ(recorded.processor, nullptr);
+  EXPECT_EQ(reason_given_up(recorded.record), "it hung");
+  const ModelDescription model = prepare_inference(small_bundle().description);
+  KernelSelector kernels;
+  const Placement maps = chooser.for_maps(model, 4, kernels);
+  EXPECT_EQ(maps.processor, nullptr);
+  EXPECT_EQ(maps.record.at("why"), "it hung");
+}
+
 TEST_F(ProcessorNights, ADeviceThatIsNoLongerThereCostsNoNight) {
-  const NightProcessors gone = recorded_processors(
-      {{"method", "opencl"}, {"device", "another"}, {"layers", {{"conv", "GGG"}}}}, {});
+  ProcessorChooser chooser(place_.submitted(description("opencl")), {}, "");
+  const Placement gone = chooser.recorded_training(
+      {{"method", "opencl"}, {"device", "another"}, {"layers", {{"conv", "GGG"}}}});
   EXPECT_EQ(gone.processor, nullptr);
   EXPECT_TRUE(gone.assignment.empty());
   EXPECT_EQ(gone.record.at("method"), "cpu");

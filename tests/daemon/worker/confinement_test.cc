@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,7 +68,7 @@ class Files : public testing::Test {
     }
     std::ofstream(folder_ / "outside") << "linked";
     fs::create_symlink(folder_ / "outside", folder_ / "pack" / "link");
-    needs_ = {.read = {folder_ / "pack"}, .update = {}, .change = {folder_ / "job"}};
+    needs_ = {.read = {folder_ / "pack"}, .update = {}, .control = {}, .change = {folder_ / "job"}};
   }
   void TearDown() override {
     if (!folder_.empty()) fs::remove_all(folder_);
@@ -142,6 +144,24 @@ TEST_F(Files, LinksOfAPackLeadWhereTheyLead) {
   EXPECT_EQ(in_child(needs, [&] { return open_outcome(folder_ / "pack" / "link", O_RDONLY); }), 0);
   EXPECT_EQ(in_child(needs, [&] { return open_outcome(folder_ / "other" / "file", O_RDONLY); }),
             EACCES);
+}
+
+// /dev/zero by another name: it knows no ioctl, and says so only to who may ask.
+TEST_F(Files, DeviceNodesOfTheJobAreControlled) {
+  if (landlock_version() < 5) GTEST_SKIP() << "this kernel's Landlock does not know ioctl";
+  const fs::path gpu = folder_ / "job" / "gpu", other = folder_ / "job" / "other";
+  for (const fs::path& node : {gpu, other})
+    if (::mknod(node.c_str(), S_IFCHR | 0600, ::makedev(1, 5)) != 0)
+      GTEST_SKIP() << "only root makes device nodes";
+  const auto ask = [](const fs::path& node) {
+    return [node] {
+      const int fd = ::open(node.c_str(), O_RDWR | O_CLOEXEC);
+      return fd < 0 ? errno : outcome(::ioctl(fd, 0x6400));
+    };
+  };
+  needs_.control = {gpu};
+  EXPECT_EQ(confined(ask(gpu)), ENOTTY);
+  EXPECT_EQ(confined(ask(other)), EACCES);
 }
 
 TEST_F(Files, LabelsAreReadBesideTheDaemonThatWritesThem) {
