@@ -47,12 +47,17 @@ TransferCost line(double small, double large) {
 }  // namespace
 
 TransferCosts measure_transfers(Processor& processor) {
-  const MemoryPool pool(kSmall + kLarge);
+  MemoryPool pool(kSmall + kLarge);
   const MemoryRange ranges[] = {{0, 0, kSmall}, {kSmall, kSmall, kLarge}};
   const auto memory = processor.attach({pool.data(), pool.bytes()}, pool.bytes(), ranges);
-  const Times small = times_of(*memory, 0, {pool.data(), kSmall});
-  const Times large = times_of(*memory, 1, {pool.data(kSmall), kLarge});
-  return {processor.shares_memory(), line(small.take, large.take), line(small.give, large.give)};
+  try {
+    const Times small = times_of(*memory, 0, {pool.data(), kSmall});
+    const Times large = times_of(*memory, 1, {pool.data(kSmall), kLarge});
+    return {processor.shares_memory(), line(small.take, large.take), line(small.give, large.give)};
+  } catch (const Error&) {
+    if (memory->is_lost()) pool.abandon();
+    throw;
+  }
 }
 
 }  // namespace moil

@@ -176,23 +176,28 @@ void CL_CALLBACK answer(cl_event, cl_int, void* data) {
   (*held)->came.notify_one();
 }
 
-cl_int status_of(const Event& event) {
+}  // namespace
+
+void Device::require(cl_int code, const char* call) {
+  lost_ = lost_ || code != CL_SUCCESS;
+  check(code, call);
+}
+
+cl_int Device::status_of(const Event& event) {
   cl_int status = CL_SUCCESS;
-  check(clGetEventInfo(event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
-                       nullptr),
-        "clGetEventInfo");
+  require(clGetEventInfo(event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+                         nullptr),
+          "clGetEventInfo");
   return status;
 }
 
-}  // namespace
-
 void Device::wait(const Event& event) {
   if (lost_) throw ProcessorError("OpenCL: " + description_ + " is lost");
-  check(clFlush(queue()), "clFlush");
+  require(clFlush(queue()), "clFlush");
   if (status_of(event) > CL_COMPLETE) {
     auto state = std::make_shared<Answer>();
     auto held = std::make_unique<std::shared_ptr<Answer>>(state);
-    check(clSetEventCallback(event.get(), CL_COMPLETE, answer, held.get()), "clSetEventCallback");
+    require(clSetEventCallback(event.get(), CL_COMPLETE, answer, held.get()), "clSetEventCallback");
     (void)held.release();  // answer() frees it
     std::unique_lock lock(state->mutex);
     lost_ = !state->came.wait_for(lock, std::chrono::duration<double>(options_.answer_seconds),
@@ -207,7 +212,7 @@ void Device::wait(const Event& event) {
 
 void Device::finish() {
   cl_event event = nullptr;
-  check(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
+  require(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
   wait(Event(event));
 }
 

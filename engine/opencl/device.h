@@ -44,15 +44,19 @@ class Device {
   // damaged or of another driver is built anew.
   cl_program program(const char* source);
 
-  // Until the command has ended. Where it does not in time, the device counts as lost: nothing of
-  // it is freed, for a driver that hangs would hang there, too.
+  // Until the command has ended. Where it does not in time, or the driver does not tell, the device
+  // counts as lost: nothing of it is freed, for a driver that hangs would hang there, too, and a
+  // command may still be under way in its memory.
   void wait(const Event& event);
   // Until all commands so far have ended.
   void finish();
   bool is_lost() const { return lost_; }
+  // Of a call without which nobody knows what has ended: where it fails, the device is lost.
+  void require(cl_int code, const char* call);
 
  private:
   void choose(const std::string& name);
+  cl_int status_of(const Event& event);
   Program build(const char* source);
   std::filesystem::path cache_file(const char* source) const;
 

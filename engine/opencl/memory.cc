@@ -56,9 +56,9 @@ void RangeMemory::map(std::size_t range, cl_map_flags flags) {
 
 void RangeMemory::unmap(std::size_t range) {
   if (mapped_[range] == nullptr) return;
-  check(clEnqueueUnmapMemObject(device_.queue(), buffers_[range].get(), mapped_[range], 0, nullptr,
-                                nullptr),
-        "clEnqueueUnmapMemObject");
+  device_.require(clEnqueueUnmapMemObject(device_.queue(), buffers_[range].get(), mapped_[range], 0,
+                                          nullptr, nullptr),
+                  "clEnqueueUnmapMemObject");
   mapped_[range] = nullptr;
 }
 
@@ -66,9 +66,11 @@ void RangeMemory::take(RangeId id, bool contents) {
   const auto range = static_cast<std::size_t>(id);
   if (device_.shares_memory()) return unmap(range);
   if (!contents) return;
-  check(clEnqueueWriteBuffer(device_.queue(), buffers_[range].get(), CL_TRUE, 0,
-                             ranges_[range].bytes, host(range), 0, nullptr, nullptr),
+  cl_event event = nullptr;
+  check(clEnqueueWriteBuffer(device_.queue(), buffers_[range].get(), CL_FALSE, 0,
+                             ranges_[range].bytes, host(range), 0, nullptr, &event),
         "clEnqueueWriteBuffer");
+  device_.wait(Event(event));
 }
 
 void RangeMemory::give(RangeId id, bool contents, bool writes) {
