@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import unittest
 from pathlib import Path
 from typing import Any
 
-from world import MODEL, Moilctl, World, ctl_of, daemon_in, wait_for, weights_digest
+from world import MODEL, Moilctl, World, ctl_of, daemon_in, kill_worker, wait_for, weights_digest
 
 
 class AutoTest(unittest.TestCase):
@@ -100,8 +98,7 @@ class AutoTest(unittest.TestCase):
             choices = daemon.state / "jobs" / str(number) / "choices.json"
             for trials in (1, 3):
                 wait_for(f"{trials} trials", lambda: tried(choices) >= trials)
-                (worker,) = daemon.workers()
-                os.kill(worker, signal.SIGKILL)
+                kill_worker(daemon)
             job = ctl.wait(number)
             self.assertEqual(job["state"], "succeeded", job["message"])
             self.assertGreaterEqual(job["attempts"], 2)

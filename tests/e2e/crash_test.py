@@ -7,17 +7,16 @@ forgotten in the middle, the weights must be those of a night that never saw it.
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import sqlite3
 import unittest
 from pathlib import Path
 from typing import Any
 
-from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, program, wait_for, weights_digest
+from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, stage_of, wait_for, weights_digest, worker_script
 
 STAGES = ["mix", "measure", "cache", "distill", "imprint", "train", "judge", "promote"]
+KILLS = {"worker": kill_worker, "daemon": kill_daemon}
 ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 
 
@@ -75,13 +74,8 @@ class CrashTest(unittest.TestCase):
         """Its first worker stops at the stage for ever; the next ones do not."""
         flag = folder / "pause"
         flag.touch()
-        worker = folder / "worker"
-        worker.write_text(
-            "#!/bin/sh\n"
-            f'if [ "$1" = run ] && rm "{flag}" 2>/dev/null; then export MOIL_PAUSE_AT={stage}; fi\n'
-            f'exec "{program("moil-worker")}" "$@"\n'
-        )
-        worker.chmod(0o755)
+        pause = f'if [ "$1" = run ] && rm "{flag}" 2>/dev/null; then export MOIL_PAUSE_AT={stage}; fi'
+        worker = worker_script(folder / "worker", pause)
         settings = {"path": str(worker), "backoff_seconds": 0.05, **worker_settings}
         return daemon_in(folder, {"worker": settings})
 
@@ -92,18 +86,8 @@ class CrashTest(unittest.TestCase):
             job = ctl.submit(self.spec)
             wait_for(f"stage {stage}", lambda: stage_of(ctl, job) == stage)
             self.assertEqual(ctl.job(job)["state"], "running")
-            getattr(self, f"kill_{kill}")(daemon)
+            KILLS[kill](daemon)
             self.check(daemon, job)
-
-    def kill_worker(self, daemon: Daemon) -> None:
-        (worker,) = daemon.workers()
-        os.kill(worker, signal.SIGKILL)
-
-    def kill_daemon(self, daemon: Daemon) -> None:
-        (worker,) = daemon.workers()
-        daemon.kill()
-        wait_for("the worker's end", lambda: not Path(f"/proc/{worker}").exists())
-        daemon.start()
 
     def check(self, daemon: Daemon, job: int, expected: str | None = None) -> None:
         ended = ctl_of(daemon).wait(job)
@@ -141,7 +125,7 @@ class CrashTest(unittest.TestCase):
                     ctl = ctl_of(daemon)
                     job = ctl.submit(self.spec)
                     wait_for("stage scenes", lambda: stage_of(ctl, job) == "scenes" and looked_at() > 0)
-                    getattr(self, f"kill_{kill}")(daemon)
+                    KILLS[kill](daemon)
                     recorded = ctl.wait(job) and looked_at()
                     self.check(daemon, job)
                     told = ctl.job(job)["result"]["details"]["near_duplicates"]["looked_at"]
@@ -181,16 +165,12 @@ class CrashTest(unittest.TestCase):
         with daemon_in(folder, {"worker": {"backoff_seconds": 0.05, "attempts": 10}}) as daemon:
             ctl = ctl_of(daemon)
             job = ctl.submit(long)
-            for epoch, kill in ((10, self.kill_worker), (25, self.kill_daemon), (40, self.kill_worker)):
+            for epoch, kill in ((10, kill_worker), (25, kill_daemon), (40, kill_worker)):
                 wait_for(f"epoch {epoch}", lambda: epochs_of(ctl, job) >= epoch, 120)
                 kill(daemon)
             self.check(daemon, job, expected)
             self.assertGreaterEqual(ctl.job(job)["attempts"], 4)
             self.assertLess(len(curve_of(ctl, job)), 2 * 60, "epochs were trained again from the first")
-
-
-def stage_of(ctl: Moilctl, job: int) -> str | None:
-    return (ctl.job(job)["progress"] or {}).get("stage")
 
 
 def curve_of(ctl: Moilctl, job: int) -> list[int]:

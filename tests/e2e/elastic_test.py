@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import unittest
 from typing import Any
 
-from world import SETTINGS, Row, World, ctl_of, daemon_in, wait_for, weights_digest
+from world import SETTINGS, Row, World, ctl_of, daemon_in, kill_worker, wait_for, weights_digest
 from night.moilctl import Moilctl
 from night.programs import ProgramError
 
@@ -128,8 +126,7 @@ class ElasticTest(unittest.TestCase):
         job = self.ctl.submit(spec)
         for epoch in (7, 20, 31):
             wait_for(f"epoch {epoch}", lambda: epochs_of(self.ctl, job) >= epoch, 120)
-            (worker,) = self.daemon.workers()
-            os.kill(worker, signal.SIGKILL)
+            kill_worker(self.daemon)
         ended = self.ctl.wait(job)
         self.assertEqual(ended["state"], "succeeded", ended["message"])
         self.assertGreaterEqual(ended["attempts"], 3)

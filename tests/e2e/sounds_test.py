@@ -8,7 +8,6 @@ import json
 import math
 import os
 import random
-import signal
 import sys
 import tarfile
 import tempfile
@@ -19,7 +18,7 @@ from typing import Any
 
 from browser import Browser, missing
 from review_test import Review
-from world import ROOT, ctl_of, daemon_in, pausing_worker, small_night, wait_for, weights_digest
+from world import ROOT, ctl_of, daemon_in, kill_daemon, kill_worker, pausing_worker, small_night, stage_of, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
 from night.networks import Layers, dense, relu, write_model
@@ -141,27 +140,17 @@ class SoundsTest(unittest.TestCase):
         """Killed in a stage, a night comes to the weights of one that was not."""
         spec = self.spec(activate=False, guard={"max_global_drop": 1}, augment={"views": 2})
         digests = set()
-        for stage, kill in (("", None), ("cache", self.kill_worker), ("train", self.kill_worker), ("train", self.kill_daemon)):
+        for stage, kill in (("", None), ("cache", kill_worker), ("train", kill_worker), ("train", kill_daemon)):
             (self.folder / "pause").write_text(stage)
             job = self.ctl.submit(spec)
             if kill:
-                wait_for(f"stage {stage}", lambda: (self.ctl.job(job)["progress"] or {}).get("stage") == stage)
-                kill()
+                wait_for(f"stage {stage}", lambda: stage_of(self.ctl, job) == stage)
+                kill(self.daemon)
             ended = self.ctl.wait(job)
             self.assertEqual(ended["state"], "succeeded", ended["message"])
             self.assertEqual(ended["attempts"], 2 if kill else 1)
             digests.add(weights_digest(self.daemon.state, ended))
         self.assertEqual(len(digests), 1)
-
-    def kill_worker(self) -> None:
-        (worker,) = self.daemon.workers()
-        os.kill(worker, signal.SIGKILL)
-
-    def kill_daemon(self) -> None:
-        (worker,) = self.daemon.workers()
-        self.daemon.kill()
-        wait_for("the worker's end", lambda: not Path(f"/proc/{worker}").exists())
-        self.daemon.start()
 
     def test_folders_are_imported_and_watched(self) -> None:
         draw = random.Random(3)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import random
 import shutil
-import signal
 import struct
 import subprocess
 import tarfile
@@ -19,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from world import ctl_of, daemon_in, pausing_worker, small_night, wait_for, weights_digest
+from world import ctl_of, daemon_in, kill_worker, pausing_worker, small_night, stage_of, wait_for, weights_digest
 from night.daemon import Daemon
 from night.moilctl import Moilctl
 from night.networks import Layers, dense, relu, write_model
@@ -92,9 +90,8 @@ class TaskTest(unittest.TestCase):
             (self.folder / "pause").write_text(stage)
             job = self.ctl.submit(spec)
             if stage:
-                wait_for(f"stage {stage}", lambda: (self.ctl.job(job)["progress"] or {}).get("stage") == stage)
-                (worker,) = self.daemon.workers()
-                os.kill(worker, signal.SIGKILL)
+                wait_for(f"stage {stage}", lambda: stage_of(self.ctl, job) == stage)
+                kill_worker(self.daemon)
             ended = self.ctl.wait(job)
             self.assertEqual(ended["state"], "succeeded", ended["message"])
             self.assertEqual(ended["attempts"], 2 if stage else 1)

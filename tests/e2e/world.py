@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -100,22 +101,41 @@ def ctl_of(daemon: Daemon) -> Moilctl:
     return Moilctl(daemon.socket)
 
 
+def worker_script(file: Path, *before: str) -> Path:
+    """A worker for a daemon's configuration: the real one, behind lines of shell that know its arguments."""
+    file.write_text("\n".join(["#!/bin/sh", *before, f'exec "{program("moil-worker")}" "$@"']) + "\n")
+    file.chmod(0o755)
+    return file
+
+
 def pausing_worker(folder: Path) -> Path:
-    """A worker for a daemon's configuration: where the file `pause` in the folder names a stage, the next night stops there for ever."""
-    flag, worker = folder / "pause", folder / "worker"
-    worker.write_text(
-        "#!/bin/sh\n"
-        f'if [ "$1" = run ] && [ -s "{flag}" ]; then MOIL_PAUSE_AT=$(cat "{flag}"); export MOIL_PAUSE_AT; rm "{flag}"; fi\n'
-        f'exec "{program("moil-worker")}" "$@"\n'
-    )
-    worker.chmod(0o755)
-    return worker
+    """Where the file `pause` in the folder names a stage, the next night stops there for ever."""
+    flag = folder / "pause"
+    pause = f'MOIL_PAUSE_AT=$(cat "{flag}"); export MOIL_PAUSE_AT; rm "{flag}"'
+    return worker_script(folder / "worker", f'if [ "$1" = run ] && [ -s "{flag}" ]; then {pause}; fi')
 
 
 def weights_digest(state: Path, job: dict[str, Any]) -> str:
     """SHA-256 of the weights that a job left in the model store."""
     file = state / "models" / job["model"] / str(job["version"]) / "weights.safetensors"
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def stage_of(ctl: Moilctl, job: int) -> str | None:
+    return (ctl.job(job)["progress"] or {}).get("stage")
+
+
+def kill_worker(daemon: Daemon) -> None:
+    (worker,) = daemon.workers()
+    os.kill(worker, signal.SIGKILL)
+
+
+def kill_daemon(daemon: Daemon) -> None:
+    """And its worker with it; then it is started again."""
+    (worker,) = daemon.workers()
+    daemon.kill()
+    wait_for("the worker's end", lambda: not Path(f"/proc/{worker}").exists())
+    daemon.start()
 
 
 def wait_for(what: str, condition: Callable[[], bool], seconds: float = 60) -> None:
