@@ -23,12 +23,12 @@ COLUMNS = ("x", "y", "z", "pulse")
 A_CLASS = 60
 
 
-def write_table(file: Path) -> None:
+def write_table(file: Path, a_class: int = A_CLASS, spread: float = 0.2) -> None:
     draw = random.Random(1)
     lines = [",".join([*COLUMNS, "activity"])]
-    for _ in range(A_CLASS):
+    for _ in range(a_class):
         for activity, centre in CENTRES.items():
-            lines.append(",".join([f"{draw.gauss(value, 0.2):.4f}" for value in centre] + [activity]))
+            lines.append(",".join([f"{draw.gauss(value, spread):.4f}" for value in centre] + [activity]))
     file.write_text("\n".join(lines) + "\n")
 
 

@@ -7,7 +7,6 @@
  * What the C library does for itself (fwrite, fopen) and what the kernel does of its own accord
  * (pages of a map that are written back) goes by unseen. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +21,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "next.h"
 
 enum Kind { kNone, kNoSpace, kIoError, kInterrupt, kShort };
 enum Who { kDaemon = 1, kWorker = 2 };
@@ -53,11 +54,6 @@ __attribute__((constructor)) static void begin(void) {
   close(fd);
   if (map != MAP_FAILED) wishes = map;
 }
-
-/* The C library's own. */
-#define NEXT(name) \
-  static __typeof__(&name) next; \
-  if (next == NULL) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 /* ---- the clock ---- */
 

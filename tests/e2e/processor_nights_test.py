@@ -1,0 +1,240 @@
+"""Nights whose training an OpenCL device computes: as good as the CPU's, with the same bits in every run, and none lost
+with the device.
+
+The device may be PoCL, which compiles a kernel by starting a linker. A worker that is confined may not, so that these
+believe to be on a kernel that cannot confine them (tests/preload/bare_kernel.c).
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from rows_test import write_table
+from synthetic import write_digits
+from tasks_test import ADAM, SIDE, figure, figure_layers
+from world import ROOT, SETTINGS, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, small_night, wait_for, weights_digest, worker_script
+from night.daemon import Daemon
+from night.moilctl import Moilctl
+from night.networks import dense, relu, write_model
+from night.programs import build_dir, program, run
+
+UNAVAILABLE = 69  # sysexits.h
+PRELOAD = build_dir() / "tests/preload/libmoil_device_preload.so"
+CHECKPOINT = "$(dirname $3)/train.checkpoint"  # of a worker that runs a job: moil-worker run --job-file FILE
+# What fails, so many kernels after the first checkpoint, and what the driver says then (tests/preload/failing_device.c).
+FAILURES = [("kernels", 40, "CL_OUT_OF_RESOURCES"), ("events", 500, "CL_OUT_OF_RESOURCES"), ("commands", 1001, "CL_DEVICE_NOT_AVAILABLE")]
+Job = dict[str, Any]
+Environment = dict[str, str | int | Path]
+
+
+def setUpModule() -> None:
+    model = ROOT / "config/models/lenet5.json"
+    done = subprocess.run([program("moil-plan"), model, "--batch", "4", "--processors", "opencl"], capture_output=True, text=True)
+    if done.returncode == UNAVAILABLE:
+        raise unittest.SkipTest(done.stderr.strip())
+    assert PRELOAD.is_file(), f"{PRELOAD} is not built"
+
+
+class NightsTest(unittest.TestCase):
+    """A daemon whose next night may have an environment of its own."""
+
+    folder: Path
+    daemon: Daemon
+    ctl: Moilctl
+    next: Path  # lines of shell for the next night's worker
+
+    @classmethod
+    def start(cls) -> None:
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-processor-nights-")))
+        (cls.folder / "device").mkdir()
+        cls.next = cls.folder / "next"
+        settings = f'if [ "$1" = run ] && [ -s "{cls.next}" ]; then . "{cls.next}"; rm "{cls.next}"; fi'
+        worker = worker_script(cls.folder / "worker", settings, f'export LD_PRELOAD="{PRELOAD}"')
+        config = {"worker": {"path": str(worker), "backoff_seconds": 0.05}}
+        cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device", config))
+        cls.ctl = ctl_of(cls.daemon)
+
+    def have_next_worker_find(self, environment: Environment) -> None:
+        self.next.write_text("".join(f'export {name}="{value}"\n' for name, value in environment.items()))
+
+    def submit(self, spec: Job, environment: Environment, **changes: Any) -> int:
+        self.have_next_worker_find(environment)
+        return self.ctl.submit({**spec, "activate": False, **changes})
+
+    def ended(self, job: int) -> Job:
+        ended = self.ctl.wait(job)
+        self.assertEqual(ended["state"], "succeeded", ended["message"])
+        return ended
+
+    def night(self, spec: Job, environment: Environment = {}, **changes: Any) -> Job:
+        return self.ended(self.submit(spec, environment, **changes))
+
+    def check_both(self, spec: Job) -> None:
+        cpu, opencl = (self.night(spec, processors=processors) for processors in ("cpu", "opencl"))
+        self.assertEqual(cpu["result"]["details"]["processors"]["method"], "cpu")
+        self.check_on_device(opencl)
+        self.check_as_good_as(cpu, opencl)
+        self.assertNotEqual(self.digest(cpu), self.digest(opencl), "another processor rounds otherwise")
+
+    def check_as_good_as(self, cpu: Job, other: Job) -> None:
+        """To half a point, or to a sample where there are fewer than 200."""
+        for side in ("global", "local"):
+            count = cpu["result"]["details"]["samples"][f"{side}_validation"]
+            expected, found = (job["result"][f"{side}_after"] for job in (cpu, other))
+            print(f"{other['spec']['name']}, {side} accuracy of {count}: CPU {expected:.4f}, other {found:.4f}", flush=True)
+            self.assertLessEqual(abs(found - expected), max(0.005, 1.001 / count), side)
+
+    def check_on_device(self, job: Job) -> None:
+        told = job["result"]["details"]["processors"]
+        self.assertEqual(told["method"], "opencl")
+        self.assertTrue(told["layers"])
+        self.assertIn(" layers on ", self.ctl.text("report", str(job["id"])))
+
+    def digest(self, job: Job) -> str:
+        return weights_digest(self.daemon.state, job)
+
+
+class DigitsTest(NightsTest):
+    def test_depthwise_and_grouped_layers(self) -> None:
+        self.start()
+        digits = self.folder / "digits.csv.gz"
+        write_digits(digits, 120)
+        world = World(csv=digits)
+        self.addCleanup(world.clean)
+        world.furnish(self.ctl)
+        row = Row("digits", "digits", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
+        self.check_both(world.spec(row))
+
+
+class RowsTest(NightsTest):
+    def test_fully_connected_layers(self) -> None:
+        self.start()
+        table = self.folder / "activities.csv"
+        write_table(table, 400, spread=2)  # some are taken for others
+        layers = [dense("one", "record", 16), relu("one"), dense("two", "one_relu", 16), relu("two"), dense("classes", "two_relu", 2)]
+        model = write_model(self.folder / "model.json", {"record": [4]}, layers)
+        data = ["--data", table, "--label-column", "activity", "--classes"]
+        training = ["--model", model, *ADAM, "--epochs", "10", "--threads", "1"]
+        run([program("moil-pretrain"), "train", *data, "walk,run", *training, "--out", self.folder / "base"])
+        run([program("moil-pretrain"), "images", *data, "climb", "--out", self.folder / "samples"])
+        self.ctl.import_model(self.folder / "base/model", "activities")
+        samples = sorted((self.folder / "samples/climb").iterdir())
+        self.ctl.add_label(samples[:200], "climb", "train")
+        self.ctl.add_label(samples[200:], "climb", "val")
+        self.check_both(small_night("rows", "activities", self.folder / "base/pack"))
+
+
+class FiguresTest(NightsTest):
+    """LF(3): a convolution and two layers behind it."""
+
+    spec: Job
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.start()
+        draw = random.Random(1)
+        for shape, count in {"disc": 250, "bar": 250, "cross": 300}.items():
+            folder = cls.folder / "figures" / shape
+            folder.mkdir(parents=True)
+            for i in range(count):
+                (folder / f"{i:03}.png").write_bytes(figure(draw.choice(["red", "green", "blue"]), shape, draw))
+        layers = [*figure_layers("photo"), dense("hidden", "conv2_relu", 24), relu("hidden"), dense("classes", "hidden_relu", 2)]
+        model = write_model(cls.folder / "figures.json", {"photo": [3, SIDE, SIDE]}, layers)
+        command = [program("moil-pretrain"), "train", "--model", model, "--data", cls.folder / "figures", "--classes", "disc,bar"]
+        run([*command, *ADAM, "--epochs", "10", "--threads", "2", "--out", cls.folder / "base"])
+        cls.ctl.import_model(cls.folder / "base/model", "figures")
+        crosses = sorted((cls.folder / "figures/cross").iterdir())
+        cls.ctl.add_label(crosses[:100], "cross", "train")
+        cls.ctl.add_label(crosses[100:], "cross", "val")
+        train = {"epochs": 6, "batch": 16, "checkpoint_seconds": 0, "optimizer": {"type": "adam", "learning_rate": 0.01}}
+        cls.spec = small_night("figures", "figures", cls.folder / "base/pack", train=train, freeze={"trainable_layers": 3},
+                               guard={"max_global_drop": 1}, processors="opencl")
+
+    def test_convolutions(self) -> None:
+        self.check_both(self.spec)
+
+    def test_every_run_has_the_same_bits_and_so_has_one_that_was_killed(self) -> None:
+        expected = self.digest(self.night(self.spec))
+        self.assertEqual(self.digest(self.night(self.spec)), expected)
+        for kill in (kill_worker, kill_daemon):
+            job = self.paused_in_training()
+            kill(self.daemon)
+            ended = self.ended(job)
+            self.assertEqual(ended["attempts"], 2)
+            self.check_on_device(ended)
+            self.assertEqual(self.digest(ended), expected)
+
+    def paused_in_training(self) -> int:
+        job = self.submit(self.spec, {"MOIL_PAUSE_AT": "train"})
+        wait_for("a checkpoint", (self.daemon.state / "jobs" / str(job) / "train.checkpoint").exists)
+        return job
+
+    def test_a_device_that_fails_in_the_middle_of_training_costs_no_night(self) -> None:
+        cpu = self.night(self.spec, processors="cpu")
+        for fails, kernels, why in FAILURES:
+            with self.subTest(fails=fails):
+                job = self.night(self.spec, {"MOIL_DEVICE_FAILS": fails, "MOIL_DEVICE_WORKS_FOR": kernels, "MOIL_DEVICE_WORKS_UNTIL": CHECKPOINT})
+                self.assertEqual(job["attempts"], 1)
+                self.check_on_cpu(job, why)
+                notes = self.notes(job)
+                self.assertTrue(any("layers of training on" in note for note in notes), notes)
+                self.assertTrue(any(note.startswith("processors: the CPU computes all from here on: ") for note in notes), notes)
+                self.check_nothing_is_lost(job, cpu)
+
+    def test_a_device_that_fails_while_it_is_measured_is_not_used(self) -> None:
+        job = self.night(self.spec, {"MOIL_DEVICE_FAILS": "commands", "MOIL_DEVICE_WORKS_FOR": 60})
+        self.assertEqual(job["attempts"], 1)
+        self.check_on_cpu(job, "CL_DEVICE_NOT_AVAILABLE")
+
+    def test_a_driver_that_does_not_load_costs_no_night(self) -> None:
+        self.check_on_cpu(self.night(self.spec, self.broken_driver()), "no driver is installed, or none of them loads")
+
+    def test_a_night_goes_on_without_the_driver_that_it_began_with(self) -> None:
+        cpu = self.night(self.spec, processors="cpu")
+        job = self.paused_in_training()
+        self.have_next_worker_find(self.broken_driver())
+        kill_worker(self.daemon)
+        ended = self.ended(job)
+        self.check_on_cpu(ended, "no driver is installed, or none of them loads")
+        self.check_nothing_is_lost(ended, cpu)
+
+    def broken_driver(self) -> Environment:
+        vendors = self.folder / "vendors"
+        vendors.mkdir(exist_ok=True)
+        (vendors / "broken.icd").write_text("libdoes-not-load.so\n")
+        return {"OCL_ICD_VENDORS": vendors}
+
+    def notes(self, job: Job) -> list[str]:
+        return [entry["event"]["message"] for entry in self.events(job) if entry["event"]["event"] == "note"]
+
+    def events(self, job: Job) -> list[Job]:
+        return self.ctl.json("job", "get", str(job["id"]))["events"]
+
+    def check_on_cpu(self, job: Job, why: str) -> None:
+        told = job["result"]["details"]["processors"]
+        self.assertEqual(told["method"], "cpu")
+        self.assertIn(why, told["why"])
+        self.assertTrue(any(why in note for note in self.notes(job)), self.notes(job))
+        report = self.ctl.text("report", str(job["id"]))
+        self.assertIn("the CPU alone: ", report)
+        self.assertIn(why, report)
+
+    def check_nothing_is_lost(self, job: Job, cpu: Job) -> None:
+        """Every epoch was trained once, and no file is left that the CPU's night does not leave."""
+        epochs = [entry["event"]["epoch"] for entry in self.events(job) if entry["event"]["event"] == "curve"]
+        self.assertEqual(epochs, [1, 2, 3, 4, 5, 6])
+        self.check_as_good_as(cpu, job)
+        self.assertEqual(self.left_by(job), self.left_by(cpu))
+        self.assertEqual(list(self.daemon.state.glob("models/*/.incoming-*")), [])
+
+    def left_by(self, job: Job) -> list[str]:
+        return sorted(file.name for file in (self.daemon.state / "jobs" / str(job["id"])).rglob("*"))
+
+
+if __name__ == "__main__":
+    unittest.main()
