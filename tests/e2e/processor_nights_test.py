@@ -93,7 +93,7 @@ class NightsTest(unittest.TestCase):
         told = job["result"]["details"]["processors"]
         self.assertEqual(told["method"], "opencl")
         self.assertTrue(told["layers"])
-        self.assertIn(" layers on ", self.ctl.text("report", str(job["id"])))
+        self.assertRegex(self.ctl.text("report", str(job["id"])), r" layers (of training )?on ")
 
     def digest(self, job: Job) -> str:
         return weights_digest(self.daemon.state, job)
