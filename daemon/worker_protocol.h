@@ -2,6 +2,7 @@
 //
 //   moil-worker run    --job-file STATE/jobs/ID/job.json --state-dir STATE
 //   moil-worker plan --reply DESCRIPTOR --job-file FILE --state-dir STATE [--picture] [--timing]
+//                    [--processors METHOD]
 //                    [--check | --audit N | --suggest N | --meanings]  (the last: of the labels)
 //   moil-worker import --reply DESCRIPTOR --source FOLDER --model NAME --version N
 //                      --state-dir STATE [--file NAME=DESCRIPTOR ...]

@@ -3,12 +3,13 @@
 
 #include "base/file.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/processor_table.h"
 
 namespace moil::daemon::ctl {
 namespace {
 
 struct PlanOptions {
-  std::string file, svg;
+  std::string file, svg, processors;
   bool timing = false;
 };
 
@@ -82,22 +83,40 @@ void print_timing(Console& console, const Json& timing) {
   console.table(rows);
 }
 
-int plan(Session& session, const PlanOptions& options) {
-  Json reply = session.call("job.plan", {{"job", read_job_description(options.file)},
-                                         {"picture", !options.svg.empty()},
-                                         {"timing", options.timing}});
-  if (reply.contains("picture")) {
-    write_file_atomic(options.svg, reply["picture"].get<std::string>());
-    reply.erase("picture");
+void print_processors(Console& console, const Json& processors) {
+  if (processors.contains("why")) {
+    console.note("moilctl: no second processor: " + cell(processors["why"]));
+    return;
   }
-  if (session.printed_json(reply)) return EX_OK;
+  console.print("\nwho would compute a training step, the CPU (C) or " +
+                cell(processors["device"]) + " (G):\n\n" + processor_table(processors));
+}
+
+void print_plan(Session& session, const Json& reply) {
   print_night(session.console, reply);
   print_maps(session.console, reply.value("maps", Json()));
   if (!reply["training"].is_null()) print_training(session.console, reply["training"]);
   if (reply.contains("timing")) print_timing(session.console, reply["timing"]);
   print_less(session.console, reply["less"]);
-  if (!options.svg.empty()) session.console.print("\ndrawn to " + options.svg);
-  return EX_OK;
+  if (reply.contains("processors")) print_processors(session.console, reply["processors"]);
+}
+
+int plan(Session& session, const PlanOptions& options) {
+  Json params = {{"job", read_job_description(options.file)},
+                 {"picture", !options.svg.empty()},
+                 {"timing", options.timing}};
+  if (!options.processors.empty()) params["processors"] = options.processors;
+  Json reply = session.call("job.plan", params);
+  const bool drawn = reply.contains("picture");
+  if (drawn) {
+    write_file_atomic(options.svg, reply["picture"].get<std::string>());
+    reply.erase("picture");
+  }
+  if (!session.printed_json(reply)) {
+    print_plan(session, reply);
+    if (drawn) session.console.print("\ndrawn to " + options.svg);
+  }
+  return reply.contains("/processors/why"_json_pointer) ? EX_UNAVAILABLE : EX_OK;
 }
 
 }  // namespace
@@ -109,7 +128,16 @@ void add_plan_command(CLI::App& app, Action& chosen) {
   command->add_option("FILE", options->file, "the job description (JSON)")->required();
   command->add_flag("--timing", options->timing,
                     "measure what each layer and tensor takes of a training step");
-  command->add_option("--svg", options->svg, "draw the training step's memory to this file");
+  command
+      ->add_option("--processors", options->processors,
+                   "measure who would compute what of a training step beside an OpenCL device; "
+                   "the selection need not be named")
+      ->expected(0, 1)
+      ->check(CLI::IsMember({"cpu", "opencl", "step_wise", "layer_wise", "path"}))
+      ->default_str("path");
+  command->add_option("--svg", options->svg,
+                      "draw the training step's memory, or with --processors its schedule, to this "
+                      "file");
 }
 
 }  // namespace moil::daemon::ctl

@@ -1,4 +1,5 @@
 // job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.retry, job.rm, job.watch
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <span>
@@ -38,13 +39,24 @@ void submit(Service& service, const Call& call, const Responder& responder) {
 struct PlanParams {
   JobSpec job;
   bool picture = false, timing = false;
+  std::string processors;  // a selection's method; empty: not asked for
 };
+
+// As a job names them; "auto" is no method but what a night makes of "path".
+std::optional<std::string> check_method(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [use, method] : enum_names(ProcessorUse{}))
+    if (use != ProcessorUse::kAuto) known.push_back(method);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return std::nullopt;
+  return unknown_message("method", name, known);
+}
 
 const Fields<PlanParams>& fields_of(const PlanParams*) {
   static const Fields<PlanParams> table = {
       field("job", &PlanParams::job, Need::kRequired, check_job),
       field("picture", &PlanParams::picture),
       field("timing", &PlanParams::timing),
+      field("processors", &PlanParams::processors, Need::kOptional, check_method),
   };
   return table;
 }
@@ -52,6 +64,7 @@ const Fields<PlanParams>& fields_of(const PlanParams*) {
 void plan(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<PlanParams>(call.params, "the job description");
   std::vector<std::string> options;
+  if (!params.processors.empty()) options = {"--processors", params.processors};
   if (params.picture) options.emplace_back("--picture");
   if (params.timing) options.emplace_back("--timing");
   with_pack(service, params.job, "/job", responder, [&service, params, options, responder] {

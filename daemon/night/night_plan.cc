@@ -6,6 +6,7 @@
 #include "daemon/night/mix_record.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
+#include "daemon/night/processor_plan.h"
 #include "daemon/night/settings/space.h"
 #include "daemon/night/timing_store.h"
 #include "engine/graph/plan_picture.h"
@@ -40,7 +41,7 @@ class JobPlan {
   }
 
   Json run(const PlanRequest& options) {
-    const NightModel night = plan(spec_, options.timing);
+    const NightModel night = plan(spec_, options.timing || !options.processors.empty());
     data_.check_features(*night.backbone, night.freeze);
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
     const MemoryForecast forecast = forecast_memory(night, cached);
@@ -63,11 +64,12 @@ class JobPlan {
                   {"less", Json::array()}};
     if (spec_.memory.budget_bytes) reply["budget_bytes"] = *spec_.memory.budget_bytes;
     if (cached && night.maps) reply["maps"] = to_json(*night.maps);
+    if (!options.processors.empty()) tell_processors(reply, night, options);
     if (!night.trainer) return reply;
     reply["training"] = training(night);
     reply["less"] = alternatives(night);
     if (options.timing) reply["timing"] = timing(night);
-    if (options.picture) {
+    if (options.picture && options.processors.empty()) {
       const Network& network = night.trainer->network();
       reply["picture"] =
           draw_plan(spec_.name + ": a training step", network.graph(), network.plan());
@@ -123,6 +125,28 @@ class JobPlan {
             {"forward_seconds", layer.forward},
             {"pass_seconds", layer.pass},
             {"tensors", tensors}};
+  }
+
+  void tell_processors(Json& reply, const NightModel& night, const PlanRequest& options) const {
+    const SelectionMethod method = selection_method(options.processors);
+    if (const std::string why = why_only_the_cpu(night); !why.empty()) {
+      reply["processors"] = {{"why", why}};
+      return;
+    }
+    ProcessorPlan plan = plan_processors({night.head, night.freeze.trainable_layers,
+                                          night.trainer->config(), *night.trainer_kernels},
+                                         method, spec_.name + ": a training step",
+                                         layout_.kernel_profile().parent_path() / "opencl");
+    reply["processors"] = std::move(plan.told);
+    if (options.picture && !plan.picture.empty()) reply["picture"] = std::move(plan.picture);
+  }
+
+  // Where a job may not ask for another processor, none is measured. Empty: one may be.
+  std::string why_only_the_cpu(const NightModel& night) const {
+    if (!night.trainer) return "nothing trains";
+    if (night.elastic || spec_.deadline_seconds || spec_.exact_arithmetic)
+      return "elastic training, deadlines and exact_arithmetic are the CPU's alone";
+    return "";
   }
 
   static Json training(const NightModel& night) {

@@ -1,15 +1,19 @@
 // What a job would need, told without running it: job.plan.
 #pragma once
 
+#include <string>
+
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
 
 namespace moil::night {
 
 struct PlanRequest {
-  bool picture = false;  // with the plan as SVG
+  bool picture = false;  // with the plan as SVG; where processors are asked for, their schedule
   bool timing = false;   // with the timing profile, measured if it is not known
   bool check = false;    // only whether the night would refuse the job; what it needs in all
+  // With who would compute what of training, measured: of SelectionMethod; empty: without.
+  std::string processors = {};
 };
 
 // The reply of job.plan (docs/protocol.md): memory by part of the night, the training plan by kind

@@ -24,7 +24,7 @@ class WorkerCommand {
   ProcessOptions import(const std::filesystem::path& source,
                         const std::map<std::string, int>& files, const std::string& model,
                         std::int64_t version) const;
-  // options: further words, "--picture", "--timing" or "--check".
+  // options: further words, "--processors" and a method, "--picture", "--timing" or "--check".
   ProcessOptions plan(const std::filesystem::path& job_file, int threads,
                       const std::vector<std::string>& options) const;
   struct PredictionWanted {

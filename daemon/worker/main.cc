@@ -89,7 +89,10 @@ int answer(const Arguments& arguments, moil::daemon::EventWriter& events,
 
 int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  const auto file = read_job_file(arguments.job_file);
+  auto file = read_job_file(arguments.job_file);
+  // Measured is whatever the job says, and for that a device may be opened.
+  if (!arguments.plan.processors.empty())
+    file.spec.processors = moil::daemon::ProcessorUse::kOpencl;
   confine_to(moil::worker::needs_of_plan(layout, arguments.job_file, file));
   if (arguments.audit > 0)
     return answer(arguments, events, moil::night::audit_labels(layout, file, arguments.audit));
@@ -198,6 +201,8 @@ int main(int argc, char** argv) {
   plan_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
   plan_command->add_flag("--picture", arguments.plan.picture, "With the plan as SVG");
   plan_command->add_flag("--timing", arguments.plan.timing, "With what each layer takes, measured");
+  plan_command->add_option("--processors", arguments.plan.processors,
+                           "With who would compute what, by this selection, measured");
   plan_command->add_flag("--check", arguments.plan.check, "Only whether the night would refuse it");
   plan_command->add_option("--audit", arguments.audit,
                            "Instead: so many labels that the model doubts");

@@ -151,6 +151,20 @@ TEST_F(Jobs, WhatCannotBePlannedIsRefusedAtTheField) {
   EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
 }
 
+TEST_F(Jobs, APlanKnowsTheMethodsOfASelection) {
+  const Json job = job_named("night", socket());
+  for (const char* method : {"auto", "gpu", ""}) {
+    const Json error = ask(socket(), "job.plan", {{"job", job}, {"processors", method}})["error"];
+    EXPECT_EQ(error["code"], kInvalidParams) << method;
+    EXPECT_EQ(error["data"]["errors"][0]["pointer"], "/processors") << method;
+  }
+  const Json error = ask(socket(), "job.plan", {{"job", job}, {"processors", "quantum"}})["error"];
+  EXPECT_THAT(error["message"].get<std::string>(),
+              testing::HasSubstr("known: cpu, opencl, step_wise, layer_wise, path"));
+  const Json plan = result_of(socket(), "job.plan", {{"job", job}, {"processors", "layer_wise"}});
+  EXPECT_EQ(plan["processors"]["method"], "layer_wise");
+}
+
 // That no worker can tell is no fault of the job: the night will.
 TEST_F(Jobs, WhatNobodyCanPlanIsQueued) {
   wait_for(socket(), submit(socket(), "no-plan"), "succeeded");

@@ -91,6 +91,42 @@ TEST_F(Moilctl, PredictPrintsATable) {
   EXPECT_EQ(ctl({"predict", seven, "--model", "cats"}).status, EX_NOINPUT);
 }
 
+TEST_F(Moilctl, APlanTellsWhoWouldComputeWhat) {
+  import_digits();
+  const std::string picture = folder_ / "schedule.svg";
+  const Finished done =
+      ctl({"plan", "--processors", "path", description("night"), "--svg", picture});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("predicted peak"));
+  EXPECT_THAT(done.out, HasSubstr("the CPU (C) or a made-up GPU (G):"));
+  EXPECT_THAT(done.out, testing::ContainsRegex("classifier +CGG +1.000 \\| +2.000"));
+  EXPECT_THAT(done.out, testing::ContainsRegex("path +4.000 +2  <\n"));
+  EXPECT_THAT(done.out, HasSubstr("drawn to " + picture));
+  EXPECT_EQ(read_text(picture), "<svg>the schedule</svg>");
+}
+
+TEST_F(Moilctl, APlanNeedsNoMethodOfASelection) {
+  import_digits();
+  const Finished last = ctl({"--json", "plan", description("night"), "--processors"});
+  EXPECT_EQ(last.status, EX_OK) << last.err;
+  EXPECT_EQ(Json::parse(last.out)["processors"]["method"], "path");
+  const Finished first = ctl({"--json", "plan", "--processors", description("night")});
+  EXPECT_EQ(Json::parse(first.out)["processors"]["method"], "path");
+  EXPECT_EQ(ctl({"plan", description("night"), "--processors", "gpu"}).status, EX_USAGE);
+}
+
+TEST_F(Moilctl, APlanWithoutASecondProcessorIsPrintedAllTheSame) {
+  import_digits();
+  const std::string picture = folder_ / "schedule.svg";
+  const Finished done =
+      ctl({"plan", description("no-device"), "--processors", "opencl", "--svg", picture});
+  EXPECT_EQ(done.status, EX_UNAVAILABLE);
+  EXPECT_THAT(done.out, HasSubstr("predicted peak"));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("drawn to")));
+  EXPECT_EQ(done.err, "moilctl: no second processor: no driver is installed\n");
+  EXPECT_FALSE(std::filesystem::exists(picture));
+}
+
 TEST_F(Moilctl, PredictTakesMoreFilesThanARequest) {
   import_digits();
   std::vector<std::string> words{"predict", "--json"};

@@ -1,5 +1,5 @@
 """moil-plan --processors: who would compute what, by a recorded device and by the one at hand; and a night that asks
-for a second processor in a worker that is confined."""
+for a second processor in a worker that is confined, and its plan."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from world import SETTINGS, Row, World, ctl_of, daemon_in
+from night.programs import ProgramError
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = Path(os.environ["MOIL_BUILD"]) / "daemon/moil-plan"
@@ -69,6 +70,30 @@ class Device(unittest.TestCase):
     def test_that_is_not_there_is_said_to_be_missing(self) -> None:
         done = plan(MODEL, "--processors", "path", "--device", "no such device")
         self.assertEqual(done.returncode, UNAVAILABLE)
+
+
+class Plan(unittest.TestCase):
+    """What the confined worker finds: a device, or why there is none."""
+
+    def test_of_a_job_tells_who_would_compute_what(self) -> None:
+        world = World()
+        self.addCleanup(world.clean)
+        with daemon_in(world.new_folder("planned")) as daemon:
+            ctl = ctl_of(daemon)
+            world.furnish(ctl)
+            job = daemon.state.parent / "job.json"
+            row = Row("planned", "planned", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
+            job.write_text(json.dumps(world.spec(row)))
+            try:
+                told = ctl.json("plan", job, "--processors", "opencl")
+            except ProgramError as error:  # this worker finds no device that works
+                self.assertEqual(error.code, UNAVAILABLE, error.stderr)
+                with self.assertRaises(ProgramError) as caught:
+                    ctl.text("plan", job, "--processors")
+                self.assertRegex(caught.exception.stderr, "moilctl: no second processor: .+")
+                return
+            self.assertEqual(told["processors"]["method"], "opencl")
+            self.assertRegex(ctl.text("plan", job, "--processors"), r"\npath +[0-9.]+ +[0-9]+  <\n")
 
 
 class Night(unittest.TestCase):

@@ -16,6 +16,7 @@
 //   dies-done    kills itself when its result and version are there
 //   unfit        cannot be planned: a budget is too small
 //   no-plan      dies when it is planned
+//   no-device    finds no second processor when it is planned with one
 //
 // A test may put into the state folder: "mix.json", the samples that jobs note as theirs, and
 // "says", what bad-data complains of.
@@ -46,7 +47,7 @@ void on_term(int) { stop_asked = 1; }
 
 std::map<std::string, std::string> options(int argc, char** argv) {
   std::map<std::string, std::string> out;
-  for (int i = 2; i + 1 < argc; i += 2) out[argv[i]] = argv[i + 1];
+  for (int i = 2; i < argc; i += 2) out[argv[i]] = i + 1 < argc ? argv[i + 1] : "";
   return out;
 }
 
@@ -246,6 +247,24 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
                 to_json(ImportResult{.summary = "3 layers, 7 labels", .details = {{"layers", 3}}}));
 }
 
+// A selection between processors, as if it had been measured.
+Json processors(const JobFile& job, const std::string& method) {
+  if (job.spec.name == "no-device") return {{"why", "no driver is installed"}};
+  return {{"device", "a made-up GPU"},
+          {"method", method},
+          {"layers",
+           {{{"name", "classifier"},
+             {"type", "fully_connected"},
+             {"processors", "CGG"},
+             {"FP", {{"c", 0.001}, {"g", 0.002}}},
+             {"BP", {{"c", 0.004}, {"g", 0.001}}},
+             {"UP", {{"c", 0.002}, {"g", 0.001}}}}}},
+          {"methods",
+           {{"cpu", {{"seconds", 0.007}, {"transfers", 0}}},
+            {"path", {{"seconds", 0.004}, {"transfers", 2}}}}},
+          {"refused", Json::array()}};
+}
+
 // A plan with a round number.
 int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
   EventWriter events(STDOUT_FILENO);
@@ -258,15 +277,21 @@ int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
   }
   const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10}, {"decoding", 100},
                       {"caching", 300}, {"training", 900}, {"judging", 900}};
-  return answer(given, {{"predicted_bytes", 1000},
-                        {"budget_bytes", nullptr},
-                        {"parts", parts},
-                        {"samples", 40},
-                        {"steps", 10},
-                        {"settings", nullptr},
-                        {"maps", nullptr},
-                        {"training", nullptr},
-                        {"less", Json::array()}});
+  Json reply = {{"predicted_bytes", 1000},
+                {"budget_bytes", nullptr},
+                {"parts", parts},
+                {"samples", 40},
+                {"steps", 10},
+                {"settings", nullptr},
+                {"maps", nullptr},
+                {"training", nullptr},
+                {"less", Json::array()}};
+  if (const auto method = given.find("--processors"); method != given.end()) {
+    reply["processors"] = processors(job, method->second);
+    if (given.contains("--picture") && !reply["processors"].contains("why"))
+      reply["picture"] = "<svg>the schedule</svg>";
+  }
+  return answer(given, reply);
 }
 
 Json everything(const std::map<std::string, std::string>& given) {
