@@ -12,7 +12,7 @@
 //                             accuracy/NAME.json: of its versions (night/accuracy_record.h);
 //                             settings/NAME.json: what its nights chose (night/settings)
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
-//                             where a worker crashed while it used the cache, energy.json, what
+//                             where a worker crashed, with its stage, energy.json, what
 //                             its attempts took (service/job_energy.h), and result.json
 //                             (job_result.h) until the daemon has recorded it
 //

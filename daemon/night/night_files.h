@@ -58,6 +58,8 @@ class NightFiles {
 
   std::filesystem::path checkpoint() const { return folder_ / "train.checkpoint"; }
   std::filesystem::path soft_targets() const { return folder_ / "soft_targets"; }
+  // There while a worker has another processor open (processors.h).
+  std::filesystem::path processor_opened() const { return folder_ / "processor_opened"; }
 
   // Each: nothing where it was not saved; DamagedRecord where it is damaged. Saving is atomic.
   std::optional<nlohmann::json> load_mix() const { return load("mix.json"); }

@@ -1,5 +1,8 @@
 #include "daemon/night/night_job.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/file.h"
 #include "daemon/job_result.h"
 #include "daemon/night/processors.h"
@@ -76,17 +79,34 @@ void give_up_processor(const daemon::StateLayout& layout, const daemon::JobFile&
                        daemon::EventWriter& events, const std::string& why) {
   const NightFiles files(layout.job(file.id));
   NightChoices choices = files.load_choices().value_or(NightChoices{{}, file.threads});
-  choices.processors = given_up(why);
+  choices.processors = given_up(why, choices.processors);
   files.save_choices(choices);
   events.note("processors: the CPU computes all from here on: " + why);
 }
 
-// A worker that crashed may have met damage that nobody could tell.
-void distrust_after_crash(const daemon::StateLayout& layout, std::int64_t job,
+// Whether a worker that told of this stage last may have had to do with the cache. Empty: not
+// known.
+bool has_cache_open(const std::string& stage) {
+  using daemon::Stage;
+  constexpr std::array kBefore = {Stage::kScenes, Stage::kMix, Stage::kMeasure, Stage::kProfile};
+  return std::ranges::none_of(kBefore, [&](Stage before) { return stage == to_string(before); });
+}
+
+// A worker that crashed may have met damage that nobody could tell, or a driver's defect.
+void distrust_after_crash(const daemon::StateLayout& layout, const daemon::JobFile& file,
                           daemon::EventWriter& events) {
-  if (!std::filesystem::exists(layout.job_crashed(job))) return;
-  rebuild_cache(layout, events, "the worker before crashed while it used it");
-  std::filesystem::remove(layout.job_crashed(job));
+  const auto opened = NightFiles(layout.job(file.id)).processor_opened();
+  const auto crashed = layout.job_crashed(file.id);
+  if (std::filesystem::exists(crashed)) {
+    if (has_cache_open(read_text(crashed)))
+      rebuild_cache(layout, events, "the worker before crashed while it used it");
+    if (std::filesystem::exists(opened)) {
+      remember_crash(layout.kernel_profile().parent_path());
+      give_up_processor(layout, file, events, "the worker crashed while its driver was in use");
+    }
+    std::filesystem::remove(crashed);
+  }
+  std::filesystem::remove(opened);
 }
 
 }  // namespace
@@ -104,10 +124,11 @@ void make_place_for_cache(const daemon::StateLayout& layout, daemon::EventWriter
 bool run_night(const daemon::StateLayout& layout, const daemon::JobFile& file,
                daemon::EventWriter& events, const std::atomic<bool>& stop) {
   if (daemon::finished_result(layout, file.id, file.spec.model, file.version)) return true;
-  distrust_after_crash(layout, file.id, events);
+  distrust_after_crash(layout, file, events);
   for (int cures = 0;; ++cures) {
     try {
       run_attempt(layout, file, events, stop);
+      std::filesystem::remove(NightFiles(layout.job(file.id)).processor_opened());
       return true;
     } catch (const Stopped&) {
       return false;

@@ -9,6 +9,7 @@
 #include "daemon/night/processor_plan.h"
 #include "daemon/night/settings/space.h"
 #include "daemon/night/timing_store.h"
+#include "daemon/processor_use.h"
 #include "engine/graph/plan_picture.h"
 #include "engine/graph/plan_report.h"
 #include "engine/kernels/parallel.h"
@@ -136,7 +137,7 @@ class JobPlan {
     ProcessorPlan plan = plan_processors({night.head, night.freeze.trainable_layers,
                                           night.trainer->config(), *night.trainer_kernels},
                                          method, spec_.name + ": a training step",
-                                         layout_.kernel_profile().parent_path() / "opencl");
+                                         layout_.kernel_profile().parent_path());
     reply["processors"] = std::move(plan.told);
     if (options.picture && !plan.picture.empty()) reply["picture"] = std::move(plan.picture);
   }
@@ -144,7 +145,7 @@ class JobPlan {
   // Where a job may not ask for another processor, none is measured. Empty: one may be.
   std::string why_only_the_cpu(const NightModel& night) const {
     if (!night.trainer) return "nothing trains";
-    if (night.elastic || spec_.deadline_seconds || spec_.exact_arithmetic)
+    if (!daemon::may_be_another_processor(spec_))
       return "elastic training, deadlines and exact_arithmetic are the CPU's alone";
     return "";
   }

@@ -7,8 +7,8 @@
 namespace moil::night {
 
 ProcessorPlan plan_processors(const TrainingToPlace& training, SelectionMethod method,
-                              const std::string& title, const std::filesystem::path& folder) try {
-  const std::shared_ptr<Processor> processor = open_processor("opencl", {.cache_folder = folder});
+                              const std::string& title, const std::filesystem::path& profiles) try {
+  const std::shared_ptr<Processor> processor = open_second_processor(profiles);
   const TrainingPlanInput input =
       training_plan_input(training.model, &training.trainable_layers, training.config);
   const ProcessorMeasurement measured = measure_processors(

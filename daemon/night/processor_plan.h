@@ -12,15 +12,15 @@
 namespace moil::night {
 
 struct ProcessorPlan {
-  nlohmann::json
-      told;  // as engine/io/selection_json.h makes it; {"why"} where no device can be had
+  // As engine/io/selection_json.h makes it; {"why"} where no device can be had.
+  nlohmann::json told;
   std::string picture;  // of the schedule, SVG; empty where there is none
 };
 
 // Measures training on both processors, in memory that is given back. title: of the picture.
-// folder: for what drivers compile.
+// profiles: the folder of what is kept across nights.
 [[nodiscard]] ProcessorPlan plan_processors(const TrainingToPlace& training, SelectionMethod method,
                                             const std::string& title,
-                                            const std::filesystem::path& folder);
+                                            const std::filesystem::path& profiles);
 
 }  // namespace moil::night

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/file.h"
+#include "base/may_start_programs.h"
 #include "base/process_memory.h"
+#include "base/version.h"
+#include "daemon/night/kernel_profile.h"
 #include "daemon/night/placement_store.h"
 #include "daemon/processor_use.h"
 #include "engine/graph/selection_problem.h"
@@ -63,6 +67,10 @@ Json record_of(SelectionMethod method, const Processor& processor,
           {"refused", measured.refused}};
 }
 
+std::filesystem::path crash_file(const std::filesystem::path& profiles) {
+  return profiles / "driver-crashed.json";
+}
+
 // "CGC": of FP, BP and UP, "-" for one that the layer does not have.
 StepsElsewhere steps_of(const std::string& text) {
   const auto is_elsewhere = [&](std::size_t pass) {
@@ -86,10 +94,31 @@ std::size_t Placement::driver_bytes() const {
   return processor ? record.value("driver_bytes", std::size_t{0}) : 0;
 }
 
-Json on_cpu(const std::string& why) { return {{"method", "cpu"}, {"why", why}}; }
+std::shared_ptr<Processor> open_second_processor(const std::filesystem::path& profiles) {
+  std::shared_ptr<Processor> processor =
+      open_processor(kProcessor, {.cache_folder = profiles / kProcessor});
+  if (processor->is_the_cpu() && !may_start_programs())
+    throw ProcessorError("OpenCL: " + processor->device() +
+                         " is the CPU, and its driver starts programs, which this process may not");
+  return processor;
+}
 
-Json given_up(const std::string& why) {
-  return {{"method", "cpu"}, {"why", why}, {"gave_up", true}};
+void remember_crash(const std::filesystem::path& profiles) {
+  std::filesystem::create_directories(profiles);
+  write_file_atomic(crash_file(profiles), Json{{"version", kVersion}}.dump() + "\n");
+}
+
+Json on_cpu(const std::string& why, const Json& before) {
+  Json record = {{"method", "cpu"}, {"why", why}};
+  if (before.is_object() && before.contains("asked")) record["asked"] = before.at("asked");
+  return record;
+}
+
+Json given_up(const std::string& why, const Json& before) {
+  Json record = on_cpu(why, before);
+  record["gave_up"] = true;
+  if (before.is_object()) record["until_then"] = before;
+  return record;
 }
 
 std::string reason_given_up(const Json& record) {
@@ -97,13 +126,16 @@ std::string reason_given_up(const Json& record) {
                                                               : "";
 }
 
-ProcessorChooser::ProcessorChooser(const daemon::JobSpec& spec,
-                                   const std::filesystem::path& profiles, std::string gave_up)
+ProcessorChooser::ProcessorChooser(const daemon::JobSpec& spec, std::filesystem::path profiles,
+                                   std::string gave_up, std::filesystem::path opened)
     : asked_(spec.processors),
       may_be_another_(daemon::may_be_another_processor(spec)),
-      programs_(profiles / kProcessor),
-      known_(profiles / "processors.json"),
-      gave_up_(std::move(gave_up)) {}
+      profiles_(std::move(profiles)),
+      opened_(std::move(opened)),
+      gave_up_(std::move(gave_up)) {
+  if (gave_up_.empty() && asked_ == ProcessorUse::kAuto && load_profile(crash_file(profiles_)))
+    gave_up_ = "its driver has crashed a night before; \"path\" tries it again";
+}
 
 Placement ProcessorChooser::for_training(const TrainingToPlace& training) {
   const TrainingPlanInput input =
@@ -124,23 +156,27 @@ Placement ProcessorChooser::recorded_training(const Json& record) try {
     return {nullptr,
             {},
             on_cpu("the night began on " + record.at("device").get<std::string>() +
-                   ", and the device is now " + processor->device())};
+                       ", and the device is now " + processor->device(),
+                   record)};
   return placed(processor, record);
 } catch (const ProcessorError& error) {
-  return {nullptr, {}, on_cpu(error.what())};
+  return {nullptr, {}, on_cpu(error.what(), record)};
 }
 
 std::shared_ptr<Processor> ProcessorChooser::open(Use& use) const {
   if (!use.trouble.empty()) throw ProcessorError(use.trouble);
   if (use.processor) return use.processor;
   use.bytes_before = resident_memory().bytes;
-  return use.processor = open_processor(kProcessor, {.cache_folder = programs_});
+  if (!opened_.empty()) write_file_atomic(opened_, std::string_view());
+  return use.processor = open_second_processor(profiles_);
 }
 
 Placement ProcessorChooser::place(Use& use, const NetworkToPlace& network) const {
   if (!may_be_another_) return {};
   Placement placement;
-  if (const std::string why = gave_up_.empty() ? daemon::why_cpu(asked_) : gave_up_; !why.empty()) {
+  if (!gave_up_.empty()) {
+    placement.record = given_up(gave_up_);
+  } else if (const std::string why = daemon::why_cpu(asked_); !why.empty()) {
     placement.record = on_cpu(why);
   } else {
     try {
@@ -159,8 +195,9 @@ Json ProcessorChooser::chosen(const Use& use, const NetworkToPlace& network) con
   const std::shared_ptr<Processor>& processor = use.processor;
   if (asked_ == ProcessorUse::kAuto && processor->is_the_cpu())
     return on_cpu(processor->device() + " is the CPU itself");
-  const PlacementStore store(known_, {network.model, network.options, network.optimizer,
-                                      name_of(asked_), processor->device()});
+  const PlacementStore store(
+      profiles_ / "processors.json",
+      {network.model, network.options, network.optimizer, name_of(asked_), processor->device()});
   if (auto known = store.load()) return *known;
   const ProcessorMeasurement measured = measure_processors(
       network.model, network.options, network.optimizer, network.kernels, processor);

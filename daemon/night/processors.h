@@ -43,9 +43,10 @@ struct TrainingToPlace {
 class ProcessorChooser {
  public:
   // profiles: the folder of what is kept across nights. gave_up: why the CPU is to compute all, as
-  // after a device failed; empty: nothing stands against another processor.
-  ProcessorChooser(const daemon::JobSpec& spec, const std::filesystem::path& profiles,
-                   std::string gave_up);
+  // after a device failed; empty: nothing stands against another processor. opened: a file that is
+  // made before another processor is opened, so that a crash can be laid to its driver.
+  ProcessorChooser(const daemon::JobSpec& spec, std::filesystem::path profiles, std::string gave_up,
+                   std::filesystem::path opened);
 
   [[nodiscard]] Placement for_training(const TrainingToPlace& training);
   // model: prepared for inference.
@@ -72,15 +73,25 @@ class ProcessorChooser {
 
   daemon::ProcessorUse asked_;
   bool may_be_another_;
-  std::filesystem::path programs_, known_;  // a folder; a file
+  std::filesystem::path profiles_, opened_;
   std::string gave_up_;
   Use maps_, training_;
 };
 
-// The record of a night that the CPU computes.
-[[nodiscard]] nlohmann::json on_cpu(const std::string& why);
-// Of one whose device failed: the CPU computes all from then on.
-[[nodiscard]] nlohmann::json given_up(const std::string& why);
+// Opens the second processor for this process; what is compiled is kept below `profiles`.
+// ProcessorError where there is none, or none that works here: a driver that offers the CPU calls a
+// linker, and ends the process where it may start no program (confinement.h).
+[[nodiscard]] std::shared_ptr<Processor> open_second_processor(
+    const std::filesystem::path& profiles);
+
+// The record of what the CPU computes. before: the record that it takes the place of, whose "asked"
+// it keeps.
+[[nodiscard]] nlohmann::json on_cpu(const std::string& why, const nlohmann::json& before = {});
+// For the nights to come: "auto" is the CPU where a driver has crashed the worker.
+void remember_crash(const std::filesystem::path& profiles);
+
+// Where a device failed: the CPU computes all from then on. Keeps `before` as "until_then".
+[[nodiscard]] nlohmann::json given_up(const std::string& why, const nlohmann::json& before = {});
 // Why, of such a record; empty of any other.
 [[nodiscard]] std::string reason_given_up(const nlohmann::json& record);
 

@@ -33,13 +33,6 @@ bool is_crash(const ProcessExit& exit) {
   return exit.signal && std::ranges::find(kCrashes, *exit.signal) != kCrashes.end();
 }
 
-// Whether a worker that told of this stage last may have had to do with the cache.
-bool has_cache_open(const std::string& stage) {
-  constexpr std::array kBefore = {Stage::kScenes, Stage::kMix, Stage::kMeasure, Stage::kProfile};
-  return !stage.empty() &&
-         std::ranges::none_of(kBefore, [&](Stage before) { return stage == to_string(before); });
-}
-
 // How many processes the kernel has killed because memory ran out; empty where it does not tell.
 std::optional<std::int64_t> killed_for_memory() {
   std::ifstream in("/proc/vmstat");
@@ -172,16 +165,17 @@ void JobRunner::on_likenesses(const Json& event) const {
 void JobRunner::on_exit(const ProcessExit& exit) {
   log().info("worker {}", exit.text());
   energy_->end();
-  if (is_crash(exit) && has_cache_open(stage_)) mark_crashed();
+  if (is_crash(exit)) mark_crashed();
   const Outcome end = outcome(exit);
   const auto ended = std::move(callbacks_.ended);
   ended(end);  // `this` may be gone from here on
 }
 
-// For the next attempt, which will not trust the cache.
+// For the next attempt, which will not trust what may have been to do with it: in which stage.
 void JobRunner::mark_crashed() const {
   try {
-    write_file_atomic(layout_.job_crashed(job_), std::string_view());
+    write_file_atomic(layout_.job_crashed(job_),
+                      stage_.empty() ? to_string(Stage::kScenes) : stage_);
   } catch (const Error& error) {
     log().warn("{}", error.what());
   }

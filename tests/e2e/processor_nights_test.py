@@ -186,6 +186,13 @@ class FiguresTest(NightsTest):
                 self.assertTrue(any(note.startswith("processors: the CPU computes all from here on: ") for note in notes), notes)
                 self.check_nothing_is_lost(job, cpu)
 
+    def test_a_driver_that_crashes_costs_an_attempt(self) -> None:
+        cpu = self.night(self.spec, processors="cpu")
+        job = self.night(self.spec, {"MOIL_DEVICE_FAILS": "crash", "MOIL_DEVICE_WORKS_FOR": 40, "MOIL_DEVICE_WORKS_UNTIL": CHECKPOINT})
+        self.assertEqual(job["attempts"], 2)
+        self.check_on_cpu(job, "the worker crashed while its driver was in use")
+        self.check_nothing_is_lost(job, cpu)
+
     def test_a_device_that_fails_while_it_is_measured_is_not_used(self) -> None:
         job = self.night(self.spec, {"MOIL_DEVICE_FAILS": "commands", "MOIL_DEVICE_WORKS_FOR": 60})
         self.assertEqual(job["attempts"], 1)

@@ -1,8 +1,9 @@
 /* An OpenCL device that fails in the middle of its work, and stays failed.
  *
  * MOIL_DEVICE_FAILS says what fails then: "kernels" (none is taken any more, other commands are), "commands" (none
- * of any kind is taken), "events" (commands are taken, and end with an error). MOIL_DEVICE_WORKS_FOR is how many kernels
- * it takes before, MOIL_DEVICE_WORKS_UNTIL a file: the counting begins once that is there. */
+ * of any kind is taken), "events" (commands are taken, and end with an error), "crash" (its driver ends the process).
+ * MOIL_DEVICE_WORKS_FOR is how many kernels it takes before, MOIL_DEVICE_WORKS_UNTIL a file: the counting begins once
+ * that is there. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stddef.h>
@@ -41,6 +42,7 @@ int clEnqueueNDRangeKernel(Object queue, Object kernel, Count dimensions, const 
                            const size_t* local, Count waits, const Object* waited, Object* event) {
   NEXT(clEnqueueNDRangeKernel);
   count_kernel();
+  if (fails("crash")) abort();
   if (fails("kernels")) return kOutOfResources;
   if (fails("commands")) return kDeviceNotAvailable;
   return next(queue, kernel, dimensions, offset, global, local, waits, waited, event);

@@ -23,7 +23,8 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
       events(event_writer),
       stop(stop_flag),
       files(layout.job(file.id)),
-      processors(file.spec, layout.kernel_profile().parent_path(), reason_to_give_up(files)),
+      processors(file.spec, layout.kernel_profile().parent_path(), reason_to_give_up(files),
+                 files.processor_opened()),
       clock(files),
       base(open_model_folder(layout.version(spec.model, file.base_version))),
       data(layout, file.spec, base) {}

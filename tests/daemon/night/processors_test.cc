@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
+#include "daemon/job_result.h"
 #include "daemon/night/night_files.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
@@ -144,10 +145,14 @@ TEST_F(ProcessorNights, ABudgetWithoutRoomForTheDriverIsKeptByTheCpu) {
 
 TEST_F(ProcessorNights, AJobThatGaveUpStaysWithTheCpu) {
   const daemon::JobSpec spec = place_.submitted(description("opencl"));
-  ProcessorChooser chooser(spec, place_.layout().kernel_profile().parent_path(), "it hung");
+  ProcessorChooser chooser(spec, place_.layout().kernel_profile().parent_path(), "it hung", {});
   const Placement recorded = chooser.recorded_training(given_up("it hung"));
   EXPECT_EQ(recorded.processor, nullptr);
   EXPECT_EQ(reason_given_up(recorded.record), "it hung");
+  const Json before = {{"asked", "opencl"}, {"method", "opencl"}, {"layers", {{"conv", "GGG"}}}};
+  const Json told = given_up("it hung", before);
+  EXPECT_EQ(told.at("asked"), "opencl");
+  EXPECT_EQ(told.at("until_then"), before);
   const ModelDescription model = prepare_inference(small_bundle().description);
   KernelSelector kernels;
   const Placement maps = chooser.for_maps(model, 4, kernels);
@@ -155,8 +160,37 @@ TEST_F(ProcessorNights, AJobThatGaveUpStaysWithTheCpu) {
   EXPECT_EQ(maps.record.at("why"), "it hung");
 }
 
+// As moild leaves the folder of a job whose worker a driver has crashed.
+TEST_F(ProcessorNights, ADriverThatCrashesIsNotTriedAgain) {
+  const daemon::JobSpec spec = place_.submitted(description("opencl"));
+  const daemon::JobFile file = place_.job_file(spec, 91);
+  const auto& layout = place_.layout();
+  const NightFiles files(layout.job(file.id));
+  std::filesystem::create_directories(layout.job(file.id));
+  write_file_atomic(layout.job_crashed(file.id), std::string_view("measure"));
+  write_file_atomic(files.processor_opened(), std::string_view());
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  daemon::EventWriter events(nowhere.get());
+  const std::atomic<bool> stop{false};
+  ASSERT_TRUE(run_night(layout, file, events, stop));
+  const auto result = daemon::finished_result(layout, file.id, "small", file.version);
+  const Json told = result->at("details").at("processors");
+  EXPECT_EQ(told.at("method"), "cpu");
+  EXPECT_THAT(reason_given_up(told), HasSubstr("crashed"));
+  EXPECT_FALSE(std::filesystem::exists(files.processor_opened()));
+
+  const auto profiles = layout.kernel_profile().parent_path();
+  ProcessorChooser later(place_.submitted(description("auto")), profiles, "", {});
+  const ModelDescription model = prepare_inference(small_bundle().description);
+  KernelSelector kernels;
+  EXPECT_THAT(reason_given_up(later.for_maps(model, 4, kernels).record),
+              HasSubstr("has crashed a night before"));
+  ProcessorChooser asked(spec, profiles, "", {});
+  EXPECT_NE(asked.for_maps(model, 4, kernels).processor, nullptr) << "who asks for it gets it";
+}
+
 TEST_F(ProcessorNights, ADeviceThatIsNoLongerThereCostsNoNight) {
-  ProcessorChooser chooser(place_.submitted(description("opencl")), {}, "");
+  ProcessorChooser chooser(place_.submitted(description("opencl")), {}, "", {});
   const Placement gone = chooser.recorded_training(
       {{"method", "opencl"}, {"device", "another"}, {"layers", {{"conv", "GGG"}}}});
   EXPECT_EQ(gone.processor, nullptr);
