@@ -138,9 +138,7 @@ std::unique_ptr<Network::StepRun> Network::bind(int node, int order, StepKind ki
   pointers(t.gradients, run->gradients);
   for (const TensorId id : t.saved)
     run->saved.push_back(reinterpret_cast<std::byte*>(data(id, order)));
-  const TensorId workspace = kind == StepKind::kForward           ? t.forward_workspace
-                             : kind == StepKind::kComputeGradient ? t.gradient_workspace
-                                                                  : t.derivative_workspace;
+  const TensorId workspace = t.workspace(kind);
   run->workspace = reinterpret_cast<std::byte*>(data(workspace, order));
   run->key = mix(static_cast<std::uint64_t>(node) + 1);
   if (kind != StepKind::kComputeGradient && kind != StepKind::kApplyGradient) return run;

@@ -72,6 +72,12 @@ struct NodeTensors {
   // F, CG and CD where another processor computes them; null: the layer's own code does.
   std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
   bool updates_elsewhere = false;
+
+  // Of F, CG or CD.
+  TensorId workspace(StepKind kind) const {
+    if (kind == StepKind::kForward) return forward_workspace;
+    return kind == StepKind::kComputeGradient ? gradient_workspace : derivative_workspace;
+  }
 };
 
 struct NetworkPlan {

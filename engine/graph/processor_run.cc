@@ -57,9 +57,7 @@ StepRanges ProcessorRun::bind(const PlannedStep& step) const {
   r.weights = ranges(t.weights);
   r.gradients = ranges(t.gradients);
   r.saved = ranges(t.saved);
-  const TensorId workspace = step.kind == StepKind::kForward           ? t.forward_workspace
-                             : step.kind == StepKind::kComputeGradient ? t.gradient_workspace
-                                                                       : t.derivative_workspace;
+  const TensorId workspace = t.workspace(step.kind);
   r.workspace = range_of(workspace, step.order);
   return r;
 }

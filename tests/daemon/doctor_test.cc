@@ -96,9 +96,9 @@ TEST(Doctor, AGpuIsTold) {
   std::ofstream(node) << "";
   EXPECT_EQ(check_gpu(root.path()).level, Level::kOk);
   EXPECT_THAT(check_gpu(root.path()).says, HasSubstr("renderD128 may be used"));
-  if (::geteuid() == 0) GTEST_SKIP() << "root may open every device node";
   std::filesystem::permissions(node, std::filesystem::perms::none);
-  EXPECT_EQ(check_gpu(root.path()).level, Level::kWarning);
+  const bool is_root = ::geteuid() == 0;  // who may open every device node
+  EXPECT_EQ(check_gpu(root.path()).level, is_root ? Level::kOk : Level::kWarning);
 }
 
 TEST(Doctor, AClockIsJudgedByItsYearItsJumpsAndItsRecords) {
