@@ -34,11 +34,19 @@ function chip(key, label, act) {
   return button;
 }
 
+// What is there stays: a button that is replaced between press and release of a mouse gets no click.
+function showChips(place, chips) {
+  const shown = JSON.stringify(chips.map(({key, label}) => [key, label]));
+  if (place.dataset.shown === shown) return;
+  place.dataset.shown = shown;
+  place.replaceChildren(...chips.map(({key, label, act}) => chip(key, label, act)));
+}
+
 export function drawLabels() {
   const keyed = keyedLabels(), names = new Set(keyed.map(([, label]) => label));
   const others = state.labels.filter((label) => !names.has(label)).map((label) => ['', label]);
-  byId('labels').replaceChildren(...[...keyed, ...others].slice(0, MOST_CHIPS).map(
-    ([key, label]) => chip(key, label, () => giveLabel(label))));
+  showChips(byId('labels'), [...keyed, ...others].slice(0, MOST_CHIPS).map(
+    ([key, label]) => ({key, label, act: () => giveLabel(label)})));
   byId('known').replaceChildren(...state.labels.map((label) => {
     const option = document.createElement('option');
     option.value = label;
@@ -49,6 +57,9 @@ export function drawLabels() {
 // Of the one sample that a key would decide.
 export function drawProposals() {
   const proposals = state.selected.size > 1 ? [] : targets().flatMap((item) => item.proposals);
-  byId('proposals').replaceChildren(...proposals.slice(0, 3).map(({label, probability}, i) =>
-    chip('asd'[i], label + (probability === null ? '' : ' ' + percent(probability)), () => giveProposal(i))));
+  showChips(byId('proposals'), proposals.slice(0, 3).map(({label, probability}, i) => ({
+    key: 'asd'[i],
+    label: label + (probability === null ? '' : ' ' + percent(probability)),
+    act: () => giveProposal(i),
+  })));
 }
