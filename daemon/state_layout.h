@@ -10,7 +10,9 @@
 //   profiles/                 kernels.json: what computes fastest here; timing/NAME/: how long the
 //                             steps of a model's training take (night/timing_store.h);
 //                             accuracy/NAME.json: of its versions (night/accuracy_record.h);
-//                             settings/NAME.json: what its nights chose (night/settings)
+//                             settings/NAME.json: what its nights chose (night/settings);
+//                             processors.json: which networks another processor computes
+//                             (night/processors.h); opencl/, drivers/: what was compiled for it
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
 //                             where a worker crashed, with its stage, energy.json, what
 //                             its attempts took (service/job_energy.h), and result.json
