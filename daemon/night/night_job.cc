@@ -84,8 +84,7 @@ void give_up_processor(const daemon::StateLayout& layout, const daemon::JobFile&
   events.note("processors: the CPU computes all from here on: " + why);
 }
 
-// Whether a worker that told of this stage last may have had to do with the cache. Empty: not
-// known.
+// Whether a worker that told of this stage last may have had to do with the cache.
 bool has_cache_open(const std::string& stage) {
   using daemon::Stage;
   constexpr std::array kBefore = {Stage::kScenes, Stage::kMix, Stage::kMeasure, Stage::kProfile};
