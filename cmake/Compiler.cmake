@@ -24,8 +24,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # At -O1 GCC sees fewer of the paths on which members are set.
   target_compile_options(moil_test_options INTERFACE -Wno-maybe-uninitialized)
 endif()
-target_compile_options(moil_options INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
-                                              -Woverloaded-virtual -fno-omit-frame-pointer)
+# Where several sources are compiled at once, one's locals meet the globals of the others.
+set(at_once $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
+target_compile_options(moil_options INTERFACE
+  -Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -Woverloaded-virtual -fno-omit-frame-pointer
+  $<$<NOT:${at_once}>:-Wshadow> $<$<AND:${at_once},$<CXX_COMPILER_ID:GNU>>:-Wshadow=local>)
 # GCC 12 sees overlaps and endless lengths in "literal" + std::string that are not there (its bug
 # 105651), the latter where <string> is precompiled. The sanitizers look for real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

@@ -10,7 +10,7 @@
 namespace moil::daemon {
 namespace {
 
-constexpr int kNesting = 64;
+constexpr int kResultNesting = 64;
 // A list that is shorter is not worth a row.
 constexpr std::size_t kShortList = 1024;
 
@@ -67,7 +67,7 @@ std::optional<Json> finished_result(const StateLayout& layout, std::int64_t job,
   if (!std::filesystem::exists(file)) return std::nullopt;
   Json result;
   try {
-    result = parse_json(read_text(file, 2 * kMostResultBytes), kNesting);
+    result = parse_json(read_text(file, 2 * kMostResultBytes), kResultNesting);
     (void)read_fields<JobResult>(result, "the job's result");
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kIo) throw;

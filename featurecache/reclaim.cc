@@ -43,7 +43,7 @@ std::uint64_t last_unreadable_commit(const Environment& env) {
   return oldest;
 }
 
-void write_zeros(int fd, std::uint64_t from, std::uint64_t bytes) {
+void erase_range(int fd, std::uint64_t from, std::uint64_t bytes) {
   const std::vector<std::uint8_t> zeros(std::min<std::uint64_t>(bytes, 1 << 20));
   while (bytes > 0) {
     const auto part = std::min<std::uint64_t>(bytes, zeros.size());
@@ -62,7 +62,7 @@ void erase(int fd, std::uint64_t from, std::uint64_t bytes) {
   if (errno != EOPNOTSUPP && errno != ENOSYS) {
     throw_write_error("cannot reclaim free pages of the feature cache", errno);
   }
-  write_zeros(fd, from, bytes);
+  erase_range(fd, from, bytes);
 }
 
 // Neighbouring pages in one call.

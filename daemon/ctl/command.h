@@ -37,6 +37,8 @@ class Session {
   std::unique_ptr<Client> client_;
 };
 
+struct NoOptions {};  // of a command that takes none
+
 // Runs after the command line was read; the exit status.
 using Action = std::function<int(Session&)>;
 

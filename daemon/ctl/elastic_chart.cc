@@ -10,8 +10,8 @@ namespace moil::daemon::ctl {
 namespace {
 
 constexpr std::size_t kLinesAround = 6;  // heading, epochs, legend, and the shell's prompt
-constexpr std::size_t kFewestRows = 12, kMostRows = 1'000;
-constexpr std::size_t kFewestColumns = 40, kMostColumns = 250, kPlainColumns = 120;
+constexpr std::size_t kFewestLines = 12, kMostLines = 1'000;
+constexpr std::size_t kNarrowest = 40, kWidest = 250, kPlainWidth = 120;
 constexpr std::size_t kWidestCell = 7;
 constexpr std::size_t kGap = 2;  // between labels and cells
 constexpr const char* kEpochs = "EPOCHS";
@@ -34,17 +34,16 @@ std::string repeated(const std::string& what, std::size_t times) {
   return out;
 }
 
-class Chart {
+class TextChart {
  public:
-  Chart(const ElasticReport& report, const Screen& screen)
+  TextChart(const ElasticReport& report, const Screen& screen)
       : report_(report),
         marks_(screen.terminal && screen.utf8 ? kBlocks : kLetters),
-        columns_(screen.terminal ? std::clamp(screen.columns, kFewestColumns, kMostColumns)
-                                 : kPlainColumns),
+        columns_(screen.terminal ? std::clamp(screen.columns, kNarrowest, kWidest) : kPlainWidth),
         has_shares_(has_shares(report)) {
     const std::size_t lines = screen.rows > kLinesAround ? screen.rows - kLinesAround : 0;
     const std::size_t most =
-        screen.terminal ? std::clamp(lines, kFewestRows, kMostRows) : kMostRows;
+        screen.terminal ? std::clamp(lines, kFewestLines, kMostLines) : kMostLines;
     label_ = width(kEpochs);
     for (const GridRow& row : group_names(report.tensors, most))
       label_ = std::max(label_, width(label(row)));
@@ -146,7 +145,7 @@ class Chart {
 }  // namespace
 
 std::string draw_elastic_chart(const ElasticReport& report, const Screen& screen) {
-  return Chart(report, screen).draw();
+  return TextChart(report, screen).draw();
 }
 
 }  // namespace moil::daemon::ctl

@@ -11,9 +11,9 @@
 namespace moil::daemon::ctl {
 namespace {
 
-constexpr std::size_t kMostRows = 400, kMostColumns = 50;
+constexpr std::size_t kPictureRows = 400, kPictureColumns = 50;
 constexpr std::size_t kLabelLetters = 32, kTipLetters = 100, kRemarkLines = 4;
-constexpr double kTop = 66, kLetter = 6.4, kTitleLetter = 10, kLine = 15;
+constexpr double kGridTop = 66, kLetter = 6.4, kTitleLetter = 10, kLine = 15;
 constexpr double kLabelHeight = 11, kLabelRoom = 9.5;  // of the smallest text; at the least
 constexpr double kPlotHeight = 1'100, kPlotWidth = 620, kLegendWidth = 170, kLegendHeight = 170,
                  kLeastWidth = 720;
@@ -46,7 +46,7 @@ std::string fill(const std::string& what) { return "fill=\"" + what + "\""; }
 class Picture {
  public:
   explicit Picture(const ElasticReport& report)
-      : report_(report), grid_(make_elastic_grid(report, kMostRows, kMostColumns)) {
+      : report_(report), grid_(make_elastic_grid(report, kPictureRows, kPictureColumns)) {
     const auto rows = static_cast<double>(std::max<std::size_t>(1, grid_.rows.size()));
     const auto columns = static_cast<double>(std::max<std::size_t>(1, grid_.columns.size()));
     row_ = std::clamp(kPlotHeight / rows, 3.0, 18.0);
@@ -80,13 +80,13 @@ class Picture {
     return static_cast<std::size_t>((width - 28) / letter);
   }
   // Of the plot with its figures, and of the legend.
-  double bottom() const { return std::max(line_below(3), kTop + kLegendHeight); }
+  double bottom() const { return std::max(line_below(3), kGridTop + kLegendHeight); }
   // Where the tensor's row begins; of the grid's rows, each may have several tensors.
   double y_of(std::size_t tensor) const {
     const auto row =
         std::upper_bound(grid_.rows.begin(), grid_.rows.end(), tensor,
                          [](std::size_t t, const GridRow& candidate) { return t < candidate.end; });
-    return kTop + row_ * static_cast<double>(row - grid_.rows.begin());
+    return kGridTop + row_ * static_cast<double>(row - grid_.rows.begin());
   }
   double x_of(std::size_t column) const { return left_ + column_ * static_cast<double>(column); }
 
@@ -112,7 +112,7 @@ class Picture {
 
   // Partly trained: coloured as far.
   void cells(std::size_t row) {
-    const double y = kTop + row_ * static_cast<double>(row), gap = row_ > 6 ? 0.8 : 0.3;
+    const double y = kGridTop + row_ * static_cast<double>(row), gap = row_ > 6 ? 0.8 : 0.3;
     for (std::size_t i = 0; i < grid_.columns.size(); ++i) {
       const GridCell& cell = grid_.cells[row][i];
       const std::string words = tip(grid_.rows[row], grid_.columns[i], cell);
@@ -147,7 +147,7 @@ class Picture {
                         "font-size=\"10\" text-anchor=\"end\"");
       free = end;
     }
-    const double middle = kTop + height_ / 2;
+    const double middle = kGridTop + height_ / 2;
     const std::string words = "tensors, from the input to the output";
     const bool fits = kLetter * static_cast<double>(words.size()) < height_;
     out_ += svg::text(
@@ -183,7 +183,7 @@ class Picture {
   }
 
   double line_below(std::size_t line) const {
-    return kTop + height_ + kLine * static_cast<double>(line + 1);
+    return kGridTop + height_ + kLine * static_cast<double>(line + 1);
   }
   void below(double middle, std::size_t line, const std::string& words) {
     out_ += svg::text(middle, line_below(line), words, "text-anchor=\"middle\"");
@@ -197,7 +197,7 @@ class Picture {
   }
 
   void legend() {
-    double y = kTop + 10;
+    double y = kGridTop + 10;
     if (has_shares(report_)) {
       out_ += svg::text(left_ + width_ + 22, y, "share of the importance");
       y += 8;

@@ -12,7 +12,7 @@
 namespace moil::daemon::ctl {
 namespace {
 
-int exit_status(const std::string& code) {
+int status_of_error(const std::string& code) {
   if (code == "invalid_argument") return EX_USAGE;
   if (code == "bad_data") return EX_DATAERR;
   if (code == "not_found") return EX_NOINPUT;
@@ -57,7 +57,7 @@ int print_error(bool json, const Json& error) {
   } else {
     print_for_people(error);
   }
-  return exit_status(error.value("/data/code"_json_pointer, std::string("internal")));
+  return status_of_error(error.value("/data/code"_json_pointer, std::string("internal")));
 }
 
 // The sub-command that the command line came to, and what one types to get there.

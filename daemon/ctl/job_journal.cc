@@ -41,7 +41,7 @@ Access access_to_journal() {
   return std::max(access_to("/run/log/journal"), access_to("/var/log/journal"));
 }
 
-std::optional<std::string> field(sd_journal* journal, const std::string& name) {
+std::optional<std::string> journal_field(sd_journal* journal, const std::string& name) {
   const void* data = nullptr;
   std::size_t size = 0;
   if (::sd_journal_get_data(journal, name.c_str(), &data, &size) < 0) return std::nullopt;
@@ -80,13 +80,13 @@ std::vector<JobJournal::Line> JobJournal::read() {
   if (!journal_) return lines;
   ::sd_journal_process(journal_.get());
   while (::sd_journal_next(journal_.get()) > 0) {
-    if (field(journal_.get(), "JOB_EVENT")) continue;
+    if (journal_field(journal_.get(), "JOB_EVENT")) continue;
     Line line;
     std::uint64_t at = 0;
     ::sd_journal_get_realtime_usec(journal_.get(), &at);
     line.at = static_cast<std::int64_t>(at) / kMicroseconds;
-    line.text = field(journal_.get(), "MESSAGE").value_or("");
-    if (const auto priority = field(journal_.get(), "PRIORITY"))
+    line.text = journal_field(journal_.get(), "MESSAGE").value_or("");
+    if (const auto priority = journal_field(journal_.get(), "PRIORITY"))
       line.priority = std::atoi(priority->c_str());
     lines.push_back(std::move(line));
   }

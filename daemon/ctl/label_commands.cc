@@ -52,8 +52,6 @@ int add(Session& session, const AddOptions& given) {
 
 // --- label list, samples ------------------------------------------------------------------------
 
-struct NoOptions {};
-
 int list(Session& session, const NoOptions&) {
   const Json reply = session.list("label.list", Json::object(), "labels");
   if (session.printed_json(reply)) return EX_OK;

@@ -22,7 +22,7 @@ namespace {
 
 // --- label import -------------------------------------------------------------------------------
 
-struct ImportOptions {
+struct LabelImportOptions {
   std::string from;
   bool dry_run = false;
 };
@@ -102,7 +102,7 @@ int tell_outlook(Session& session, const Outlook& outlook) {
   return EX_OK;
 }
 
-int import(Session& session, const ImportOptions& options) {
+int import_list(Session& session, const LabelImportOptions& options) {
   const Outlook outlook = look_ahead(session, read_sample_list(options.from));
   if (options.dry_run) return tell_outlook(session, outlook);
   std::map<std::pair<std::vector<std::string>, std::string>, std::vector<fs::path>> groups;
@@ -128,7 +128,7 @@ int import(Session& session, const ImportOptions& options) {
 
 // --- label export -------------------------------------------------------------------------------
 
-struct ExportOptions {
+struct LabelExportOptions {
   std::string folder;
   std::string format = "jsonl";
 };
@@ -182,7 +182,7 @@ std::vector<fs::path> places_of(const Json& sample, bool in_folders) {
   return places;
 }
 
-int export_all(Session& session, const ExportOptions& options) {
+int export_all(Session& session, const LabelExportOptions& options) {
   const fs::path root = options.folder;
   if (fs::exists(root) && !fs::is_empty(root))
     throw Error(ErrorCode::kAlreadyExists,
@@ -216,16 +216,16 @@ int export_all(Session& session, const ExportOptions& options) {
 }  // namespace
 
 void add_label_exchange_commands(CLI::App* group, Action& chosen) {
-  const auto imported = std::make_shared<ImportOptions>();
+  const auto imported = std::make_shared<LabelImportOptions>();
   CLI::App* command = add_command(group, "import", "add samples with their labels from a list",
-                                  chosen, imported, import);
+                                  chosen, imported, import_list);
   command
       ->add_option("FROM", imported->from,
                    "a list (.csv, .jsonl), or a folder with one, or with a folder a label")
       ->required();
   command->add_flag("--dry-run", imported->dry_run, "say what it would do, and do nothing");
 
-  const auto exported = std::make_shared<ExportOptions>();
+  const auto exported = std::make_shared<LabelExportOptions>();
   command = add_command(group, "export", "write all samples and their labels to a folder", chosen,
                         exported, export_all);
   command->add_option("FOLDER", exported->folder, "new or empty")->required();

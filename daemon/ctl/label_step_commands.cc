@@ -36,8 +36,6 @@ int merge(Session& session, const MergeOptions& options) {
   return EX_OK;
 }
 
-struct NoOptions {};
-
 int undo(Session& session, const NoOptions&) {
   const Json reply = session.call("label.undo", Json::object());
   if (session.printed_json(reply)) return EX_OK;

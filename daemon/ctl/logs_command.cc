@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/durations.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/event_text.h"
 #include "daemon/ctl/job_journal.h"
@@ -13,7 +14,6 @@
 namespace moil::daemon::ctl {
 namespace {
 
-constexpr std::int64_t kSecond = 1000;
 constexpr int kLastWait = 200;  // milliseconds
 constexpr int kErrorPriority = 3, kWarningPriority = 4;
 
@@ -24,7 +24,7 @@ struct LogsOptions {
 };
 
 // A line of either source, as --json prints it too.
-struct Line {
+struct LogLine {
   std::int64_t second = 0;
   Json document;
   std::string text;
@@ -37,14 +37,14 @@ std::int64_t second_of(const std::string& text) {
   return ::timegm(&parts);
 }
 
-Line line_of(const Json& event) {
+LogLine line_of(const Json& event) {
   const std::string at = event["at"];
   return {second_of(at),
           {{"at", at}, {"source", "event"}, {"event", event["event"]}},
           at + "  " + printable(event_text(event["event"]))};
 }
 
-Line line_of(const JobJournal::Line& line) {
+LogLine line_of(const JobJournal::Line& line) {
   const std::string at = utc_text(line.at);
   std::string mark;
   if (line.priority == kWarningPriority) mark = "warning: ";
@@ -70,31 +70,31 @@ class Logs {
 
  private:
   void history() {
-    std::vector<Line> lines;
+    std::vector<LogLine> lines;
     const Json params{{"id", options_.id}, {"details", false}};
     const Json events = session_.list("job.get", params, "events")["events"];
     for (const Json& event : events) lines.push_back(line_of(event));
     if (!events.empty()) seen_ = events.back()["seq"];
     for (const JobJournal::Line& line : journal_.read()) lines.push_back(line_of(line));
-    std::ranges::stable_sort(lines, {}, &Line::second);
+    std::ranges::stable_sort(lines, {}, &LogLine::second);
     if (options_.lines > 0 && lines.size() > options_.lines)
       lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(options_.lines));
     if (session_.json && !options_.follow) return print_document(lines);
-    for (const Line& line : lines) print(line);
+    for (const LogLine& line : lines) print(line);
     if (!journal_.why_not().empty())
       session_.console.note("moilctl: these are the job's events alone: " + journal_.why_not());
   }
 
-  void print_document(const std::vector<Line>& lines) {
+  void print_document(const std::vector<LogLine>& lines) {
     Json list = Json::array();
-    for (const Line& line : lines) list.push_back(line.document);
+    for (const LogLine& line : lines) list.push_back(line.document);
     const std::string& why = journal_.why_not();
     session_.printed_json({{"job", options_.id},
                            {"lines", std::move(list)},
                            {"journal_unread", why.empty() ? Json(nullptr) : Json(why)}});
   }
 
-  void print(const Line& line) {
+  void print(const LogLine& line) {
     if (!session_.printed_json_line(line.document)) session_.console.print(line.text);
   }
 

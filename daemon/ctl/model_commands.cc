@@ -11,7 +11,7 @@
 namespace moil::daemon::ctl {
 namespace {
 
-struct ImportOptions {
+struct ModelImportOptions {
   std::string path;
   std::string name;
   bool keep_inactive = false;
@@ -41,7 +41,7 @@ std::string absolute(const std::filesystem::path& path) {
 }
 
 // Of the nights: the one that was named, or what moil-pretrain wrote beside the model.
-std::string pack_of(const ImportOptions& options) {
+std::string pack_of(const ModelImportOptions& options) {
   if (!options.pack.empty()) return absolute(options.pack);
   const auto beside =
       std::filesystem::path(absolute(options.path + "/")).parent_path().parent_path() / "pack";
@@ -52,7 +52,7 @@ std::string pack_of(const ImportOptions& options) {
 }
 
 // A night whenever there is something new.
-Json nightly(const ImportOptions& options, const std::string& pack) {
+Json nightly(const ModelImportOptions& options, const std::string& pack) {
   return {{"name", options.name},
           {"only_if", {{"new_labels", 1}, {"changed_pack", true}}},
           {"job", {{"name", options.name}, {"model", options.name}, {"global", {{"pack", pack}}}}}};
@@ -71,7 +71,7 @@ Json open_files(const std::filesystem::path& folder, std::vector<UniqueFd>& open
   return numbers;
 }
 
-int import(Session& session, const ImportOptions& options) {
+int import_model(Session& session, const ModelImportOptions& options) {
   const std::string path = absolute(options.path);
   const std::string pack = options.nightly ? pack_of(options) : "";
   Json params = {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}};
@@ -159,9 +159,9 @@ void add_model_commands(CLI::App& app, Action& chosen) {
   CLI::App* group = app.add_subcommand("model", "models and their versions");
   group->require_subcommand(1);
 
-  const auto imported = std::make_shared<ImportOptions>();
+  const auto imported = std::make_shared<ModelImportOptions>();
   CLI::App* command =
-      add_command(group, "import", "take a model from a folder", chosen, imported, import);
+      add_command(group, "import", "take a model from a folder", chosen, imported, import_model);
   command->add_option("PATH", imported->path, "model.json, weights.safetensors, labels.json, ...")
       ->required();
   command->add_option("--name", imported->name, "its name in the model store")->required();

@@ -20,12 +20,12 @@ struct VersionOptions {
   std::int64_t version = 0;
 };
 
-std::string title(const Json& v) {
+std::string version_title(const Json& v) {
   return "model " + cell(v["model"]) + " version " + cell(v["version"]);
 }
 
 // null where there is none.
-Json at(const Json& value, const char* pointer) {
+Json at_or_null(const Json& value, const char* pointer) {
   if (!value.is_object()) return nullptr;
   return value.value(Json::json_pointer(pointer), Json());
 }
@@ -34,12 +34,12 @@ Json at(const Json& value, const char* pointer) {
 
 std::string maker_text(const Json& v) {
   if (v["job"].is_null()) return "it was imported";
-  const Json job = at(v["provenance"], "/job");
+  const Json job = at_or_null(v["provenance"], "/job");
   std::string text = "job " + cell(v["job"]);
   if (job.is_object()) text += " (" + printable(cell(job["name"])) + ")";
-  if (const Json schedule = at(job, "/schedule"); schedule.is_string())
+  if (const Json schedule = at_or_null(job, "/schedule"); schedule.is_string())
     text += " of schedule " + cell(schedule);
-  if (const Json build = at(v["provenance"], "/build"); build.is_string())
+  if (const Json build = at_or_null(v["provenance"], "/build"); build.is_string())
     text += ", moild " + cell(build);
   return text;
 }
@@ -50,24 +50,26 @@ std::string set_text(const Json& set) {
          cell(set["digest"]);
 }
 
-std::string settings_text(const Json& provenance) {
-  const Json s = at(provenance, "/settings");
+std::string training_text(const Json& provenance) {
+  const Json s = at_or_null(provenance, "/settings");
   if (!s.is_object()) return "-";
-  return "alpha " + cell(at(s, "/global/alpha")) + ", trained layers " +
-         cell(at(s, "/freeze/trainable_layers")) + ", method " + cell(at(s, "/train/method")) +
-         ", " + cell(at(s, "/train/epochs")) + " epochs of batches of " +
-         cell(at(s, "/train/batch")) + ", " + cell(at(s, "/train/optimizer/type")) + " at " +
-         cell(at(s, "/train/optimizer/learning_rate")) + ", seed " + cell(at(s, "/seed"));
+  return "alpha " + cell(at_or_null(s, "/global/alpha")) + ", trained layers " +
+         cell(at_or_null(s, "/freeze/trainable_layers")) + ", method " +
+         cell(at_or_null(s, "/train/method")) + ", " + cell(at_or_null(s, "/train/epochs")) +
+         " epochs of batches of " + cell(at_or_null(s, "/train/batch")) + ", " +
+         cell(at_or_null(s, "/train/optimizer/type")) + " at " +
+         cell(at_or_null(s, "/train/optimizer/learning_rate")) + ", seed " +
+         cell(at_or_null(s, "/seed"));
 }
 
 void add_accuracy(Rows& rows, const Json& v, const std::string& which) {
   const Json& metrics = v["metrics"];
-  const Json after = at(metrics, ("/" + which + "_after").c_str());
+  const Json after = at_or_null(metrics, ("/" + which + "_after").c_str());
   if (after.is_null()) return;
-  const Json metric = at(metrics, "/metric");
+  const Json metric = at_or_null(metrics, "/metric");
   rows.push_back({which + " " + (metric.is_string() ? cell(metric) : "accuracy"),
-                  quality_text(at(metrics, ("/" + which + "_before").c_str()), metrics) + " -> " +
-                      quality_text(after, metrics)});
+                  quality_text(at_or_null(metrics, ("/" + which + "_before").c_str()), metrics) +
+                      " -> " + quality_text(after, metrics)});
 }
 
 std::string canary_text(const Json& canary) {
@@ -82,7 +84,7 @@ int show(Session& session, const VersionOptions& options) {
   if (session.printed_json(v)) return EX_OK;
   std::string state = v["active"] == true ? "in service" : "not in service";
   if (v["pinned"] == true) state += ", pinned";
-  Rows rows{{title(v), state},
+  Rows rows{{version_title(v), state},
             {"made by", maker_text(v)},
             {"made from", v["parent"].is_null() ? "-" : "version " + cell(v["parent"])},
             {"created", cell(v["created_at"])},
@@ -91,11 +93,11 @@ int show(Session& session, const VersionOptions& options) {
   add_accuracy(rows, v, "local");
   const Json& provenance = v["provenance"];
   if (provenance.is_object()) {
-    rows.push_back({"local data", set_text(at(provenance, "/data/local"))});
-    rows.push_back({"global data", set_text(at(provenance, "/data/global"))});
-    rows.push_back({"pack", printable(cell(at(provenance, "/settings/global/pack")))});
-    rows.push_back({"settings", settings_text(provenance)});
-    rows.push_back({"weights", "digest " + cell(at(provenance, "/weights"))});
+    rows.push_back({"local data", set_text(at_or_null(provenance, "/data/local"))});
+    rows.push_back({"global data", set_text(at_or_null(provenance, "/data/global"))});
+    rows.push_back({"pack", printable(cell(at_or_null(provenance, "/settings/global/pack")))});
+    rows.push_back({"settings", training_text(provenance)});
+    rows.push_back({"weights", "digest " + cell(at_or_null(provenance, "/weights"))});
   }
   if (v["forgotten"] != 0)
     rows.push_back({"forgotten", cell(v["forgotten"]) + " of the samples that it learned from"});
@@ -182,7 +184,7 @@ int diff(Session& session, const DiffOptions& options) {
 
 // --- model export -------------------------------------------------------------------------------
 
-struct ExportOptions {
+struct ModelExportOptions {
   std::string model;
   std::int64_t version = 0;
   std::string file;
@@ -213,7 +215,7 @@ class NewFile {
   UniqueFd fd_;
 };
 
-int export_model(Session& session, const ExportOptions& options) {
+int export_model(Session& session, const ModelExportOptions& options) {
   NewFile file(options.file);
   const int descriptor = file.descriptor();
   const Json reply = session.call(
@@ -221,7 +223,7 @@ int export_model(Session& session, const ExportOptions& options) {
       std::span(&descriptor, 1));
   file.commit();
   if (!session.printed_json(reply))
-    session.console.print(title(reply) + " exported: " + cell(reply["summary"]) + "; in " +
+    session.console.print(version_title(reply) + " exported: " + cell(reply["summary"]) + "; in " +
                           options.file);
   return EX_OK;
 }
@@ -232,7 +234,7 @@ int set_pinned(Session& session, const VersionOptions& options, bool pinned) {
   const Json reply = session.call(
       "model.pin", {{"model", options.model}, {"version", options.version}, {"pinned", pinned}});
   if (!session.printed_json(reply))
-    session.console.print(title(reply) +
+    session.console.print(version_title(reply) +
                           (pinned ? " is pinned: it stays" : " is not pinned any more"));
   return EX_OK;
 }
@@ -259,7 +261,7 @@ void add_model_life_commands(CLI::App* group, Action& chosen) {
   command->add_option("A", compared->a, "a version")->required();
   command->add_option("B", compared->b, "another one")->required();
 
-  const auto exported = std::make_shared<ExportOptions>();
+  const auto exported = std::make_shared<ModelExportOptions>();
   command = add_command(group, "export", "write a version as ONNX", chosen, exported, export_model);
   command->add_option("MODEL", exported->model)->required();
   command->add_option("VERSION", exported->version, "the active one if left out");

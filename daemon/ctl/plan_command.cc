@@ -61,7 +61,7 @@ void print_less(Console& console, const Json& less) {
   console.table(rows);
 }
 
-std::string milliseconds(const Json& seconds) {
+std::string milliseconds_text(const Json& seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f ms", 1000 * seconds.get<double>());
   return text;
@@ -69,16 +69,16 @@ std::string milliseconds(const Json& seconds) {
 
 // A line a layer, and one for each of its tensors.
 void print_timing(Console& console, const Json& timing) {
-  console.print("\na step of all of them takes " + milliseconds(timing["step_seconds"]) + ", " +
-                percent(timing["forward_share"]) + " of it forward; rho may be " +
+  console.print("\na step of all of them takes " + milliseconds_text(timing["step_seconds"]) +
+                ", " + percent(timing["forward_share"]) + " of it forward; rho may be " +
                 percent(timing["smallest_rho"]) + " at least");
   Rows rows{{"LAYER, TENSOR", "FORWARD", "PASS ERROR ON (T_G)", "UPDATE (T_W)"}};
   for (const Json& layer : timing["layers"]) {
-    rows.push_back({cell(layer["layer"]), milliseconds(layer["forward_seconds"]),
-                    milliseconds(layer["pass_seconds"]), ""});
+    rows.push_back({cell(layer["layer"]), milliseconds_text(layer["forward_seconds"]),
+                    milliseconds_text(layer["pass_seconds"]), ""});
     for (const Json& tensor : layer["tensors"])
       rows.push_back(
-          {"  " + cell(tensor["tensor"]), "", "", milliseconds(tensor["update_seconds"])});
+          {"  " + cell(tensor["tensor"]), "", "", milliseconds_text(tensor["update_seconds"])});
   }
   console.table(rows);
 }

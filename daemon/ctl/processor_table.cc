@@ -21,7 +21,7 @@ std::string by_format(const char* format, const Values&... values) {
   return text;
 }
 
-std::string milliseconds(const Json& seconds) {
+std::string bare_milliseconds(const Json& seconds) {
   return seconds.is_null() ? "-" : by_format("%.3f", 1e3 * seconds.get<double>());
 }
 
@@ -33,8 +33,8 @@ std::string layer_line(const Json& layer) {
       "%-32s %-4s ", layer.at("name").get_ref<const std::string&>().c_str(), letters.c_str());
   for (const char* pass : kPasses) {
     if (layer.contains(pass))
-      line += by_format(" %10s | %10s", milliseconds(layer.at(pass).at("c")).c_str(),
-                        milliseconds(layer.at(pass).at("g")).c_str());
+      line += by_format(" %10s | %10s", bare_milliseconds(layer.at(pass).at("c")).c_str(),
+                        bare_milliseconds(layer.at(pass).at("g")).c_str());
     else
       line += by_format(" %23s", "");
   }
@@ -53,9 +53,10 @@ std::string method_lines(const Json& methods, const std::string& asked) {
   });
   std::string lines;
   for (const std::string& name : names)
-    lines += by_format(
-        "%-12s %12s %10zu%s\n", name.c_str(), milliseconds(methods.at(name).at("seconds")).c_str(),
-        methods.at(name).at("transfers").get<std::size_t>(), name == asked ? "  <" : "");
+    lines +=
+        by_format("%-12s %12s %10zu%s\n", name.c_str(),
+                  bare_milliseconds(methods.at(name).at("seconds")).c_str(),
+                  methods.at(name).at("transfers").get<std::size_t>(), name == asked ? "  <" : "");
   return lines;
 }
 

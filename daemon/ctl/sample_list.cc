@@ -15,20 +15,20 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
-constexpr int kNesting = 8;
+constexpr int kLineNesting = 8;
 constexpr const char* kHeading = "file,label,split";
 
-struct Line {
+struct ListLine {
   std::string file;
   std::vector<std::string> labels;
   std::optional<std::string> split;
 };
 
-const Fields<Line>& fields_of(const Line*) {
-  static const Fields<Line> table = {
-      field("file", &Line::file, Need::kRequired),
-      field("labels", &Line::labels),
-      field("split", &Line::split),
+const Fields<ListLine>& fields_of(const ListLine*) {
+  static const Fields<ListLine> table = {
+      field("file", &ListLine::file, Need::kRequired),
+      field("labels", &ListLine::labels),
+      field("split", &ListLine::split),
   };
   return table;
 }
@@ -44,7 +44,8 @@ std::vector<ListedSample> from_json_lines(const fs::path& list) {
   for (std::size_t number = 1; data::next_line(rest, line); ++number) {
     if (line.empty()) continue;
     try {
-      const auto read = read_fields<Line>(parse_json(std::string(line), kNesting), "the sample");
+      const auto read =
+          read_fields<ListLine>(parse_json(std::string(line), kLineNesting), "the sample");
       samples.push_back({list.parent_path() / read.file, read.labels, read.split.value_or("")});
     } catch (const Error& error) {
       fail(list, number, error.what());

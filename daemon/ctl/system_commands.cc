@@ -8,8 +8,6 @@
 namespace moil::daemon::ctl {
 namespace {
 
-struct NoOptions {};
-
 struct FlagOptions {
   bool flag = false;
 };

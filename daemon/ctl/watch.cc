@@ -11,7 +11,7 @@ namespace {
 
 bool is_finished(const std::string& state) { return state != "queued" && state != "running"; }
 
-int exit_status(const std::string& state) {
+int status_of_state(const std::string& state) {
   if (state == "succeeded") return EX_OK;
   if (state == "rejected-by-guard") return EX_DATAERR;
   return state == "cancelled" ? EX_TEMPFAIL : EX_SOFTWARE;
@@ -96,7 +96,7 @@ int watch_job(Session& session, std::int64_t id) {
     print_result(session.console, end["job"]);
     print_left_out(session.console, end["job"]);
   }
-  return exit_status(state);
+  return status_of_state(state);
 }
 
 }  // namespace moil::daemon::ctl

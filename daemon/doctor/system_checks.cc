@@ -10,6 +10,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/durations.h"
 #include "base/gpu_nodes.h"
 #include "daemon/schedule/sysfs.h"
 #include "daemon/state/job.h"
@@ -19,7 +20,6 @@ namespace fs = std::filesystem;
 namespace moil::daemon {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
 constexpr std::int64_t kEarliest = 1'704'067'200'000;  // 2024-01-01
 constexpr std::int64_t kLatest = 4'102'444'800'000;    // 2100-01-01
 

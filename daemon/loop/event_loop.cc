@@ -13,7 +13,7 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds kRest{100};
+constexpr std::chrono::milliseconds kRestAfterFailure{100};
 constexpr std::uint64_t kMillisecond = 1000;  // in sd-event's microseconds; how late a timer may be
 
 // sd-event answers with an error number below 0.
@@ -134,7 +134,7 @@ void EventLoop::rest(int fd) {
   Watch& watch = *it->second;
   check(sd_event_source_set_enabled(watch.source.get(), SD_EVENT_OFF), "cannot rest a watch");
   cancel(watch.rest);
-  watch.rest = after(kRest, [&watch] {
+  watch.rest = after(kRestAfterFailure, [&watch] {
     watch.rest = 0;
     check(sd_event_source_set_enabled(watch.source.get(), SD_EVENT_ON), "cannot go on watching");
   });

@@ -8,7 +8,7 @@ namespace {
 
 // Roff reads backslashes anywhere, and dots and quotes at the beginning of a line. A hyphen that
 // one types is \-.
-std::string escaped(const std::string& text) {
+std::string for_roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\') {
@@ -38,10 +38,10 @@ std::string whatis(const Command& program) {
   return text;
 }
 
-void add_options(std::string& page, const std::vector<Option>& options) {
+void add_option_paragraphs(std::string& page, const std::vector<Option>& options) {
   for (const Option& option : options) {
-    page += ".TP\n.B \"" + escaped(names_and_value(option)) + "\"\n";
-    page += escaped(full_help(option)) + "\n";
+    page += ".TP\n.B \"" + for_roff(names_and_value(option)) + "\"\n";
+    page += for_roff(full_help(option)) + "\n";
   }
 }
 
@@ -50,12 +50,12 @@ void add_commands(std::string& page, const Command& program) {
   page += ".SH COMMANDS\n";
   for_each_command(program, program.name, [&](const Command& command, const std::string& path) {
     if (!command.commands.empty()) return;  // groups are known by what is below them
-    page += ".SS " + escaped(synopsis(command, path)) + "\n";
-    page += escaped(sentence(command.help)) + "\n";
-    add_options(page, command.positionals);
+    page += ".SS " + for_roff(synopsis(command, path)) + "\n";
+    page += for_roff(sentence(command.help)) + "\n";
+    add_option_paragraphs(page, command.positionals);
     std::vector<Option> own = command.options;
     std::erase_if(own, [](const Option& o) { return o.names.front() == "--help"; });
-    add_options(page, own);
+    add_option_paragraphs(page, own);
   });
 }
 
@@ -63,8 +63,8 @@ void add_environment(std::string& page, const Command& program) {
   std::string rows;
   for (const Option& option : program.options) {
     if (option.environment.empty()) continue;
-    rows += ".TP\n.B " + escaped(option.environment) + "\nStands for " +
-            escaped(option.names.front()) + " where that is left out.\n";
+    rows += ".TP\n.B " + for_roff(option.environment) + "\nStands for " +
+            for_roff(option.names.front()) + " where that is left out.\n";
   }
   if (!rows.empty()) page += ".SH ENVIRONMENT\n" + rows;
 }
@@ -76,7 +76,7 @@ void add_see_also(std::string& page, const Command& program) {
     const std::string text = other;
     if (text.starts_with(program.name + "(")) continue;
     const auto bracket = text.find('(');
-    list += (list.empty() ? "" : ",\n") + (".BR " + escaped(text.substr(0, bracket))) + " " +
+    list += (list.empty() ? "" : ",\n") + (".BR " + for_roff(text.substr(0, bracket))) + " " +
             text.substr(bracket);
   }
   // The comma belongs to the name before it.
@@ -86,15 +86,15 @@ void add_see_also(std::string& page, const Command& program) {
 }  // namespace
 
 std::string man_page(const Command& program, int section) {
-  std::string page = ".TH " + upper(escaped(program.name)) + " " + std::to_string(section) +
+  std::string page = ".TH " + upper(for_roff(program.name)) + " " + std::to_string(section) +
                      " \"\" \"moild " + kVersion + "\" \"moild\"\n";
-  page += ".SH NAME\n" + program.name + " \\- " + escaped(whatis(program)) + "\n";
-  page += ".SH SYNOPSIS\n.nf\n" + escaped(synopsis(program, program.name)) + "\n.fi\n";
-  page += ".SH DESCRIPTION\n" + escaped(sentence(program.help)) + "\n";
+  page += ".SH NAME\n" + program.name + " \\- " + for_roff(whatis(program)) + "\n";
+  page += ".SH SYNOPSIS\n.nf\n" + for_roff(synopsis(program, program.name)) + "\n.fi\n";
+  page += ".SH DESCRIPTION\n" + for_roff(sentence(program.help)) + "\n";
   page += ".SH OPTIONS\n";
   if (program.hands_down) page += "Every command takes these, too.\n";
-  add_options(page, program.positionals);
-  add_options(page, program.options);
+  add_option_paragraphs(page, program.positionals);
+  add_option_paragraphs(page, program.options);
   add_commands(page, program);
   add_environment(page, program);
   add_see_also(page, program);

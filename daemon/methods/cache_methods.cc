@@ -9,8 +9,6 @@
 namespace moil::daemon {
 namespace {
 
-constexpr int kMostListed = 1000;
-
 struct VerifyParams {
   bool repair = false;
 };

@@ -12,8 +12,6 @@
 namespace moil::daemon {
 namespace {
 
-constexpr int kMostListed = 1000;
-
 // --- job.submit ---------------------------------------------------------------------------------
 
 struct SubmitParams {
@@ -74,25 +72,25 @@ void plan(Service& service, const Call& call, const Responder& responder) {
 
 // --- job.list -----------------------------------------------------------------------------------
 
-struct ListParams {
+struct JobListParams {
   std::optional<JobState> state;
   std::int64_t before = 0;
   int limit = 50;
   bool details = false;
 };
 
-const Fields<ListParams>& fields_of(const ListParams*) {
-  static const Fields<ListParams> table = {
-      field("state", &ListParams::state),
-      field("before", &ListParams::before),
-      field("limit", &ListParams::limit, Need::kOptional, between(1, kMostListed)),
-      field("details", &ListParams::details),
+const Fields<JobListParams>& fields_of(const JobListParams*) {
+  static const Fields<JobListParams> table = {
+      field("state", &JobListParams::state),
+      field("before", &JobListParams::before),
+      field("limit", &JobListParams::limit, Need::kOptional, between(1, kMostListed)),
+      field("details", &JobListParams::details),
   };
   return table;
 }
 
-Json list(Service& service, const Call& call) {
-  const auto params = read_fields<ListParams>(call.params, "the parameters of job.list");
+Json list_jobs(Service& service, const Call& call) {
+  const auto params = read_fields<JobListParams>(call.params, "the parameters of job.list");
   Page page(static_cast<std::size_t>(params.limit));
   const auto details = params.details ? Details::kWith : Details::kWithout;
   service.jobs.list(params.state, params.before, details, [&](const Job& stored) {
@@ -144,7 +142,7 @@ Json document(const Service& service, const Job& job, std::int64_t since, bool d
   return out;
 }
 
-Json get(Service& service, const Call& call) {
+Json get_job(Service& service, const Call& call) {
   const auto params = read_fields<GetParams>(call.params, "the parameters of job.get");
   return document(service, service.scheduler.as_it_is(service.jobs.get(params.id)), params.since,
                   params.details);
@@ -163,7 +161,7 @@ Json retry(Service& service, const Call& call) {
   return {{"id", params.id}, {"state", to_string(service.jobs.get(params.id).state)}};
 }
 
-void rm(Service& service, const Call& call, const Responder& responder) {
+void remove_job(Service& service, const Call& call, const Responder& responder) {
   const std::int64_t id = read_fields<IdParams>(call.params, "the parameters of job.rm").id;
   service.reserve.for_deletion([&] { service.jobs.remove(std::span(&id, 1)); });
   answer_in_background(service.background, responder, [&service, id]() -> Json {
@@ -246,9 +244,9 @@ MethodTable job_methods(Service& s) {
       {"job.plan", "0.1", Role::kOperate, "what a job would need", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { plan(s, call, responder); }},
       {"job.list", "0.1", Role::kRead, "jobs, newest first", Where::kLoop,
-       [&s](Call& call) { return list(s, call); }, nullptr},
+       [&s](Call& call) { return list_jobs(s, call); }, nullptr},
       {"job.get", "0.1", Role::kRead, "one job with its events", Where::kLoop,
-       [&s](Call& call) { return get(s, call); }, nullptr},
+       [&s](Call& call) { return get_job(s, call); }, nullptr},
       {"job.details", "0.2", Role::kRead, "a long list of a job's result, in parts", Where::kLoop,
        [&s](Call& call) { return details(s, call); }, nullptr},
       {"job.cancel", "0.1", Role::kOperate, "cancel a job", Where::kLoop,
@@ -257,7 +255,7 @@ MethodTable job_methods(Service& s) {
        [&s](Call& call) { return retry(s, call); }, nullptr},
       {"job.rm", "0.2", Role::kOperate, "remove a job that has ended, and what is known of it",
        Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { rm(s, call, responder); }},
+       [&s](Call& call, const Responder& responder) { remove_job(s, call, responder); }},
       {"job.watch", "0.1", Role::kRead, "follow a job", Where::kLoop,
        [&s](Call& call) { return watch(s, call); }, nullptr},
   };

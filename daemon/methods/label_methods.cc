@@ -24,8 +24,6 @@ using data::Split;
 
 namespace {
 
-constexpr int kMostListed = 1000;
-
 // --- label.add ----------------------------------------------------------------------------------
 
 struct NewSample {
@@ -34,7 +32,7 @@ struct NewSample {
   std::string name;  // of its file, as the user knows it
 };
 
-struct AddParams {
+struct LabelAddParams {
   std::vector<std::string> labels;
   std::optional<Split> split;
   std::vector<NewSample> samples;
@@ -50,12 +48,12 @@ const Fields<NewSample>& fields_of(const NewSample*) {
   return table;
 }
 
-const Fields<AddParams>& fields_of(const AddParams*) {
-  static const Fields<AddParams> table = {
-      field("labels", &AddParams::labels),
-      field("split", &AddParams::split),
-      field("samples", &AddParams::samples, Need::kRequired),
-      field("step", &AddParams::step, Need::kOptional, check_step),
+const Fields<LabelAddParams>& fields_of(const LabelAddParams*) {
+  static const Fields<LabelAddParams> table = {
+      field("labels", &LabelAddParams::labels),
+      field("split", &LabelAddParams::split),
+      field("samples", &LabelAddParams::samples, Need::kRequired),
+      field("step", &LabelAddParams::step, Need::kOptional, check_step),
   };
   return table;
 }
@@ -74,7 +72,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
 
   Adding(Service& service, Call& call, Responder responder, Lane::Turn turn)
       : service_(service),
-        params_(read_fields<AddParams>(call.params, "the parameters of label.add")),
+        params_(read_fields<LabelAddParams>(call.params, "the parameters of label.add")),
         responder_(std::move(responder)),
         turn_(std::move(turn)) {
     std::vector<SampleParams> sources;
@@ -163,7 +161,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
   }
 
   Service& service_;
-  AddParams params_;
+  LabelAddParams params_;
   std::vector<std::shared_ptr<UniqueFd>> files_;  // shared with the threads that read them
   std::vector<std::string> labels_;
   const Responder responder_;
@@ -188,21 +186,21 @@ void add(Service& service, Call& call, const Responder& responder) {
 
 // --- label.list ---------------------------------------------------------------------------------
 
-struct ListParams {
+struct LabelListParams {
   std::string after;
   int limit = kMostListed;
 };
 
-const Fields<ListParams>& fields_of(const ListParams*) {
-  static const Fields<ListParams> table = {
-      field("after", &ListParams::after),
-      field("limit", &ListParams::limit, Need::kOptional, between(1, kMostListed)),
+const Fields<LabelListParams>& fields_of(const LabelListParams*) {
+  static const Fields<LabelListParams> table = {
+      field("after", &LabelListParams::after),
+      field("limit", &LabelListParams::limit, Need::kOptional, between(1, kMostListed)),
   };
   return table;
 }
 
-Json list(const LabelStore& store, const Call& call) {
-  const auto params = read_fields<ListParams>(call.params, "the parameters of label.list");
+Json list_labels(const LabelStore& store, const Call& call) {
+  const auto params = read_fields<LabelListParams>(call.params, "the parameters of label.list");
   Page page(static_cast<std::size_t>(params.limit));
   store.for_each_label(params.after, [&](const data::LabelCount& label) {
     return page.add(
@@ -268,7 +266,7 @@ Json named_in(const StateLayout& layout, const std::vector<ModelVersion>& versio
   return list;
 }
 
-void rm(Service& service, const Call& call, const Responder& responder) {
+void remove_label(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<RmParams>(call.params, "the parameters of label.rm");
   const auto rows = [&service, params, versions = service.models.list()] {
     const auto forgotten =
@@ -496,9 +494,9 @@ MethodTable label_methods(Service& s) {
       {"label.add", "0.1", Role::kLabel, "add samples under labels", Method::Where::kDeferred,
        nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
       {"label.list", "0.1", Role::kRead, "labels with their numbers of samples", where,
-       [&store](Call& call) { return list(store, call); }, nullptr},
+       [&store](Call& call) { return list_labels(store, call); }, nullptr},
       {"label.rm", "0.1", Role::kLabel, "remove a label", Method::Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { rm(s, call, responder); }},
+       [&s](Call& call, const Responder& responder) { remove_label(s, call, responder); }},
       {"label.rename", "0.1", Role::kLabel, "rename a label", where,
        [&store](Call& call) { return rename(store, call); }, nullptr},
       {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Method::Where::kDeferred,

@@ -32,9 +32,7 @@ const Fields<ImportRequest>& fields_of(const ImportRequest*) {
 
 namespace {
 
-constexpr int kMostListed = 1000;
-
-struct ListParams {
+struct ModelListParams {
   std::optional<std::string> model;
   std::string after;  // "MODEL/VERSION"
   int limit = kMostListed;
@@ -100,11 +98,11 @@ const Fields<PredictParams>& fields_of(const PredictParams*) {
   return table;
 }
 
-const Fields<ListParams>& fields_of(const ListParams*) {
-  static const Fields<ListParams> table = {
-      field("model", &ListParams::model),
-      field("after", &ListParams::after),
-      field("limit", &ListParams::limit, Need::kOptional, between(1, kMostListed)),
+const Fields<ModelListParams>& fields_of(const ModelListParams*) {
+  static const Fields<ModelListParams> table = {
+      field("model", &ModelListParams::model),
+      field("after", &ModelListParams::after),
+      field("limit", &ModelListParams::limit, Need::kOptional, between(1, kMostListed)),
   };
   return table;
 }
@@ -117,8 +115,8 @@ const Fields<ModelParams>& fields_of(const ModelParams*) {
   return table;
 }
 
-Json list(Service& s, const Call& call) {
-  const auto params = read_fields<ListParams>(call.params, "the parameters of model.list");
+Json list_versions(Service& s, const Call& call) {
+  const auto params = read_fields<ModelListParams>(call.params, "the parameters of model.list");
   const auto versions = params.model ? s.models.versions(*params.model) : s.models.list();
   auto first = versions.begin();
   if (!params.after.empty()) {
@@ -145,7 +143,7 @@ Json canary_of(Service& s, const ModelVersion& version) {
   return to_json(*canary);
 }
 
-Json get(Service& s, const Call& call) {
+Json get_version(Service& s, const Call& call) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.get");
   const ModelVersion version = version_or_active(s.models, params.model, params.version);
   Json reply = to_json(version, s.layout);
@@ -174,7 +172,7 @@ Json rollback(Service& s, const Call& call) {
   return reply;
 }
 
-Json rm(Service& s, const Call& call) {
+Json remove_version(Service& s, const Call& call) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rm");
   s.models.remove(params.model, params.version);
   return {{"model", params.model}, {"version", params.version}};
@@ -251,15 +249,15 @@ MethodTable model_methods(Service& s) {
       {"model.import", "0.1", Role::kAdmin, "take a model from a folder", Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { import(s, call, responder); }},
       {"model.list", "0.1", Role::kRead, "models and their versions", Where::kLoop,
-       [&s](Call& call) { return list(s, call); }, nullptr},
+       [&s](Call& call) { return list_versions(s, call); }, nullptr},
       {"model.get", "0.1", Role::kRead, "one version, by default the active one", Where::kLoop,
-       [&s](Call& call) { return get(s, call); }, nullptr},
+       [&s](Call& call) { return get_version(s, call); }, nullptr},
       {"model.activate", "0.1", Role::kOperate, "put a version in service", Where::kLoop,
        [&s](Call& call) { return activate(s, call); }, nullptr},
       {"model.rollback", "0.1", Role::kOperate, "go back to the version before", Where::kLoop,
        [&s](Call& call) { return rollback(s, call); }, nullptr},
       {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Where::kLoop,
-       [&s](Call& call) { return rm(s, call); }, nullptr},
+       [&s](Call& call) { return remove_version(s, call); }, nullptr},
       {"model.pin", "0.2", Role::kAdmin, "keep a version, however old it becomes", Where::kLoop,
        [&s](Call& call) { return pin(s, call); }, nullptr},
       {"model.anchor", "0.2", Role::kAdmin, "the version that no night may fall far behind",

@@ -1,5 +1,6 @@
 #include "daemon/methods/overview.h"
 
+#include "base/durations.h"
 #include "daemon/service/service.h"
 #include "daemon/state/night_records.h"
 
@@ -8,7 +9,6 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 10;
 constexpr std::int64_t kMuchWaiting = std::int64_t{3600} * 1000;  // of one night, milliseconds
-constexpr std::int64_t kMinute = 60'000;                          // milliseconds
 constexpr double kLongHeld = 3600;                                // seconds
 constexpr int kManyNights = 2;
 

@@ -10,6 +10,8 @@
 
 namespace moil::daemon {
 
+constexpr int kMostListed = 1000;  // items of a page
+
 class Page {
  public:
   static constexpr std::size_t kBytes = std::size_t{256} << 10;

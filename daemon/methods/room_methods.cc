@@ -10,8 +10,6 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::size_t kMostListed = 1000;
-
 struct DiskParams {
   std::string after;  // "MODEL/VERSION"
 };

@@ -11,13 +11,13 @@ namespace {
 
 constexpr int kMostSchedules = 1000;
 
-struct AddParams {
+struct ScheduleAddParams {
   RecurringSpec schedule;
 };
 
-const Fields<AddParams>& fields_of(const AddParams*) {
-  static const Fields<AddParams> table = {
-      field("schedule", &AddParams::schedule, Need::kRequired, check_recurring)};
+const Fields<ScheduleAddParams>& fields_of(const ScheduleAddParams*) {
+  static const Fields<ScheduleAddParams> table = {
+      field("schedule", &ScheduleAddParams::schedule, Need::kRequired, check_recurring)};
   return table;
 }
 
@@ -53,7 +53,7 @@ Json document(const Service& service, const Schedule& schedule) {
 }
 
 void add(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<AddParams>(call.params, "the schedule");
+  const auto params = read_fields<ScheduleAddParams>(call.params, "the schedule");
   const JobSpec& job = params.schedule.job;
   with_pack(service, job, "/schedule/job", responder, [&service, params, responder] {
     const RecurringSpec& spec = params.schedule;
@@ -73,17 +73,18 @@ void add(Service& service, const Call& call, const Responder& responder) {
   });
 }
 
-struct ListParams {
+struct ScheduleListParams {
   std::string after;  // a schedule's name
 };
 
-const Fields<ListParams>& fields_of(const ListParams*) {
-  static const Fields<ListParams> table = {field("after", &ListParams::after)};
+const Fields<ScheduleListParams>& fields_of(const ScheduleListParams*) {
+  static const Fields<ScheduleListParams> table = {field("after", &ScheduleListParams::after)};
   return table;
 }
 
-Json list(Service& service, const Call& call) {
-  const auto params = read_fields<ListParams>(call.params, "the parameters of schedule.list");
+Json list_schedules(Service& service, const Call& call) {
+  const auto params =
+      read_fields<ScheduleListParams>(call.params, "the parameters of schedule.list");
   const auto all = service.schedules.all();
   auto first = all.begin();
   if (!params.after.empty()) {
@@ -100,7 +101,7 @@ Json list(Service& service, const Call& call) {
   return std::move(page).finish("schedules");
 }
 
-Json get(Service& service, const Call& call) {
+Json get_schedule(Service& service, const Call& call) {
   const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.get");
   return document(service, service.schedules.get(params.name));
 }
@@ -112,7 +113,7 @@ Json enable(Service& service, const Call& call) {
   return {{"name", params.name}, {"enabled", params.enabled}};
 }
 
-Json rm(Service& service, const Call& call) {
+Json remove_schedule(Service& service, const Call& call) {
   const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.rm");
   service.schedules.remove(params.name);
   return {{"name", params.name}};
@@ -132,13 +133,13 @@ MethodTable schedule_methods(Service& s) {
       {"schedule.add", "0.2", Role::kOperate, "have a job come back by itself", Where::kDeferred,
        nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
       {"schedule.list", "0.2", Role::kRead, "recurring nights, and when each comes next",
-       Where::kLoop, [&s](Call& call) { return list(s, call); }, nullptr},
+       Where::kLoop, [&s](Call& call) { return list_schedules(s, call); }, nullptr},
       {"schedule.get", "0.2", Role::kRead, "one of them whole", Where::kLoop,
-       [&s](Call& call) { return get(s, call); }, nullptr},
+       [&s](Call& call) { return get_schedule(s, call); }, nullptr},
       {"schedule.enable", "0.2", Role::kOperate, "let it come, or rest", Where::kLoop,
        [&s](Call& call) { return enable(s, call); }, nullptr},
       {"schedule.rm", "0.2", Role::kOperate, "remove one; its jobs stay", Where::kLoop,
-       [&s](Call& call) { return rm(s, call); }, nullptr},
+       [&s](Call& call) { return remove_schedule(s, call); }, nullptr},
       {"schedule.run", "0.2", Role::kOperate, "queue its job now", Where::kLoop,
        [&s](Call& call) { return run(s, call); }, nullptr},
   };

@@ -18,7 +18,7 @@ namespace {
 
 using Type = PrometheusText::Type;
 
-constexpr double kMillisecond = 1e-3, kMicrosecond = 1e-6;
+constexpr double kMillisecondSeconds = 1e-3, kMicrosecondSeconds = 1e-6;
 
 double number(bool yes) { return yes ? 1 : 0; }
 
@@ -32,11 +32,12 @@ void add_process(PrometheusText& out, const Service& s) {
   out.sample(1, {{"version", kVersion}});
   out.single("process_start_time_seconds", Type::kGauge,
              "When moild was started, in seconds since 1970.",
-             static_cast<double>(s.started_on) * kMillisecond);
+             static_cast<double>(s.started_on) * kMillisecondSeconds);
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicrosecond;
+    return static_cast<double>(time.tv_sec) +
+           static_cast<double>(time.tv_usec) * kMicrosecondSeconds;
   };
   out.single("process_cpu_seconds_total", Type::kCounter,
              "CPU time that moild itself took, without its workers.",
@@ -101,13 +102,14 @@ void add_queue(PrometheusText& out, const Service& s, const DeviceReading& devic
   out.family("moild_waited_seconds", Type::kGauge,
              "How long jobs have waited in this night, by what they waited for.");
   for (const auto& [obstacle, waited] : s.scheduler.waited())
-    out.sample(static_cast<double>(waited.milliseconds) * kMillisecond,
+    out.sample(static_cast<double>(waited.milliseconds) * kMillisecondSeconds,
                {{"for", name_of(obstacle)}});
   out.family("moild_schedule_next_timestamp_seconds", Type::kGauge,
              "When a schedule next comes, in seconds since 1970.");
   for (const Schedule& schedule : s.schedules.all()) {
     if (const auto next = s.recurring.next(schedule))
-      out.sample(static_cast<double>(*next) * kMillisecond, {{"schedule", schedule.spec.name}});
+      out.sample(static_cast<double>(*next) * kMillisecondSeconds,
+                 {{"schedule", schedule.spec.name}});
   }
 }
 
@@ -145,7 +147,8 @@ void add_nights(PrometheusText& out, const std::vector<NightRecord>& nights) {
   out.family("moild_last_night_end_timestamp_seconds", Type::kGauge,
              "When the last night of a model ended, in seconds since 1970.");
   for (const NightRecord& night : nights)
-    out.sample(static_cast<double>(night.finished_at) * kMillisecond, {{"model", night.model}});
+    out.sample(static_cast<double>(night.finished_at) * kMillisecondSeconds,
+               {{"model", night.model}});
   out.family("moild_last_night_promoted", Type::kGauge,
              "1 where the last night of a model brought a new version.");
   for (const NightRecord& night : nights)

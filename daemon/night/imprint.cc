@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "daemon/night/imprint_fit.h"
 #include "engine/kernels/gemm.h"
 
@@ -10,8 +11,6 @@ namespace moil::night {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 256;
-
-std::int64_t wide(std::size_t n) { return static_cast<std::int64_t>(n); }
 
 double length(const float* a, std::size_t n) {
   double sum = 0;

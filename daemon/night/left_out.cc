@@ -11,7 +11,7 @@ namespace {
 using daemon::Json;
 using data::Source;
 
-constexpr std::size_t kMostNamed = 5;  // in one sentence
+constexpr std::size_t kMostSamplesNamed = 5;  // in one sentence
 
 bool holds(const std::vector<data::MixedSample>& list, const data::MixedSample* sample) {
   return std::any_of(list.begin(), list.end(),
@@ -31,7 +31,7 @@ std::string sentence_of(const LeftOut& left_out, Source source) {
   std::string text;
   std::size_t named = 0, all = 0;
   for (const LeftOutSample& sample : left_out) {
-    if (sample.source != source || sample.held_out || ++all > kMostNamed) continue;
+    if (sample.source != source || sample.held_out || ++all > kMostSamplesNamed) continue;
     text +=
         (text.empty() ? "" : "; ") + spoken_name(sample.digest, sample.name) + ": " + sample.why;
     ++named;

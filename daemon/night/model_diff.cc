@@ -18,7 +18,7 @@ using Shape = std::vector<std::int64_t>;
 
 std::string layer_of(const std::string& weight) { return weight.substr(0, weight.rfind('.')); }
 
-std::int64_t elements_of(const Shape& dims) {
+std::int64_t weights_in(const Shape& dims) {
   std::int64_t count = 1;
   for (const std::int64_t d : dims) count *= d;
   return count;
@@ -30,7 +30,7 @@ void for_common(const Shape& a, const Shape& b, const Each& each) {
   if (a.size() != b.size()) return;
   Shape common(a.size()), at(a.size(), 0);
   for (std::size_t d = 0; d < a.size(); ++d) common[d] = std::min(a[d], b[d]);
-  for (std::int64_t n = elements_of(common); n > 0; --n) {
+  for (std::int64_t n = weights_in(common); n > 0; --n) {
     std::size_t i = 0, j = 0;
     for (std::size_t d = 0; d < a.size(); ++d) {
       i = i * static_cast<std::size_t>(a[d]) + static_cast<std::size_t>(at[d]);
@@ -66,7 +66,7 @@ struct LayerChange {
     });
   }
   void only(const Shape& dims, bool is_in_a) {
-    weights += elements_of(dims);
+    weights += weights_in(dims);
     identical = false;
     (is_in_a ? in_a : in_b) = true;
   }

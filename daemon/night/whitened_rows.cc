@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/index.h"
 #include "engine/kernels/cholesky.h"
 #include "engine/kernels/gemm.h"
 
 namespace moil::night {
 namespace {
-
-std::int64_t wide(std::size_t n) { return static_cast<std::int64_t>(n); }
 
 double dot(const float* a, const float* b, std::size_t n) {
   double sum = 0;

@@ -30,7 +30,7 @@ using httplib::Response;
 using Pass = httplib::Server::HandlerResponse;
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // of a request: 100,000 digests
-constexpr int kNesting = 8, kPreviewPixels = 256;
+constexpr int kDecisionNesting = 8, kPreviewPixels = 256;
 constexpr std::size_t kThreads = 16;       // a browser holds six connections open
 constexpr std::size_t kKeptOpen = 10'000;  // requests of one connection
 constexpr int kIdleSeconds = 1;            // of a connection; the server ends no sooner
@@ -187,7 +187,7 @@ Pass ReviewServer::Parts::at_the_gate(const Request& request, Response& response
 void ReviewServer::Parts::call(const std::string& name, Line& line, Work work) {
   http.Post("/api/" + name, [&line, work](const Request& request, Response& response) {
     try {
-      const Json asked = daemon::parse_json(request.body, kNesting);
+      const Json asked = daemon::parse_json(request.body, kDecisionNesting);
       give(response, 200, line.ask([&] { return work(asked); }));
     } catch (const ReplyError& error) {
       give(response, 409, {{"message", error.error().value("message", "")}});

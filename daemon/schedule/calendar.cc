@@ -26,8 +26,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kShorthan
     {"annually", "*-01-01 00:00:00"},
 }};
 
-constexpr std::array<std::string_view, 7> kDays = {"sunday",   "monday", "tuesday", "wednesday",
-                                                   "thursday", "friday", "saturday"};
+constexpr std::array<std::string_view, 7> kDayNames = {"sunday",   "monday", "tuesday", "wednesday",
+                                                       "thursday", "friday", "saturday"};
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -111,8 +111,8 @@ class Calendar::Parser {
 
   unsigned day_of(const std::string& name) const {
     const std::string small = lower(name);
-    for (unsigned day = 0; day < kDays.size(); ++day)
-      if (small == kDays[day] || small == kDays[day].substr(0, 3)) return day;
+    for (unsigned day = 0; day < kDayNames.size(); ++day)
+      if (small == kDayNames[day] || small == kDayNames[day].substr(0, 3)) return day;
     fail("\"" + name + "\" is no weekday");
   }
 

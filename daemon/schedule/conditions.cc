@@ -42,7 +42,7 @@ Verdict too_short_of(const char* what, Obstacle obstacle, double pressure, doubl
           obstacle, pressure, most};
 }
 
-Verdict in_use(double idle, double least) {
+Verdict judge_idleness(double idle, double least) {
   return {false,
           "the device is in use (for " + rounded(idle, 0) + " min it was not; " +
               rounded(least, 0) + " min are asked for)",
@@ -115,7 +115,7 @@ Verdict judge(const Nights& nights, const Conditions& conditions, const LocalTim
   const double hottest = conditions.max_temperature_c - (is_running ? 0 : kCoolerToStart);
   if (device.temperature_c && *device.temperature_c > hottest) return too_hot(device, hottest);
   if (device.user_idle_minutes && *device.user_idle_minutes < conditions.user_idle_minutes)
-    return in_use(*device.user_idle_minutes, conditions.user_idle_minutes);
+    return judge_idleness(*device.user_idle_minutes, conditions.user_idle_minutes);
   return is_running ? Verdict{true, ""} : judge_others(conditions, device);
 }
 

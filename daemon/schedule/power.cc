@@ -10,7 +10,7 @@ namespace moil::daemon {
 namespace {
 
 // All batteries together, and all supplies.
-struct Seen {
+struct Supplies {
   bool battery = false, discharging = false, charging = false, at_rest = false;
   bool supply = false, mains = false, online = false;
   std::optional<double> fullest;
@@ -32,7 +32,7 @@ std::optional<double> fullness(const fs::path& battery) {
 bool is_of_another(const fs::path& supply) { return sysfs_word(supply / "scope") == "Device"; }
 bool is_empty_slot(const fs::path& battery) { return sysfs_word(battery / "present") == "0"; }
 
-void add_battery(Seen& seen, const fs::path& battery) {
+void add_battery(Supplies& seen, const fs::path& battery) {
   if (is_empty_slot(battery)) return;
   seen.battery = true;
   const std::string status = sysfs_line(battery / "status");
@@ -43,7 +43,7 @@ void add_battery(Seen& seen, const fs::path& battery) {
     seen.fullest = std::max(seen.fullest.value_or(0), std::clamp(*full, 0.0, 1.0));
 }
 
-void add_supply(Seen& seen, const fs::path& supply, const std::string& type) {
+void add_supply(Supplies& seen, const fs::path& supply, const std::string& type) {
   const auto online = sysfs_number(supply / "online");
   if (!online) return;
   seen.supply = true;
@@ -51,7 +51,7 @@ void add_supply(Seen& seen, const fs::path& supply, const std::string& type) {
   seen.online |= *online >= 1;
 }
 
-std::optional<bool> on_mains(const Seen& seen) {
+std::optional<bool> on_mains(const Supplies& seen) {
   if (seen.online) return true;
   if (!seen.battery) return seen.supply ? std::optional(true) : std::nullopt;
   if (seen.discharging) return false;
@@ -61,7 +61,7 @@ std::optional<bool> on_mains(const Seen& seen) {
 }  // namespace
 
 PowerReading read_power(const fs::path& supplies) {
-  Seen seen;
+  Supplies seen;
   for (const fs::path& entry : sysfs_entries(supplies)) {
     if (is_of_another(entry)) continue;
     const std::string type = sysfs_word(entry / "type");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/durations.h"
 #include "base/file.h"
 #include "daemon/job_spec.h"
 #include "daemon/json/parse.h"
@@ -9,12 +10,8 @@
 namespace moil::daemon {
 namespace {
 
-constexpr int kNesting = 16;
-constexpr double kDay = 86400;
-
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
-}
+constexpr int kConfigNesting = 16;
+constexpr double kDaySeconds = 86400;
 
 }  // namespace
 
@@ -98,8 +95,10 @@ const Fields<WorkerConfig>& fields_of(const WorkerConfig*) {
       field("threads", &WorkerConfig::threads, Need::kOptional, between(1, 1024)),
       field("processors", &WorkerConfig::processors),
       field("attempts", &WorkerConfig::attempts, Need::kOptional, between(1, 100)),
-      field("backoff_seconds", &WorkerConfig::backoff_seconds, Need::kOptional, between(0.0, kDay)),
-      field("stop_seconds", &WorkerConfig::stop_seconds, Need::kOptional, between(0.0, kDay)),
+      field("backoff_seconds", &WorkerConfig::backoff_seconds, Need::kOptional,
+            between(0.0, kDaySeconds)),
+      field("stop_seconds", &WorkerConfig::stop_seconds, Need::kOptional,
+            between(0.0, kDaySeconds)),
   };
   return table;
 }
@@ -119,9 +118,11 @@ const Fields<ServerConfig>& fields_of(const ServerConfig*) {
       field("requests_per_second", &ServerConfig::requests_per_second, Need::kOptional,
             between(1.0, 1e6)),
       field("request_seconds", &ServerConfig::request_seconds, Need::kOptional,
-            between(0.01, kDay)),
-      field("output_seconds", &ServerConfig::output_seconds, Need::kOptional, between(0.01, kDay)),
-      field("file_seconds", &ServerConfig::file_seconds, Need::kOptional, between(0.01, kDay)),
+            between(0.01, kDaySeconds)),
+      field("output_seconds", &ServerConfig::output_seconds, Need::kOptional,
+            between(0.01, kDaySeconds)),
+      field("file_seconds", &ServerConfig::file_seconds, Need::kOptional,
+            between(0.01, kDaySeconds)),
   };
   return table;
 }
@@ -226,9 +227,7 @@ const Fields<Config>& fields_of(const Config*) {
 
 Nights Config::nights() const { return nights_of(window); }
 
-std::chrono::milliseconds Config::poll() const {
-  return std::chrono::milliseconds(std::llround(poll_seconds * 1000));
-}
+std::chrono::milliseconds Config::poll() const { return milliseconds(poll_seconds); }
 
 Limits Config::limits() const {
   Limits limits;
@@ -251,7 +250,7 @@ Config read_config(const std::filesystem::path& file) {
 Config parse_config(const std::string& text, const std::string& file) {
   Json document;
   try {
-    document = parse_json(text, kNesting, Comments::kAllowed);
+    document = parse_json(text, kConfigNesting, Comments::kAllowed);
   } catch (const Error& error) {
     throw Error(error.code(), file + ": " + error.what());
   }

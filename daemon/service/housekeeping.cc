@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/durations.h"
 #include "daemon/methods/page.h"
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/state/disk_usage.h"
@@ -13,7 +14,6 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::int64_t kDay = std::int64_t{24} * 3600 * 1000;
 constexpr std::chrono::hours kHour{1};
 // In a turn of the loop; each is a transaction, which waits for the disk.
 constexpr std::size_t kVersionsATurn = 4;

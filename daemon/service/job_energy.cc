@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds kPeriod{5};
 constexpr std::uint64_t kMostFileBytes = 4096;
-constexpr int kNesting = 4;
+constexpr int kEnergyNesting = 4;
 
 Json to_json(const std::optional<Energy>& energy) {
   if (!energy) return nullptr;
@@ -26,7 +26,7 @@ Json to_json(const std::optional<Energy>& energy) {
 // Empty where it is not known. The worker, too, may write to the job's folder: nothing is believed.
 std::optional<Energy> read_energy(const fs::path& file) {
   try {
-    const Json record = parse_json(read_text(file, kMostFileBytes), kNesting);
+    const Json record = parse_json(read_text(file, kMostFileBytes), kEnergyNesting);
     Energy energy{record.at("joules").get<double>(), record.at("source").get<std::string>()};
     return std::isfinite(energy.joules) && energy.joules >= 0 ? std::optional(energy)
                                                               : std::nullopt;

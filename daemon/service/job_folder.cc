@@ -15,12 +15,12 @@ namespace moil::daemon {
 namespace {
 
 constexpr std::uint64_t kMostJobFileBytes = 16 << 20;
-constexpr int kNesting = 64;
+constexpr int kJobFileNesting = 64;
 
 // Empty where there is none, or none that can be read.
 std::optional<JobFile> read_job_file(const fs::path& path) {
   try {
-    return job_file_from_json(parse_json(read_text(path, kMostJobFileBytes), kNesting));
+    return job_file_from_json(parse_json(read_text(path, kMostJobFileBytes), kJobFileNesting));
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -15,7 +15,7 @@
 namespace moil::daemon {
 namespace {
 
-constexpr int kNesting = 64;
+constexpr int kEventNesting = 64;
 // With which a loader that misses a library ends a program, and a shell one that it cannot run.
 constexpr int kLeastNotStarted = 126, kMostNotStarted = 127;
 
@@ -130,7 +130,7 @@ void JobRunner::on_line(const std::string& line) {
   heard_ = true;
   Json event;
   try {
-    event = parse_json(line, kNesting);
+    event = parse_json(line, kEventNesting);
   } catch (const Error&) {
   }
   const std::string kind = event.is_object() ? text_member(event, "event") : "";

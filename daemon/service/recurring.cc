@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/durations.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -13,7 +14,6 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000;
 // A moment that is no longer ago was not missed: the daemon looks now and then.
 constexpr std::int64_t kLate = 10 * kMinute;
 constexpr std::uint64_t kMostManifestBytes = 16 << 20;

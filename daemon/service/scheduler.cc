@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/durations.h"
 #include "daemon/job_result.h"
 #include "daemon/log/job_log.h"
 #include "daemon/process/cpu_limit.h"
@@ -19,10 +20,6 @@ constexpr const char* kForgotten = "a sample was forgotten; the night begins ane
 constexpr const char* kOtherBase =
     "another version was put in service; the night begins anew from it";
 constexpr double kLongestHoldSeconds = 300, kLongestWaitForRoomSeconds = 900;
-
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(std::llround(seconds * 1000));
-}
 
 }  // namespace
 

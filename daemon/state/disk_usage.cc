@@ -7,14 +7,14 @@ namespace fs = std::filesystem;
 namespace moil::daemon {
 namespace {
 
-constexpr std::uint64_t kBlock = 512;  // of st_blocks
+constexpr std::uint64_t kStatBlock = 512;  // of st_blocks
 
 }  // namespace
 
 std::uint64_t disk_usage(const fs::path& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return 0;
-  std::uint64_t bytes = static_cast<std::uint64_t>(info.st_blocks) * kBlock;
+  std::uint64_t bytes = static_cast<std::uint64_t>(info.st_blocks) * kStatBlock;
   if (!S_ISDIR(info.st_mode)) return bytes;
   std::error_code error;
   auto entry = fs::directory_iterator(path, error);

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 using Names = std::unordered_map<std::string, std::string>;  // by digest, in hexadecimal digits
 
 constexpr std::size_t kDigits = 32;
-constexpr std::string_view kForgotten = "forgotten";
+constexpr std::string_view kForgottenWord = "forgotten";
 
 bool is_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -39,8 +39,8 @@ std::vector<std::string> found_in(const std::string& text, const Names& names) {
 void replace(std::string& text, const std::string& what) {
   if (what.empty()) return;
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;
-       at += kForgotten.size()) {
-    text.replace(at, what.size(), kForgotten);
+       at += kForgottenWord.size()) {
+    text.replace(at, what.size(), kForgottenWord);
   }
 }
 

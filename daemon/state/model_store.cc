@@ -25,12 +25,12 @@ void bind_optional(Statement& statement, const std::optional<std::int64_t>& valu
 }
 
 // Of more items, a list is told by their number alone.
-constexpr std::size_t kMostListed = 1000;
+constexpr std::size_t kLongestList = 1000;
 
 Json without_long_lists(Json metrics) {
   if (!metrics.is_object()) return metrics;
   for (Json& value : metrics)
-    if (value.is_array() && value.size() > kMostListed) value = value.size();
+    if (value.is_array() && value.size() > kLongestList) value = value.size();
   return metrics;
 }
 

@@ -8,15 +8,15 @@ namespace moil::worker {
 namespace {
 
 // The drivers; their settings; and where they find out which GPU is behind a device node.
-constexpr const char* kRead[] = {"/etc/OpenCL",    "/etc/drirc",    "/dev/dri",    "/sys/bus",
-                                 "/sys/class/drm", "/sys/dev/char", "/sys/devices"};
+constexpr const char* kReadable[] = {"/etc/OpenCL",    "/etc/drirc",    "/dev/dri",    "/sys/bus",
+                                     "/sys/class/drm", "/sys/dev/char", "/sys/devices"};
 // Memory that GPUs of boards share with the CPU comes from here.
 constexpr const char* kMemory[] = {"/dev/dma_heap/system", "/dev/ion"};
 
 }  // namespace
 
 void add_processor(Needs& needs, const std::filesystem::path& profiles) {
-  needs.read.insert(needs.read.end(), std::begin(kRead), std::end(kRead));
+  needs.read.insert(needs.read.end(), std::begin(kReadable), std::end(kReadable));
   needs.control = gpu_nodes();
   needs.control.insert(needs.control.end(), std::begin(kMemory), std::end(kMemory));
   // A service's user has no home folder to keep them in.

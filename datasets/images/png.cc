@@ -15,29 +15,29 @@ namespace {
 
 constexpr png_alloc_size_t kMaxChunkBytes = 8 << 20;
 
-struct Source {
+struct PngSource {
   std::span<const std::uint8_t> rest;
   std::string error;
 };
 
 // libpng reports by longjmp. The functions that call setjmp own nothing that has a destructor, and
-// the message is kept in the caller's Source.
+// the message is kept in the caller's PngSource.
 void on_error(png_structp png, png_const_charp message) {
-  static_cast<Source*>(png_get_error_ptr(png))->error = message;
+  static_cast<PngSource*>(png_get_error_ptr(png))->error = message;
   png_longjmp(png, 1);
 }
 void on_warning(png_structp, png_const_charp) {}
 
 void on_read(png_structp png, png_bytep target, std::size_t count) {
-  auto& source = *static_cast<Source*>(png_get_io_ptr(png));
+  auto& source = *static_cast<PngSource*>(png_get_io_ptr(png));
   if (count > source.rest.size()) png_error(png, "the file is truncated");
   std::memcpy(target, source.rest.data(), count);
   source.rest = source.rest.subspan(count);
 }
 
-class Reader {
+class PngReader {
  public:
-  explicit Reader(Source& source)
+  explicit PngReader(PngSource& source)
       : png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, on_error, on_warning)),
         info_(png_ ? png_create_info_struct(png_) : nullptr) {
     if (!info_) {
@@ -50,9 +50,9 @@ class Reader {
     // Texts, colour profiles and the like: not read, so that they take no memory.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   }
-  ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
 
   bool read_header() {
     if (setjmp(png_jmpbuf(png_))) return false;
@@ -110,7 +110,7 @@ std::uint32_t big_endian(std::span<const std::uint8_t> bytes, std::size_t at) {
 }
 
 // By the chunk eXIf, which may stand behind the pixels: a size, a name, the content, its checksum.
-int orientation_of(std::span<const std::uint8_t> png) {
+int png_orientation(std::span<const std::uint8_t> png) {
   constexpr std::size_t kSignature = 8, kHeader = 8, kChecksum = 4;
   for (std::size_t at = kSignature; at + kHeader + kChecksum <= png.size();) {
     const std::size_t size = big_endian(png, at);
@@ -136,8 +136,8 @@ png_uint_32 format_of(const Image& image) {
 
 void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                 const DecodeLimits& limits) {
-  Source source{encoded, {}};
-  Reader reader(source);
+  PngSource source{encoded, {}};
+  PngReader reader(source);
   if (!reader.read_header()) bad_image(name, source.error);
   check_dimensions(name, reader.width(), reader.height(), limits);
   if (!reader.set_format()) bad_image(name, source.error);
@@ -146,7 +146,7 @@ void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Im
   stored.resize(width, reader.is_interlaced() ? height : 1, reader.channels());
   if (reader.is_interlaced() && !reader.read_pixels(rows_of(stored).data()))
     bad_image(name, source.error);
-  Canvas canvas(image, width, height, stored.channels, orientation_of(encoded));
+  Canvas canvas(image, width, height, stored.channels, png_orientation(encoded));
   for (int y = 0; y < height; ++y) {
     std::uint8_t* row = stored.pixels.data();
     if (reader.is_interlaced()) row += static_cast<std::size_t>(y) * stored.row_bytes();
@@ -160,8 +160,8 @@ void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Im
 ImageHeader read_png_header(std::span<const std::uint8_t> encoded, std::string_view name,
                             const DecodeLimits& limits) {
   constexpr std::size_t kTables = 256 << 10, kRows = 32;
-  Source source{encoded, {}};
-  Reader reader(source);
+  PngSource source{encoded, {}};
+  PngReader reader(source);
   if (!reader.read_header()) bad_image(name, source.error);
   check_dimensions(name, reader.width(), reader.height(), limits);
   if (!reader.set_format()) bad_image(name, source.error);

@@ -20,9 +20,9 @@ PackManifest describe(std::vector<std::string> classes, KindPtr kind,
   return manifest;
 }
 
-class PackReader : public TableDataset<FeaturePack> {
+class FeaturePackReader : public TableDataset<FeaturePack> {
  public:
-  explicit PackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
+  explicit FeaturePackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
     if (manifest_.kind != PackKind::kFeatures) {
       throw Error(ErrorCode::kFailedPrecondition,
                   folder.string() + ": a pack of images, expected one of feature maps");
@@ -104,7 +104,7 @@ void FeaturePackWriter::finish() {
 }
 
 std::unique_ptr<FeaturePack> open_feature_pack(const fs::path& folder) {
-  return std::make_unique<PackReader>(folder);
+  return std::make_unique<FeaturePackReader>(folder);
 }
 
 }  // namespace moil::data

@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class PackReader final : public TableDataset<ImagePack> {
+class ImagePackReader final : public TableDataset<ImagePack> {
  public:
-  explicit PackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
+  explicit ImagePackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
     if (manifest_.kind != PackKind::kImages) {
       throw Error(ErrorCode::kFailedPrecondition,
                   folder.string() + ": a pack of feature maps, expected one of images");
@@ -85,7 +85,7 @@ class PackReader final : public TableDataset<ImagePack> {
 }  // namespace
 
 std::unique_ptr<ImagePack> open_image_pack(const fs::path& folder) {
-  return std::make_unique<PackReader>(folder);
+  return std::make_unique<ImagePackReader>(folder);
 }
 
 }  // namespace moil::data

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string trimmed(std::string_view text) {
+std::string bare_name(std::string_view text) {
   constexpr std::string_view kAround = " \r\"";
   const std::size_t begin = std::min(text.find_first_not_of(kAround), text.size());
   const std::size_t end = text.find_last_not_of(kAround);
@@ -124,12 +124,12 @@ NameTable table_of(const json& object) {
 std::vector<std::string> columns_of(std::string_view line, bool tabs) {
   std::vector<std::string> row;
   while (tabs && line.find('\t') != std::string_view::npos) {
-    row.push_back(trimmed(line.substr(0, line.find('\t'))));
+    row.push_back(bare_name(line.substr(0, line.find('\t'))));
     line.remove_prefix(line.find('\t') + 1);
   }
   const std::size_t apart = tabs ? std::string_view::npos : line.find_first_of(" ,");
-  row.push_back(trimmed(line.substr(0, apart)));
-  if (apart != std::string_view::npos) row.push_back(trimmed(line.substr(apart + 1)));
+  row.push_back(bare_name(line.substr(0, apart)));
+  if (apart != std::string_view::npos) row.push_back(bare_name(line.substr(apart + 1)));
   return row;
 }
 
@@ -145,7 +145,7 @@ NameTable parse_name_table(std::string_view text) {
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (!trimmed(line).empty()) table.push_back(columns_of(line, tabs));
+    if (!bare_name(line).empty()) table.push_back(columns_of(line, tabs));
   }
   return table;
 }

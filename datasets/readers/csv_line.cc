@@ -6,7 +6,7 @@
 namespace moil::data {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
@@ -26,7 +26,7 @@ std::string take_field(std::string_view& rest, char separator) {
     i = std::min(i, rest.size());
   }
   const std::size_t end = std::min(rest.find(separator, i), rest.size());
-  if (i == 0) field = trimmed(rest.substr(0, end));
+  if (i == 0) field = without_blanks(rest.substr(0, end));
   rest.remove_prefix(end);
   return field;
 }
@@ -49,7 +49,7 @@ char separator_of(std::string_view line) {
 
 std::vector<std::string> fields_of(std::string_view line, char separator) {
   std::vector<std::string> fields;
-  std::string_view rest = separator == ' ' ? trimmed(line) : line;
+  std::string_view rest = separator == ' ' ? without_blanks(line) : line;
   for (;;) {
     fields.push_back(take_field(rest, separator));
     if (rest.empty()) return fields;

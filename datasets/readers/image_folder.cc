@@ -54,9 +54,9 @@ class FolderReader : public ImageFolder {
   std::vector<std::string> paths_, texts_;
 };
 
-class TarReader : public ImageFolder {
+class TarFolder : public ImageFolder {
  public:
-  TarReader(const fs::path& path, const ImageFolderOptions& options) : file_(path) {
+  TarFolder(const fs::path& path, const ImageFolderOptions& options) : file_(path) {
     auto members = index_tar(file_, &passed_over_.links);
     std::vector<std::string> paths;
     for (const auto& member : members) paths.push_back(member.name);
@@ -135,7 +135,7 @@ Digest ImageFolder::digest(std::size_t i) const { return digest_of(encoded(i)); 
 std::unique_ptr<ImageFolder> open_image_folder(const fs::path& path,
                                                const ImageFolderOptions& options) {
   if (fs::is_directory(path)) return std::make_unique<FolderReader>(path, options);
-  return std::make_unique<TarReader>(path, options);
+  return std::make_unique<TarFolder>(path, options);
 }
 
 }  // namespace moil::data

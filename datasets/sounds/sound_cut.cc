@@ -13,8 +13,8 @@
 namespace moil::data {
 namespace {
 
-constexpr std::size_t kFramesAtOnce = 4096;
-constexpr std::uint64_t kHeadBytes = 1024;  // more than a head takes
+constexpr std::size_t kFramesOfAStep = 4096;
+constexpr std::uint64_t kWaveHeadBytes = 1024;  // more than a head takes
 
 // Not more than there is, so that what is read here can be asked for.
 std::string length_text(std::int64_t frames, int rate) {
@@ -128,7 +128,7 @@ struct Access<double> {
   static constexpr auto write = ::sf_writef_double;
 };
 
-struct Stretch {
+struct FrameRange {
   std::int64_t begin = 0, end = 0;  // frames
 };
 
@@ -153,12 +153,12 @@ struct Stretch {
 
 // Samples as wide as `Sample` go through unchanged.
 template <class Sample>
-void copy(SoundDecoder& recording, const std::string& name, Stretch stretch, double to,
+void copy(SoundDecoder& recording, const std::string& name, FrameRange stretch, double to,
           SNDFILE* piece) {
-  std::vector<Sample> frames(kFramesAtOnce * static_cast<std::size_t>(recording.channels()));
+  std::vector<Sample> frames(kFramesOfAStep * static_cast<std::size_t>(recording.channels()));
   for (std::int64_t at = 0; at < stretch.end;) {
     const std::int64_t until = at < stretch.begin ? stretch.begin : stretch.end;
-    const auto wanted = std::min<std::int64_t>(until - at, kFramesAtOnce);
+    const auto wanted = std::min<std::int64_t>(until - at, kFramesOfAStep);
     const sf_count_t some = Access<Sample>::read(recording.file(), frames.data(), wanted);
     if (some <= 0) ended(recording, name, at, to);
     if (::sf_error(recording.file()) != SF_ERR_NO_ERROR)
@@ -171,8 +171,8 @@ void copy(SoundDecoder& recording, const std::string& name, Stretch stretch, dou
   }
 }
 
-Stretch checked(const SoundDecoder& recording, const std::string& name, double from, double to,
-                std::uint64_t most_bytes) {
+FrameRange checked(const SoundDecoder& recording, const std::string& name, double from, double to,
+                   std::uint64_t most_bytes) {
   const auto wrong = [&](const std::string& why) {
     refuse(name, ErrorCode::kInvalidArgument, why);
   };
@@ -183,14 +183,14 @@ Stretch checked(const SoundDecoder& recording, const std::string& name, double f
   if (!(to <= static_cast<double>(kMostSoundSeconds)))
     wrong("a piece ends within a day, not at " + number_text(to) + " s");
   const int rate = recording.rate();
-  const Stretch stretch{std::llround(from * rate), std::llround(to * rate)};
+  const FrameRange stretch{std::llround(from * rate), std::llround(to * rate)};
   if (stretch.end == stretch.begin)
     wrong("from " + number_text(from) + " to " + number_text(to) +
           " s there is no sample; it has " + std::to_string(rate) + " samples a second");
   const auto frame_bytes =
       static_cast<std::uint64_t>(recording.channels()) *
       static_cast<std::uint64_t>(bytes_of(coding_of_piece(recording.coding())));
-  const std::uint64_t most = (most_bytes - kHeadBytes) / frame_bytes;
+  const std::uint64_t most = (most_bytes - kWaveHeadBytes) / frame_bytes;
   if (static_cast<std::uint64_t>(stretch.end - stretch.begin) > most)
     wrong("such a piece takes more than " + std::to_string(most_bytes >> 20) +
           " MiB, the most that a sample may; cut pieces of " +
@@ -203,7 +203,7 @@ Stretch checked(const SoundDecoder& recording, const std::string& name, double f
 SoundPiece cut_sound(const SoundBytes& recording, const std::string& name, double from, double to,
                      std::uint64_t most_bytes) {
   SoundDecoder decoder(recording, name);
-  const Stretch stretch = checked(decoder, name, from, to, most_bytes);
+  const FrameRange stretch = checked(decoder, name, from, to, most_bytes);
   const int coding = coding_of_piece(decoder.coding());
   WavWriter writer(decoder.rate(), decoder.channels(), coding);
   if (coding == SF_FORMAT_FLOAT)

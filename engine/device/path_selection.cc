@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/index.h"
 #include "engine/device/schedule_cost.h"
 
 namespace moil {
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 PathSearch::PathSearch(const SelectionProblem& problem, std::size_t most_states)
     : problem_(problem), most_states_(most_states) {
   for (const SelectionLayer& layer : problem.layers)

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/index.h"
 #include "engine/device/hand_over.h"
 
 namespace moil {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool is_elsewhere(const Schedule& schedule, const SelectionTouch& touch) {
   return touch.layer >= 0 && schedule[at(touch.layer)][at(static_cast<int>(touch.pass))];

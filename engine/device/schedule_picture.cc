@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/index.h"
 #include "base/svg.h"
 
 namespace moil {
 namespace {
 
-constexpr double kLeft = 300, kTop = 84, kRow = 16, kColumn = 90, kGap = 6;
+constexpr double kColumnsLeft = 300, kColumnsTop = 84, kRow = 16, kColumn = 90, kGap = 6;
 constexpr const char *kCpu = "#4878a8", *kElsewhere = "#e7a13d", *kTransfer = "#b03a2e";
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::string time_text(double seconds) {
   char text[32];
@@ -22,15 +21,15 @@ std::string time_text(double seconds) {
   return text;
 }
 
-class Picture {
+class SchedulePicture {
  public:
-  Picture(const SelectionProblem& problem, const Schedule& schedule)
+  SchedulePicture(const SelectionProblem& problem, const Schedule& schedule)
       : problem_(problem), schedule_(schedule), transfers_(transfers_in(problem, schedule)) {}
 
   std::string draw(const std::string& title) {
     const ScheduleCost cost = cost_of(problem_, schedule_);
     const double written = 40 + 9.0 * static_cast<double>(title.size());  // the title's, about
-    out_ = svg::begin(std::max(written, kLeft + 3 * (kColumn + kGap) + 40), height());
+    out_ = svg::begin(std::max(written, kColumnsLeft + 3 * (kColumn + kGap) + 40), height());
     out_ += svg::text(20, 24, title, "font-size=\"16\" font-weight=\"bold\"");
     out_ +=
         svg::text(20, 42,
@@ -38,16 +37,16 @@ class Picture {
                       " transfers (" + std::to_string(cost.transfers_within) + " within layers)");
     legend();
     for (int p = 0; p < kPasses; ++p)
-      out_ += svg::text(x(p) + kColumn / 2, kTop - 6, to_string(static_cast<Pass>(p)),
+      out_ += svg::text(x(p) + kColumn / 2, kColumnsTop - 6, to_string(static_cast<Pass>(p)),
                         "text-anchor=\"middle\"");
     for (std::size_t layer = 0; layer < schedule_.size(); ++layer) add(layer);
     return out_ + "</svg>\n";
   }
 
  private:
-  double height() const { return kTop + kRow * static_cast<double>(schedule_.size()) + 24; }
-  double x(int pass) const { return kLeft + pass * (kColumn + kGap); }
-  double y(std::size_t layer) const { return kTop + kRow * static_cast<double>(layer); }
+  double height() const { return kColumnsTop + kRow * static_cast<double>(schedule_.size()) + 24; }
+  double x(int pass) const { return kColumnsLeft + pass * (kColumn + kGap); }
+  double y(std::size_t layer) const { return kColumnsTop + kRow * static_cast<double>(layer); }
 
   void legend() {
     double left = 20;
@@ -62,7 +61,7 @@ class Picture {
 
   void add(std::size_t layer) {
     const SelectionLayer& l = problem_.layers[layer];
-    out_ += svg::text(kLeft - 10, y(layer) + 11, l.name, "text-anchor=\"end\"");
+    out_ += svg::text(kColumnsLeft - 10, y(layer) + 11, l.name, "text-anchor=\"end\"");
     for (int p = 0; p < kPasses; ++p)
       if (l.passes[at(p)]) add_pass(layer, p, *l.passes[at(p)]);
   }
@@ -97,7 +96,7 @@ class Picture {
 
 std::string draw_schedule(const std::string& title, const SelectionProblem& problem,
                           const Schedule& schedule) {
-  return Picture(problem, schedule).draw(title);
+  return SchedulePicture(problem, schedule).draw(title);
 }
 
 }  // namespace moil

@@ -4,13 +4,12 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "engine/device/path_selection.h"
 #include "engine/device/schedule_cost.h"
 
 namespace moil {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Schedule all_on_cpu(const SelectionProblem& problem) { return Schedule(problem.layers.size()); }
 

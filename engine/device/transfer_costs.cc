@@ -13,7 +13,7 @@ namespace moil {
 namespace {
 
 constexpr std::size_t kSmall = 16 << 10, kLarge = 16 << 20;
-constexpr int kRuns = 15;
+constexpr int kTransfers = 15;
 
 struct Times {
   double take = 0, give = 0;
@@ -23,7 +23,7 @@ struct Times {
 Times times_of(ProcessorMemory& memory, RangeId range, std::span<std::byte> bytes) {
   std::vector<double> takes, gives;
   memory.give(range, /*contents=*/false, /*writes=*/true);
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < kTransfers; ++run) {
     std::fill(bytes.begin(), bytes.end(), std::byte(run));
     auto start = std::chrono::steady_clock::now();
     memory.take(range, /*contents=*/true);

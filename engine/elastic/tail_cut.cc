@@ -23,7 +23,7 @@ bool is_read_by_what_joins(const Graph& graph, const std::string& value) {
   return false;
 }
 
-std::size_t elements_of(const Cut& cut) {
+std::size_t elements_in_cut(const Cut& cut) {
   std::size_t elements = 1;
   for (const std::int64_t d : cut.dims) elements *= static_cast<std::size_t>(d);
   return elements;
@@ -73,7 +73,7 @@ std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& train
     std::set<std::string> backbone;
     for (const auto& layer : realize_slice(model, cut.value, cut.dims).backbone.layers)
       backbone.insert(layer.name);
-    cuts.push_back({cut, elements_of(cut), layers_before(backbone, training)});
+    cuts.push_back({cut, elements_in_cut(cut), layers_before(backbone, training)});
   }
   return cuts;
 }

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/index.h"
 
 namespace moil {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void check_exists(const Graph& graph, const std::string& name) {
   for (const Node& n : graph.nodes) {

@@ -22,9 +22,10 @@ void naming(const LayerDescription& layer, const Action& action) {
   }
 }
 
-class Builder {
+class GraphBuilder {
  public:
-  Builder(const ModelDescription& description, std::int64_t batch) : description_(description) {
+  GraphBuilder(const ModelDescription& description, std::int64_t batch)
+      : description_(description) {
     for (const auto& input : description.inputs) {
       graph_.inputs.push_back(add_value(input.name, input_info(input, batch), -1, 0));
     }
@@ -93,7 +94,7 @@ std::vector<TensorInfo> Graph::output_infos(const Node& node) const {
 }
 
 Graph build_graph(const ModelDescription& description, std::int64_t batch) {
-  return Builder(description, batch).build();
+  return GraphBuilder(description, batch).build();
 }
 
 TensorInfo input_info(const InputDescription& input, std::int64_t batch) {

@@ -30,7 +30,7 @@ class WeightRandom {
   std::uint64_t state_;
 };
 
-void fill(const WeightSpec& spec, WeightRandom random, std::vector<float>& data) {
+void fill_weights(const WeightSpec& spec, WeightRandom random, std::vector<float>& data) {
   const auto in = static_cast<double>(spec.fan_in), out = static_cast<double>(spec.fan_out);
   for (float& x : data) {
     switch (spec.init) {
@@ -62,7 +62,7 @@ NamedTensor initial_weight(const WeightSpec& spec, const std::string& name, std:
   const auto dims = spec.dims.values();
   NamedTensor tensor{{dims.begin(), dims.end()},
                      std::vector<float>(static_cast<std::size_t>(spec.dims.elements()))};
-  fill(spec, WeightRandom(seed, name), tensor.data);
+  fill_weights(spec, WeightRandom(seed, name), tensor.data);
   return tensor;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/process_memory.h"
 #include "engine/graph/processor_run.h"
 #include "engine/tensor/memory_pool.h"
@@ -27,8 +28,6 @@ namespace {
 
 // Below, rounding to huge pages would be a good part of the whole.
 constexpr std::size_t kLeastForHugePages = 8 << 20;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;

@@ -4,13 +4,12 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "engine/device/processor.h"
 #include "engine/graph/backward_needs.h"
 
 namespace moil {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Of each node, what its steps' workspaces may take.
 using WorkspaceLimits = std::vector<decltype(LayerSetup::workspace_limits)>;

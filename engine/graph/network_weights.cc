@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/process_memory.h"
 #include "engine/graph/network.h"
 #include "engine/layers/weight_order.h"
@@ -24,8 +25,6 @@ struct Network::Resting {
 };
 
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 const NamedTensor& find_weight(const WeightMap& weights, const std::string& name) {
   const auto it = weights.find(name);

@@ -44,9 +44,9 @@ const char* colour(TensorKind kind) {
   return "#000000";
 }
 
-class Picture {
+class PlanPicture {
  public:
-  Picture(const Graph& graph, const NetworkPlan& plan)
+  PlanPicture(const Graph& graph, const NetworkPlan& plan)
       : report_(report_plan(graph, plan)),
         boxes_(plan_boxes(plan)),
         per_order_(kWidth / std::max(1, report_.orders)),
@@ -152,7 +152,7 @@ class Picture {
 }  // namespace
 
 std::string draw_plan(const std::string& title, const Graph& graph, const NetworkPlan& plan) {
-  return Picture(graph, plan).draw(title);
+  return PlanPicture(graph, plan).draw(title);
 }
 
 }  // namespace moil

@@ -4,12 +4,11 @@
 #include <functional>
 #include <optional>
 
+#include "base/index.h"
 #include "engine/graph/network_plan.h"
 
 namespace moil {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The tensors that a step of a node may touch.
 std::vector<TensorId> tensors_of(const NodeTensors& t, StepKind kind) {
@@ -42,9 +41,9 @@ std::vector<TensorId> tensors_of(const NodeTensors& t, StepKind kind) {
   return ids;
 }
 
-class Builder {
+class ProcessorPlanBuilder {
  public:
-  Builder(const NetworkPlan& plan, const Processor& processor, bool clips)
+  ProcessorPlanBuilder(const NetworkPlan& plan, const Processor& processor, bool clips)
       : plan_(plan), processor_(processor), clips_(clips) {}
 
   ProcessorPlan run(const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
@@ -248,7 +247,7 @@ class Builder {
 ProcessorPlan plan_processor(const NetworkPlan& plan, const Processor& processor,
                              const std::vector<TensorId>& graph_inputs,
                              const std::vector<TensorId>& graph_outputs, bool clips) {
-  return Builder(plan, processor, clips).run(graph_inputs, graph_outputs);
+  return ProcessorPlanBuilder(plan, processor, clips).run(graph_inputs, graph_outputs);
 }
 
 }  // namespace moil

@@ -1,12 +1,8 @@
 #include "engine/graph/processor_run.h"
 
+#include "base/index.h"
+
 namespace moil {
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 ProcessorRun::ProcessorRun(const NetworkPlan& plan, Processor& processor, MemoryPool& memory)
     : plan_(plan),
       hand_overs_(plan.processor),

@@ -1,9 +1,9 @@
 #include "engine/graph/selection_problem.h"
 
+#include "base/index.h"
+
 namespace moil {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A pass is elsewhere where all of its steps are.
 void add_step(SelectionLayer& layer, const PlannedStep& step, const StepSeconds& cpu,

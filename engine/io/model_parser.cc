@@ -13,17 +13,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDepth = 5;  // document, layers, a layer, its properties, a list
+constexpr int kModelDepth = 5;  // document, layers, a layer, its properties, a list
 constexpr std::size_t kMaxRank = 5;
 
-using Node = JsonNode;
-
-Property read_list(const Node& node) {
+Property read_list(const JsonNode& node) {
   bool whole = true;
   for (const Json& item : node.json) whole = whole && item.is_number_integer();
   std::vector<std::int64_t> integers;
   std::vector<double> numbers;
-  for (const Node& item : node.items("a list")) {
+  for (const JsonNode& item : node.items("a list")) {
     if (!item.json.is_number()) item.fail("a number");
     if (whole) {
       integers.push_back(item.integer(std::numeric_limits<std::int64_t>::min()));
@@ -35,7 +33,7 @@ Property read_list(const Node& node) {
   return numbers;
 }
 
-Property read_property(const Node& node) {
+Property read_property(const JsonNode& node) {
   const Json& json = node.json;
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return node.integer(std::numeric_limits<std::int64_t>::min());
@@ -45,25 +43,26 @@ Property read_property(const Node& node) {
   node.fail("a flag, a number, a string or a list of numbers");
 }
 
-InputDescription read_input(const Node& node) {
+InputDescription read_input(const JsonNode& node) {
   node.only({"name", "dims"});
   InputDescription input{node.at("name").word(), {}};
-  const Node dims = node.at("dims");
-  for (const Node& dim : dims.items("a list of dimensions")) input.dims.push_back(dim.integer(1));
+  const JsonNode dims = node.at("dims");
+  for (const JsonNode& dim : dims.items("a list of dimensions"))
+    input.dims.push_back(dim.integer(1));
   if (input.dims.empty() || input.dims.size() > kMaxRank) {
     dims.fail("1 to " + std::to_string(kMaxRank) + " dimensions, without the batch");
   }
   return input;
 }
 
-LayerDescription read_layer(const Node& node) {
+LayerDescription read_layer(const JsonNode& node) {
   node.only({"name", "type", "inputs", "properties"});
   LayerDescription layer{node.at("name").word(), node.at("type").word(), {}, {}};
-  for (const Node& input : node.at("inputs").items("a list of names")) {
+  for (const JsonNode& input : node.at("inputs").items("a list of names")) {
     layer.inputs.push_back(input.word());
   }
   if (!node.json.contains("properties")) return layer;
-  const Node properties = node.at("properties");
+  const JsonNode properties = node.at("properties");
   if (!properties.json.is_object()) properties.fail("an object");
   for (const auto& [name, value] : properties.json.items()) {
     layer.properties[name] =
@@ -72,10 +71,10 @@ LayerDescription read_layer(const Node& node) {
   return layer;
 }
 
-void check_version(const Node& document) {
-  const Node format = document.at("format");
+void check_version(const JsonNode& document) {
+  const JsonNode format = document.at("format");
   if (format.json != "moil-model") format.fail("\"moil-model\"");
-  const Node version = document.at("version");
+  const JsonNode version = document.at("version");
   if (version.integer(1) != kModelFormatVersion) {
     version.bad("this program reads version " + std::to_string(kModelFormatVersion) +
                 ", the file has version " + std::to_string(version.integer(1)));
@@ -85,26 +84,26 @@ void check_version(const Node& document) {
 }  // namespace
 
 ModelDescription parse_model(std::string_view json, const std::string& where) {
-  const Json parsed = parse_strict_json(json, where, kDepth);
-  const Node document{parsed, "", where};
+  const Json parsed = parse_strict_json(json, where, kModelDepth);
+  const JsonNode document{parsed, "", where};
   if (!parsed.is_object()) document.fail("an object");
   check_version(document);  // first: a later version may have other keys
   document.only({"format", "version", "name", "inputs", "layers", "outputs"});
   ModelDescription model;
   model.name = document.at("name").word();
   std::set<std::string> names;
-  const auto add_name = [&names](const Node& node, const std::string& name) {
+  const auto add_name = [&names](const JsonNode& node, const std::string& name) {
     if (!names.insert(name).second) node.bad("the name \"" + name + "\" is taken already");
   };
-  for (const Node& input : document.at("inputs").items("a list of inputs")) {
+  for (const JsonNode& input : document.at("inputs").items("a list of inputs")) {
     model.inputs.push_back(read_input(input));
     add_name(input.at("name"), model.inputs.back().name);
   }
-  for (const Node& layer : document.at("layers").items("a list of layers")) {
+  for (const JsonNode& layer : document.at("layers").items("a list of layers")) {
     model.layers.push_back(read_layer(layer));
     add_name(layer.at("name"), model.layers.back().name);
   }
-  for (const Node& output : document.at("outputs").items("a list of names")) {
+  for (const JsonNode& output : document.at("outputs").items("a list of names")) {
     model.outputs.push_back(output.word());
   }
   return model;

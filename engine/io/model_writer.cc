@@ -9,15 +9,15 @@
 namespace moil {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // One line, with a space behind each comma and colon.
-std::string on_one_line(const Json& json) {
+std::string on_one_line(const OrderedJson& json) {
   if (!json.is_structured()) return json.dump();
   std::string text;
   for (const auto& [key, value] : json.items()) {
     if (!text.empty()) text += ", ";
-    if (json.is_object()) text += Json(key).dump() + ": ";
+    if (json.is_object()) text += OrderedJson(key).dump() + ": ";
     text += on_one_line(value);
   }
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
@@ -29,8 +29,8 @@ void check_finite(const LayerDescription& layer, const std::string& property, do
               "layer \"" + layer.name + "\": property \"" + property + "\" is not a finite number");
 }
 
-Json to_json(const LayerDescription& layer) {
-  Json json = {{"name", layer.name}, {"type", layer.type}, {"inputs", layer.inputs}};
+OrderedJson to_json(const LayerDescription& layer) {
+  OrderedJson json = {{"name", layer.name}, {"type", layer.type}, {"inputs", layer.inputs}};
   for (const auto& [name, property] : layer.properties) {
     std::visit(
         [&, &key = name](const auto& value) {
@@ -47,9 +47,10 @@ Json to_json(const LayerDescription& layer) {
 }
 
 // A list with one item a line.
-std::string on_lines(const std::vector<Json>& items) {
+std::string on_lines(const std::vector<OrderedJson>& items) {
   std::string text;
-  for (const Json& item : items) text += (text.empty() ? "\n    " : ",\n    ") + on_one_line(item);
+  for (const OrderedJson& item : items)
+    text += (text.empty() ? "\n    " : ",\n    ") + on_one_line(item);
   return text.empty() ? "[]" : "[" + text + "\n  ]";
 }
 
@@ -57,16 +58,17 @@ std::string on_lines(const std::vector<Json>& items) {
 
 std::string format_model(const ModelDescription& model) {
   try {
-    std::vector<Json> inputs, layers;
+    std::vector<OrderedJson> inputs, layers;
     for (const InputDescription& input : model.inputs) {
       inputs.push_back({{"name", input.name}, {"dims", input.dims}});
     }
     for (const LayerDescription& layer : model.layers) layers.push_back(to_json(layer));
     return "{\n  \"format\": \"moil-model\",\n  \"version\": " +
-           std::to_string(kModelFormatVersion) + ",\n  \"name\": " + Json(model.name).dump() +
+           std::to_string(kModelFormatVersion) +
+           ",\n  \"name\": " + OrderedJson(model.name).dump() +
            ",\n  \"inputs\": " + on_lines(inputs) + ",\n  \"layers\": " + on_lines(layers) +
-           ",\n  \"outputs\": " + on_one_line(Json(model.outputs)) + "\n}\n";
-  } catch (const Json::exception&) {
+           ",\n  \"outputs\": " + on_one_line(OrderedJson(model.outputs)) + "\n}\n";
+  } catch (const OrderedJson::exception&) {
     throw Error(ErrorCode::kInvalidArgument,
                 "model \"" + model.name + "\": a name or property is not UTF-8");
   }

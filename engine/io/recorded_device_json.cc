@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDepth = 4;  // document, layers, a layer, a pass
+constexpr int kDeviceDepth = 4;  // document, layers, a layer, a pass
 constexpr const char* kPassNames[kPasses] = {"FP", "BP", "UP"};
 
 PassTimes read_pass(const JsonNode& node) {
@@ -60,7 +60,7 @@ Json to_json(const std::string& name, const RecordedDevice::Layer& layer) {
 }  // namespace
 
 RecordedDevice parse_recorded_device(std::string_view json, const std::string& where) {
-  const Json parsed = parse_strict_json(json, where, kDepth);
+  const Json parsed = parse_strict_json(json, where, kDeviceDepth);
   const JsonNode document{parsed, "", where};
   document.only({"device", "note", "network", "batch", "layers", "transfers"});
   RecordedDevice device;

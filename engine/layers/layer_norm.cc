@@ -13,7 +13,7 @@
 namespace moil {
 namespace {
 
-enum Weight : std::size_t { kGamma, kBeta };
+enum NormWeight : std::size_t { kScale, kShift };
 
 class LayerNorm final : public Layer {
  public:
@@ -50,7 +50,7 @@ class LayerNorm final : public Layer {
 
   // Its own, or ones and zeros.
   std::pair<const float*, const float*> scale_and_shift(const LayerRun& run) const {
-    if (affine_) return {run.weights[kGamma], run.weights[kBeta]};
+    if (affine_) return {run.weights[kScale], run.weights[kShift]};
     auto* ones = reinterpret_cast<float*>(run.workspace);
     std::fill(ones, ones + columns_, 1.0F);
     std::fill(ones + columns_, ones + 2 * columns_, 0.0F);
@@ -68,7 +68,7 @@ LayerPlan LayerNorm::plan(const LayerSetup& setup) {
   const Lifespan backward = Lifespan::kComputeGradient | Lifespan::kComputeDerivative;
   LayerPlan plan;
   plan.inputs = {Lifespan::kForward | Lifespan::kComputeDerivative};
-  if (affine_ && setup.train_weight[kGamma]) plan.inputs[0] |= Lifespan::kComputeGradient;
+  if (affine_ && setup.train_weight[kScale]) plan.inputs[0] |= Lifespan::kComputeGradient;
   plan.outputs = {Lifespan::kNone};
   plan.saved.push_back({"statistics", static_cast<std::size_t>(2 * rows_) * sizeof(float),
                         Lifespan::kForward | backward});
@@ -93,7 +93,7 @@ void LayerNorm::compute_gradient(const LayerRun& run) {
   const float* sums =
       sum_rows(rows_, columns_, 2 * columns_, run.workspace,
                [&](std::int64_t begin, std::int64_t end, float* to) {
-                 if (run.gradients[kGamma]) {
+                 if (run.gradients[kScale]) {
                    layer_norm_sums(run.inputs[0], run.output_derivatives[0], means(run),
                                    inverses(run), to, columns_, begin, end);
                    return;
@@ -104,8 +104,8 @@ void LayerNorm::compute_gradient(const LayerRun& run) {
                    add_all(terms, to + columns_, 0, columns_);
                  }
                });
-  store_sums(sums, columns_, run.accumulate, run.gradients[kGamma]);
-  store_sums(sums + columns_, columns_, run.accumulate, run.gradients[kBeta]);
+  store_sums(sums, columns_, run.accumulate, run.gradients[kScale]);
+  store_sums(sums + columns_, columns_, run.accumulate, run.gradients[kShift]);
 }
 
 void LayerNorm::compute_derivative(const LayerRun& run) {

@@ -6,7 +6,7 @@ namespace moil::opencl {
 namespace {
 
 // The numbers are those of ActivationKind. Comparisons let a NaN through.
-constexpr const char* kSource = R"CL(
+constexpr const char* kActivationSource = R"CL(
 float logistic(float x) { return 1.0f / (1.0f + exp(-x)); }
 float at_least_zero(float x) { return x < 0.0f ? 0.0f : x; }
 float at_most_six(float x) { return x > 6.0f ? 6.0f : x; }
@@ -65,7 +65,7 @@ class Activation final : public StepOf<operation::Activation> {
  public:
   Activation(Device& device, const operation::Activation& op, StepKind kind)
       : StepOf(device, op, kind),
-        kernel_(device, kSource,
+        kernel_(device, kActivationSource,
                 kind == StepKind::kForward ? "activate" : "activation_derivative") {}
 
  private:

@@ -6,7 +6,7 @@
 namespace moil::opencl {
 namespace {
 
-constexpr const char* kSource = R"CL(
+constexpr const char* kAdditionSource = R"CL(
 kernel void copy_to(global const float* in, global float* out, int places) {
   const int i = get_global_id(0);
   if (i < places) out[i] = in[i];
@@ -22,7 +22,7 @@ kernel void add_to(global const float* in, global const float* more, global floa
 class Sums {
  public:
   explicit Sums(Device& device)
-      : copy_(device, kSource, "copy_to"), add_(device, kSource, "add_to") {}
+      : copy_(device, kAdditionSource, "copy_to"), add_(device, kAdditionSource, "add_to") {}
 
   // out may lie over any of the terms: what is not yet added must not be overwritten.
   void sum(std::int64_t elements, const RangeMemory& memory, const std::vector<RangeId>& terms,

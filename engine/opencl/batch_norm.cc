@@ -8,7 +8,7 @@ namespace {
 
 // `own` is the batch's mean and 1 / deviation, [2, channels]; `sums` are of dy and of
 // dy * (x - mean), [2, channels].
-constexpr const char* kSource = R"CL(
+constexpr const char* kBatchNormSource = R"CL(
 float inverse_deviation(float variance, float epsilon) { return 1.0f / sqrt(variance + epsilon); }
 
 kernel void square_parts(global const float* x, global const float* own, global float* out,
@@ -156,14 +156,14 @@ class BatchNorm final : public StepOf<operation::BatchNorm> {
 BatchNorm::BatchNorm(Device& device, const operation::BatchNorm& op, StepKind kind)
     : StepOf(device, op, kind),
       column_sum_(device),
-      mean_(device, kSource, "mean_of_sum"),
-      squares_(device, kSource, "square_parts"),
-      finish_(device, kSource, "finish_statistics"),
-      normalise_(device, kSource, "normalise"),
-      parts_(device, kSource, "derivative_parts"),
-      totals_(device, kSource, "derivative_totals"),
-      gradients_(device, kSource, "write_gradients"),
-      derivative_(device, kSource, "normalised_derivative") {}
+      mean_(device, kBatchNormSource, "mean_of_sum"),
+      squares_(device, kBatchNormSource, "square_parts"),
+      finish_(device, kBatchNormSource, "finish_statistics"),
+      normalise_(device, kBatchNormSource, "normalise"),
+      parts_(device, kBatchNormSource, "derivative_parts"),
+      totals_(device, kBatchNormSource, "derivative_totals"),
+      gradients_(device, kBatchNormSource, "write_gradients"),
+      derivative_(device, kBatchNormSource, "normalised_derivative") {}
 
 std::size_t BatchNorm::workspace_bytes() const {
   if (!op_.batch_statistics && kind_ != StepKind::kComputeGradient) return 0;

@@ -6,7 +6,7 @@ namespace moil::opencl {
 namespace {
 
 // A NaN stays one: a diverged network must not look well.
-constexpr const char* kSource = R"CL(
+constexpr const char* kBiasSource = R"CL(
 kernel void bias_and_activation(global float* y, global const float* bias, int channels,
                                 float least, float most, int places) {
   const int i = get_global_id(0);
@@ -21,7 +21,7 @@ kernel void bias_and_activation(global float* y, global const float* bias, int c
 }  // namespace
 
 BiasAndActivation::BiasAndActivation(Device& device)
-    : kernel_(device, kSource, "bias_and_activation") {}
+    : kernel_(device, kBiasSource, "bias_and_activation") {}
 
 void BiasAndActivation::run(std::int64_t rows, std::int64_t channels, cl_mem y, cl_mem bias,
                             FusedActivation activation) {

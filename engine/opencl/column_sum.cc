@@ -3,7 +3,7 @@
 namespace moil::opencl {
 namespace {
 
-constexpr const char* kSource = R"CL(
+constexpr const char* kColumnSumSource = R"CL(
 kernel void column_parts(global const float* x, global float* out, int rows, int columns,
                          int parts, int at, int places) {
   const int i = get_global_id(0);
@@ -29,7 +29,8 @@ kernel void column_total(global const float* in, global float* out, int columns,
 }  // namespace
 
 ColumnSum::ColumnSum(Device& device)
-    : parts_(device, kSource, "column_parts"), total_(device, kSource, "column_total") {}
+    : parts_(device, kColumnSumSource, "column_parts"),
+      total_(device, kColumnSumSource, "column_total") {}
 
 void ColumnSum::run(std::int64_t rows, std::int64_t columns, cl_mem x, cl_mem out, bool accumulate,
                     cl_mem workspace, std::int64_t at) {

@@ -12,7 +12,7 @@ namespace {
 
 // One work item an element of what is written. A patch is what an output sees of one group's
 // channels, [kernel_h, kernel_w, channels of the group], as weights lie.
-const std::string kSource = std::string(kConvShape) + R"CL(
+const std::string kConvolutionSource = std::string(kConvShape) + R"CL(
 // Samples from `first` on; channels from `channel` on.
 kernel void to_patches(global const float* in, global float* patches, int at, int first,
                        int channel, int16 numbers, int places) {
@@ -63,8 +63,8 @@ class Convolution final : public StepOf<operation::Convolution> {
   Convolution(Device& device, const operation::Convolution& op, StepKind kind)
       : StepOf(device, op, kind),
         numbers_(numbers_of(op.shape)),
-        to_patches_(device, kSource.c_str(), "to_patches"),
-        from_patches_(device, kSource.c_str(), "from_patches"),
+        to_patches_(device, kConvolutionSource.c_str(), "to_patches"),
+        from_patches_(device, kConvolutionSource.c_str(), "from_patches"),
         epilogue_(device),
         bias_sum_(device) {
     if (kind != StepKind::kComputeGradient || op.trains_weight) product_bytes_ = product_bytes();

@@ -10,7 +10,7 @@ namespace moil::opencl {
 namespace {
 
 // Images [N, H, W, C], weights [KH, KW, C].
-const std::string kSource = std::string(kConvShape) + R"CL(
+const std::string kDepthwiseSource = std::string(kConvShape) + R"CL(
 kernel void depthwise(global const float* in, global const float* weights, global float* out,
                       int16 numbers, int places) {
   const int i = get_global_id(0);
@@ -93,10 +93,10 @@ class Depthwise final : public StepOf<operation::Convolution> {
   Depthwise(Device& device, const operation::Convolution& op, StepKind kind)
       : StepOf(device, op, kind),
         numbers_(numbers_of(op.shape)),
-        forward_(device, kSource.c_str(), "depthwise"),
-        derivative_(device, kSource.c_str(), "depthwise_derivative"),
-        parts_(device, kSource.c_str(), "depthwise_gradient_parts"),
-        total_(device, kSource.c_str(), "depthwise_gradient_total"),
+        forward_(device, kDepthwiseSource.c_str(), "depthwise"),
+        derivative_(device, kDepthwiseSource.c_str(), "depthwise_derivative"),
+        parts_(device, kDepthwiseSource.c_str(), "depthwise_gradient_parts"),
+        total_(device, kDepthwiseSource.c_str(), "depthwise_gradient_total"),
         epilogue_(device),
         bias_sum_(device) {}
 

@@ -7,7 +7,7 @@ namespace {
 
 // One work item a row, a sample or the whole. The numbers are those of Loss::Kind. An element
 // whose target is NaN counts nothing, but for softmax, whose targets are shares of a whole.
-constexpr const char* kSource = R"CL(
+constexpr const char* kLossSource = R"CL(
 float slope_of(float x, float t, int kind, float delta) {
   if (isnan(t)) return 0;
   if (kind == 1) return 1.0f / (1.0f + exp(-x)) - t;
@@ -100,10 +100,10 @@ class Loss final : public StepOf<operation::Loss> {
  public:
   Loss(Device& device, const operation::Loss& op, StepKind kind)
       : StepOf(device, op, kind),
-        rows_(device, kSource, "row_losses"),
-        total_(device, kSource, "total_loss"),
-        derivative_(device, kSource, "loss_derivative"),
-        norms_(device, kSource, "sample_norms") {}
+        rows_(device, kLossSource, "row_losses"),
+        total_(device, kLossSource, "total_loss"),
+        derivative_(device, kLossSource, "loss_derivative"),
+        norms_(device, kLossSource, "sample_norms") {}
 
   std::size_t workspace_bytes() const override {
     if (kind_ != StepKind::kForward) return 0;

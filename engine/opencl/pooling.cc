@@ -7,7 +7,7 @@ namespace {
 // One work item an element of what is written: an output, or a place of the input's derivative that
 // gathers from the windows that cover it. A window's numbers come as int16: kernel, stride, padding
 // (top, left, bottom, right), dilation, in, out, channels.
-constexpr const char* kSource = R"CL(
+constexpr const char* kPoolingSource = R"CL(
 typedef struct {
   int kernel_h, kernel_w, stride_h, stride_w, top, left, bottom, right, gap_h, gap_w;
   int in_h, in_w, out_h, out_w, channels;
@@ -160,7 +160,8 @@ class MaxPool final : public StepOf<operation::MaxPool> {
   MaxPool(Device& device, const operation::MaxPool& op, StepKind kind)
       : StepOf(device, op, kind),
         numbers_(numbers_of(op.shape)),
-        kernel_(device, kSource, kind == StepKind::kForward ? "max_pool" : "max_pool_derivative") {}
+        kernel_(device, kPoolingSource,
+                kind == StepKind::kForward ? "max_pool" : "max_pool_derivative") {}
 
  private:
   bool wide() const { return argmax_bytes(op_.shape) == 2; }
@@ -182,7 +183,7 @@ class AveragePool final : public StepOf<operation::AveragePool> {
   AveragePool(Device& device, const operation::AveragePool& op, StepKind kind)
       : StepOf(device, op, kind),
         numbers_(numbers_of(op.shape)),
-        kernel_(device, kSource,
+        kernel_(device, kPoolingSource,
                 kind == StepKind::kForward ? "average_pool" : "average_pool_derivative") {}
 
  private:
@@ -203,7 +204,7 @@ class GlobalAveragePool final : public StepOf<operation::GlobalAveragePool> {
  public:
   GlobalAveragePool(Device& device, const operation::GlobalAveragePool& op, StepKind kind)
       : StepOf(device, op, kind),
-        kernel_(device, kSource,
+        kernel_(device, kPoolingSource,
                 kind == StepKind::kForward ? "global_average_pool"
                                            : "global_average_pool_derivative") {}
 

@@ -4,7 +4,7 @@ namespace moil::opencl {
 namespace {
 
 // One work item a row.
-constexpr const char* kSource = R"CL(
+constexpr const char* kSoftmaxSource = R"CL(
 kernel void softmax_rows(global const float* in, global float* out, int columns, int logarithm,
                          int places) {
   const int r = get_global_id(0);
@@ -37,7 +37,7 @@ class Softmax final : public StepOf<operation::Softmax> {
  public:
   Softmax(Device& device, const operation::Softmax& op, StepKind kind)
       : StepOf(device, op, kind),
-        kernel_(device, kSource,
+        kernel_(device, kSoftmaxSource,
                 kind == StepKind::kForward ? "softmax_rows" : "softmax_derivative") {}
 
  private:

@@ -3,7 +3,7 @@
 namespace moil::opencl {
 namespace {
 
-constexpr const char* kSource = R"CL(
+constexpr const char* kUpdateSource = R"CL(
 kernel void sgd(global float* weight, global const float* gradient, global float* m, float rate,
                 float gradient_scale, float decay, float momentum, float shrink, int nesterov,
                 int places) {
@@ -36,7 +36,8 @@ kernel void adam(global float* weight, global const float* gradient, global floa
 
 }  // namespace
 
-Updates::Updates(Device& device) : sgd_(device, kSource, "sgd"), adam_(device, kSource, "adam") {}
+Updates::Updates(Device& device)
+    : sgd_(device, kUpdateSource, "sgd"), adam_(device, kUpdateSource, "adam") {}
 
 void Updates::run(const RangeMemory& memory, const SgdCoefficients& k, const UpdateRanges& r) {
   sgd_.run(r.elements, memory.buffer(r.weight), memory.buffer(r.gradient),

@@ -21,7 +21,7 @@ namespace {
 using Order = PlacementOrder;
 
 // An order of placement and what came of it.
-struct Candidate {
+struct FitCandidate {
   Order order;
   Fit fit = Fit::kLowest;
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
@@ -34,10 +34,10 @@ class OrderSearch {
       : requests_(requests), placer_(requests), bound_(lower_bound_bytes(requests)) {}
 
   std::vector<std::size_t> run() {
-    std::vector<Candidate> starts;
+    std::vector<FitCandidate> starts;
     for (const Order& order : known_placement_orders(requests_)) {
       for (const Fit fit : {Fit::kLowest, Fit::kBest}) {
-        Candidate start;
+        FitCandidate start;
         (void)try_order(start, order, fit);
         if (start.bytes == bound_) return start.offsets;
         starts.push_back(std::move(start));
@@ -52,7 +52,7 @@ class OrderSearch {
   static constexpr int kPatience = 200;  // changes in vain before another start gets its turn
 
   // Replaces the candidate unless the pool would grow; whether it shrank.
-  bool try_order(Candidate& candidate, const Order& order, Fit fit) {
+  bool try_order(FitCandidate& candidate, const Order& order, Fit fit) {
     const auto bytes = placer_.place(order, fit, candidate.bytes);
     if (!bytes) return false;
     const bool shrank = *bytes < candidate.bytes;
@@ -61,12 +61,14 @@ class OrderSearch {
   }
 
   // Works on the smallest start until it stays the same, then on the next, and round again.
-  Candidate improve(std::vector<Candidate>& starts) {
-    const auto smaller = [](const Candidate& a, const Candidate& b) { return a.bytes < b.bytes; };
+  FitCandidate improve(std::vector<FitCandidate>& starts) {
+    const auto smaller = [](const FitCandidate& a, const FitCandidate& b) {
+      return a.bytes < b.bytes;
+    };
     std::stable_sort(starts.begin(), starts.end(), smaller);
     const std::size_t limit = placer_.effort() + effort_limit();
     for (std::size_t turn = 0; placer_.effort() < limit; ++turn) {
-      Candidate& candidate = starts[turn % starts.size()];
+      FitCandidate& candidate = starts[turn % starts.size()];
       for (int in_vain = 0; in_vain < kPatience && placer_.effort() < limit; ++in_vain) {
         Order order = candidate.order;
         promote_top(candidate, order);
@@ -79,7 +81,7 @@ class OrderSearch {
 
   // Moves a request that reaches the top before one that it meets and that was placed earlier.
   // There is one, or the request would lie at the bottom and be the lower bound by itself.
-  void promote_top(const Candidate& candidate, Order& order) {
+  void promote_top(const FitCandidate& candidate, Order& order) {
     std::size_t top = 0;
     while (end_of(candidate, order[top]) != candidate.bytes) ++top;
     const MemoryRequest& request = requests_[static_cast<std::size_t>(order[top])];
@@ -93,7 +95,7 @@ class OrderSearch {
     std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
   }
 
-  std::size_t end_of(const Candidate& candidate, int request) const {
+  std::size_t end_of(const FitCandidate& candidate, int request) const {
     const auto i = static_cast<std::size_t>(request);
     return candidate.offsets[i] + requests_[i].bytes;
   }

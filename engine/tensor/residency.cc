@@ -48,14 +48,14 @@ void cut_all(SwapLife& life, SwapMode mode, int last_order) {
 }
 
 // Large enough that whole kSwapAlignments cost nothing.
-constexpr std::size_t kLarge = 64 * 1024;
+constexpr std::size_t kWorthAligning = 64 * 1024;
 
 // Of each stay, whether it lies among those that are aligned for transfers.
 std::vector<bool> aligned_for_swap(const TensorPool& pool, const std::vector<Stay>& stays) {
   std::vector<bool> aligned(stays.size(), false);
   if (!any_swapped(stays)) return aligned;
   for (std::size_t s = 0; s < stays.size(); ++s)
-    aligned[s] = stays[s].swapped() || pool.spec(stays[s].owner).info.bytes() >= kLarge;
+    aligned[s] = stays[s].swapped() || pool.spec(stays[s].owner).info.bytes() >= kWorthAligning;
   return aligned;
 }
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "base/index.h"
 #include "engine/tensor/swap_windows.h"
 
 namespace moil {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr int kMostSqueezes = 4;
 

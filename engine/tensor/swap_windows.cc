@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "base/index.h"
+
 namespace moil {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // When each order begins, in seconds from the iteration's start; the end at the back.
-class Clock {
+class OrderClock {
  public:
-  Clock(const SwapTimes& times, int last_order) : start_(at(last_order) + 2, 0) {
+  OrderClock(const SwapTimes& times, int last_order) : start_(at(last_order) + 2, 0) {
     for (std::size_t o = 0; o + 1 < start_.size(); ++o)
       start_[o + 1] = start_[o] + (o < times.order_seconds.size() ? times.order_seconds[o] : 0.0);
   }
@@ -28,7 +28,7 @@ class Clock {
   std::vector<double> start_;
 };
 
-struct Transfer {
+struct SwapTransfer {
   SwapGap* gap;
   int use;         // the order that it precedes (load) or follows (store)
   double seconds;  // that it takes
@@ -36,11 +36,11 @@ struct Transfer {
 };
 
 // Loads as late as they may be; those that queue end before the next of them begins.
-void set_lookaheads(const Clock& clock, std::vector<Transfer>& loads) {
+void set_lookaheads(const OrderClock& clock, std::vector<SwapTransfer>& loads) {
   std::stable_sort(loads.begin(), loads.end(),
-                   [](const Transfer& a, const Transfer& b) { return a.use > b.use; });
+                   [](const SwapTransfer& a, const SwapTransfer& b) { return a.use > b.use; });
   double next = clock.end();
-  for (Transfer& t : loads) {
+  for (SwapTransfer& t : loads) {
     const double end = t.queues ? std::min(next, clock.start(t.use)) : clock.start(t.use);
     const double begin = end - t.seconds;
     t.gap->lookahead = std::max(1, t.use - clock.order_at(std::max(begin, 0.0)));
@@ -48,11 +48,11 @@ void set_lookaheads(const Clock& clock, std::vector<Transfer>& loads) {
   }
 }
 
-void set_tails(const Clock& clock, std::vector<Transfer>& stores) {
+void set_tails(const OrderClock& clock, std::vector<SwapTransfer>& stores) {
   std::stable_sort(stores.begin(), stores.end(),
-                   [](const Transfer& a, const Transfer& b) { return a.use < b.use; });
+                   [](const SwapTransfer& a, const SwapTransfer& b) { return a.use < b.use; });
   double before = 0;
-  for (Transfer& t : stores) {
+  for (SwapTransfer& t : stores) {
     const double begin =
         t.queues ? std::max(before, clock.start(t.use + 1)) : clock.start(t.use + 1);
     const double end = begin + t.seconds;
@@ -65,8 +65,8 @@ void set_tails(const Clock& clock, std::vector<Transfer>& stores) {
 
 void choose_windows(const SwapTimes& times, int last_order, bool queued, double slack,
                     std::vector<SwapLife>& lives) {
-  const Clock clock(times, last_order);
-  std::vector<Transfer> loads, stores;
+  const OrderClock clock(times, last_order);
+  std::vector<SwapTransfer> loads, stores;
   for (SwapLife& life : lives) {
     const auto bytes = static_cast<double>(life.bytes);
     for (std::size_t g = 0; g < life.gaps.size(); ++g) {

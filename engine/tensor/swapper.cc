@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/index.h"
 #include "base/seconds.h"
 
 namespace moil {
@@ -10,8 +11,6 @@ namespace {
 
 // Long enough to reach the disk's speed, short enough that an urgent load need not wait long.
 constexpr std::size_t kChunk = 1 << 20;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

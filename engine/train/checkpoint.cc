@@ -25,7 +25,7 @@ constexpr std::size_t kHeaderBytes = sizeof kMagic + sizeof kVersion;
 constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;
 constexpr std::size_t kPieceBytes = 1 << 20;  // read at once to be hashed
-constexpr const char* kCannotRead = "cannot read the checkpoint";
+constexpr const char* kUnreadable = "cannot read the checkpoint";
 
 // Small fields are collected, elements go straight from where they are.
 class Writer {
@@ -74,13 +74,13 @@ class Reader {
   T get() {
     T value;
     const std::size_t from = take(sizeof value);
-    read_at(fd_, from, std::as_writable_bytes(std::span(&value, 1)), kCannotRead);
+    read_at(fd_, from, std::as_writable_bytes(std::span(&value, 1)), kUnreadable);
     return value;
   }
   std::string text(std::uint64_t length) {
     const std::size_t from = take(length);
     std::string text(static_cast<std::size_t>(length), '\0');
-    read_at(fd_, from, std::as_writable_bytes(std::span(text)), kCannotRead);
+    read_at(fd_, from, std::as_writable_bytes(std::span(text)), kUnreadable);
     return text;
   }
   bool at_end() const { return at_ == end_; }
@@ -119,13 +119,13 @@ UniqueFd open_to_read(const std::filesystem::path& path, std::size_t& size) {
 // The version before the checksum: another version may be checked in another way.
 void check_header(const UniqueFd& fd, std::size_t size, const std::string& file) {
   char magic[sizeof kMagic] = {};
-  if (size >= sizeof kMagic) read_at(fd, 0, std::as_writable_bytes(std::span(magic)), kCannotRead);
+  if (size >= sizeof kMagic) read_at(fd, 0, std::as_writable_bytes(std::span(magic)), kUnreadable);
   if (std::memcmp(magic, kMagic, sizeof kMagic) != 0)
     throw Error(ErrorCode::kBadData, file + " is not a checkpoint");
   if (size < kHeaderBytes + kHashBytes)
     throw Error(ErrorCode::kBadData, file + " is damaged: it ends too early");
   std::uint32_t version = 0;
-  read_at(fd, sizeof kMagic, std::as_writable_bytes(std::span(&version, 1)), kCannotRead);
+  read_at(fd, sizeof kMagic, std::as_writable_bytes(std::span(&version, 1)), kUnreadable);
   if (version != kVersion) {
     throw Error(ErrorCode::kBadData, file + " has checkpoint version " + std::to_string(version) +
                                          "; this build reads " + std::to_string(kVersion));
@@ -137,11 +137,11 @@ void check_hash(const UniqueFd& fd, std::size_t body, const std::string& file) {
   std::vector<std::uint8_t> piece(std::min(body, kPieceBytes));
   for (std::size_t at = 0; at < body; at += piece.size()) {
     const auto part = std::span(piece).first(std::min(piece.size(), body - at));
-    read_at(fd, at, std::as_writable_bytes(part), kCannotRead);
+    read_at(fd, at, std::as_writable_bytes(part), kUnreadable);
     hash.add(part);
   }
   std::uint64_t expected = 0;
-  read_at(fd, body, std::as_writable_bytes(std::span(&expected, 1)), kCannotRead);
+  read_at(fd, body, std::as_writable_bytes(std::span(&expected, 1)), kUnreadable);
   if (hash.hash64() != expected)
     throw Error(ErrorCode::kBadData, file + " is damaged: its checksum differs");
 }
@@ -207,7 +207,7 @@ void Checkpoint::restore(std::span<const PersistentTensor> tensors) const {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Saved& saved = tensors_[i];
     const auto data = tensors[i].data();
-    read_at(fd_, saved.offset, std::as_writable_bytes(data.values), kCannotRead);
+    read_at(fd_, saved.offset, std::as_writable_bytes(data.values), kUnreadable);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace moil {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_in_metrics(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument, "metrics: " + what);
 }
 
@@ -57,12 +57,13 @@ bool in_top_k(std::span<const float> scores, std::int64_t label, int k) {
 
 void Accuracy::add(std::span<const float> scores, std::span<const std::int64_t> labels) {
   if (labels.empty() || scores.size() % labels.size() != 0)
-    fail(std::to_string(scores.size()) + " scores for " + std::to_string(labels.size()) +
-         " labels");
+    fail_in_metrics(std::to_string(scores.size()) + " scores for " + std::to_string(labels.size()) +
+                    " labels");
   const std::size_t classes = scores.size() / labels.size();
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= static_cast<std::int64_t>(classes)) {
-      fail("label " + std::to_string(labels[i]) + " of " + std::to_string(classes) + " classes");
+      fail_in_metrics("label " + std::to_string(labels[i]) + " of " + std::to_string(classes) +
+                      " classes");
     }
     const auto row = scores.subspan(i * classes, classes);
     top_1_.add(in_top_k(row, labels[i], 1) ? 1 : 0);
@@ -74,8 +75,9 @@ TaggingQuality tagging_quality(std::span<const float> scores, std::span<const fl
                                std::int64_t labels) {
   const auto columns = static_cast<std::size_t>(labels);
   if (labels < 1 || scores.size() != targets.size() || scores.size() % columns != 0) {
-    fail(std::to_string(scores.size()) + " scores and " + std::to_string(targets.size()) +
-         " targets for " + std::to_string(labels) + " labels");
+    fail_in_metrics(std::to_string(scores.size()) + " scores and " +
+                    std::to_string(targets.size()) + " targets for " + std::to_string(labels) +
+                    " labels");
   }
   TaggingQuality result;
   std::vector<Scored> samples;

@@ -88,7 +88,7 @@ class Adam final : public Optimizer {
   const OptimizerConfig config_;
 };
 
-void require(bool holds, const char* what) {
+void require_of_optimizer(bool holds, const char* what) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, std::string("optimizer: ") + what);
 }
 
@@ -97,16 +97,20 @@ bool is_adam(OptimizerKind kind) {
 }
 
 void check(const OptimizerConfig& c) {
-  require(c.learning_rate >= 0 && std::isfinite(c.learning_rate),
-          "learning_rate must be at least 0");
-  require(c.weight_decay >= 0 && std::isfinite(c.weight_decay), "weight_decay must be at least 0");
-  require(c.momentum >= 0 && c.momentum < 1, "momentum must be at least 0 and below 1");
-  require(!c.nesterov || c.momentum > 0, "nesterov needs a momentum above 0");
-  require(!is_adam(c.kind) || c.momentum == 0, "adam and adamw take beta1, not momentum");
-  require(c.beta1 >= 0 && c.beta1 < 1, "beta1 must be at least 0 and below 1");
-  require(c.beta2 >= 0 && c.beta2 < 1, "beta2 must be at least 0 and below 1");
-  require(c.epsilon >= 0 && std::isfinite(c.epsilon), "epsilon must be at least 0");
-  require(!c.custom.empty() || c.parameters.empty(), "parameters are for custom optimizers");
+  require_of_optimizer(c.learning_rate >= 0 && std::isfinite(c.learning_rate),
+                       "learning_rate must be at least 0");
+  require_of_optimizer(c.weight_decay >= 0 && std::isfinite(c.weight_decay),
+                       "weight_decay must be at least 0");
+  require_of_optimizer(c.momentum >= 0 && c.momentum < 1,
+                       "momentum must be at least 0 and below 1");
+  require_of_optimizer(!c.nesterov || c.momentum > 0, "nesterov needs a momentum above 0");
+  require_of_optimizer(!is_adam(c.kind) || c.momentum == 0,
+                       "adam and adamw take beta1, not momentum");
+  require_of_optimizer(c.beta1 >= 0 && c.beta1 < 1, "beta1 must be at least 0 and below 1");
+  require_of_optimizer(c.beta2 >= 0 && c.beta2 < 1, "beta2 must be at least 0 and below 1");
+  require_of_optimizer(c.epsilon >= 0 && std::isfinite(c.epsilon), "epsilon must be at least 0");
+  require_of_optimizer(!c.custom.empty() || c.parameters.empty(),
+                       "parameters are for custom optimizers");
 }
 
 constexpr std::array kBuiltIn = {OptimizerKind::kSgd, OptimizerKind::kSgdw, OptimizerKind::kAdam,

@@ -10,7 +10,7 @@
 namespace moil {
 namespace {
 
-void require(bool holds, const char* what) {
+void require_of_schedule(bool holds, const char* what) {
   if (!holds) throw Error(ErrorCode::kInvalidArgument, std::string("schedule: ") + what);
 }
 
@@ -40,15 +40,15 @@ ScheduleKind schedule_kind(std::string_view name) {
 }
 
 void check(const ScheduleConfig& config) {
-  require(config.gamma > 0 && std::isfinite(config.gamma), "gamma must be above 0");
-  require(config.step_epochs > 0 && std::isfinite(config.step_epochs),
-          "step_epochs must be above 0");
-  require(config.final_rate >= 0 && std::isfinite(config.final_rate),
-          "final_rate must be at least 0");
-  require(config.warmup_epochs >= 0 && std::isfinite(config.warmup_epochs),
-          "warmup_epochs must be at least 0");
-  require(config.warmup_start > 0 && config.warmup_start <= 1,
-          "warmup_start must be above 0 and at most 1");
+  require_of_schedule(config.gamma > 0 && std::isfinite(config.gamma), "gamma must be above 0");
+  require_of_schedule(config.step_epochs > 0 && std::isfinite(config.step_epochs),
+                      "step_epochs must be above 0");
+  require_of_schedule(config.final_rate >= 0 && std::isfinite(config.final_rate),
+                      "final_rate must be at least 0");
+  require_of_schedule(config.warmup_epochs >= 0 && std::isfinite(config.warmup_epochs),
+                      "warmup_epochs must be at least 0");
+  require_of_schedule(config.warmup_start > 0 && config.warmup_start <= 1,
+                      "warmup_start must be above 0 and at most 1");
 }
 
 double learning_rate(const ScheduleConfig& config, double base, std::int64_t step,

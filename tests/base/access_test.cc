@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 namespace moil {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Access : public testing::Test {
+class Access : public ::testing::Test {
  protected:
   Access() {
     std::string name = (fs::temp_directory_path() / "moil-access-XXXXXX").string();

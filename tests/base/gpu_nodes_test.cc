@@ -21,7 +21,7 @@ TEST(GpuNodes, AreThoseOfGpusAlone) {
   for (const char* node : {"dri/card0", "dri/renderD128", "mali0", "null", "sda", "nvidiactl"})
     std::ofstream(dev / node) << "";
   EXPECT_THAT(gpu_nodes(dev),
-              testing::ElementsAre(dev / "dri/renderD128", dev / "mali0", dev / "nvidiactl"));
+              ::testing::ElementsAre(dev / "dri/renderD128", dev / "mali0", dev / "nvidiactl"));
   fs::remove_all(dev);
 }
 

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr uid_t kStranger = 54321;  // that no name belongs to
 
@@ -95,7 +95,7 @@ int As::status_of(const std::vector<std::string>& command, std::string& err) con
   return end.status;
 }
 
-class AccessOfOthers : public testing::Test {
+class AccessOfOthers : public ::testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can try what other users may do";

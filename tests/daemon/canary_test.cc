@@ -58,7 +58,7 @@ TEST(SignTest, TheRuleAsksForBoth) {
   EXPECT_FALSE(is_contradicted(canary));
 }
 
-class CanaryTest : public testing::Test {
+class CanaryTest : public ::testing::Test {
  protected:
   CanaryTest() { import_model(server_); }
   Json call(const std::string& method, const Json& params) const {
@@ -104,13 +104,13 @@ TEST_F(CanaryTest, LabelsThatContradictTheVersionRollItBack) {
   ASSERT_TRUE(eventually([&] { return version()["version"] == 1; }));
   const Json gone = version(2)["withdrawn"];
   EXPECT_EQ(gone["cause"], "canary");
-  EXPECT_THAT(
-      gone["why"].get<std::string>(),
-      testing::AllOf(testing::HasSubstr("wrong of 7 samples"), testing::HasSubstr("p = 0.0314")));
+  EXPECT_THAT(gone["why"].get<std::string>(),
+              ::testing::AllOf(::testing::HasSubstr("wrong of 7 samples"),
+                               ::testing::HasSubstr("p = 0.0314")));
   const Json last = call("job.get", {{"id", id}})["events"].back()["event"];
   EXPECT_EQ(last["event"], "note");
   EXPECT_THAT(last["message"].get<std::string>(),
-              testing::HasSubstr("version 2 was rolled back, and version 1 is in service again"));
+              ::testing::HasSubstr("version 2 was rolled back, and version 1 is in service again"));
   EXPECT_TRUE(version(2)["canary"].is_null());
   const Json told = call("system.status", Json::object())["rolled_back"];
   ASSERT_EQ(told.size(), 1U);

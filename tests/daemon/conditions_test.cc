@@ -9,7 +9,7 @@
 namespace moil::daemon::test {
 namespace {
 
-class Judge : public testing::Test {
+class Judge : public ::testing::Test {
  protected:
   std::string reason(bool running = false) const {
     const Verdict verdict = judge(Window{60, 360}, conditions_, world_, running);
@@ -24,9 +24,9 @@ TEST_F(Judge, OpenWhereAllIsWell) { EXPECT_EQ(reason(), ""); }
 
 TEST_F(Judge, SaysWhyNot) {
   world_.load = 0.9;
-  EXPECT_THAT(reason(), testing::HasSubstr("busy"));
+  EXPECT_THAT(reason(), ::testing::HasSubstr("busy"));
   world_.temperature = 90;
-  EXPECT_THAT(reason(), testing::HasSubstr("hot"));
+  EXPECT_THAT(reason(), ::testing::HasSubstr("hot"));
   world_.on_mains = false;
   EXPECT_EQ(reason(), "on battery power");
   world_.minute = 0;
@@ -62,8 +62,8 @@ TEST_F(Judge, UsersMatterWhereThatIsAskedFor) {
   world_.user_idle_minutes = 0;
   EXPECT_EQ(reason(), "");
   conditions_.user_idle_minutes = 15;
-  EXPECT_THAT(reason(), testing::HasSubstr("in use"));
-  EXPECT_THAT(reason(true), testing::HasSubstr("in use")) << "it makes way";
+  EXPECT_THAT(reason(), ::testing::HasSubstr("in use"));
+  EXPECT_THAT(reason(true), ::testing::HasSubstr("in use")) << "it makes way";
   world_.user_idle_minutes = 16;
   EXPECT_EQ(reason(), "");
 }

@@ -12,10 +12,10 @@
 namespace moil::daemon::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-class Device : public testing::Test {
+class Device : public ::testing::Test {
  protected:
   void write(const std::string& file, const std::string& text) const {
     const auto path = root_.path() / file;
@@ -145,7 +145,7 @@ TEST_F(Device, ImpossibleTemperaturesBlockNothingAndAreNamed) {
   EXPECT_TRUE(judge(Window{0, 0}, Conditions(), world_, false).open);
   zone(3, "hot", 99000);
   EXPECT_THAT(judge(Window{0, 0}, Conditions(), world_, false).reason,
-              testing::HasSubstr("hot 99 C"));
+              ::testing::HasSubstr("hot 99 C"));
 }
 
 TEST_F(Device, LoadIsWhatOthersTakeOfTheLastMinute) {
@@ -177,7 +177,7 @@ TEST_F(Device, ACountThatGoesBackBeginsAnew) {
   EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 0);
 }
 
-class TimeZone : public testing::Test {
+class TimeZone : public ::testing::Test {
  protected:
   TimeZone() {
     if (const char* zone = ::getenv("TZ")) before_ = zone;

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Limits small_limits() {
   Limits limits;
@@ -27,7 +27,7 @@ Limits small_limits() {
 //   echo: its parameters         large: a reply of `bytes`, after `ms`
 //   slow: as large, in the background
 //   throw, throw-nothing: what is no moil::Error                 drop: never answers
-class Dispatch : public testing::Test {
+class Dispatch : public ::testing::Test {
  protected:
   Dispatch() {
     std::promise<void> ready;

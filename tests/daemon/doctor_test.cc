@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Level = Finding::Level;
 
 Finding named(const Findings& findings, const std::string& what) {
@@ -168,7 +168,7 @@ TEST(Doctor, AKernelThatDoesNotFitTheCpuIsNamed) {
   EXPECT_EQ(named(judge_machine(speed(1, 1.4), false), "blas").level, Level::kWarning) << "slow";
 }
 
-class Examined : public testing::Test {
+class Examined : public ::testing::Test {
  protected:
   static Json finding(const Json& reply, const std::string& what) {
     for (const Json& found : reply["findings"]) {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class EnergyMeters : public testing::Test {
+class EnergyMeters : public ::testing::Test {
  protected:
   void write(const std::string& file, const std::string& text) const {
     const fs::path path = root_ / ("sys/class/" + file);

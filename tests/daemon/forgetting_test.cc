@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-class Forget : public testing::Test {
+class Forget : public ::testing::Test {
  protected:
   fs::path state() const { return folder_ / "state"; }
   Json call(const std::string& method, const Json& params = Json::object()) const {

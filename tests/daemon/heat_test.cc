@@ -11,7 +11,7 @@
 namespace moil::daemon {
 namespace {
 
-class HeatTest : public testing::Test {
+class HeatTest : public ::testing::Test {
  protected:
   static constexpr double kLimit = 75;
   int after(std::int64_t seconds, std::optional<double> celsius, int all = 8) {

@@ -21,7 +21,7 @@ void count(const FakeWorld& world, double joules) {
   write_file_atomic(zone / "energy_uj", std::to_string(std::llround(joules * 1e6)) + "\n");
 }
 
-class JobEnergies : public testing::Test {
+class JobEnergies : public ::testing::Test {
  protected:
   // Of an attempt that took so much.
   void attempt(double joules) {
@@ -90,7 +90,7 @@ TEST_F(JobEnergies, ResultsWithoutDetailsStayAsTheyAre) {
   }
 }
 
-class JobsEnergy : public testing::Test {
+class JobsEnergy : public ::testing::Test {
  protected:
   JobsEnergy() { import_model(*server_); }
   fs::path socket() const { return server_->socket(); }

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-class JobResults : public testing::Test {
+class JobResults : public ::testing::Test {
  protected:
   JobResults() { fs::create_directories(layout_.job(kJob)); }
   std::optional<Json> finished() const { return finished_result(layout_, kJob, "digits", 2); }

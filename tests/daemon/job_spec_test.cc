@@ -108,7 +108,7 @@ TEST(JobSpec, EveryWrongFieldIsNamedAtOnce) {
   document["freeze"]["trainable_layers"] = "some";
   document["local"]["labels"] = {"7", 8};
   EXPECT_THAT(wrong_fields(document),
-              testing::UnorderedElementsAre(
+              ::testing::UnorderedElementsAre(
                   "/name", "/model", "/global/pack", "/global/alpha", "/train/epocs",
                   "/train/batch", "/train/optimizer/type", "/train/optimizer/learning_rate",
                   "/train/optimizer/momentum", "/freeze/trainable_layers", "/local/labels/1"));
@@ -120,23 +120,23 @@ TEST(JobSpec, WhatChoosesTensorsStandsAlone) {
     document[chooser] = std::string(chooser) == "elastic" ? Json::object() : Json(60);
     EXPECT_NO_THROW((void)job_spec_from_json(document));
     document["train"]["method"] = "bn_bias";
-    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/method"));
+    EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/train/method"));
     document["swap"]["mode"] = "proactive";
-    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/method", "/swap/mode"));
-    EXPECT_THAT(message_for(document), testing::HasSubstr(chooser));
+    EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/train/method", "/swap/mode"));
+    EXPECT_THAT(message_for(document), ::testing::HasSubstr(chooser));
   }
 }
 
 TEST(JobSpec, WhatATypeDoesNotReadIsRefusedWhereItIsGiven) {
   Json document = minimal();
   document["train"]["optimizer"]["type"] = "adam";
-  EXPECT_THAT(wrong_fields(document), testing::IsEmpty());
+  EXPECT_THAT(wrong_fields(document), ::testing::IsEmpty());
   const Json filled = to_json(job_spec_from_json(document));
-  EXPECT_THAT(wrong_fields(filled), testing::IsEmpty()) << "defaults are no wishes";
+  EXPECT_THAT(wrong_fields(filled), ::testing::IsEmpty()) << "defaults are no wishes";
   document["train"]["optimizer"]["momentum"] = 0.9;
   document["train"]["schedule"] = {{"type", "cosine"}, {"gamma", 0.5}};
   EXPECT_THAT(wrong_fields(document),
-              testing::ElementsAre("/train/optimizer/momentum", "/train/schedule/gamma"));
+              ::testing::ElementsAre("/train/optimizer/momentum", "/train/schedule/gamma"));
   EXPECT_EQ(message_for(document), "\"adam\" does not read it (sgd, sgdw); leave it out");
 }
 
@@ -160,31 +160,31 @@ TEST(JobSpec, UnknownFieldNamesTheNearest) {
 TEST(JobSpec, UnknownValueNamesTheNearest) {
   Json document = minimal();
   document["train"]["optimizer"]["type"] = "adamv";
-  EXPECT_THAT(message_for(document), testing::HasSubstr("did you mean \"adam"));
+  EXPECT_THAT(message_for(document), ::testing::HasSubstr("did you mean \"adam"));
 }
 
 TEST(JobSpec, PointersEscapeTildeAndSlash) {
   Json document = minimal();
   document["a/b~c"] = 1;
-  EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/a~1b~0c"));
+  EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/a~1b~0c"));
 }
 
 TEST(JobSpec, NumbersOutOfTheirType) {
   for (const Json& seed : {Json(-1), Json(1.5), Json(1e30), Json(9007199254740992)}) {
     Json document = minimal();
     document["seed"] = seed;
-    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/seed")) << seed;
+    EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/seed")) << seed;
   }
   Json document = minimal();
   document["train"]["epochs"] = 4294967297;  // would be 1 where it wrapped
-  EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/epochs"));
+  EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/train/epochs"));
 }
 
 TEST(JobSpec, ViewsAreCounted) {
   for (const Json& views : {Json(0), Json(65), Json(-1), Json(1.5), Json(true), Json(nullptr)}) {
     Json document = minimal();
     document["augment"] = {{"views", views}, {"flip", false}};
-    EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/augment/views")) << views;
+    EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/augment/views")) << views;
   }
   for (const int views : {1, 64}) {
     Json document = minimal();
@@ -197,15 +197,15 @@ TEST(JobSpec, NullMeansNoneOnlyWhereNoneIsPossible) {
   Json document = minimal();
   document["train"]["clip_norm"] = nullptr;
   document["memory"]["budget_bytes"] = nullptr;
-  EXPECT_THAT(wrong_fields(document), testing::IsEmpty());
+  EXPECT_THAT(wrong_fields(document), ::testing::IsEmpty());
   document["train"]["epochs"] = nullptr;
-  EXPECT_THAT(wrong_fields(document), testing::ElementsAre("/train/epochs"));
+  EXPECT_THAT(wrong_fields(document), ::testing::ElementsAre("/train/epochs"));
 }
 
 TEST(JobSpec, NotAnObject) {
-  EXPECT_THAT(wrong_fields(Json::array()), testing::ElementsAre(""));
+  EXPECT_THAT(wrong_fields(Json::array()), ::testing::ElementsAre(""));
   EXPECT_THAT(wrong_fields({{"name", "x"}, {"model", "m"}, {"global", 3}}),
-              testing::ElementsAre("/global"));
+              ::testing::ElementsAre("/global"));
 }
 
 TEST(CheckName, KeepsModelsInTheirFolder) {

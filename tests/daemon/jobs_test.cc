@@ -13,12 +13,12 @@
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 namespace moil::daemon::test {
 namespace {
 
-class Jobs : public testing::Test {
+class Jobs : public ::testing::Test {
  protected:
   Jobs() { import_model(server_); }
   fs::path socket() const { return server_.socket(); }
@@ -146,7 +146,7 @@ TEST_F(Jobs, WhatCannotBePlannedIsRefusedAtTheField) {
     ASSERT_EQ(error["data"]["errors"].size(), 1U) << method;
     EXPECT_EQ(error["data"]["errors"][0]["pointer"], "/job/memory/budget_bytes");
     EXPECT_THAT(error["message"].get<std::string>(),
-                testing::HasSubstr("the night needs 2000 bytes; 1000 are allowed"));
+                ::testing::HasSubstr("the night needs 2000 bytes; 1000 are allowed"));
   }
   EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
 }
@@ -160,7 +160,7 @@ TEST_F(Jobs, APlanKnowsTheMethodsOfASelection) {
   }
   const Json error = ask(socket(), "job.plan", {{"job", job}, {"processors", "quantum"}})["error"];
   EXPECT_THAT(error["message"].get<std::string>(),
-              testing::HasSubstr("known: cpu, opencl, step_wise, layer_wise, path"));
+              ::testing::HasSubstr("known: cpu, opencl, step_wise, layer_wise, path"));
   const Json plan = result_of(socket(), "job.plan", {{"job", job}, {"processors", "layer_wise"}});
   EXPECT_EQ(plan["processors"]["method"], "layer_wise");
 }
@@ -256,7 +256,7 @@ TEST_F(Jobs, AWorkerThatKeepsDyingFailsTheJob) {
   EXPECT_EQ(job["failures"], 2);  // the third is the end
   EXPECT_EQ(job["attempts"], 3);
   EXPECT_THAT(job["message"].get<std::string>(),
-              testing::HasSubstr("signal 9 (Killed) in stage train"));
+              ::testing::HasSubstr("signal 9 (Killed) in stage train"));
 }
 
 TEST_F(Jobs, FinalErrorsAreNotRetried) {
@@ -270,7 +270,7 @@ TEST_F(Jobs, AVersionThatWasNotWrittenFailsTheJob) {
   const auto id = submit(socket(), "no-folder");
   const Json job = wait_for(socket(), id, "failed");
   EXPECT_EQ(job["attempts"], 3);
-  EXPECT_THAT(job["message"].get<std::string>(), testing::HasSubstr("given up after 3 attempts"));
+  EXPECT_THAT(job["message"].get<std::string>(), ::testing::HasSubstr("given up after 3 attempts"));
   EXPECT_EQ(active_version(), 1);
 }
 
@@ -453,8 +453,8 @@ TEST_F(Jobs, WatchingAFinishedJobTellsAllAtOnce) {
   EXPECT_EQ(reply["job"]["state"], "succeeded");
   std::vector<std::string> kinds;
   for (const Json& event : reply["events"]) kinds.push_back(event["event"]["event"]);
-  EXPECT_THAT(kinds,
-              testing::ElementsAre("state", "state", "stage", "stage", "curve", "curve", "state"));
+  EXPECT_THAT(
+      kinds, ::testing::ElementsAre("state", "state", "stage", "stage", "curve", "curve", "state"));
   const Json later = result_of(socket(), "job.watch", {{"id", id}, {"since", 5}});
   EXPECT_EQ(later["events"].size(), 2U);
 }

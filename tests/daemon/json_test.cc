@@ -23,7 +23,7 @@ TEST(ParseJson, SaysWhere) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kBadData);
-    EXPECT_THAT(error.what(), testing::HasSubstr("line 3"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("line 3"));
   }
   EXPECT_THROW((void)parse_json("{} // comment", 8), Error);
   EXPECT_NO_THROW((void)parse_json("{} // comment", 8, Comments::kAllowed));

@@ -15,7 +15,7 @@
 namespace moil::daemon::test {
 namespace {
 
-class Labels : public testing::Test {
+class Labels : public ::testing::Test {
  protected:
   Json call(const std::string& method, const Json& params) const {
     return result_of(server_.socket(), method, params);
@@ -113,7 +113,7 @@ TEST_F(Labels, AFileThatHangsHoldsNobodyUp) {
   EXPECT_EQ(reply["added"], 1);
   EXPECT_EQ(reply["failed"], 2);
   EXPECT_THAT(reply["samples"][1]["error"]["message"].get<std::string>(),
-              testing::HasSubstr("did not answer within 1.0 s"));
+              ::testing::HasSubstr("did not answer within 1.0 s"));
   EXPECT_EQ(reply["samples"][2]["error"]["code"], "io");
 }
 
@@ -162,7 +162,7 @@ TEST_F(Labels, ASampleUnderAnotherLabelIsReportedInItsPlace) {
   const Json first = add("cat", "one");
   const Json again = add("dog", "one");
   EXPECT_EQ(again["error"]["code"], "already_exists");
-  EXPECT_THAT(again["error"]["message"].get<std::string>(), testing::HasSubstr("'cat'"));
+  EXPECT_THAT(again["error"]["message"].get<std::string>(), ::testing::HasSubstr("'cat'"));
   EXPECT_EQ(again["digest"], first["digest"]);
   call("label.relabel", {{"digest", first["digest"]}, {"labels", {"dog"}}});
   EXPECT_EQ(add("dog", "one")["new"], false);
@@ -178,7 +178,7 @@ TEST_F(Labels, WhatNoModelReadsIsRefusedInItsPlace) {
   EXPECT_EQ(reply["failed"], 1);
   EXPECT_EQ(reply["samples"][0]["error"]["code"], "bad_data");
   EXPECT_THAT(reply["samples"][0]["error"]["message"].get<std::string>(),
-              testing::HasSubstr("it is text"));
+              ::testing::HasSubstr("it is text"));
   EXPECT_EQ(call("label.samples", Json::object())["samples"][0]["name"], "one.jpg");
 }
 
@@ -217,8 +217,8 @@ TEST_F(Labels, AreMappedToLabelsThatAModelHas) {
   const Json errors = ask(server_.socket(), "label.map", bad)["error"]["data"]["errors"];
   ASSERT_EQ(errors.size(), 2U);
   EXPECT_EQ(errors[0]["pointer"], "/global/1");
-  EXPECT_THAT(errors[0]["message"], testing::HasSubstr("mean \"Domestic animals, pets\"?"));
-  EXPECT_THAT(errors[1]["message"], testing::HasSubstr("--suggest"));
+  EXPECT_THAT(errors[0]["message"], ::testing::HasSubstr("mean \"Domestic animals, pets\"?"));
+  EXPECT_THAT(errors[1]["message"], ::testing::HasSubstr("--suggest"));
   EXPECT_EQ(call("label.map", Json::object())["map"]["rex"].size(), 2U) << "nothing of it is taken";
   EXPECT_TRUE(call("label.map", {{"label", "rex"}})["map"].empty());
 }

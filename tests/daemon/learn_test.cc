@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Learn : public testing::Test {
+class Learn : public ::testing::Test {
  protected:
   Learn() {
     import_model(server_);

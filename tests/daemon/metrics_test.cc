@@ -16,8 +16,8 @@
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A reader of the text format, which complains of all that promtool would.
 class Exposition {
@@ -111,7 +111,7 @@ TEST(PrometheusText, TheReaderOfTheseTestsFindsFaults) {
   }
 }
 
-class Metrics : public testing::Test {
+class Metrics : public ::testing::Test {
  protected:
   std::map<std::string, double> read() const {
     const std::string text = result_of(server_.socket(), "system.metrics")["text"];
@@ -183,7 +183,7 @@ TEST_F(Metrics, LabelsAreCountedAndNotNamed) {
   result_of(server_.socket(), "label.add",
             {{"labels", {"my secret cat"}}, {"samples", {{{"content", "/9j/c2V2ZW4="}}}}});
   const Json reply = result_of(server_.socket(), "system.metrics");
-  EXPECT_THAT(reply["text"].get<std::string>(), testing::Not(HasSubstr("secret")));
+  EXPECT_THAT(reply["text"].get<std::string>(), ::testing::Not(HasSubstr("secret")));
   EXPECT_EQ(read().at("moild_labels"), 1);
   EXPECT_EQ(read().at("moild_samples"), 1);
 }

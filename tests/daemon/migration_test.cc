@@ -42,7 +42,7 @@ std::map<std::string, std::string> readers(const Database& database) {
 }
 
 // A fixture in a file, opened; the parameter is its version.
-class Migration : public testing::TestWithParam<int> {
+class Migration : public ::testing::TestWithParam<int> {
  protected:
   Migration() { database_.run(read_text(fixture(GetParam())).c_str()); }
 
@@ -104,8 +104,8 @@ TEST_P(Migration, LeavesWhatTheStoresRead) {
 
 // The present version's own is there once scripts/state-fixture has made it.
 INSTANTIATE_TEST_SUITE_P(Of, Migration,
-                         testing::Range(1, kSchemaVersion +
-                                               (fs::exists(fixture(kSchemaVersion)) ? 1 : 0)));
+                         ::testing::Range(1, kSchemaVersion +
+                                                 (fs::exists(fixture(kSchemaVersion)) ? 1 : 0)));
 
 TEST(MigrationFixtures, EveryEarlierVersionHasOne) {
   for (int version = 1; version < kSchemaVersion; ++version)

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-class ModelLife : public testing::Test {
+class ModelLife : public ::testing::Test {
  protected:
   ModelLife() { import_model(server_); }
   fs::path state() const { return folder_ / "state"; }

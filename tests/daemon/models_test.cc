@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-class Models : public testing::Test {
+class Models : public ::testing::Test {
  protected:
   fs::path state() const { return folder_ / "state"; }
   fs::path model(const std::string& entry) const { return state() / "models/digits" / entry; }
@@ -59,7 +59,7 @@ TEST_F(Models, ABadModelLeavesNothingBehind) {
   const Json reply =
       ask(server.socket(), "model.import", {{"name", "digits"}, {"path", empty.path().string()}});
   EXPECT_EQ(reply["error"]["data"]["code"], "bad_data");
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(), testing::HasSubstr("no model.json"));
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(), ::testing::HasSubstr("no model.json"));
   EXPECT_TRUE(result_of(server.socket(), "model.list")["models"].empty());
   EXPECT_TRUE(fs::is_empty(state() / "models/digits"));
 }
@@ -71,7 +71,7 @@ TEST_F(Models, AWorkerThatIsNotThere) {
   const Json reply = ask(server.socket(), "model.import", {{"name", "digits"}, {"path", "/tmp"}});
   EXPECT_EQ(reply["error"]["data"]["code"], "io");  // what the client named is not missing
   EXPECT_THAT(reply["error"]["message"].get<std::string>(),
-              testing::HasSubstr("/nowhere/moil-worker"));
+              ::testing::HasSubstr("/nowhere/moil-worker"));
 }
 
 TEST_F(Models, NamesThatWouldLeaveTheStoreAreRefused) {
@@ -116,7 +116,7 @@ TEST_F(Models, PredictWantsANameWhereThereAreSeveralModels) {
   Json params{{"images", {{{"content", "c2V2ZW4="}}}}};
   const Json reply = ask(server.socket(), "model.predict", params);
   EXPECT_EQ(reply["error"]["data"]["code"], "invalid_argument");
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(), testing::HasSubstr("cats, digits"));
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(), ::testing::HasSubstr("cats, digits"));
   params["model"] = "digits";
   EXPECT_EQ(result_of(server.socket(), "model.predict", params)["model"], "digits");
 }

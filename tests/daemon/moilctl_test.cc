@@ -14,10 +14,10 @@
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class Moilctl : public testing::Test {
+class Moilctl : public ::testing::Test {
  protected:
   Finished ctl(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), MOILCTL);
@@ -50,7 +50,7 @@ TEST_F(Moilctl, SubmitAndWatchToTheEnd) {
   EXPECT_THAT(done.out, HasSubstr("10.0% -> 98.0%"));
   EXPECT_THAT(done.err, HasSubstr("job 1 succeeded"));
   EXPECT_THAT(done.err, HasSubstr("epoch 1  loss 0.5000  global 90.0%"));
-  EXPECT_THAT(done.err, testing::Not(HasSubstr("\r")));  // no bar without a terminal
+  EXPECT_THAT(done.err, ::testing::Not(HasSubstr("\r")));  // no bar without a terminal
   EXPECT_THAT(ctl({"model", "list"}).out, HasSubstr("96.0%"));
   EXPECT_EQ(ctl({"model", "rollback", "digits"}).out, "model digits version 1 is active again\n");
 }
@@ -82,7 +82,7 @@ TEST_F(Moilctl, PredictPrintsATable) {
   const Finished done = ctl({"predict", seven});
   EXPECT_EQ(done.status, EX_OK) << done.err;
   EXPECT_THAT(done.out, HasSubstr(seven));
-  EXPECT_THAT(done.out, testing::ContainsRegex("seven +97.0%"));
+  EXPECT_THAT(done.out, ::testing::ContainsRegex("seven +97.0%"));
   const Finished half = ctl({"predict", bad, seven});
   EXPECT_EQ(half.status, EX_DATAERR);
   EXPECT_THAT(half.err, HasSubstr("bad.png: not an image"));
@@ -99,8 +99,8 @@ TEST_F(Moilctl, APlanTellsWhoWouldComputeWhat) {
   EXPECT_EQ(done.status, EX_OK) << done.err;
   EXPECT_THAT(done.out, HasSubstr("predicted peak"));
   EXPECT_THAT(done.out, HasSubstr("the CPU (C) or a made-up GPU (G):"));
-  EXPECT_THAT(done.out, testing::ContainsRegex("classifier +CGG +1.000 \\| +2.000"));
-  EXPECT_THAT(done.out, testing::ContainsRegex("path +4.000 +2  <\n"));
+  EXPECT_THAT(done.out, ::testing::ContainsRegex("classifier +CGG +1.000 \\| +2.000"));
+  EXPECT_THAT(done.out, ::testing::ContainsRegex("path +4.000 +2  <\n"));
   EXPECT_THAT(done.out, HasSubstr("drawn to " + picture));
   EXPECT_EQ(read_text(picture), "<svg>the schedule</svg>");
 }
@@ -122,7 +122,7 @@ TEST_F(Moilctl, APlanWithoutASecondProcessorIsPrintedAllTheSame) {
       ctl({"plan", description("no-device"), "--processors", "opencl", "--svg", picture});
   EXPECT_EQ(done.status, EX_UNAVAILABLE);
   EXPECT_THAT(done.out, HasSubstr("predicted peak"));
-  EXPECT_THAT(done.out, testing::Not(HasSubstr("drawn to")));
+  EXPECT_THAT(done.out, ::testing::Not(HasSubstr("drawn to")));
   EXPECT_EQ(done.err, "moilctl: no second processor: no driver is installed\n");
   EXPECT_FALSE(std::filesystem::exists(picture));
 }
@@ -174,8 +174,8 @@ TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
   EXPECT_EQ(list["labels"][0]["samples"], 120);
   const Finished other = ctl({"label", "add", folder_ / "sevens/3", "--label", "8"});
   EXPECT_EQ(other.status, EX_DATAERR);
-  EXPECT_THAT(other.err, testing::ContainsRegex("sevens/3: it is there already as '7' .sample .*"
-                                                "moilctl label relabel [0-9a-f]+ --label \"8\""));
+  EXPECT_THAT(other.err, ::testing::ContainsRegex("sevens/3: it is there already as '7' .sample .*"
+                                                  "moilctl label relabel [0-9a-f]+ --label \"8\""));
   EXPECT_EQ(ctl({"label", "add", folder_ / "none", "--label", "8"}).status, EX_NOINPUT);
 }
 
@@ -364,14 +364,14 @@ TEST_F(Moilctl, DoctorsExitStatusTellsOfProblems) {
   const Finished fine = ctl({"doctor"});
   const bool any = fine.out.find("PROBLEM") != std::string::npos;  // a disk that is busy, say
   EXPECT_EQ(fine.status, any ? 1 : EX_OK) << fine.out;
-  EXPECT_THAT(fine.out, testing::ContainsRegex("ok +state-folder"));
+  EXPECT_THAT(fine.out, ::testing::ContainsRegex("ok +state-folder"));
   std::filesystem::permissions(folder_ / "state", std::filesystem::perms(0755));
   const Finished open = ctl({"doctor", "--quiet"});
   std::filesystem::permissions(folder_ / "state", std::filesystem::perms(0700));
   EXPECT_EQ(open.status, 1);
-  EXPECT_THAT(open.out, testing::ContainsRegex("PROBLEM +state-folder"));
+  EXPECT_THAT(open.out, ::testing::ContainsRegex("PROBLEM +state-folder"));
   EXPECT_THAT(open.out, HasSubstr("-> chmod 0700"));
-  EXPECT_THAT(open.out, testing::Not(testing::ContainsRegex("ok +")));
+  EXPECT_THAT(open.out, ::testing::Not(::testing::ContainsRegex("ok +")));
   const Finished nobody =
       run_program({MOILCTL, "--json", "--socket", folder_ / "none.sock", "doctor"});
   EXPECT_EQ(nobody.status, 1);
@@ -386,7 +386,7 @@ TEST_F(Moilctl, ReportTellsWhatAJobDid) {
   EXPECT_THAT(done.out, HasSubstr("10.0% -> 98.0%"));
   for (const char* line : {"layers +the last 2 of 9", "train +3.00 s +75.0%",
                            "measured peak +2.0 MiB", "feature maps reused +5", "energy +not known"})
-    EXPECT_THAT(done.out, testing::ContainsRegex(line));
+    EXPECT_THAT(done.out, ::testing::ContainsRegex(line));
   EXPECT_EQ(Json::parse(ctl({"report", "1", "--json"}).out)["local_after"], 0.98);
 }
 
@@ -401,7 +401,8 @@ TEST_F(Moilctl, ReportTellsTheEnergyOfAJob) {
   write_file_atomic(zone / "energy_uj", "1501000000\n");
   file("state/go", "");
   wait_for(server_.socket(), 1, "succeeded");
-  EXPECT_THAT(ctl({"report", "1"}).out, testing::ContainsRegex("energy +1.5 kJ .whole machine.\n"));
+  EXPECT_THAT(ctl({"report", "1"}).out,
+              ::testing::ContainsRegex("energy +1.5 kJ .whole machine.\n"));
 }
 
 TEST_F(Moilctl, ReportDrawsElasticTraining) {
@@ -410,7 +411,7 @@ TEST_F(Moilctl, ReportDrawsElasticTraining) {
   const std::string svg = folder_ / "elastic.svg";
   const Finished done = ctl({"report", "1", "--elastic", "--svg", svg});
   EXPECT_EQ(done.status, EX_OK) << done.err;
-  EXPECT_THAT(done.out, testing::ContainsRegex("1-2 +1 of 2 +100 ms"));
+  EXPECT_THAT(done.out, ::testing::ContainsRegex("1-2 +1 of 2 +100 ms"));
   EXPECT_THAT(done.out, HasSubstr("classifier.kernel  #######      100.0%"));
   EXPECT_THAT(done.out, HasSubstr("little < much"));
   EXPECT_THAT(read_text(svg), HasSubstr("classifier.kernel, epochs 1-2: trained"));

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 void import_digits(const fs::path& socket) {
   const TempFolder folder;
@@ -33,7 +33,7 @@ Finished start_moild(const fs::path& state, const fs::path& socket, const std::s
                       socket.string(), "--config", config});
 }
 
-class Moild : public testing::Test {
+class Moild : public ::testing::Test {
  protected:
   Moild() { std::ofstream(folder_ / "quick.json") << quick_settings(); }
   std::string config(const std::string& text) const {
@@ -168,7 +168,7 @@ TEST_F(Moild, TheSocketOfADeadDaemonIsReplacedAndAnothersIsNotRemoved) {
   EXPECT_TRUE(fs::exists(moild.socket()));
 }
 
-fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
+fs::perms permissions_of(const fs::path& path) { return fs::status(path).permissions(); }
 
 TEST_F(Moild, AFolderThatIsNotItsOwnIsRefusedAndKeptAsItIs) {
   const auto open = fs::perms(01777);
@@ -177,7 +177,7 @@ TEST_F(Moild, AFolderThatIsNotItsOwnIsRefusedAndKeptAsItIs) {
   Finished end = start_moild(folder_ / "shared", folder_ / "s.sock", folder_ / "quick.json");
   EXPECT_EQ(end.status, EX_CANTCREAT);
   EXPECT_THAT(end.err, HasSubstr("open to other users (mode 1777)"));
-  EXPECT_EQ(mode_of(folder_ / "shared"), open);
+  EXPECT_EQ(permissions_of(folder_ / "shared"), open);
 
   fs::create_directory(folder_ / "photos");
   fs::permissions(folder_ / "photos", fs::perms::owner_all);
@@ -198,7 +198,7 @@ TEST_F(Moild, AnEmptyPrivateFolderIsTaken) {
 
 TEST_F(Moild, ANewStateFolderIsPrivate) {
   const MoildProcess moild(folder_ / "deep/er/state", quick_settings());
-  EXPECT_EQ(mode_of(folder_ / "deep/er/state"), fs::perms::owner_all);
+  EXPECT_EQ(permissions_of(folder_ / "deep/er/state"), fs::perms::owner_all);
 }
 
 TEST_F(Moild, ASecondDaemonOnTheSameStateIsRefused) {

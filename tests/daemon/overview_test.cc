@@ -9,9 +9,9 @@
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Overview : public testing::Test {
+class Overview : public ::testing::Test {
  protected:
   Overview() { import_model(server_); }
   Json overview() const { return result_of(server_.socket(), "system.overview"); }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kYears = std::int64_t{365} * 86400 * 1000;
 
-class PassingTrouble : public testing::Test {
+class PassingTrouble : public ::testing::Test {
  protected:
   // Made when the test has set the configuration up.
   void serve() {
@@ -72,7 +72,7 @@ class MissingWorker : public PassingTrouble {
   void expect_held_then_done(const std::string& why) {
     serve();
     const auto first = submit("night"), second = submit("night");
-    EXPECT_THAT(held(), testing::HasSubstr(why));
+    EXPECT_THAT(held(), ::testing::HasSubstr(why));
     std::this_thread::sleep_for(100ms);  // several tries
     expect_untouched(first);
     expect_untouched(second);
@@ -103,7 +103,7 @@ TEST_F(PassingTrouble, AFolderThatCannotBeWrittenHoldsTheQueue) {
   fs::remove(state_ / "jobs");
   std::ofstream(state_ / "jobs") << "no folder";
   const auto id = submit("night");
-  EXPECT_THAT(held(), testing::HasSubstr("jobs"));
+  EXPECT_THAT(held(), ::testing::HasSubstr("jobs"));
   expect_untouched(id);
   fs::remove(state_ / "jobs");
   expect_done_at_once(id);
@@ -125,7 +125,7 @@ TEST_F(PassingTrouble, WhatIsWrongWithTheJobItselfEndsItAlone) {
   change("UPDATE versions SET active = 0");
   server_->world.minute = 180;
   EXPECT_THAT(wait_for(orphan, "failed")["message"].get<std::string>(),
-              testing::HasSubstr("no active version"));
+              ::testing::HasSubstr("no active version"));
   EXPECT_TRUE(status()["held"].is_null());
 }
 
@@ -150,11 +150,11 @@ TEST_F(PassingTrouble, AFullDiskPausesTheJobUntilThereIsRoom) {
   config_.worker.backoff_seconds = 1000;
   serve();
   const auto id = submit("no-room");
-  EXPECT_THAT(held(), testing::HasSubstr("cannot write a checkpoint"));
+  EXPECT_THAT(held(), ::testing::HasSubstr("cannot write a checkpoint"));
   const Json paused = job(id);
   EXPECT_EQ(paused["state"], "queued");
   EXPECT_EQ(paused["failures"], 0);
-  EXPECT_THAT(paused["message"].get<std::string>(), testing::HasSubstr("waits for room"));
+  EXPECT_THAT(paused["message"].get<std::string>(), ::testing::HasSubstr("waits for room"));
   std::ofstream(state_ / "go") << "go";
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(job(id)["state"], "queued") << "nothing says that there is room";

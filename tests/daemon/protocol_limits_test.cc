@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace moil::daemon::test {
 namespace {
 
-class ProtocolLimits : public testing::Test {
+class ProtocolLimits : public ::testing::Test {
  protected:
   static Config config() {
     Config config = quick_config();
@@ -104,7 +104,7 @@ TEST_F(ProtocolLimits, NotificationsAndBatches) {
   ASSERT_EQ(replies.size(), 3U);
   std::vector<Json> ids;
   for (const Json& reply : replies) ids.push_back(reply["id"]);
-  EXPECT_THAT(ids, testing::UnorderedElementsAre("a", "b", nullptr));
+  EXPECT_THAT(ids, ::testing::UnorderedElementsAre("a", "b", nullptr));
 }
 
 TEST_F(ProtocolLimits, OversizedRequestIsAnsweredAndTheClientHungUp) {
@@ -112,7 +112,7 @@ TEST_F(ProtocolLimits, OversizedRequestIsAnsweredAndTheClientHungUp) {
   client.send(std::string(1 << 20, 'x'));
   const Json reply = client.read();
   EXPECT_EQ(reply["error"]["code"], kInvalidRequest);
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(), testing::HasSubstr("65536 bytes"));
+  EXPECT_THAT(reply["error"]["message"].get<std::string>(), ::testing::HasSubstr("65536 bytes"));
   EXPECT_TRUE(client.is_closed_within(2s));
   EXPECT_TRUE(serves());
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/durations.h"
 #include "base/file.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/state/disk_usage.h"
@@ -18,9 +19,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::test {
 namespace {
 
-constexpr std::int64_t kDay = std::int64_t{24} * 3600 * 1000;
-
-class Room : public testing::Test {
+class Room : public ::testing::Test {
  protected:
   fs::path state() const { return folder_ / "state"; }
   fs::path version(int number) const { return state() / "models/digits" / std::to_string(number); }

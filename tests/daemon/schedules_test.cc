@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/durations.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;
@@ -13,9 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
-
-class Schedules : public testing::Test {
+class Schedules : public ::testing::Test {
  protected:
   Schedules() {
     import_model(server_);

@@ -10,7 +10,7 @@
 namespace moil::daemon::test {
 namespace {
 
-class Schema : public testing::Test {
+class Schema : public ::testing::Test {
  protected:
   Database open() const { return {folder_ / "moild.db", Database::Access::kReadWrite}; }
   TempFolder folder_;

@@ -19,7 +19,7 @@ class StillWorld : public FakeWorld {
   std::int64_t steady_milliseconds() const override { return steady_ahead; }
 };
 
-class Hold : public testing::Test {
+class Hold : public ::testing::Test {
  protected:
   void fail(QueueHold::Cause cause = QueueHold::Cause::kStart) {
     hold_.again(cause, "why", {5, 60});
@@ -68,7 +68,7 @@ TEST_F(Hold, MoreRoomEndsAWaitForRoomAndNoOther) {
   EXPECT_TRUE(hold_.holds());
 }
 
-class Waits : public testing::Test {
+class Waits : public ::testing::Test {
  protected:
   static Verdict busy(double load) { return {false, "busy", Obstacle::kLoad, load, 0.5}; }
   // At the next look, five seconds later.
@@ -111,7 +111,7 @@ TEST_F(Waits, ADeviceThatSleptDidNotWait) {
   EXPECT_EQ(log_.waited().at(Obstacle::kLoad).milliseconds, 15000);
 }
 
-class Reserve : public testing::Test {
+class Reserve : public ::testing::Test {
  protected:
   std::uint64_t on_disk() const {
     return std::filesystem::exists(file_) ? std::filesystem::file_size(file_) : 0;
@@ -131,7 +131,7 @@ TEST_F(Reserve, IsGivenUpForADeletionOnAFullDiskAndTakenAgain) {
     return 42;
   });
   EXPECT_EQ(answer, 42);
-  EXPECT_THAT(seen, testing::ElementsAre(2 << 20, 0));
+  EXPECT_THAT(seen, ::testing::ElementsAre(2 << 20, 0));
   EXPECT_EQ(on_disk(), std::uint64_t{2 << 20});
 }
 
@@ -142,7 +142,7 @@ TEST_F(Reserve, ARecordTakesAPartOfIt) {
     seen.push_back(on_disk());
     if (seen.size() == 1) throw DiskFull("no byte free");
   });
-  EXPECT_THAT(seen, testing::ElementsAre(3 << 20, 2 << 20));
+  EXPECT_THAT(seen, ::testing::ElementsAre(3 << 20, 2 << 20));
 }
 
 TEST_F(Reserve, OtherErrorsCostNothing) {

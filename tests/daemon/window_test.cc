@@ -12,7 +12,7 @@
 namespace moil::daemon::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr int kSunday = 0, kMonday = 1, kFriday = 5, kSaturday = 6;
 
@@ -130,7 +130,7 @@ class DatedWorld : public LinuxWorld {
   std::time_t now_;
 };
 
-class SummerTime : public testing::Test {
+class SummerTime : public ::testing::Test {
  protected:
   SummerTime() {
     if (const char* zone = ::getenv("TZ")) before_ = zone;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace moil::data::testing {
+namespace moil::data::test {
 
 // One directory of one entry.
 inline std::string exif_of(int orientation, bool big_endian) {
@@ -70,4 +70,4 @@ inline std::vector<std::uint8_t> webp_with_exif(const std::vector<std::uint8_t>&
   return {file.begin(), file.end()};
 }
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

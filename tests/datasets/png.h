@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace moil::data::testing {
+namespace moil::data::test {
 
 struct RawPng {
   int width, height, depth, type;
@@ -53,4 +53,4 @@ inline std::vector<std::uint8_t> png_of(const RawPng& raw) {
   return bytes;
 }
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

@@ -18,7 +18,7 @@
 #include "datasets/images/codec.h"
 #include "datasets/readers/dataset.h"
 
-namespace moil::data::testing {
+namespace moil::data::test {
 
 // A folder of its own for a test, removed with its content at the end.
 class TempFolder {
@@ -84,4 +84,4 @@ inline std::filesystem::path shared_data() {
   return std::filesystem::path(MOIL_SOURCE_DIR) / "../shared/data";
 }
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

@@ -13,7 +13,7 @@
 #include "datasets/images/codec.h"
 #include "datasets/kinds/image/image_kind.h"
 
-namespace moil::data::testing {
+namespace moil::data::test {
 
 // A pattern with both slopes and sharp edges; the tables of expected values are made from it.
 inline Image pattern(int width, int height, int channels) {
@@ -86,4 +86,4 @@ inline KindPtr rgb_images(int side) {
   return image_kind(p);
 }
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

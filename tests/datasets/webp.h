@@ -9,7 +9,7 @@
 
 #include "datasets/images/image.h"
 
-namespace moil::data::testing {
+namespace moil::data::test {
 
 // 3 or 4 channels; lossless where every visible pixel is to come back as it was.
 inline std::vector<std::uint8_t> encode_webp(const Image& image, bool lossless = true) {
@@ -25,4 +25,4 @@ inline std::vector<std::uint8_t> encode_webp(const Image& image, bool lossless =
   return {raw, raw + size};
 }
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

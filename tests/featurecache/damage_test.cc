@@ -13,15 +13,15 @@
 namespace moil::cache {
 namespace {
 
-constexpr std::size_t kElements = 1500;
+constexpr std::size_t kMapElements = 1500;
 
 // A cache of ten entries, one byte of entry 4 flipped in the file.
 void make_damaged(const TempFolder& folder) {
   {
     FeatureCache cache(folder.cache());
-    fill(cache, 1, 10, kElements);
+    fill(cache, 1, 10, kMapElements);
   }
-  const auto at = places(folder.data(), features(4, kElements));
+  const auto at = places(folder.data(), features(4, kMapElements));
   ASSERT_EQ(at.size(), 1u);
   flip_byte(folder.data(), at[0] + 3000);
 }
@@ -32,14 +32,14 @@ TEST(Damage, AFlippedByteIsNotServedAndIsReplaced) {
   FeatureCache cache(folder.cache());
   EXPECT_TRUE(has(cache, key_of(1, 4), Depth::kPresence));
   EXPECT_FALSE(has(cache, key_of(1, 4), Depth::kChecksum));
-  EXPECT_ERROR(get(cache, key_of(1, 4), kElements), ErrorCode::kNotFound, "no feature map");
-  EXPECT_EQ(get(cache, key_of(1, 5), kElements), features(5, kElements));
+  EXPECT_ERROR(get(cache, key_of(1, 4), kMapElements), ErrorCode::kNotFound, "no feature map");
+  EXPECT_EQ(get(cache, key_of(1, 5), kMapElements), features(5, kMapElements));
   EXPECT_EQ(cache.stats().damaged_seen, 2u);
   cache.flush();  // removes it
   EXPECT_EQ(cache.stats().entries, 9u);
-  cache.put(key_of(1, 4), features(4, kElements));
+  cache.put(key_of(1, 4), features(4, kMapElements));
   cache.flush();
-  EXPECT_EQ(get(cache, key_of(1, 4), kElements), features(4, kElements));
+  EXPECT_EQ(get(cache, key_of(1, 4), kMapElements), features(4, kMapElements));
   EXPECT_TRUE(cache.verify().ok());
 }
 
@@ -50,7 +50,7 @@ void expect_discarded(const std::filesystem::path& cache, const std::string& wha
   EXPECT_THROW(
       {
         FeatureCache damaged(cache);
-        fill(damaged, 1, 10, kElements);
+        fill(damaged, 1, 10, kMapElements);
         (void)damaged.stats();
         const VerifyReport report = damaged.verify();
         if (!report.ok()) throw Unusable(ErrorCode::kBadData, "told");
@@ -60,7 +60,7 @@ void expect_discarded(const std::filesystem::path& cache, const std::string& wha
   EXPECT_FALSE(std::filesystem::exists(cache));
   EXPECT_FALSE(std::filesystem::exists(cache.string() + ".discarded"));
   FeatureCache fresh(cache);
-  fill(fresh, 1, 10, kElements);
+  fill(fresh, 1, 10, kMapElements);
   EXPECT_EQ(fresh.stats().entries, 10U);
   EXPECT_TRUE(fresh.verify().ok());
 }
@@ -68,7 +68,7 @@ void expect_discarded(const std::filesystem::path& cache, const std::string& wha
 TEST(Damage, WhatCannotBeUsedIsToldAndCanBeDiscarded) {
   const TempFolder folder;
   const auto cache = folder.cache(), data = folder.data();
-  { fill(*std::make_unique<FeatureCache>(cache), 1, 10, kElements); }
+  { fill(*std::make_unique<FeatureCache>(cache), 1, 10, kMapElements); }
   const auto write = [&](const std::string& bytes) { std::ofstream(data) << bytes; };
   write(std::string(100'000, '\x5a'));
   expect_discarded(cache, "garbage");
@@ -85,7 +85,7 @@ TEST(Damage, WhatCannotBeUsedIsToldAndCanBeDiscarded) {
 TEST(Damage, ContentIsDiscardedWithinTheFolder) {
   const TempFolder folder;
   const auto cache = folder.cache();
-  { fill(*std::make_unique<FeatureCache>(cache), 1, 10, kElements); }
+  { fill(*std::make_unique<FeatureCache>(cache), 1, 10, kMapElements); }
   std::ofstream(cache / "old.discarded") << "left";
   std::filesystem::remove(folder.data());
   std::filesystem::create_directory(folder.data());
@@ -126,8 +126,8 @@ TEST(Damage, VerifyPutsWrongCountsRight) {
   {
     FeatureCache cache(folder.cache());
     cache.use_model(model(1), "kept");
-    fill(cache, 1, 10, kElements);
-    fill(cache, 2, 10, kElements);
+    fill(cache, 1, 10, kMapElements);
+    fill(cache, 2, 10, kMapElements);
   }
   {
     Environment env(folder.cache(), 1 << 20, false);
@@ -152,7 +152,7 @@ TEST(Damage, ADamagedModelRecordIsReportedAndRebuilt) {
   {
     FeatureCache cache(folder.cache());
     cache.use_model(model(1), text);
-    fill(cache, 1, 10, kElements);
+    fill(cache, 1, 10, kMapElements);
   }
   const auto bytes = file_bytes(folder.data());
   const std::string_view hay(bytes.data(), bytes.size());
@@ -164,7 +164,7 @@ TEST(Damage, ADamagedModelRecordIsReportedAndRebuilt) {
   EXPECT_TRUE(cache.verify().ok());
   ASSERT_EQ(cache.stats().models.size(), 1u);
   EXPECT_EQ(cache.stats().models[0].entries, 10u);
-  EXPECT_EQ(get(cache, key_of(1, 3), kElements), features(3, kElements));
+  EXPECT_EQ(get(cache, key_of(1, 3), kMapElements), features(3, kMapElements));
 }
 
 TEST(Damage, VerifyStopsWhenAsked) {
@@ -185,7 +185,8 @@ void expect_full_disk_is_survived(const std::filesystem::path& folder,
     FeatureCache cache(folder, {.batch_entries = 4});
     const auto error = caught([&] {
       for (std::uint32_t i = 0; i < 4000; i += 4) {
-        for (std::uint32_t j = i; j < i + 4; ++j) cache.put(key_of(1, j), features(j, kElements));
+        for (std::uint32_t j = i; j < i + 4; ++j)
+          cache.put(key_of(1, j), features(j, kMapElements));
         cache.flush();
         stored = i + 4;
       }
@@ -195,11 +196,11 @@ void expect_full_disk_is_survived(const std::filesystem::path& folder,
     EXPECT_NE(error.text.find("no space left"), std::string::npos) << error.text;
     ASSERT_GT(stored, 20u);
     for (std::uint32_t i = 0; i < stored; ++i) {
-      ASSERT_EQ(get(cache, key_of(1, i), kElements), features(i, kElements)) << i;
+      ASSERT_EQ(get(cache, key_of(1, i), kMapElements), features(i, kMapElements)) << i;
     }
     EXPECT_TRUE(cache.verify().ok());
     make_room();
-    cache.put(key_of(2, 0), features(0, kElements));
+    cache.put(key_of(2, 0), features(0, kMapElements));
     cache.flush();
   }
   FeatureCache cache(folder);

@@ -6,7 +6,7 @@
 namespace moil::cache {
 namespace {
 
-constexpr std::size_t kElements = 1500;  // two pages a value
+constexpr std::size_t kValueElements = 1500;  // two pages a value
 constexpr std::uint64_t kEntryBytes = 2 * 4096 + 44;
 
 std::vector<int> models_left(FeatureCache& cache) {
@@ -27,18 +27,18 @@ TEST(Quota, EvictsTheLeastRecentlyUsedThatNobodyProtects) {
     FeatureCache cache(folder.cache(), {.clock = [&] { return time++; }});
     for (const int m : {1, 2, 3}) {
       cache.use_model(model(m), "model " + std::to_string(m));
-      fill(cache, m, 10, kElements);
+      fill(cache, m, 10, kValueElements);
     }
     cache.use_model(model(1), "model 1");  // now 2 is the oldest
   }
   FeatureCache cache(folder.cache(),
                      {.quota_bytes = 35 * kEntryBytes, .clock = [&] { return time++; }});
   cache.use_model(model(4), "model 4");
-  fill(cache, 4, 10, kElements);
+  fill(cache, 4, 10, kValueElements);
   EXPECT_EQ(models_left(cache), (std::vector<int>{1, 3, 4}));
   const ModelId keep[] = {model(3)};
   cache.protect(keep);
-  fill(cache, 5, 10, kElements);  // 3 is older than 1, but protected
+  fill(cache, 5, 10, kValueElements);  // 3 is older than 1, but protected
   EXPECT_EQ(models_left(cache), (std::vector<int>{3, 4, 5}));
   EXPECT_LE(cache.stats().bytes, 35 * kEntryBytes);
   EXPECT_TRUE(cache.verify().ok());
@@ -48,15 +48,15 @@ TEST(Quota, RefusesWithBothNumbersAndKeepsWhatFits) {
   const TempFolder folder;
   FeatureCache cache(folder.cache(), {.quota_bytes = 5 * kEntryBytes});
   cache.use_model(model(1), "the only one");
-  for (std::uint32_t i = 0; i < 8; ++i) cache.put(key_of(1, i), features(i, kElements));
+  for (std::uint32_t i = 0; i < 8; ++i) cache.put(key_of(1, i), features(i, kValueElements));
   EXPECT_ERROR(cache.flush(), ErrorCode::kResourceExhausted,
                "quota of " + std::to_string(5 * kEntryBytes) + " bytes");
   EXPECT_EQ(cache.stats().entries, 5u);
   EXPECT_EQ(cache.stats().bytes, 5 * kEntryBytes);
-  cache.put(key_of(1, 0), features(9, kElements));  // replacing needs no more room
+  cache.put(key_of(1, 0), features(9, kValueElements));  // replacing needs no more room
   cache.flush();
-  EXPECT_EQ(get(cache, key_of(1, 0), kElements), features(9, kElements));
-  cache.put(key_of(1, 70), features(1, kElements));
+  EXPECT_EQ(get(cache, key_of(1, 0), kValueElements), features(9, kValueElements));
+  cache.put(key_of(1, 70), features(1, kValueElements));
   const auto error = caught([&] { cache.flush(); });
   EXPECT_NE(error.text.find(std::to_string(kEntryBytes) + " more are needed for 1 "),
             std::string::npos)
@@ -69,15 +69,15 @@ TEST(Quota, AStampOfAClockThatWasWrongProtectsNothing) {
   std::int64_t time = 4'000'000'000;  // once it was 2096
   FeatureCache cache(folder.cache(),
                      {.quota_bytes = 25 * kEntryBytes, .clock = [&] { return time; }});
-  fill(cache, 1, 10, kElements);
+  fill(cache, 1, 10, kValueElements);
   time = 1'800'000'000;
-  fill(cache, 2, 10, kElements);
-  fill(cache, 3, 10, kElements);
+  fill(cache, 2, 10, kValueElements);
+  fill(cache, 3, 10, kValueElements);
   EXPECT_EQ(models_left(cache), (std::vector<int>{2, 3}));
 }
 
 // Of a disk of which others take their share, too.
-class DiskFloor : public testing::Test {
+class DiskFloor : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kFloor = 100 << 20;
   Options options() {
@@ -106,7 +106,7 @@ TEST_F(DiskFloor, TheCacheLeavesIt) {
   set_free(kFloor + 100 * kEntryBytes);
   FeatureCache cache(folder_.cache(), options());
   cache.use_model(model(1), "the only one");
-  EXPECT_ERROR(fill(cache, 1, 400, kElements), ErrorCode::kResourceExhausted,
+  EXPECT_ERROR(fill(cache, 1, 400, kValueElements), ErrorCode::kResourceExhausted,
                "are to stay free) is reached");
   EXPECT_GE(cache.stats().entries, 80u);
   EXPECT_LE(cache.stats().entries, 110u);
@@ -118,11 +118,11 @@ TEST_F(DiskFloor, WhatNobodyUsesMakesRoom) {
   set_free(kFloor * 10);
   {
     FeatureCache cache(folder_.cache(), options());
-    fill(cache, 1, 100, kElements);
+    fill(cache, 1, 100, kValueElements);
   }
   set_free(kFloor);
   FeatureCache cache(folder_.cache(), options());
-  fill(cache, 2, 80, kElements);
+  fill(cache, 2, 80, kValueElements);
   EXPECT_EQ(models_left(cache), (std::vector<int>{2}));
   EXPECT_EQ(cache.stats().entries, 80u);
   EXPECT_LE(on_disk(), 20 * kEntryBytes) << "into the pages that the file had";
@@ -133,7 +133,7 @@ TEST_F(DiskFloor, BelowItNothingIsAdded) {
   set_free(kFloor / 2);
   FeatureCache cache(folder_.cache(), options());
   cache.use_model(model(1), "the only one");
-  EXPECT_ERROR(fill(cache, 1, 50, kElements), ErrorCode::kResourceExhausted, "is reached");
+  EXPECT_ERROR(fill(cache, 1, 50, kValueElements), ErrorCode::kResourceExhausted, "is reached");
   EXPECT_EQ(cache.stats().entries, 0u);
 }
 
@@ -141,7 +141,7 @@ TEST_F(DiskFloor, BelowItNothingIsAdded) {
 TEST(Quota, FreedPagesAreUsedAgain) {
   const TempFolder folder;
   FeatureCache cache(folder.cache(), {.quota_bytes = 60 * kEntryBytes, .batch_entries = 8});
-  for (int night = 0; night < 40; ++night) fill(cache, night, 25, kElements);
+  for (int night = 0; night < 40; ++night) fill(cache, night, 25, kValueElements);
   const CacheStats stats = cache.stats();
   EXPECT_LE(stats.bytes, stats.quota_bytes);
   EXPECT_LE(stats.file_bytes, stats.quota_bytes * 2);
@@ -152,7 +152,7 @@ TEST(Quota, FreedPagesAreUsedAgain) {
 TEST(Gc, RemovesWhatNoModelUsesAndGivesTheSpaceBack) {
   const TempFolder folder;
   FeatureCache cache(folder.cache());
-  for (const int m : {1, 2, 3}) fill(cache, m, 1100, kElements);
+  for (const int m : {1, 2, 3}) fill(cache, m, 1100, kValueElements);
   cache.use_model(model(3), "at work");
   const CacheStats before = cache.stats();
   std::vector<std::uint64_t> steps;
@@ -170,8 +170,8 @@ TEST(Gc, RemovesWhatNoModelUsesAndGivesTheSpaceBack) {
   const CacheStats after = cache.stats();
   EXPECT_EQ(after.entries, 2200u);
   EXPECT_LT(after.disk_bytes + removed.bytes / 10 * 9, before.disk_bytes);
-  EXPECT_EQ(get(cache, key_of(1, 7), kElements), features(7, kElements));
-  fill(cache, 4, 1100, kElements);  // into the holes
+  EXPECT_EQ(get(cache, key_of(1, 7), kValueElements), features(7, kValueElements));
+  fill(cache, 4, 1100, kValueElements);  // into the holes
   EXPECT_LT(cache.stats().file_bytes, before.file_bytes * 11 / 10);
   EXPECT_TRUE(cache.verify().ok());
 }
@@ -197,12 +197,12 @@ TEST(Forget, RemovesEveryViewUnderEveryModel) {
   const TempFolder folder;
   FeatureCache cache(folder.cache());
   for (const int m : {1, 2, 3}) {
-    fill(cache, m, 20, kElements);
-    cache.put(key_of(m, 5, 1), features(5, kElements));
-    cache.put(key_of(m, 5, 65535), features(5, kElements));
+    fill(cache, m, 20, kValueElements);
+    cache.put(key_of(m, 5, 1), features(5, kValueElements));
+    cache.put(key_of(m, 5, 65535), features(5, kValueElements));
   }
   cache.flush();
-  cache.put(key_of(4, 5), features(5, kElements));  // waits
+  cache.put(key_of(4, 5), features(5, kValueElements));  // waits
   EXPECT_EQ(cache.forget(sample(5)).entries, 9u);
   cache.flush();
   for (const int m : {1, 2, 3, 4}) EXPECT_FALSE(has(cache, key_of(m, 5)));
@@ -224,10 +224,10 @@ TEST(Forget, ManySamplesGoInSmallCommits) {
 
 TEST(Forget, ErasesThePagesInTheFile) {
   const TempFolder folder;
-  std::vector<float> secret(kElements);
+  std::vector<float> secret(kValueElements);
   for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = 0.1234567F + static_cast<float>(i);
   FeatureCache cache(folder.cache());
-  fill(cache, 1, 30, kElements);
+  fill(cache, 1, 30, kValueElements);
   cache.put(key_of(1, 1000), secret);
   cache.flush();
   const auto head = std::span<const float>(secret).first(8);
@@ -237,7 +237,7 @@ TEST(Forget, ErasesThePagesInTheFile) {
   cache.forget(sample(1000));
   EXPECT_TRUE(places(folder.data(), head).empty());
   EXPECT_TRUE(places(folder.data(), tail).empty());
-  EXPECT_EQ(get(cache, key_of(1, 3), kElements), features(3, kElements));
+  EXPECT_EQ(get(cache, key_of(1, 3), kValueElements), features(3, kValueElements));
   EXPECT_TRUE(cache.verify().ok());
 }
 
@@ -247,7 +247,7 @@ TEST(Forget, LeavesNoByteOfDigestOrMapInPagesThatLiveOn) {
   FeatureCache cache(folder.cache());
   constexpr std::size_t kSmall = 24;
   fill(cache, 1, 400, kSmall);
-  fill(cache, 2, 60, kElements);
+  fill(cache, 2, 60, kValueElements);
   const std::vector<SampleDigest> forgotten = {sample(7), sample(8), sample(39)};
   std::vector<float> map(kSmall);
   for (std::size_t i = 0; i < map.size(); ++i) map[i] = 0.1234567F + static_cast<float>(i);
@@ -288,7 +288,7 @@ TEST(Forget, WinsAgainstABatchThatWaitsInAnotherProcess) {
       return digest != sample(5) || std::filesystem::exists(known);
     };
     FeatureCache cache(folder.cache(), options);
-    for (std::uint32_t i = 0; i < 10; ++i) cache.put(key_of(1, i), features(i, kElements));
+    for (std::uint32_t i = 0; i < 10; ++i) cache.put(key_of(1, i), features(i, kValueElements));
     char byte = 0;
     if (::write(to_parent[1], &byte, 1) != 1 || ::read(to_child[0], &byte, 1) != 1) ::_exit(2);
     cache.flush();

@@ -7,7 +7,7 @@
 namespace moil::test {
 namespace {
 
-using data::testing::encode_webp;
+using data::test::encode_webp;
 
 data::Image pattern(int width, int height, int channels) {
   data::Image image;
@@ -25,16 +25,16 @@ std::map<std::string, std::string> image_seeds() {
   const auto jpeg = data::encode_jpeg(pattern(24, 16, 3), 60);
   const auto png = data::encode_png(pattern(8, 8, 3));
   const auto webp = encode_webp(pattern(8, 8, 4));
-  const std::string exif = data::testing::exif_of(6, false);  // turned by 90 degrees
+  const std::string exif = data::test::exif_of(6, false);  // turned by 90 degrees
   return {{"grey.png", text(data::encode_png(pattern(9, 7, 1)))},
           {"colour.png", text(png)},
           {"alpha.png", text(data::encode_png(pattern(5, 6, 4)))},
-          {"turned.png", text(data::testing::png_with_exif(png, exif, false))},
+          {"turned.png", text(data::test::png_with_exif(png, exif, false))},
           {"grey.jpg", text(data::encode_jpeg(pattern(16, 16, 1), 60))},
           {"colour.jpg", text(jpeg)},
-          {"turned.jpg", text(data::testing::jpeg_with_exif(jpeg, exif))},
+          {"turned.jpg", text(data::test::jpeg_with_exif(jpeg, exif))},
           {"lossless.webp", text(webp)},
-          {"turned.webp", text(data::testing::webp_with_exif(webp, 8, 8, true, exif))},
+          {"turned.webp", text(data::test::webp_with_exif(webp, 8, 8, true, exif))},
           {"lossy.webp", text(encode_webp(pattern(16, 16, 4), false))}};
 }
 

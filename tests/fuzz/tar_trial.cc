@@ -55,7 +55,7 @@ void check_folders(const MemoryFile& file) {
 }
 
 // By libarchive: a photo and numbers of one moment.
-void check_sample(std::span<const std::uint8_t> bytes) {
+void check_tar_sample(std::span<const std::uint8_t> bytes) {
   static const KindPtr kind = kind_from_json(nlohmann::json::parse(R"({
     "kind": "several",
     "inputs": [{"file": "sensor", "kind": "rows", "dims": [4], "mean": [0, 0, 0, 0], "std": [1, 1, 1, 1]},
@@ -74,7 +74,7 @@ bool try_tar(std::span<const std::uint8_t> bytes) {
   const MemoryFile file(bytes);
   const bool is_read = check_index(file, bytes.size());
   check_folders(file);
-  check_sample(bytes);
+  check_tar_sample(bytes);
   return is_read;
 }
 

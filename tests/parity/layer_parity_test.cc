@@ -139,7 +139,7 @@ bool computes(const Check& check) {
   return true;
 }
 
-class LayerParity : public testing::TestWithParam<const char*> {};
+class LayerParity : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LayerParity, AgreesWithPyTorch) {
   MOIL_NEEDS_PARITY_CASES();
@@ -201,7 +201,7 @@ constexpr const char* kTypes[] = {"add",
                                   "softmax_cross_entropy",
                                   "tanh"};
 
-INSTANTIATE_TEST_SUITE_P(All, LayerParity, testing::ValuesIn(kTypes),
+INSTANTIATE_TEST_SUITE_P(All, LayerParity, ::testing::ValuesIn(kTypes),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST(LayerParityList, HoldsEveryType) {

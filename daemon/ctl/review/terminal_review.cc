@@ -25,7 +25,7 @@ bool is_number(const std::string& label) {
   return label.size() == 1 && label[0] >= '0' && label[0] <= '9';
 }
 
-struct Sample {
+struct ShownSample {
   std::string digest, name;
   std::vector<std::string> proposals;
 };
@@ -59,7 +59,7 @@ class Review {
     labels_ = desk_.labels()["labels"].get<std::vector<std::string>>();
     if (!samples_.empty()) load_proposals();
     numbered_ = std::ranges::none_of(labels_, is_number);
-    for (const Sample& sample : samples_)
+    for (const ShownSample& sample : samples_)
       numbered_ = numbered_ && std::ranges::none_of(sample.proposals, is_number);
   }
 
@@ -77,11 +77,11 @@ class Review {
       labels.push_back(sample["label"]);
       for (const Json& other : sample["others"]) labels.push_back(other);
     }
-    for (Sample& sample : samples_) sample.proposals = found[sample.digest];
+    for (ShownSample& sample : samples_) sample.proposals = found[sample.digest];
   }
 
   // Those that the model proposes, then those with most samples.
-  std::vector<std::string> choices(const Sample& sample) const {
+  std::vector<std::string> choices(const ShownSample& sample) const {
     constexpr std::size_t kMost = 9;
     std::vector<std::string> all = sample.proposals;
     for (const std::string& label : labels_)
@@ -92,7 +92,7 @@ class Review {
 
   // Whether to go on.
   bool ask() {
-    const Sample& sample = samples_[at_];
+    const ShownSample& sample = samples_[at_];
     const std::vector<std::string> offered = choices(sample);
     std::string line = std::to_string(at_ + 1) + "/" + std::to_string(samples_.size()) + "  " +
                        printable(sample.name.empty() ? sample.digest : sample.name);
@@ -154,7 +154,7 @@ class Review {
   const std::string model_;
   Desk desk_;
   std::istream& in_;
-  std::vector<Sample> samples_;
+  std::vector<ShownSample> samples_;
   std::vector<std::string> labels_;
   std::vector<std::size_t> history_;  // places of what was decided
   std::size_t at_ = 0, decided_ = 0;

@@ -16,7 +16,7 @@ using SamplingName = daemon::fields_internal::Codec<Sampling>;
 constexpr double kClassifierSteps = 1600, kDeepSteps = 700;
 constexpr int kFewestEpochs = 4, kMostEpochs = 40;
 constexpr std::int64_t kFewestGlobal = 1000;
-constexpr int kBatch = 32;
+constexpr int kUsualBatch = 32;
 
 int epochs_of(const JobSpec& spec, const Candidate& candidate, std::size_t train, double part) {
   const double batch = std::min<double>(spec.train.batch, static_cast<double>(train));
@@ -65,7 +65,7 @@ JobSpec filled(JobSpec spec, const Candidate& candidate, std::size_t train, doub
   fill("/freeze/trainable_layers", spec.freeze.trainable_layers.count, candidate.layers);
   fill("/freeze/batch_norms", spec.freeze.batch_norms, true);
   fill("/augment/views", spec.augment.views, candidate.views);
-  fill("/train/batch", t.batch, kBatch);
+  fill("/train/batch", t.batch, kUsualBatch);
   fill("/train/sampling", t.sampling, candidate.sampling);
   fill("/train/optimizer/learning_rate", t.optimizer.learning_rate, candidate.learning_rate);
   fill("/train/optimizer/backbone_factor", t.optimizer.backbone_factor, 0.5);

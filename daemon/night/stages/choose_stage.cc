@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/durations.h"
 #include "base/seconds.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/settings/space.h"
@@ -17,8 +18,6 @@ using daemon::Stage;
 // Of the night's time; ten minutes where it has no deadline. Maps that trials compute are the
 // night's, too.
 constexpr double kShareForTrials = 0.4, kUsualSeconds = 600;
-
-std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(1000 * seconds); }
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -102,7 +101,7 @@ TrialGround ChooseStage::ground(const data::Mix& mix) {
 FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
   const daemon::JobSpec& job = night_.file.spec;
   SearchSpace space = search_space(job, night_.base, night_.data);
-  const std::int64_t limit = milliseconds(seconds_for_trials());
+  const std::int64_t limit = milliseconds(seconds_for_trials()).count();
   night_.begin(Stage::kChoose, limit);
   began_ = std::chrono::steady_clock::now();
   TrialGround shared = ground(mix);
@@ -124,8 +123,8 @@ FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
     if (!unreadable.empty()) return unreadable;
     shared.is_read = shared.is_read || search.results().back().failed.empty();
     record(search);
-    night_.progress(Stage::kChoose, limit - std::max<std::int64_t>(0, milliseconds(seconds_left())),
-                    limit);
+    night_.progress(Stage::kChoose,
+                    limit - std::max<std::int64_t>(0, milliseconds(seconds_left()).count()), limit);
   }
   const Search::Choice choice = search.choice();
   Json& settings = night_.choices.settings;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/disk_full.h"
+#include "base/durations.h"
 #include "daemon/night/kernel_profile.h"
 #include "daemon/night/stages/night_deadline.h"
 #include "engine/kernels/parallel.h"
@@ -12,8 +13,6 @@ namespace moil::night {
 namespace {
 
 using daemon::Stage;
-
-std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(1000 * seconds); }
 
 double most_measuring(const daemon::JobSpec& spec) {
   if (!spec.deadline_seconds) return kMeasuringSeconds;
@@ -60,7 +59,7 @@ void PlanStage::run() {
 }
 
 void PlanStage::begin_measuring() {
-  night_.begin(Stage::kMeasure, milliseconds(measuring_.limit()));
+  night_.begin(Stage::kMeasure, milliseconds(measuring_.limit()).count());
 }
 
 // How far the measuring of kernels is, of the time that it may take.
@@ -68,8 +67,8 @@ void PlanStage::after_kernel(double seconds) {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_progress_ < std::chrono::milliseconds(200)) return;
   last_progress_ = now;
-  const std::int64_t limit = milliseconds(measuring_.limit());
-  night_.progress(Stage::kMeasure, std::min(milliseconds(seconds), limit), limit);
+  const std::int64_t limit = milliseconds(measuring_.limit()).count();
+  night_.progress(Stage::kMeasure, std::min(milliseconds(seconds).count(), limit), limit);
 }
 
 void PlanStage::plan_networks() {
@@ -122,8 +121,8 @@ void PlanStage::keep_kernels() {
   const auto file = night_.layout.kernel_profile();
   save_kernel_profile(
       file, {model_.kernel_profile(), has_cache() ? answer_of(*model_.backbone, file) : Answers{}});
-  night_.progress(Stage::kMeasure, milliseconds(measuring_.limit()),
-                  milliseconds(measuring_.limit()));
+  night_.progress(Stage::kMeasure, milliseconds(measuring_.limit()).count(),
+                  milliseconds(measuring_.limit()).count());
 }
 
 // On the CPU, but for what another processor was measured to be chosen for; then training is

@@ -39,9 +39,9 @@ constexpr NpyType kNpyTypes[] = {
     {"'<i8'", 8, read_as<std::int64_t>},
 };
 
-class Reader {
+class NumbersReader {
  public:
-  Reader(std::span<const std::uint8_t> bytes, std::string_view name)
+  NumbersReader(std::span<const std::uint8_t> bytes, std::string_view name)
       : content_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), name_(name) {}
 
   Numbers read() {
@@ -159,7 +159,7 @@ class Reader {
 }  // namespace
 
 Numbers read_numbers(std::span<const std::uint8_t> bytes, std::string_view name) {
-  return Reader(bytes, name).read();
+  return NumbersReader(bytes, name).read();
 }
 
 std::vector<std::uint8_t> encode_npy(std::span<const float> values) {

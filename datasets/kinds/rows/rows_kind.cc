@@ -15,31 +15,32 @@ namespace {
 
 constexpr std::int64_t kMostNumbers = 1 << 24;
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kArithmetic = "rows 1 ";
+constexpr const char* kRowsArithmetic = "rows 1 ";
 
-void require(bool good, const std::string& what) {
+void require_of_rows(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, "rows: " + what);
 }
 
 void check(const RowsDescription& d) {
-  require(!d.dims.empty() && d.dims.size() <= 3,
-          "'dims' has " + std::to_string(d.dims.size()) + " dimensions, expected 1 to 3");
+  require_of_rows(!d.dims.empty() && d.dims.size() <= 3,
+                  "'dims' has " + std::to_string(d.dims.size()) + " dimensions, expected 1 to 3");
   std::int64_t numbers = 1;
   for (const std::int64_t extent : d.dims) {
-    require(extent >= 1 && extent <= kMostNumbers / numbers, "'dims' is out of range");
+    require_of_rows(extent >= 1 && extent <= kMostNumbers / numbers, "'dims' is out of range");
     numbers *= extent;
   }
   for (const auto& [field, values] : {std::pair("mean", &d.mean), std::pair("std", &d.stddev)}) {
-    require(values->size() == d.columns(), "'" + std::string(field) + "' has " +
-                                               std::to_string(values->size()) +
-                                               " entries, expected " + std::to_string(d.columns()));
-    require(std::ranges::all_of(*values, [](double v) { return std::isfinite(v); }),
-            "'" + std::string(field) + "' is not finite");
+    require_of_rows(values->size() == d.columns(),
+                    "'" + std::string(field) + "' has " + std::to_string(values->size()) +
+                        " entries, expected " + std::to_string(d.columns()));
+    require_of_rows(std::ranges::all_of(*values, [](double v) { return std::isfinite(v); }),
+                    "'" + std::string(field) + "' is not finite");
   }
-  require(std::ranges::all_of(d.stddev, [](double v) { return v > 0; }), "'std' is not positive");
-  require(d.hop >= 0, "'hop' is not positive");
-  require(d.hop == 0 || d.dims.size() == 2, "'hop' goes with two dims, lines and columns");
-  require(d.hop > 0 || d.answer == PartAnswer::kMean, "'answer' goes with 'hop'");
+  require_of_rows(std::ranges::all_of(d.stddev, [](double v) { return v > 0; }),
+                  "'std' is not positive");
+  require_of_rows(d.hop >= 0, "'hop' is not positive");
+  require_of_rows(d.hop == 0 || d.dims.size() == 2, "'hop' goes with two dims, lines and columns");
+  require_of_rows(d.hop > 0 || d.answer == PartAnswer::kMean, "'answer' goes with 'hop'");
 }
 
 std::string shown(const std::vector<std::int64_t>& shape) {
@@ -133,7 +134,7 @@ class RowsKind final : public Kind {
     return json;
   }
   std::string fingerprint() const override {
-    return digest_of(kArithmetic + to_json().dump()).hex();
+    return digest_of(kRowsArithmetic + to_json().dump()).hex();
   }
   std::vector<Dims> inputs() const override { return {description_.dims}; }
   bool takes(std::string_view media_type) const override { return is_numbers(media_type); }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostInputs = 16, kMostFiles = 256;
 
-void require(bool good, const std::string& what) {
+void require_of_several(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, "several: " + what);
 }
 
@@ -121,16 +121,19 @@ class SeveralMaker final : public SampleMaker {
 class SeveralKind final : public Kind {
  public:
   explicit SeveralKind(std::vector<SeveralInput> inputs) : inputs_(std::move(inputs)) {
-    require(!inputs_.empty() && inputs_.size() <= kMostInputs,
-            "'inputs' has " + std::to_string(inputs_.size()) + " entries, expected 1 to " +
-                std::to_string(kMostInputs));
+    require_of_several(!inputs_.empty() && inputs_.size() <= kMostInputs,
+                       "'inputs' has " + std::to_string(inputs_.size()) +
+                           " entries, expected 1 to " + std::to_string(kMostInputs));
     std::set<std::string> files;
     for (const SeveralInput& input : inputs_) {
-      require(!input.file.empty() && input.file == stem(input.file),
-              "'file' is \"" + input.file + "\", expected a name without a dot or a slash");
-      require(files.insert(input.file).second, "'file' is \"" + input.file + "\" twice");
-      require(input.kind->name() != name(), "an input is not of the kind \"several\" itself");
-      require(!input.kind->has_parts(), "an input's samples have no parts; leave \"hop\" out");
+      require_of_several(
+          !input.file.empty() && input.file == stem(input.file),
+          "'file' is \"" + input.file + "\", expected a name without a dot or a slash");
+      require_of_several(files.insert(input.file).second, "'file' is \"" + input.file + "\" twice");
+      require_of_several(input.kind->name() != name(),
+                         "an input is not of the kind \"several\" itself");
+      require_of_several(!input.kind->has_parts(),
+                         "an input's samples have no parts; leave \"hop\" out");
     }
   }
 

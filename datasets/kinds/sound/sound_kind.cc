@@ -16,7 +16,7 @@ namespace moil::data {
 namespace {
 
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kArithmetic = "sound 2 ";
+constexpr const char* kSoundArithmetic = "sound 2 ";
 // Of decoders, the resampler and what lies between them.
 constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 
@@ -155,7 +155,7 @@ class SoundKind final : public Kind {
     nlohmann::json seen = to_json();
     seen.erase("answer");
     seen.erase("train");
-    return digest_of(kArithmetic + seen.dump()).hex();
+    return digest_of(kSoundArithmetic + seen.dump()).hex();
   }
   std::vector<Dims> inputs() const override {
     const FrontEndDescription& d = description_.front_end;

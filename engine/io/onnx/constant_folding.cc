@@ -10,7 +10,6 @@
 namespace moil::onnx {
 namespace {
 
-using Dims = std::vector<std::int64_t>;
 using Fold = Tensor (*)(const Node&, FoldInputs);
 
 // Reshapes are asked about computed values, too, which take no memory here.
@@ -61,7 +60,7 @@ std::size_t axis_of(const Node& node, std::int64_t axis, std::size_t rank) {
 
 std::vector<std::int64_t> reshaped(const Node& node, const std::vector<std::int64_t>& dims,
                                    const std::vector<std::int64_t>& wish) {
-  Dims result = wish;
+  TensorDims result = wish;
   std::int64_t known = 1, open = -1;
   const bool zero_is_zero = node.integer("allowzero", 0) != 0;
   for (std::size_t k = 0; k < result.size(); ++k) {
@@ -91,7 +90,8 @@ Tensor shape_of(const Node& node, const std::vector<std::int64_t>& dims) {
     return static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(i < 0 ? i + rank : i, 0, rank));
   };
   const auto first = bound(node.integer("start", 0)), last = bound(node.integer("end", rank));
-  const Dims part = first < last ? Dims(dims.begin() + first, dims.begin() + last) : Dims();
+  const TensorDims part =
+      first < last ? TensorDims(dims.begin() + first, dims.begin() + last) : TensorDims();
   return Tensor::of_ints({static_cast<std::int64_t>(part.size())}, part);
 }
 

@@ -6,13 +6,11 @@
 
 namespace moil::onnx {
 
-using Dims = std::vector<std::int64_t>;
-
 void bad_fold(const Node& node, const std::string& what) {
   throw Error(ErrorCode::kBadData, node.label() + ": " + what);
 }
 
-std::int64_t count_of(const Node& node, const Dims& dims, std::int64_t of_inputs) {
+std::int64_t count_of(const Node& node, const TensorDims& dims, std::int64_t of_inputs) {
   const std::int64_t most = std::max(of_inputs, kMaxGrownElements);
   if (dims.size() > kMaxRank) bad_fold(node, "a constant of more dimensions than are supported");
   std::int64_t count = 1;
@@ -40,13 +38,13 @@ const std::vector<std::int64_t>& ints(const Node& node, FoldInputs inputs, std::
 
 bool has(FoldInputs inputs, std::size_t i) { return i < inputs.size() && inputs[i] != nullptr; }
 
-Dims strides_of(const Dims& dims) {
-  Dims strides(dims.size(), 1);
+TensorDims strides_of(const TensorDims& dims) {
+  TensorDims strides(dims.size(), 1);
   for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
   return strides;
 }
 
-std::int64_t walk(std::int64_t i, const Dims& dims, const Dims& strides) {
+std::int64_t walk(std::int64_t i, const TensorDims& dims, const TensorDims& strides) {
   std::int64_t index = 0;
   for (std::size_t k = dims.size(); k-- > 0;) {
     index += i % dims[k] * strides[k];

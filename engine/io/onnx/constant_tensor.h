@@ -15,6 +15,7 @@
 
 namespace moil::onnx {
 
+using TensorDims = std::vector<std::int64_t>;
 using FoldInputs = std::span<const Tensor* const>;  // null: left out
 
 [[noreturn]] void bad_fold(const Node& node, const std::string& what);

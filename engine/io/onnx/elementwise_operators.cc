@@ -13,7 +13,7 @@ void import_activation(ImportState& state, const Node& node) {
   state.add_layer(node, kType, {&state.data(node, 0)});
 }
 
-constexpr char kRelu[] = "relu", kTanh[] = "tanh", kHardSwish[] = "hard_swish";
+constexpr char kReluLayer[] = "relu", kTanhLayer[] = "tanh", kHardSwishLayer[] = "hard_swish";
 
 void import_sigmoid(ImportState& state, const Node& node) {
   const std::string x = state.data(node, 0).layer;
@@ -114,7 +114,7 @@ void import_softmax(ImportState& state, const Node& node) {
   state.add_layer(node, kType, {&x});
 }
 
-constexpr char kSoftmax[] = "softmax", kLogSoftmax[] = "log_softmax";
+constexpr char kSoftmaxLayer[] = "softmax", kLogSoftmaxLayer[] = "log_softmax";
 
 void import_dropout(ImportState& state, const Node& node) {
   const Tensor* ratio = state.optional_constant(node, 1);
@@ -131,17 +131,17 @@ void import_identity(ImportState& state, const Node& node) {
 }  // namespace
 
 void add_elementwise_operators(Operators& operators) {
-  operators.insert({{"Relu", import_activation<kRelu>},
-                    {"Tanh", import_activation<kTanh>},
-                    {"HardSwish", import_activation<kHardSwish>},
+  operators.insert({{"Relu", import_activation<kReluLayer>},
+                    {"Tanh", import_activation<kTanhLayer>},
+                    {"HardSwish", import_activation<kHardSwishLayer>},
                     {"Sigmoid", import_sigmoid},
                     {"HardSigmoid", import_hard_sigmoid},
                     {"LeakyRelu", import_leaky_relu},
                     {"PRelu", import_prelu},
                     {"Gelu", import_gelu},
                     {"Clip", import_clip},
-                    {"Softmax", import_softmax<kSoftmax>},
-                    {"LogSoftmax", import_softmax<kLogSoftmax>},
+                    {"Softmax", import_softmax<kSoftmaxLayer>},
+                    {"LogSoftmax", import_softmax<kLogSoftmaxLayer>},
                     {"Dropout", import_dropout},
                     {"Identity", import_identity},
                     {"Cast", import_identity}});

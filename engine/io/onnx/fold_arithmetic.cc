@@ -2,15 +2,12 @@
 #include <array>
 #include <cmath>
 
+#include "base/index.h"
 #include "engine/io/onnx/constant_tensor.h"
 #include "engine/io/onnx/folds.h"
 
 namespace moil::onnx {
 namespace {
-
-using Dims = std::vector<std::int64_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The nearest whole number that there is room for; 0 for what is no number.
 std::int64_t whole(double value) {
@@ -19,9 +16,9 @@ std::int64_t whole(double value) {
 }
 
 // The dims that numpy's broadcasting gives these.
-Dims joined(const Node& node, const Dims& a, const Dims& b) {
+TensorDims joined(const Node& node, const TensorDims& a, const TensorDims& b) {
   const std::size_t rank = std::max(a.size(), b.size());
-  Dims dims(rank, 1);
+  TensorDims dims(rank, 1);
   for (std::size_t k = 1; k <= rank; ++k) {
     const std::int64_t x = k <= a.size() ? a[a.size() - k] : 1;
     const std::int64_t y = k <= b.size() ? b[b.size() - k] : 1;
@@ -32,9 +29,9 @@ Dims joined(const Node& node, const Dims& a, const Dims& b) {
 }
 
 // How far each axis of `dims` advances in a tensor that is broadcast to them.
-Dims steps_in(const Dims& own, const Dims& dims) {
-  const Dims strides = strides_of(own);
-  Dims steps(dims.size(), 0);
+TensorDims steps_in(const TensorDims& own, const TensorDims& dims) {
+  const TensorDims strides = strides_of(own);
+  TensorDims steps(dims.size(), 0);
   for (std::size_t k = 1; k <= own.size(); ++k)
     if (own[own.size() - k] != 1) steps[dims.size() - k] = strides[own.size() - k];
   return steps;
@@ -44,8 +41,8 @@ Dims steps_in(const Dims& own, const Dims& dims) {
 Tensor binary(const Node& node, FoldInputs inputs, const auto& on_floats, const auto& on_ints) {
   const Tensor &a = required(node, inputs, 0), &b = required(node, inputs, 1);
   if (a.is_float != b.is_float) bad_fold(node, "its inputs are of different types");
-  const Dims dims = joined(node, a.dims, b.dims);
-  const Dims a_steps = steps_in(a.dims, dims), b_steps = steps_in(b.dims, dims);
+  const TensorDims dims = joined(node, a.dims, b.dims);
+  const TensorDims a_steps = steps_in(a.dims, dims), b_steps = steps_in(b.dims, dims);
   Tensor to;
   const std::int64_t count = count_of(node, dims, std::max(a.elements(), b.elements()));
   to.is_float = a.is_float;
@@ -92,8 +89,8 @@ Tensor cast(const Node& node, FoldInputs inputs) {
 
 Tensor expand(const Node& node, FoldInputs inputs) {
   const Tensor& from = required(node, inputs, 0);
-  const Dims dims = joined(node, from.dims, ints(node, inputs, 1));
-  const Dims steps = steps_in(from.dims, dims);
+  const TensorDims dims = joined(node, from.dims, ints(node, inputs, 1));
+  const TensorDims steps = steps_in(from.dims, dims);
   return picked(node, from, dims, [&](std::int64_t i) { return walk(i, dims, steps); });
 }
 
@@ -101,10 +98,10 @@ Tensor where(const Node& node, FoldInputs inputs) {
   const Tensor &a = required(node, inputs, 1), &b = required(node, inputs, 2);
   const std::vector<std::int64_t>& condition = ints(node, inputs, 0);
   if (a.is_float != b.is_float) bad_fold(node, "its inputs are of different types");
-  const Dims& own = required(node, inputs, 0).dims;
-  const Dims dims = joined(node, own, joined(node, a.dims, b.dims));
-  const Dims steps = steps_in(own, dims), a_steps = steps_in(a.dims, dims),
-             b_steps = steps_in(b.dims, dims);
+  const TensorDims& own = required(node, inputs, 0).dims;
+  const TensorDims dims = joined(node, own, joined(node, a.dims, b.dims));
+  const TensorDims steps = steps_in(own, dims), a_steps = steps_in(a.dims, dims),
+                   b_steps = steps_in(b.dims, dims);
   const auto others = std::max(b.elements(), static_cast<std::int64_t>(condition.size()));
   Tensor to = picked(
       node, a, dims, [&](std::int64_t i) { return walk(i, dims, a_steps); }, others);

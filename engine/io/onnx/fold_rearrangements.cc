@@ -2,6 +2,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/index.h"
 #include "engine/io/onnx/constant_folding.h"
 #include "engine/io/onnx/constant_tensor.h"
 #include "engine/io/onnx/folds.h"
@@ -9,10 +10,6 @@
 
 namespace moil::onnx {
 namespace {
-
-using Dims = std::vector<std::int64_t>;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // One axis at a time.
 Tensor sliced(const Node& node, const Tensor& data, std::size_t axis, std::int64_t start,
@@ -28,7 +25,7 @@ Tensor sliced(const Node& node, const Tensor& data, std::size_t axis, std::int64
   end = step > 0 ? bound(end, 0, size) : bound(std::max(end, -size - 1), -1, size - 1);
   const std::int64_t span = step > 0 ? end - start : start - end;
   const std::int64_t width = step > 0 ? step : -step;
-  Dims dims = data.dims;
+  TensorDims dims = data.dims;
   dims[axis] = span <= 0 ? 0 : (span + width - 1) / width;
   const std::int64_t inner = strides_of(data.dims)[axis], count = dims[axis];
   return picked(node, data, dims, [&](std::int64_t i) {
@@ -49,7 +46,7 @@ void check_joined_size(const Node& node, FoldInputs inputs) {
   (void)count_of(node, {joined}, given);
 }
 
-Tensor with_dims(const Node& node, const Tensor& from, Dims dims) {
+Tensor with_dims(const Node& node, const Tensor& from, TensorDims dims) {
   if (count_of(node, dims, from.elements()) != from.elements())
     bad_fold(node, "the new shape has another size");
   Tensor to = from;
@@ -57,7 +54,7 @@ Tensor with_dims(const Node& node, const Tensor& from, Dims dims) {
   return to;
 }
 
-Dims axes_of(const Node& node, FoldInputs inputs) {
+TensorDims axes_of(const Node& node, FoldInputs inputs) {
   return has(inputs, 1) ? ints(node, inputs, 1) : node.integers("axes");
 }
 
@@ -95,7 +92,7 @@ Tensor gather(const Node& node, FoldInputs inputs) {
     if (i < 0) i += data.dims[axis];
     if (i < 0 || i >= data.dims[axis]) bad_fold(node, "an index is outside its input");
   }
-  Dims dims(data.dims.begin(), data.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  TensorDims dims(data.dims.begin(), data.dims.begin() + static_cast<std::ptrdiff_t>(axis));
   dims.insert(dims.end(), indices.dims.begin(), indices.dims.end());
   dims.insert(dims.end(), data.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1,
               data.dims.end());
@@ -110,15 +107,15 @@ Tensor gather(const Node& node, FoldInputs inputs) {
 Tensor slice(const Node& node, FoldInputs inputs) {
   const Tensor& all = required(node, inputs, 0);
   const bool by_attribute = !has(inputs, 1);
-  const Dims starts = by_attribute ? node.integers("starts") : ints(node, inputs, 1);
-  const Dims ends = by_attribute ? node.integers("ends") : ints(node, inputs, 2);
-  Dims axes(starts.size());
+  const TensorDims starts = by_attribute ? node.integers("starts") : ints(node, inputs, 1);
+  const TensorDims ends = by_attribute ? node.integers("ends") : ints(node, inputs, 2);
+  TensorDims axes(starts.size());
   std::iota(axes.begin(), axes.end(), 0);
   if (by_attribute)
     axes = node.integers("axes", axes);
   else if (has(inputs, 3))
     axes = ints(node, inputs, 3);
-  const Dims steps = has(inputs, 4) ? ints(node, inputs, 4) : Dims(starts.size(), 1);
+  const TensorDims steps = has(inputs, 4) ? ints(node, inputs, 4) : TensorDims(starts.size(), 1);
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
     bad_fold(node, "its starts, ends, axes and steps differ in number");
   if (starts.empty()) return all;
@@ -138,7 +135,7 @@ Tensor concat(const Node& node, FoldInputs inputs) {
   const std::size_t axis = axis_of(node, node.integer("axis", 0), all.dims.size());
   for (std::size_t k = 1; k < inputs.size(); ++k) {
     const Tensor& next = required(node, inputs, k);
-    Dims dims = all.dims;
+    TensorDims dims = all.dims;
     if (next.dims.size() != dims.size() || next.is_float != all.is_float)
       bad_fold(node, "its inputs do not fit together");
     dims[axis] += next.dims[axis];
@@ -173,12 +170,12 @@ Tensor concat(const Node& node, FoldInputs inputs) {
 Tensor transpose(const Node& node, FoldInputs inputs) {
   const Tensor& from = required(node, inputs, 0);
   const std::size_t rank = from.dims.size();
-  Dims order(rank);
+  TensorDims order(rank);
   std::iota(order.rbegin(), order.rend(), 0);
   order = node.integers("perm", order);
   if (order.size() != rank) bad_fold(node, "perm does not fit its input");
-  const Dims strides = strides_of(from.dims);
-  Dims dims, steps;
+  const TensorDims strides = strides_of(from.dims);
+  TensorDims dims, steps;
   std::vector<bool> seen(rank, false);
   for (const std::int64_t k : order) {
     const std::size_t axis = axis_of(node, k, rank);
@@ -202,10 +199,10 @@ Tensor shape(const Node& node, FoldInputs inputs) {
 Tensor squeeze(const Node& node, FoldInputs inputs) {
   const Tensor& from = required(node, inputs, 0);
   std::vector<bool> drop(from.dims.size(), false);
-  const Dims axes = axes_of(node, inputs);
+  const TensorDims axes = axes_of(node, inputs);
   for (std::size_t k = 0; k < drop.size(); ++k) drop[k] = axes.empty() && from.dims[k] == 1;
   for (const std::int64_t axis : axes) drop[axis_of(node, axis, drop.size())] = true;
-  Dims dims;
+  TensorDims dims;
   for (std::size_t k = 0; k < drop.size(); ++k)
     if (!drop[k]) dims.push_back(from.dims[k]);
   return with_dims(node, from, dims);
@@ -213,11 +210,11 @@ Tensor squeeze(const Node& node, FoldInputs inputs) {
 
 Tensor unsqueeze(const Node& node, FoldInputs inputs) {
   const Tensor& from = required(node, inputs, 0);
-  const Dims axes = axes_of(node, inputs);
+  const TensorDims axes = axes_of(node, inputs);
   const std::size_t rank = from.dims.size() + axes.size();
   std::vector<bool> added(rank, false);
   for (const std::int64_t axis : axes) added[axis_of(node, axis, rank)] = true;
-  Dims dims;
+  TensorDims dims;
   std::size_t next = 0;
   for (std::size_t k = 0; k < rank; ++k) {
     if (!added[k] && next >= from.dims.size()) bad_fold(node, "it names an axis twice");

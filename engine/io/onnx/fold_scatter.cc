@@ -1,13 +1,12 @@
 // Numbers in a row, and tensors with some of their elements replaced: how masks are written.
 #include <cmath>
 
+#include "base/index.h"
 #include "engine/io/onnx/constant_tensor.h"
 #include "engine/io/onnx/folds.h"
 
 namespace moil::onnx {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 double number(const Node& node, FoldInputs inputs, std::size_t i) {
   const Tensor& tensor = required(node, inputs, i);

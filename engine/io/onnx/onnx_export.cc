@@ -6,7 +6,7 @@
 namespace moil::onnx {
 namespace {
 
-GraphValue ended(const Value& value) {
+GraphValue ended(const moil::Value& value) {
   const auto dims = value.info.dims.values();
   GraphValue result{value.name, {dims.begin(), dims.end()}, true};
   result.dims[0] = -1;

@@ -10,7 +10,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-constexpr char kAdd[] = "Add", kMul[] = "Mul";
+constexpr char kAdd[] = "Add", kMulNode[] = "Mul";
 constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
 void add_gemm(LayerWriter& w) {
@@ -177,7 +177,7 @@ void add_sequence_writers(LayerWriters& writers) {
       {"layer_norm", add_layer_norm},
       {"log_softmax", add_softmax<kLogSoftmax>},
       {"matmul", add_mat_mul},
-      {"multiply_parameter", add_parameter<kMul>},
+      {"multiply_parameter", add_parameter<kMulNode>},
       {"pad", add_pad},
       {"permute", add_transpose},
       {"prelu", add_prelu},

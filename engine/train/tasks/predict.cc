@@ -11,7 +11,7 @@
 namespace moil {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_in_predict(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument, "task \"predict\": " + what);
 }
 
@@ -116,8 +116,8 @@ class Predict final : public Task {
                                    std::span<const std::uint32_t>) const override {
     for (const auto* values : {&description_.mean, &description_.stddev})
       if (!values->empty() && values->size() != outputs)
-        fail("it has means or deviations of " + std::to_string(values->size()) +
-             " outputs; the model has " + std::to_string(outputs));
+        fail_in_predict("it has means or deviations of " + std::to_string(values->size()) +
+                        " outputs; the model has " + std::to_string(outputs));
     return std::make_unique<NumberTargets>(description_, labels, outputs);
   }
   void soften(std::span<float>, OutputForm) const override {}
@@ -142,10 +142,10 @@ class Predict final : public Task {
 
 std::vector<double> list_of(const nlohmann::json& json, const char* field) {
   const nlohmann::json list = json.value(field, nlohmann::json::array());
-  if (!list.is_array()) fail("\"" + std::string(field) + "\" is a list of numbers");
+  if (!list.is_array()) fail_in_predict("\"" + std::string(field) + "\" is a list of numbers");
   for (const nlohmann::json& item : list)
     if (!item.is_number() || !std::isfinite(item.get<double>()))
-      fail("\"" + std::string(field) + "\" has " + item.dump() + ", which is no number");
+      fail_in_predict("\"" + std::string(field) + "\" has " + item.dump() + ", which is no number");
   return list.get<std::vector<double>>();
 }
 
@@ -153,11 +153,11 @@ std::vector<double> list_of(const nlohmann::json& json, const char* field) {
 
 TaskPtr predict_task(PredictDescription d) {
   if (!d.mean.empty() && !d.stddev.empty() && d.mean.size() != d.stddev.size())
-    fail("there are " + std::to_string(d.mean.size()) + " means and " +
-         std::to_string(d.stddev.size()) + " deviations");
+    fail_in_predict("there are " + std::to_string(d.mean.size()) + " means and " +
+                    std::to_string(d.stddev.size()) + " deviations");
   for (const double deviation : d.stddev)
-    if (!(deviation > 0)) fail("a deviation is above 0");
-  if (!(d.huber_delta >= 0)) fail("\"huber_delta\" is above 0");
+    if (!(deviation > 0)) fail_in_predict("a deviation is above 0");
+  if (!(d.huber_delta >= 0)) fail_in_predict("\"huber_delta\" is above 0");
   return std::make_shared<Predict>(std::move(d));
 }
 
@@ -165,7 +165,7 @@ TaskPtr read_predict(const nlohmann::json& json) {
   require_fields(json, {"task", "mean", "stddev", "huber_delta"});
   PredictDescription description{list_of(json, "mean"), list_of(json, "stddev")};
   const nlohmann::json delta = json.value("huber_delta", nlohmann::json(0));
-  if (!delta.is_number()) fail("\"huber_delta\" is a number");
+  if (!delta.is_number()) fail_in_predict("\"huber_delta\" is a number");
   description.huber_delta = delta;
   return predict_task(std::move(description));
 }

@@ -171,7 +171,7 @@ class Tag final : public Task {
   const TagDescription description_;
 };
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_in_tag(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument, "task \"tag\": " + what);
 }
 
@@ -188,14 +188,14 @@ TaskPtr read_tag(const nlohmann::json& json) {
   TagDescription description;
   const nlohmann::json unnamed = json.value("unnamed", nlohmann::json("unknown"));
   if (unnamed != "absent" && unnamed != "unknown")
-    fail("\"unnamed\" is \"absent\" or \"unknown\", not " + unnamed.dump());
+    fail_in_tag("\"unnamed\" is \"absent\" or \"unknown\", not " + unnamed.dump());
   description.unnamed_is_unknown = unnamed == "unknown";
   const nlohmann::json thresholds = json.value("thresholds", nlohmann::json::array());
-  if (!thresholds.is_array()) fail("\"thresholds\" is a list of numbers");
+  if (!thresholds.is_array()) fail_in_tag("\"thresholds\" is a list of numbers");
   for (std::uint32_t label = 0; label < thresholds.size(); ++label) {
     const nlohmann::json& threshold = thresholds[label];
     if (!threshold.is_number() || threshold < 0 || threshold > 1)
-      fail("a threshold is a number from 0 to 1, not " + threshold.dump());
+      fail_in_tag("a threshold is a number from 0 to 1, not " + threshold.dump());
     description.thresholds[label] = threshold;
   }
   return tag_task(std::move(description));

@@ -14,8 +14,8 @@ namespace {
 using test::block_tensors;
 using test::count;
 using test::elastic_result;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr Screen kTerminal{.terminal = true, .utf8 = true, .columns = 80, .rows = 40};
 

@@ -10,7 +10,7 @@ namespace {
 
 using test::block_tensors;
 using test::elastic_result;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::vector<std::string> names_of(const std::vector<GridRow>& rows) {
   std::vector<std::string> names;

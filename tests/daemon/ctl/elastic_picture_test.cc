@@ -11,9 +11,9 @@ namespace {
 using test::block_tensors;
 using test::count;
 using test::elastic_result;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(ElasticPicture, TellsTensorsEpochsAndImportance) {
   const std::string svg =

@@ -10,8 +10,8 @@ namespace {
 
 using test::block_tensors;
 using test::elastic_result;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(ElasticTable, ARowAnIntervalAndFullTraining) {
   const Rows rows = elastic_interval_rows(read_elastic_report(elastic_result(block_tensors(1), 2)));

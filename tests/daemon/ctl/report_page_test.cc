@@ -8,9 +8,9 @@ namespace moil::daemon::ctl {
 namespace {
 
 using test::count;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr const char* kSeven = "0123456789abcdef0123456789abcdef";
 constexpr const char* kForgotten = "ffffffffffffffffffffffffffffffff";

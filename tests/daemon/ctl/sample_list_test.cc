@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class SampleList : public ::testing::Test {
  protected:

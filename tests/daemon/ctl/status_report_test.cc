@@ -62,14 +62,14 @@ TEST(NightSentence, TellsWhyNothingWas) {
   Json kept = night();
   kept["state"] = "rejected-by-guard";
   kept["message"] = "global accuracy lost";
-  EXPECT_THAT(night_sentence(kept), testing::EndsWith("; kept back: global accuracy lost"));
+  EXPECT_THAT(night_sentence(kept), ::testing::EndsWith("; kept back: global accuracy lost"));
   Json failed = night();
   failed["state"] = "failed";
   failed["message"] = "the pack\x1b[2J is gone";
   EXPECT_EQ(night_sentence(failed), "job 12 of model kitchen failed: the pack?[2J is gone");
   Json back = night();
   back["in_service"] = false;
-  EXPECT_THAT(night_sentence(back), testing::EndsWith("; version 7, which is not in service"));
+  EXPECT_THAT(night_sentence(back), ::testing::EndsWith("; version 7, which is not in service"));
 }
 
 TEST(StatusRows, ADeviceAtRest) {
@@ -77,8 +77,8 @@ TEST(StatusRows, ADeviceAtRest) {
   for (const char* line :
        {"running|nothing\n", "waiting|nothing\n", "last night|job 12 ", "next night|no schedule",
         "window|01:00-06:00, open\n", "device|mains yes, battery -, load 0.12, temperature 47 C\n"})
-    EXPECT_THAT(shown, testing::HasSubstr(line));
-  EXPECT_THAT(shown, testing::Not(testing::HasSubstr("ATTENTION")));
+    EXPECT_THAT(shown, ::testing::HasSubstr(line));
+  EXPECT_THAT(shown, ::testing::Not(::testing::HasSubstr("ATTENTION")));
 }
 
 TEST(StatusRows, ANightAtWork) {
@@ -97,13 +97,13 @@ TEST(StatusRows, ANightAtWork) {
         "waiting|job 14 w (model m), for: job 13, which runs\n", "|and 3 more",
         "next night|s (model m), T, takes about 1 min 00 s; as things are it would not run: x\n",
         "ATTENTION|schedule s: its last job failed\n"})
-    EXPECT_THAT(shown, testing::HasSubstr(line));
+    EXPECT_THAT(shown, ::testing::HasSubstr(line));
 }
 
 TEST(StatusRows, AnOlderDaemonHasNoOverview) {
   Json old = status();
   old["running"] = 3;
-  EXPECT_THAT(text(status_rows(old, nullptr)), testing::HasSubstr("running|job 3\nwaiting|0\n"));
+  EXPECT_THAT(text(status_rows(old, nullptr)), ::testing::HasSubstr("running|job 3\nwaiting|0\n"));
 }
 
 TEST(EventText, SaysWhatEachKindSays) {

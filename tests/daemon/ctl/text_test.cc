@@ -6,7 +6,7 @@
 namespace moil::daemon::ctl {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(Text, ShortTimes) {
   EXPECT_EQ(short_time_text(1.236), "1.24 s");

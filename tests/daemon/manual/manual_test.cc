@@ -10,11 +10,11 @@
 namespace moil::manual {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class Manual : public testing::Test {
+class Manual : public ::testing::Test {
  protected:
   Manual() {
     app_.add_option("--where", where_, ".hidden\\path [of it's: kind] | more")

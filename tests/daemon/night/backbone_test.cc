@@ -198,7 +198,7 @@ TEST_F(BackboneTest, AnotherProcessorMakesMapsOfItsOwn) {
   const std::vector<float> images = images_for(backbone);
   std::vector<float> maps(cpu.maps.size()), single(map);
   EXPECT_GT(counted->steps, 0);
-  EXPECT_THAT(backbone.arithmetic(), testing::HasSubstr(processor->device()));
+  EXPECT_THAT(backbone.arithmetic(), ::testing::HasSubstr(processor->device()));
   backbone.allocate();
   backbone.run(images.data(), 2 * kBatch, maps.data());
   EXPECT_EQ(maps == cpu.maps, backbone.fingerprint() == cpu.fingerprint);
@@ -224,7 +224,7 @@ TEST_F(BackboneTest, AKnownAnswerIsTaken) {
   const int planned = asked;
   backbone.take_answer("known");
   EXPECT_EQ(backbone.answer(), "known");
-  EXPECT_THAT(backbone.fingerprint(), testing::EndsWith("known"));
+  EXPECT_THAT(backbone.fingerprint(), ::testing::EndsWith("known"));
   EXPECT_EQ(asked, planned);
 }
 

@@ -323,7 +323,7 @@ TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
   ASSERT_EQ(n, static_cast<std::int64_t>(mix_.train.size()));
   const std::int64_t indices[] = {4, 4 + n, n - 1 + 2 * n};
   std::vector<float> inputs(3 * reader.elements()), targets(12), expected(inputs.size());
-  moil::testing::read_plain(source, indices, inputs, targets);
+  moil::test::read_plain(source, indices, inputs, targets);
   const auto at = [&](std::int64_t i) { return &mix_.train[static_cast<std::size_t>(i)]; };
   const SampleView views[] = {{at(4), 0}, {at(4), 1}, {at(n - 1), 2}};
   reader.read(views, expected.data());
@@ -415,7 +415,7 @@ TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts)
 
   const std::int64_t indices[] = {4, 4 + n};
   std::vector<float> shown(2 * reader.elements()), targets(8), parts(6 * reader.elements());
-  moil::testing::read_plain(source, indices, shown, targets);
+  moil::test::read_plain(source, indices, shown, targets);
   const data::MixedSample* sample = &mix_.train[4];
   const SampleView every[] = {{sample, 0, 0}, {sample, 0, 1}, {sample, 0, 2},
                               {sample, 1, 0}, {sample, 1, 1}, {sample, 1, 2}};
@@ -508,7 +508,7 @@ TEST_F(FeatureSourceTest, TargetsShareEvenly) {
   FeatureSource source(samples, *targets_, reader);
   std::vector<float> inputs(2 * reader.elements()), targets(6, -1.0F);
   const std::int64_t both[] = {0, 1};
-  moil::testing::read_plain(source, both, inputs, targets);
+  moil::test::read_plain(source, both, inputs, targets);
   EXPECT_EQ(targets, (std::vector<float>{0.5F, 0.0F, 0.5F, 0.0F, 0.0F, 0.0F}));
 }
 

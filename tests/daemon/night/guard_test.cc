@@ -6,8 +6,8 @@
 namespace moil::night {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 daemon::GuardSpec guard(double drop, double least = 0) {
   daemon::GuardSpec spec;

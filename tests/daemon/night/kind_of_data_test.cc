@@ -26,7 +26,7 @@ class Tones : public data::TableDataset<data::SampleDataset> {
   }
   data::Digest digest(std::size_t i) const override { return data::digest_of(encoded(i)); }
   std::vector<std::uint8_t> encoded(std::size_t i) const override {
-    namespace sounds = data::testing;
+    namespace sounds = data::test;
     const auto samples = i == 0 ? sounds::tone(16000, 2000, 1) : sounds::tone(16000, 300, 0.5);
     return sounds::encode_sound(sounds::SoundFormat::kWav16, 16000, 1, samples);
   }

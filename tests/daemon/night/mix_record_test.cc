@@ -6,16 +6,16 @@
 namespace moil::night {
 namespace {
 
-const NumberImages kGlobal({"a", "b", "c"}, 8);
-const NumberImages kLocal({"b", "x", "y"}, 8, 1000);
+const NumberImages kRecordedGlobal({"a", "b", "c"}, 8);
+const NumberImages kRecordedLocal({"b", "x", "y"}, 8, 1000);
 
-data::Mix draw() { return data::mix(kGlobal, kLocal, {}, 0.5, 7); }
+data::Mix draw_recorded() { return data::mix(kRecordedGlobal, kRecordedLocal, {}, 0.5, 7); }
 
 TEST(MixRecord, RoundTrip) {
-  data::Mix mix = draw();
+  data::Mix mix = draw_recorded();
   mix.train.back().scene = 12;
   std::size_t lost = 0;
-  const data::Mix again = mix_from_json(to_json(mix), kGlobal, kLocal, lost);
+  const data::Mix again = mix_from_json(to_json(mix), kRecordedGlobal, kRecordedLocal, lost);
   EXPECT_EQ(lost, 0U);
   EXPECT_EQ(again.classes, mix.classes);
   ASSERT_EQ(again.train.size(), mix.train.size());
@@ -31,10 +31,10 @@ TEST(MixRecord, RoundTrip) {
 }
 
 TEST(MixRecord, ForgottenSamplesAreLeftOutAndCounted) {
-  const data::Mix mix = draw();
+  const data::Mix mix = draw_recorded();
   const NumberImages fewer({"b", "x", "y"}, 6, 1000);
   std::size_t lost = 0;
-  const data::Mix again = mix_from_json(to_json(mix), kGlobal, fewer, lost);
+  const data::Mix again = mix_from_json(to_json(mix), kRecordedGlobal, fewer, lost);
   EXPECT_GT(lost, 0U);
   EXPECT_EQ(
       again.train.size() + again.global_validation.size() + again.local_validation.size() + lost,
@@ -44,13 +44,13 @@ TEST(MixRecord, ForgottenSamplesAreLeftOutAndCounted) {
 TEST(MixRecord, DamageIsAnError) {
   std::size_t lost = 0;
   EXPECT_EQ(error_of([&] {
-              (void)mix_from_json({{"classes", 3}}, kGlobal, kLocal, lost);
+              (void)mix_from_json({{"classes", 3}}, kRecordedGlobal, kRecordedLocal, lost);
             }),
             ErrorCode::kBadData);
 }
 
 TEST(ClassSpace, ModelRowsComeFirst) {
-  data::Mix mix = draw();
+  data::Mix mix = draw_recorded();
   const auto before = mix;
   renumber_classes(mix, {"c", "a", "y", "b"});
   EXPECT_EQ(mix.classes, (std::vector<std::string>{"c", "a", "y", "b", "x"}));
@@ -60,7 +60,7 @@ TEST(ClassSpace, ModelRowsComeFirst) {
 }
 
 TEST(ClassSpace, APackClassThatTheModelLacksIsRefused) {
-  data::Mix mix = draw();
+  data::Mix mix = draw_recorded();
   std::string text;
   EXPECT_EQ(error_of(
                 [&] {

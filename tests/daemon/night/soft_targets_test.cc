@@ -99,7 +99,7 @@ TEST_F(SoftTargetsTest, TakeTheirShareOfAGlobalSamplesTarget) {
   FeatureSource source(mix_.train, labels_, reader_, {&soft, 0.75});
   const std::int64_t both[] = {first(data::Source::kGlobal), first(data::Source::kLocal)};
   std::vector<float> inputs(2 * reader_.elements()), targets(8, -1.0F);
-  moil::testing::read_plain(source, both, inputs, targets);
+  moil::test::read_plain(source, both, inputs, targets);
   const data::MixedSample& global = mix_.train[static_cast<std::size_t>(both[0])];
   std::vector<float> mixed = expected(global);
   for (float& p : mixed) p *= 0.75F;
@@ -137,7 +137,7 @@ TEST_F(SoftTargetsTest, ASampleGetsTheRowOfItsView) {
   const std::int64_t sample = first(data::Source::kGlobal) + 1;
   const std::int64_t indices[] = {sample + 2 * source.size(), sample, sample + source.size()};
   std::vector<float> inputs(3 * viewing.elements()), targets(9);
-  moil::testing::read_plain(source, indices, inputs, targets);
+  moil::test::read_plain(source, indices, inputs, targets);
   const std::uint16_t views[] = {2, 0, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     const auto row = std::span(targets).subspan(3 * i, 3);

@@ -26,8 +26,8 @@ TEST(Timeline, NeighbouringPartsAreOneInterval) {
   timeline.add(5, Labels{0}, of(0.5F));
   const auto told = timeline.take();
   EXPECT_THAT(told.heard,
-              testing::ElementsAre(IsHeard(0.5, 2, 0, 0.875F), IsHeard(1, 2.5, 1, 0.4375F),
-                                   IsHeard(2, 3.2, 0, 0.625F)));
+              ::testing::ElementsAre(IsHeard(0.5, 2, 0, 0.875F), IsHeard(1, 2.5, 1, 0.4375F),
+                                     IsHeard(2, 3.2, 0, 0.625F)));
   EXPECT_EQ(told.more, 0U);
 }
 
@@ -35,7 +35,7 @@ TEST(Timeline, IsBoundedAndCountsWhatIsLeftOut) {
   Timeline timeline(kPlaces, 2);
   for (std::uint32_t part = 0; part < 10; part += 2) timeline.add(part, Labels{0}, of(0.5F));
   const auto told = timeline.take();
-  EXPECT_THAT(told.heard, testing::ElementsAre(IsHeard(0.0, 1, 0, 0.5F), IsHeard(1, 2, 0, 0.5F)));
+  EXPECT_THAT(told.heard, ::testing::ElementsAre(IsHeard(0.0, 1, 0, 0.5F), IsHeard(1, 2, 0, 0.5F)));
   EXPECT_EQ(told.more, 3U);
 }
 

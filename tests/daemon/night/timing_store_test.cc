@@ -6,7 +6,7 @@
 namespace moil::night {
 namespace {
 
-ModelDescription model() {
+ModelDescription timed_model() {
   return parse_model(
       R"({"format": "moil-model", "version": 1, "name": "m",
           "inputs": [{"name": "x", "dims": [4]}],
@@ -18,7 +18,7 @@ ModelDescription model() {
 struct Stores {
   TimingStore store(const std::set<std::string>& layers = {"fc"}, const TrainerConfig& config = {},
                     int threads = 2) const {
-    return {temp / "timing", model(), layers, config, threads};
+    return {temp / "timing", timed_model(), layers, config, threads};
   }
   TempFolder temp;
 };

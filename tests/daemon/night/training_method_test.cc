@@ -10,7 +10,7 @@ namespace {
 using daemon::TrainingMethod;
 using ::testing::ElementsAre;
 
-ModelDescription model() {
+ModelDescription small_model() {
   return parse_model(
       R"({"format": "moil-model", "version": 1, "name": "m",
           "inputs": [{"name": "x", "dims": [3, 8, 8]}],
@@ -26,15 +26,15 @@ ModelDescription model() {
 
 TEST(TrainingMethod, SelectsWhatItIsNamedAfter) {
   const std::set<std::string> all = {"conv", "norm", "fc"};
-  EXPECT_TRUE(selection_of(TrainingMethod::kFull, model(), all).empty());
-  EXPECT_THAT(selection_of(TrainingMethod::kLastLayer, model(), all),
+  EXPECT_TRUE(selection_of(TrainingMethod::kFull, small_model(), all).empty());
+  EXPECT_THAT(selection_of(TrainingMethod::kLastLayer, small_model(), all),
               ElementsAre("fc.bias", "fc.weight"));
-  EXPECT_THAT(selection_of(TrainingMethod::kBnBias, model(), all),
+  EXPECT_THAT(selection_of(TrainingMethod::kBnBias, small_model(), all),
               ElementsAre("conv.bias", "fc.bias", "fc.weight", "norm.beta", "norm.gamma"));
 }
 
 TEST(TrainingMethod, FrozenLayersAreLeftOut) {
-  EXPECT_THAT(selection_of(TrainingMethod::kBnBias, model(), {"conv", "fc"}),
+  EXPECT_THAT(selection_of(TrainingMethod::kBnBias, small_model(), {"conv", "fc"}),
               ElementsAre("conv.bias", "fc.bias", "fc.weight"));
 }
 

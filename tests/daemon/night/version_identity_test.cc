@@ -8,13 +8,13 @@
 namespace moil::night {
 namespace {
 
-const NumberImages kGlobal({"a", "b", "c"}, 8);
-const NumberImages kLocal({"b", "x", "y"}, 8, 1000);
+const NumberImages kShipped({"a", "b", "c"}, 8);
+const NumberImages kOwn({"b", "x", "y"}, 8, 1000);
 
-data::Mix draw(std::uint64_t seed = 7) { return data::mix(kGlobal, kLocal, {}, 0.5, seed); }
+data::Mix draw_mix(std::uint64_t seed = 7) { return data::mix(kShipped, kOwn, {}, 0.5, seed); }
 
 TEST(DataIdentity, IsThatOfTheSamplesAndTheirLabelsInAnyOrder) {
-  const data::Mix mix = draw();
+  const data::Mix mix = draw_mix();
   const nlohmann::json identity = data_identity(mix);
   EXPECT_EQ(identity["local"]["samples"].get<std::size_t>() +
                 identity["global"]["samples"].get<std::size_t>(),

@@ -20,8 +20,8 @@ namespace {
 
 using daemon::Json;
 using daemon::ctl::Labels;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Review : public daemon::ctl::SamplesTest {
  protected:
@@ -130,9 +130,9 @@ TEST_F(Review, WhatIsNoRequestIsTold) {
   EXPECT_EQ(post_status("/api/nothing", "{}", headers_), 404);
   for (const char* body :
        {"", "{", "[]", "7", "{\"unlabelled\": 7, \"after\": 0}", "{\"after\": 0}"})
-    EXPECT_THAT(post_status("/api/samples", body, headers_), testing::AnyOf(400, 409)) << body;
+    EXPECT_THAT(post_status("/api/samples", body, headers_), ::testing::AnyOf(400, 409)) << body;
   EXPECT_THAT(post_status("/api/samples", std::string(100, '[') + std::string(100, ']'), headers_),
-              testing::AnyOf(400, 409));
+              ::testing::AnyOf(400, 409));
   EXPECT_EQ(post_status("/api/samples", std::string(5 << 20, ' '), headers_), 413);
   EXPECT_EQ(call("samples", {{"unlabelled", true}, {"after", 0}})["samples"], Json::array());
 }
@@ -208,7 +208,7 @@ TEST_F(Review, WhatMoildRefusesChangesNothing) {
   unlabelled();
   EXPECT_THAT(
       call("decide", {{"decisions", {decision({one}, " ")}}}, 409)["message"].get<std::string>(),
-      Not(testing::IsEmpty()));
+      Not(::testing::IsEmpty()));
   EXPECT_EQ(labels_of(one), Labels());
   EXPECT_THAT(call("proposals", Json::object(), 409)["message"].get<std::string>(),
               HasSubstr("model"));

@@ -55,7 +55,7 @@ int open_outcome(const fs::path& path, int flags) {
   return outcome(::open(path.c_str(), flags | O_CLOEXEC, 0600));
 }
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   void SetUp() override {
     if (landlock_version() == 0) GTEST_SKIP() << "this kernel has no Landlock";
@@ -92,7 +92,7 @@ TEST_F(Files, NothingIsMadeOrChangedOutsideTheFoldersOfTheJob) {
                 return outcome(::rename((folder_ / "job" / "file").c_str(),
                                         (folder_ / "other" / "moved").c_str()));
               }),
-              testing::AnyOf(EACCES, EXDEV));
+              ::testing::AnyOf(EACCES, EXDEV));
   EXPECT_EQ(
       confined([&] { return outcome(::symlink("file", (folder_ / "job" / "link").c_str())); }),
       EACCES);
@@ -191,7 +191,7 @@ TEST_F(Files, LabelsAreReadBesideTheDaemonThatWritesThem) {
             EACCES);
 }
 
-class SystemCalls : public testing::Test {
+class SystemCalls : public ::testing::Test {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -5,7 +5,7 @@
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 TEST(Digest, IsXxh3OfTheContent) {
   // The published XXH3-128 of no bytes, seed 0.

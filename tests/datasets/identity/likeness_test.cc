@@ -5,7 +5,7 @@
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 // The lowest so many bits of 128, down first.
 Likeness with_bits(int count) {

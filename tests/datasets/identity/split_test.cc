@@ -7,7 +7,7 @@
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 TEST(Split, ByDigestHoldsOutTheFraction) {
   int held_out = 0;

@@ -12,9 +12,9 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_webp;
-using testing::pattern;
-using testing::png_of;
+using test::encode_webp;
+using test::pattern;
+using test::png_of;
 using Bytes = std::vector<std::uint8_t>;
 
 std::uint8_t seen(int value, int alpha) {
@@ -89,7 +89,7 @@ TEST(Alpha, WhatLiesUnderTransparencyMeansNothing) {
   }
   EXPECT_EQ(decode_image(encode_png(noise), "noise.png"),
             decode_image(encode_png(black), "black.png"));
-  const auto trials = testing::shared_data() / "trials";
+  const auto trials = test::shared_data() / "trials";
   if (!std::filesystem::is_directory(trials)) GTEST_SKIP() << "there is no " << trials;
   const auto decoded = [&](const char* name) {
     std::ifstream file(trials / name, std::ios::binary);

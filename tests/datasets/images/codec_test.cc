@@ -11,10 +11,10 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_webp;
-using testing::expect_error;
-using testing::gradient;
-using testing::pattern;
+using test::encode_webp;
+using test::expect_error;
+using test::gradient;
+using test::pattern;
 
 double mean_difference(const Image& a, const Image& b) {
   double sum = 0;
@@ -89,7 +89,7 @@ TEST(Codec, ADamagedImageDoesNotHarmTheNext) {
 
 TEST(Codec, OtherFormatsAreNamed) {
   expect_error(ErrorCode::kBadData, {"a.gif", "neither JPEG, PNG nor WebP"},
-               [] { (void)decode_image(testing::bytes_of("GIF89a..."), "a.gif"); });
+               [] { (void)decode_image(test::bytes_of("GIF89a..."), "a.gif"); });
   expect_error(ErrorCode::kBadData, {"a.jpg", "empty"}, [] { (void)decode_image({}, "a.jpg"); });
 }
 

@@ -11,6 +11,7 @@
 #include "base/process_memory.h"
 #include "datasets/images/codec.h"
 #include "tests/datasets/exif.h"
+#include "tests/datasets/images/memory_growth.h"
 #include "tests/datasets/png.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
@@ -22,15 +23,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::size_t kMiB = 1 << 20;
 constexpr int kWidth = 1200, kHeight = 800;
-
-std::size_t growth(const std::function<void()>& action) {
-  reset_peak_memory();
-  const std::size_t before = resident_memory().bytes;
-  action();
-  return std::max(resident_memory().peak_bytes, before) - before;
-}
 
 // Rows that compress well, with alpha where there are 2 or 4 channels.
 Image picture(int channels) {
@@ -71,7 +64,7 @@ Bytes progressive_jpeg(const Image& image, bool full_colour) {
 }
 
 Bytes interlaced_png(const Image& image) {
-  return testing::png_of(
+  return test::png_of(
       {image.width, image.height, 8, PNG_COLOR_TYPE_RGBA, image.pixels, {}, {}, true});
 }
 
@@ -91,15 +84,15 @@ void expect_foretold(const Bytes& encoded, const std::string& name) {
 TEST(DecodingBytes, AreForetoldByTheHeader) {
   MOIL_NEEDS_TRUE_MEMORY();
   return_freed_memory();
-  const std::string turned = testing::exif_of(6, false);
+  const std::string turned = test::exif_of(6, false);
   for (const int channels : {1, 3}) {
     const Image image = picture(channels);
     const std::string what = std::to_string(channels);
     expect_foretold(encode_png(image), "png " + what);
-    expect_foretold(testing::png_with_exif(encode_png(image), turned, false), "turned png " + what);
+    expect_foretold(test::png_with_exif(encode_png(image), turned, false), "turned png " + what);
     const Bytes jpeg = encode_jpeg(image, 80);
     expect_foretold(jpeg, "jpeg " + what);
-    expect_foretold(testing::jpeg_with_exif(jpeg, turned), "turned jpeg " + what);
+    expect_foretold(test::jpeg_with_exif(jpeg, turned), "turned jpeg " + what);
     expect_foretold(progressive_jpeg(image, false), "progressive jpeg " + what);
     expect_foretold(progressive_jpeg(image, true), "progressive jpeg in full colour " + what);
   }
@@ -107,11 +100,11 @@ TEST(DecodingBytes, AreForetoldByTheHeader) {
   expect_foretold(interlaced_png(picture(4)), "interlaced png with alpha");
   for (const int channels : {3, 4}) {
     for (const bool lossless : {true, false}) {
-      const Bytes webp = testing::encode_webp(picture(channels), lossless);
+      const Bytes webp = test::encode_webp(picture(channels), lossless);
       const std::string what = std::to_string(channels) + (lossless ? " lossless" : " lossy");
       expect_foretold(webp, "webp " + what);
       if (webp[15] == 'X') continue;
-      expect_foretold(testing::webp_with_exif(webp, kWidth, kHeight, channels == 4, turned),
+      expect_foretold(test::webp_with_exif(webp, kWidth, kHeight, channels == 4, turned),
                       "turned webp " + what);
     }
   }
@@ -119,8 +112,8 @@ TEST(DecodingBytes, AreForetoldByTheHeader) {
 
 TEST(DecodingBytes, OfWhatIsNoImageAreNotTold) {
   for (const char* text : {"", "GIF89a...", "\xff\xd8\xff\xe0", "\x89PNG\r\n\x1a\n"}) {
-    testing::expect_error(ErrorCode::kBadData, {"x"},
-                          [&] { (void)read_image_header(testing::bytes_of(text), "x"); });
+    test::expect_error(ErrorCode::kBadData, {"x"},
+                       [&] { (void)read_image_header(test::bytes_of(text), "x"); });
   }
 }
 

@@ -11,8 +11,8 @@
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
-using testing::gradient;
+using test::expect_error;
+using test::gradient;
 using Bytes = std::vector<std::uint8_t>;
 
 // Detail everywhere, so that coded pixels are many.
@@ -111,7 +111,7 @@ TEST(JpegDamage, AFlatPictureIsNotSuspected) {
 }
 
 TEST(JpegDamage, TheTrialsAreToldApart) {
-  const auto trials = testing::shared_data() / "trials";
+  const auto trials = test::shared_data() / "trials";
   if (!std::filesystem::is_directory(trials)) GTEST_SKIP() << "there is no " << trials;
   const auto read = [&](const char* name) {
     std::ifstream file(trials / name, std::ios::binary);

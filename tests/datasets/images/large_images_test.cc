@@ -9,25 +9,16 @@
 
 #include "base/process_memory.h"
 #include "datasets/images/codec.h"
+#include "tests/datasets/images/memory_growth.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
-using testing::pattern;
+using test::expect_error;
+using test::pattern;
 using Bytes = std::vector<std::uint8_t>;
-
-constexpr std::size_t kMiB = 1 << 20;
-
-// What `action` adds to the process at most.
-std::size_t growth(const std::function<void()>& action) {
-  reset_peak_memory();
-  const std::size_t before = resident_memory().bytes;
-  action();
-  return std::max(resident_memory().peak_bytes, before) - before;
-}
 
 void expect_refused(const Bytes& bomb, const std::string& name, const std::string& size) {
   EXPECT_LE(bomb.size(), 700U) << name;

@@ -13,8 +13,8 @@
 namespace moil::data {
 namespace {
 
-using testing::gradient;
-using testing::pattern;
+using test::gradient;
+using test::pattern;
 
 // 3 wide, 2 high: 1 2 3 / 4 5 6.
 Image numbered() { return {3, 2, 1, {1, 2, 3, 4, 5, 6}}; }
@@ -29,7 +29,7 @@ Image turned(int orientation, const Image& image) {
 
 std::vector<std::uint8_t> with_orientation(const std::vector<std::uint8_t>& jpeg, int orientation,
                                            bool big_endian) {
-  return testing::jpeg_with_exif(jpeg, testing::exif_of(orientation, big_endian));
+  return test::jpeg_with_exif(jpeg, test::exif_of(orientation, big_endian));
 }
 
 TEST(Orientation, EachStandsUpright) {
@@ -68,7 +68,7 @@ TEST(Orientation, APngIsDecodedUprightWhereverItSaysSo) {
     const auto plain = encode_png(pattern(13, 9, channels));
     for (int o = 1; o <= 8; ++o) {
       for (const bool behind : {false, true}) {
-        const auto camera = testing::png_with_exif(plain, testing::exif_of(o, behind), behind);
+        const auto camera = test::png_with_exif(plain, test::exif_of(o, behind), behind);
         EXPECT_EQ(decode_image(camera, "x.png"), turned(o, decode_image(plain, "x.png"))) << o;
       }
     }
@@ -78,11 +78,11 @@ TEST(Orientation, APngIsDecodedUprightWhereverItSaysSo) {
 TEST(Orientation, AWebpIsDecodedUpright) {
   for (const int channels : {3, 4}) {
     for (const bool lossless : {true, false}) {
-      const auto plain = testing::encode_webp(pattern(13, 9, channels), lossless);
+      const auto plain = test::encode_webp(pattern(13, 9, channels), lossless);
       if (plain[15] == 'X') continue;  // extended already, as a lossy one with alpha is
       for (int o = 1; o <= 8; ++o) {
         const auto camera =
-            testing::webp_with_exif(plain, 13, 9, channels == 4, testing::exif_of(o, true));
+            test::webp_with_exif(plain, 13, 9, channels == 4, test::exif_of(o, true));
         EXPECT_EQ(decode_image(camera, "x.webp"), turned(o, decode_image(plain, "x.webp"))) << o;
       }
     }
@@ -90,7 +90,7 @@ TEST(Orientation, AWebpIsDecodedUpright) {
 }
 
 TEST(Orientation, AStoredTurnGivesThePlainPicturesPixels) {
-  const auto trials = testing::shared_data() / "trials";
+  const auto trials = test::shared_data() / "trials";
   if (!std::filesystem::is_directory(trials)) GTEST_SKIP() << "there is no " << trials;
   const auto decoded = [&](const std::string& name) {
     std::ifstream file(trials / name, std::ios::binary);

@@ -11,7 +11,7 @@
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 Preprocessing description() {
   Preprocessing p;
@@ -51,7 +51,7 @@ TEST(ImageKind, UnknownKindsAndWrongFieldsAreNamed) {
 
 TEST(ImageKind, AMakerDecodesAndTransforms) {
   const KindPtr kind = image_kind(description());
-  const Image image = testing::pattern(9, 7, 3);
+  const Image image = test::pattern(9, 7, 3);
   const auto maker = kind->maker({.flip = true});
   maker->load(encode_png(image), "photo");
   Transform transform(description());
@@ -62,16 +62,16 @@ TEST(ImageKind, AMakerDecodesAndTransforms) {
     transform.apply(image, view_of(content, view, true), expected.data());
     EXPECT_EQ(made, expected) << view;
   }
-  maker->load(encode_png(testing::pattern(40, 30, 3)), "photo");
+  maker->load(encode_png(test::pattern(40, 30, 3)), "photo");
   EXPECT_TRUE(maker->likeness().has_value());
   maker->release();
   expect_error(ErrorCode::kBadData, {"photo: "},
-               [&] { maker->load(testing::bytes_of("\x89PNG\r\n\x1a\nbroken"), "photo"); });
+               [&] { maker->load(test::bytes_of("\x89PNG\r\n\x1a\nbroken"), "photo"); });
 }
 
 TEST(ImageKind, TellsWhatDecodingTakesByTheHeader) {
   const KindPtr kind = image_kind(description());
-  const auto file = encode_png(testing::pattern(90, 70, 3));
+  const auto file = encode_png(test::pattern(90, 70, 3));
   const auto bytes = kind->working_bytes(file, file.size());
   ASSERT_TRUE(bytes.has_value());
   EXPECT_GT(*bytes, file.size() + 90U * 70 * 3);

@@ -11,9 +11,9 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
+using test::bytes_of;
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 std::vector<float> made(const KindPtr& kind, const std::string& file) {
   const auto maker = kind->maker({});
@@ -158,8 +158,8 @@ TEST(Numbers, DamagedNpyIsRefused) {
 }
 
 TEST(RowsKind, MeansAndDeviationsAreTheDatas) {
-  testing::TempFolder folder;
-  testing::write_text(folder / "t.csv", "a,kind,b\n1,x,5\n3,x,5\n5,y,5\n");
+  test::TempFolder folder;
+  test::write_text(folder / "t.csv", "a,kind,b\n1,x,5\n3,x,5\n5,y,5\n");
   const CsvTable table(folder / "t.csv", {.label_column = "kind", .split = {}});
   const std::size_t all[] = {0, 1, 2};
   const RowsDescription rows = describe_rows({2}, table, all);

@@ -11,9 +11,9 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_sound;
-using testing::expect_error;
-using testing::SoundFormat;
+using test::encode_sound;
+using test::expect_error;
+using test::SoundFormat;
 
 const Digest kContent = digest_of("content");
 const nlohmann::json kPlain = {{"kind", "sound"}, {"front_end", {{"type", "log_mel"}}}};
@@ -100,7 +100,7 @@ TEST(SoundKind, PartsAreItsPatches) {
 
 TEST(SoundKind, DoesNotDependOnTheOrder) {
   const KindPtr kind = kind_from_json(kPlain);
-  const auto bytes = encode_sound(SoundFormat::kVorbis, 44100, 1, testing::tone(44100, 700, 4));
+  const auto bytes = encode_sound(SoundFormat::kVorbis, 44100, 1, test::tone(44100, 700, 4));
   const auto one = kind->maker({}), other = kind->maker({});
   one->load(bytes, "sound");
   std::vector<std::vector<float>> in_order;
@@ -120,7 +120,7 @@ TEST(SoundKind, DoesNotDependOnTheOrder) {
 
 TEST(SoundKind, AShortSoundIsFilledUpWithSilence) {
   const KindPtr kind = kind_from_json(kPlain);
-  const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, testing::tone(16000, 440, 0.2));
+  const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, test::tone(16000, 440, 0.2));
   EXPECT_EQ(kind->parts(bytes, "knock"), 1U);
   const auto maker = kind->maker({});
   maker->load(bytes, "knock");
@@ -154,8 +154,7 @@ TEST(SoundKind, ReleasesAndLoadsAgain) {
   maker->release();
   maker->load(bytes, "s");
   EXPECT_EQ(made(*maker, *kind, {0, 1}), before);
-  expect_error(ErrorCode::kBadData, {"bad"},
-               [&] { maker->load(testing::bytes_of("RIFF"), "bad"); });
+  expect_error(ErrorCode::kBadData, {"bad"}, [&] { maker->load(test::bytes_of("RIFF"), "bad"); });
 }
 
 }  // namespace

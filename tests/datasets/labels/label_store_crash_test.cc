@@ -12,10 +12,10 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
+using test::bytes_of;
 
 std::string content_of(int i) {
-  return testing::photo(std::to_string(i)) + std::string(i % 3 ? 10 : kInlineBytes + 10, 'x');
+  return test::photo(std::to_string(i)) + std::string(i % 3 ? 10 : kInlineBytes + 10, 'x');
 }
 
 [[noreturn]] void work(const std::filesystem::path& folder, int pipe, int first) {
@@ -56,7 +56,7 @@ std::vector<int> run_and_kill(const std::filesystem::path& folder, int first, st
 }
 
 TEST(LabelStoreCrash, WhatWasAcknowledgedSurvivesKill) {
-  testing::TempFolder folder;
+  test::TempFolder folder;
   std::map<int, bool> expected;
   int first = 1;
   for (int round = 0; round < 8; ++round) {

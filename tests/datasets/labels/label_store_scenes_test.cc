@@ -8,9 +8,9 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
+using test::bytes_of;
+using test::photo;
 using ::testing::ElementsAre;
-using testing::photo;
 
 // What all samples of a scene look like, each a little different.
 Likeness look(std::uint64_t scene, int frame) {
@@ -60,7 +60,7 @@ class LabelStoreScenesTest : public ::testing::Test {
     return *store_;
   }
 
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
   std::optional<LabelStore> store_;
   int next_ = 0;
 };

@@ -10,10 +10,10 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
+using test::bytes_of;
+using test::expect_error;
+using test::photo;
 using ::testing::ElementsAre;
-using testing::expect_error;
-using testing::photo;
 
 class LabelStoreStepsTest : public ::testing::Test {
  protected:
@@ -40,7 +40,7 @@ class LabelStoreStepsTest : public ::testing::Test {
   }
   void reopen() { store_.reset(); }
 
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
   std::optional<LabelStore> store_;
 };
 
@@ -53,7 +53,7 @@ TEST_F(LabelStoreStepsTest, UnlabelledSamplesAreKeptCountedAndNoPartOfTheDataset
   EXPECT_EQ(store().samples(query)[0].digest, one);
   query.labelled = true;
   EXPECT_EQ(store().samples(query)[0].digest, two);
-  EXPECT_EQ(LabelDataset(store(), *testing::rgb_images(8)).size(), 1u);
+  EXPECT_EQ(LabelDataset(store(), *test::rgb_images(8)).size(), 1u);
   EXPECT_EQ(store().remove_label("cat", true).size(), 1u) << "the unlabelled one is not its";
   EXPECT_TRUE(store().has(one));
   store().forget(one);

@@ -10,10 +10,10 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
+using test::bytes_of;
+using test::expect_error;
+using test::photo;
 using ::testing::ElementsAre;
-using testing::expect_error;
-using testing::photo;
 
 using Access = LabelStore::Access;
 
@@ -53,7 +53,7 @@ class LabelStoreTest : public ::testing::Test {
   static std::string large(char fill) { return std::string(kInlineBytes + 1, fill); }
   static Digest digest_of(std::string_view content) { return data::digest_of(photo(content)); }
 
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
   std::optional<LabelStore> store_;
 };
 
@@ -96,7 +96,7 @@ TEST_F(LabelStoreTest, AddingIsIdempotentByContent) {
 }
 
 TEST_F(LabelStoreTest, FilesAreCopied) {
-  testing::write_text(folder_ / "photo.jpg", "\xff\xd8\xff photo");
+  test::write_text(folder_ / "photo.jpg", "\xff\xd8\xff photo");
   const std::vector<std::string> labels = {"cat"};
   const auto added = store().add_file(folder_ / "photo.jpg", labels);
   std::filesystem::remove(folder_ / "photo.jpg");
@@ -335,7 +335,7 @@ TEST_F(LabelStoreTest, OrphansAreRemovedOnOpening) {
   const auto kept = add(large('k'), {"cat"});
   close();
   SampleFiles(root() / "files").write(digest_of(large('o')), bytes_of(photo(large('o'))));
-  testing::write_text(root() / "files" / "ab" / "half.tmp.12", "half");
+  test::write_text(root() / "files" / "ab" / "half.tmp.12", "half");
   reopen();
   EXPECT_EQ(files(), 1u);
   EXPECT_EQ(store().content(kept.digest), bytes_of(photo(large('k'))));
@@ -344,14 +344,14 @@ TEST_F(LabelStoreTest, OrphansAreRemovedOnOpening) {
 TEST_F(LabelStoreTest, DamageIsFoundNotServed) {
   const auto added = add(large('x'), {"cat"});
   const auto path = SampleFiles(root() / "files").path_of(added.digest);
-  testing::write_text(path, large('z'));
+  test::write_text(path, large('z'));
   expect_error(ErrorCode::kBadData, {added.digest.hex(), "damaged"},
                [&] { (void)store().content(added.digest); });
 }
 
 TEST_F(LabelStoreTest, AForeignOrNewerDatabaseIsLeftAlone) {
   std::filesystem::create_directories(root());
-  testing::write_text(root() / "labels.db", std::string(4096, 'x'));
+  test::write_text(root() / "labels.db", std::string(4096, 'x'));
   expect_error(ErrorCode::kBadData, {"labels.db", "not a database"}, [&] { store(); });
   EXPECT_EQ(read_text(root() / "labels.db"), std::string(4096, 'x'));
 

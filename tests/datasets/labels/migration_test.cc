@@ -60,7 +60,7 @@ void write_version_1(const std::filesystem::path& folder) {
 }
 
 TEST(LabelStoreMigration, LabelsThatReadTheSameBecomeOneWithAllTheyHad) {
-  const testing::TempFolder folder;
+  const test::TempFolder folder;
   write_version_1(folder / "labels");
   const LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
   const auto labels = store.labels();
@@ -81,7 +81,7 @@ TEST(LabelStoreMigration, LabelsThatReadTheSameBecomeOneWithAllTheyHad) {
 
 // As version 2 had them, of which nobody knows what nights have trained on.
 TEST(LabelStoreMigration, WhatWasThereIsOfNoSceneYetAndMayHaveBeenTrainedOn) {
-  const testing::TempFolder folder;
+  const test::TempFolder folder;
   write_version_1(folder / "labels");
   LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
   for (const SampleRecord& sample : store.samples()) {

@@ -13,8 +13,8 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 constexpr int kSamples = 9;
 
@@ -39,15 +39,15 @@ class FeaturePackTest : public ::testing::Test {
   std::filesystem::path shard() const { return pack() / "train-00000.safetensors"; }
   // A shard that was changed with its checksum put right, so that the reader itself is asked.
   void refused(const std::vector<std::uint8_t>& bytes, const std::vector<std::string>& fragments) {
-    testing::write_bytes(shard(), bytes);
+    test::write_bytes(shard(), bytes);
     auto manifest = nlohmann::json::parse(read_text(pack() / "pack.json"));
     manifest["shards"][0]["bytes"] = bytes.size();
     manifest["shards"][0]["xxh3_128"] = checksum_of(shard()).hex();
     write_file_atomic(pack() / "pack.json", manifest.dump());
     expect_error(ErrorCode::kBadData, fragments, [&] { (void)open_feature_pack(pack()); });
   }
-  testing::TempFolder folder_;
-  KindPtr kind_ = testing::rgb_images(8);
+  test::TempFolder folder_;
+  KindPtr kind_ = test::rgb_images(8);
   PackBackbone backbone_;
 };
 
@@ -114,7 +114,7 @@ TEST_F(FeaturePackTest, AChangedByteIsFound) {
   write();
   auto bytes = read_file(shard(), 1 << 20);
   bytes[1100] ^= 1;
-  testing::write_bytes(shard(), bytes);
+  test::write_bytes(shard(), bytes);
   expect_error(ErrorCode::kBadData, {"checksum"}, [&] { (void)open_feature_pack(pack()); });
 }
 
@@ -152,7 +152,7 @@ TEST_F(FeaturePackTest, DamageIsSurvived) {
     auto bytes = good;
     bytes[random.below(trial % 2 ? 500 : bytes.size())] =
         static_cast<std::uint8_t>(random.below(256));
-    testing::write_bytes(shard(), bytes);
+    test::write_bytes(shard(), bytes);
     try {
       const FeatureShard opened(shard(), backbone_, 6, 3);
       std::vector<float> features(15);

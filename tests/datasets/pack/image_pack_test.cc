@@ -13,9 +13,9 @@ namespace moil::data {
 namespace {
 
 using nlohmann::json;
+using test::expect_error;
+using test::pattern;
 using ::testing::ElementsAre;
-using testing::expect_error;
-using testing::pattern;
 
 KindPtr grey8() {
   Preprocessing p;
@@ -32,7 +32,7 @@ class ImagePackTest : public ::testing::Test {
     for (int i = 0; i < 10; ++i) {
       const std::string name = (i % 2 ? "süß, sour/" : "bitter/") + std::to_string(i);
       const bool png = i % 3 != 0;
-      testing::write_bytes(
+      test::write_bytes(
           folder_ / ("f/" + name + (png ? ".png" : ".jpg")),
           png ? encode_png(pattern(8 + i, 8, 3)) : encode_jpeg(pattern(16 + i, 16, 3), 90));
     }
@@ -53,7 +53,7 @@ class ImagePackTest : public ::testing::Test {
     expect_error(code, fragments, [&] { (void)open_image_pack(pack()); });
     write_file_atomic(pack() / "pack.json", good);
   }
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
   std::unique_ptr<ImageFolder> source_;
 };
 
@@ -74,7 +74,7 @@ TEST_F(ImagePackTest, HoldsTheSameSamples) {
     EXPECT_EQ(opened->split(i), source_->split(j));
     EXPECT_EQ(opened->labels(i)[0], source_->labels(j)[0]);
     EXPECT_EQ(opened->encoded(i), source_->encoded(j));
-    EXPECT_EQ(testing::image_of(*opened, i), testing::image_of(*source_, j));
+    EXPECT_EQ(test::image_of(*opened, i), test::image_of(*source_, j));
   }
   EXPECT_EQ(samples_of(*opened, Split::kValidation).size(), 4u);
 }
@@ -98,11 +98,11 @@ TEST_F(ImagePackTest, ShardsAreImageFoldersForAnyTool) {
 TEST_F(ImagePackTest, DigitsBecomePng) {
   std::string row;
   for (int i = 0; i < 64; ++i) row += std::to_string(i % 17) + ",";
-  testing::write_text(folder_ / "digits.csv", row + "3\n");
+  test::write_text(folder_ / "digits.csv", row + "3\n");
   const CsvDigits digits(folder_ / "digits.csv");
   write_image_pack(folder_ / "digits", digits, grey8());
   const auto opened = open_image_pack(folder_ / "digits");
-  EXPECT_EQ(testing::image_of(*opened, 0), testing::image_of(digits, 0));
+  EXPECT_EQ(test::image_of(*opened, 0), test::image_of(digits, 0));
   EXPECT_THAT(opened->labels(0), ElementsAre(3));
 }
 
@@ -116,11 +116,11 @@ TEST_F(ImagePackTest, DamagedShardsAreFound) {
   const auto shard = pack() / "val-00000.tar";
   auto bytes = read_file(shard, 1 << 20);
   bytes[600] ^= 1;
-  testing::write_bytes(shard, bytes);
+  test::write_bytes(shard, bytes);
   expect_error(ErrorCode::kBadData, {"val-00000.tar", "checksum"},
                [&] { (void)open_image_pack(pack()); });
   bytes.resize(bytes.size() - 512);
-  testing::write_bytes(shard, bytes);
+  test::write_bytes(shard, bytes);
   expect_error(ErrorCode::kBadData, {"val-00000.tar", "bytes"},
                [&] { (void)open_image_pack(pack()); });
   std::filesystem::remove(shard);

@@ -5,8 +5,8 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 std::vector<std::string> classes_of(const std::vector<std::string>& paths,
                                     const std::vector<std::string>& known = {}) {

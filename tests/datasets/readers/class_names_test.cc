@@ -57,7 +57,7 @@ TEST(ClassNames, SpellingAloneTells) {
 }
 
 TEST(ClassNames, ImageNetsOwnTableIsUnderstood) {
-  const auto path = testing::shared_data() / "imagenet-classes.tsv";
+  const auto path = test::shared_data() / "imagenet-classes.tsv";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << path;
   const NameTable table = parse_name_table(read_text(path));
   Names ids, labels;

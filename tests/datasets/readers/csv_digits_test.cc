@@ -8,8 +8,8 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 class CsvDigitsTest : public ::testing::Test {
  protected:
@@ -18,7 +18,7 @@ class CsvDigitsTest : public ::testing::Test {
     options_.height = 2;
   }
   CsvDigits open(const std::string& text) {
-    testing::write_text(file(), text);
+    test::write_text(file(), text);
     return CsvDigits(file(), options_);
   }
   void refused(const std::string& text, const std::vector<std::string>& fragments) {
@@ -26,7 +26,7 @@ class CsvDigitsTest : public ::testing::Test {
   }
   std::filesystem::path file() const { return folder_ / "digits.csv"; }
 
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
   CsvDigitsOptions options_;
 };
 
@@ -35,7 +35,7 @@ TEST_F(CsvDigitsTest, ReadsPixelsAndLabels) {
   ASSERT_EQ(dataset.size(), 2u);
   EXPECT_EQ(dataset.classes().size(), 10u);
   EXPECT_THAT(single_labels(dataset), ElementsAre(7, 0));
-  const Image image = testing::image_of(dataset, 0);
+  const Image image = test::image_of(dataset, 0);
   EXPECT_THAT(image.pixels, ElementsAre(0, 128, 255, 64));
   EXPECT_EQ(dataset.digest(0), digest_of(image.pixels));
   EXPECT_EQ(decode_image(dataset.encoded(0), "x"), image);
@@ -44,7 +44,7 @@ TEST_F(CsvDigitsTest, ReadsPixelsAndLabels) {
 
 TEST_F(CsvDigitsTest, GzipIsReadAsPlainTextIs) {
   const std::string text = "0,8,16,4,7\n1,2,3,4,0\n";
-  testing::write_gzip(file(), text);
+  test::write_gzip(file(), text);
   EXPECT_EQ(CsvDigits(file(), options_).digest(1), open(text).digest(1));
 }
 
@@ -64,10 +64,10 @@ TEST_F(CsvDigitsTest, BadLinesAreNamed) {
 TEST_F(CsvDigitsTest, BadArchivesAreRefused) {
   std::string text;
   for (int i = 0; i < 5000; ++i) text += std::to_string(i * 7919 % 17) + ",0,0,0,1\n";
-  testing::write_gzip(file(), text);
+  test::write_gzip(file(), text);
   auto bytes = read_file(file(), 1 << 20);
   bytes.resize(bytes.size() / 2);
-  testing::write_bytes(file(), bytes);
+  test::write_bytes(file(), bytes);
   expect_error(ErrorCode::kBadData, {"digits.csv"}, [&] { CsvDigits(file(), options_); });
   options_.max_bytes = 100;
   refused(text, {"100 bytes"});

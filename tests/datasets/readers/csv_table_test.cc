@@ -8,20 +8,20 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 class CsvTableTest : public ::testing::Test {
  protected:
   CsvTable open(const std::string& text) {
-    testing::write_text(file(), text);
+    test::write_text(file(), text);
     return CsvTable(file(), {.label_column = "label", .split = {}});
   }
   void refused(ErrorCode code, const std::string& text, const std::vector<std::string>& words) {
     expect_error(code, words, [&] { (void)open(text); });
   }
   std::filesystem::path file() const { return folder_ / "t.csv"; }
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
 };
 
 TEST_F(CsvTableTest, ARecordALine) {
@@ -40,7 +40,7 @@ TEST_F(CsvTableTest, OtherSeparatorsAndGzip) {
   EXPECT_EQ(open("a;label\n1;x\n").size(), 1U);
   EXPECT_EQ(open("a\tlabel\n1\tx\n").size(), 1U);
   EXPECT_EQ(open("\xef\xbb\xbflabel,a\nx,1\n").classes()[0], "x");
-  testing::write_gzip(file(), "a,label\n1,x\n2,y\n");
+  test::write_gzip(file(), "a,label\n1,x\n2,y\n");
   EXPECT_EQ(CsvTable(file(), {.label_column = "label", .split = {}}).size(), 2U);
 }
 

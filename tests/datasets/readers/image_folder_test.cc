@@ -7,11 +7,11 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
+using test::bytes_of;
+using test::expect_error;
+using test::pattern;
+using test::TarEntry;
 using ::testing::ElementsAre;
-using testing::expect_error;
-using testing::pattern;
-using testing::TarEntry;
 
 std::vector<TarEntry> photos() {
   return {{"dog/2.png", encode_png(pattern(6, 5, 3))},
@@ -26,11 +26,11 @@ std::vector<TarEntry> photos() {
 class ImageFolderTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const auto& [name, bytes] : photos()) testing::write_bytes(folder_ / ("f/" + name), bytes);
-    testing::write_tar(folder_ / "f.tar", photos());
+    for (const auto& [name, bytes] : photos()) test::write_bytes(folder_ / ("f/" + name), bytes);
+    test::write_tar(folder_ / "f.tar", photos());
   }
   std::vector<std::filesystem::path> both() const { return {folder_ / "f", folder_ / "f.tar"}; }
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
 };
 
 TEST_F(ImageFolderTest, AFolderAndItsTarAreTheSameDataset) {
@@ -40,8 +40,8 @@ TEST_F(ImageFolderTest, AFolderAndItsTarAreTheSameDataset) {
     ASSERT_EQ(dataset->size(), 4u);
     EXPECT_EQ(dataset->passed_over().others, 3u);
     EXPECT_THAT(single_labels(*dataset), ElementsAre(0, 1, 1, 2));
-    EXPECT_EQ(testing::image_of(*dataset, 2), pattern(4, 4, 1));
-    EXPECT_EQ(testing::image_of(*dataset, 3), pattern(6, 5, 3));
+    EXPECT_EQ(test::image_of(*dataset, 2), pattern(4, 4, 1));
+    EXPECT_EQ(test::image_of(*dataset, 3), pattern(6, 5, 3));
     EXPECT_EQ(dataset->digest(3), digest_of(photos()[0].bytes));
     EXPECT_EQ(dataset->encoded(3), photos()[0].bytes);
     EXPECT_EQ(dataset->split(0), Split::kTrain);
@@ -52,7 +52,7 @@ TEST_F(ImageFolderTest, ABadImageIsNamed) {
   for (const auto& path : both()) {
     const auto dataset = open_image_folder(path);
     expect_error(ErrorCode::kBadData, {path.string(), "ant/3.jpg"},
-                 [&] { (void)testing::image_of(*dataset, 0); });
+                 [&] { (void)test::image_of(*dataset, 0); });
   }
 }
 
@@ -79,7 +79,7 @@ TEST_F(ImageFolderTest, SplitsFollowThePolicy) {
 }
 
 TEST_F(ImageFolderTest, WithoutImagesItIsAnError) {
-  testing::write_text(folder_ / "empty/readme.txt", "nothing here");
+  test::write_text(folder_ / "empty/readme.txt", "nothing here");
   expect_error(ErrorCode::kBadData, {"empty", "no sample"},
                [&] { (void)open_image_folder(folder_ / "empty"); });
   expect_error(ErrorCode::kNotFound, {"nowhere"},
@@ -91,8 +91,8 @@ TEST_F(ImageFolderTest, WithoutImagesItIsAnError) {
 TEST_F(ImageFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
   const auto root = folder_ / "linked";
   const Image photo = pattern(5, 5, 3);
-  testing::write_bytes(folder_ / "elsewhere/wolf/0.png", encode_png(photo));
-  testing::write_bytes(folder_ / "elsewhere/fox/1.png", encode_png(photo));
+  test::write_bytes(folder_ / "elsewhere/wolf/0.png", encode_png(photo));
+  test::write_bytes(folder_ / "elsewhere/fox/1.png", encode_png(photo));
   std::filesystem::create_directories(root / "dog");
   std::filesystem::create_symlink(folder_ / "elsewhere/wolf/0.png", root / "dog/0.png");
   std::filesystem::create_symlink(folder_ / "nowhere.png", root / "dog/lost.png");
@@ -100,8 +100,8 @@ TEST_F(ImageFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
   const auto dataset = open_image_folder(root);
   EXPECT_THAT(dataset->classes(), ElementsAre("dog", "red fox"));
   EXPECT_THAT(single_labels(*dataset), ElementsAre(0, 1));
-  EXPECT_EQ(testing::image_of(*dataset, 0), photo);
-  EXPECT_EQ(testing::image_of(*dataset, 1), photo);
+  EXPECT_EQ(test::image_of(*dataset, 0), photo);
+  EXPECT_EQ(test::image_of(*dataset, 1), photo);
   EXPECT_EQ(dataset->passed_over().links, 1u);
 }
 
@@ -115,7 +115,7 @@ TEST_F(ImageFolderTest, MembersThatLeaveTheArchiveAreRefused) {
   for (const char* name : {"../c0/0.png", "c0/../../0.png", "/c0/0.png"}) {
     auto entries = photos();
     entries.push_back({name, encode_png(pattern(4, 4, 1))});
-    testing::write_tar(folder_ / "out.tar", entries);
+    test::write_tar(folder_ / "out.tar", entries);
     expect_error(ErrorCode::kBadData, {"out.tar", name},
                  [&] { (void)open_image_folder(folder_ / "out.tar"); });
   }
@@ -125,12 +125,11 @@ TEST_F(ImageFolderTest, AFolderAroundTheClassesIsEntered) {
   std::vector<TarEntry> entries;
   for (auto& [name, bytes] : photos()) entries.push_back({"photos/" + name, bytes});
   entries.push_back({"photos/names.tsv", bytes_of("cat\tdomestic cat\n")});
-  testing::write_tar(folder_ / "around.tar", entries);
-  for (const auto& [name, bytes] : entries)
-    testing::write_bytes(folder_ / ("around/" + name), bytes);
+  test::write_tar(folder_ / "around.tar", entries);
+  for (const auto& [name, bytes] : entries) test::write_bytes(folder_ / ("around/" + name), bytes);
   // A photo beside the classes would make the folder around them one.
   std::erase_if(entries, [](const TarEntry& e) { return e.name == "photos/top.png"; });
-  testing::write_tar(folder_ / "around.tar", entries);
+  test::write_tar(folder_ / "around.tar", entries);
   std::filesystem::remove(folder_ / "around/photos/top.png");
   for (const auto& path : {folder_ / "around", folder_ / "around.tar"}) {
     const auto dataset = open_image_folder(path);
@@ -143,22 +142,22 @@ TEST_F(ImageFolderTest, AFolderAroundTheClassesIsEntered) {
 // Every photo that the developers have: damage is not seen where there is none.
 TEST(SharedData, NoPhotoIsTakenForDamaged) {
   for (const char* name : {"imagenette-val.tar", "grocery61-val.tar"}) {
-    const auto path = testing::shared_data() / name;
+    const auto path = test::shared_data() / name;
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
     const auto dataset = open_image_folder(path);
     for (std::size_t i = 0; i < dataset->size(); i += 7)
-      EXPECT_NO_THROW((void)testing::image_of(*dataset, i)) << dataset->name(i);
+      EXPECT_NO_THROW((void)test::image_of(*dataset, i)) << dataset->name(i);
   }
 }
 
 TEST(SharedData, TheCifarTarIsReadInPlace) {
-  const auto path = testing::shared_data() / "cifar10-test.tar";
+  const auto path = test::shared_data() / "cifar10-test.tar";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   const auto dataset = open_image_folder(path);
   EXPECT_EQ(dataset->size(), 10'000u);
   EXPECT_EQ(dataset->classes().size(), 10u);
   for (std::size_t i = 0; i < dataset->size(); i += 500) {
-    const Image image = testing::image_of(*dataset, i);
+    const Image image = test::image_of(*dataset, i);
     EXPECT_EQ(image.width, 32);
     EXPECT_EQ(image.height, 32);
     EXPECT_EQ(image.channels, 3);

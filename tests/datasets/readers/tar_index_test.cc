@@ -8,10 +8,10 @@
 namespace moil::data {
 namespace {
 
-using testing::bytes_of;
-using testing::expect_error;
-using testing::TarEntry;
-using testing::write_tar;
+using test::bytes_of;
+using test::expect_error;
+using test::TarEntry;
+using test::write_tar;
 
 std::vector<TarEntry> entries() {
   return {{"a/", {}},
@@ -34,10 +34,10 @@ class TarIndexTest : public ::testing::Test {
  protected:
   std::filesystem::path path() const { return folder_ / "x.tar"; }
   void refused(const std::vector<std::uint8_t>& bytes, const std::vector<std::string>& fragments) {
-    testing::write_bytes(path(), bytes);
+    test::write_bytes(path(), bytes);
     expect_error(ErrorCode::kBadData, fragments, [&] { (void)index_tar(InputFile(path())); });
   }
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
 };
 
 TEST_F(TarIndexTest, FindsWhatLibarchiveWrote) {
@@ -140,7 +140,7 @@ TEST_F(TarIndexTest, DamageIsSurvived) {
     auto bytes = good;
     const std::size_t at = random.below(bytes.size());
     bytes[at] = static_cast<std::uint8_t>(random.below(256));
-    testing::write_bytes(path(), bytes);
+    test::write_bytes(path(), bytes);
     const InputFile file(path());
     try {
       for (const auto& member : index_tar(file)) {

@@ -10,29 +10,29 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::Each;
-using testing::expect_error;
 
-constexpr std::size_t kSamples = 40;
+constexpr std::size_t kDrawn = 40;
 
 // A few samples have far larger gradients than the others.
 float bound_of(std::size_t sample) { return sample % 10 == 0 ? 5.0F : 0.1F; }
 
 ImportanceSampler seen_all() {
-  ImportanceSampler sampler(kSamples, 7);
-  for (std::size_t i = 0; i < kSamples; ++i) sampler.see(i, bound_of(i));
+  ImportanceSampler sampler(kDrawn, 7);
+  for (std::size_t i = 0; i < kDrawn; ++i) sampler.see(i, bound_of(i));
   return sampler;
 }
 
 std::vector<int> counts(const std::vector<std::size_t>& drawn) {
-  std::vector<int> result(kSamples);
+  std::vector<int> result(kDrawn);
   for (const std::size_t i : drawn) ++result.at(i);
   return result;
 }
 
 TEST(ImportanceSampler, TheFirstEpochShowsEachOnce) {
-  ImportanceSampler sampler(kSamples, 7);
-  EXPECT_EQ(sampler.epoch(0), epoch_order(kSamples, 7, 0));
+  ImportanceSampler sampler(kDrawn, 7);
+  EXPECT_EQ(sampler.epoch(0), epoch_order(kDrawn, 7, 0));
   EXPECT_THAT(sampler.weights(), Each(1.0F));
   EXPECT_EQ(sampler.gain(), 1);
 }
@@ -40,11 +40,11 @@ TEST(ImportanceSampler, TheFirstEpochShowsEachOnce) {
 TEST(ImportanceSampler, DrawsInProportionToTheBounds) {
   ImportanceSampler sampler = seen_all();
   const auto drawn = sampler.epoch(1);
-  EXPECT_EQ(drawn.size(), kSamples);
+  EXPECT_EQ(drawn.size(), kDrawn);
   const auto often = counts(drawn);
-  for (std::size_t i = 0; i < kSamples; ++i) {
+  for (std::size_t i = 0; i < kDrawn; ++i) {
     const double share = bound_of(i) / (4 * 5 + 36 * 0.1);
-    const double expected = 0.25 + 0.75 * kSamples * share;
+    const double expected = 0.25 + 0.75 * kDrawn * share;
     EXPECT_LE(std::abs(often[i] - expected), 1) << i;
     EXPECT_FLOAT_EQ(sampler.weights()[i], static_cast<float>(1 / expected));
   }
@@ -55,16 +55,16 @@ TEST(ImportanceSampler, DrawsInProportionToTheBounds) {
 TEST(ImportanceSampler, TheWeightedSumIsUnbiased) {
   ImportanceSampler sampler = seen_all();
   constexpr int kEpochs = 4000;
-  std::vector<double> sums(kSamples);
+  std::vector<double> sums(kDrawn);
   for (int e = 1; e <= kEpochs; ++e)
     for (const std::size_t i : sampler.epoch(e)) sums[i] += double{sampler.weights()[i]};
-  for (std::size_t i = 0; i < kSamples; ++i) EXPECT_NEAR(sums[i] / kEpochs, 1, 0.12) << i;
+  for (std::size_t i = 0; i < kDrawn; ++i) EXPECT_NEAR(sums[i] / kEpochs, 1, 0.12) << i;
 }
 
 TEST(ImportanceSampler, TellsByWhatTheVarianceFalls) {
   EXPECT_GT(seen_all().gain(), 2.5);
-  ImportanceSampler alike(kSamples, 7);
-  for (std::size_t i = 0; i < kSamples; ++i) alike.see(i, 3);
+  ImportanceSampler alike(kDrawn, 7);
+  for (std::size_t i = 0; i < kDrawn; ++i) alike.see(i, 3);
   EXPECT_DOUBLE_EQ(alike.gain(), 1);
 }
 
@@ -78,8 +78,8 @@ TEST(ImportanceSampler, BoundsThatAreNoNumbersAreLeftOut) {
 }
 
 TEST(ImportanceSampler, WithoutAnyGradientAllAreAlike) {
-  ImportanceSampler sampler(kSamples, 7);
-  for (std::size_t i = 0; i < kSamples; ++i) sampler.see(i, 0);
+  ImportanceSampler sampler(kDrawn, 7);
+  for (std::size_t i = 0; i < kDrawn; ++i) sampler.see(i, 0);
   EXPECT_THAT(counts(sampler.epoch(1)), Each(1));
   EXPECT_THAT(sampler.weights(), Each(1.0F));
 }
@@ -89,8 +89,8 @@ TEST(ImportanceSampler, AResumedRunDrawsTheSame) {
   ImportanceSampler sampler = seen_all();
   const auto drawn = sampler.epoch(3);
   const auto weights = sampler.weights();
-  for (std::size_t i = 0; i < kSamples; ++i) sampler.see(i, 0.01F * static_cast<float>(i) / 3);
-  ImportanceSampler resumed(kSamples, 7);
+  for (std::size_t i = 0; i < kDrawn; ++i) sampler.see(i, 0.01F * static_cast<float>(i) / 3);
+  ImportanceSampler resumed(kDrawn, 7);
   resumed.restore(nlohmann::json::parse(sampler.state().dump()));
   EXPECT_EQ(resumed.epoch(3), drawn);
   EXPECT_EQ(resumed.weights(), weights);

@@ -8,8 +8,8 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 // Samples that are a name each; what they look like is of no matter here.
 class NamedDataset : public TableDataset<Dataset> {
@@ -161,24 +161,24 @@ TEST_F(MixTest, MoreLocalSamplesLeaveTheGlobalDraw) {
 }
 
 TEST(LabelDataset, ShowsTheImagesOfTheStore) {
-  testing::TempFolder folder;
+  test::TempFolder folder;
   LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
-  const Image photo = testing::pattern(9, 7, 3);
+  const Image photo = test::pattern(9, 7, 3);
   const std::vector<std::string> pets = {"pet", "cat"}, cat = {"cat"}, sound = {"sound"};
   store.add_sample(encode_png(photo), pets);
-  store.add_sample(testing::bytes_of("RIFF0000WAVEfmt "), sound);
-  store.add_sample(testing::bytes_of("\x89PNG\r\n\x1a\nbroken"), cat, Split::kValidation);
-  const LabelDataset dataset(store, *testing::rgb_images(8));
+  store.add_sample(test::bytes_of("RIFF0000WAVEfmt "), sound);
+  store.add_sample(test::bytes_of("\x89PNG\r\n\x1a\nbroken"), cat, Split::kValidation);
+  const LabelDataset dataset(store, *test::rgb_images(8));
   ASSERT_EQ(dataset.size(), 2u);
   EXPECT_THAT(dataset.classes(), ElementsAre("cat", "pet"));
   EXPECT_THAT(dataset.labels(0), ElementsAre(0, 1));
   EXPECT_EQ(dataset.split(1), Split::kValidation);
-  EXPECT_EQ(testing::image_of(dataset, 0), photo);
+  EXPECT_EQ(test::image_of(dataset, 0), photo);
   EXPECT_EQ(dataset.digest(0), digest_of(encode_png(photo)));
   expect_error(ErrorCode::kBadData, {dataset.digest(1).hex()},
-               [&] { (void)testing::image_of(dataset, 1); });
+               [&] { (void)test::image_of(dataset, 1); });
   store.forget(dataset.digest(0));
-  expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { (void)testing::image_of(dataset, 0); });
+  expect_error(ErrorCode::kNotFound, {"no sample"}, [&] { (void)test::image_of(dataset, 0); });
 
   const ClassSubset pet(dataset, {"pet"});
   ASSERT_EQ(pet.size(), 1u);

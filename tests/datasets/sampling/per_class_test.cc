@@ -10,8 +10,8 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 using ::testing::IsEmpty;
 
 const std::vector<std::string> kClasses = {"a", "b", "c", "empty"};
@@ -27,7 +27,7 @@ std::vector<ClassId> labels() {
   return result;
 }
 
-std::vector<std::size_t> counts(const std::vector<std::size_t>& drawn) {
+std::vector<std::size_t> counts_of(const std::vector<std::size_t>& drawn) {
   std::vector<std::size_t> result(kClasses.size());
   for (const std::size_t i : drawn) ++result[labels().at(i)];
   return result;
@@ -36,19 +36,19 @@ std::vector<std::size_t> counts(const std::vector<std::size_t>& drawn) {
 TEST(SamplePerClass, EachClassKeepsItsShare) {
   const auto draw = [](double alpha) { return sample_per_class(labels(), kClasses, alpha, 1); };
   EXPECT_THAT(draw(0), IsEmpty());
-  EXPECT_THAT(counts(draw(0.001)), ElementsAre(1, 1, 1, 0)) << "at least one where alpha > 0";
-  EXPECT_THAT(counts(draw(0.25)), ElementsAre(25, 3, 1, 0));
-  EXPECT_THAT(counts(draw(1)), ElementsAre(100, 10, 1, 0));
+  EXPECT_THAT(counts_of(draw(0.001)), ElementsAre(1, 1, 1, 0)) << "at least one where alpha > 0";
+  EXPECT_THAT(counts_of(draw(0.25)), ElementsAre(25, 3, 1, 0));
+  EXPECT_THAT(counts_of(draw(1)), ElementsAre(100, 10, 1, 0));
 }
 
 TEST(SamplePerClass, ALimitTakesFromTheLargestClasses) {
   const auto draw = [](std::size_t limit) {
     return sample_per_class(labels(), kClasses, 0.25, 1, limit);
   };
-  EXPECT_THAT(counts(draw(29)), ElementsAre(25, 3, 1, 0));
-  EXPECT_THAT(counts(draw(28)), ElementsAre(24, 3, 1, 0));
-  EXPECT_THAT(counts(draw(7)), ElementsAre(3, 3, 1, 0));
-  EXPECT_THAT(counts(draw(3)), ElementsAre(1, 1, 1, 0));
+  EXPECT_THAT(counts_of(draw(29)), ElementsAre(25, 3, 1, 0));
+  EXPECT_THAT(counts_of(draw(28)), ElementsAre(24, 3, 1, 0));
+  EXPECT_THAT(counts_of(draw(7)), ElementsAre(3, 3, 1, 0));
+  EXPECT_THAT(counts_of(draw(3)), ElementsAre(1, 1, 1, 0));
   EXPECT_THAT(draw(0), IsEmpty());
   std::vector<std::size_t> fewer;
   for (std::size_t limit = 1; limit <= 29; ++limit) {

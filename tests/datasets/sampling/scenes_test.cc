@@ -9,8 +9,8 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
 using ::testing::ElementsAre;
-using testing::expect_error;
 
 MixedSample sample(std::int64_t scene, std::vector<ClassId> labels = {0},
                    Source source = Source::kLocal) {

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
-namespace moil::data::testing {
+namespace moil::data::test {
 namespace {
 
 struct Written {
@@ -86,4 +86,4 @@ std::vector<float> tone(int rate, double hertz, double seconds, int channels) {
   return samples;
 }
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

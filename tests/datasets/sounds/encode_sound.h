@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace moil::data::testing {
+namespace moil::data::test {
 
 enum class SoundFormat { kWav16, kWav24, kWavFloat, kFlac, kVorbis, kOpus, kMp3 };
 inline constexpr SoundFormat kSoundFormats[] = {
@@ -19,4 +19,4 @@ std::vector<std::uint8_t> encode_sound(SoundFormat format, int rate, int channel
 // Half as loud as can be.
 std::vector<float> tone(int rate, double hertz, double seconds, int channels = 1);
 
-}  // namespace moil::data::testing
+}  // namespace moil::data::test

@@ -10,8 +10,8 @@
 namespace moil::data {
 namespace {
 
-using testing::expect_error;
-using testing::tone;
+using test::expect_error;
+using test::tone;
 
 std::vector<float> patch_of(const FrontEndDescription& description, std::vector<float> samples) {
   const FrontEnd front_end(description);

@@ -18,10 +18,10 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_sound;
-using testing::expect_error;
-using testing::SoundFormat;
-using testing::tone;
+using test::encode_sound;
+using test::expect_error;
+using test::SoundFormat;
+using test::tone;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -66,7 +66,7 @@ std::vector<float> noise(std::size_t frames) {
 }
 
 TEST(SoundCut, HasTheVerySamplesOfEveryFormat) {
-  for (const SoundFormat format : testing::kSoundFormats) {
+  for (const SoundFormat format : test::kSoundFormats) {
     SCOPED_TRACE(static_cast<int>(format));
     const Bytes whole = encode_sound(format, 48000, 2, noise(48000));
     const SoundPiece piece = cut(whole, 0.25, 0.5);
@@ -147,7 +147,7 @@ TEST(SoundCut, RefusesPiecesThatNoSampleMayBe) {
 
 TEST(SoundCut, RefusesWhatIsNoSound) {
   expect_error(ErrorCode::kBadData, {"walk: it is text, no sound"},
-               [] { (void)cut(testing::bytes_of("hello"), 0, 1); });
+               [] { (void)cut(test::bytes_of("hello"), 0, 1); });
   expect_error(ErrorCode::kBadData, {"walk: it holds no sound"},
                [] { (void)cut(encode_sound(SoundFormat::kWav16, 8000, 1, {}), 0, 1); });
 }

@@ -9,10 +9,10 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_sound;
-using testing::expect_error;
-using testing::SoundFormat;
-using testing::tone;
+using test::encode_sound;
+using test::expect_error;
+using test::SoundFormat;
+using test::tone;
 
 std::vector<float> all_of(SoundFile& file) {
   std::vector<float> samples(static_cast<std::size_t>(file.samples()) + 10);
@@ -32,7 +32,7 @@ double strength(const std::vector<float>& samples) {
 }
 
 TEST(SoundFile, ReadsEveryFormat) {
-  for (const SoundFormat format : testing::kSoundFormats) {
+  for (const SoundFormat format : test::kSoundFormats) {
     SCOPED_TRACE(static_cast<int>(format));
     const auto bytes = encode_sound(format, 48000, 2, tone(48000, 440, 1, 2));
     SoundFile file(bytes, "sound");
@@ -61,7 +61,7 @@ TEST(SoundFile, WhatIsNoNumberIsSilence) {
 
 TEST(SoundFile, OfACutFileWhatIsThereCounts) {
   const auto whole = tone(16000, 440, 20);
-  for (const SoundFormat format : testing::kSoundFormats) {
+  for (const SoundFormat format : test::kSoundFormats) {
     SCOPED_TRACE(static_cast<int>(format));
     auto bytes = encode_sound(format, 16000, 1, whole);
     bytes.resize(bytes.size() * 2 / 3);
@@ -76,7 +76,7 @@ TEST(SoundFile, OfACutFileWhatIsThereCounts) {
 // Its last page tells how long an Ogg file is, wherever pages end.
 TEST(SoundFile, OggFilesTellTheirLength) {
   const auto whole = tone(16000, 440, 20);
-  for (const SoundFormat format : testing::kSoundFormats) {
+  for (const SoundFormat format : test::kSoundFormats) {
     const auto bytes = encode_sound(format, 16000, 1, whole);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!text.starts_with("OggS")) continue;
@@ -95,7 +95,7 @@ TEST(SoundFile, RefusesWhatHoldsNoSound) {
                  [&] { const SoundFile file(bytes, "bad.wav"); });
   };
   refused({}, "no sound");
-  refused(testing::bytes_of("hello"), "it is text, no sound");
+  refused(test::bytes_of("hello"), "it is text, no sound");
   refused(encode_sound(SoundFormat::kWav16, 8000, 1, {}), "it holds no sound");
   auto head = encode_sound(SoundFormat::kWav16, 8000, 1, tone(8000, 440, 1));
   head.resize(44);

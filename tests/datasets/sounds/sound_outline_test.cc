@@ -9,8 +9,8 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_sound;
-using testing::SoundFormat;
+using test::encode_sound;
+using test::SoundFormat;
 
 SoundOutline outline(const std::vector<float>& samples, std::size_t most, double seconds = 100) {
   const auto bytes = encode_sound(SoundFormat::kWavFloat, 8000, 1, samples);

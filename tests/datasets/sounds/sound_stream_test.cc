@@ -9,9 +9,9 @@
 namespace moil::data {
 namespace {
 
-using testing::encode_sound;
-using testing::SoundFormat;
-using testing::tone;
+using test::encode_sound;
+using test::SoundFormat;
+using test::tone;
 
 std::vector<float> streamed(const std::vector<std::uint8_t>& bytes, int rate, std::size_t at_once) {
   SoundStream stream(bytes, "sound", rate);

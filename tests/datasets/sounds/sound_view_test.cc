@@ -11,7 +11,7 @@ namespace {
 
 const Digest kSample = digest_of("a sound");
 
-double strength(std::span<const float> samples) {
+double strength_of_view(std::span<const float> samples) {
   double squares = 0;
   for (const float s : samples) squares += double{s} * double{s};
   return std::sqrt(squares / static_cast<double>(samples.size()));
@@ -19,7 +19,7 @@ double strength(std::span<const float> samples) {
 
 TEST(SoundView, TheFirstIsPlain) {
   EXPECT_EQ(sound_view_of(kSample, 0, 3), SoundView());
-  std::vector<float> samples = testing::tone(16000, 440, 0.1);
+  std::vector<float> samples = test::tone(16000, 440, 0.1);
   const auto before = samples;
   disturb({}, samples);
   EXPECT_EQ(samples, before);
@@ -52,10 +52,12 @@ TEST(SoundView, NoiseHasItsStrengthWhateverItsColour) {
     view.signal_to_noise = 20;
     view.noise_seed = 3;
     view.noise_colour = colour;
-    std::vector<float> samples = testing::tone(16000, 440, 2), noise = samples;
+    std::vector<float> samples = test::tone(16000, 440, 2), noise = samples;
     disturb(view, samples);
     for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = samples[i] - noise[i];
-    EXPECT_NEAR(20 * std::log10(strength(testing::tone(16000, 440, 2)) / strength(noise)), 20, 0.7)
+    EXPECT_NEAR(
+        20 * std::log10(strength_of_view(test::tone(16000, 440, 2)) / strength_of_view(noise)), 20,
+        0.7)
         << colour;
   }
   SoundView view;

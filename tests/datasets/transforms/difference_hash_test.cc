@@ -85,8 +85,8 @@ TEST(DifferenceHash, TellsNothingOfNextToNothing) {
 }
 
 TEST(DifferenceHash, TakesImagesOfEveryKind) {
-  Image grey = testing::pattern(40, 30, 1);
-  Image colour = testing::pattern(40, 30, 4);
+  Image grey = test::pattern(40, 30, 1);
+  Image colour = test::pattern(40, 30, 4);
   for (int i = 0; i < 40 * 30; ++i)
     for (int c = 0; c < 3; ++c) colour.pixels[i * 4 + c] = grey.pixels[i];
   EXPECT_EQ(hash(colour), hash(grey));  // whatever its alpha is

@@ -9,8 +9,8 @@
 namespace moil::data {
 namespace {
 
+using test::pattern;
 using ::testing::ElementsAre;
-using testing::pattern;
 
 Image resize(const Image& image, int width, int height, Filter filter) {
   Resampler resampler;

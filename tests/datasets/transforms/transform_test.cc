@@ -9,9 +9,9 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
+using test::pattern;
 using ::testing::ElementsAre;
-using testing::expect_error;
-using testing::pattern;
 using Resize = Preprocessing::Resize;
 
 Preprocessing description(int channels, Resize resize, int height, int width) {

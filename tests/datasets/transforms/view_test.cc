@@ -9,9 +9,9 @@
 namespace moil::data {
 namespace {
 
+using test::expect_error;
+using test::pattern;
 using ::testing::ElementsAre;
-using testing::expect_error;
-using testing::pattern;
 using Resize = Preprocessing::Resize;
 
 Digest digest(int i) { return digest_of("sample " + std::to_string(i)); }

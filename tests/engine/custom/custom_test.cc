@@ -18,8 +18,8 @@
 namespace moil {
 namespace {
 
+using test::ModelBuilder;
 using ::testing::HasSubstr;
-using testing::ModelBuilder;
 
 class CustomTest : public ::testing::Test {
  protected:
@@ -112,17 +112,17 @@ TEST_F(CustomTest, TheLayersErrorsNameIt) {
 // In a network: along its own gradient g the loss rises by |g|, tensor by tensor.
 TEST_F(CustomTest, GradientsInsideANetworkAreTheLossesSlope) {
   const Case c = training(model());
-  KernelSelector kernels = testing::own_kernels();
+  KernelSelector kernels = test::own_kernels();
   Network network(c.prepared, c.options, kernels);
   network.allocate();
-  network.load(testing::random_weights(model(), 1));
-  const auto input = testing::random_values(network.input_info(0).dims.elements(), 3);
-  const auto target = testing::one_hot_rows(5, 3, 4);
+  network.load(test::random_weights(model(), 1));
+  const auto input = test::random_values(network.input_info(0).dims.elements(), 3);
+  const auto target = test::one_hot_rows(5, 3, 4);
   const auto fill = [&] {
     std::copy(input.begin(), input.end(), network.input(0));
     std::copy(target.begin(), target.end(), network.input(1));
   };
-  testing::GradientRecorder recorder;
+  test::GradientRecorder recorder;
   fill();
   network.train_step(7, &recorder);
   int checked = 0;
@@ -154,7 +154,7 @@ TEST_F(CustomTest, GradientsInsideANetworkAreTheLossesSlope) {
 
 TEST_F(CustomTest, ThePlanShowsTheirTensors) {
   const Case c = training(model());
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   const NetworkPlan plan = plan_network(build_graph(c.prepared, 5), c.options.plan, kernels);
   std::map<std::string, TensorId> ids;
   for (TensorId id = 0; id < static_cast<TensorId>(plan.pool.size()); ++id)
@@ -177,10 +177,10 @@ TEST_F(CustomTest, ThePlanShowsTheirTensors) {
 
 TEST_F(CustomTest, NeitherSharingNorSwappingChangesABit) {
   Case c = training(model());
-  const WeightMap weights = testing::random_weights(model(), 2);
+  const WeightMap weights = test::random_weights(model(), 2);
   const auto run = [&] {
     Updater updater(lion());
-    return testing::train(c.prepared, c.options, weights, 4, &updater);
+    return test::train(c.prepared, c.options, weights, 4, &updater);
   };
   const auto shared = run();
   c.options.plan.share_memory = false;
@@ -203,13 +203,13 @@ TEST_F(CustomTest, TrainingLowersTheLoss) {
   config.clip_norm = 1;
   config.batch = 8;
   config.epochs = 12;
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   Trainer trainer(mlp, nullptr, config, kernels);
   trainer.allocate(initial_weights(build_graph(mlp, 1), 1));
-  testing::ToySource source(48, 12);
+  test::ToySource source(48, 12);
   std::vector<double> losses;
   Trainer::Callbacks callbacks;
-  callbacks.order = [](std::int64_t epoch) { return testing::rotated(48, epoch); };
+  callbacks.order = [](std::int64_t epoch) { return test::rotated(48, epoch); };
   callbacks.on_epoch = [&](const EpochSummary& s) { losses.push_back(s.loss); };
   EXPECT_TRUE(trainer.run(source, callbacks));
   EXPECT_LT(losses.back(), 0.4 * losses.front());

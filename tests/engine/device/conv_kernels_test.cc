@@ -12,8 +12,8 @@
 namespace moil {
 namespace {
 
+using test::AlignedBytes;
 using test::awkward_shapes;
-using test::Bytes;
 using test::ConvReference;
 using test::difference;
 using test::Floats;
@@ -21,11 +21,11 @@ using test::random_floats;
 using test::shape;
 
 // One shape with its tensors.
-struct Case {
+struct ConvCase {
   ConvShape s;
   std::vector<float> x, w, bias, dy;
 
-  explicit Case(const ConvShape& of)
+  explicit ConvCase(const ConvShape& of)
       : s(of),
         x(random_floats(s.in_elements(), 1)),
         w(random_floats(s.weight_elements(), 2)),
@@ -39,9 +39,9 @@ void fill_with_garbage(std::byte* data, std::size_t bytes) {
   std::fill_n(data, bytes, std::byte{0xFF});
 }
 
-std::vector<float> run_forward(const ConvKernel& kernel, const Case& c, bool bias) {
+std::vector<float> run_forward(const ConvKernel& kernel, const ConvCase& c, bool bias) {
   const Floats x(c.x), w(c.w), b(c.bias), y(static_cast<std::size_t>(c.s.out_elements()));
-  const Bytes workspace(kernel.workspace_bytes()), packed(kernel.packed_weight_bytes());
+  const AlignedBytes workspace(kernel.workspace_bytes()), packed(kernel.packed_weight_bytes());
   fill_with_garbage(workspace.get(), kernel.workspace_bytes());
   fill_with_garbage(packed.get(), kernel.packed_weight_bytes());
   ConvArgs args;
@@ -61,9 +61,9 @@ std::vector<float> run_forward(const ConvKernel& kernel, const Case& c, bool bia
 }
 
 // The weights' gradient, or the input's derivative.
-std::vector<float> run_backward(const ConvKernel& kernel, const Case& c, ConvStep step) {
+std::vector<float> run_backward(const ConvKernel& kernel, const ConvCase& c, ConvStep step) {
   const Floats x(c.x), w(c.w), dy(c.dy), dx(c.x.size()), dw(c.w.size());
-  const Bytes workspace(kernel.workspace_bytes());
+  const AlignedBytes workspace(kernel.workspace_bytes());
   fill_with_garbage(workspace.get(), kernel.workspace_bytes());
   std::fill_n(dx.get(), c.x.size(), NAN);
   std::fill_n(dw.get(), c.w.size(), NAN);
@@ -94,17 +94,17 @@ double tolerance(const ConvKernel& kernel) {
   return kernel.name().find("winograd") == std::string_view::npos ? 1e-5 : 1e-4;
 }
 
-class ConvKernels : public testing::TestWithParam<std::size_t> {
+class ConvKernels : public ::testing::TestWithParam<std::size_t> {
  protected:
   ConvShape current() const { return awkward_shapes()[GetParam()]; }
   KernelSelector selector_;
 };
 INSTANTIATE_TEST_SUITE_P(Awkward, ConvKernels,
-                         testing::Range<std::size_t>(0, awkward_shapes().size()),
+                         ::testing::Range<std::size_t>(0, awkward_shapes().size()),
                          [](const auto& test) { return "shape" + std::to_string(test.param); });
 
 TEST_P(ConvKernels, ForwardIsTheDefinition) {
-  const Case c(current());
+  const ConvCase c(current());
   const ConvReference reference = c.reference();
   for (const bool constant : {false, true}) {
     for (const auto activation :
@@ -122,7 +122,7 @@ TEST_P(ConvKernels, ForwardIsTheDefinition) {
 }
 
 TEST_P(ConvKernels, ForwardWithoutBias) {
-  Case c(current());
+  ConvCase c(current());
   std::fill(c.bias.begin(), c.bias.end(), 0.0F);
   const ConvReference reference = c.reference();
   for (const auto& kernel : selector_.candidates(c.s, ConvStep::kForward))
@@ -131,7 +131,7 @@ TEST_P(ConvKernels, ForwardWithoutBias) {
 }
 
 TEST_P(ConvKernels, DerivativeIsTheDefinition) {
-  const Case c(current());
+  const ConvCase c(current());
   const ConvReference reference = c.reference();
   const auto kernels = selector_.candidates(c.s, ConvStep::kDerivative);
   ASSERT_FALSE(kernels.empty());
@@ -143,13 +143,13 @@ TEST_P(ConvKernels, DerivativeIsTheDefinition) {
 }
 
 TEST_P(ConvKernels, GradientIsTheDefinitionAndAccumulates) {
-  const Case c(current());
+  const ConvCase c(current());
   const ConvReference reference = c.reference();
   const auto kernels = selector_.candidates(c.s, ConvStep::kGradient, {true});
   ASSERT_FALSE(kernels.empty());
   for (const auto& kernel : kernels) {
     const Floats x(c.x), dy(c.dy), dw(c.w.size()), db(c.bias.size());
-    const Bytes workspace(kernel->workspace_bytes());
+    const AlignedBytes workspace(kernel->workspace_bytes());
     ConvArgs args;
     args.input = x.get();
     args.output_derivative = dy.get();
@@ -177,7 +177,7 @@ TEST_P(ConvKernels, GradientIsTheDefinitionAndAccumulates) {
 TEST_P(ConvKernels, WithConstantWeightsASampleDoesNotDependOnItsBatch) {
   ConvShape s = current();
   s.batch = 7;
-  Case all(s);
+  ConvCase all(s);
   const ConvFusion fusion{true, FusedActivation::kRelu6, true};
   const auto in = static_cast<std::ptrdiff_t>(s.in_elements() / s.batch);
   const auto out = static_cast<std::ptrdiff_t>(s.out_elements() / s.batch);
@@ -186,7 +186,7 @@ TEST_P(ConvKernels, WithConstantWeightsASampleDoesNotDependOnItsBatch) {
     for (const std::int64_t batch : {1, 2, 5}) {
       ConvShape small = s;
       small.batch = batch;
-      Case some(small);
+      ConvCase some(small);
       some.w = all.w, some.bias = all.bias;
       // The samples 6, 5, ... in the small batch's places 0, 1, ...
       for (std::ptrdiff_t i = 0; i < batch; ++i)
@@ -221,7 +221,7 @@ void for_each_instruction_set(const Fn& fn) {
 }
 
 TEST_P(ConvKernels, OurCodeIsRightOnEveryInstructionSet) {
-  const Case c(current());
+  const ConvCase c(current());
   const ConvReference reference = c.reference();
   KernelSelector::Options options;
   options.providers = {"native"};
@@ -247,7 +247,7 @@ TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
        {shape(3, 40, 33, 31, 72, 3, 1, 1), shape(2, 130, 20, 20, 70, 1),
         shape(2, 64, 17, 17, 48, 3, 2, 1), shape(2, 96, 40, 40, 96, 3, 2, 1, 96),
         shape(1, 600, 9, 9, 20, 3, 1, 1)}) {
-    const Case c(s);
+    const ConvCase c(s);
     const ConvReference reference = c.reference();
     KernelSelector selector;
     for (const auto& kernel : selector.candidates(s, ConvStep::kForward, {true}))
@@ -265,7 +265,7 @@ TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
 }
 
 TEST(ConvKernelsRepeat, TheSameBitsInEveryRun) {
-  const Case c(shape(4, 24, 28, 28, 56, 3, 1, 1));
+  const ConvCase c(shape(4, 24, 28, 28, 56, 3, 1, 1));
   KernelSelector selector;
   for (const auto& kernel : selector.candidates(c.s, ConvStep::kGradient)) {
     std::vector<float> first;
@@ -278,11 +278,11 @@ TEST(ConvKernelsRepeat, TheSameBitsInEveryRun) {
 }
 
 // Memory behind a kernel's workspace belongs to somebody else.
-bool writes_beyond_workspace(const ConvKernel& kernel, const Case& c) {
+bool writes_beyond_workspace(const ConvKernel& kernel, const ConvCase& c) {
   constexpr std::size_t kBehind = 16 * 1024;
   const Floats x(c.x), w(c.w), b(c.bias), dy(c.dy), dx(c.x.size()), dw(c.w.size()),
       db(c.bias.size()), y(static_cast<std::size_t>(c.s.out_elements()));
-  const Bytes workspace(kernel.workspace_bytes() + kBehind);
+  const AlignedBytes workspace(kernel.workspace_bytes() + kBehind);
   fill_with_garbage(workspace.get(), kernel.workspace_bytes() + kBehind);
   ConvArgs args;
   args.input = x.get();
@@ -313,7 +313,7 @@ TEST(ConvKernelsWorkspace, IsAllThatAKernelWritesTo) {
                            2));
   KernelSelector selector;
   for (const ConvShape& s : shapes) {
-    const Case c(s);
+    const ConvCase c(s);
     for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative})
       for (const auto& kernel : selector.candidates(s, step, {true}))
         EXPECT_FALSE(writes_beyond_workspace(*kernel, c)) << kernel->name() << " " << s.to_string();
@@ -321,7 +321,7 @@ TEST(ConvKernelsWorkspace, IsAllThatAKernelWritesTo) {
 }
 
 TEST(ConvKernelsNan, ANanIsNotHiddenByTheActivation) {
-  Case c(shape(1, 8, 5, 5, 8, 1));
+  ConvCase c(shape(1, 8, 5, 5, 8, 1));
   c.x[3] = NAN;
   KernelSelector::Options options;
   options.providers = {"native"};
@@ -332,7 +332,7 @@ TEST(ConvKernelsNan, ANanIsNotHiddenByTheActivation) {
 }
 
 TEST(ConvKernelsThreads, AnotherThreadCountThanPlannedIsRefused) {
-  const Case c(shape(1, 8, 5, 5, 8, 1));
+  const ConvCase c(shape(1, 8, 5, 5, 8, 1));
   const int threads = thread_count();
   KernelSelector selector;
   const auto kernels = selector.candidates(c.s, ConvStep::kForward);

@@ -33,7 +33,7 @@ class Aligned {
   T* data_;
 };
 using Floats = Aligned<float>;
-using Bytes = Aligned<std::byte>;
+using AlignedBytes = Aligned<std::byte>;
 
 inline std::vector<float> random_floats(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);

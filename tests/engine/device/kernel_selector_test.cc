@@ -12,7 +12,7 @@ namespace moil {
 namespace {
 
 using test::shape;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const ConvShape kShape = shape(4, 16, 14, 14, 32, 3, 1, 1);
 
@@ -185,7 +185,7 @@ TEST(KernelSelector, OnlyAllowedProvidersAreOffered) {
   options.providers = {"native"};
   KernelSelector selector(options);
   for (const auto& kernel : selector.candidates(kShape, ConvStep::kForward))
-    EXPECT_THAT(std::string(kernel->name()), testing::StartsWith("native/"));
+    EXPECT_THAT(std::string(kernel->name()), ::testing::StartsWith("native/"));
   options.providers = {"openblas"};
   EXPECT_THAT(
       error_of(ErrorCode::kFailedPrecondition,

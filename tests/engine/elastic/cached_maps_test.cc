@@ -23,7 +23,7 @@ TEST(CachedMaps, GiveWhatWasAddedInAnyOrder) {
   EXPECT_FALSE(maps.has(3));
   const std::vector<std::int64_t> wanted = {2, 7, 2}, asked = {7, 4, 2, 0, 4};
   std::vector<float> map(6), target(9);
-  testing::read_plain(maps, wanted, map, target);
+  test::read_plain(maps, wanted, map, target);
   EXPECT_EQ(map, (std::vector<float>{3, 4, 1, 2, 3, 4}));
   EXPECT_EQ(target, (std::vector<float>{0, 1, 0, 1, 0, 0, 0, 1, 0}));
   EXPECT_EQ(maps.missing(asked), (std::vector<std::int64_t>{0, 4}));
@@ -33,7 +33,7 @@ TEST(CachedMaps, RefuseWhatTheyDoNotHave) {
   CachedMaps maps = some_maps();
   const std::vector<std::int64_t> wanted = {1};
   std::vector<float> map(2), target(3);
-  EXPECT_THROW(testing::read_plain(maps, wanted, map, target), Error);
+  EXPECT_THROW(test::read_plain(maps, wanted, map, target), Error);
   EXPECT_THROW(maps.add(1, target, target), Error);
   EXPECT_EQ(maps.size(), kSamples);
 }

@@ -11,16 +11,17 @@
 #include "engine/train/trainer.h"
 #include "tests/engine/graph/models.h"
 
-namespace moil::testing {
+namespace moil::test {
 namespace {
 
 constexpr std::int64_t kWidth = 4;
 constexpr int kEnoughWeights = 6;
 
 // Of fully connected layers: [N, 4] between blocks.
-class RandomModel {
+class RandomElasticModel {
  public:
-  RandomModel(Shape shape, unsigned seed) : shape_(shape), random_(seed), builder_({kWidth}) {}
+  RandomElasticModel(Shape shape, unsigned seed)
+      : shape_(shape), random_(seed), builder_({kWidth}) {}
 
   ModelDescription build() {
     while (weights_ < kEnoughWeights) block();
@@ -122,7 +123,7 @@ ElasticCase random_times(const ModelDescription& model, unsigned seed) {
 }
 
 ElasticCase random_case(Shape shape, unsigned seed) {
-  return random_times(RandomModel(shape, seed).build(), seed);
+  return random_times(RandomElasticModel(shape, seed).build(), seed);
 }
 
 Chosen chosen(const ElasticCase& c) {
@@ -167,4 +168,4 @@ double best_importance(const ElasticCase& c) {
   return 0;
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

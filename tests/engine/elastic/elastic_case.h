@@ -9,7 +9,7 @@
 #include "engine/elastic/timing_profile.h"
 #include "engine/graph/graph.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 // A network to be trained, as ElasticTrainer knows it. Times are whole seconds: a selector with a
 // part a second rounds nothing.
@@ -42,4 +42,4 @@ double importance_of(const ElasticCase& c, const std::set<std::string>& selectio
 // The importance of the best selection whose step fits: of every subset, by predicted_step().
 double best_importance(const ElasticCase& c);
 
-}  // namespace moil::testing
+}  // namespace moil::test

@@ -16,18 +16,18 @@
 namespace moil {
 namespace {
 
-using testing::ToySource;
+using test::ToySource;
 
-constexpr std::int64_t kFeatures = 12, kSamples = 50;
+constexpr std::int64_t kFeatures = 12, kTrainedSamples = 50;
 constexpr std::int64_t kEpochs = 6, kSteps = 6 * kEpochs;  // of 8 samples
 
-ModelDescription model() {
-  return testing::ModelBuilder({kFeatures}).fc(16).norm().relu().fc(16).norm().relu().fc(3).model();
+ModelDescription trainer_model() {
+  return test::ModelBuilder({kFeatures}).fc(16).norm().relu().fc(16).norm().relu().fc(3).model();
 }
 
 // A bias before a batch norm has no gradient but rounding; here there is none.
 ModelDescription plain_model() {
-  return testing::ModelBuilder({kFeatures}).fc(16).relu().fc(16).relu().fc(3).model();
+  return test::ModelBuilder({kFeatures}).fc(16).relu().fc(16).relu().fc(3).model();
 }
 
 std::set<std::string> layers_of(const ModelDescription& m) {
@@ -47,7 +47,7 @@ TrainerConfig config() {
 }
 
 // Not measured: every step of every layer takes a second, and applying an update half of one.
-TimingProfile profile(const ModelDescription& m = model()) {
+TimingProfile trainer_profile(const ModelDescription& m = trainer_model()) {
   const Graph graph = build_graph(training_plan_input(m, nullptr, config()).model, 8);
   TimingProfile profile;
   for (const Node& node : graph.nodes) {
@@ -85,13 +85,14 @@ ElasticConfig as_profiled(double rho, Pace pace = Pace::kFront) {
 
 struct ElasticJob {
   explicit ElasticJob(double rho, const TrainerConfig& c = config(),
-                      const ModelDescription& m = model())
-      : ElasticJob(as_profiled(rho), profile(m), c, m) {}
-  explicit ElasticJob(const ElasticConfig& elastic, const TimingProfile& timing = profile(),
-                      const TrainerConfig& c = config(), const ModelDescription& m = model(),
+                      const ModelDescription& m = trainer_model())
+      : ElasticJob(as_profiled(rho), trainer_profile(m), c, m) {}
+  explicit ElasticJob(const ElasticConfig& elastic, const TimingProfile& timing = trainer_profile(),
+                      const TrainerConfig& c = config(),
+                      const ModelDescription& m = trainer_model(),
                       std::vector<IntervalSeconds> seconds = {})
-      : steps(kSamples / c.batch * c.epochs),
-        kernels(testing::fixed_kernels()),
+      : steps(kTrainedSamples / c.batch * c.epochs),
+        kernels(test::fixed_kernels()),
         layers(layers_of(m)),
         probe(m, &layers, c, /*samples=*/4, kernels),
         trainer(m, layers, c, elastic, {.profile = timing}, probe, kernels, std::move(seconds)) {
@@ -101,7 +102,7 @@ struct ElasticJob {
 
   bool go(std::int64_t stop = std::numeric_limits<std::int64_t>::max()) {
     Trainer::Callbacks callbacks;
-    callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+    callbacks.order = [](std::int64_t epoch) { return test::rotated(kTrainedSamples, epoch); };
     callbacks.on_step = [&](std::int64_t step, std::int64_t total, double loss) {
       EXPECT_EQ(total, steps);
       losses.push_back(loss);
@@ -122,7 +123,7 @@ struct ElasticJob {
   const std::set<std::string> layers;
   ImportanceProbe probe;
   ElasticTrainer trainer;
-  ToySource source{kSamples, kFeatures};
+  ToySource source{kTrainedSamples, kFeatures};
   std::vector<double> losses;
   std::function<bool()> may_go_on;
 };
@@ -143,7 +144,7 @@ TEST(ElasticTrainer, EachIntervalKeepsToItsTime) {
       EXPECT_EQ(intervals[i].epoch, static_cast<std::int64_t>(2 * i));
       EXPECT_FALSE(intervals[i].selection.empty());
       EXPECT_EQ(intervals[i].importance.size(), 10U);  // of those not trained, too
-      EXPECT_LE(intervals[i].step_seconds, rho * profile().step);
+      EXPECT_LE(intervals[i].step_seconds, rho * trainer_profile().step);
     }
     EXPECT_LT(job.losses.back(), 0.8 * job.losses.front());
   }
@@ -156,7 +157,7 @@ TEST(ElasticTrainer, TheRunKeepsToItsTime) {
     EXPECT_TRUE(job.go());
     const auto& intervals = job.trainer.intervals();
     for (const ElasticInterval& interval : intervals)
-      EXPECT_NEAR(interval.share, interval.step_seconds / profile().step, 1e-9);
+      EXPECT_NEAR(interval.share, interval.step_seconds / trainer_profile().step, 1e-9);
     EXPECT_LE(used_epochs(intervals), kEpochs * rho + 1e-9);
     EXPECT_GT(intervals.front().selection.size(), intervals.back().selection.size());
   }
@@ -165,7 +166,7 @@ TEST(ElasticTrainer, TheRunKeepsToItsTime) {
 // A classifier whose bias alone learns would come to nothing; also where choosing takes all the
 // time, and whatever the machine's speed makes of the last digits.
 TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
-  const TimingProfile timing = profile();
+  const TimingProfile timing = trainer_profile();
   const auto classifier = std::ranges::find_if(std::views::reverse(timing.layers),
                                                [](const auto& l) { return !l.weights.empty(); });
   std::set<std::string> names;
@@ -185,7 +186,7 @@ TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
 TEST(ElasticTrainer, OnlyTheSelectedLearn) {
   ElasticJob job(0.5);
   EXPECT_FALSE(job.go(6));
-  const WeightMap before = initial_weights(build_graph(model(), 1), config().seed);
+  const WeightMap before = initial_weights(build_graph(trainer_model(), 1), config().seed);
   const auto& selection = job.trainer.intervals().at(0).selection;
   EXPECT_LT(selection.size(), 10U);
   for (const auto& [name, tensor] : job.weights()) {
@@ -205,12 +206,12 @@ TEST(ElasticTrainer, EverythingSelectedIsFullTraining) {
   EXPECT_TRUE(job.go());
   for (const auto& interval : job.trainer.intervals()) ASSERT_EQ(interval.selection.size(), 6U);
 
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   Trainer full(m, nullptr, c, kernels);
   full.allocate(initial_weights(build_graph(m, 1), c.seed));
-  ToySource source(kSamples, kFeatures);
+  ToySource source(kTrainedSamples, kFeatures);
   Trainer::Callbacks callbacks;
-  callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+  callbacks.order = [](std::int64_t epoch) { return test::rotated(kTrainedSamples, epoch); };
   EXPECT_TRUE(full.run(source, callbacks));
   WeightMap weights;
   full.network().save(weights);
@@ -220,9 +221,9 @@ TEST(ElasticTrainer, EverythingSelectedIsFullTraining) {
 TEST(ElasticTrainer, LessIsPlannedThanForFullTraining) {
   ElasticJob job(0.5);
   job.go(1);
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   EXPECT_LT(job.trainer.intervals().at(0).planned_bytes,
-            Trainer(model(), nullptr, config(), kernels).planned_bytes());
+            Trainer(trainer_model(), nullptr, config(), kernels).planned_bytes());
 }
 
 // Selections that do not fit the memory are passed over.
@@ -247,15 +248,15 @@ ElasticConfig with_maps(double rho) {
 // Stopped after any step, saved, and gone on in objects that know the file and the intervals.
 void expect_same_bits_when_resumed(const ElasticConfig& elastic,
                                    const TrainerConfig& c = config()) {
-  ElasticJob whole(elastic, profile(), c);
+  ElasticJob whole(elastic, trainer_profile(), c);
   EXPECT_TRUE(whole.go());
   const auto file =
       std::filesystem::temp_directory_path() / ("moil_elastic_" + std::to_string(::getpid()));
   for (std::int64_t stop = 1; stop < kSteps; ++stop) {
-    ElasticJob first(elastic, profile(), c);
+    ElasticJob first(elastic, trainer_profile(), c);
     EXPECT_FALSE(first.go(stop));
     save_checkpoint(file, "", first.trainer.relay().persistent());
-    ElasticJob second(elastic, profile(), c);
+    ElasticJob second(elastic, trainer_profile(), c);
     second.trainer.resume(first.trainer.intervals(), first.trainer.state());
     const auto tensors = second.trainer.relay().persistent();
     Checkpoint::load(file)->restore(tensors);
@@ -333,7 +334,7 @@ TEST(ElasticTrainer, AnIntervalBeginsBehindWhatDoesNotLearn) {
   EXPECT_EQ(intervals[0].cut, "");
   EXPECT_EQ(intervals[1].cut, "relu1");
   EXPECT_GT(intervals[1].caching_seconds, 0);
-  EXPECT_LT(intervals[1].step_seconds, profile().forward);
+  EXPECT_LT(intervals[1].step_seconds, trainer_profile().forward);
   for (const auto* run : {&intervals, &others}) EXPECT_LE(used_epochs(*run), kEpochs * rho + 1e-9);
   EXPECT_GT(intervals[0].epochs, others[0].epochs);  // of long steps
 
@@ -393,7 +394,7 @@ ElasticConfig following(double rho) {
 std::vector<IntervalSeconds> seconds_of(const ElasticConfig& elastic, double factor, double more) {
   std::vector<IntervalSeconds> seconds;
   for (;;) {
-    ElasticJob job(elastic, profile(), config(), model(), seconds);
+    ElasticJob job(elastic, trainer_profile(), config(), trainer_model(), seconds);
     EXPECT_TRUE(job.go());
     const auto& intervals = job.trainer.intervals();
     if (seconds.size() == intervals.size()) return seconds;
@@ -411,7 +412,7 @@ double whole_run(const std::vector<IntervalSeconds>& seconds) {
 
 // Whatever the steps take: the profile is corrected, and what was too much is taken from the rest.
 TEST(ElasticTrainer, WhatIntervalsReallyTakeIsSettledByTheRest) {
-  const double full = profile().step * kSteps;
+  const double full = trainer_profile().step * kSteps;
   for (const double factor : {0.8, 1.0, 1.2}) {
     const auto seconds = seconds_of(following(0.7), factor, 0);
     EXPECT_GE(seconds.size(), 3U);
@@ -424,7 +425,8 @@ TEST(ElasticTrainer, WhatIntervalsReallyTakeIsSettledByTheRest) {
 TEST(ElasticTrainer, ASlowerMachineTrainsLess) {
   const auto selected = [](double factor) {
     const ElasticConfig elastic = following(0.6);
-    ElasticJob job(elastic, profile(), config(), model(), seconds_of(elastic, factor, 0));
+    ElasticJob job(elastic, trainer_profile(), config(), trainer_model(),
+                   seconds_of(elastic, factor, 0));
     EXPECT_TRUE(job.go());
     EXPECT_EQ(job.trainer.intervals()[0].epochs, 1);
     const ElasticInterval& second = job.trainer.intervals()[1];
@@ -436,7 +438,7 @@ TEST(ElasticTrainer, ASlowerMachineTrainsLess) {
 
 // As a profile is, seconds are an input.
 TEST(ElasticTrainer, ARunThatIsGivenAnothersSecondsGivesTheSameBits) {
-  const TimingProfile timing = scaled(profile(), 1e-6);
+  const TimingProfile timing = scaled(trainer_profile(), 1e-6);
   ElasticJob measured(following(0.6), timing);
   EXPECT_TRUE(measured.go());
   std::vector<IntervalSeconds> seconds;
@@ -445,7 +447,7 @@ TEST(ElasticTrainer, ARunThatIsGivenAnothersSecondsGivesTheSameBits) {
     EXPECT_GT(interval.measured.whole, interval.measured.step);
     seconds.push_back(interval.measured);
   }
-  ElasticJob replay(following(0.6), timing, config(), model(), seconds);
+  ElasticJob replay(following(0.6), timing, config(), trainer_model(), seconds);
   EXPECT_TRUE(replay.go());
   expect_same(replay.weights(), measured.weights());
   ASSERT_EQ(replay.trainer.intervals().size(), seconds.size());
@@ -469,8 +471,8 @@ TEST(ElasticTrainer, ProbesWhereThatIsASmallPartOfWhatIsTrained) {
   c.epochs = 240;
   ElasticConfig elastic = as_profiled(0.6, Pace::kEven);
   elastic.interval_epochs = 120;
-  c.batch = kSamples;
-  ElasticJob many(elastic, profile(), c);
+  c.batch = kTrainedSamples;
+  ElasticJob many(elastic, trainer_profile(), c);
   EXPECT_TRUE(many.go());
   ASSERT_GE(many.trainer.intervals().size(), 2U);
   for (const ElasticInterval& interval : many.trainer.intervals())
@@ -483,7 +485,7 @@ TEST(ElasticTrainer, ProbesAgainOnlyWhereThatFitsIntoFullTrainingsMemory) {
   c.epochs = 240;
   ElasticConfig elastic = as_profiled(0.6, Pace::kEven);
   elastic.interval_epochs = 120;
-  ElasticJob job(elastic, profile(), c);
+  ElasticJob job(elastic, trainer_profile(), c);
   EXPECT_TRUE(job.go());
   const auto& intervals = job.trainer.intervals();
   ASSERT_EQ(intervals.size(), 2U);
@@ -492,8 +494,8 @@ TEST(ElasticTrainer, ProbesAgainOnlyWhereThatFitsIntoFullTrainingsMemory) {
 }
 
 TEST(ElasticTrainer, RefusesWhatIsImpossible) {
-  const double smallest = smallest_speedup_ratio(profile());
-  EXPECT_GT(smallest, profile().forward / profile().step);
+  const double smallest = smallest_speedup_ratio(trainer_profile());
+  EXPECT_GT(smallest, trainer_profile().forward / trainer_profile().step);
   EXPECT_NO_THROW(ElasticJob{smallest});
   try {
     ElasticJob job(smallest - 0.01);

@@ -11,15 +11,15 @@
 namespace moil {
 namespace {
 
-constexpr std::int64_t kFeatures = 6, kClasses = 3, kSamples = 4;
+constexpr std::int64_t kInputs = 6, kClasses = 3, kDrawn = 4;
 constexpr double kRate = 1e-2;
 
-// kSamples samples, all of them in one batch.
+// kDrawn samples, all of them in one batch.
 struct ArraySource final : BatchSource {
-  std::int64_t size() const override { return kSamples; }
+  std::int64_t size() const override { return kDrawn; }
   void read(std::span<const std::int64_t> indices, const Batch& batch) override {
     float *to = batch.inputs[0].values.data(), *targets_to = batch.targets[0].values.data();
-    ASSERT_EQ(indices.size(), static_cast<std::size_t>(kSamples));
+    ASSERT_EQ(indices.size(), static_cast<std::size_t>(kDrawn));
     std::copy(inputs.begin(), inputs.end(), to);
     std::copy(targets.begin(), targets.end(), targets_to);
   }
@@ -28,23 +28,23 @@ struct ArraySource final : BatchSource {
 
 struct Probed {
   explicit Probed(const ModelDescription& m, TrainerConfig c = {})
-      : model(m), config(std::move(c)), kernels(testing::fixed_kernels()) {
-    const auto dims = build_graph(model, kSamples).values[0].info.dims;
-    source.inputs = testing::random_values(dims.elements(), 2);
-    source.targets = testing::one_hot_rows(kSamples, kClasses, 3);
-    weights = testing::random_weights(model, 1);
+      : model(m), config(std::move(c)), kernels(test::fixed_kernels()) {
+    const auto dims = build_graph(model, kDrawn).values[0].info.dims;
+    source.inputs = test::random_values(dims.elements(), 2);
+    source.targets = test::one_hot_rows(kDrawn, kClasses, 3);
+    weights = test::random_weights(model, 1);
   }
   std::map<std::string, double> importance(double rate = kRate,
                                            ImportanceMetric metric = ImportanceMetric::kLoss) {
-    constexpr std::int64_t kAll[kSamples] = {0, 1, 2, 3};
-    return ImportanceProbe(model, nullptr, config, kSamples, kernels)
+    constexpr std::int64_t kAll[kDrawn] = {0, 1, 2, 3};
+    return ImportanceProbe(model, nullptr, config, kDrawn, kernels)
         .measure(weights, rate, source, kAll, metric);
   }
 
   // The loss of these weights on the probe's batch; where `updater` is given, after a step.
   double loss(const WeightMap& of, WeightUpdater* updater = nullptr, WeightMap* after = nullptr) {
     TrainerConfig c = config;
-    c.batch = kSamples;
+    c.batch = kDrawn;
     const TrainingPlanInput input = training_plan_input(model, nullptr, c);
     Network network(input.model, input.options, kernels);
     network.allocate();
@@ -75,7 +75,7 @@ class PlainStep : public WeightUpdater {
 
 // A step that leaves the numbers is no reason to choose a tensor, and can be compared.
 TEST(Importance, OfAnUpdateThatMadeNoNumberIsTheLeast) {
-  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  Probed p(test::mlp_model(kInputs, 8, kClasses));
   for (const auto metric :
        {ImportanceMetric::kLoss, ImportanceMetric::kGradient, ImportanceMetric::kUpdate}) {
     for (const auto& [name, importance] : p.importance(1e39, metric)) {
@@ -89,7 +89,7 @@ TEST(Importance, OfAnUpdateThatMadeNoNumberIsTheLeast) {
 
 // What the loss rises by where one tensor's update is undone.
 TEST(Importance, IsTheLossOfUndoingAnUpdate) {
-  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  Probed p(test::mlp_model(kInputs, 8, kClasses));
   const auto importance = p.importance();
   WeightMap updated = p.weights;
   PlainStep step;
@@ -106,7 +106,7 @@ TEST(Importance, IsTheLossOfUndoingAnUpdate) {
 }
 
 TEST(Importance, AStepTooFarIsNegative) {
-  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  Probed p(test::mlp_model(kInputs, 8, kClasses));
   double sum = 0;
   for (const auto& [name, value] : p.importance(50)) sum += value;
   EXPECT_LT(sum, 0);
@@ -119,7 +119,7 @@ TEST(Importance, SameWeightsSameBitsWhateverTheOptimizer) {
     config.optimizer.kind = kind;
     config.optimizer.momentum = kind == OptimizerKind::kSgd ? 0.9 : 0;
     config.clip_norm = 1e-3;  // makes no difference
-    Probed p(testing::mlp_model(kFeatures, 8, kClasses), config);
+    Probed p(test::mlp_model(kInputs, 8, kClasses), config);
     const WeightMap before = p.weights;
     const auto first = p.importance(1e-3), second = p.importance(1e-3);
     EXPECT_EQ(first, second);
@@ -128,7 +128,7 @@ TEST(Importance, SameWeightsSameBitsWhateverTheOptimizer) {
 }
 
 TEST(Importance, EveryTrainableTensorOfLayersWithStatistics) {
-  Probed p(testing::residual_model());
+  Probed p(test::residual_model());
   const auto importance = p.importance();
   EXPECT_EQ(importance.size(), trainable_weights(p.model, nullptr).size());
   for (const auto& [name, value] : importance) EXPECT_TRUE(std::isfinite(value)) << name;
@@ -136,7 +136,7 @@ TEST(Importance, EveryTrainableTensorOfLayersWithStatistics) {
 
 // Updates of plain SGD are gradients times the rate; only the gradients are of the step after.
 TEST(Importance, SimplerMetricsAreMagnitudes) {
-  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  Probed p(test::mlp_model(kInputs, 8, kClasses));
   const auto gradient = p.importance(1e-6, ImportanceMetric::kGradient);
   const auto update = p.importance(1e-6, ImportanceMetric::kUpdate);
   for (const auto& [name, value] : update) {
@@ -147,18 +147,18 @@ TEST(Importance, SimplerMetricsAreMagnitudes) {
 
 // Its memory is given back in between.
 TEST(Importance, AProbeServesAgain) {
-  Probed p(testing::residual_model());
-  constexpr std::int64_t kAll[kSamples] = {0, 1, 2, 3};
-  ImportanceProbe probe(p.model, nullptr, p.config, kSamples, p.kernels);
+  Probed p(test::residual_model());
+  constexpr std::int64_t kAll[kDrawn] = {0, 1, 2, 3};
+  ImportanceProbe probe(p.model, nullptr, p.config, kDrawn, p.kernels);
   const auto first = probe.measure(p.weights, kRate, p.source, kAll);
   EXPECT_EQ(probe.measure(p.weights, kRate, p.source, kAll), first);
   EXPECT_EQ(p.importance(), first);
 }
 
 TEST(Importance, RefusesAnotherNumberOfSamples) {
-  Probed p(testing::mlp_model(kFeatures, 8, kClasses));
+  Probed p(test::mlp_model(kInputs, 8, kClasses));
   EXPECT_THROW(ImportanceProbe(p.model, nullptr, p.config, 0, p.kernels), Error);
-  ImportanceProbe probe(p.model, nullptr, p.config, kSamples, p.kernels);
+  ImportanceProbe probe(p.model, nullptr, p.config, kDrawn, p.kernels);
   EXPECT_THROW((void)probe.measure(p.weights, kRate, p.source, {}), Error);
 }
 

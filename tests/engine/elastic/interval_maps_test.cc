@@ -12,14 +12,14 @@
 namespace moil {
 namespace {
 
-constexpr std::int64_t kFeatures = 12, kSamples = 10;
+constexpr std::int64_t kMapFeatures = 12, kMapSamples = 10;
 
-struct Case {
-  explicit Case(std::uint64_t limit = 1 << 20)
-      : model(testing::ModelBuilder({kFeatures}).fc(6).relu().fc(4).relu().fc(3).model()),
+struct MapsCase {
+  explicit MapsCase(std::uint64_t limit = 1 << 20)
+      : model(test::ModelBuilder({kMapFeatures}).fc(6).relu().fc(4).relu().fc(3).model()),
         graph(build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4)),
-        weights(testing::random_weights(model, 3)),
-        kernels(testing::fixed_kernels()),
+        weights(test::random_weights(model, 3)),
+        kernels(test::fixed_kernels()),
         maps(model, graph, {std::filesystem::temp_directory_path(), limit}) {
     std::iota(all.begin(), all.end(), 0);
   }
@@ -31,15 +31,15 @@ struct Case {
   Graph graph;
   WeightMap weights;
   KernelSelector kernels;
-  testing::ToySource source{kSamples, kFeatures};
+  test::ToySource source{kMapSamples, kMapFeatures};
   IntervalMaps maps;
-  std::vector<std::int64_t> all = std::vector<std::int64_t>(kSamples);
+  std::vector<std::int64_t> all = std::vector<std::int64_t>(kMapSamples);
   std::function<bool()> may_go_on;
 };
 
 // Two epochs of the same samples: half of what is trained needs a map.
 TEST(IntervalMaps, AMapIsComputedForEachSampleOnce) {
-  const Case c;
+  const MapsCase c;
   std::vector<std::int64_t> twice = c.all;
   twice.insert(twice.end(), c.all.begin(), c.all.end());
   const TailTerms fresh = c.maps.terms(twice, "", {});
@@ -53,15 +53,15 @@ TEST(IntervalMaps, AMapIsComputedForEachSampleOnce) {
 
 // A target has three elements.
 TEST(IntervalMaps, TheLimitIsOfMapsAndTargets) {
-  const Case c(kSamples * (3 + 4) * sizeof(float) + 5);
+  const MapsCase c(kMapSamples * (3 + 4) * sizeof(float) + 5);
   EXPECT_EQ(c.maps.terms(c.all, "", {}).most_elements, 4U);
-  const Case none(8);
+  const MapsCase none(8);
   EXPECT_EQ(none.maps.terms(none.all, "", {}).most_elements, 0U);
 }
 
 // What is free is asked once, by who begins a run; there is no disk of 2^62 bytes.
 TEST(IntervalMaps, WhatARunMayTakeIsNotAskedOfTheDiskAgain) {
-  const Case c(std::uint64_t{1} << 62);
+  const MapsCase c(std::uint64_t{1} << 62);
   EXPECT_GT(c.maps.terms(c.all, "", {}).most_elements, std::uint64_t{1} << 56);
 }
 
@@ -75,13 +75,13 @@ TEST(IntervalMaps, ARunMayTakeHalfOfWhatIsFreeWithinItsLimit) {
 }
 
 TEST(IntervalMaps, NoFolderNoMaps) {
-  Case c;
+  MapsCase c;
   const IntervalMaps maps(c.model, c.graph, {});
   EXPECT_TRUE(maps.terms(c.all, "", {}).cuts.empty());
 }
 
 TEST(IntervalMaps, GivesMapsOfTheCutThatWasFilledLast) {
-  Case c;
+  MapsCase c;
   EXPECT_EQ(&c.maps.source(c.source), &c.source);
   const std::span<const std::int64_t> all = c.all;
   EXPECT_TRUE(c.fill("relu0", all.first(4)).computed);
@@ -90,18 +90,18 @@ TEST(IntervalMaps, GivesMapsOfTheCutThatWasFilledLast) {
   BatchSource& first = c.maps.source(c.source);
   EXPECT_NE(&first, &c.source);
   std::vector<float> map(6), target(3);
-  testing::read_plain(first, all.last(1), map, target);
+  test::read_plain(first, all.last(1), map, target);
   EXPECT_TRUE(c.fill("relu1", all).computed);
   EXPECT_TRUE(c.fill("relu0", all).computed);  // the others took their place
   std::vector<float> again(6);
-  testing::read_plain(c.maps.source(c.source), all.last(1), again, target);
+  test::read_plain(c.maps.source(c.source), all.last(1), again, target);
   EXPECT_EQ(again, map);
   EXPECT_TRUE(c.fill("", all).done);
   EXPECT_EQ(&c.maps.source(c.source), &c.source);
 }
 
 TEST(IntervalMaps, WhatWasStoppedGoesOn) {
-  Case c;
+  MapsCase c;
   int left = 2;
   c.may_go_on = [&] { return left-- > 0; };
   EXPECT_FALSE(c.fill("relu0", c.all).done);
@@ -112,7 +112,7 @@ TEST(IntervalMaps, WhatWasStoppedGoesOn) {
 }
 
 TEST(IntervalMaps, RefusesACutThatIsNone) {
-  const Case c;
+  const MapsCase c;
   EXPECT_EQ(c.maps.cut_named(""), nullptr);
   EXPECT_THROW((void)c.maps.cut_named("fully_connected0"), Error);  // folded with its relu
 }

@@ -10,11 +10,11 @@ namespace {
 
 using ::testing::UnorderedElementsAre;
 
-using testing::kFirst;
-using testing::kLast;
-using testing::kSecond;
+using test::kFirst;
+using test::kLast;
+using test::kSecond;
 
-struct Case : testing::ThreeLayers {
+struct IntervalCase : test::ThreeLayers {
   std::set<std::string> select(double seconds, const TailTerms& tail,
                                const std::map<std::string, double>& importance) const {
     return select_for_interval({.profile = profile,
@@ -32,7 +32,7 @@ const std::map<std::string, double> kAlike = {{kFirst, 1}, {kSecond, 1}, {kLast,
 
 // Six layers with the loss: forward takes 6.
 TEST(IntervalSelection, AStepTakesLessBehindMaps) {
-  const Case c;
+  const IntervalCase c;
   const TailTerms none, tail = c.terms(0.25);
   EXPECT_EQ(c.step(none, {kLast}), 6 + 1 + 1);  // and the loss's derivative
   EXPECT_EQ(c.step(tail, {kLast}), 8 - 0.75 * 4);
@@ -40,21 +40,21 @@ TEST(IntervalSelection, AStepTakesLessBehindMaps) {
 }
 
 TEST(IntervalSelection, WhatMapsSaveIsTrainedIn) {
-  const Case c;
+  const IntervalCase c;
   EXPECT_THAT(c.select(9, {}, kAlike), UnorderedElementsAre(kLast));
   // The first two layers saved: 10 + 1 - 0.75 * 2
   EXPECT_THAT(c.select(9.6, c.terms(0.25), kAlike), UnorderedElementsAre(kLast, kSecond));
 }
 
 TEST(IntervalSelection, WhatMattersMoreThanTheMapsIsTrainedBeforeThem) {
-  const Case c;
+  const IntervalCase c;
   const std::map<std::string, double> first = {{kFirst, 9}, {kSecond, 1}, {kLast, 1}};
   EXPECT_TRUE(c.select(12, c.terms(0.25), first).contains(kFirst));
 }
 
 // With maps that are there, less time does.
 TEST(IntervalSelection, MapsThatAreThereAreUsed) {
-  const Case c;
+  const IntervalCase c;
   TailTerms tail = c.terms(1);
   tail.kept = "relu1";
   tail.kept_computed = 0;
@@ -63,13 +63,13 @@ TEST(IntervalSelection, MapsThatAreThereAreUsed) {
 }
 
 TEST(IntervalSelection, WhereNothingFitsTheCheapest) {
-  const Case c;
+  const IntervalCase c;
   EXPECT_THAT(c.select(1, {}, kAlike), UnorderedElementsAre(kLast));  // longer than allowed
 }
 
 // A probe that speaks against a tensor keeps it behind the others, not out of time that is left.
 TEST(IntervalSelection, TimeThatIsLeftTrainsWhatIsOfNoUse) {
-  const Case c;
+  const IntervalCase c;
   const std::map<std::string, double> useless = {{kFirst, 0}, {kSecond, -3}, {kLast, 0}};
   const std::map<std::string, double> last = {{kFirst, -1e300}, {kSecond, -3}, {kLast, 2}};
   const std::map<std::string, double> first = {{kFirst, 0.5}, {kSecond, -3}, {kLast, -3}};
@@ -82,7 +82,7 @@ TEST(IntervalSelection, TimeThatIsLeftTrainsWhatIsOfNoUse) {
 }
 
 TEST(IntervalSelection, NeverTakesLongerThanAllowed) {
-  const Case c;
+  const IntervalCase c;
   for (double seconds = 5; seconds < 14; seconds += 0.3) {
     for (const double computed : {0.0, 0.3, 0.9}) {
       const TailTerms tail = c.terms(computed);
@@ -93,7 +93,7 @@ TEST(IntervalSelection, NeverTakesLongerThanAllowed) {
 }
 
 TEST(IntervalSelection, TheCheapestLayerIsOneWithAllItsWeights) {
-  Case c;
+  IntervalCase c;
   EXPECT_THAT(cheapest_layer(c.profile).weights, UnorderedElementsAre(kLast));
   EXPECT_EQ(cheapest_layer(c.profile).backward_seconds, 2);
   EXPECT_TRUE(cheapest_layer({}).weights.empty());
@@ -102,12 +102,12 @@ TEST(IntervalSelection, TheCheapestLayerIsOneWithAllItsWeights) {
 // Forward takes 6 seconds; with its last layer's weight a step takes 8, and 4 fewer behind maps.
 constexpr double kWhole = 8, kBehind = 4, kComputed = 4;
 
-PaceLeast least_of(const testing::ThreeLayers& layers, const TailTerms& tail) {
+PaceLeast least_of(const test::ThreeLayers& layers, const TailTerms& tail) {
   return pace_least(layers.profile, layers.graph, tail, /*epochs=*/2);
 }
 
 TEST(PaceLeast, WithoutMapsAStepOfTheCheapestLayer) {
-  const testing::ThreeLayers layers;
+  const test::ThreeLayers layers;
   EXPECT_NEAR(smallest_speedup_ratio(layers.profile), kWhole / layers.profile.step, 1e-6);
   const PaceLeast least = least_of(layers, {});
   EXPECT_NEAR(least.share, kWhole / layers.profile.step, 1e-6);
@@ -115,7 +115,7 @@ TEST(PaceLeast, WithoutMapsAStepOfTheCheapestLayer) {
 }
 
 TEST(PaceLeast, MapsAreComputedOnceForAllEpochs) {
-  const testing::ThreeLayers layers;
+  const test::ThreeLayers layers;
   const TailTerms all = layers.terms(0.5);
   const PaceLeast least = least_of(layers, all);
   EXPECT_NEAR(least.share, kBehind / layers.profile.step, 1e-6);
@@ -123,7 +123,7 @@ TEST(PaceLeast, MapsAreComputedOnceForAllEpochs) {
 }
 
 TEST(PaceLeast, MapsThatAreThereNeedNotBeComputed) {
-  const testing::ThreeLayers layers;
+  const test::ThreeLayers layers;
   TailTerms tail = layers.terms(0.5);
   tail.kept = layers.cuts.back().cut.value;
   tail.kept_computed = 0;

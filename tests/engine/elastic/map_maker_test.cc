@@ -13,26 +13,26 @@
 namespace moil {
 namespace {
 
-using testing::ToySource;
+using test::ToySource;
 
-constexpr std::int64_t kFeatures = 12, kSamples = 11;
+constexpr std::int64_t kMadeFeatures = 12, kMadeSamples = 11;
 
 // Statistics and gammas that are not those of a fresh batch norm.
 struct Made {
   explicit Made(std::int64_t batch)
-      : model(testing::ModelBuilder({kFeatures}).fc(6).norm().relu().fc(3).model()),
+      : model(test::ModelBuilder({kMadeFeatures}).fc(6).norm().relu().fc(3).model()),
         graph(build_graph(training_plan_input(model, nullptr, TrainerConfig{}).model, 4)),
         cuts(tail_cuts(model, graph)),
-        weights(testing::random_weights(model, 3)),
-        kernels(testing::fixed_kernels()),
-        source(kSamples, kFeatures),
-        maps(std::filesystem::temp_directory_path(), "relu0", {kSamples, 6, 3}),
+        weights(test::random_weights(model, 3)),
+        kernels(test::fixed_kernels()),
+        source(kMadeSamples, kMadeFeatures),
+        maps(std::filesystem::temp_directory_path(), "relu0", {kMadeSamples, 6, 3}),
         maker(model, cuts.at(0), weights, {batch}, kernels) {
     std::iota(all.begin(), all.end(), 0);
   }
   std::vector<float> read(std::span<const std::int64_t> indices, bool targets) {
     std::vector<float> map(6 * indices.size()), target(3 * indices.size());
-    testing::read_plain(maps, indices, map, target);
+    test::read_plain(maps, indices, map, target);
     return targets ? target : map;
   }
 
@@ -44,7 +44,7 @@ struct Made {
   ToySource source;
   CachedMaps maps;
   MapMaker maker;
-  std::vector<std::int64_t> all = std::vector<std::int64_t>(kSamples);
+  std::vector<std::int64_t> all = std::vector<std::int64_t>(kMadeSamples);
 };
 
 // What the frozen network gives, which is what a step would compute.
@@ -53,13 +53,13 @@ TEST(MapMaker, MapsAreTheNetworksWithItsStatistics) {
   ASSERT_TRUE(made.maker.make(made.source, made.all, made.maps, {}));
   const ModelDescription before =
       realize_frozen(realize_slice(made.model, "relu0", {6}).backbone, {});
-  KernelSelector kernels = testing::fixed_kernels();
-  Network network(before, {.batch = kSamples, .plan = {}}, kernels);
+  KernelSelector kernels = test::fixed_kernels();
+  Network network(before, {.batch = kMadeSamples, .plan = {}}, kernels);
   network.allocate();
   network.load(made.weights);
-  std::vector<float> targets(3 * kSamples);
-  const std::span inputs(network.input(0), static_cast<std::size_t>(kSamples * kFeatures));
-  testing::read_plain(made.source, made.all, inputs, targets);
+  std::vector<float> targets(3 * kMadeSamples);
+  const std::span inputs(network.input(0), static_cast<std::size_t>(kMadeSamples * kMadeFeatures));
+  test::read_plain(made.source, made.all, inputs, targets);
   network.forward();
   const std::vector<float> maps = made.read(made.all, false);
   for (std::size_t i = 0; i < maps.size(); ++i)
@@ -82,7 +82,7 @@ TEST(MapMaker, AMapIsTheSameInEveryBatch) {
 
 // Its convolutions are not packed then, and the maps are the same but for rounding.
 TEST(MapMaker, KeepsToItsMemory) {
-  const ModelDescription model = testing::ModelBuilder({3, 8, 8})
+  const ModelDescription model = test::ModelBuilder({3, 8, 8})
                                      .conv(64, 3)
                                      .norm()
                                      .relu()
@@ -95,16 +95,16 @@ TEST(MapMaker, KeepsToItsMemory) {
   const std::vector<TailCut> cuts = tail_cuts(model, graph);
   const auto cut = std::ranges::find(cuts, "relu1", [](const TailCut& c) { return c.cut.value; });
   ASSERT_NE(cut, cuts.end());
-  const WeightMap before = testing::random_weights(model, 3);
+  const WeightMap before = test::random_weights(model, 3);
   WeightMap weights = before;
-  std::vector<std::int64_t> all(kSamples);
+  std::vector<std::int64_t> all(kMadeSamples);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::vector<float>> made;
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1} << 30}) {
-    KernelSelector kernels = testing::fixed_kernels();
-    ToySource source(kSamples, 3 * 8 * 8);
+    KernelSelector kernels = test::fixed_kernels();
+    ToySource source(kMadeSamples, 3 * 8 * 8);
     CachedMaps maps(std::filesystem::temp_directory_path(), "relu1",
-                    {kSamples, static_cast<std::size_t>(cut->elements), 3});
+                    {kMadeSamples, static_cast<std::size_t>(cut->elements), 3});
     {
       MapMaker maker(model, *cut, weights, {4, bytes}, kernels);
       EXPECT_EQ(weights.contains("conv2d0.weight"), bytes > 0);  // has them instead of copies
@@ -113,7 +113,7 @@ TEST(MapMaker, KeepsToItsMemory) {
     ASSERT_EQ(weights.size(), before.size());
     for (const auto& [name, tensor] : before) EXPECT_EQ(weights.at(name).data, tensor.data) << name;
     std::vector<float> map(cut->elements * all.size()), target(3 * all.size());
-    testing::read_plain(maps, all, map, target);
+    test::read_plain(maps, all, map, target);
     made.push_back(std::move(map));
   }
   for (std::size_t i = 0; i < made[0].size(); ++i)
@@ -124,7 +124,7 @@ TEST(MapMaker, StopsBetweenBatches) {
   Made made(4);
   int asked = 0;
   EXPECT_FALSE(made.maker.make(made.source, made.all, made.maps, [&] { return ++asked < 3; }));
-  EXPECT_EQ(made.maps.missing(made.all).size(), static_cast<std::size_t>(kSamples - 2 * 4));
+  EXPECT_EQ(made.maps.missing(made.all).size(), static_cast<std::size_t>(kMadeSamples - 2 * 4));
 }
 
 }  // namespace

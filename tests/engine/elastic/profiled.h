@@ -7,7 +7,7 @@
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 inline TrainerConfig profiled_config() {
   TrainerConfig c;
@@ -37,4 +37,4 @@ struct Profiled {
   TimingProfile profile;
 };
 
-}  // namespace moil::testing
+}  // namespace moil::test

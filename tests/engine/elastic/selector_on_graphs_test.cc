@@ -8,7 +8,7 @@
 namespace moil {
 namespace {
 
-using testing::Shape;
+using test::Shape;
 
 class SelectorOnGraphs : public ::testing::TestWithParam<Shape> {};
 INSTANTIATE_TEST_SUITE_P(All, SelectorOnGraphs, ::testing::Values(Shape::kLine, Shape::kBranches));
@@ -16,7 +16,7 @@ INSTANTIATE_TEST_SUITE_P(All, SelectorOnGraphs, ::testing::Values(Shape::kLine, 
 // For any selection, whether it would be chosen or not.
 TEST_P(SelectorOnGraphs, ChargesNoLessThanTheGraph) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
-    const auto c = testing::random_case(GetParam(), seed);
+    const auto c = test::random_case(GetParam(), seed);
     const ElasticProblem problem = elastic_problem(c.profile);
     std::mt19937 random(seed);
     for (int round = 0; round < 20; ++round) {
@@ -37,8 +37,8 @@ TEST_P(SelectorOnGraphs, ChargesNoLessThanTheGraph) {
 
 TEST_P(SelectorOnGraphs, StaysWithinItsTime) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
-    const auto c = testing::random_case(GetParam(), seed);
-    const testing::Chosen chosen = testing::chosen(c);
+    const auto c = test::random_case(GetParam(), seed);
+    const test::Chosen chosen = test::chosen(c);
     EXPECT_LE(predicted_step(c.profile, c.graph, chosen.selection),
               c.profile.forward + chosen.seconds)
         << "seed " << seed;
@@ -48,9 +48,8 @@ TEST_P(SelectorOnGraphs, StaysWithinItsTime) {
 
 TEST(SelectorOnALine, FindsTheBest) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
-    const auto c = testing::random_case(Shape::kLine, seed);
-    EXPECT_NEAR(testing::importance_of(c, testing::chosen(c).selection),
-                testing::best_importance(c), 1e-9)
+    const auto c = test::random_case(Shape::kLine, seed);
+    EXPECT_NEAR(test::importance_of(c, test::chosen(c).selection), test::best_importance(c), 1e-9)
         << "seed " << seed;
   }
 }
@@ -61,9 +60,9 @@ TEST(SelectorOnBranches, FindsMostOfTheBest) {
   double share = 0;
   int cases = 0, best_found = 0;
   for (unsigned seed = 1; seed <= 200; ++seed) {
-    const auto c = testing::random_case(Shape::kBranches, seed);
-    const double best = testing::best_importance(c);
-    const double found = testing::importance_of(c, testing::chosen(c).selection);
+    const auto c = test::random_case(Shape::kBranches, seed);
+    const double best = test::best_importance(c);
+    const double found = test::importance_of(c, test::chosen(c).selection);
     EXPECT_LE(found, best + 1e-9) << "seed " << seed;
     if (best == 0) continue;
     share += found / best;

@@ -29,8 +29,8 @@ TimingProfile seconds_of(const Graph& graph) {
   return profile;
 }
 
-struct Case {
-  explicit Case(const ModelDescription& model)
+struct CutCase {
+  explicit CutCase(const ModelDescription& model)
       : graph(training_graph(model)), profile(seconds_of(graph)), cuts(tail_cuts(model, graph)) {}
   const TailCut& cut(const std::string& value) const {
     for (const TailCut& c : cuts)
@@ -44,19 +44,19 @@ struct Case {
   std::vector<TailCut> cuts;
 };
 
-std::vector<std::string> values(const Case& c) {
+std::vector<std::string> values(const CutCase& c) {
   std::vector<std::string> names;
   for (const TailCut& cut : c.cuts) names.push_back(cut.cut.value);
   return names;
 }
 
 ModelDescription chain() {
-  return testing::ModelBuilder({4}).fc(5).norm().relu().fc(6).relu().fc(3).model();
+  return test::ModelBuilder({4}).fc(5).norm().relu().fc(6).relu().fc(3).model();
 }
 
 // A fully connected layer and what inference folds into it are one.
 TEST(TailCut, StandsBehindWhatInferenceComputesInOne) {
-  const Case c(chain());
+  const CutCase c(chain());
   EXPECT_THAT(values(c), ElementsAre("relu0", "relu1", "fully_connected2"));
   EXPECT_EQ(c.cut("relu0").elements, 5U);
   EXPECT_EQ(forward_before(c.cut("relu0"), c.profile), 3);
@@ -64,23 +64,23 @@ TEST(TailCut, StandsBehindWhatInferenceComputesInOne) {
 }
 
 TEST(TailCut, StandsBeforeEveryDropout) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(5).relu().layer("dropout").fc(6).relu().fc(3);
-  EXPECT_THAT(values(Case(b.model())), ElementsAre("relu0"));
+  EXPECT_THAT(values(CutCase(b.model())), ElementsAre("relu0"));
 }
 
 // What training adds for a value that is read twice stands where its readers do.
 TEST(TailCut, AFanOutBelongsToItsReaders) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(4).relu().fc(4).layer("add", {}, {"fully_connected1", "relu0"}).fc(3);
-  const Case c(b.model());
+  const CutCase c(b.model());
   EXPECT_THAT(values(c), ElementsAre("relu0", "add0", "fully_connected2"));
   EXPECT_EQ(forward_before(c.cut("relu0"), c.profile), 2);
   EXPECT_EQ(forward_before(c.cut("add0"), c.profile), 5);  // the fan-out, too
 }
 
 TEST(TailCut, TheBestLiesBeforeTheSelectionAndSavesMost) {
-  const Case c(chain());
+  const CutCase c(chain());
   const TailTerms terms = c.terms(0.25);
   const TailSaving last = best_cut(terms, c.profile, {"fully_connected2.weight"});
   ASSERT_NE(last.cut, nullptr);
@@ -94,14 +94,14 @@ TEST(TailCut, TheBestLiesBeforeTheSelectionAndSavesMost) {
 }
 
 TEST(TailCut, NoneWhereEveryMapIsSeenOnce) {
-  const Case c(chain());
+  const CutCase c(chain());
   EXPECT_EQ(best_cut(c.terms(1), c.profile, {"fully_connected2.weight"}).cut, nullptr);
   EXPECT_EQ(best_cut({}, c.profile, {"fully_connected2.weight"}).cut, nullptr);
 }
 
 // Maps that are there already are paid for; a later cut has to be better than they are.
 TEST(TailCut, MapsThatAreThereAreNotPaidForAgain) {
-  const Case c(chain());
+  const CutCase c(chain());
   TailTerms terms = c.terms(0.5);
   terms.kept = "relu0";
   terms.kept_computed = 0;
@@ -111,7 +111,7 @@ TEST(TailCut, MapsThatAreThereAreNotPaidForAgain) {
 }
 
 TEST(TailCut, MapsWithoutRoomAreNotKept) {
-  const Case c(chain());
+  const CutCase c(chain());
   TailTerms terms = c.terms(0);
   terms.most_elements = 5;
   EXPECT_EQ(best_cut(terms, c.profile, {"fully_connected2.weight"}).cut->cut.value, "relu0");

@@ -9,7 +9,7 @@
 #include "engine/train/trainer.h"
 #include "tests/engine/graph/models.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 inline const std::string kFirst = "fully_connected0.weight", kSecond = "fully_connected1.weight",
                          kLast = "fully_connected2.weight";
@@ -44,4 +44,4 @@ struct ThreeLayers {
   TimingProfile profile;
 };
 
-}  // namespace moil::testing
+}  // namespace moil::test

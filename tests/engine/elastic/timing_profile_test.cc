@@ -23,9 +23,9 @@ std::set<std::string> random_selection(const TimingProfile& profile, std::mt1993
 // A chain charges what its graph needs, and more where branches need not all be entered.
 TEST(TimingProfile, TheProblemBoundsThePrediction) {
   std::mt19937 random(1);
-  for (const auto shape : {testing::Shape::kLine, testing::Shape::kBranches}) {
+  for (const auto shape : {test::Shape::kLine, test::Shape::kBranches}) {
     for (unsigned seed = 1; seed <= 50; ++seed) {
-      const testing::ElasticCase c = testing::random_case(shape, seed);
+      const test::ElasticCase c = test::random_case(shape, seed);
       const ElasticProblem problem = elastic_problem(c.profile);
       ASSERT_EQ(problem.entries.size(), problem.weights.size());
       const auto selection = random_selection(c.profile, random);
@@ -42,16 +42,16 @@ TEST(TimingProfile, TheProblemBoundsThePrediction) {
 }
 
 TEST(TimingProfile, PassingIsBehindALayersOwnWeights) {
-  const testing::ThreeLayers c;
+  const test::ThreeLayers c;
   const ElasticProblem problem = elastic_problem(c.profile, /*forward_share=*/0.5);
   const auto& names = problem.weights;
   EXPECT_EQ(names.front(), "");  // the loss
   const auto at = [&](const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
   };
-  EXPECT_LT(at(testing::kLast), at(testing::kSecond));
-  EXPECT_LT(at(testing::kSecond), at(testing::kFirst));
-  const std::size_t last = at(testing::kLast);
+  EXPECT_LT(at(test::kLast), at(test::kSecond));
+  EXPECT_LT(at(test::kSecond), at(test::kFirst));
+  const std::size_t last = at(test::kLast);
   EXPECT_EQ(problem.entries[last].update_seconds, 1);
   EXPECT_EQ(problem.entries[last].deepest_seconds, 0.5);  // half of its forward pass
   EXPECT_EQ(names[last + 1], "");
@@ -59,14 +59,14 @@ TEST(TimingProfile, PassingIsBehindALayersOwnWeights) {
   EXPECT_FALSE(problem.entries[last + 1].selectable);
 }
 
-using testing::ElasticCase;
-using testing::Shape;
+using test::ElasticCase;
+using test::Shape;
 
 class PredictedStepOnGraphs : public ::testing::TestWithParam<Shape> {
  protected:
   // What every step takes outside of its layers is a part of it, too.
   static ElasticCase random_case(unsigned seed) {
-    ElasticCase c = testing::random_case(GetParam(), seed);
+    ElasticCase c = test::random_case(GetParam(), seed);
     c.profile.besides = 0.5;
     return c;
   }

@@ -7,10 +7,10 @@
 namespace moil {
 namespace {
 
-using testing::Profiled;
+using test::Profiled;
 
 TEST(TimingProfiler, NamesEveryLayerAndWeight) {
-  const Profiled p(testing::chain_model());
+  const Profiled p(test::chain_model());
   ASSERT_EQ(p.profile.layers.size(), p.graph.nodes.size());
   std::set<std::string> names;
   for (std::size_t i = 0; i < p.graph.nodes.size(); ++i) {
@@ -28,7 +28,7 @@ TEST(TimingProfiler, NamesEveryLayerAndWeight) {
 
 TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
   const std::set<std::string> layers = {"fully_connected0"};
-  const Profiled p(testing::chain_model(), &layers);
+  const Profiled p(test::chain_model(), &layers);
   for (const LayerTiming& layer : p.profile.layers) {
     if (layer.layer == "fully_connected0") continue;
     EXPECT_TRUE(layer.weights.empty()) << layer.layer;
@@ -38,7 +38,7 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
 
 // The parts are medians of their own: together they are the step's, but for what disturbed some.
 TEST(TimingProfiler, ThePartsAreTheWholeStep) {
-  const Profiled p(testing::residual_model());
+  const Profiled p(test::residual_model());
   const double parts = predicted_step(p.profile, p.graph, p.all());
   EXPECT_GE(p.profile.besides, 0);
   EXPECT_GE(parts, 0.999 * p.profile.step);  // what no layer takes is besides
@@ -48,7 +48,7 @@ TEST(TimingProfiler, ThePartsAreTheWholeStep) {
 // One layer that learns is the first and the last, with all weights and with one.
 TEST(TimingProfiler, OfOneLayerTakesPartsOfAStepOfEverything) {
   const std::set<std::string> layers = {"fully_connected0"};
-  const Profiled p(testing::chain_model(), &layers);
+  const Profiled p(test::chain_model(), &layers);
   EXPECT_GT(p.profile.step, p.profile.forward);
   EXPECT_GT(p.profile.besides, 0);
   EXPECT_LT(p.profile.besides, p.profile.step);

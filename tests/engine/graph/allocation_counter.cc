@@ -10,9 +10,9 @@ std::atomic<std::uint64_t> count = 0;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 
-namespace moil::testing {
+namespace moil::test {
 bool counts_allocations() { return false; }
-}  // namespace moil::testing
+}  // namespace moil::test
 
 #else
 
@@ -45,12 +45,12 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
 }
 }
 
-namespace moil::testing {
+namespace moil::test {
 bool counts_allocations() { return true; }
-}  // namespace moil::testing
+}  // namespace moil::test
 
 #endif
 
-namespace moil::testing {
+namespace moil::test {
 std::uint64_t allocations() { return count; }
-}  // namespace moil::testing
+}  // namespace moil::test

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-namespace moil::testing {
+namespace moil::test {
 
 [[nodiscard]] bool counts_allocations();
 [[nodiscard]] std::uint64_t allocations();
 
-}  // namespace moil::testing
+}  // namespace moil::test

@@ -17,7 +17,7 @@ std::vector<std::string> names(const ModelDescription& model) {
 }
 
 TEST(Cut, AChainCanBeCutBehindEveryLayer) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(5).relu().fc(3);
   EXPECT_THAT(names(b.model()), ElementsAre("fully_connected0", "relu0", "fully_connected1"));
   const auto cuts = cuts_of(build_graph(b.model(), 2));
@@ -27,10 +27,10 @@ TEST(Cut, AChainCanBeCutBehindEveryLayer) {
 }
 
 TEST(Cut, NotInsideWhereAnotherValuePassesBy) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(4).fc(4).relu().layer("add", {}, {"relu0", "fully_connected0"}).fc(3);
   EXPECT_THAT(names(b.model()), ElementsAre("fully_connected0", "add0", "fully_connected2"));
-  testing::ModelBuilder c({4});  // the input passes by
+  test::ModelBuilder c({4});  // the input passes by
   c.fc(4).relu().layer("add", {}, {"relu0", "input"}).fc(3);
   EXPECT_THAT(names(c.model()), ElementsAre("add0", "fully_connected1"));
 }

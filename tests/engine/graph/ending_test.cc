@@ -8,7 +8,7 @@
 namespace moil {
 namespace {
 
-using testing::ModelBuilder;
+using test::ModelBuilder;
 
 ModelBuilder convolutional() {
   ModelBuilder b({3, 4, 4});
@@ -17,13 +17,13 @@ ModelBuilder convolutional() {
 }
 
 TEST(EndingTest, LogitsAreWhatNothingMakesProbabilitiesOf) {
-  EXPECT_EQ(ending_of(testing::chain_model()).kind, Ending::kLogits);
+  EXPECT_EQ(ending_of(test::chain_model()).kind, Ending::kLogits);
   EXPECT_EQ(ending_of(ModelBuilder({4}).fc(3).relu().model()).kind, Ending::kLogits);
   // A gate's sigmoid is not at the end.
   EXPECT_EQ(ending_of(ModelBuilder({4}).fc(3).layer("sigmoid").fc(2).model()).kind,
             Ending::kLogits);
-  EXPECT_FALSE(answers_probabilities(testing::chain_model()));
-  EXPECT_EQ(fitting_loss(testing::chain_model()).type, "softmax_cross_entropy");
+  EXPECT_FALSE(answers_probabilities(test::chain_model()));
+  EXPECT_EQ(fitting_loss(test::chain_model()).type, "softmax_cross_entropy");
 }
 
 TEST(EndingTest, SigmoidsAreFoundBehindWhatMovesElementsAlone) {

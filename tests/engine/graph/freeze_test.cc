@@ -27,29 +27,28 @@ ModelDescription shipped(const std::string& name) {
 
 // The model with batch norms folded and activations fused, as the daemon may be given it.
 ModelDescription folded(const ModelDescription& model) {
-  WeightMap weights = testing::random_weights(model, 1);
+  WeightMap weights = test::random_weights(model, 1);
   return prepare_inference(model, weights);
 }
 
 TEST(FreezeTest, AUnitIsALayerWithItsBatchNorm) {
   EXPECT_THAT(
-      weight_units(testing::chain_model()),
+      weight_units(test::chain_model()),
       ElementsAre(Unit{"conv2d0", "batch_norm0"}, Unit{"conv2d1"}, Unit{"fully_connected0"}));
-  EXPECT_THAT(weight_units(testing::residual_model()),
+  EXPECT_THAT(weight_units(test::residual_model()),
               ElementsAre(Unit{"conv2d0", "batch_norm0"}, Unit{"conv2d1", "batch_norm1"},
                           Unit{"conv2d2", "batch_norm2"}, Unit{"fully_connected0"},
                           Unit{"fully_connected1"}));
 }
 
 TEST(FreezeTest, ABatchNormOfItsOwnIsAUnit) {
-  const auto model =
-      testing::ModelBuilder({3, 6, 6}).norm().conv(4, 3).relu().norm().norm().model();
+  const auto model = test::ModelBuilder({3, 6, 6}).norm().conv(4, 3).relu().norm().norm().model();
   EXPECT_THAT(weight_units(model), ElementsAre(Unit{"batch_norm0"}, Unit{"conv2d0"},
                                                Unit{"batch_norm1"}, Unit{"batch_norm2"}));
 }
 
 TEST(FreezeTest, LayersThatNoOutputNeedsDoNotCount) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(3).layer("fully_connected", {{"units", std::int64_t{5}}}, {"input"}, "unread");
   const auto model = b.model({"fully_connected0"});
   EXPECT_THAT(weight_units(model), ElementsAre(Unit{"fully_connected0"}));
@@ -57,7 +56,7 @@ TEST(FreezeTest, LayersThatNoOutputNeedsDoNotCount) {
 }
 
 TEST(FreezeTest, Chain) {
-  const auto model = testing::chain_model();
+  const auto model = test::chain_model();
   const Freeze last = freeze_all_but_last(model, 1);
   EXPECT_THAT(last.trainable_layers, ElementsAre("fully_connected0"));
   EXPECT_EQ(last.split, "flatten0");  // before the dropout
@@ -71,7 +70,7 @@ TEST(FreezeTest, Chain) {
 }
 
 TEST(FreezeTest, BatchNormsMayStayAsTheyAre) {
-  const auto model = testing::residual_model();
+  const auto model = test::residual_model();
   const Freeze with = freeze_all_but_last(model, 4);
   Freeze without = with;
   freeze_batch_norms(model, without);
@@ -83,7 +82,7 @@ TEST(FreezeTest, BatchNormsMayStayAsTheyAre) {
 }
 
 TEST(FreezeTest, NoneAndAll) {
-  const auto model = testing::chain_model();
+  const auto model = test::chain_model();
   const Freeze none = freeze_all_but_last(model, 0);
   EXPECT_THAT(none.trainable_layers, IsEmpty());
   EXPECT_EQ(none.split, "fully_connected0");
@@ -98,7 +97,7 @@ TEST(FreezeTest, NoneAndAll) {
 }
 
 TEST(FreezeTest, ASkipConnectionMovesTheCutBeforeItsBlock) {
-  const auto model = testing::residual_model();
+  const auto model = test::residual_model();
   EXPECT_EQ(freeze_all_but_last(model, 1).split, "global_average_pool1");
   EXPECT_EQ(freeze_all_but_last(model, 2).split, "relu2");
   const Freeze inside = freeze_all_but_last(model, 3);  // the block's second convolution trains
@@ -110,20 +109,20 @@ TEST(FreezeTest, ASkipConnectionMovesTheCutBeforeItsBlock) {
 }
 
 TEST(FreezeTest, NoBackboneWhereATrainedLayerReadsTheInputBesides) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(4).relu().layer("concat", {}, {"relu0", "input"}).fc(3);
   const Freeze freeze = freeze_all_but_last(b.model(), 1);
   EXPECT_EQ(freeze.split, "concat0");
-  testing::ModelBuilder c({4});
+  test::ModelBuilder c({4});
   c.fc(4).fc(4).layer("add", {}, {"fully_connected1", "input"});
   EXPECT_EQ(freeze_all_but_last(c.model(), 1).split, "");
 }
 
 TEST(FreezeTest, TheCutStandsBeforeEveryDropoutBehindTheFrozenWeights) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(5).layer("dropout").relu().layer("dropout").fc(3);
   EXPECT_EQ(freeze_all_but_last(b.model(), 1).split, "fully_connected0");
-  testing::ModelBuilder c({4});  // this one belongs to the frozen part
+  test::ModelBuilder c({4});  // this one belongs to the frozen part
   c.fc(5).layer("dropout").fc(6).relu().fc(3);
   EXPECT_EQ(freeze_all_but_last(c.model(), 1).split, "relu0");
 }
@@ -161,8 +160,8 @@ void expect_same_cuts(const ModelDescription& model) {
 }
 
 TEST(FreezeTest, FoldedAndUnfoldedFormsAreCutAtOnePlace) {
-  expect_same_cuts(testing::chain_model());
-  expect_same_cuts(testing::residual_model());
+  expect_same_cuts(test::chain_model());
+  expect_same_cuts(test::residual_model());
   expect_same_cuts(shipped("cifar-resnet20"));
   expect_same_cuts(shipped("cifar-mobilenet"));
 }

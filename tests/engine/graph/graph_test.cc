@@ -39,7 +39,7 @@ ModelDescription model_of(std::vector<LayerDescription> layers, std::vector<std:
 }
 
 TEST(GraphTest, KnowsShapesProducersAndConsumers) {
-  const Graph graph = build_graph(testing::residual_model(), 5);
+  const Graph graph = build_graph(test::residual_model(), 5);
   const Value& stem = graph.values[1];
   EXPECT_EQ(stem.name, "conv2d0");
   EXPECT_EQ(stem.info.dims, (Dims{5, 8, 8, 8}));

@@ -4,20 +4,19 @@
 #include <algorithm>
 #include <random>
 
+#include "base/index.h"
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 
 namespace moil {
 namespace {
 
-using testing::ModelBuilder;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+using test::ModelBuilder;
 
 class Planned {
  public:
   Planned(const ModelDescription& model, std::int64_t batch)
-      : kernels_(testing::fixed_kernels()),
+      : kernels_(test::fixed_kernels()),
         graph_(build_graph(model, batch)),
         plan_(plan_network(graph_, {}, kernels_)) {}
 
@@ -81,7 +80,7 @@ TEST(InferencePlanTest, AChainIsTwoAlternatingBuffers) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ModelDescription model = random_chain(seed);
     if (seed % 2 == 0) {
-      WeightMap weights = testing::random_weights(model, seed);
+      WeightMap weights = test::random_weights(model, seed);
       model = prepare_inference(model, weights);
     }
     const Planned p(model, 1 + seed % 3);
@@ -120,7 +119,7 @@ TEST(InferencePlanTest, AResidualGraphIsWithinOnePercentOfItsBound) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ModelDescription model = random_residual(seed);
-    WeightMap weights = testing::random_weights(model, seed);
+    WeightMap weights = test::random_weights(model, seed);
     if (seed % 2 == 0) model = prepare_inference(model, weights);
     const Planned p(model, 1 + seed % 3);
     // Without what lives always, which would hide what is lost.

@@ -35,7 +35,7 @@ std::string problems(const ModelDescription& model, const WeightMap& weights) {
 }
 
 TEST(InitialWeightsTest, AFunctionOfSeedAndNames) {
-  const ModelDescription model = testing::residual_model();
+  const ModelDescription model = test::residual_model();
   const WeightMap weights = initial_weights(graph_of(model), 1);
   EXPECT_TRUE(same(weights, initial_weights(graph_of(model), 1)));
   EXPECT_TRUE(same(weights, initial_weights(build_graph(model, 7), 1)));
@@ -44,7 +44,7 @@ TEST(InitialWeightsTest, AFunctionOfSeedAndNames) {
 }
 
 TEST(InitialWeightsTest, OneAtATimeTheyAreTheSame) {
-  const Graph graph = graph_of(testing::residual_model());
+  const Graph graph = graph_of(test::residual_model());
   WeightMap weights;
   for (const Node& node : graph.nodes) {
     for (const WeightSpec& spec : node.weights) {
@@ -57,23 +57,22 @@ TEST(InitialWeightsTest, OneAtATimeTheyAreTheSame) {
 
 // What is appended to a model leaves the weights before it alone.
 TEST(InitialWeightsTest, ALayersWeightsAreItsOwn) {
-  const WeightMap small = initial_weights(graph_of(testing::ModelBuilder({6}).fc(4).model()), 1);
-  const WeightMap large =
-      initial_weights(graph_of(testing::ModelBuilder({6}).fc(4).fc(4).model()), 1);
+  const WeightMap small = initial_weights(graph_of(test::ModelBuilder({6}).fc(4).model()), 1);
+  const WeightMap large = initial_weights(graph_of(test::ModelBuilder({6}).fc(4).fc(4).model()), 1);
   EXPECT_EQ(small.at("fully_connected0.weight").data, large.at("fully_connected0.weight").data);
   EXPECT_NE(large.at("fully_connected0.weight").data[0],
             large.at("fully_connected1.weight").data[0]);
 }
 
 TEST(InitialWeightsTest, PinnedNumbers) {
-  const WeightMap weights = initial_weights(graph_of(testing::ModelBuilder({2}).fc(1).model()), 42);
+  const WeightMap weights = initial_weights(graph_of(test::ModelBuilder({2}).fc(1).model()), 42);
   const auto& w = weights.at("fully_connected0.weight").data;
   EXPECT_NEAR(w[0], -0.00920048, 1e-6);
   EXPECT_NEAR(w[1], -0.92273775, 1e-6);
 }
 
 TEST(InitialWeightsTest, SpreadAsTheInitializersSay) {
-  const ModelDescription model = testing::ModelBuilder({16, 6, 6})
+  const ModelDescription model = test::ModelBuilder({16, 6, 6})
                                      .conv(64, 3)
                                      .norm()
                                      .layer("global_average_pool")
@@ -103,7 +102,7 @@ TEST(InitialWeightsTest, SpreadAsTheInitializersSay) {
 }
 
 TEST(CheckWeightsTest, ListsEveryProblem) {
-  const ModelDescription model = testing::mlp_model(4, 5, 3);
+  const ModelDescription model = test::mlp_model(4, 5, 3);
   WeightMap weights = initial_weights(graph_of(model), 1);
   weights.erase("fully_connected0.bias");
   weights["fully_connected1.weight"] = {{5, 3}, std::vector<float>(15)};

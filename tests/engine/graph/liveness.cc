@@ -5,10 +5,10 @@
 #include <set>
 #include <stdexcept>
 
-namespace moil::testing {
-namespace {
+#include "base/index.h"
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+namespace moil::test {
+namespace {
 
 // Types whose F may write over input 0, and whose CD over output derivative 0.
 const std::set<std::string> kElementWise = {
@@ -301,4 +301,4 @@ std::size_t offset_of(const NetworkPlan& plan, TensorId id) {
   return plan.memory.offsets[static_cast<std::size_t>(it - plan.stays.begin())];
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

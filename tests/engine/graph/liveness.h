@@ -10,7 +10,7 @@
 
 #include "engine/graph/network_plan.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 struct ExpectedStep {
   StepKind kind;
@@ -43,4 +43,4 @@ Liveness liveness_of(const Graph& graph, const PlanOptions& options, const Netwo
 // Where a plan puts a tensor.
 std::size_t offset_of(const NetworkPlan& plan, TensorId id);
 
-}  // namespace moil::testing
+}  // namespace moil::test

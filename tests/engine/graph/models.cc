@@ -7,7 +7,7 @@
 #include "engine/device/processor.h"
 #include "engine/kernels/update.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 ModelBuilder::ModelBuilder(std::vector<std::int64_t> input_dims, std::string input)
     : last_(std::move(input)) {
@@ -214,4 +214,4 @@ TrainingRun train(const ModelDescription& prepared, const NetworkOptions& option
   return run;
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

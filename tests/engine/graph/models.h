@@ -10,7 +10,7 @@
 #include "engine/graph/model_description.h"
 #include "engine/graph/network.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 // Writes a model layer by layer. A layer reads the one before it, unless `from` names others; it is
 // called by its type and a number ("conv2d0"), unless `name` says otherwise.
@@ -99,4 +99,4 @@ struct TrainingRun {
 TrainingRun train(const ModelDescription& prepared, const NetworkOptions& options,
                   const WeightMap& weights, int steps, WeightUpdater* updater = nullptr);
 
-}  // namespace moil::testing
+}  // namespace moil::test

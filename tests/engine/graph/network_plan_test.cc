@@ -15,10 +15,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A planned model, and names for what is in it.
-class Planned {
+class PlannedNetwork {
  public:
-  Planned(const ModelDescription& model, const PlanOptions& options, std::int64_t batch = 4)
-      : kernels_(testing::fixed_kernels()),
+  PlannedNetwork(const ModelDescription& model, const PlanOptions& options, std::int64_t batch = 4)
+      : kernels_(test::fixed_kernels()),
         graph_(build_graph(model, batch)),
         plan_(plan_network(graph_, options, kernels_)) {}
 
@@ -58,17 +58,18 @@ ModelDescription trained(const ModelDescription& model) {
   return prepare_training(model, "softmax_cross_entropy", layers);
 }
 
-PlanOptions training(std::set<std::string> weights) {
+PlanOptions planned_training(std::set<std::string> weights) {
   PlanOptions options;
   options.training = true;
   options.trainable = std::move(weights);
   return options;
 }
 
-const ModelDescription kMlp = testing::mlp_model(5, 7, 3);
+const ModelDescription kMlp = test::mlp_model(5, 7, 3);
 
 TEST(NetworkPlanTest, StepsOfATrainedModel) {
-  const Planned p(trained(kMlp), training({"fully_connected0.weight", "fully_connected1.weight"}));
+  const PlannedNetwork p(trained(kMlp),
+                         planned_training({"fully_connected0.weight", "fully_connected1.weight"}));
   EXPECT_THAT(p.steps(), ElementsAre("F fully_connected0", "F tanh0", "F fully_connected1",
                                      "F loss", "CD loss", "CG fully_connected1",
                                      "CD fully_connected1", "AG fully_connected1", "CD tanh0",
@@ -76,64 +77,64 @@ TEST(NetworkPlanTest, StepsOfATrainedModel) {
 }
 
 TEST(NetworkPlanTest, NothingBeforeTheFirstTrainedLayerComputesDerivatives) {
-  const Planned p(trained(kMlp), training({"fully_connected1.bias"}));
+  const PlannedNetwork p(trained(kMlp), planned_training({"fully_connected1.bias"}));
   EXPECT_THAT(p.steps(),
               ElementsAre("F fully_connected0", "F tanh0", "F fully_connected1", "F loss",
                           "CD loss", "CG fully_connected1", "AG fully_connected1"));
 }
 
 TEST(NetworkPlanTest, FrozenLayersInTheMiddlePassDerivativesOn) {
-  const Planned p(trained(kMlp), training({"fully_connected0.weight"}));
+  const PlannedNetwork p(trained(kMlp), planned_training({"fully_connected0.weight"}));
   EXPECT_THAT(p.steps(), ElementsAre("F fully_connected0", "F tanh0", "F fully_connected1",
                                      "F loss", "CD loss", "CD fully_connected1", "CD tanh0",
                                      "CG fully_connected0", "AG fully_connected0"));
 }
 
 TEST(NetworkPlanTest, NothingTrainsWithoutTrainedWeights) {
-  const Planned p(trained(kMlp), training({}));
+  const PlannedNetwork p(trained(kMlp), planned_training({}));
   EXPECT_THAT(p.steps(),
               ElementsAre("F fully_connected0", "F tanh0", "F fully_connected1", "F loss"));
 }
 
 TEST(NetworkPlanTest, InferenceIsForwardAlone) {
-  const Planned p(testing::chain_model(), {});
+  const PlannedNetwork p(test::chain_model(), {});
   EXPECT_THAT(p.steps(),
               ElementsAre("F conv2d0", "F batch_norm0", "F relu0", "F conv2d1", "F relu1",
                           "F max_pool0", "F flatten0", "F fully_connected0"));  // no dropout
 }
 
 TEST(NetworkPlanTest, ClippingAppliesBehindAllGradients) {
-  PlanOptions options = training({"fully_connected0.weight", "fully_connected1.weight"});
+  PlanOptions options = planned_training({"fully_connected0.weight", "fully_connected1.weight"});
   options.orders.clip_by_global_norm = true;
-  const Planned p(trained(kMlp), options);
+  const PlannedNetwork p(trained(kMlp), options);
   const auto steps = p.steps();
   EXPECT_THAT(std::vector(steps.end() - 2, steps.end()),
               ElementsAre("AG fully_connected1", "AG fully_connected0"));
 }
 
 TEST(NetworkPlanTest, TheFormOf2022AppliesBehindTheDerivative) {
-  PlanOptions options = training({"fully_connected0.weight", "fully_connected1.weight"});
+  PlanOptions options = planned_training({"fully_connected0.weight", "fully_connected1.weight"});
   options.orders.form = OrderForm::k2022;
-  const Planned clipped_apart(trained(kMlp), options);
-  const Planned newer(trained(kMlp),
-                      training({"fully_connected0.weight", "fully_connected1.weight"}));
+  const PlannedNetwork clipped_apart(trained(kMlp), options);
+  const PlannedNetwork newer(
+      trained(kMlp), planned_training({"fully_connected0.weight", "fully_connected1.weight"}));
   EXPECT_EQ(clipped_apart.steps(), newer.steps());
 }
 
 TEST(NetworkPlanTest, UnknownTrainedWeightsAreRefused) {
   try {
-    const Planned p(trained(kMlp), training({"fully_connected7.weight"}));
+    const PlannedNetwork p(trained(kMlp), planned_training({"fully_connected7.weight"}));
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(e.what(), HasSubstr("fully_connected7.weight"));
   }
-  const ModelDescription model = trained(testing::chain_model());
-  EXPECT_THROW(Planned(model, training({"batch_norm0.running_mean"})), Error);
+  const ModelDescription model = trained(test::chain_model());
+  EXPECT_THROW(PlannedNetwork(model, planned_training({"batch_norm0.running_mean"})), Error);
 }
 
 TEST(NetworkPlanTest, ActivationsLieOverWhatTheyRead) {
-  const Planned p(testing::chain_model(), {});
+  const PlannedNetwork p(test::chain_model(), {});
   EXPECT_EQ(p.owner("batch_norm0"), "conv2d0");
   EXPECT_EQ(p.owner("relu0"), "conv2d0");
   EXPECT_EQ(p.owner("relu1"), "conv2d1");
@@ -141,8 +142,8 @@ TEST(NetworkPlanTest, ActivationsLieOverWhatTheyRead) {
 }
 
 TEST(NetworkPlanTest, WhatBackwardReadsIsNotOverwritten) {
-  const Planned p(trained(testing::chain_model()),
-                  training({"conv2d0.weight", "batch_norm0.gamma"}));
+  const PlannedNetwork p(trained(test::chain_model()),
+                         planned_training({"conv2d0.weight", "batch_norm0.gamma"}));
   EXPECT_EQ(p.owner("batch_norm0"), "batch_norm0");  // its CG reads conv2d0
   EXPECT_EQ(p.owner("relu0"), "batch_norm0");
 }
@@ -150,47 +151,47 @@ TEST(NetworkPlanTest, WhatBackwardReadsIsNotOverwritten) {
 // The sum reads x again when it has already written over it.
 TEST(NetworkPlanTest, NothingIsOverwrittenThatTheSameStepReadsByAnotherName) {
   const ModelDescription model =
-      testing::ModelBuilder({4})
+      test::ModelBuilder({4})
           .fc(4)
           .layer("tanh", {}, {"input"}, "y")
           .layer("add", {}, {"fully_connected0", "y", "fully_connected0"})
           .model();
-  const Planned p(model, {});
+  const PlannedNetwork p(model, {});
   EXPECT_EQ(p.owner("add0"), "add0");
-  WeightMap weights = testing::random_weights(model, 1);
-  const auto input = testing::random_values(4, 2);
-  const auto sum = testing::infer(model, weights, 1, input);
+  WeightMap weights = test::random_weights(model, 1);
+  const auto input = test::random_values(4, 2);
+  const auto sum = test::infer(model, weights, 1, input);
   ModelDescription parts = model;
   parts.outputs = {"fully_connected0"};
-  const auto x = testing::infer(parts, weights, 1, input);
+  const auto x = test::infer(parts, weights, 1, input);
   parts.outputs = {"y"};
-  const auto y = testing::infer(parts, weights, 1, input);
+  const auto y = test::infer(parts, weights, 1, input);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(sum[i], x[i] + y[i] + x[i]);
 }
 
 TEST(NetworkPlanTest, OutputsAndInputsKeepTheirMemoryWhereTheyMust) {
   const ModelDescription model =
-      testing::ModelBuilder({4}).fc(4).relu().fc(4).model({"fully_connected0", "fully_connected1"});
-  const Planned p(model, {});
+      test::ModelBuilder({4}).fc(4).relu().fc(4).model({"fully_connected0", "fully_connected1"});
+  const PlannedNetwork p(model, {});
   EXPECT_EQ(p.owner("relu0"), "relu0");  // fully_connected0 is read behind the last step
   EXPECT_THAT(p.plan().pool.orders(p.tensor("input")), ElementsAre(0));
 }
 
 TEST(NetworkPlanTest, OptimizerStatesAndAccumulatedGradientsLiveAlways) {
-  PlanOptions options = training({"fully_connected0.weight", "fully_connected1.bias"});
+  PlanOptions options = planned_training({"fully_connected0.weight", "fully_connected1.bias"});
   options.optimizer_states = 2;
-  const Planned once(trained(kMlp), options);
+  const PlannedNetwork once(trained(kMlp), options);
   EXPECT_TRUE(once.plan().pool.is_always(once.tensor("fully_connected0.weight/state1")));
   EXPECT_FALSE(once.plan().pool.is_always(once.tensor("fully_connected0.weight/gradient")));
   EXPECT_TRUE(once.plan().pool.is_always(once.tensor("fully_connected1.weight")));
   options.accumulate_gradients = true;
-  const Planned often(trained(kMlp), options);
+  const PlannedNetwork often(trained(kMlp), options);
   EXPECT_TRUE(often.plan().pool.is_always(often.tensor("fully_connected0.weight/gradient")));
 }
 
 TEST(NetworkPlanTest, LiveBytesAddUpToTheBound) {
-  const Planned p(trained(testing::residual_model()),
-                  training({"conv2d0.weight", "fully_connected1.weight"}));
+  const PlannedNetwork p(trained(test::residual_model()),
+                         planned_training({"conv2d0.weight", "fully_connected1.weight"}));
   const auto sum = [&](int order) {
     std::size_t bytes = 0;
     for (const auto& [kind, part] : live_bytes(p.plan(), order)) bytes += part;
@@ -204,10 +205,10 @@ TEST(NetworkPlanTest, LiveBytesAddUpToTheBound) {
 
 TEST(NetworkPlanTest, WithoutSharingEveryTensorIsItsOwn) {
   PlanOptions options;
-  const ModelDescription model = testing::chain_model();
-  const Planned shared(model, options);
+  const ModelDescription model = test::chain_model();
+  const PlannedNetwork shared(model, options);
   options.share_memory = false;
-  const Planned apart(model, options);
+  const PlannedNetwork apart(model, options);
   EXPECT_GT(apart.plan().memory.total_bytes, shared.plan().memory.total_bytes);
   EXPECT_EQ(apart.owner("relu0"), "relu0");
 }

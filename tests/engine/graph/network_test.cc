@@ -15,11 +15,11 @@
 namespace moil {
 namespace {
 
+using test::GradientRecorder;
+using test::ModelBuilder;
+using test::SgdUpdater;
 using ::testing::ElementsAre;
-using testing::GradientRecorder;
 using ::testing::HasSubstr;
-using testing::ModelBuilder;
-using testing::SgdUpdater;
 
 ErrorCode code_of(const std::function<void()>& action, std::string* text = nullptr) {
   try {
@@ -37,17 +37,17 @@ class Training {
  public:
   explicit Training(const ModelDescription& model, std::int64_t batch = 4, int states = 0,
                     bool clip = false, bool accumulate = false)
-      : kernels_(testing::own_kernels()),
+      : kernels_(test::own_kernels()),
         network_(prepared(model), options(model, batch, states, clip, accumulate), kernels_) {
     network_.allocate();
-    network_.load(testing::random_weights(model, 1));
+    network_.load(test::random_weights(model, 1));
   }
 
   Network& network() { return network_; }
   void fill(unsigned seed) {
     const Dims& target = network_.input_info(1).dims;
-    const auto x = testing::random_values(network_.input_info(0).dims.elements(), seed);
-    const auto y = testing::one_hot_rows(target[0], target[1], seed + 1);
+    const auto x = test::random_values(network_.input_info(0).dims.elements(), seed);
+    const auto y = test::one_hot_rows(target[0], target[1], seed + 1);
     std::copy(x.begin(), x.end(), network_.input(0));
     std::copy(y.begin(), y.end(), network_.input(1));
   }
@@ -127,7 +127,7 @@ void expect_slopes(const ModelDescription& model, std::size_t weights) {
 
 TEST(NetworkTest, GradientsAreTheLossesSlope) {
   expect_slopes(smooth_model(), 18);
-  expect_slopes(testing::transformer_model(), 32);
+  expect_slopes(test::transformer_model(), 32);
 }
 
 // The same in one random direction through all tensors at once, where g is not privileged.
@@ -140,9 +140,8 @@ TEST(NetworkTest, GradientsAreRightAcrossTensors) {
     std::vector<std::vector<float>> steps, before;
     for (const PersistentTensor& tensor : tensors) {
       const bool trained = tensor.kind == TensorKind::kWeight;
-      steps.push_back(
-          testing::random_values(static_cast<std::int64_t>(tensor.elements),
-                                 100 * direction + static_cast<unsigned>(steps.size())));
+      steps.push_back(test::random_values(static_cast<std::int64_t>(tensor.elements),
+                                          100 * direction + static_cast<unsigned>(steps.size())));
       const auto data = tensor.data().values;
       before.emplace_back(data.begin(), data.end());
       for (std::size_t i = 0; i < data.size(); ++i) {
@@ -167,40 +166,40 @@ TEST(NetworkTest, GradientsAreRightAcrossTensors) {
 }
 
 TEST(NetworkTest, NoStepAllocates) {
-  if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
-  for (const auto& model : {testing::chain_model(), testing::residual_model(), smooth_model(),
-                            testing::transformer_model()}) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  for (const auto& model :
+       {test::chain_model(), test::residual_model(), smooth_model(), test::transformer_model()}) {
     Training t(model, 8, 1, true);
     SgdUpdater updater;
     t.fill(1);
     t.network().train_step(1, &updater);  // libraries make their thread pools and buffers
-    const auto before = testing::allocations();
+    const auto before = test::allocations();
     for (unsigned step = 2; step < 6; ++step) t.network().train_step(step, &updater);
     t.network().forward(9);
-    EXPECT_EQ(testing::allocations() - before, 0u);
+    EXPECT_EQ(test::allocations() - before, 0u);
     EXPECT_GT(before, 0u);
   }
 }
 
 TEST(NetworkTest, NoInferenceAllocates) {
-  if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
-  const ModelDescription model = testing::chain_model();
-  WeightMap weights = testing::random_weights(model, 1);
-  KernelSelector kernels = testing::fixed_kernels();
+  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  const ModelDescription model = test::chain_model();
+  WeightMap weights = test::random_weights(model, 1);
+  KernelSelector kernels = test::fixed_kernels();
   Network network(prepare_inference(model, weights), {.batch = 4, .plan = {}}, kernels);
   network.allocate();
   network.load(weights);
   network.forward();
-  const auto before = testing::allocations();
+  const auto before = test::allocations();
   for (int run = 0; run < 5; ++run) network.forward();
-  EXPECT_EQ(testing::allocations() - before, 0u);
+  EXPECT_EQ(test::allocations() - before, 0u);
 }
 
 TEST(NetworkTest, PlansAndBuildsWithoutTensors) {
-  KernelSelector kernels = testing::fixed_kernels();
-  Network network(testing::chain_model(), {.batch = 2, .plan = {}}, kernels);
+  KernelSelector kernels = test::fixed_kernels();
+  Network network(test::chain_model(), {.batch = 2, .plan = {}}, kernels);
   EXPECT_GT(network.plan().memory.total_bytes, 0u);
-  WeightMap weights = testing::random_weights(testing::chain_model(), 1);
+  WeightMap weights = test::random_weights(test::chain_model(), 1);
   for (const std::function<void()>& early : {std::function<void()>([&] { network.forward(); }),
                                              {[&] { network.load(weights); }},
                                              {[&] { network.save(weights); }},
@@ -211,11 +210,11 @@ TEST(NetworkTest, PlansAndBuildsWithoutTensors) {
 }
 
 TEST(NetworkTest, WeightsThatDoNotFitAreNamedAndChangeNothing) {
-  const ModelDescription model = testing::mlp_model(4, 5, 3);
-  KernelSelector kernels = testing::fixed_kernels();
+  const ModelDescription model = test::mlp_model(4, 5, 3);
+  KernelSelector kernels = test::fixed_kernels();
   Network network(model, {.batch = 2, .plan = {}}, kernels);
   network.allocate();
-  const WeightMap good = testing::random_weights(model, 1);
+  const WeightMap good = test::random_weights(model, 1);
   network.load(good);
   const auto expect_refused = [&](const WeightMap& weights, const std::string& why) {
     std::string text;
@@ -225,24 +224,24 @@ TEST(NetworkTest, WeightsThatDoNotFitAreNamedAndChangeNothing) {
     network.save(kept);
     EXPECT_EQ(kept.at("fully_connected0.bias").data, good.at("fully_connected0.bias").data);
   };
-  WeightMap weights = testing::random_weights(model, 2);
+  WeightMap weights = test::random_weights(model, 2);
   weights.erase("fully_connected1.bias");
   expect_refused(weights, "lack \"fully_connected1.bias\"");
-  weights = testing::random_weights(model, 2);
+  weights = test::random_weights(model, 2);
   weights.at("fully_connected1.weight").dims = {5, 3};
   expect_refused(weights, "is 5x3; its layer needs 3x5");
-  weights = testing::random_weights(model, 2);
+  weights = test::random_weights(model, 2);
   weights.at("fully_connected1.weight").data.pop_back();
   expect_refused(weights, "has 14 values");
-  weights = testing::random_weights(model, 2);
+  weights = test::random_weights(model, 2);
   weights["more.than.needed"] = {{1}, {0}};
   network.load(weights);
 }
 
 TEST(NetworkTest, WhatIsLoadedIsSaved) {
-  for (const auto& model : {testing::residual_model(), smooth_model()}) {
+  for (const auto& model : {test::residual_model(), smooth_model()}) {
     Training t(model);
-    const WeightMap weights = testing::random_weights(model, 9);
+    const WeightMap weights = test::random_weights(model, 9);
     t.network().load(weights);
     WeightMap saved;
     t.network().save(saved);
@@ -256,7 +255,7 @@ TEST(NetworkTest, WhatIsLoadedIsSaved) {
 
 // Two micro-batches without batch norm: the sum of their gradients.
 TEST(NetworkTest, GradientsAccumulate) {
-  const ModelDescription model = testing::mlp_model(4, 5, 3);
+  const ModelDescription model = test::mlp_model(4, 5, 3);
   Training one(model), other(model), both(model, 4, 0, false, true);
   const auto a = one.gradients(1), b = other.gradients(2);
   both.fill(1);
@@ -272,7 +271,7 @@ TEST(NetworkTest, GradientsAccumulate) {
 }
 
 TEST(NetworkTest, WeightsAreAppliedOnlyAfterTheLastMicroBatch) {
-  Training t(testing::mlp_model(4, 5, 3), 4, 0, false, true);
+  Training t(test::mlp_model(4, 5, 3), 4, 0, false, true);
   WeightMap before, after;
   t.network().save(before);
   t.fill(1);
@@ -295,7 +294,7 @@ class Counter : public WeightUpdater {
 };
 
 TEST(NetworkTest, TellsOfAllGradientsBeforeTheFirstIsApplied) {
-  Training t(testing::mlp_model(4, 5, 3), 4, 0, true);
+  Training t(test::mlp_model(4, 5, 3), 4, 0, true);
   Counter counter;
   t.fill(1);
   t.network().train_step(1, &counter);
@@ -330,7 +329,7 @@ TEST(NetworkTest, APrunedModelAsksForNoWeightsOfWhatIsGone) {
 }
 
 TEST(NetworkTest, AStepRunAgainGivesTheSameBits) {
-  Training t(testing::chain_model());
+  Training t(test::chain_model());
   const auto first = t.gradients(3);
   EXPECT_EQ(t.gradients(3), first);
 }
@@ -372,7 +371,7 @@ TEST(NetworkTest, MovedOutAndInGoesOn) {
 }
 
 TEST(NetworkTest, WhatDoesNotFitIsNotMovedIn) {
-  Training t(testing::chain_model());
+  Training t(test::chain_model());
   WeightMap weights;
   t.network().save(weights);
   const std::size_t all = weights.size();

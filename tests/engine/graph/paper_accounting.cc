@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/index.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/execution_order.h"
 #include "engine/graph/graph.h"
@@ -11,8 +12,6 @@
 
 namespace moil {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 ModelDescription with_loss(const ModelDescription& model, const std::string& loss) {
   std::set<std::string> layers;

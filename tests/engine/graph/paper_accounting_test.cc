@@ -8,9 +8,9 @@
 namespace moil {
 namespace {
 
-using testing::ModelBuilder;
+using test::ModelBuilder;
 
-constexpr std::int64_t kFeatures = 150528;  // 3 * 224 * 224
+constexpr std::int64_t kPaperFeatures = 150528;  // 3 * 224 * 224
 
 double kib(const ModelDescription& model, std::int64_t batch = 64) {
   return static_cast<double>(paper_bytes(model, "mse", batch)) / 1024;
@@ -32,12 +32,12 @@ ModelBuilder strided_conv() {
 
 // 2022, Table 4.
 TEST(PaperAccountingTest, LinearOfTen) {
-  expect_kib(ModelBuilder({kFeatures}).fc(10).model(), 49397);
+  expect_kib(ModelBuilder({kPaperFeatures}).fc(10).model(), 49397);
 }
 
 // 2024, Table 4.
 TEST(PaperAccountingTest, LinearOfThreeHundred) {
-  expect_kib(ModelBuilder({kFeatures}).fc(300).model(), 390590);
+  expect_kib(ModelBuilder({kPaperFeatures}).fc(300).model(), 390590);
 }
 
 // Both tables: the input, and prediction, label and derivative.
@@ -50,7 +50,7 @@ TEST(PaperAccountingTest, ConvolutionActivationFlatten) {
 
 // 2022, Table 4, model C of a linear layer.
 TEST(PaperAccountingTest, LinearActivationFlatten) {
-  expect_kib(ModelBuilder({kFeatures}).fc(10).layer("sigmoid").model(), 49399);
+  expect_kib(ModelBuilder({kPaperFeatures}).fc(10).layer("sigmoid").model(), 49399);
 }
 
 // 2024, Table 4, FC-FC-FC, to 0.2 %: the paper does not give the hidden widths. Of round ones these
@@ -73,13 +73,13 @@ TEST(PaperAccountingTest, CountsATwoLayerNetworkAsByHand) {
 // What the papers hold costs memory: a plan of ours takes no more, but for the loss itself.
 TEST(PaperAccountingTest, OurPlansAreNotLarger) {
   for (const ModelDescription& model :
-       {ModelBuilder({kFeatures}).fc(10).model(), strided_conv().model()}) {
+       {ModelBuilder({kPaperFeatures}).fc(10).model(), strided_conv().model()}) {
     std::set<std::string> layers;
     for (const auto& layer : model.layers) layers.insert(layer.name);
     PlanOptions options;
     options.training = true;
     options.trainable = trainable_weights(model, nullptr);
-    KernelSelector kernels = testing::own_kernels();
+    KernelSelector kernels = test::own_kernels();
     const Graph graph = build_graph(prepare_training(model, "mse", layers), 64);
     EXPECT_LE(plan_network(graph, options, kernels).lower_bound_bytes,
               paper_bytes(model, "mse", 64) + kAlignment);

@@ -24,7 +24,7 @@ constexpr CreateMode P = CreateMode::kPlaceholder, C = CreateMode::kCreate,
                      E = CreateMode::kExtend;
 
 // A row of a figure: a tensor, how it is made (of which other), and when which layers use it.
-struct Row {
+struct PaperRow {
   std::string tensor;
   CreateMode mode;
   std::string target;
@@ -33,7 +33,7 @@ struct Row {
 
 struct Model {
   std::vector<bool> trainable;
-  std::vector<Row> rows;
+  std::vector<PaperRow> rows;
 };
 
 // Lines 3 to 23 of Algorithm 1.
@@ -41,7 +41,7 @@ class Algorithm1 {
  public:
   Algorithm1(const Model& model, OrderForm form)
       : orders_(execution_orders(model.trainable, {form, false})) {
-    for (const Row& row : model.rows) {
+    for (const PaperRow& row : model.rows) {
       const TensorId target = row.target.empty() ? kNoTensor : ids_.at(row.target);
       const TensorId id =
           pool_.add({row.tensor, {Dims{16}}, TensorKind::kActivation, row.mode, target});
@@ -229,7 +229,7 @@ std::vector<std::string> allocated(const ModelDescription& model, OrderForm form
   options.training = true;
   options.orders.form = form;
   options.trainable = trainable_weights(model, nullptr);
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   const NetworkPlan plan =
       plan_network(build_graph(prepare_training(model, "mse", layers), 4), options, kernels);
   std::vector<std::string> names;
@@ -243,7 +243,7 @@ std::vector<std::string> allocated(const ModelDescription& model, OrderForm form
 
 TEST(PaperModelsTest, TheEngineAllocatesWhatTheFiguresDo) {
   for (const OrderForm form : {OrderForm::k2022, OrderForm::k2024}) {
-    testing::ModelBuilder a({8}), b({8}), c({8});
+    test::ModelBuilder a({8}), b({8}), c({8});
     EXPECT_THAT(allocated(a.fc(6).fc(5).fc(4).model(), form),
                 UnorderedElementsAre("fully_connected0", "fully_connected1", "fully_connected2",
                                      "loss", "fully_connected2/derivative",
@@ -284,13 +284,13 @@ std::vector<Orders> orders_of_lifespans(const OrderOptions& orders, bool trained
   register_layer("lifespans", [](const std::string&, const Properties&) {
     return std::make_unique<Lifespans>();
   });
-  const ModelDescription model = testing::ModelBuilder({4}).fc(4).layer("lifespans").fc(3).model();
+  const ModelDescription model = test::ModelBuilder({4}).fc(4).layer("lifespans").fc(3).model();
   PlanOptions options;
   options.training = true;
   options.orders = orders;
   options.trainable = {"fully_connected0.weight", "fully_connected1.weight"};
   if (trained) options.trainable.insert("lifespans0.weight");
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   const NetworkPlan plan =
       plan_network(build_graph(prepare_training(model, "mse", {}), 4), options, kernels);
   std::vector<Orders> result;
@@ -339,7 +339,7 @@ std::vector<std::string> expected_steps(const std::vector<bool>& trains, bool cl
 
 TEST(PaperModelsTest, LayersThatDoNotTrainMayStandAnywhere) {
   const ModelDescription model =
-      prepare_training(testing::ModelBuilder({4}).fc(4).fc(4).fc(4).fc(3).model(), "mse", {});
+      prepare_training(test::ModelBuilder({4}).fc(4).fc(4).fc(4).fc(3).model(), "mse", {});
   for (unsigned set = 1; set < 16; ++set) {
     for (const bool clipped : {false, true}) {
       SCOPED_TRACE(std::to_string(set) + (clipped ? ", clipped" : ""));
@@ -351,7 +351,7 @@ TEST(PaperModelsTest, LayersThatDoNotTrainMayStandAnywhere) {
         trains.push_back((set >> i & 1) != 0);
         if (trains[i]) options.trainable.insert("fully_connected" + std::to_string(i) + ".weight");
       }
-      KernelSelector kernels = testing::fixed_kernels();
+      KernelSelector kernels = test::fixed_kernels();
       const NetworkPlan plan = plan_network(build_graph(model, 4), options, kernels);
       std::vector<std::string> steps;
       for (const PlannedStep& s : plan.steps)

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 TEST(PrepareTrainingTest, PrunesFreezesAppendsTheLossAndSplitsFanOuts) {
-  testing::ModelBuilder b({3, 4, 4});
+  test::ModelBuilder b({3, 4, 4});
   b.conv(4, 3).norm().layer("add", {}, {"batch_norm0", "conv2d0"}).layer("flatten").fc(3);
   b.layer("relu", {}, {"conv2d0"}, "unread");
   const ModelDescription result = prepare_training(b.model({"fully_connected0"}),
@@ -29,8 +29,8 @@ TEST(PrepareTrainingTest, PrunesFreezesAppendsTheLossAndSplitsFanOuts) {
 }
 
 TEST(PrepareInferenceTest, DropsFoldsAndFuses) {
-  const ModelDescription model = testing::chain_model();
-  WeightMap weights = testing::random_weights(model, 1);
+  const ModelDescription model = test::chain_model();
+  WeightMap weights = test::random_weights(model, 1);
   const ModelDescription result = prepare_inference(model, weights);
   std::vector<std::string> names;
   for (const auto& layer : result.layers) names.push_back(layer.name);
@@ -40,7 +40,7 @@ TEST(PrepareInferenceTest, DropsFoldsAndFuses) {
 }
 
 TEST(TrainableWeightsTest, OfTheLayersNamed) {
-  const ModelDescription model = testing::chain_model();
+  const ModelDescription model = test::chain_model();
   const std::set<std::string> layers{"batch_norm0", "fully_connected0", "relu0"};
   EXPECT_THAT(trainable_weights(model, &layers),
               UnorderedElementsAre("batch_norm0.gamma", "batch_norm0.beta",
@@ -49,7 +49,7 @@ TEST(TrainableWeightsTest, OfTheLayersNamed) {
 }
 
 TEST(TrainableWeightsTest, OfWhatAnOutputNeeds) {
-  testing::ModelBuilder b({4});
+  test::ModelBuilder b({4});
   b.fc(3).layer("fully_connected", {{"units", std::int64_t{2}}}, {"input"}, "unread");
   EXPECT_THAT(trainable_weights(b.model({"fully_connected0"}), nullptr),
               UnorderedElementsAre("fully_connected0.weight", "fully_connected0.bias"));

@@ -9,7 +9,7 @@
 namespace moil {
 namespace {
 
-using namespace moil::testing;
+using namespace moil::test;
 using ::testing::Each;
 using ::testing::Field;
 
@@ -55,19 +55,20 @@ ModelDescription prepared(const ModelDescription& model) {
   return prepare_training(model, "softmax_cross_entropy", layers);
 }
 
-struct Planned {
+struct PlannedOnBoth {
   Graph graph;
   NetworkPlan plan;
 };
 
-Planned plan(const ModelDescription& model, const Assignment& assignment, bool shares = true) {
+PlannedOnBoth plan(const ModelDescription& model, const Assignment& assignment,
+                   bool shares = true) {
   PlanOptions options;
   options.training = true;
   options.optimizer_states = 1;
   options.processor = std::make_shared<PaperProcessor>(shares);
   options.assignment = assignment;
   KernelSelector kernels = fixed_kernels();
-  Planned planned{build_graph(model, 4), {}};
+  PlannedOnBoth planned{build_graph(model, 4), {}};
   for (const Node& node : planned.graph.nodes)
     for (const WeightSpec& weight : node.weights)
       if (weight.trainable) options.trainable.insert(weight_name(node, weight));
@@ -88,7 +89,7 @@ TEST(ProcessorPlan, AProcessorThatComputesNothingHasNoRanges) {
 
 TEST(ProcessorPlan, AllElsewhereHandsOverBatchesAndTheLossAlone) {
   const ModelDescription model = prepared(mlp_model(8, 16, 3));
-  const Planned p = plan(model, all_of(model));
+  const PlannedOnBoth p = plan(model, all_of(model));
   const auto& transfers = p.plan.processor.transfers;
   ASSERT_EQ(transfers.size(), 3u);  // samples and targets to the processor, the loss from it
   EXPECT_EQ(transfers[0].transfer, Transfer::kTake);
@@ -108,7 +109,7 @@ TEST(ProcessorPlan, RangesAreAlignedAsTheProcessorAsks) {
 TEST(ProcessorPlan, SharedMemoryHasNoSecondCopyOfAnyTensor) {
   const ModelDescription model = prepared(residual_model());
   EXPECT_EQ(plan(model, all_of(model), true).plan.processor.device_bytes, 0u);
-  const Planned copies = plan(model, all_of(model), false);
+  const PlannedOnBoth copies = plan(model, all_of(model), false);
   EXPECT_GT(copies.plan.processor.device_bytes, 0u);
   EXPECT_LE(copies.plan.processor.device_bytes, copies.plan.memory.total_bytes);
 }
@@ -120,7 +121,7 @@ TEST(ProcessorPlan, NoByteThatTheProcessorTouchesIsTheCpusUnasked) {
   int number = 0;
   for (auto& [layer, steps] : assignment)
     if (++number % 2 == 0) steps = {};
-  const Planned p = plan(model, assignment);
+  const PlannedOnBoth p = plan(model, assignment);
   const auto requests = memory_requests(p.plan.pool, p.plan.stays);
   std::vector<std::pair<std::size_t, std::size_t>> processors;
   for (std::size_t s = 0; s < p.plan.steps.size(); ++s) {
@@ -141,7 +142,7 @@ TEST(ProcessorPlan, NoByteThatTheProcessorTouchesIsTheCpusUnasked) {
 
 TEST(ProcessorPlan, AWorkspaceIsTheProcessorsNotTheCpus) {
   const ModelDescription model = prepared(mlp_model(8, 16, 3));
-  const Planned p = plan(model, all_of(model));
+  const PlannedOnBoth p = plan(model, all_of(model));
   const TensorId workspace = p.plan.nodes[0].forward_workspace;
   ASSERT_NE(workspace, kNoTensor);
   EXPECT_EQ(p.plan.pool.spec(workspace).info.bytes(), 1000u);
@@ -149,7 +150,7 @@ TEST(ProcessorPlan, AWorkspaceIsTheProcessorsNotTheCpus) {
 
 TEST(ProcessorPlan, WhatTheDriverRefusesStaysWithTheCpuAndIsTold) {
   const ModelDescription model = prepared(ModelBuilder({8}).fc(3).layer("softmax").fc(3).model());
-  const Planned p = plan(model, all_of(model));
+  const PlannedOnBoth p = plan(model, all_of(model));
   ASSERT_FALSE(p.plan.refused.empty());
   EXPECT_EQ(p.plan.refused[0], "softmax0 F: no softmax on paper");
   for (const PlannedStep& step : p.plan.steps) {

@@ -4,7 +4,7 @@
 
 #include "tests/engine/graph/models.h"
 
-namespace moil::testing {
+namespace moil::test {
 namespace {
 
 constexpr const char* kActivations[] = {
@@ -168,4 +168,4 @@ class RandomModel {
 
 ModelDescription random_model(unsigned seed) { return RandomModel(seed).build(); }
 
-}  // namespace moil::testing
+}  // namespace moil::test

@@ -16,22 +16,22 @@
 namespace moil {
 namespace {
 
-using testing::ExpectedStep;
-using testing::Liveness;
-using testing::LiveTensor;
+using test::ExpectedStep;
+using test::Liveness;
+using test::LiveTensor;
 
-constexpr unsigned kSeeds = 400;
+constexpr unsigned kNetworkSeeds = 400;
 
 // A random network with random options: what trains, how large the batch is, whether it clips.
-struct Case {
+struct NetworkCase {
   ModelDescription model;
   NetworkOptions options;
 };
 
-Case inference_case(unsigned seed) {
-  Case c{testing::random_model(seed), {.batch = 1 + seed % 5, .plan = {}}};
+NetworkCase inference_case(unsigned seed) {
+  NetworkCase c{test::random_model(seed), {.batch = 1 + seed % 5, .plan = {}}};
   if (seed % 2 == 0) {
-    WeightMap weights = testing::random_weights(c.model, seed);
+    WeightMap weights = test::random_weights(c.model, seed);
     c.model = prepare_inference(c.model, weights);
   }
   return c;
@@ -53,13 +53,13 @@ bool has_batch_statistics(const ModelDescription& model) {
   });
 }
 
-Case training_case(unsigned seed) {
+NetworkCase training_case(unsigned seed) {
   std::mt19937 random(seed);
-  const ModelDescription model = testing::random_model(seed);
+  const ModelDescription model = test::random_model(seed);
   std::set<std::string> layers;
   for (const auto& layer : model.layers) layers.insert(layer.name);
   const auto trained = random_subset(layers, random);
-  Case c{prepare_training(model, "softmax_cross_entropy", trained), {}};
+  NetworkCase c{prepare_training(model, "softmax_cross_entropy", trained), {}};
   c.options.batch = 2 + random() % 4;
   PlanOptions& plan = c.options.plan;
   plan.training = true;
@@ -92,9 +92,8 @@ void expect_nothing_overwritten(const NetworkPlan& plan, const Liveness& live) {
   const auto& tensors = live.tensors;
   std::vector<std::size_t> offsets;
   for (const LiveTensor& t : tensors) {
-    offsets.push_back(testing::offset_of(plan, t.ids[0]));
-    for (const TensorId id : t.ids)
-      ASSERT_EQ(testing::offset_of(plan, id), offsets.back()) << t.name;
+    offsets.push_back(test::offset_of(plan, t.ids[0]));
+    for (const TensorId id : t.ids) ASSERT_EQ(test::offset_of(plan, id), offsets.back()) << t.name;
     ASSERT_LE(offsets.back() + t.bytes, plan.memory.total_bytes) << t.name;
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -117,11 +116,11 @@ struct Excess {
   unsigned seed = 0;
 };
 
-Excess check_plan(const Case& c, unsigned seed) {
-  KernelSelector kernels = testing::fixed_kernels();
+Excess check_plan(const NetworkCase& c, unsigned seed) {
+  KernelSelector kernels = test::fixed_kernels();
   const Graph graph = build_graph(c.model, c.options.batch);
   const NetworkPlan plan = plan_network(graph, c.options.plan, kernels);
-  const Liveness live = testing::liveness_of(graph, c.options.plan, plan);
+  const Liveness live = test::liveness_of(graph, c.options.plan, plan);
   expect_only_needed_steps(plan, live);
   expect_nothing_overwritten(plan, live);
   const std::size_t bound = live.lower_bound_bytes();
@@ -132,10 +131,10 @@ Excess check_plan(const Case& c, unsigned seed) {
           planned / static_cast<double>(bound) - 1, seed};
 }
 
-void check_plans(const std::function<Case(unsigned)>& make) {
+void check_plans(const std::function<NetworkCase(unsigned)>& make) {
   Excess worst, worst_graph;
   double sum = 0;
-  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+  for (unsigned seed = 0; seed < kNetworkSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Excess excess = check_plan(make(seed), seed);
     if (::testing::Test::HasFailure()) return;
@@ -147,9 +146,9 @@ void check_plans(const std::function<Case(unsigned)>& make) {
   std::printf(
       "of %u plans the worst is %.2f%% above its bound (seed %u), the mean %.3f%%; "
       "above the graph's own bound %.2f%% (seed %u)\n",
-      kSeeds, 100 * worst.planned, worst.seed, 100 * sum / kSeeds, 100 * worst_graph.graph,
-      worst_graph.seed);
-  EXPECT_LE(sum / kSeeds, 0.01);
+      kNetworkSeeds, 100 * worst.planned, worst.seed, 100 * sum / kNetworkSeeds,
+      100 * worst_graph.graph, worst_graph.seed);
+  EXPECT_LE(sum / kNetworkSeeds, 0.01);
 }
 
 TEST(RandomNetworksTest, PlansOfTraining) { check_plans(training_case); }
@@ -164,7 +163,7 @@ TEST(ShippedNetworksTest, Plans) {
     EXPECT_LE(check_plan({model, {.batch = 2, .plan = {}}}, 0).planned, 0.01);
     for (const std::optional<int> last : {std::optional<int>(), {1}, {3}}) {
       const auto layers = freeze_all_but_last(model, last).trainable_layers;
-      Case c{prepare_training(model, "softmax_cross_entropy", layers), {}};
+      NetworkCase c{prepare_training(model, "softmax_cross_entropy", layers), {}};
       c.options.batch = 4;
       c.options.plan.training = true;
       c.options.plan.trainable = trainable_weights(model, &layers);
@@ -176,32 +175,32 @@ TEST(ShippedNetworksTest, Plans) {
 }
 
 TEST(RandomNetworksTest, SharingMemoryChangesNoBitOfTraining) {
-  for (unsigned seed = 0; seed < kSeeds / 4; ++seed) {
+  for (unsigned seed = 0; seed < kNetworkSeeds / 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Case c = training_case(seed);
-    const WeightMap weights = testing::random_weights(c.model, seed);
-    const auto shared = testing::train(c.model, c.options, weights, 4);
+    NetworkCase c = training_case(seed);
+    const WeightMap weights = test::random_weights(c.model, seed);
+    const auto shared = test::train(c.model, c.options, weights, 4);
     c.options.plan.share_memory = false;
-    const auto apart = testing::train(c.model, c.options, weights, 4);
+    const auto apart = test::train(c.model, c.options, weights, 4);
     ASSERT_EQ(shared.losses, apart.losses);
     ASSERT_TRUE(shared == apart);
   }
 }
 
 TEST(RandomNetworksTest, SharingMemoryChangesNoBitOfInference) {
-  for (unsigned seed = 0; seed < kSeeds / 4; ++seed) {
+  for (unsigned seed = 0; seed < kNetworkSeeds / 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Case c = inference_case(seed);
-    const WeightMap weights = testing::random_weights(c.model, seed);
+    NetworkCase c = inference_case(seed);
+    const WeightMap weights = test::random_weights(c.model, seed);
     std::vector<float> outputs[2];
     for (const bool share : {true, false}) {
-      KernelSelector kernels = testing::fixed_kernels();
+      KernelSelector kernels = test::fixed_kernels();
       c.options.plan.share_memory = share;
       Network network(c.model, c.options, kernels);
       network.allocate();
       network.load(weights);
       for (unsigned run = 0; run < 3; ++run) {
-        const auto input = testing::random_values(network.input_info(0).dims.elements(), run);
+        const auto input = test::random_values(network.input_info(0).dims.elements(), run);
         std::copy(input.begin(), input.end(), network.input(0));
         network.forward();
         const Dims& dims = network.output_info(0).dims;

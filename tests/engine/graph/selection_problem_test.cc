@@ -14,7 +14,7 @@
 namespace moil {
 namespace {
 
-using namespace moil::testing;
+using namespace moil::test;
 namespace fs = std::filesystem;
 
 SelectionProblem problem_of(const ModelDescription& model, std::int64_t batch,

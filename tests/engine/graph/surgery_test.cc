@@ -11,18 +11,18 @@
 namespace moil {
 namespace {
 
-using testing::ModelBuilder;
+using test::ModelBuilder;
 
 // A classifier that is a 1x1 convolution, with pooling and softmax behind it.
-ModelDescription convolutional() {
+ModelDescription convolutional_model() {
   return ModelBuilder({3, 4, 4}).conv(6, 1).layer("global_average_pool").layer("softmax").model();
 }
 
 TEST(SurgeryTest, FindsTheClassifier) {
-  EXPECT_EQ(find_classifier(testing::chain_model()), "fully_connected0");
-  EXPECT_EQ(classifier_classes(testing::chain_model()), 3);
-  EXPECT_EQ(find_classifier(convolutional()), "conv2d0");
-  EXPECT_EQ(classifier_classes(convolutional()), 6);
+  EXPECT_EQ(find_classifier(test::chain_model()), "fully_connected0");
+  EXPECT_EQ(classifier_classes(test::chain_model()), 3);
+  EXPECT_EQ(find_classifier(convolutional_model()), "conv2d0");
+  EXPECT_EQ(classifier_classes(convolutional_model()), 6);
 }
 
 TEST(SurgeryTest, RefusesWhereThereIsNone) {
@@ -37,8 +37,8 @@ TEST(SurgeryTest, RefusesWhereThereIsNone) {
 }
 
 TEST(SurgeryTest, OldRowsKeepTheirWeights) {
-  for (const ModelDescription& before : {testing::mlp_model(4, 5, 3), convolutional()}) {
-    const WeightMap old = testing::random_weights(before, 1);
+  for (const ModelDescription& before : {test::mlp_model(4, 5, 3), convolutional_model()}) {
+    const WeightMap old = test::random_weights(before, 1);
     ModelDescription model = before;
     WeightMap weights = old;
     const std::int64_t classes = classifier_classes(before);
@@ -61,26 +61,26 @@ TEST(SurgeryTest, OldRowsKeepTheirWeights) {
 }
 
 TEST(SurgeryTest, TheSameNumberOfClassesChangesNothing) {
-  ModelDescription model = testing::mlp_model(4, 5, 3);
-  WeightMap weights = testing::random_weights(model, 1);
+  ModelDescription model = test::mlp_model(4, 5, 3);
+  WeightMap weights = test::random_weights(model, 1);
   const auto before = weights.at("fully_connected1.weight").data;
   grow_classifier(model, weights, 3, 7);
   EXPECT_EQ(weights.at("fully_connected1.weight").data, before);
 }
 
 TEST(SurgeryTest, RefusesToShrinkAndWeightsThatDoNotFit) {
-  ModelDescription model = testing::mlp_model(4, 5, 3);
-  WeightMap weights = testing::random_weights(model, 1);
+  ModelDescription model = test::mlp_model(4, 5, 3);
+  WeightMap weights = test::random_weights(model, 1);
   EXPECT_THROW(grow_classifier(model, weights, 2, 7), Error);
   weights.erase("fully_connected1.bias");
   EXPECT_THROW(grow_classifier(model, weights, 4, 7), Error);
-  model = testing::mlp_model(4, 5, 3);
-  weights = testing::random_weights(testing::mlp_model(4, 5, 30), 1);
+  model = test::mlp_model(4, 5, 3);
+  weights = test::random_weights(test::mlp_model(4, 5, 30), 1);
   EXPECT_THROW(grow_classifier(model, weights, 4, 7), Error);
 }
 
 TEST(SurgeryTest, ResizeMakesAFreshClassifier) {
-  ModelDescription model = testing::mlp_model(4, 5, 3);
+  ModelDescription model = test::mlp_model(4, 5, 3);
   resize_classifier(model, 2);
   EXPECT_EQ(classifier_classes(model), 2);
 }
@@ -90,7 +90,7 @@ std::vector<float> outputs_of(const ModelDescription& model, const WeightMap& we
                               const std::vector<float>& x) {
   WeightMap prepared_weights = weights;
   const ModelDescription prepared = prepare_inference(model, prepared_weights);
-  KernelSelector kernels = testing::own_kernels();
+  KernelSelector kernels = test::own_kernels();
   Network network(prepared, {.batch = 1, .plan = {}}, kernels);
   network.allocate();
   network.load(prepared_weights);
@@ -104,7 +104,7 @@ TEST(SurgeryTest, ABatchNormBehindTheClassifierBecomesPartOfIt) {
        {ModelBuilder({4}).fc(5).relu().fc(3).norm().model(),
         ModelBuilder({4}).fc(5).relu().fc(3).norm().layer("softmax").model()}) {
     EXPECT_THROW((void)find_classifier(before), Error);
-    const WeightMap old = testing::random_weights(before, 3);
+    const WeightMap old = test::random_weights(before, 3);
     ModelDescription model = before;
     WeightMap weights = old;
     fold_classifier_norm(model, weights);
@@ -121,7 +121,7 @@ TEST(SurgeryTest, OtherBatchNormsStay) {
   ModelDescription model =
       ModelBuilder({3, 4, 4}).conv(6, 1).norm().relu().layer("flatten").fc(3).model();
   const std::size_t layers = model.layers.size();
-  WeightMap weights = testing::random_weights(model, 3);
+  WeightMap weights = test::random_weights(model, 3);
   fold_classifier_norm(model, weights);
   EXPECT_EQ(model.layers.size(), layers);
 }
@@ -134,7 +134,7 @@ TEST(SurgeryTest, NewRowsBehindARectifierLive) {
             .layer("fully_connected", {{"units", std::int64_t{3}}, {"bias", bias}})
             .relu()
             .model();
-    WeightMap weights = testing::random_weights(model, 5);
+    WeightMap weights = test::random_weights(model, 5);
     grow_classifier(model, weights, 43, 7);
     for (int sample = 0; sample < 10; ++sample) {
       std::vector<float> x;  // what a layer behind a ReLU reads

@@ -13,19 +13,19 @@
 namespace moil {
 namespace {
 
-std::set<std::string> layers_of(const ModelDescription& model) {
+std::set<std::string> layer_types_of(const ModelDescription& model) {
   std::set<std::string> names;
   for (const auto& layer : model.layers) names.insert(layer.name);
   return names;
 }
 
-struct Case {
+struct SwapCase {
   ModelDescription model, prepared;
   NetworkOptions options;
 };
 
-Case case_of(const ModelDescription& model, std::int64_t batch, int states, bool clip) {
-  Case c{model, prepare_training(model, "softmax_cross_entropy", layers_of(model)), {}};
+SwapCase case_of(const ModelDescription& model, std::int64_t batch, int states, bool clip) {
+  SwapCase c{model, prepare_training(model, "softmax_cross_entropy", layer_types_of(model)), {}};
   c.options.batch = batch;
   c.options.plan.training = true;
   c.options.plan.memory_budget_bytes = std::size_t{1} << 60;  // the same kernels always
@@ -36,9 +36,8 @@ Case case_of(const ModelDescription& model, std::int64_t batch, int states, bool
   return c;
 }
 
-Case random_case(unsigned seed) {
-  return case_of(testing::random_model(seed), 2 + seed % 3, static_cast<int>(seed % 3),
-                 seed % 4 == 0);
+SwapCase random_case(unsigned seed) {
+  return case_of(test::random_model(seed), 2 + seed % 3, static_cast<int>(seed % 3), seed % 4 == 0);
 }
 
 SwapOptions swap(SwapMode mode, int lookahead = 1) {
@@ -63,14 +62,14 @@ SwapTimes random_times(unsigned seed, int orders) {
 TEST(SwapTest, ChangesNoBit) {
   for (unsigned seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
-    Case c = random_case(seed);
-    const WeightMap weights = testing::random_weights(c.model, seed);
-    const auto expected = testing::train(c.prepared, c.options, weights, 3);
+    SwapCase c = random_case(seed);
+    const WeightMap weights = test::random_weights(c.model, seed);
+    const auto expected = test::train(c.prepared, c.options, weights, 3);
     for (const SwapOptions& options :
          {swap(SwapMode::kOnDemand), swap(SwapMode::kReduced), swap(SwapMode::kProactive, 1),
           swap(SwapMode::kProactive, 3)}) {
       c.options.plan.swap = options;
-      const auto found = testing::train(c.prepared, c.options, weights, 3);
+      const auto found = test::train(c.prepared, c.options, weights, 3);
       ASSERT_TRUE(found == expected) << to_string(options.mode);
     }
   }
@@ -79,35 +78,35 @@ TEST(SwapTest, ChangesNoBit) {
 TEST(SwapTest, ChangesNoBitUnderABudgetWithMeasuredTimes) {
   for (unsigned seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
-    Case c = random_case(seed);
-    const WeightMap weights = testing::random_weights(c.model, seed);
-    const auto expected = testing::train(c.prepared, c.options, weights, 3);
-    KernelSelector kernels = testing::fixed_kernels();
+    SwapCase c = random_case(seed);
+    const WeightMap weights = test::random_weights(c.model, seed);
+    const auto expected = test::train(c.prepared, c.options, weights, 3);
+    KernelSelector kernels = test::fixed_kernels();
     const NetworkPlan plain =
         plan_network(build_graph(c.prepared, c.options.batch), c.options.plan, kernels);
     SwapOptions options = swap(SwapMode::kProactive);
     options.budget_bytes = plain.lower_bound_bytes * 2 / 3;
     if (seed % 2 == 0) options.times = random_times(seed, plain.last_order + 1);
     c.options.plan.swap = options;
-    ASSERT_TRUE(testing::train(c.prepared, c.options, weights, 3) == expected);
+    ASSERT_TRUE(test::train(c.prepared, c.options, weights, 3) == expected);
   }
 }
 
-std::size_t bound(Case& c, const SwapOptions& options) {
+std::size_t bound(SwapCase& c, const SwapOptions& options) {
   c.options.plan.swap = options;
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   return plan_network(build_graph(c.prepared, c.options.batch), c.options.plan, kernels)
       .lower_bound_bytes;
 }
 
 ModelDescription wide_chain() {
-  testing::ModelBuilder b({8, 32, 32});
+  test::ModelBuilder b({8, 32, 32});
   for (int i = 0; i < 6; ++i) b.conv(32, 3).relu();
   return b.layer("global_average_pool").fc(3).model();
 }
 
 TEST(SwapTest, TakesLessMemoryTheLessItKeeps) {
-  Case c = case_of(wide_chain(), 8, 1, false);
+  SwapCase c = case_of(wide_chain(), 8, 1, false);
   SwapOptions on_demand = swap(SwapMode::kOnDemand), reduced = swap(SwapMode::kReduced),
               proactive = swap(SwapMode::kProactive);
   EXPECT_LE(bound(c, on_demand), bound(c, reduced));
@@ -117,8 +116,8 @@ TEST(SwapTest, TakesLessMemoryTheLessItKeeps) {
 
 // With a budget no more is swapped than it takes.
 TEST(SwapTest, ABudgetIsMetWithFewerBytesMoved) {
-  Case c = case_of(wide_chain(), 8, 1, false);
-  KernelSelector kernels = testing::fixed_kernels();
+  SwapCase c = case_of(wide_chain(), 8, 1, false);
+  KernelSelector kernels = test::fixed_kernels();
   const Graph graph = build_graph(c.prepared, c.options.batch);
   const auto plan_with = [&](std::size_t budget) {
     c.options.plan.swap = swap(SwapMode::kProactive);
@@ -142,13 +141,13 @@ TEST(SwapTest, ABudgetIsMetWithFewerBytesMoved) {
 }
 
 TEST(SwapTest, CountsWhatThePlanSays) {
-  Case c = case_of(wide_chain(), 4, 1, false);
+  SwapCase c = case_of(wide_chain(), 4, 1, false);
   c.options.plan.swap = swap(SwapMode::kReduced);
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   Network network(c.prepared, c.options, kernels);
   network.allocate();
-  network.load(testing::random_weights(c.model, 1));
-  testing::SgdUpdater updater;
+  network.load(test::random_weights(c.model, 1));
+  test::SgdUpdater updater;
   constexpr int kSteps = 3;
   for (int step = 0; step < kSteps; ++step) network.train_step(1, &updater);
   const SwapTraffic planned = traffic(network.plan().pool, network.plan().stays);
@@ -159,10 +158,10 @@ TEST(SwapTest, CountsWhatThePlanSays) {
 }
 
 TEST(SwapTest, WantsAFolderItCanWriteIn) {
-  Case c = case_of(wide_chain(), 4, 1, false);
+  SwapCase c = case_of(wide_chain(), 4, 1, false);
   c.options.plan.swap = swap(SwapMode::kReduced);
   c.options.swap_folder = "/nowhere";
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   Network network(c.prepared, c.options, kernels);
   try {
     network.allocate();
@@ -177,10 +176,10 @@ TEST(SwapTest, LeavesNoFileBehind) {
   const auto folder = std::filesystem::temp_directory_path() / "moil_swap_test";
   std::filesystem::create_directory(folder);
   {
-    Case c = case_of(wide_chain(), 4, 1, false);
+    SwapCase c = case_of(wide_chain(), 4, 1, false);
     c.options.plan.swap = swap(SwapMode::kReduced);
     c.options.swap_folder = folder;
-    KernelSelector kernels = testing::fixed_kernels();
+    KernelSelector kernels = test::fixed_kernels();
     Network network(c.prepared, c.options, kernels);
     network.allocate();
     EXPECT_TRUE(std::filesystem::is_empty(folder));
@@ -191,8 +190,8 @@ TEST(SwapTest, LeavesNoFileBehind) {
 TEST(SwapTest, InferenceDoesNotSwap) {
   NetworkOptions options{.batch = 2, .plan = {}, .swap_folder = "/tmp"};
   options.plan.swap.mode = SwapMode::kReduced;
-  KernelSelector kernels = testing::fixed_kernels();
-  EXPECT_THROW(Network(testing::chain_model(), options, kernels), Error);
+  KernelSelector kernels = test::fixed_kernels();
+  EXPECT_THROW(Network(test::chain_model(), options, kernels), Error);
 }
 
 }  // namespace

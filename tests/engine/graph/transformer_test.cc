@@ -12,8 +12,8 @@
 namespace moil {
 namespace {
 
+using test::transformer_model;
 using ::testing::ElementsAre;
-using testing::transformer_model;
 
 // The patches, the token, the positions; two norms and four products a block; the norm and the
 // classifier behind them.
@@ -38,14 +38,14 @@ TEST(TransformerTest, BlocksAreCutWhereOneTensorCarriesEverything) {
 // Backbone and head, one behind the other, are the whole.
 TEST(TransformerTest, TheHeadGoesOnWhereTheBackboneEnds) {
   const ModelDescription model = transformer_model();
-  const WeightMap weights = testing::random_weights(model, 1);
-  const std::vector<float> image = testing::random_values(2 * 3 * 8 * 8, 2);
-  const std::vector<float> whole = testing::infer(model, weights, 2, image);
+  const WeightMap weights = test::random_weights(model, 1);
+  const std::vector<float> image = test::random_values(2 * 3 * 8 * 8, 2);
+  const std::vector<float> whole = test::infer(model, weights, 2, image);
   for (int n = 0; n < kUnits; ++n) {
     const Freeze freeze = freeze_all_but_last(model, n);
     const Slices slices = realize_slice(model, freeze.split, freeze.split_dims);
-    const auto middle = testing::infer(slices.backbone, weights, 2, image);
-    EXPECT_EQ(testing::infer(slices.head, weights, 2, middle), whole) << n;
+    const auto middle = test::infer(slices.backbone, weights, 2, image);
+    EXPECT_EQ(test::infer(slices.head, weights, 2, middle), whole) << n;
     for (const std::string& layer : freeze.trainable_layers)
       EXPECT_TRUE(std::any_of(slices.head.layers.begin(), slices.head.layers.end(),
                               [&](const auto& l) { return l.name == layer; }))
@@ -56,20 +56,20 @@ TEST(TransformerTest, TheHeadGoesOnWhereTheBackboneEnds) {
 // What is prepared for inference computes the same, and a sample does not depend on its batch.
 TEST(TransformerTest, InferenceIsTheSame) {
   const ModelDescription model = transformer_model();
-  WeightMap weights = testing::random_weights(model, 1);
-  const std::vector<float> image = testing::random_values(3 * 3 * 8 * 8, 2);
-  const std::vector<float> plain = testing::infer(model, weights, 3, image);
+  WeightMap weights = test::random_weights(model, 1);
+  const std::vector<float> image = test::random_values(3 * 3 * 8 * 8, 2);
+  const std::vector<float> plain = test::infer(model, weights, 3, image);
   const ModelDescription prepared = prepare_inference(model, weights);
-  const std::vector<float> three = testing::infer(prepared, weights, 3, image);
+  const std::vector<float> three = test::infer(prepared, weights, 3, image);
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(three[i], plain[i], 1e-5);
   const std::vector<float> last(image.end() - 3 * 8 * 8, image.end());
-  EXPECT_EQ(testing::infer(prepared, weights, 1, last),
+  EXPECT_EQ(test::infer(prepared, weights, 1, last),
             (std::vector<float>{three.end() - 3, three.end()}));
 }
 
 TEST(TransformerTest, TheClassifierGrows) {
   ModelDescription model = transformer_model();
-  WeightMap weights = testing::random_weights(model, 1);
+  WeightMap weights = test::random_weights(model, 1);
   EXPECT_EQ(find_classifier(model), model.layers.back().name);
   grow_classifier(model, weights, 5, 1);
   EXPECT_EQ(build_graph(model, 2).values.back().info.dims, (Dims{2, 5}));
@@ -77,7 +77,7 @@ TEST(TransformerTest, TheClassifierGrows) {
 
 // Rows of rank 4 would be read as an image by the head.
 TEST(TransformerTest, NoCutThroughWhatAnInputCannotBe) {
-  testing::ModelBuilder b({3, 4, 4});
+  test::ModelBuilder b({3, 4, 4});
   b.conv(4, 3).layer("permute", {{"order", std::vector<std::int64_t>{0, 2, 3, 1}}}).fc(2);
   const Freeze freeze = freeze_all_but_last(b.model(), 1);
   EXPECT_EQ(freeze.split, "conv2d0");

@@ -9,7 +9,7 @@
 namespace moil {
 namespace {
 
-ModelDescription model() {
+ModelDescription printed_model() {
   return {
       "m", {{"x", {3}}}, {{"f", "fully_connected", {"x"}, {{"units", std::int64_t{2}}}}}, {"f"}};
 }
@@ -20,28 +20,28 @@ WeightMap weights() {
 
 // Recorded: a changed fingerprint would make every cached feature map worthless.
 TEST(FingerprintTest, StaysTheSameBetweenVersions) {
-  EXPECT_EQ(model_fingerprint(model()), "a5b65bf8fec98608745ac2acd9295c69");
+  EXPECT_EQ(model_fingerprint(printed_model()), "a5b65bf8fec98608745ac2acd9295c69");
   EXPECT_EQ(weights_fingerprint(weights()), "ab611ebd5d76705f8c36d0037274cf4b");
   EXPECT_EQ(weights_fingerprint({}), "99aa06d3014798d86001c324468d497f");  // XXH3-128 of nothing
 }
 
 TEST(FingerprintTest, TellsModelsApart) {
-  std::set<std::string> seen = {model_fingerprint(model())};
-  ModelDescription changed = model();
+  std::set<std::string> seen = {model_fingerprint(printed_model())};
+  ModelDescription changed = printed_model();
   changed.inputs[0].dims = {4};
   EXPECT_TRUE(seen.insert(model_fingerprint(changed)).second);
-  changed = model();
+  changed = printed_model();
   changed.layers[0].properties["units"] = std::int64_t{3};
   EXPECT_TRUE(seen.insert(model_fingerprint(changed)).second);
-  changed = model();
+  changed = printed_model();
   changed.outputs = {"x"};
   EXPECT_TRUE(seen.insert(model_fingerprint(changed)).second);
 }
 
 TEST(FingerprintTest, TheModelsNameDoesNotCount) {
-  ModelDescription renamed = model();
+  ModelDescription renamed = printed_model();
   renamed.name = "another";
-  EXPECT_EQ(model_fingerprint(renamed), model_fingerprint(model()));
+  EXPECT_EQ(model_fingerprint(renamed), model_fingerprint(printed_model()));
 }
 
 TEST(FingerprintTest, TellsWeightsApart) {
@@ -65,7 +65,7 @@ TEST(FingerprintTest, OfSomeLayers) {
   const std::string both[] = {"a.b", "a", "unknown"};
   EXPECT_EQ(weights_fingerprint(weights(), both), weights_fingerprint(weights()));
   EXPECT_EQ(weights_fingerprint(weights(), {}), weights_fingerprint({}));
-  testing::expect_error(ErrorCode::kInvalidArgument, "\"w\"", [] {
+  test::expect_error(ErrorCode::kInvalidArgument, "\"w\"", [] {
     (void)weights_fingerprint({{"w", {{1}, {1}}}}, {});
   });
 }

@@ -11,7 +11,7 @@
 namespace moil {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 ModelDescription sample() {
   return {"tiny",
@@ -113,7 +113,7 @@ TEST(ModelJsonTest, WritingIsAFixedPointWhateverTheOrder) {
 }
 
 TEST(ModelJsonTest, Files) {
-  const testing::ScratchFolder folder;
+  const test::ScratchFolder folder;
   write_model(folder / "m.json", sample());
   expect_equal(read_model(folder / "m.json"), sample());
   expect_error(ErrorCode::kNotFound, "n.json", [&] { (void)read_model(folder / "n.json"); });

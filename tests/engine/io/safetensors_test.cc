@@ -17,9 +17,9 @@
 namespace moil {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
-WeightMap sample() {
+WeightMap sample_weights() {
   return {{"stem.conv.weight", {{2, 1, 2, 1}, {1, -2, 0.5f, 3e-38f}}},
           {"stem.conv.bias", {{2}, {0, -0.f}}},
           {"scale", {{}, {7}}}};
@@ -47,16 +47,16 @@ class SafetensorsTest : public ::testing::Test {
     expect_error(ErrorCode::kBadData, file_.string(), [&] { (void)read_raw(header, data_bytes); });
   }
 
-  testing::ScratchFolder folder_;
+  test::ScratchFolder folder_;
   std::filesystem::path file_ = folder_ / "w.safetensors";
 };
 
 TEST_F(SafetensorsTest, RoundTrip) {
-  write_safetensors(file_, sample(), {{"format", "moil"}, {"n\"ote", "größe"}});
+  write_safetensors(file_, sample_weights(), {{"format", "moil"}, {"n\"ote", "größe"}});
   const Safetensors read = read_safetensors(file_);
   EXPECT_EQ(read.metadata, (SafetensorsMetadata{{"format", "moil"}, {"n\"ote", "größe"}}));
   ASSERT_EQ(read.tensors.size(), 3u);
-  for (const auto& [name, tensor] : sample()) {
+  for (const auto& [name, tensor] : sample_weights()) {
     EXPECT_EQ(read.tensors.at(name).dims, tensor.dims) << name;
     EXPECT_EQ(std::memcmp(read.tensors.at(name).data.data(), tensor.data.data(),
                           tensor.data.size() * sizeof(float)),
@@ -134,7 +134,7 @@ TEST_F(SafetensorsTest, MissingFileAndFolder) {
 }
 
 TEST_F(SafetensorsTest, TruncatedAnywhere) {
-  write_safetensors(file_, sample());
+  write_safetensors(file_, sample_weights());
   const std::string whole = read_text(file_);
   for (std::size_t length = 0; length < whole.size(); ++length) {
     SCOPED_TRACE(length);
@@ -144,7 +144,7 @@ TEST_F(SafetensorsTest, TruncatedAnywhere) {
 }
 
 TEST_F(SafetensorsTest, TrailingBytes) {
-  write_safetensors(file_, sample());
+  write_safetensors(file_, sample_weights());
   const std::string longer = read_text(file_) + "x";
   expect_error(ErrorCode::kBadData, "1 trailing bytes", [&] { (void)read_bytes(longer); });
 }
@@ -213,7 +213,7 @@ TEST_F(SafetensorsTest, OverlappingData) {
 }
 
 TEST_F(SafetensorsTest, RandomDamageIsAnErrorOrAValidFile) {
-  write_safetensors(file_, sample(), {{"k", "v"}});
+  write_safetensors(file_, sample_weights(), {{"k", "v"}});
   const std::string whole = read_text(file_);
   std::mt19937 random(1);
   int refused = 0;

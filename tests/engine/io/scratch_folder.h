@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 class ScratchFolder {
  public:
@@ -42,4 +42,4 @@ void expect_error(ErrorCode code, const std::string& part, Action action) {
   }
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

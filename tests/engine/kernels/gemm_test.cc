@@ -10,7 +10,7 @@
 namespace moil {
 namespace {
 
-using test::Bytes;
+using test::AlignedBytes;
 using test::difference;
 using test::Floats;
 using test::random_floats;
@@ -65,7 +65,7 @@ TEST(PackedGemm, IsTheProductWithBiasAndActivation) {
     const auto bias = random_floats(s.n, 3);
     for (const bool transposed : {false, true}) {
       const Floats rows(a), factor(b), offset(bias), c(static_cast<std::size_t>(s.m * s.n));
-      const Bytes packed(packed_b_bytes(s.k, s.n));
+      const AlignedBytes packed(packed_b_bytes(s.k, s.n));
       pack_b(transposed ? Transpose::kYes : Transpose::kNo, s.k, s.n, factor.get(),
              transposed ? s.k : s.n, packed.get());
       auto expected = product(s, a, false, b, transposed);
@@ -84,7 +84,7 @@ TEST(PackedGemm, ARowDoesNotDependOnTheOthers) {
   for (const Sizes& s : kSizes) {
     const auto a = random_floats(s.m * s.k, 1), b = random_floats(s.k * s.n, 2);
     const Floats rows(a), factor(b), all(static_cast<std::size_t>(s.m * s.n));
-    const Bytes packed(packed_b_bytes(s.k, s.n));
+    const AlignedBytes packed(packed_b_bytes(s.k, s.n));
     pack_b(Transpose::kNo, s.k, s.n, factor.get(), s.n, packed.get());
     packed_gemm(s.m, s.n, s.k, rows.get(), s.k, packed.get(), all.get(), s.n, {});
     for (std::int64_t first = 0; first < s.m; first += 5) {
@@ -104,7 +104,7 @@ TEST(PackedGemm, StridesLeaveTheGapsAlone) {
   const Sizes s{14, 20, 9};
   const auto a = random_floats(s.m * 11, 1), b = random_floats(s.k * 23, 2);
   const Floats rows(a), factor(b), c(static_cast<std::size_t>(s.m * 25));
-  const Bytes packed(packed_b_bytes(s.k, s.n));
+  const AlignedBytes packed(packed_b_bytes(s.k, s.n));
   std::fill_n(c.get(), s.m * 25, 7.0F);
   pack_b(Transpose::kNo, s.k, s.n, factor.get(), 23, packed.get());
   packed_gemm(s.m, s.n, s.k, rows.get(), 11, packed.get(), c.get(), 25, {});
@@ -189,7 +189,7 @@ TEST(ColumnSum, SumsAndAccumulates) {
     for (const std::int64_t columns : {1, 3, 16, 17, 96}) {
       const Floats x(random_floats(rows * columns, 5));
       const Floats sums(static_cast<std::size_t>(columns));
-      const Bytes workspace(column_sum_workspace(rows, columns));
+      const AlignedBytes workspace(column_sum_workspace(rows, columns));
       std::vector<double> expected(static_cast<std::size_t>(columns));
       for (std::int64_t i = 0; i < rows * columns; ++i)
         expected[static_cast<std::size_t>(i % columns)] += x[static_cast<std::size_t>(i)];

@@ -36,7 +36,7 @@ double reference(ActivationKind kind, double x) {
   return 0;
 }
 
-class Activation : public testing::TestWithParam<ActivationKind> {
+class Activation : public ::testing::TestWithParam<ActivationKind> {
  protected:
   std::string type() const { return std::string(to_string(GetParam())); }
 };
@@ -80,7 +80,7 @@ TEST_P(Activation, KeepsWhatItsDerivativeReads) {
   EXPECT_EQ(has(harness.plan().inputs[0], Lifespan::kComputeDerivative), !output);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Activation, testing::ValuesIn(kActivationKinds),
+INSTANTIATE_TEST_SUITE_P(All, Activation, ::testing::ValuesIn(kActivationKinds),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 TEST(LeakyRelu, TakesASlope) {

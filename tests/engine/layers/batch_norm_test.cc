@@ -7,8 +7,8 @@
 namespace moil::test {
 namespace {
 
-const LayerSpec kImage{"batch_norm", {}, {Dims{4, 19, 3, 5}}};
-const LayerSpec kVector{"batch_norm", {}, {Dims{6, 21}}};
+const LayerSpec kNormImage{"batch_norm", {}, {Dims{4, 19, 3, 5}}};
+const LayerSpec kNormVector{"batch_norm", {}, {Dims{6, 21}}};
 
 LayerSpec frozen(LayerSpec spec) {
   spec.properties["frozen"] = true;
@@ -18,7 +18,7 @@ LayerSpec frozen(LayerSpec spec) {
 enum Weight { kGamma, kBeta, kMean, kVar };
 
 TEST(BatchNorm, NormalisesByTheBatchAndFollowsIt) {
-  LayerHarness harness(kImage);
+  LayerHarness harness(kNormImage);
   const auto mean_before = harness.weight(kMean), var_before = harness.weight(kVar);
   harness.forward();
   const int rows = 4 * 3 * 5;
@@ -42,7 +42,7 @@ TEST(BatchNorm, NormalisesByTheBatchAndFollowsIt) {
 
 TEST(BatchNorm, FrozenUsesAndKeepsTheRunningStatistics) {
   for (const bool training : {false, true}) {
-    LayerHarness harness(training ? frozen(kVector) : kVector, {.training = training});
+    LayerHarness harness(training ? frozen(kNormVector) : kNormVector, {.training = training});
     const auto mean = harness.weight(kMean), var = harness.weight(kVar);
     harness.forward();
     EXPECT_EQ(harness.weight(kMean), mean);
@@ -59,12 +59,12 @@ TEST(BatchNorm, FrozenUsesAndKeepsTheRunningStatistics) {
 
 // Which weights train, and whether the input needs a derivative, decides what is kept and computed.
 TEST(BatchNorm, GradientsAgreeWithDifferencesInEveryCombination) {
-  for (const LayerSpec& spec : {kImage, kVector, frozen(kImage), frozen(kVector)}) {
+  for (const LayerSpec& spec : {kNormImage, kNormVector, frozen(kNormImage), frozen(kNormVector)}) {
     for (const bool gamma : {false, true}) {
       for (const bool beta : {false, true}) {
         for (const bool input : {false, true}) {
           if (!gamma && !beta && !input) continue;
-          SCOPED_TRACE(testing::Message() << gamma << beta << input);
+          SCOPED_TRACE(::testing::Message() << gamma << beta << input);
           HarnessOptions options;
           options.train_weight = {gamma, beta, false, false};
           options.input_needs_derivative = {input};
@@ -79,10 +79,10 @@ TEST(BatchNorm, KeepsItsInputOnlyWhereNeeded) {
   HarnessOptions beta_alone;
   beta_alone.train_weight = {false, true, false, false};
   beta_alone.input_needs_derivative = {false};
-  EXPECT_EQ(LayerHarness(kImage, beta_alone).plan().inputs[0], Lifespan::kForward);
+  EXPECT_EQ(LayerHarness(kNormImage, beta_alone).plan().inputs[0], Lifespan::kForward);
   HarnessOptions passes_through;
   passes_through.train_weight = {false, false, false, false};
-  LayerHarness through(frozen(kImage), passes_through);
+  LayerHarness through(frozen(kNormImage), passes_through);
   EXPECT_EQ(through.plan().inputs[0], Lifespan::kForward);
   EXPECT_TRUE(through.plan().saved.empty());
 }
@@ -111,7 +111,7 @@ TEST(BatchNorm, ConstantChannelIsFinite) {
 TEST(BatchNorm, DependsOnNeitherThreadsNorBatch) {
   expect_thread_independent({"batch_norm", {}, {Dims{8, 40, 20, 21}}});
   expect_thread_independent(frozen({"batch_norm", {}, {Dims{8, 40, 20, 21}}}));
-  expect_batch_independent(kImage);
+  expect_batch_independent(kNormImage);
 }
 
 TEST(BatchNorm, Errors) {

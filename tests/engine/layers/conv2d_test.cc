@@ -12,7 +12,7 @@ namespace {
 using test::ConvReference;
 using test::difference;
 using test::PlannedLayer;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using List = std::vector<std::int64_t>;
 
 TensorInfo image(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
@@ -89,16 +89,16 @@ TEST(Conv2d, WhatIsWrongIsRefusedByName) {
   EXPECT_THAT(error_of(properties(8, 3), {Dims{1, 4}}), HasSubstr("[N, C, H, W], not 1x4"));
 }
 
-struct Shape {
+struct ConvSetting {
   const char* name;
   TensorInfo input;
   Properties p;
 };
-std::vector<Shape> shapes() {
-  std::vector<Shape> list = {{"dense", image(2, 3, 7, 6), properties(5, 3)},
-                             {"pointwise", image(3, 24, 4, 4), properties(10, 1)},
-                             {"depthwise", image(2, 20, 6, 7), properties(20, 3)},
-                             {"grouped", image(2, 6, 5, 5), properties(4, 3)}};
+std::vector<ConvSetting> shapes() {
+  std::vector<ConvSetting> list = {{"dense", image(2, 3, 7, 6), properties(5, 3)},
+                                   {"pointwise", image(3, 24, 4, 4), properties(10, 1)},
+                                   {"depthwise", image(2, 20, 6, 7), properties(20, 3)},
+                                   {"grouped", image(2, 6, 5, 5), properties(4, 3)}};
   list[0].p["stride"] = List{2, 1};
   list[0].p["padding"] = List{0, 1, 1, 2};
   list[1].p["bias"] = false;
@@ -110,7 +110,7 @@ std::vector<Shape> shapes() {
 }
 
 TEST(Conv2d, GradientsAgreeWithFiniteDifferences) {
-  for (Shape& s : shapes()) {
+  for (ConvSetting& s : shapes()) {
     const std::size_t count = s.p.contains("bias") ? 1 : 2;
     PlannedLayer l(make_conv2d(s.name, s.p), s.input, true, std::vector<bool>(count, true), true,
                    selector());
@@ -123,7 +123,7 @@ TEST(Conv2d, GradientsAgreeWithFiniteDifferences) {
 }
 
 TEST(Conv2d, GradientsAccumulateOnRequest) {
-  const Shape s = shapes()[0];
+  const ConvSetting s = shapes()[0];
   PlannedLayer l(make_conv2d(s.name, s.p), s.input, true, {true, true}, false, selector());
   l.compute_gradient();
   const auto once = l.gradients;
@@ -134,7 +134,7 @@ TEST(Conv2d, GradientsAccumulateOnRequest) {
 }
 
 TEST(Conv2d, LifespansNameOnlyWhatIsRead) {
-  const Shape s = shapes()[0];
+  const ConvSetting s = shapes()[0];
   const auto plan = [&](bool weight, bool bias, bool derivative) {
     return PlannedLayer(make_conv2d(s.name, s.p), s.input, true, {weight, bias}, derivative,
                         selector())
@@ -150,7 +150,7 @@ TEST(Conv2d, LifespansNameOnlyWhatIsRead) {
 }
 
 TEST(Conv2d, TheBiasAloneNeedsNoInput) {
-  const Shape s = shapes()[0];
+  const ConvSetting s = shapes()[0];
   PlannedLayer all(make_conv2d(s.name, s.p), s.input, true, {true, true}, false, selector());
   all.compute_gradient();
   PlannedLayer bias(make_conv2d(s.name, s.p), s.input, true, {false, true}, false, selector());
@@ -160,7 +160,7 @@ TEST(Conv2d, TheBiasAloneNeedsNoInput) {
 }
 
 TEST(Conv2d, InferenceWithPackedWeightsAndActivationIsTheSame) {
-  for (Shape& s : shapes()) {
+  for (ConvSetting& s : shapes()) {
     const std::size_t count = s.p.contains("bias") ? 1 : 2;
     PlannedLayer train(make_conv2d(s.name, s.p), s.input, true, std::vector<bool>(count, true),
                        true, selector());
@@ -186,7 +186,7 @@ TEST(Conv2d, AFusedActivationCannotBeTrained) {
 }
 
 TEST(WeightOrder, FilesAndMemoryAgreeWithTheReference) {
-  for (const Shape& s : shapes()) {
+  for (const ConvSetting& s : shapes()) {
     const auto conv = make_conv2d(s.name, s.p);
     const std::vector<TensorInfo> in = {s.input};
     const WeightSpec spec = conv->weights(in)[0];

@@ -11,11 +11,11 @@ namespace {
 
 using test::difference;
 using test::PlannedLayer;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Properties properties(std::int64_t units) { return {{"units", units}}; }
 
-KernelSelector& selector() {
+KernelSelector& fixed_selector() {
   static KernelSelector kernels;
   return kernels;
 }
@@ -24,8 +24,12 @@ PlannedLayer planned(const Dims& input, const Properties& p, bool training, bool
                      bool derivative) {
   std::vector<bool> train = {weight};
   if (!p.contains("bias")) train.push_back(bias);
-  return {
-      make_fully_connected("fc", p), TensorInfo{input}, training, train, derivative, selector()};
+  return {make_fully_connected("fc", p),
+          TensorInfo{input},
+          training,
+          train,
+          derivative,
+          fixed_selector()};
 }
 
 std::vector<double> reference(const PlannedLayer& l, std::int64_t features, std::int64_t units) {

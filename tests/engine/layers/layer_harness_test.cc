@@ -59,10 +59,10 @@ int failures(Fault fault) {
   register_layer("square", [fault](const std::string&, const Properties&) {
     return std::make_unique<Square>(fault);
   });
-  testing::TestPartResultArray results;
+  ::testing::TestPartResultArray results;
   {
-    testing::ScopedFakeTestPartResultReporter reporter(
-        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    ::testing::ScopedFakeTestPartResultReporter reporter(
+        ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
     expect_gradients({"square", {}, {Dims{3, 7}}});
   }
   return results.size();

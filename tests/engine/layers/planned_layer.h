@@ -73,12 +73,12 @@ struct PlannedLayer {
  private:
   template <class Fn>
   void with_pointers(std::size_t workspace_bytes, const Fn& fn) {
-    const Bytes workspace(workspace_bytes);
+    const AlignedBytes workspace(workspace_bytes);
     std::fill_n(workspace.get(), workspace_bytes, std::byte{0xFF});
-    std::vector<std::unique_ptr<Bytes>> saved;
+    std::vector<std::unique_ptr<AlignedBytes>> saved;
     std::vector<std::byte*> saved_pointers;
     for (const SavedSpec& s : plan.saved) {
-      saved.push_back(std::make_unique<Bytes>(s.bytes));
+      saved.push_back(std::make_unique<AlignedBytes>(s.bytes));
       saved_pointers.push_back(saved.back()->get());
     }
     std::vector<float*> weight_pointers, gradient_pointers;

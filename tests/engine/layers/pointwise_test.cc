@@ -9,7 +9,7 @@
 namespace moil::test {
 namespace {
 
-std::vector<float> output_of(const LayerSpec& spec, const std::vector<float>& input) {
+std::vector<float> pointwise_output(const LayerSpec& spec, const std::vector<float>& input) {
   LayerHarness harness(spec);
   harness.set_input(0, input);
   harness.forward();
@@ -17,19 +17,19 @@ std::vector<float> output_of(const LayerSpec& spec, const std::vector<float>& in
 }
 
 TEST(Scale, MultipliesAndAdds) {
-  EXPECT_EQ(output_of({"scale", {{"factor", 2.0}, {"offset", -1.0}}, {Dims{1, 2}}}, {1, 5}),
+  EXPECT_EQ(pointwise_output({"scale", {{"factor", 2.0}, {"offset", -1.0}}, {Dims{1, 2}}}, {1, 5}),
             (std::vector<float>{1, 9}));
   expect_gradients({"scale", {{"factor", -0.7}, {"offset", 3.0}}, {Dims{2, 5, 3, 3}}});
   expect_batch_independent({"scale", {{"factor", -0.7}}, {Dims{3, 21}}});
 }
 
 TEST(Clip, KeepsBetweenItsLimits) {
-  EXPECT_EQ(output_of({"clip", {{"min", -1.0}, {"max", 2.0}}, {Dims{1, 3}}}, {-5, 1, 5}),
+  EXPECT_EQ(pointwise_output({"clip", {{"min", -1.0}, {"max", 2.0}}, {Dims{1, 3}}}, {-5, 1, 5}),
             (std::vector<float>{-1, 1, 2}));
-  EXPECT_EQ(output_of({"clip", {{"min", -1.0}}, {Dims{1, 3}}}, {-5, 1, 5}),
+  EXPECT_EQ(pointwise_output({"clip", {{"min", -1.0}}, {Dims{1, 3}}}, {-5, 1, 5}),
             (std::vector<float>{-1, 1, 5}));
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE(std::isnan(output_of({"clip", {{"min", 0.0}}, {Dims{1, 1}}}, {nan})[0]));
+  EXPECT_TRUE(std::isnan(pointwise_output({"clip", {{"min", 0.0}}, {Dims{1, 1}}}, {nan})[0]));
   expect_gradients({"clip", {{"min", -1.027}, {"max", 0.4865}}, {Dims{2, 37}}});
   expect_thread_independent({"clip", {{"max", 0.5}}, {Dims{3, 50000}}});
   EXPECT_NE(error_of({"clip", {{"min", 1.0}, {"max", 0.0}}, {Dims{1, 2}}}).find("\"min\""),
@@ -37,7 +37,7 @@ TEST(Clip, KeepsBetweenItsLimits) {
 }
 
 TEST(Reciprocal, IsOneByX) {
-  EXPECT_EQ(output_of({"reciprocal", {}, {Dims{1, 2}}}, {-4, 0.5F}),
+  EXPECT_EQ(pointwise_output({"reciprocal", {}, {Dims{1, 2}}}, {-4, 0.5F}),
             (std::vector<float>{-0.25F, 2}));
   LayerHarness harness({"reciprocal", {}, {Dims{1, 2}}}, {.in_place = true});
   harness.set_input(0, {2, -0.5F});

@@ -15,7 +15,7 @@
 namespace moil {
 namespace {
 
-using namespace moil::testing;
+using namespace moil::test;
 
 constexpr std::int64_t kBatch = 2;
 

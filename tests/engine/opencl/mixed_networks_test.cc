@@ -14,24 +14,24 @@
 namespace moil {
 namespace {
 
-using namespace moil::testing;
+using namespace moil::test;
 
-constexpr std::int64_t kBatch = 4;
+constexpr std::int64_t kMixedBatch = 4;
 
 NetworkOptions training_options(const ModelDescription& prepared, bool clips = false) {
   NetworkOptions options;
-  options.batch = kBatch;
+  options.batch = kMixedBatch;
   options.plan.training = true;
   options.plan.optimizer_states = 1;
   options.plan.orders.clip_by_global_norm = clips;
-  for (const Node& node : build_graph(prepared, kBatch).nodes)
+  for (const Node& node : build_graph(prepared, kMixedBatch).nodes)
     for (const WeightSpec& weight : node.weights)
       if (weight.trainable) options.plan.trainable.insert(weight_name(node, weight));
   return options;
 }
 
 Assignment everything(const ModelDescription& prepared) {
-  return everything_elsewhere(build_graph(prepared, kBatch));
+  return everything_elsewhere(build_graph(prepared, kMixedBatch));
 }
 
 Assignment any_mix(const ModelDescription& prepared, unsigned seed) {
@@ -154,7 +154,7 @@ TEST(OpenclNetworks, InferenceIsAsOnTheCpu) {
       ModelDescription model = random_model(seed);
       WeightMap weights = random_weights(model, seed);
       if (seed % 2 == 0) model = prepare_inference(model, weights);
-      NetworkOptions options{.batch = kBatch, .plan = {}};
+      NetworkOptions options{.batch = kMixedBatch, .plan = {}};
       const auto answer = [&] {
         KernelSelector kernels = fixed_kernels();
         Network network(model, options, kernels);

@@ -8,7 +8,7 @@
 
 #include "engine/device/processor.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 struct OpenclDevice {
   std::shared_ptr<Processor> processor;
@@ -23,7 +23,7 @@ inline OpenclDevice opencl_device(const ProcessorOptions& options = {}) {
   }
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test
 
 #define MOIL_NEEDS_OPENCL(device) \
   if (!(device).processor) GTEST_SKIP() << (device).missing;

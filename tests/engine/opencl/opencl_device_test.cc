@@ -15,7 +15,7 @@
 namespace moil {
 namespace {
 
-using namespace moil::testing;
+using namespace moil::test;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 

@@ -67,8 +67,8 @@ Totals check_planners(const Requests& requests) {
 }
 
 // Without what lives always: weights would hide what is lost among the rest.
-Requests transient(const std::vector<testing::GraphNode>& nodes) {
-  Requests requests = testing::requests_of(nodes);
+Requests transient(const std::vector<test::GraphNode>& nodes) {
+  Requests requests = test::requests_of(nodes);
   const int end = 4 * static_cast<int>(nodes.size());
   std::erase_if(requests, [end](const MemoryRequest& r) { return r.first == 0 && r.last == end; });
   return requests;
@@ -142,8 +142,7 @@ TEST(PlannerTest, RefusesMoreThanTheAddressSpace) {
 TEST(PlannerTest, RandomRequests) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Totals t =
-        check_planners(testing::random_requests(seed, 1 + static_cast<int>(seed % 23)));
+    const Totals t = check_planners(test::random_requests(seed, 1 + static_cast<int>(seed % 23)));
     if (HasFatalFailure()) return;
     EXPECT_LE(t.best_fit, t.sorting);
   }
@@ -153,8 +152,8 @@ TEST(PlannerTest, RandomTrainingGraphs) {
   int above_one_percent = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const auto graph = testing::random_graph(seed, 2 + static_cast<int>(seed % 30));
-    check_planners(testing::requests_of(graph));
+    const auto graph = test::random_graph(seed, 2 + static_cast<int>(seed % 30));
+    check_planners(test::requests_of(graph));
     const Totals t = check_planners(transient(graph));
     if (HasFatalFailure()) return;
     EXPECT_LE(t.best_fit, t.sorting);
@@ -166,7 +165,7 @@ TEST(PlannerTest, RandomTrainingGraphs) {
 
 TEST(PlannerTest, KnownNetworksComeWithinOnePercentOfTheBound) {
   for (const std::size_t batch : {1u, 4u, 32u, 100u}) {
-    for (const auto& [name, nodes] : testing::known_graphs(batch)) {
+    for (const auto& [name, nodes] : test::known_graphs(batch)) {
       SCOPED_TRACE(name + ", batch " + std::to_string(batch));
       const Totals t = check_planners(transient(nodes));
       EXPECT_LE(t.best_fit, t.sorting);
@@ -178,7 +177,7 @@ TEST(PlannerTest, KnownNetworksComeWithinOnePercentOfTheBound) {
 // Processor time, so that a busy machine does not count; generous, for builds with sanitizers.
 TEST(PlannerTest, IsFast) {
   for (const auto& [nodes, limit_seconds] : {std::pair{120, 0.5}, {750, 10.0}}) {
-    const Requests requests = testing::requests_of(testing::random_graph(1, nodes));
+    const Requests requests = test::requests_of(test::random_graph(1, nodes));
     const std::clock_t start = std::clock();
     EXPECT_GE(plan_memory(requests).total_bytes, lower_bound_bytes(requests));
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

@@ -6,12 +6,12 @@
 #include <iterator>
 #include <random>
 
+#include "base/index.h"
+
 namespace moil {
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr std::size_t kMebibyte = 1 << 20;
 
 // A disk of 100 MiB/s either way, under orders of 100 ms: 10 MiB an order, 8 with the slack.
 SwapOptions options(std::size_t budget, int last_order) {
@@ -19,7 +19,7 @@ SwapOptions options(std::size_t budget, int last_order) {
   o.mode = SwapMode::kProactive;
   o.budget_bytes = budget;
   o.times.order_seconds.assign(at(last_order) + 1, 0.1);
-  o.times.read_bytes_per_second = o.times.write_bytes_per_second = 100.0 * kMiB;
+  o.times.read_bytes_per_second = o.times.write_bytes_per_second = 100.0 * kMebibyte;
   return o;
 }
 
@@ -66,9 +66,9 @@ std::vector<Stay> of(const std::vector<Stay>& stays, TensorId id) {
 
 TEST(SwapBudget, CutsNothingThatFits) {
   Pool p;
-  p.add(16 * kMiB, {0, 9});
-  p.add(16 * kMiB, {3, 4});
-  const auto stays = widened(p.merged(), 32 * kMiB, 9);
+  p.add(16 * kMebibyte, {0, 9});
+  p.add(16 * kMebibyte, {3, 4});
+  const auto stays = widened(p.merged(), 32 * kMebibyte, 9);
   EXPECT_FALSE(any_swapped(stays));
 }
 
@@ -76,9 +76,9 @@ TEST(SwapBudget, CutsNothingThatFits) {
 // orders enough before the load's use that have room.
 TEST(SwapBudget, GivesRoomThatIsLeftToLoadsAhead) {
   Pool p;
-  const TensorId waits = p.add(15 * kMiB, {0, 12});
-  p.add(32 * kMiB, {5});
-  const auto stays = widened(p.merged(), 32 * kMiB, 12);
+  const TensorId waits = p.add(15 * kMebibyte, {0, 12});
+  p.add(32 * kMebibyte, {5});
+  const auto stays = widened(p.merged(), 32 * kMebibyte, 12);
   const auto own = of(stays, waits);
   ASSERT_EQ(own.size(), 2U);
   EXPECT_EQ(own[0].until, 2);  // 15 MiB take two orders
@@ -87,31 +87,31 @@ TEST(SwapBudget, GivesRoomThatIsLeftToLoadsAhead) {
 
 TEST(SwapBudget, ShortensWindowsWhereMemoryIsShort) {
   Pool p;
-  const TensorId waits = p.add(15 * kMiB, {0, 6});
-  p.add(32 * kMiB, {5});
+  const TensorId waits = p.add(15 * kMebibyte, {0, 6});
+  p.add(32 * kMebibyte, {5});
   const TensorPool& pool = p.merged();
-  const auto stays = widened(pool, 32 * kMiB, 12);
+  const auto stays = widened(pool, 32 * kMebibyte, 12);
   const auto own = of(stays, waits);
   ASSERT_EQ(own.size(), 2U);
   EXPECT_EQ(own[1].from, 6);   // it waits
   EXPECT_EQ(own[0].until, 2);  // storing need not
-  EXPECT_LE(peak(pool, stays, 12), 32 * kMiB);
+  EXPECT_LE(peak(pool, stays, 12), 32 * kMebibyte);
 }
 
 // The large step at 10 closes the window, which then grows into what a workspace left of the room.
 TEST(SwapBudget, LeavesRoomForWorkspaces) {
   for (const std::size_t mebibytes : {1, 20}) {
     Pool p;
-    const TensorId waits = p.add(15 * kMiB, {0, 12});
-    p.add(32 * kMiB, {5});
-    p.add(32 * kMiB, {10});
-    const TensorId workspace = p.add(mebibytes * kMiB, {11});
+    const TensorId waits = p.add(15 * kMebibyte, {0, 12});
+    p.add(32 * kMebibyte, {5});
+    p.add(32 * kMebibyte, {10});
+    const TensorId workspace = p.add(mebibytes * kMebibyte, {11});
     const TensorPool& pool = p.merged();
-    const auto stays =
-        plan_stays(pool, 12, options(32 * kMiB, 12), {{workspace, 1 * kMiB}}, /*slack=*/2);
+    const auto stays = plan_stays(pool, 12, options(32 * kMebibyte, 12),
+                                  {{workspace, 1 * kMebibyte}}, /*slack=*/2);
     ASSERT_EQ(of(stays, waits).size(), 2U);
     EXPECT_EQ(of(stays, waits)[1].from, mebibytes == 1 ? 11 : 12);
-    EXPECT_LE(peak(pool, stays, 12), 32 * kMiB);
+    EXPECT_LE(peak(pool, stays, 12), 32 * kMebibyte);
   }
 }
 
@@ -120,7 +120,7 @@ void add_random(Pool& pool, std::mt19937& random, int last) {
   for (int i = 0, n = 3 + below(12); i < n; ++i) {
     std::vector<int> orders;
     for (int u = 0, uses = 1 + below(5); u < uses; ++u) orders.push_back(below(last + 1));
-    pool.add(kMiB * static_cast<std::size_t>(1 + below(16)), orders, below(3) == 0,
+    pool.add(kMebibyte * static_cast<std::size_t>(1 + below(16)), orders, below(3) == 0,
              below(2) == 0 ? Access::kRead : Access::kWrite);
   }
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-namespace moil::testing {
+namespace moil::test {
 namespace {
 
 // Builds a graph node by node; `at` is the node that the next one reads.
@@ -220,4 +220,4 @@ std::vector<MemoryRequest> random_requests(unsigned seed, int count) {
   return requests;
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

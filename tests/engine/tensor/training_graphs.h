@@ -8,7 +8,7 @@
 
 #include "engine/tensor/planner.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 struct GraphNode {
   enum Kind { kConv, kNorm, kRelu, kAdd, kConcat };
@@ -37,4 +37,4 @@ std::vector<GraphNode> random_graph(unsigned seed, int nodes);
 // Requests of random sizes and lifetimes, zero bytes and repeated lifetimes among them.
 std::vector<MemoryRequest> random_requests(unsigned seed, int count);
 
-}  // namespace moil::testing
+}  // namespace moil::test

@@ -77,7 +77,7 @@ class TwoSources : public BatchSource {
 
 // From initial weights to the end, every epoch in the same order.
 void train(const TrainerConfig& config, Trainer::Callbacks callbacks) {
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   Trainer trainer(two_inputs(), nullptr, config, kernels);
   trainer.allocate(initial_weights(build_graph(two_inputs(), 1), 1));
   TwoSources source(config.loss.weighted);

@@ -8,14 +8,14 @@
 namespace moil {
 namespace {
 
-using testing::ToySource;
+using test::ToySource;
 
 // A network whose logits are its input.
 class Judge {
  public:
   explicit Judge(std::int64_t batch, std::int64_t classes = 3)
-      : kernels_(testing::fixed_kernels()),
-        network_(testing::ModelBuilder({classes}).layer("identity").model(),
+      : kernels_(test::fixed_kernels()),
+        network_(test::ModelBuilder({classes}).layer("identity").model(),
                  {.batch = batch, .plan = {}}, kernels_) {
     network_.allocate();
     network_.load({});
@@ -31,12 +31,12 @@ class Judge {
 };
 
 // Logits and targets as they are written down; notes how it was read.
-class Table : public BatchSource {
+class AnswerTable : public BatchSource {
  public:
   struct Row {
     std::vector<float> logits, target;
   };
-  explicit Table(std::vector<Row> rows) : rows_(std::move(rows)) {}
+  explicit AnswerTable(std::vector<Row> rows) : rows_(std::move(rows)) {}
   std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
   void read(std::span<const std::int64_t> samples, const Batch& batch) override {
     float *inputs = batch.inputs[0].values.data(), *targets = batch.targets[0].values.data();
@@ -53,27 +53,27 @@ class Table : public BatchSource {
   std::vector<Row> rows_;
 };
 
-const Table::Row kRight{{0, 5, 1}, {0, 1, 0}}, kWrong{{0, 5, 1}, {1, 0, 0}};
+const AnswerTable::Row kRight{{0, 5, 1}, {0, 1, 0}}, kWrong{{0, 5, 1}, {1, 0, 0}};
 
 TEST(EvaluateTest, CountsSamplesWhoseLargestLogitIsTheirClass) {
-  Table table({kRight, kWrong, kRight, kRight});
+  AnswerTable table({kRight, kWrong, kRight, kRight});
   EXPECT_EQ(Judge(2)(table), 0.75);
 }
 
 TEST(EvaluateTest, TheLastBatchMayBePartlyFilled) {
-  Table table({kRight, kRight, kRight, kWrong, kWrong});
+  AnswerTable table({kRight, kRight, kRight, kWrong, kWrong});
   EXPECT_EQ(Judge(4)(table), 0.6);
   EXPECT_EQ(table.batches, (std::vector<std::vector<std::int64_t>>{{0, 1, 2, 3}, {4}}));
 }
 
 TEST(EvaluateTest, ASourceSmallerThanABatchAndAnEmptyOne) {
-  Table one({kRight}), none({});
+  AnswerTable one({kRight}), none({});
   EXPECT_EQ(Judge(64)(one), 1);
   EXPECT_EQ(Judge(64)(none), std::nullopt);
 }
 
 TEST(EvaluateTest, SoftTargetsCountByTheirLargest) {
-  Table table({{{1, 2, 3}, {0.1F, 0.3F, 0.6F}}, {{3, 2, 1}, {0.2F, 0.5F, 0.3F}}});
+  AnswerTable table({{{1, 2, 3}, {0.1F, 0.3F, 0.6F}}, {{3, 2, 1}, {0.2F, 0.5F, 0.3F}}});
   EXPECT_EQ(Judge(1)(table), 0.5);
 }
 

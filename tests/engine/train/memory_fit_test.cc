@@ -17,13 +17,13 @@ using ::testing::HasSubstr;
 
 // Activations outweigh weights; nothing normalises over the batch.
 ModelDescription model_without_norm() {
-  testing::ModelBuilder b({8, 16, 16});
+  test::ModelBuilder b({8, 16, 16});
   for (int i = 0; i < 5; ++i) b.conv(16, 3).layer("tanh");
   return b.layer("global_average_pool").fc(3).model();
 }
 
 ModelDescription model_with_norm() {
-  testing::ModelBuilder b({8, 16, 16});
+  test::ModelBuilder b({8, 16, 16});
   for (int i = 0; i < 5; ++i) b.conv(16, 3).norm().relu();
   return b.layer("global_average_pool").fc(3).model();
 }
@@ -38,12 +38,12 @@ TrainerConfig config(std::int64_t batch) {
 }
 
 MemoryFit fit(const ModelDescription& model, const TrainerConfig& config, FitOptions options) {
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   return fit_training(model, nullptr, config, options, kernels);
 }
 
 std::size_t whole(const ModelDescription& model, std::int64_t batch) {
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   return plan_training(model, nullptr, config(batch), kernels).planned_bytes;
 }
 
@@ -70,7 +70,7 @@ TEST(MemoryFitTest, TheLargestMicroBatchThatFitsIsTaken) {
   const ModelDescription model = model_without_norm();
   TrainerConfig half = config(16);
   half.micro_batch = 8;
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   const std::size_t budget = plan_training(model, nullptr, half, kernels).planned_bytes;
   ASSERT_LT(budget, whole(model, 16));
   const MemoryFit found = fit(model, config(16), {.budget_bytes = budget, .may_swap = true});
@@ -108,7 +108,7 @@ TEST(MemoryFitTest, WritingMoreThanAllowedIsRefused) {
 // A disk of another speed asks for other windows, and those for another layout.
 TEST(MemoryFitTest, MeasuredTransfersFitAsWell) {
   const ModelDescription model = model_with_norm();
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   int outgrown = 0;
   for (const double part : {0.6, 0.7, 0.8}) {
     const auto budget = static_cast<std::size_t>(part * static_cast<double>(whole(model, 16)));
@@ -131,10 +131,10 @@ TEST(MemoryFitTest, MeasuredTransfersFitAsWell) {
 }
 
 WeightMap trained(const ModelDescription& model, const TrainerConfig& config) {
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   Trainer trainer(model, nullptr, config, kernels);
-  trainer.allocate(testing::random_weights(model, 1));
-  testing::ToySource source(64, 8 * 16 * 16);
+  trainer.allocate(test::random_weights(model, 1));
+  test::ToySource source(64, 8 * 16 * 16);
   Trainer::Callbacks callbacks;
   callbacks.order = [](std::int64_t) {
     std::vector<std::int64_t> order(64);
@@ -149,7 +149,7 @@ WeightMap trained(const ModelDescription& model, const TrainerConfig& config) {
 
 // Dropout's masks do not depend on how the batch is cut either.
 TEST(MemoryFitTest, MicroBatchesTrainTheSameToRounding) {
-  testing::ModelBuilder b({8, 16, 16});
+  test::ModelBuilder b({8, 16, 16});
   b.conv(8, 3).layer("tanh").layer("dropout").conv(8, 3).layer("tanh");
   const ModelDescription model = b.layer("global_average_pool").fc(3).model();
   for (const double clip : {0.0, 0.05}) {
@@ -186,7 +186,7 @@ TEST(MemoryFitTest, SwapTrainsTheSameBits) {
 TEST(MemoryFitTest, ATrainerRefusesMicroBatchesOfWhatMixesSamples) {
   TrainerConfig c = config(16);
   c.micro_batch = 4;
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   try {
     Trainer trainer(model_with_norm(), nullptr, c, kernels);
     FAIL() << "no error";

@@ -5,7 +5,7 @@
 
 #include "engine/train/batch_source.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 // The samples, as many as fill both.
 inline void read_plain(BatchSource& source, std::span<const std::int64_t> indices,
@@ -15,4 +15,4 @@ inline void read_plain(BatchSource& source, std::span<const std::int64_t> indice
   source.read(indices, {{&input, 1}, {&target, 1}});
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

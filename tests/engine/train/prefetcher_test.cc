@@ -12,13 +12,13 @@ namespace moil {
 namespace {
 
 using Samples = std::vector<std::int64_t>;
-using testing::ToySource;
+using test::ToySource;
 
 // The batch as the source itself would write it.
 std::vector<float> read(ToySource& source, const Samples& samples, std::int64_t features) {
   std::vector<float> inputs(samples.size() * static_cast<std::size_t>(features));
   std::vector<float> targets(samples.size() * 3);
-  testing::read_plain(source, samples, inputs, targets);
+  test::read_plain(source, samples, inputs, targets);
   inputs.insert(inputs.end(), targets.begin(), targets.end());
   return inputs;
 }

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-std::string refusal(const Json& description) {
+std::string task_refusal(const Json& description) {
   try {
     (void)task_from_json(description);
   } catch (const Error& e) {
@@ -38,18 +38,18 @@ TEST(Task, DescriptionsReadBack) {
 }
 
 TEST(Task, WhatIsWrongIsNamed) {
-  EXPECT_THAT(refusal({{"task", "guess"}}), HasSubstr("known tasks: classify"));
-  EXPECT_THAT(refusal({{"name", "tag"}}), HasSubstr("\"task\""));
-  EXPECT_THAT(refusal(Json::array()), HasSubstr("an object"));
-  EXPECT_THAT(refusal({{"task", "classify"}, {"mean", 1}}), HasSubstr("no \"mean\""));
-  EXPECT_THAT(refusal({{"task", "tag"}, {"unnamed", true}}), HasSubstr("unnamed"));
-  EXPECT_THAT(refusal({{"task", "tag"}, {"thresholds", {0.5, 2}}}), HasSubstr("from 0 to 1"));
-  EXPECT_THAT(refusal({{"task", "tag"}, {"thresholds", 0.5}}), HasSubstr("list"));
-  EXPECT_THAT(refusal({{"task", "predict"}, {"stddev", {0}}}), HasSubstr("above 0"));
-  EXPECT_THAT(refusal({{"task", "predict"}, {"mean", {1, 2}}, {"stddev", {1}}}),
+  EXPECT_THAT(task_refusal({{"task", "guess"}}), HasSubstr("known tasks: classify"));
+  EXPECT_THAT(task_refusal({{"name", "tag"}}), HasSubstr("\"task\""));
+  EXPECT_THAT(task_refusal(Json::array()), HasSubstr("an object"));
+  EXPECT_THAT(task_refusal({{"task", "classify"}, {"mean", 1}}), HasSubstr("no \"mean\""));
+  EXPECT_THAT(task_refusal({{"task", "tag"}, {"unnamed", true}}), HasSubstr("unnamed"));
+  EXPECT_THAT(task_refusal({{"task", "tag"}, {"thresholds", {0.5, 2}}}), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(task_refusal({{"task", "tag"}, {"thresholds", 0.5}}), HasSubstr("list"));
+  EXPECT_THAT(task_refusal({{"task", "predict"}, {"stddev", {0}}}), HasSubstr("above 0"));
+  EXPECT_THAT(task_refusal({{"task", "predict"}, {"mean", {1, 2}}, {"stddev", {1}}}),
               HasSubstr("2 means"));
-  EXPECT_THAT(refusal({{"task", "predict"}, {"mean", {"x"}}}), HasSubstr("no number"));
-  EXPECT_THAT(refusal({{"task", "predict"}, {"huber_delta", -1}}), HasSubstr("huber_delta"));
+  EXPECT_THAT(task_refusal({{"task", "predict"}, {"mean", {"x"}}}), HasSubstr("no number"));
+  EXPECT_THAT(task_refusal({{"task", "predict"}, {"huber_delta", -1}}), HasSubstr("huber_delta"));
 }
 
 // A task of a user's own, through what the headers offer: which of the classes, in their order,
@@ -99,14 +99,14 @@ TEST(Task, AnotherOneTrainsAndIsJudged) {
   EXPECT_THROW(register_task("rank", {}), Error);
   EXPECT_THAT(task_names(), ::testing::Contains("rank"));
   const TaskPtr task = task_from_json({{"task", "rank"}});
-  const ModelDescription model = testing::ModelBuilder({9}).fc(16).relu().fc(3).model();
+  const ModelDescription model = test::ModelBuilder({9}).fc(16).relu().fc(3).model();
   TrainerConfig config;
   config.loss = task->loss(model);
   config.optimizer = {.kind = OptimizerKind::kAdam, .learning_rate = 0.01};
   config.batch = 6;
   config.epochs = 20;
-  KernelSelector kernels = testing::fixed_kernels();
-  testing::ToySource source(60, 9), held_out(60, 9, 77);
+  KernelSelector kernels = test::fixed_kernels();
+  test::ToySource source(60, 9), held_out(60, 9, 77);
   Trainer trainer(model, nullptr, config, kernels);
   trainer.allocate(initial_weights(build_graph(model, 1), 1));
   const auto distance = [&] {
@@ -119,7 +119,7 @@ TEST(Task, AnotherOneTrainsAndIsJudged) {
   };
   const double before = distance();
   Trainer::Callbacks callbacks;
-  callbacks.order = [](std::int64_t epoch) { return testing::rotated(60, epoch); };
+  callbacks.order = [](std::int64_t epoch) { return test::rotated(60, epoch); };
   trainer.run(source, callbacks);
   EXPECT_GT(task->headline().loss_between(distance(), before), 0);
 }

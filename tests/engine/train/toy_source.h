@@ -10,7 +10,7 @@
 #include "engine/train/batch_source.h"
 #include "tests/engine/graph/models.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 // Sample i is of class i % 3: noise, plus 1 where the class has its features.
 class ToySource : public BatchSource {
@@ -51,4 +51,4 @@ inline std::vector<std::int64_t> rotated(std::int64_t samples, std::int64_t epoc
   return order;
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

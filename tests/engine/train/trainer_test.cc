@@ -18,15 +18,15 @@
 namespace moil {
 namespace {
 
+using test::ToySource;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::ToySource;
 
-constexpr std::int64_t kFeatures = 12, kSamples = 50;
+constexpr std::int64_t kToyFeatures = 12, kToySamples = 50;
 
 // Dropout and batch norm, so that random keys and statistics count.
-ModelDescription model() {
-  return testing::ModelBuilder({kFeatures}).fc(16).norm().relu().layer("dropout").fc(3).model();
+ModelDescription toy_model() {
+  return test::ModelBuilder({kToyFeatures}).fc(16).norm().relu().layer("dropout").fc(3).model();
 }
 
 TrainerConfig config(OptimizerKind kind) {
@@ -56,14 +56,14 @@ std::string error_of(const std::function<void()>& action, ErrorCode code) {
 // A trainer with its kernels and memory, fresh weights in it.
 struct TrainingJob {
   explicit TrainingJob(const TrainerConfig& c, const std::set<std::string>* layers = nullptr)
-      : kernels(testing::fixed_kernels()), trainer(model(), layers, c, kernels) {
-    trainer.allocate(initial_weights(build_graph(model(), 1), c.seed));
+      : kernels(test::fixed_kernels()), trainer(toy_model(), layers, c, kernels) {
+    trainer.allocate(initial_weights(build_graph(toy_model(), 1), c.seed));
   }
 
   // Trains until `stop` steps are done.
   bool go(std::int64_t stop = std::numeric_limits<std::int64_t>::max()) {
     Trainer::Callbacks callbacks;
-    callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+    callbacks.order = [](std::int64_t epoch) { return test::rotated(kToySamples, epoch); };
     callbacks.on_step = [&](std::int64_t step, std::int64_t total, double loss) {
       losses.push_back(loss);
       EXPECT_EQ(total, 18);
@@ -88,7 +88,7 @@ struct TrainingJob {
 
   KernelSelector kernels;
   Trainer trainer;
-  ToySource source{kSamples, kFeatures};
+  ToySource source{kToySamples, kToyFeatures};
   std::vector<double> losses;
   std::vector<EpochSummary> epochs;
 };
@@ -192,11 +192,11 @@ TEST(TrainerTest, LearnsAToyProblem) {
   TrainerConfig c = config(OptimizerKind::kAdam);
   c.epochs = 3;
   TrainingJob run(c);
-  ToySource held_out(90, kFeatures, 77);
+  ToySource held_out(90, kToyFeatures, 77);
   const auto accuracy = [&] {
     WeightMap weights = run.weights();
-    KernelSelector kernels = testing::fixed_kernels();
-    Network judged(prepare_inference(model(), weights), {.batch = 8, .plan = {}}, kernels);
+    KernelSelector kernels = test::fixed_kernels();
+    Network judged(prepare_inference(toy_model(), weights), {.batch = 8, .plan = {}}, kernels);
     judged.allocate();
     judged.load(weights);
     return evaluate(judged, held_out, *classify_task())[0].value.value();
@@ -266,19 +266,19 @@ TEST(TrainerTest, ClippingBoundsTheStep) {
 TEST(TrainerTest, PlannedBytesHoldThePoolAndTwoBatches) {
   TrainingJob run(config(OptimizerKind::kSgd));
   EXPECT_EQ(run.trainer.planned_bytes(), run.trainer.network().plan().memory.total_bytes +
-                                             2 * (8 * kFeatures + 8 * 3) * sizeof(float));
+                                             2 * (8 * kToyFeatures + 8 * 3) * sizeof(float));
 }
 
 TEST(TrainerTest, StepsAllocateNothing) {
-  if (!testing::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
   TrainerConfig c = config(OptimizerKind::kAdam);
   c.clip_norm = 1;
   TrainingJob run(c);
   Trainer::Callbacks callbacks;
-  callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+  callbacks.order = [](std::int64_t epoch) { return test::rotated(kToySamples, epoch); };
   std::vector<std::uint64_t> counts(20);
   callbacks.on_step = [&](std::int64_t step, std::int64_t, double) {
-    counts[static_cast<std::size_t>(step)] = testing::allocations();
+    counts[static_cast<std::size_t>(step)] = test::allocations();
     return true;
   };
   run.trainer.run(run.source, callbacks);
@@ -288,7 +288,7 @@ TEST(TrainerTest, StepsAllocateNothing) {
 
 TEST(TrainerTest, RefusesASourceSmallerThanABatch) {
   TrainingJob run(config(OptimizerKind::kSgd));
-  ToySource small(7, kFeatures);
+  ToySource small(7, kToyFeatures);
   const auto text = error_of([&] { run.trainer.run(small, {}); }, ErrorCode::kInvalidArgument);
   EXPECT_THAT(text, HasSubstr("a batch of 8"));
   EXPECT_THAT(text, HasSubstr("there are 7"));
@@ -304,10 +304,10 @@ TEST(TrainerTest, RefusesAnOrderOfTheWrongLength) {
 }
 
 TEST(TrainerTest, RefusesSenselessSchedules) {
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   TrainerConfig c = config(OptimizerKind::kSgd);
   c.schedule.warmup_epochs = -1;
-  error_of([&] { Trainer(model(), nullptr, c, kernels); }, ErrorCode::kInvalidArgument);
+  error_of([&] { Trainer(toy_model(), nullptr, c, kernels); }, ErrorCode::kInvalidArgument);
 }
 
 TEST(TrainerTest, ErrorsOfTheSourceComeOutOfRun) {
@@ -330,7 +330,7 @@ TEST(TrainerTest, StoppingIsNotDisturbedByTheNextBatch) {
 TEST(TrainerTest, ErrorsOfCallbacksComeOutOfRun) {
   TrainingJob run(config(OptimizerKind::kSgd));
   Trainer::Callbacks callbacks;
-  callbacks.order = [](std::int64_t epoch) { return testing::rotated(kSamples, epoch); };
+  callbacks.order = [](std::int64_t epoch) { return test::rotated(kToySamples, epoch); };
   callbacks.on_step = [](std::int64_t, std::int64_t, double) -> bool {
     throw std::logic_error("enough");
   };

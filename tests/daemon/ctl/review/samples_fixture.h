@@ -11,7 +11,7 @@ namespace moil::daemon::ctl {
 
 using Labels = std::vector<std::string>;
 
-class SamplesTest : public testing::Test {
+class SamplesTest : public ::testing::Test {
  protected:
   SamplesTest() { session_.socket = moild_.socket(); }
 

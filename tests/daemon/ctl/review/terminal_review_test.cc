@@ -9,17 +9,17 @@
 namespace moil::daemon::ctl {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class TerminalReview : public SamplesTest {
  protected:
   // What a terminal shows while these lines are answered.
   std::string on_terminal(const std::string& answers) {
     std::istringstream in(answers);
-    testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStdout();
     EXPECT_EQ(review_on_terminal(session_, "", in), 0);
-    return testing::internal::GetCapturedStdout();
+    return ::testing::internal::GetCapturedStdout();
   }
 };
 

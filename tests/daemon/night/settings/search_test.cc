@@ -112,7 +112,7 @@ TEST(Search, SamplesAreDrawnByImportanceOnlyWhereThatIsSeenToPay) {
   };
   const Search pays = gaining(0.05);
   EXPECT_TRUE(by_importance(pays.choice().candidate));
-  EXPECT_THAT(pays.choice().why, testing::HasSubstr("importance"));
+  EXPECT_THAT(pays.choice().why, ::testing::HasSubstr("importance"));
   for (const double gain : {0.0, -0.05}) {
     const Search search = gaining(gain);
     EXPECT_FALSE(by_importance(search.choice().candidate)) << gain;
@@ -177,7 +177,7 @@ TEST(Search, WithoutATrialTheCheapestIsTakenAndSaidSo) {
   Search search(space());
   search.add({{1, 0.03, 1}, {}, {}, 5, "there was no time left to end it"});
   EXPECT_EQ(search.choice().candidate, (Candidate{1, 0.03, 1}));
-  EXPECT_THAT(search.choice().why, testing::HasSubstr("too little"));
+  EXPECT_THAT(search.choice().why, ::testing::HasSubstr("too little"));
 }
 
 TEST(Search, ResultsAreReadAsTheyWereWritten) {

@@ -28,7 +28,7 @@ TEST(SearchSpace, DeepIsCutWhereTheMapIsSmallest) {
 }
 
 TEST(SearchSpace, ASmallNetworkHasNoDepthBetween) {
-  EXPECT_THAT(depths_of(shipped("lenet5.json")), testing::ElementsAre(1, std::nullopt));
+  EXPECT_THAT(depths_of(shipped("lenet5.json")), ::testing::ElementsAre(1, std::nullopt));
 }
 
 }  // namespace

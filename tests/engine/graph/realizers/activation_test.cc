@@ -8,10 +8,10 @@
 namespace moil {
 namespace {
 
+using test::equations;
+using test::ModelBuilder;
 using ::testing::ElementsAre;
-using testing::equations;
 using ::testing::HasSubstr;
-using testing::ModelBuilder;
 
 Properties units(std::int64_t count, const std::string& activation) {
   return {{"units", count}, {"activation", activation}};
@@ -43,7 +43,7 @@ TEST(ActivationRealizerTest, WhatItCannotPutBehindALayerIsNamed) {
   const auto of = [](Properties properties, const std::string& type = "add") {
     ModelBuilder b({4});
     b.layer(type, std::move(properties), {}, "x").layer("relu", {}, {"x:1"});
-    return testing::error_of([&] { (void)realize_activation(b.model()); });
+    return test::error_of([&] { (void)realize_activation(b.model()); });
   };
   EXPECT_THAT(of({{"activation", "conv2d"}}), HasSubstr("\"x\": unknown activation \"conv2d\""));
   EXPECT_THAT(of({{"activation", true}}), HasSubstr("\"activation\" must be a string"));
@@ -60,26 +60,26 @@ TEST(ActivationRealizerTest, TheSameBitsAsLayersSpelledOut) {
   brief.layer("flatten").layer("fully_connected", units(3, "sigmoid"));
   full.layer("conv2d", conv).relu().norm().layer("silu").layer("flatten").fc(3).layer("sigmoid");
   const ModelDescription a = brief.model(), b = full.model();
-  const WeightMap weights = testing::random_weights(b, 3);
+  const WeightMap weights = test::random_weights(b, 3);
   WeightMap weights_a = weights, weights_b = weights;
-  const auto input = testing::random_values(2 * 3 * 36, 4);
+  const auto input = test::random_values(2 * 3 * 36, 4);
   const ModelDescription inference = prepare_inference(a, weights_a);
-  EXPECT_EQ(testing::infer(inference, weights_a, 2, input),
-            testing::infer(prepare_inference(b, weights_b), weights_b, 2, input));
+  EXPECT_EQ(test::infer(inference, weights_a, 2, input),
+            test::infer(prepare_inference(b, weights_b), weights_b, 2, input));
   EXPECT_EQ(inference.layers[0].properties.at("activation"), Property("relu"));  // fused
   const auto train = [&](const ModelDescription& model) {
     NetworkOptions options{.batch = 4, .plan = {}};
     options.plan.training = true;
     options.plan.trainable = trainable_weights(model, nullptr);
     const std::set<std::string> layers = {"conv2d0", "batch_norm0", "fully_connected0"};
-    return testing::train(prepare_training(model, "mse", layers), options, weights, 3);
+    return test::train(prepare_training(model, "mse", layers), options, weights, 3);
   };
   EXPECT_TRUE(train(a) == train(b));
 }
 
 TEST(ActivationRealizerTest, APreparedModelMayBePreparedAgain) {
-  const ModelDescription model = testing::chain_model();
-  WeightMap weights = testing::random_weights(model, 1);
+  const ModelDescription model = test::chain_model();
+  WeightMap weights = test::random_weights(model, 1);
   const ModelDescription once = prepare_inference(model, weights);
   EXPECT_EQ(equations(prepare_inference(once, weights)), equations(once));
 }

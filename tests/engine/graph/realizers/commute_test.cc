@@ -6,18 +6,14 @@
 #include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/engine/graph/models.h"
+#include "tests/engine/graph/realizers/support.h"
 
 namespace moil {
 namespace {
 
+using test::ModelBuilder;
+using test::types_of;
 using ::testing::ElementsAre;
-using testing::ModelBuilder;
-
-std::vector<std::string> types(const ModelDescription& model) {
-  std::vector<std::string> result;
-  for (const auto& layer : model.layers) result.push_back(layer.type);
-  return result;
-}
 
 const Properties kPool = {{"kernel", std::int64_t{2}}, {"stride", std::int64_t{2}}};
 
@@ -46,16 +42,16 @@ std::vector<float> step(const ModelDescription& model, bool pooling_first) {
   const ModelDescription changed = pooling_first ? realize_pooling_first(model) : model;
   const ModelDescription training =
       realize_multi_out(realize_loss(changed, "softmax_cross_entropy", {3}));
-  KernelSelector kernels = testing::fixed_kernels();
+  KernelSelector kernels = test::fixed_kernels();
   NetworkOptions options{.batch = 4, .plan = {}};
   options.plan.training = true;
   options.plan.memory_budget_bytes = std::size_t{1} << 60;  // the same kernels always
   options.plan.trainable = trainable_weights(model, nullptr);
   Network network(training, options, kernels);
   network.allocate();
-  network.load(testing::random_weights(model, 3));
-  const auto input = testing::random_values(network.input_info(0).dims.elements(), 4);
-  const auto target = testing::one_hot_rows(4, 3, 5);
+  network.load(test::random_weights(model, 3));
+  const auto input = test::random_values(network.input_info(0).dims.elements(), 4);
+  const auto target = test::one_hot_rows(4, 3, 5);
   std::copy(input.begin(), input.end(), network.input(0));
   std::copy(target.begin(), target.end(), network.input(1));
   Applied applied;
@@ -65,7 +61,7 @@ std::vector<float> step(const ModelDescription& model, bool pooling_first) {
 }
 
 TEST(PoolingFirst, ReluAndPoolingChangePlaces) {
-  EXPECT_THAT(types(realize_pooling_first(pooled("relu"))),
+  EXPECT_THAT(types_of(realize_pooling_first(pooled("relu"))),
               ElementsAre("conv2d", "max_pool", "relu", "conv2d", "global_average_pool",
                           "fully_connected"));
 }
@@ -77,7 +73,7 @@ TEST(PoolingFirst, TheSameBits) {
 }
 
 TEST(PoolingFirst, OthersStay) {
-  EXPECT_EQ(types(realize_pooling_first(pooled("sigmoid"))), types(pooled("sigmoid")));
+  EXPECT_EQ(types_of(realize_pooling_first(pooled("sigmoid"))), types_of(pooled("sigmoid")));
 }
 
 TEST(PoolingFirst, AnActivationThatOthersReadStays) {
@@ -88,7 +84,7 @@ TEST(PoolingFirst, AnActivationThatOthersReadStays) {
   const std::string one = b.last();
   b.layer("global_average_pool", {}, {shared});
   b.layer("add", {}, {one, b.last()}).fc(3);
-  EXPECT_EQ(types(realize_pooling_first(b.model())), types(b.model()));
+  EXPECT_EQ(types_of(realize_pooling_first(b.model())), types_of(b.model()));
 }
 
 TEST(PoolingFirst, TwoPoolingsInARow) {
@@ -107,7 +103,7 @@ TEST(PoolingFirst, AsTheModelsOutput) {
   ModelBuilder b({3, 8, 8});
   b.conv(6, 3).relu().layer("max_pool", kPool);
   const ModelDescription result = realize_pooling_first(b.model());
-  EXPECT_THAT(types(result), ElementsAre("conv2d", "max_pool", "relu"));
+  EXPECT_THAT(types_of(result), ElementsAre("conv2d", "max_pool", "relu"));
   EXPECT_THAT(result.outputs, ElementsAre("relu0"));
 }
 

@@ -9,9 +9,9 @@
 namespace moil {
 namespace {
 
+using test::equations;
+using test::ModelBuilder;
 using ::testing::ElementsAre;
-using testing::equations;
-using testing::ModelBuilder;
 
 TEST(ConcatRealizerTest, SeveralInputsAreJoinedWhereOneIsTaken) {
   ModelBuilder b({3, 4, 4});

@@ -9,10 +9,10 @@
 namespace moil {
 namespace {
 
+using test::equations;
+using test::ModelBuilder;
 using ::testing::ElementsAre;
-using testing::equations;
 using ::testing::HasSubstr;
-using testing::ModelBuilder;
 
 TEST(FlattenRealizerTest, APropertyBecomesALayer) {
   const ModelDescription result = realize_flatten(
@@ -55,7 +55,7 @@ TEST(FlattenRealizerTest, LayersInAnyOrderStayInIt) {
 
 TEST(FlattenRealizerTest, ErrorsNameTheLayer) {
   const auto error = [](const ModelDescription& model) {
-    return testing::error_of([&] { (void)realize_flatten(model); });
+    return test::error_of([&] { (void)realize_flatten(model); });
   };
   EXPECT_THAT(error(ModelBuilder({4}).layer("relu", {{"flatten", "yes"}}).model()),
               HasSubstr("layer \"relu0\": property \"flatten\" must be true or false"));

@@ -7,22 +7,18 @@
 #include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/engine/graph/models.h"
+#include "tests/engine/graph/realizers/support.h"
 
 namespace moil {
 namespace {
 
+using test::ModelBuilder;
+using test::types_of;
 using ::testing::ElementsAre;
-using testing::ModelBuilder;
-
-std::vector<std::string> types(const ModelDescription& model) {
-  std::vector<std::string> result;
-  for (const auto& layer : model.layers) result.push_back(layer.type);
-  return result;
-}
 
 // Variances above 0, and everything else away from what it is born with.
 WeightMap weights_for(const ModelDescription& model, unsigned seed) {
-  return testing::random_weights(model, seed);
+  return test::random_weights(model, seed);
 }
 
 void expect_near(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
@@ -35,11 +31,11 @@ void expect_near(const std::vector<float>& a, const std::vector<float>& b, doubl
 void expect_folds(const ModelDescription& model, std::int64_t input_elements,
                   const std::vector<std::string>& expected) {
   WeightMap weights = weights_for(model, 5);
-  const auto input = testing::random_values(2 * input_elements, 6);
-  const auto before = testing::infer(model, weights, 2, input);
+  const auto input = test::random_values(2 * input_elements, 6);
+  const auto before = test::infer(model, weights, 2, input);
   const ModelDescription result = realize_batch_norm_folding(model, weights);
-  EXPECT_EQ(types(result), expected);
-  expect_near(testing::infer(result, weights, 2, input), before, 1e-5);
+  EXPECT_EQ(types_of(result), expected);
+  expect_near(test::infer(result, weights, 2, input), before, 1e-5);
 }
 
 TEST(BatchNormFoldingTest, IntoConvolutions) {
@@ -118,38 +114,38 @@ TEST(ActivationFusionTest, IntoConvolutionsAndFullyConnectedLayers) {
   const ModelDescription model =
       ModelBuilder({3, 4, 4}).conv(4, 3).relu().layer("flatten").fc(5).layer("relu6").model();
   const ModelDescription result = realize_activation_fusion(model);
-  EXPECT_THAT(types(result), ElementsAre("conv2d", "flatten", "fully_connected"));
+  EXPECT_THAT(types_of(result), ElementsAre("conv2d", "flatten", "fully_connected"));
   EXPECT_EQ(std::get<std::string>(result.layers[0].properties.at("activation")), "relu");
   EXPECT_EQ(std::get<std::string>(result.layers[2].properties.at("activation")), "relu6");
   EXPECT_THAT(result.outputs, ElementsAre("fully_connected0"));
   const WeightMap weights = weights_for(model, 7);
-  const auto input = testing::random_values(2 * 48, 8);
-  EXPECT_EQ(testing::infer(result, weights, 2, input), testing::infer(model, weights, 2, input));
+  const auto input = test::random_values(2 * 48, 8);
+  EXPECT_EQ(test::infer(result, weights, 2, input), test::infer(model, weights, 2, input));
 }
 
 TEST(ActivationFusionTest, OneActivationALayerAndNoOtherThanRelus) {
   EXPECT_THAT(
-      types(realize_activation_fusion(ModelBuilder({4}).fc(3).relu().layer("relu6").model())),
+      types_of(realize_activation_fusion(ModelBuilder({4}).fc(3).relu().layer("relu6").model())),
       ElementsAre("fully_connected", "relu6"));
-  EXPECT_THAT(types(realize_activation_fusion(ModelBuilder({4}).fc(3).layer("tanh").model())),
+  EXPECT_THAT(types_of(realize_activation_fusion(ModelBuilder({4}).fc(3).layer("tanh").model())),
               ElementsAre("fully_connected", "tanh"));
   ModelBuilder read_twice({4});
   read_twice.fc(3).relu();
-  EXPECT_THAT(types(realize_activation_fusion(read_twice.model({"relu0", "fully_connected0"}))),
+  EXPECT_THAT(types_of(realize_activation_fusion(read_twice.model({"relu0", "fully_connected0"}))),
               ElementsAre("fully_connected", "relu"));
 }
 
 TEST(PrepareInferenceTest, RandomNetworksComputeTheSame) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const ModelDescription model = testing::random_model(seed);
+    const ModelDescription model = test::random_model(seed);
     WeightMap weights = weights_for(model, seed);
     std::int64_t elements = 3;
     for (const auto d : model.inputs[0].dims) elements *= d;
-    const auto input = testing::random_values(elements, seed);
-    const auto before = testing::infer(model, weights, 3, input);
+    const auto input = test::random_values(elements, seed);
+    const auto before = test::infer(model, weights, 3, input);
     const ModelDescription result = prepare_inference(model, weights);
-    expect_near(testing::infer(result, weights, 3, input), before, 2e-4);
+    expect_near(test::infer(result, weights, 3, input), before, 2e-4);
     if (HasFatalFailure()) return;
   }
 }

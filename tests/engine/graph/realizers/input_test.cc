@@ -9,8 +9,8 @@
 namespace moil {
 namespace {
 
+using test::equations;
 using ::testing::ElementsAre;
-using testing::equations;
 using ::testing::HasSubstr;
 
 ModelDescription starting_with(const Property& shape) {
@@ -41,7 +41,7 @@ TEST(InputRealizerTest, EveryFirstLayerGetsItsOwn) {
 
 TEST(InputRealizerTest, WhatIsNoShapeOrHasNoPlaceIsNamed) {
   const auto error = [](const ModelDescription& model) {
-    return testing::error_of([&] { (void)realize_inputs(model); });
+    return test::error_of([&] { (void)realize_inputs(model); });
   };
   for (const Property& shape :
        {Property(std::int64_t{0}), Property("3:4:5"), Property(std::vector<std::int64_t>{}),
@@ -80,15 +80,15 @@ TEST(CompleteModelTest, FromAFileToTraining) {
   NetworkOptions options{.batch = 4, .plan = {}};
   options.plan.training = true;
   options.plan.trainable = trainable_weights(model, nullptr);
-  const WeightMap weights = testing::random_weights(model, 1);
-  const auto run = testing::train(prepared, options, weights, 2);
+  const WeightMap weights = test::random_weights(model, 1);
+  const auto run = test::train(prepared, options, weights, 2);
   EXPECT_EQ(options.plan.trainable.size(), 6u);
   EXPECT_NE(run.tensors.at("stem.weight"), weights.at("stem.weight").data);
 }
 
 TEST(CompleteModelTest, WhatIsCompleteStaysAsItIs) {
   for (unsigned seed = 0; seed < 40; ++seed) {
-    const ModelDescription model = testing::random_model(seed);
+    const ModelDescription model = test::random_model(seed);
     EXPECT_EQ(format_model(complete_model(model)), format_model(model)) << "seed " << seed;
   }
 }

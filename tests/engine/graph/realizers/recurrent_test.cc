@@ -8,14 +8,14 @@
 namespace moil {
 namespace {
 
+using test::ModelBuilder;
 using ::testing::HasSubstr;
-using testing::ModelBuilder;
 
 TEST(RecurrentRealizerTest, RefusesWhatItCannotUnroll) {
   for (const char* type : {"rnn", "lstm", "gru", "lstm_cell"}) {
     const ModelDescription model = ModelBuilder({5, 4}).layer(type, {}, {}, "memory").model();
     for (const auto& pass : {realize_recurrent, complete_model}) {
-      EXPECT_THAT(testing::error_of([&] { (void)pass(model); }, ErrorCode::kUnimplemented),
+      EXPECT_THAT(test::error_of([&] { (void)pass(model); }, ErrorCode::kUnimplemented),
                   ::testing::AllOf(HasSubstr("\"memory\""), HasSubstr(type),
                                    HasSubstr("no sequence models")));
     }
@@ -23,8 +23,8 @@ TEST(RecurrentRealizerTest, RefusesWhatItCannotUnroll) {
 }
 
 TEST(RecurrentRealizerTest, LeavesOthersAlone) {
-  const ModelDescription model = testing::residual_model();
-  EXPECT_EQ(testing::equations(realize_recurrent(model)), testing::equations(model));
+  const ModelDescription model = test::residual_model();
+  EXPECT_EQ(test::equations(realize_recurrent(model)), test::equations(model));
 }
 
 }  // namespace

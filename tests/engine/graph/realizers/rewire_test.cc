@@ -9,8 +9,8 @@
 namespace moil {
 namespace {
 
+using test::ModelBuilder;
 using ::testing::ElementsAre;
-using testing::ModelBuilder;
 
 // "name(input, input)" of every layer.
 std::vector<std::string> wiring(const ModelDescription& model) {
@@ -109,11 +109,11 @@ TEST(MultiOutTest, InputsHaveNoDerivativeAndNeedNone) {
 }
 
 TEST(MultiOutTest, InferenceIsTheSame) {
-  const ModelDescription model = testing::residual_model();
-  const WeightMap weights = testing::random_weights(model, 3);
-  const auto input = testing::random_values(2 * 3 * 8 * 8, 4);
-  EXPECT_EQ(testing::infer(realize_multi_out(model), weights, 2, input),
-            testing::infer(model, weights, 2, input));
+  const ModelDescription model = test::residual_model();
+  const WeightMap weights = test::random_weights(model, 3);
+  const auto input = test::random_values(2 * 3 * 8 * 8, 4);
+  EXPECT_EQ(test::infer(realize_multi_out(model), weights, 2, input),
+            test::infer(model, weights, 2, input));
 }
 
 }  // namespace

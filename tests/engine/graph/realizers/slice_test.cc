@@ -12,8 +12,8 @@
 namespace moil {
 namespace {
 
+using test::ModelBuilder;
 using ::testing::HasSubstr;
-using testing::ModelBuilder;
 
 std::string refusal(const ModelDescription& model, const std::string& split) {
   try {
@@ -28,19 +28,19 @@ std::string refusal(const ModelDescription& model, const std::string& split) {
 // The head of the backbone's output is the whole model, bit by bit.
 void expect_composes(const ModelDescription& model, const Freeze& freeze, unsigned seed) {
   const Slices slices = realize_slice(model, freeze.split, freeze.split_dims);
-  const WeightMap weights = testing::random_weights(model, seed);
+  const WeightMap weights = test::random_weights(model, seed);
   constexpr std::int64_t kBatch = 3;
   std::int64_t elements = kBatch;
   for (const auto d : model.inputs[0].dims) elements *= d;
-  const auto input = testing::random_values(elements, seed);
-  const auto features = testing::infer(slices.backbone, weights, kBatch, input);
-  ASSERT_EQ(testing::infer(slices.head, weights, kBatch, features),
-            testing::infer(model, weights, kBatch, input))
+  const auto input = test::random_values(elements, seed);
+  const auto features = test::infer(slices.backbone, weights, kBatch, input);
+  ASSERT_EQ(test::infer(slices.head, weights, kBatch, features),
+            test::infer(model, weights, kBatch, input))
       << "cut at " << freeze.split;
 }
 
 TEST(SliceTest, HeadOfBackboneIsTheModel) {
-  for (const auto& model : {testing::chain_model(), testing::residual_model()}) {
+  for (const auto& model : {test::chain_model(), test::residual_model()}) {
     for (int n = 0; n < freeze_all_but_last(model, 0).total_units; ++n) {
       const Freeze freeze = freeze_all_but_last(model, n);
       ASSERT_FALSE(freeze.split.empty());
@@ -53,7 +53,7 @@ TEST(SliceTest, HeadOfBackboneIsTheModelOnRandomNetworks) {
   int cuts = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const ModelDescription model = testing::random_model(seed);
+    const ModelDescription model = test::random_model(seed);
     const Freeze freeze =
         freeze_all_but_last(model, static_cast<int>(seed) % 4 + (seed % 7 == 0 ? 2 : 0));
     if (freeze.split.empty()) continue;
@@ -65,7 +65,7 @@ TEST(SliceTest, HeadOfBackboneIsTheModelOnRandomNetworks) {
 }
 
 TEST(SliceTest, NamesWhatCrossesTheCut) {
-  const ModelDescription model = testing::residual_model();
+  const ModelDescription model = test::residual_model();
   EXPECT_THAT(refusal(model, "batch_norm1"), HasSubstr("\"add0\" behind it also reads \"relu0\""));
   ModelBuilder skip({8});
   skip.fc(8).relu().layer("add", {}, {"relu0", "input"});
@@ -76,7 +76,7 @@ TEST(SliceTest, NamesWhatCrossesTheCut) {
               HasSubstr("output behind it also reads \"fully_connected0\""));
 }
 
-TEST(SliceTest, UnknownSplit) { EXPECT_NE(refusal(testing::chain_model(), "nothing"), ""); }
+TEST(SliceTest, UnknownSplit) { EXPECT_NE(refusal(test::chain_model(), "nothing"), ""); }
 
 TEST(SliceTest, ASecondOutputMayBeTheSplit) {
   ModelBuilder b({8});
@@ -89,11 +89,11 @@ TEST(SliceTest, ASecondOutputMayBeTheSplit) {
 }
 
 TEST(SliceTest, CutAtTheOutputLeavesAnEmptyHead) {
-  const ModelDescription model = testing::mlp_model(4, 5, 3);
+  const ModelDescription model = test::mlp_model(4, 5, 3);
   const Slices slices = realize_slice(model, "fully_connected1", {3});
   EXPECT_TRUE(slices.head.layers.empty());
-  const auto logits = testing::random_values(6, 1);
-  EXPECT_EQ(testing::infer(slices.head, {}, 2, logits), logits);
+  const auto logits = test::random_values(6, 1);
+  EXPECT_EQ(test::infer(slices.head, {}, 2, logits), logits);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "engine/graph/model_description.h"
 
-namespace moil::testing {
+namespace moil::test {
 
 // "name = type(input, input)" of every layer.
 inline std::vector<std::string> equations(const ModelDescription& model) {
@@ -20,6 +20,12 @@ inline std::vector<std::string> equations(const ModelDescription& model) {
     lines.push_back(layer.name + " = " + layer.type + "(" + inputs + ")");
   }
   return lines;
+}
+
+inline std::vector<std::string> types_of(const ModelDescription& model) {
+  std::vector<std::string> types;
+  for (const auto& layer : model.layers) types.push_back(layer.type);
+  return types;
 }
 
 // The text of the error of this code that `action` throws; "" where it throws none.
@@ -34,4 +40,4 @@ std::string error_of(const Action& action, ErrorCode code = ErrorCode::kInvalidA
   return "";
 }
 
-}  // namespace moil::testing
+}  // namespace moil::test

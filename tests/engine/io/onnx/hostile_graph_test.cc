@@ -30,7 +30,7 @@ Graph graph_of(Ints input = {-1, 4, 8, 8}) {
   return graph;
 }
 
-Tensor ints(Ints values) {
+Tensor int_tensor(Ints values) {
   const auto size = static_cast<std::int64_t>(values.size());
   return Tensor::of_ints({size}, std::move(values));
 }
@@ -104,13 +104,13 @@ TEST(HostileGraph, AbsurdPads) {
   for (const Ints& pads : {Ints{0, 0, kMost, 0, 0, 0, kMost, 0}, Ints{0, 0, -1, 0, 0, 0, 0, 0},
                            Ints{1, 0, 0, 0, 0, 0, 0, 0}, Ints{1}, Ints{}}) {
     Graph graph = graph_of();
-    graph.constants["pads"] = ints(pads);
+    graph.constants["pads"] = int_tensor(pads);
     add(graph, "p", "Pad", {"x", "pads"});
     add(graph, "y", "Conv", {"p", "w"});
     EXPECT_THAT(refusal(graph), HasSubstr("node \"p\" (Pad)"));
   }
   Graph chain = graph_of();  // each allowed by itself
-  chain.constants["pads"] = ints({0, 0, 1 << 20, 1 << 20, 0, 0, 1 << 20, 1 << 20});
+  chain.constants["pads"] = int_tensor({0, 0, 1 << 20, 1 << 20, 0, 0, 1 << 20, 1 << 20});
   std::string last = "x";
   for (int i = 0; i < 100; ++i)
     add(chain, "p" + std::to_string(i), "Pad", {last, "pads"}), last = "p" + std::to_string(i);
@@ -166,7 +166,7 @@ TEST(HostileGraph, OneConstantOfAnySize) {
   for (const Ints& shape : {Ints{std::int64_t{1} << 40}, Ints{1 << 20, 1 << 20}, Ints{kMost, kMost},
                             Ints{0, kMost, kMost}, Ints(100, 1), Ints{-1}}) {
     Graph graph = graph_of();
-    graph.constants["shape"] = ints(shape);
+    graph.constants["shape"] = int_tensor(shape);
     add(graph, "big", "ConstantOfShape", {"shape"});
     EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"big\" (ConstantOfShape)"));
   }
@@ -174,7 +174,7 @@ TEST(HostileGraph, OneConstantOfAnySize) {
 
 TEST(HostileGraph, ConstantsThatDouble) {
   Graph graph = graph_of();
-  graph.constants["v0"] = ints(Ints(1024, 1));
+  graph.constants["v0"] = int_tensor(Ints(1024, 1));
   for (int i = 0; i < 40; ++i) {
     const std::string from = "v" + std::to_string(i);
     add(graph, "v" + std::to_string(i + 1), "Concat", {from, from}, {{"axis", std::int64_t{0}}});
@@ -189,7 +189,7 @@ TEST(HostileGraph, ConstantsThatSpread) {
   add(graph, "y", "Add", {"row", "column"});
   EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Add)"));
   graph.nodes.clear();
-  graph.constants["indices"] = ints(Ints(4096, 0));
+  graph.constants["indices"] = int_tensor(Ints(4096, 0));
   add(graph, "y", "Gather", {"row", "indices"});
   EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Gather)"));
 }
@@ -246,12 +246,12 @@ TEST(HostileGraph, ConstantsThatExpand) {
   graph.constants["one"] = Tensor::of({1, 1}, {1});
   for (const Ints& shape :
        {Ints{1 << 20, 1 << 20}, Ints{kMost, kMost}, Ints{kMost, 0}, Ints(100, 2), Ints{-1, 3}}) {
-    graph.constants["shape"] = ints(shape);
+    graph.constants["shape"] = int_tensor(shape);
     graph.nodes.clear();
     add(graph, "y", "Expand", {"one", "shape"});
     EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Expand)"));
   }
-  graph.constants["row"] = ints(Ints(4096, 1));
+  graph.constants["row"] = int_tensor(Ints(4096, 1));
   graph.constants["column"] = Tensor::of_ints({4096, 1}, Ints(4096, 1));
   graph.nodes.clear();
   graph.constants["floats"] = Tensor::of({4096, 1}, std::vector<float>(4096, 1));

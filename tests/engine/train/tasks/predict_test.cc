@@ -57,11 +57,11 @@ TEST(Predict, ScoresByHand) {
 }
 
 TEST(Predict, LossesFitTheOutput) {
-  const auto plain = testing::ModelBuilder({4}).fc(1).model();
+  const auto plain = test::ModelBuilder({4}).fc(1).model();
   EXPECT_EQ(predict_task()->loss(plain).type, "mse");
   EXPECT_EQ(predict_task({.huber_delta = 1})->loss(plain).type, "huber");
   for (const char* ending : {"softmax", "sigmoid"}) {
-    const auto model = testing::ModelBuilder({4}).fc(2).layer(ending).model();
+    const auto model = test::ModelBuilder({4}).fc(2).layer(ending).model();
     EXPECT_THROW((void)predict_task()->loss(model), Error) << ending;
   }
 }

@@ -91,9 +91,9 @@ TEST(Tag, WhatIsUnknownCountsInNoScore) {
 }
 
 TEST(Tag, RefusesASoftmax) {
-  const auto model = testing::ModelBuilder({4}).fc(3).layer("softmax").model();
+  const auto model = test::ModelBuilder({4}).fc(3).layer("softmax").model();
   EXPECT_THROW((void)tag_task()->loss(model), Error);
-  EXPECT_EQ(tag_task()->loss(testing::ModelBuilder({4}).fc(3).layer("sigmoid").model()).type,
+  EXPECT_EQ(tag_task()->loss(test::ModelBuilder({4}).fc(3).layer("sigmoid").model()).type,
             "sigmoid_cross_entropy");
 }
 
