@@ -24,10 +24,6 @@ struct ModelOptions {
   std::int64_t version = 0;
 };
 
-std::string title(const Json& v) {
-  return "model " + cell(v["model"]) + " version " + cell(v["version"]);
-}
-
 // A mark for what learned from samples that were forgotten.
 std::string forgotten_text(const Json& v) {
   const auto count = v.value("forgotten", std::int64_t{0});
@@ -82,7 +78,8 @@ int import_model(Session& session, const ModelImportOptions& options) {
   const Json reply = session.call("model.import", params, descriptors);
   const bool printed =
       options.nightly ? session.printed_json_line(reply) : session.printed_json(reply);
-  if (!printed) session.console.print(title(reply) + " imported: " + cell(reply["summary"]));
+  if (!printed)
+    session.console.print(version_title(reply) + " imported: " + cell(reply["summary"]));
   if (!options.nightly) return EX_OK;
   const Json schedule = session.call("schedule.add", {{"schedule", nightly(options, pack)}});
   if (!session.printed_json_line(schedule))
@@ -121,7 +118,7 @@ int get(Session& session, const ModelOptions& options) {
 int activate(Session& session, const ModelOptions& options) {
   const Json reply =
       session.call("model.activate", {{"model", options.model}, {"version", options.version}});
-  if (!session.printed_json(reply)) session.console.print(title(reply) + " is active");
+  if (!session.printed_json(reply)) session.console.print(version_title(reply) + " is active");
   return EX_OK;
 }
 
@@ -132,14 +129,15 @@ struct RollbackOptions {
 int rollback(Session& session, const RollbackOptions& options) {
   const Json reply =
       session.call("model.rollback", {{"model", options.model}, {"why", options.why}});
-  if (!session.printed_json(reply)) session.console.print(title(reply) + " is active again");
+  if (!session.printed_json(reply))
+    session.console.print(version_title(reply) + " is active again");
   return EX_OK;
 }
 
 int rm(Session& session, const ModelOptions& options) {
   const Json reply =
       session.call("model.rm", {{"model", options.model}, {"version", options.version}});
-  if (!session.printed_json(reply)) session.console.print(title(reply) + " removed");
+  if (!session.printed_json(reply)) session.console.print(version_title(reply) + " removed");
   return EX_OK;
 }
 
@@ -147,7 +145,7 @@ int anchor(Session& session, const ModelOptions& options) {
   const Json reply =
       session.call("model.anchor", {{"model", options.model}, {"version", options.version}});
   if (session.printed_json(reply)) return EX_OK;
-  session.console.print(title(reply) + " is the anchor: " +
+  session.console.print(version_title(reply) + " is the anchor: " +
                         (reply["named"] == true ? "it was named" : "it was imported") +
                         "; no night may fall behind it by more than its guard.max_global_drop");
   return EX_OK;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/report_figures.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -20,26 +21,16 @@ struct VersionOptions {
   std::int64_t version = 0;
 };
 
-std::string version_title(const Json& v) {
-  return "model " + cell(v["model"]) + " version " + cell(v["version"]);
-}
-
-// null where there is none.
-Json at_or_null(const Json& value, const char* pointer) {
-  if (!value.is_object()) return nullptr;
-  return value.value(Json::json_pointer(pointer), Json());
-}
-
 // --- model show ---------------------------------------------------------------------------------
 
 std::string maker_text(const Json& v) {
   if (v["job"].is_null()) return "it was imported";
-  const Json job = at_or_null(v["provenance"], "/job");
+  const Json job = at(v["provenance"], "/job");
   std::string text = "job " + cell(v["job"]);
   if (job.is_object()) text += " (" + printable(cell(job["name"])) + ")";
-  if (const Json schedule = at_or_null(job, "/schedule"); schedule.is_string())
+  if (const Json schedule = at(job, "/schedule"); schedule.is_string())
     text += " of schedule " + cell(schedule);
-  if (const Json build = at_or_null(v["provenance"], "/build"); build.is_string())
+  if (const Json build = at(v["provenance"], "/build"); build.is_string())
     text += ", moild " + cell(build);
   return text;
 }
@@ -51,25 +42,23 @@ std::string set_text(const Json& set) {
 }
 
 std::string training_text(const Json& provenance) {
-  const Json s = at_or_null(provenance, "/settings");
+  const Json s = at(provenance, "/settings");
   if (!s.is_object()) return "-";
-  return "alpha " + cell(at_or_null(s, "/global/alpha")) + ", trained layers " +
-         cell(at_or_null(s, "/freeze/trainable_layers")) + ", method " +
-         cell(at_or_null(s, "/train/method")) + ", " + cell(at_or_null(s, "/train/epochs")) +
-         " epochs of batches of " + cell(at_or_null(s, "/train/batch")) + ", " +
-         cell(at_or_null(s, "/train/optimizer/type")) + " at " +
-         cell(at_or_null(s, "/train/optimizer/learning_rate")) + ", seed " +
-         cell(at_or_null(s, "/seed"));
+  return "alpha " + cell(at(s, "/global/alpha")) + ", trained layers " +
+         cell(at(s, "/freeze/trainable_layers")) + ", method " + cell(at(s, "/train/method")) +
+         ", " + cell(at(s, "/train/epochs")) + " epochs of batches of " +
+         cell(at(s, "/train/batch")) + ", " + cell(at(s, "/train/optimizer/type")) + " at " +
+         cell(at(s, "/train/optimizer/learning_rate")) + ", seed " + cell(at(s, "/seed"));
 }
 
 void add_accuracy(Rows& rows, const Json& v, const std::string& which) {
   const Json& metrics = v["metrics"];
-  const Json after = at_or_null(metrics, ("/" + which + "_after").c_str());
+  const Json after = at(metrics, ("/" + which + "_after").c_str());
   if (after.is_null()) return;
-  const Json metric = at_or_null(metrics, "/metric");
+  const Json metric = at(metrics, "/metric");
   rows.push_back({which + " " + (metric.is_string() ? cell(metric) : "accuracy"),
-                  quality_text(at_or_null(metrics, ("/" + which + "_before").c_str()), metrics) +
-                      " -> " + quality_text(after, metrics)});
+                  quality_text(at(metrics, ("/" + which + "_before").c_str()), metrics) + " -> " +
+                      quality_text(after, metrics)});
 }
 
 std::string canary_text(const Json& canary) {
@@ -93,11 +82,11 @@ int show(Session& session, const VersionOptions& options) {
   add_accuracy(rows, v, "local");
   const Json& provenance = v["provenance"];
   if (provenance.is_object()) {
-    rows.push_back({"local data", set_text(at_or_null(provenance, "/data/local"))});
-    rows.push_back({"global data", set_text(at_or_null(provenance, "/data/global"))});
-    rows.push_back({"pack", printable(cell(at_or_null(provenance, "/settings/global/pack")))});
+    rows.push_back({"local data", set_text(at(provenance, "/data/local"))});
+    rows.push_back({"global data", set_text(at(provenance, "/data/global"))});
+    rows.push_back({"pack", printable(cell(at(provenance, "/settings/global/pack")))});
     rows.push_back({"settings", training_text(provenance)});
-    rows.push_back({"weights", "digest " + cell(at_or_null(provenance, "/weights"))});
+    rows.push_back({"weights", "digest " + cell(at(provenance, "/weights"))});
   }
   if (v["forgotten"] != 0)
     rows.push_back({"forgotten", cell(v["forgotten"]) + " of the samples that it learned from"});

@@ -25,6 +25,10 @@ std::string cell(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+std::string version_title(const Json& version) {
+  return "model " + cell(version["model"]) + " version " + cell(version["version"]);
+}
+
 std::string joined(const Json& values) {
   std::string text;
   for (const Json& value : values) text += (text.empty() ? "" : ", ") + cell(value);

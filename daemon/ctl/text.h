@@ -10,8 +10,9 @@ namespace moil::daemon::ctl {
 
 // Text of a value for a table: "-" for null, strings without quotes.
 std::string cell(const Json& value);
-std::string joined(const Json& values);                        // cells of an array: "a, b"
-std::string percent(const Json& fraction);                     // "97.2%", "-" for null
+std::string version_title(const Json& version);  // "model NAME version 3", of its document
+std::string joined(const Json& values);          // cells of an array: "a, b"
+std::string percent(const Json& fraction);       // "97.2%", "-" for null
 std::string formatted(const Json& value, const char* format);  // by printf's rules for a double
 // Of a task's metric, as `of` says with "is_fraction": "97.2%" or "0.913".
 std::string quality_text(const Json& value, const Json& of);
