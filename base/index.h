@@ -5,8 +5,8 @@
 
 namespace moil {
 
-// A signed index, such as an execution order or a tensor's dimension, as a container takes it. i >=
-// 0.
+// A signed index, such as an execution order or a tensor's dimension, as a container takes it. It
+// is at least 0.
 constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The other way: a size as shapes and kernels take it.

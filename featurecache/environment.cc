@@ -22,10 +22,6 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-std::string opening(const std::filesystem::path& folder) {
-  return "cannot open the feature cache " + folder.string();
-}
-
 }  // namespace
 
 Environment::Environment(const std::filesystem::path& folder, std::uint64_t map_bytes,

@@ -27,6 +27,8 @@
 
 namespace moil::cache {
 
+constexpr std::uint64_t kMetaPages = 2;  // with which a file of LMDB begins
+
 class Environment {
  public:
   // Creates folder (0700) and files (0600) unless read_only. kFailedPrecondition where this process

@@ -16,10 +16,6 @@ namespace {
 
 constexpr off_t kLockFileBytes = 8192;  // what LMDB needs for 126 readers
 
-std::string opening_text(const std::filesystem::path& folder) {
-  return "cannot open the feature cache " + folder.string();
-}
-
 void make_private(const std::filesystem::path& path, mode_t mode) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;  // not there yet
@@ -29,13 +25,17 @@ void make_private(const std::filesystem::path& path, mode_t mode) {
 
 }  // namespace
 
+std::string opening(const std::filesystem::path& folder) {
+  return "cannot open the feature cache " + folder.string();
+}
+
 void prepare_folder(const std::filesystem::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw_write_error("cannot create the feature cache " + folder.string(), errno);
   }
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
-    throw Unusable(ErrorCode::kBadData, opening_text(folder) + ": it is not a folder");
+    throw Unusable(ErrorCode::kBadData, opening(folder) + ": it is not a folder");
   make_private(folder, 0700);
   make_private(folder / "data.mdb", 0600);
   make_private(folder / "lock.mdb", 0600);
@@ -44,8 +44,8 @@ void prepare_folder(const std::filesystem::path& folder) {
 void reserve_lock_file(const std::filesystem::path& folder) {
   const int fd = open_file(folder / "lock.mdb", O_RDWR | O_CREAT);
   if (fd < 0 && errno == EISDIR)
-    throw Unusable(ErrorCode::kBadData, opening_text(folder) + ": lock.mdb is a folder");
-  if (fd < 0) throw_write_error(opening_text(folder), errno);
+    throw Unusable(ErrorCode::kBadData, opening(folder) + ": lock.mdb is a folder");
+  if (fd < 0) throw_write_error(opening(folder), errno);
   struct stat info {};
   int error = ::fstat(fd, &info) == 0 ? 0 : errno;
   // A file that exists keeps its size: other processes have mapped that much of it.
@@ -53,7 +53,7 @@ void reserve_lock_file(const std::filesystem::path& folder) {
   if (error == 0) error = ::posix_fallocate(fd, 0, bytes);
   if (error == EOPNOTSUPP || error == EINVAL) error = 0;  // a file system without it
   ::close(fd);
-  if (error != 0) throw_write_error(opening_text(folder), error);
+  if (error != 0) throw_write_error(opening(folder), error);
 }
 
 }  // namespace moil::cache

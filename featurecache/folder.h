@@ -2,8 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace moil::cache {
+
+// "cannot open the feature cache FOLDER", as errors begin.
+[[nodiscard]] std::string opening(const std::filesystem::path& folder);
 
 // Makes the folder (0700; its parent must exist) or takes other users' rights away from what is
 // there and ours: folder 0700, data.mdb and lock.mdb 0600.

@@ -8,7 +8,6 @@ namespace {
 
 constexpr MDB_dbi kFreeTable = 0;
 constexpr MDB_dbi kMainTable = 1;
-constexpr std::uint64_t kMetaPages = 2;
 
 // Calls visit(commit, count, numbers) for every record; numbers may be unaligned.
 template <typename Visit>

@@ -11,8 +11,6 @@
 namespace moil::cache {
 namespace {
 
-constexpr std::uint64_t kFirstPage = 2;
-
 // How LMDB 0.9 begins a page (MDB_page in mdb.c). Offsets are from the page's beginning; between
 // `lower` and `upper` nothing is stored.
 struct PageHeader {
@@ -67,7 +65,7 @@ void erase_slack(const Environment& env) {
   MDB_envinfo info{};
   env.check(::mdb_env_info(env.get(), &info), "erase");
   PageHeader header{};
-  for (std::uint64_t page = kFirstPage; page <= info.me_last_pgno;) {
+  for (std::uint64_t page = kMetaPages; page <= info.me_last_pgno;) {
     const std::uint64_t at = page * env.page_bytes();
     if (!read_header(env.data_fd(), at, header)) return;
     const bool value = header.number == page && header.flags == kOverflow;

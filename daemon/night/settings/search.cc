@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/mean.h"
+
 namespace moil::night {
 namespace {
 
@@ -19,14 +21,8 @@ using daemon::Sampling;
 
 using Results = std::vector<const TrialResult*>;
 
-double mean_score(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
-double local(const TrialResult& r) { return mean_score(r.local.fine); }
-double both(const TrialResult& r) { return local(r) + mean_score(r.global.fine); }
+double local(const TrialResult& r) { return mean(r.local.fine); }
+double both(const TrialResult& r) { return local(r) + mean(r.global.fine); }
 
 // Squared, of the difference of the means of what is paired.
 double squared_error(const std::vector<double>& a, const std::vector<double>& b) {
@@ -120,7 +116,7 @@ Results Search::finished_at(const Depth& depth) const {
 bool Search::is_admissible(const TrialResult& result) const {
   const std::vector<double>&before = space_.before.headline, &after = result.global.headline;
   if (before.empty() || after.empty()) return true;
-  const double drop = mean_score(before) - mean_score(after);
+  const double drop = mean(before) - mean(after);
   return drop + std::sqrt(squared_error(before, after)) <= space_.most_global_drop;
 }
 
@@ -131,7 +127,7 @@ Results Search::admissible() const {
   std::erase_if(list,
                 [&](const TrialResult* r) { return !is_admissible(*r) || !is_worth_drawing(*r); });
   if (list.empty() && !all.empty())
-    list = {largest(all, [](const TrialResult& r) { return mean_score(r.global.headline); })};
+    list = {largest(all, [](const TrialResult& r) { return mean(r.global.headline); })};
   return list;
 }
 

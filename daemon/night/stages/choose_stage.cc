@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/durations.h"
+#include "base/mean.h"
 #include "base/seconds.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/settings/space.h"
@@ -18,12 +19,6 @@ using daemon::Stage;
 // Of the night's time; ten minutes where it has no deadline. Maps that trials compute are the
 // night's, too.
 constexpr double kShareForTrials = 0.4, kUsualSeconds = 600;
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
-}
 
 // For people: what was tried, in the report's words.
 Json told(const TrialResult& result, bool admissible, std::size_t samples) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+namespace moil {
+
+// Of no values: 0.
+[[nodiscard]] inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+}  // namespace moil
