@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/json/parse.h"
+#include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
 namespace {
 
-constexpr int kResultNesting = 64;
 // A list that is shorter is not worth a row.
 constexpr std::size_t kShortList = 1024;
 
@@ -67,7 +67,7 @@ std::optional<Json> finished_result(const StateLayout& layout, std::int64_t job,
   if (!std::filesystem::exists(file)) return std::nullopt;
   Json result;
   try {
-    result = parse_json(read_text(file, 2 * kMostResultBytes), kResultNesting);
+    result = parse_json(read_text(file, 2 * kMostResultBytes), kMostNesting);
     (void)read_fields<JobResult>(result, "the job's result");
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kIo) throw;

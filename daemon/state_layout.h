@@ -47,18 +47,18 @@ class StateLayout {
   path incoming(const std::string& name, std::int64_t version) const {
     return model(name) / (kIncomingPrefix + std::to_string(version));
   }
-  path kernel_profile() const { return root_ / "profiles" / "kernels.json"; }
+  // What nights measured and found.
+  path profiles() const { return root_ / "profiles"; }
+  path kernel_profile() const { return profiles() / "kernels.json"; }
   // Of versions of a model on held-out samples (night/accuracy_record.h).
   path accuracies(const std::string& model) const {
-    return root_ / "profiles" / "accuracy" / (model + ".json");
+    return profiles() / "accuracy" / (model + ".json");
   }
   // What nights of a model chose for themselves (night/settings/settings_record.h).
   path settings(const std::string& model) const {
-    return root_ / "profiles" / "settings" / (model + ".json");
+    return profiles() / "settings" / (model + ".json");
   }
-  path timing_profiles(const std::string& model) const {
-    return root_ / "profiles" / "timing" / model;
-  }
+  path timing_profiles(const std::string& model) const { return profiles() / "timing" / model; }
   path jobs() const { return root_ / "jobs"; }
   path job(std::int64_t id) const { return jobs() / std::to_string(id); }
   path job_file(std::int64_t id) const { return job(id) / "job.json"; }

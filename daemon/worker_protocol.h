@@ -68,6 +68,8 @@ inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, 
 // Of an event's line, its newline included; and of a text in it, which is cut.
 inline constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostTextBytes = 4096;
+// Of the JSON that either writes for the other.
+inline constexpr int kMostNesting = 64;
 inline constexpr std::size_t kMostLikenesses = 500;  // in a line
 
 // A version that was rolled back from, and the digest of its weights.

@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 
+#include "daemon/rpc/limits.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/text.h"
 
@@ -13,9 +14,6 @@ namespace fs = std::filesystem;
 
 namespace moil::daemon::ctl {
 namespace {
-
-// Files of one request: the daemon takes so many descriptors at once.
-constexpr std::size_t kSamplesPerRequest = 50;
 
 Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
   std::vector<UniqueFd> open;
@@ -52,7 +50,7 @@ std::string advice(const fs::path& file, const Json& sample, const AddOptions& o
 
 // Where there is more to wait for than one request.
 void show_progress(Console& console, std::size_t done, std::size_t all) {
-  if (all <= kSamplesPerRequest) return;
+  if (all <= kFilesAtOnce) return;
   console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",
               std::to_string(done) + " of " + std::to_string(all));
 }
@@ -66,8 +64,8 @@ std::string new_step() {
 
 void add_files(Session& session, const AddOptions& options, std::span<const fs::path> files,
                Added& all, std::size_t done, std::size_t of) {
-  for (std::size_t at = 0; at < files.size(); at += kSamplesPerRequest) {
-    const auto some = files.subspan(at, std::min(kSamplesPerRequest, files.size() - at));
+  for (std::size_t at = 0; at < files.size(); at += kFilesAtOnce) {
+    const auto some = files.subspan(at, std::min(kFilesAtOnce, files.size() - at));
     const Json reply = add_some(session, options, some);
     all.added += reply["added"].get<int>();
     all.failed += reply["failed"].get<int>();

@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "daemon/ctl/command.h"
+#include "daemon/rpc/limits.h"
 
 namespace moil::daemon::ctl {
 namespace {
-
-// Files of one request: the daemon takes so many descriptors at once.
-constexpr std::size_t kFilesPerRequest = 50;
 
 struct PredictOptions {
   std::vector<std::string> files;
@@ -140,8 +138,8 @@ Rows table_of(const PredictOptions& options, Console& console, const Json& predi
 
 int predict(Session& session, const PredictOptions& options) {
   Json all;
-  for (std::size_t at = 0; at < options.files.size(); at += kFilesPerRequest) {
-    const std::size_t count = std::min(kFilesPerRequest, options.files.size() - at);
+  for (std::size_t at = 0; at < options.files.size(); at += kFilesAtOnce) {
+    const std::size_t count = std::min(kFilesAtOnce, options.files.size() - at);
     Json reply = predict_some(session, options, std::span(options.files).subspan(at, count));
     if (all.is_null()) {
       all = std::move(reply);

@@ -7,6 +7,7 @@
 #include "daemon/methods/versions.h"
 #include "daemon/model_files.h"
 #include "daemon/new_names.h"
+#include "daemon/rpc/limits.h"
 #include "daemon/service/service.h"
 #include "daemon/state/canary_store.h"
 
@@ -78,8 +79,6 @@ const Fields<PinParams>& fields_of(const PinParams*) {
   };
   return table;
 }
-
-constexpr std::size_t kMostImages = 50;  // as many descriptors come along with a request
 
 struct PredictParams {
   std::optional<std::string> model;
@@ -225,10 +224,10 @@ void import(Service& s, Call& call, const Responder& responder) {
 
 void predict(Service& s, Call& call, const Responder& responder) {
   const auto params = read_fields<PredictParams>(call.params, "the parameters of model.predict");
-  if (params.images.empty() || params.images.size() > kMostImages) {
+  if (params.images.empty() || params.images.size() > kFilesAtOnce) {
     throw ValidationError(
         "the parameters of model.predict",
-        {{"/images", "expected 1 to " + std::to_string(kMostImages) + " images, found " +
+        {{"/images", "expected 1 to " + std::to_string(kFilesAtOnce) + " images, found " +
                          std::to_string(params.images.size())}});
   }
   check_samples("images", params.images, call);

@@ -1,13 +1,11 @@
 // label.preview
 #include "daemon/methods/digest_list.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/limits.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {
 namespace {
-
-// As many descriptors as a worker may inherit at once.
-constexpr std::size_t kMostPreviews = 50;
 
 struct PreviewParams {
   std::vector<std::string> digests;
@@ -25,7 +23,7 @@ const Fields<PreviewParams>& fields_of(const PreviewParams*) {
 void preview(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<PreviewParams>(call.params, "the parameters of label.preview");
   const auto digests =
-      checked_digests(params.digests, kMostPreviews, "digests", "the parameters of label.preview");
+      checked_digests(params.digests, kFilesAtOnce, "digests", "the parameters of label.preview");
   service.previewer.start(digests, params.size, responder);
 }
 

@@ -100,7 +100,7 @@ void distrust_after_crash(const daemon::StateLayout& layout, const daemon::JobFi
     if (has_cache_open(read_text(crashed)))
       rebuild_cache(layout, events, "the worker before crashed while it used it");
     if (std::filesystem::exists(opened)) {
-      remember_crash(layout.kernel_profile().parent_path());
+      remember_crash(layout.profiles());
       give_up_processor(layout, file, events, "the worker crashed while its driver was in use");
     }
     std::filesystem::remove(crashed);

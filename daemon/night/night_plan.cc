@@ -134,10 +134,10 @@ class JobPlan {
       reply["processors"] = {{"why", why}};
       return;
     }
-    ProcessorPlan plan = plan_processors({night.head, night.freeze.trainable_layers,
-                                          night.trainer->config(), *night.trainer_kernels},
-                                         method, spec_.name + ": a training step",
-                                         layout_.kernel_profile().parent_path());
+    ProcessorPlan plan =
+        plan_processors({night.head, night.freeze.trainable_layers, night.trainer->config(),
+                         *night.trainer_kernels},
+                        method, spec_.name + ": a training step", layout_.profiles());
     reply["processors"] = std::move(plan.told);
     if (options.picture && !plan.picture.empty()) reply["picture"] = std::move(plan.picture);
   }

@@ -6,6 +6,9 @@
 
 namespace moil::daemon {
 
+// Files whose descriptors go along at once: from moilctl to the daemon, from it to a worker.
+inline constexpr std::size_t kFilesAtOnce = 50;
+
 struct Limits {
   std::size_t request_bytes = std::size_t{1} << 20;  // one line; all that are not answered yet
   std::size_t output_bytes = std::size_t{4} << 20;   // not read yet: the next requests wait

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/job_log.h"
+#include "daemon/worker_protocol.h"
 
 namespace fs = std::filesystem;
 
@@ -15,12 +16,11 @@ namespace moil::daemon {
 namespace {
 
 constexpr std::uint64_t kMostJobFileBytes = 16 << 20;
-constexpr int kJobFileNesting = 64;
 
 // Empty where there is none, or none that can be read.
 std::optional<JobFile> read_job_file(const fs::path& path) {
   try {
-    return job_file_from_json(parse_json(read_text(path, kMostJobFileBytes), kJobFileNesting));
+    return job_file_from_json(parse_json(read_text(path, kMostJobFileBytes), kMostNesting));
   } catch (const Error&) {
     return std::nullopt;
   }

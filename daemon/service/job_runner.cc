@@ -11,11 +11,11 @@
 #include "daemon/json/parse.h"
 #include "daemon/log/journal_sink.h"
 #include "daemon/process/cpu_limit.h"
+#include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
 namespace {
 
-constexpr int kEventNesting = 64;
 // With which a loader that misses a library ends a program, and a shell one that it cannot run.
 constexpr int kLeastNotStarted = 126, kMostNotStarted = 127;
 
@@ -130,7 +130,7 @@ void JobRunner::on_line(const std::string& line) {
   heard_ = true;
   Json event;
   try {
-    event = parse_json(line, kEventNesting);
+    event = parse_json(line, kMostNesting);
   } catch (const Error&) {
   }
   const std::string kind = event.is_object() ? text_member(event, "event") : "";

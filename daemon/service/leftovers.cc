@@ -92,7 +92,7 @@ std::vector<Leftover> find_leftovers(const StateLayout& layout, const Kept& kept
   search.passing(layout.accuracies("").parent_path());
   search.numbered(layout.jobs(), kept.jobs);
   search.passing(layout.jobs());
-  search.passing(layout.kernel_profile().parent_path());
+  search.passing(layout.profiles());
   return found;
 }
 

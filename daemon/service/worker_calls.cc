@@ -14,7 +14,6 @@ namespace moil::daemon {
 namespace {
 
 constexpr std::size_t kMostRunning = 4;
-constexpr int kAnswerNesting = 64;
 
 ErrorCode code_named(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
@@ -49,7 +48,7 @@ struct WorkerCalls::Running {
     if (exit.code != kExitDone) throw Error(ErrorCode::kInternal, "the worker " + exit.text());
     const auto bytes = read_descriptor(reply.get(), kMostReplyBytes);
     Json result =
-        parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kAnswerNesting);
+        parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kMostNesting);
     if (!result.is_object())
       throw Error(ErrorCode::kInternal, "the worker's reply is " + describe(result));
     return result;
@@ -92,7 +91,7 @@ void WorkerCalls::begin(const ProcessOptions& process, Answer answer) {
 
 void WorkerCalls::on_line(Running& running, const std::string& line) {
   try {
-    Json event = parse_json(line, kAnswerNesting);
+    Json event = parse_json(line, kMostNesting);
     const std::string kind = event.is_object() ? event.value("event", "") : "";
     if (kind == "error") running.error = std::move(event);
   } catch (const std::exception& error) {

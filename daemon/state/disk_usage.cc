@@ -30,12 +30,9 @@ std::map<std::string, std::uint64_t> disk_usage(const StateLayout& layout) {
     file += end;
     database += disk_usage(file);
   }
-  return {{"models", disk_usage(layout.models())},
-          {"jobs", disk_usage(layout.jobs())},
-          {"labels", disk_usage(layout.labels())},
-          {"cache", disk_usage(layout.cache())},
-          {"profiles", disk_usage(layout.kernel_profile().parent_path())},
-          {"database", database},
+  return {{"models", disk_usage(layout.models())},     {"jobs", disk_usage(layout.jobs())},
+          {"labels", disk_usage(layout.labels())},     {"cache", disk_usage(layout.cache())},
+          {"profiles", disk_usage(layout.profiles())}, {"database", database},
           {"reserve", disk_usage(layout.reserve())}};
 }
 

@@ -65,18 +65,14 @@ void add_labels(Needs& needs, const daemon::StateLayout& layout) {
     if (entry.path().native().ends_with("-shm")) needs.update.push_back(entry.path());
 }
 
-fs::path profiles(const daemon::StateLayout& layout) {
-  return layout.kernel_profile().parent_path();
-}
-
 Needs needs_of_job(const daemon::StateLayout& layout, const daemon::JobFile& job) {
   Needs needs;
   add_labels(needs, layout);
   add_with_links(needs.read, job.spec.global.pack);
   needs.read.push_back(layout.model(job.spec.model));
-  needs.change = {profiles(layout), layout.cache()};
+  needs.change = {layout.profiles(), layout.cache()};
   if (daemon::may_be_another_processor(job.spec) && daemon::why_cpu(job.spec.processors).empty())
-    add_processor(needs, profiles(layout));
+    add_processor(needs, layout.profiles());
   return needs;
 }
 

@@ -23,8 +23,7 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
       events(event_writer),
       stop(stop_flag),
       files(layout.job(file.id)),
-      processors(file.spec, layout.kernel_profile().parent_path(), reason_to_give_up(files),
-                 files.processor_opened()),
+      processors(file.spec, layout.profiles(), reason_to_give_up(files), files.processor_opened()),
       clock(files),
       base(open_model_folder(layout.version(spec.model, file.base_version))),
       data(layout, file.spec, base) {}

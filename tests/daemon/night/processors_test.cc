@@ -117,7 +117,7 @@ TEST_F(ProcessorNights, FeatureMapsArePlacedOnce) {
   const Json maps = first.result.at("details").at("processors").at("feature_maps");
   EXPECT_EQ(maps.at("method"), "opencl");
   EXPECT_FALSE(maps.at("layers").empty());
-  const auto file = place_.layout().kernel_profile().parent_path() / "processors.json";
+  const auto file = place_.layout().profiles() / "processors.json";
   const std::string known = read_text(file);
   const JobTrace second = place_.run(place_.submitted(asked));
   EXPECT_EQ(read_text(file), known);
@@ -145,7 +145,7 @@ TEST_F(ProcessorNights, ABudgetWithoutRoomForTheDriverIsKeptByTheCpu) {
 
 TEST_F(ProcessorNights, AJobThatGaveUpStaysWithTheCpu) {
   const daemon::JobSpec spec = place_.submitted(description("opencl"));
-  ProcessorChooser chooser(spec, place_.layout().kernel_profile().parent_path(), "it hung", {});
+  ProcessorChooser chooser(spec, place_.layout().profiles(), "it hung", {});
   const Placement recorded = chooser.recorded_training(given_up("it hung"));
   EXPECT_EQ(recorded.processor, nullptr);
   EXPECT_EQ(reason_given_up(recorded.record), "it hung");
@@ -179,7 +179,7 @@ TEST_F(ProcessorNights, ADriverThatCrashesIsNotTriedAgain) {
   EXPECT_THAT(reason_given_up(told), HasSubstr("crashed"));
   EXPECT_FALSE(std::filesystem::exists(files.processor_opened()));
 
-  const auto profiles = layout.kernel_profile().parent_path();
+  const auto profiles = layout.profiles();
   ProcessorChooser later(place_.submitted(description("auto")), profiles, "", {});
   const ModelDescription model = prepare_inference(small_bundle().description);
   KernelSelector kernels;
