@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "base/file.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "engine/graph/surgery.h"
@@ -101,6 +103,7 @@ TEST(Pretraining, FromAModelTheLastLayersLearnTheDatasClasses) {
   }
 }
 
+// Each run measures which kernels are fastest; they differ in the last bits.
 TEST(Pretraining, SamplesAreSeenInSeveralViews) {
   const TempFolder temp;
   PretrainingOptions options;
@@ -114,8 +117,8 @@ TEST(Pretraining, SamplesAreSeenInSeveralViews) {
     const auto result = pretrain(NumberImages({"a", "b"}, 4), options, temp / "out", {});
     losses.push_back(result.report.at("curve").back().at("loss"));
   }
-  EXPECT_EQ(losses[0], losses[1]);
-  EXPECT_NE(losses[0], losses[2]);
+  EXPECT_NEAR(losses[0], losses[1], 1e-5);
+  EXPECT_GT(std::abs(losses[0] - losses[2]), 1e-3);
 }
 
 TEST(Reconciliation, TheModelsNamesAreFoundOrTheOptionIsNamed) {
