@@ -23,6 +23,9 @@ void add_processor(Needs& needs, const std::filesystem::path& profiles) {
   const std::filesystem::path compiled = profiles / "drivers";
   ::setenv("XDG_CACHE_HOME", compiled.c_str(), 1);
   ::setenv("CUDA_CACHE_PATH", compiled.c_str(), 1);  // Nvidia's heeds no XDG_CACHE_HOME
+  // They would take up to a gigabyte. Who set another limit for the service keeps it.
+  ::setenv("MESA_SHADER_CACHE_MAX_SIZE", "64M", 0);
+  ::setenv("CUDA_CACHE_MAXSIZE", "67108864", 0);
 }
 
 }  // namespace moil::worker

@@ -1,18 +1,25 @@
 #include "engine/opencl/program_cache.h"
 
+#include <algorithm>
 #include <cstring>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"
+
+namespace fs = std::filesystem;
 
 namespace moil::opencl {
 namespace {
 
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kLargest = 64 << 20;
+// A device takes a dozen; those of a driver or a version that went stay behind.
+constexpr std::size_t kMostKept = 64;
 
-std::vector<std::uint8_t> read_checked(const std::filesystem::path& file) {
+std::vector<std::uint8_t> read_checked(const fs::path& file) {
   std::vector<std::uint8_t> bytes;
   try {
     bytes = read_file(file, kLargest);
@@ -26,9 +33,24 @@ std::vector<std::uint8_t> read_checked(const std::filesystem::path& file) {
   return stored == hash64(bytes) ? bytes : std::vector<std::uint8_t>{};
 }
 
+void remove_oldest(const fs::path& folder) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  std::error_code error;
+  auto entry = fs::directory_iterator(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;
+    const fs::file_time_type time = entry->last_write_time(gone);
+    if (!gone) files.emplace_back(time, entry->path());
+  }
+  if (files.size() <= kMostKept) return;
+  std::sort(files.begin(), files.end());
+  files.resize(files.size() - kMostKept);
+  for (const auto& [time, file] : files) fs::remove(file, error);
+}
+
 }  // namespace
 
-Program load_program(cl_context context, cl_device_id device, const std::filesystem::path& file,
+Program load_program(cl_context context, cl_device_id device, const fs::path& file,
                      const char* options) {
   if (file.empty()) return nullptr;
   const std::vector<std::uint8_t> binary = read_checked(file);
@@ -43,7 +65,7 @@ Program load_program(cl_context context, cl_device_id device, const std::filesys
   return program;
 }
 
-void store_program(cl_program program, const std::filesystem::path& file) {
+void store_program(cl_program program, const fs::path& file) {
   if (file.empty()) return;
   std::size_t size = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) !=
@@ -60,6 +82,7 @@ void store_program(cl_program program, const std::filesystem::path& file) {
   try {
     make_private_folder(file.parent_path());
     write_file_atomic(file, bytes);
+    remove_oldest(file.parent_path());
   } catch (const Error&) {
     // The program is at hand; the next run builds it again.
   }

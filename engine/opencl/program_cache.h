@@ -1,7 +1,8 @@
 // Built programs on disk, so that a driver compiles each once.
 //
 // A file is what the driver gave, and a checksum before it. Whatever is wrong with one (cut short,
-// damaged, refused by the driver) only means that the program is built again.
+// damaged, refused by the driver) only means that the program is built again. So does one that was
+// removed: the newest 64 of a folder are kept.
 #pragma once
 
 #include <filesystem>

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -86,6 +87,27 @@ TEST(OpenclDevice, ADamagedProgramIsBuiltAnew) {
   ASSERT_NE(relu_on(*opencl_device({.cache_folder = folder.path()}).processor), nullptr);
   for (const fs::path& file : folder.files()) fs::resize_file(file, 5);
   ASSERT_NE(relu_on(*opencl_device({.cache_folder = folder.path()}).processor), nullptr);
+}
+
+// Programs of a driver that was replaced, again and again.
+TEST(OpenclDevice, TheOldestProgramsGo) {
+  const Folder folder;
+  const OpenclDevice device = opencl_device({.cache_folder = folder.path()});
+  MOIL_NEEDS_OPENCL(device);
+  fs::create_directories(folder.path());
+  const auto now = fs::file_time_type::clock::now();
+  for (int age = 1; age <= 100; ++age) {
+    const fs::path file = folder.path() / (std::to_string(age) + ".clbin");
+    write_file_atomic(file, std::vector<std::uint8_t>(16));
+    fs::last_write_time(file, now - std::chrono::hours(age));
+  }
+  ASSERT_NE(relu_on(*device.processor), nullptr);
+  EXPECT_EQ(folder.files().size(), 64U);
+  EXPECT_TRUE(fs::exists(folder.path() / "1.clbin"));
+  EXPECT_FALSE(fs::exists(folder.path() / "100.clbin"));
+  const OpenclDevice again = opencl_device({.cache_folder = folder.path()});
+  ASSERT_NE(relu_on(*again.processor), nullptr);
+  EXPECT_TRUE(fs::exists(folder.path() / "1.clbin"));  // what was found kept was not written again
 }
 
 TEST(OpenclDevice, AFolderThatCannotBeWrittenCostsTheCacheAlone) {
