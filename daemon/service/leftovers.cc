@@ -8,21 +8,13 @@
 #include <optional>
 
 #include "base/atomic_file.h"
+#include "base/folder_entries.h"
 #include "daemon/state/disk_usage.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon {
 namespace {
-
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  auto entry = fs::directory_iterator(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error))
-    entries.push_back(entry->path());
-  return entries;
-}
 
 std::optional<std::int64_t> number_in(std::string name) {
   if (name.starts_with(StateLayout::kIncomingPrefix))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder_entries.h"
 #include "base/hash.h"
 
 namespace fs = std::filesystem;
@@ -36,11 +37,9 @@ std::vector<std::uint8_t> read_checked(const fs::path& file) {
 void remove_oldest(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   std::error_code error;
-  auto entry = fs::directory_iterator(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    std::error_code gone;
-    const fs::file_time_type time = entry->last_write_time(gone);
-    if (!gone) files.emplace_back(time, entry->path());
+  for (const fs::path& file : entries_of(folder)) {
+    const fs::file_time_type time = fs::last_write_time(file, error);
+    if (!error) files.emplace_back(time, file);
   }
   if (files.size() <= kMostKept) return;
   std::sort(files.begin(), files.end());

@@ -55,6 +55,7 @@ TEST(TimingProfiler, ThePartsAreTheWholeStepOfOneLayer) {
   const std::set<std::string> layers = {"fully_connected0"};
   const Profiled p(test::chain_model(), &layers);
   EXPECT_GT(p.profile.step, p.profile.forward);
+  EXPECT_DOUBLE_EQ(p.profile.fixed_seconds(), p.profile.forward + p.profile.besides);
   expect_parts_of_the_step(p);
 }
 
