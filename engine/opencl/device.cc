@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "engine/device/lost_processor.h"
 #include "engine/opencl/program_cache.h"
 
 namespace moil::opencl {
@@ -178,8 +179,13 @@ void CL_CALLBACK answer(cl_event, cl_int, void* data) {
 
 }  // namespace
 
+void Device::lose() {
+  lost_ = true;
+  note_lost_processor();
+}
+
 void Device::require(cl_int code, const char* call) {
-  lost_ = lost_ || code != CL_SUCCESS;
+  if (code != CL_SUCCESS) lose();
   check(code, call);
 }
 
@@ -200,11 +206,12 @@ void Device::wait(const Event& event) {
     require(clSetEventCallback(event.get(), CL_COMPLETE, answer, held.get()), "clSetEventCallback");
     (void)held.release();  // answer() frees it
     std::unique_lock lock(state->mutex);
-    lost_ = !state->came.wait_for(lock, std::chrono::duration<double>(options_.answer_seconds),
-                                  [&] { return state->is_there; });
-    if (lost_)
+    if (!state->came.wait_for(lock, std::chrono::duration<double>(options_.answer_seconds),
+                              [&] { return state->is_there; })) {
+      lose();
       throw ProcessorError("OpenCL: " + description_ + " did not answer within " +
                            std::to_string(static_cast<int>(options_.answer_seconds)) + " seconds");
+    }
   }
   const cl_int status = status_of(event);
   if (status < 0) check(status, "a command");

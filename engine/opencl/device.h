@@ -56,6 +56,7 @@ class Device {
 
  private:
   void choose(const std::string& name);
+  void lose();
   cl_int status_of(const Event& event);
   Program build(const char* source);
   std::filesystem::path cache_file(const char* source) const;

@@ -63,7 +63,7 @@ TEST_F(SafetensorsTest, RoundTrip) {
               0)
         << name;
   }
-  EXPECT_EQ(folder_.files(), 1u);
+  EXPECT_EQ(folder_.files().size(), 1u);
 }
 
 TEST_F(SafetensorsTest, TheFormatToTheByte) {
@@ -239,7 +239,7 @@ TEST_F(SafetensorsTest, RandomDamageIsAnErrorOrAValidFile) {
 TEST_F(SafetensorsTest, RefusesToWriteWhatItCouldNotRead) {
   const auto expect_refused = [&](const std::string& part, const WeightMap& weights) {
     expect_error(ErrorCode::kInvalidArgument, part, [&] { write_safetensors(file_, weights); });
-    EXPECT_EQ(folder_.files(), 0u);
+    EXPECT_EQ(folder_.files().size(), 0u);
   };
   expect_refused("\"w\": its dims hold 6", {{"w", {{2, 3}, {1}}}});
   expect_refused("\"w\": dimension 0", {{"w", {{0}, {}}}});

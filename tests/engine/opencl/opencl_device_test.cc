@@ -10,8 +10,10 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "engine/device/lost_processor.h"
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
+#include "tests/engine/io/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -19,21 +21,6 @@ namespace {
 using namespace moil::test;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() : path_(fs::path(::testing::TempDir()) / "moil-opencl-cache") { fs::remove_all(path_); }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-  std::vector<fs::path> files() const {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(path_)) files.push_back(entry.path());
-    return files;
-  }
-
- private:
-  fs::path path_;
-};
 
 std::unique_ptr<ProcessorStep> relu_on(Processor& processor) {
   return processor.make_step(operation::Activation{ActivationKind::kRelu, 0, 16},
@@ -58,7 +45,7 @@ TEST(OpenclDevice, ANameThatNoDeviceHasIsRefusedWithTheDevices) {
 }
 
 TEST(OpenclDevice, BuiltProgramsAreKeptAndTakenAgain) {
-  const Folder folder;
+  const ScratchFolder folder;
   const OpenclDevice first = opencl_device({.cache_folder = folder.path()});
   MOIL_NEEDS_OPENCL(first);
   ASSERT_NE(relu_on(*first.processor), nullptr);
@@ -75,7 +62,7 @@ TEST(OpenclDevice, BuiltProgramsAreKeptAndTakenAgain) {
 }
 
 TEST(OpenclDevice, ADamagedProgramIsBuiltAnew) {
-  const Folder folder;
+  const ScratchFolder folder;
   const OpenclDevice first = opencl_device({.cache_folder = folder.path()});
   MOIL_NEEDS_OPENCL(first);
   ASSERT_NE(relu_on(*first.processor), nullptr);
@@ -91,23 +78,22 @@ TEST(OpenclDevice, ADamagedProgramIsBuiltAnew) {
 
 // Programs of a driver that was replaced, again and again.
 TEST(OpenclDevice, TheOldestProgramsGo) {
-  const Folder folder;
+  const ScratchFolder folder;
   const OpenclDevice device = opencl_device({.cache_folder = folder.path()});
   MOIL_NEEDS_OPENCL(device);
-  fs::create_directories(folder.path());
   const auto now = fs::file_time_type::clock::now();
   for (int age = 1; age <= 100; ++age) {
-    const fs::path file = folder.path() / (std::to_string(age) + ".clbin");
+    const fs::path file = folder / (std::to_string(age) + ".clbin");
     write_file_atomic(file, std::vector<std::uint8_t>(16));
     fs::last_write_time(file, now - std::chrono::hours(age));
   }
   ASSERT_NE(relu_on(*device.processor), nullptr);
   EXPECT_EQ(folder.files().size(), 64U);
-  EXPECT_TRUE(fs::exists(folder.path() / "1.clbin"));
-  EXPECT_FALSE(fs::exists(folder.path() / "100.clbin"));
+  EXPECT_TRUE(fs::exists(folder / "1.clbin"));
+  EXPECT_FALSE(fs::exists(folder / "100.clbin"));
   const OpenclDevice again = opencl_device({.cache_folder = folder.path()});
   ASSERT_NE(relu_on(*again.processor), nullptr);
-  EXPECT_TRUE(fs::exists(folder.path() / "1.clbin"));  // what was found kept was not written again
+  EXPECT_TRUE(fs::exists(folder / "1.clbin"));  // what was found kept was not written again
 }
 
 TEST(OpenclDevice, AFolderThatCannotBeWrittenCostsTheCacheAlone) {
@@ -119,23 +105,21 @@ TEST(OpenclDevice, AFolderThatCannotBeWrittenCostsTheCacheAlone) {
 // A library that does not load, as a driver may leave behind that was half removed.
 TEST(OpenclDeviceDeathTest, ADriverThatDoesNotLoadIsNone) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const Folder folder;
-  fs::create_directories(folder.path());
-  write_file_atomic(folder.path() / "broken.icd", "/no/such/library.so\n");
+  const ScratchFolder folder;
+  write_file_atomic(folder / "broken.icd", "/no/such/library.so\n");
   const auto opens_with_broken_driver = [&] {
     ::setenv("OCL_ICD_VENDORS", folder.path().c_str(), 1);
     const std::string missing = opencl_device().missing;
     std::fputs(missing.c_str(), stderr);
+    fs::remove_all(folder.path());
     std::_Exit(missing.empty() ? 0 : 7);
   };
   EXPECT_EXIT(opens_with_broken_driver(), ::testing::ExitedWithCode(7),
               "no driver is installed|this build has no OpenCL");
 }
 
-// Nobody waits for it longer than was said, nor for its objects to be freed.
-TEST(OpenclDevice, ADeviceThatDoesNotAnswerInTimeIsLost) {
+std::string why_it_was_lost() {
   const OpenclDevice device = opencl_device({.answer_seconds = 0});
-  MOIL_NEEDS_OPENCL(device);
   const ModelDescription model = ModelBuilder({64, 64, 64}).conv(128, 3).conv(128, 3).model();
   NetworkOptions options{.batch = 4, .plan = {}};
   options.plan.processor = device.processor;
@@ -147,10 +131,23 @@ TEST(OpenclDevice, ADeviceThatDoesNotAnswerInTimeIsLost) {
     network.load(random_weights(model, 1));
     network.forward();
     network.finish();
-    FAIL() << "it answered at once";
+    return "it answered at once";
   } catch (const ProcessorError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("did not answer"));
+    return error.what();
   }
+}
+
+// Nobody waits for it longer than was said, nor for its objects to be freed. Its driver is still at
+// work when the process ends.
+TEST(OpenclDeviceDeathTest, ADeviceThatDoesNotAnswerInTimeIsLost) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const OpenclDevice device = opencl_device();
+  MOIL_NEEDS_OPENCL(device);
+  const auto lose_one = [] {
+    std::fputs(why_it_was_lost().c_str(), stderr);
+    std::exit(leave_processors(7));
+  };
+  EXPECT_EXIT(lose_one(), ::testing::ExitedWithCode(7), "did not answer");
 }
 
 // What runs is what was planned, to the transfer.
