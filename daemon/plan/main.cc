@@ -13,7 +13,6 @@
 #include "daemon/manual/manual.h"
 #include "daemon/plan/processors.h"
 #include "engine/device/kernel_selector.h"
-#include "engine/device/lost_processor.h"
 #include "engine/device/processor.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/plan_picture.h"
@@ -182,23 +181,6 @@ int exit_code_of(moil::ErrorCode code) {
   }
 }
 
-// Every way in which it can fail becomes a line and an exit code.
-int guarded_run(const Arguments& a) {
-  try {
-    run(a);
-    return EX_OK;
-  } catch (const moil::ProcessorError& e) {
-    std::fprintf(stderr, "moil-plan: %s\n", e.what());
-    return EX_UNAVAILABLE;
-  } catch (const moil::Error& e) {
-    std::fprintf(stderr, "moil-plan: %s\n", e.what());
-    return exit_code_of(e.code());
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "moil-plan: %s\n", e.what());
-    return EX_SOFTWARE;
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -230,5 +212,17 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? EX_OK : EX_USAGE;
   }
-  return moil::leave_processors(guarded_run(a));
+  try {
+    run(a);
+    return EX_OK;
+  } catch (const moil::ProcessorError& e) {
+    std::fprintf(stderr, "moil-plan: %s\n", e.what());
+    return EX_UNAVAILABLE;
+  } catch (const moil::Error& e) {
+    std::fprintf(stderr, "moil-plan: %s\n", e.what());
+    return exit_code_of(e.code());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "moil-plan: %s\n", e.what());
+    return EX_SOFTWARE;
+  }
 }

@@ -29,7 +29,6 @@
 #include "daemon/worker/handed_over.h"
 #include "daemon/worker/preview.h"
 #include "datasets/labels/label_types.h"
-#include "engine/device/lost_processor.h"
 
 namespace {
 
@@ -253,7 +252,7 @@ int main(int argc, char** argv) {
   ::sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   moil::daemon::EventWriter events(STDOUT_FILENO);
-  return moil::leave_processors(guarded(events, [&] {
+  return guarded(events, [&] {
     if (*run_command) return run(arguments, events);
     if (*predict_command) return predict(arguments, events);
     if (*preview_command) return preview(arguments, events);
@@ -261,5 +260,5 @@ int main(int argc, char** argv) {
     if (*doctor_command) return doctor(arguments, events);
     if (*diff_command) return diff(arguments, events);
     return *plan_command ? plan(arguments, events) : import(arguments, events);
-  }));
+  });
 }

@@ -1,22 +1,22 @@
 #include "engine/device/lost_processor.h"
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
 namespace moil {
 namespace {
 
-std::atomic<bool> one_was_lost = false;
+void end_at_once(int code, void*) {
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
 
 }  // namespace
 
-void note_lost_processor() { one_was_lost = true; }
-
-int leave_processors(int code) {
-  if (!one_was_lost) return code;
-  std::fflush(nullptr);
-  std::_Exit(code);
+void note_lost_processor() {
+  // The last that is registered runs first, and unlike atexit()'s it is told the exit code.
+  static const int registered = ::on_exit(end_at_once, nullptr);
+  (void)registered;
 }
 
 }  // namespace moil

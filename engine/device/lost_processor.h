@@ -5,12 +5,8 @@
 
 namespace moil {
 
-// Any thread.
+// From now on the process ends, by main's return or by exit(), without the destructors of what was
+// loaded before: with its exit code, and once what was printed is out. Any thread.
 void note_lost_processor();
-
-// For the end of main(), where the process's own threads have ended. Returns `code`, unless a
-// processor of this process was lost: then the process ends here with that code, without
-// destructors, once what was printed is out.
-[[nodiscard]] int leave_processors(int code);
 
 }  // namespace moil

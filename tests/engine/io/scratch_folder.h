@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/folder_entries.h"
 
 namespace moil::test {
 
@@ -24,12 +25,7 @@ class ScratchFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  std::vector<std::filesystem::path> files() const {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      files.push_back(entry.path());
-    return files;
-  }
+  std::vector<std::filesystem::path> files() const { return entries_of(path_); }
 
  private:
   std::filesystem::path path_;

@@ -10,7 +10,6 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "engine/device/lost_processor.h"
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 #include "tests/engine/io/scratch_folder.h"
@@ -145,7 +144,7 @@ TEST(OpenclDeviceDeathTest, ADeviceThatDoesNotAnswerInTimeIsLost) {
   MOIL_NEEDS_OPENCL(device);
   const auto lose_one = [] {
     std::fputs(why_it_was_lost().c_str(), stderr);
-    std::exit(leave_processors(7));
+    std::exit(7);
   };
   EXPECT_EXIT(lose_one(), ::testing::ExitedWithCode(7), "did not answer");
 }
