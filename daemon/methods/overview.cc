@@ -15,7 +15,7 @@ constexpr int kManyNights = 2;
 Json running_job(const Service& s) {
   const auto id = s.scheduler.running();
   if (!id) return nullptr;
-  const Job job = s.jobs.brief(*id);
+  const Job job = s.jobs.get(*id);
   Json out{{"job", job.id},
            {"name", job.spec.name},
            {"model", job.spec.model},
@@ -74,10 +74,10 @@ Json attention(const Service& s) {
                    " nights without a start; see what they wait for");
   for (const Schedule& schedule : s.schedules.all()) {
     if (!schedule.spec.enabled || !schedule.last_job) continue;
-    const Job last = s.jobs.brief(*schedule.last_job);
+    const JobStore::Standing last = s.jobs.standing(*schedule.last_job);
     if (last.state != JobState::kFailed) continue;
-    list.push_back("schedule " + schedule.spec.name + ": its last job, " + std::to_string(last.id) +
-                   ", failed: " + last.message);
+    list.push_back("schedule " + schedule.spec.name + ": its last job, " +
+                   std::to_string(*schedule.last_job) + ", failed: " + last.message);
   }
   return list;
 }
