@@ -13,7 +13,6 @@
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/service/service.h"
-#include "daemon/state/canary_store.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon {
@@ -329,22 +328,10 @@ void forget(Service& service, const Call& call, const Responder& responder) {
   service.forgetting.start(rows, responder);
 }
 
-// A correction counts for the versions that are held against new labels (service/canary.h): that is
-// noted before it is answered.
-void relabel(Service& service, const Call& call, const Responder& responder) {
+Json relabel(LabelStore& store, const Call& call) {
   const auto params = read_fields<RelabelParams>(call.params, "the parameters of label.relabel");
-  const Digest digest = Digest::from_hex(params.digest);
-  const auto client = call.client.lock();
-  if (!client) return;
-  const auto note = [&service, digest, responder](Json reply, const RpcError* error) {
-    if (error != nullptr) return responder.error(*error);
-    CanaryStore(service.database).corrected(digest);
-    responder.result(std::move(reply));
-  };
-  answer_in_background(service.background, Responder(note, client->lane()), [&service, params] {
-    service.labels.relabel(Digest::from_hex(params.digest), params.labels);
-    return Json{{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
-  });
+  store.relabel(Digest::from_hex(params.digest), params.labels);
+  return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
 }
 
 // --- label.samples ------------------------------------------------------------------------------
@@ -499,8 +486,8 @@ MethodTable label_methods(Service& s) {
        [&s](Call& call, const Responder& responder) { remove_label(s, call, responder); }},
       {"label.rename", "0.1", Role::kLabel, "rename a label", where,
        [&store](Call& call) { return rename(store, call); }, nullptr},
-      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Method::Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { relabel(s, call, responder); }},
+      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", where,
+       [&store](Call& call) { return relabel(store, call); }, nullptr},
       {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
        Method::Where::kDeferred, nullptr,
        [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
