@@ -98,11 +98,9 @@ const data::Dataset& NightData::global() const {
 
 const data::Dataset& NightData::local() const { return *origins_.local_samples; }
 
-namespace {
-
-// What cannot be read is found, named and left out when it is decoded.
 std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
                        std::size_t index) {
+  if (!kind.has_parts()) return 1;
   try {
     return kind.parts(samples.encoded(index), samples.name(index));
   } catch (const Error& e) {
@@ -110,6 +108,8 @@ std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& sample
     return 1;
   }
 }
+
+namespace {
 
 void check_labels(const data::Mix& mix, const StoredModel& model) {
   const auto check = [&](const char* field, std::size_t begin, std::size_t end) {
@@ -184,7 +184,7 @@ bool NightData::is_remembered(const data::MixedSample& sample) const {
 
 bool NightData::is_looked_at(const data::Digest& digest) const {
   const auto sample = readers_->store.find(digest);
-  return !sample || sample->is_looked_at;
+  return !sample || sample->is_used;
 }
 
 const std::map<std::string, std::uint64_t>& NightData::other_media() const {
