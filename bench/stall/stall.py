@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from night.daemon import ANY_DEVICE, Daemon
+from night.daemon import Daemon
 from night.programs import build_dir
 
 from .greed import ask_for_all
@@ -118,7 +118,6 @@ class Stall:
         config = {
             "window": {"start": f"{(hour + 6) % 24:02}:00", "end": f"{(hour + 7) % 24:02}:00"},
             "worker": {"path": str(worker), "backoff_seconds": 0.05},
-            "conditions": ANY_DEVICE,
             "poll_seconds": 0.5,
             "server": {"requests_per_second": 100_000},
             "access": {role: [str(user)] for role, user in _USERS.items()},
