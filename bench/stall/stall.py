@@ -7,7 +7,6 @@ import json
 import os
 import resource
 import sqlite3
-import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from night.daemon import Daemon
 from night.programs import build_dir
 
-from .greed import ask_for_all
+from .greed import Greed
 from .probe import Client, Probe, Refused
 from .requests import Requests
 
@@ -31,7 +30,7 @@ class Size:
     """Of what there is, and of what is asked for."""
 
     samples: int = 10_000
-    added: int = 3000  # by one request of 1 MiB
+    added: int = 3000  # by one request
     schedules: int = 1000
     jobs: int = 300
 
@@ -184,7 +183,7 @@ class Stall:
             columns = ", ".join(row[1] for row in database.execute("PRAGMA table_info(schedules)"))
             copied = columns.replace("name", "'schedule ' || i", 1)
             copied = copied.replace("description", "json_set(description, '$.name', 'schedule ' || i)", 1)
-            copied = copied.replace("last_job", "(SELECT min(id) + i FROM jobs)", 1)
+            copied = copied.replace("last_job", f"(SELECT min(id) + i % {self._size.jobs} FROM jobs)", 1)
             database.execute(f"{counting} INSERT INTO schedules ({columns}) SELECT {copied} FROM n, schedules WHERE name = 'one'", (self._size.schedules,))
         database.close()
 
@@ -218,16 +217,14 @@ class Stall:
 
     def _be_greedy(self, requests: Requests, figures: Figures) -> None:
         for role, user in _USERS.items():
+            greed = Greed(self._daemon.socket, user, _GREEDY_SECONDS, requests.of_a_greedy_user(role))
             with Probe(self._daemon.socket, self._daemon.pid) as probe:
-                sent: list[int] = []
-                kinds = requests.of_a_greedy_user(role)
-                thread = threading.Thread(target=lambda: sent.append(ask_for_all(self._daemon.socket, user, _GREEDY_SECONDS, kinds)))
-                thread.start()
+                greed.begin()
                 time.sleep(_GREEDY_SECONDS / 2)
                 began = time.monotonic()
                 client = Client(self._daemon.socket, 60)
                 client.ask("model.predict", requests.small_predict())
                 seconds = time.monotonic() - began
                 client.close()
-                thread.join()
-            figures.roles.append(RoleFigures(role, sent[0], round(probe.longest_ms, 1), round(seconds, 3), probe.descriptors))
+                sent = greed.end()
+            figures.roles.append(RoleFigures(role, sent, round(probe.longest_ms, 1), round(seconds, 3), probe.descriptors))
