@@ -45,7 +45,7 @@ class Requests:
         ]
         label = [("model.predict", {"model": _MODEL, "images": [{"file": i} for i in range(_FILES)]}, _FILES), ("label.assign", {"samples": self.samples[:500], "label": "greedy"}, 0)]
         operate = [("job.plan", {"job": self.job("night")}, 0), ("system.doctor", {}, 0), ("job.submit", {"job": self.job("night")}, 0)]
-        return read + (label if role != "read" else []) + (operate if role == "operate" else [])
+        return (operate if role == "operate" else []) + (label if role != "read" else []) + read
 
     def of_all_methods(self, client: Client) -> Iterator[Request]:
         """In an order in which each finds what it needs; those that remove much come last."""

@@ -21,7 +21,7 @@ from .requests import Requests
 
 GOAL_MS = 100
 _GREEDY_SECONDS = 3.0
-_USERS = {"read": 60001, "label": 60002, "operate": 60003}  # nobody's
+_USERS = {"read": "nobody", "label": "daemon", "operate": "games"}  # every system has these
 _MODEL = "digits"
 
 
@@ -119,7 +119,7 @@ class Stall:
             "worker": {"path": str(worker), "backoff_seconds": 0.05},
             "poll_seconds": 0.5,
             "server": {"requests_per_second": 100_000},
-            "access": {role: [str(user)] for role, user in _USERS.items()},
+            "access": {role: [user] for role, user in _USERS.items()},
         }
         file = self._folder / "moild.json"
         file.write_text(json.dumps(config))
@@ -181,8 +181,8 @@ class Stall:
                 (self._size.jobs,),
             )
             columns = ", ".join(row[1] for row in database.execute("PRAGMA table_info(schedules)"))
-            copied = columns.replace("name", "'schedule ' || i", 1)
-            copied = copied.replace("description", "json_set(description, '$.name', 'schedule ' || i)", 1)
+            copied = columns.replace("name", "'schedule-' || i", 1)
+            copied = copied.replace("description", "json_set(description, '$.name', 'schedule-' || i)", 1)
             copied = copied.replace("last_job", f"(SELECT min(id) + i % {self._size.jobs} FROM jobs)", 1)
             database.execute(f"{counting} INSERT INTO schedules ({columns}) SELECT {copied} FROM n, schedules WHERE name = 'one'", (self._size.schedules,))
         database.close()
