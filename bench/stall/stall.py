@@ -8,6 +8,7 @@ import os
 import resource
 import sqlite3
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from night.programs import build_dir
 
 from .greed import Greed
 from .probe import Client, Probe, Refused
-from .requests import Requests
+from .requests import Request, Requests
 
 GOAL_MS = 100
 _GREEDY_SECONDS = 3.0
@@ -99,9 +100,13 @@ class Stall:
         try:
             self._daemon._wait_until_it_answers(60)
             self._rest(figures)
-            self._ask_all(requests, figures)
+            client = Client(self._daemon.socket)
+            known = {method["name"] for method in client.ask("system.methods")["methods"]}
+            self._ask_all(client, requests.of_all_methods(client), figures)
             if os.geteuid() == 0:
                 self._be_greedy(requests, figures)
+            self._ask_all(client, requests.removals(client), figures)
+            figures.unasked = sorted(known - {one.method for one in figures.methods})
         finally:
             self._daemon.stop()
         waits = [one.longest_wait_ms for one in [*figures.methods, *figures.roles]]
@@ -194,15 +199,9 @@ class Stall:
             time.sleep(1.5)
         figures.rest_ms = round(probe.longest_ms, 1)
 
-    def _ask_all(self, requests: Requests, figures: Figures) -> None:
-        client = Client(self._daemon.socket)
-        known = {method["name"] for method in client.ask("system.methods")["methods"]}
-        asked = set()
-        for method, what, params, files in requests.of_all_methods(client):
-            asked.add(method)
+    def _ask_all(self, client: Client, requests: Iterator[Request], figures: Figures) -> None:
+        for method, what, params, files in requests:
             figures.methods.append(self._ask(client, method, what, params, files))
-        client.close()
-        figures.unasked = sorted(known - asked)
 
     def _ask(self, client: Client, method: str, what: str, params: dict[str, Any], files: list[int]) -> MethodFigures:
         with Probe(self._daemon.socket, self._daemon.pid) as probe:
