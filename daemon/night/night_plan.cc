@@ -83,7 +83,7 @@ class JobPlan {
   void begin_as_the_night_would() {
     if (spec_.open.empty()) return;
     const daemon::JobSpec job = spec_;
-    const Candidate first = Search(search_space(job, base_, data_)).choice().candidate;
+    const Candidate first = Search(search_space(job, base_, data_)).cheapest();
     spec_ = filled(job, first, mix_.train.size());
     spec_.global = global_share(job, mix_.train.size() - count_global(mix_));
     settled_ = settled_fields(job, spec_);
