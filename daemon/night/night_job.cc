@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "daemon/job_result.h"
 #include "daemon/night/field_error.h"
+#include "daemon/night/measurable.h"
 #include "daemon/night/processors.h"
 #include "daemon/night/stages/night_result.h"
 #include "daemon/night/stages/promote_stage.h"
@@ -43,7 +44,7 @@ void choose_plan_and_cache(MixStage& mix, ChooseStage& choose, PlanStage& plan, 
 void run_stages(NightContext& night) {
   MixStage mix(night);
   mix.run();
-  if (const auto why = not_measurable(night.spec.guard, counted(night.mix, *night.base.task)))
+  if (const auto why = not_measurable(night.spec.guard, measurable(night.mix, night.base)))
     return promote(night, refused_result(night, mix, why->message));
   NightCache maps(night);
   ChooseStage choose(night, mix, maps);
