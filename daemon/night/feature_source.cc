@@ -191,7 +191,8 @@ void FeatureReader::read(std::span<const SampleView> wanted, float* out, Unreada
     float* rows = out + begin * elements();
     if (packed) {
       for (std::size_t i = 0; i < run.size(); ++i) {
-        origins_.global_features->read(run[i].sample->ref.index, rows + i * elements());
+        origins_.global_features->read(run[i].sample->ref.index,
+                                       {rows + i * elements(), elements()});
       }
     } else if (cache_ != nullptr) {
       read_cached(run, rows, unreadable);

@@ -191,11 +191,15 @@ const std::map<std::string, std::uint64_t>& NightData::other_media() const {
   return readers_->labelled->passed_over();
 }
 
+bool NightData::can_split_at(const std::string& value) const {
+  const data::FeatureDataset* pack = origins_.global_features;
+  return pack == nullptr || pack->split_point() == value;
+}
+
 void NightData::check_features(const Backbone& backbone, const Freeze& freeze) const {
   const data::FeatureDataset* pack = origins_.global_features;
   if (pack == nullptr) return;
-  if (pack->backbone() == backbone.network_fingerprint() && pack->split_point() == freeze.split)
-    return;
+  if (pack->backbone() == backbone.network_fingerprint() && can_split_at(freeze.split)) return;
   throw field_error("/global/pack",
                     "the global pack holds feature maps of another backbone or split (\"" +
                         pack->split_point() + "\"; this night splits at \"" + freeze.split +

@@ -49,6 +49,8 @@ class NightData {
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
   void guess_parts(data::Mix& mix, const data::Kind& kind) const;
+  // Whether a head can begin at this value: where the pack holds feature maps, only at theirs.
+  bool can_split_at(const std::string& value) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
   void check_features(const Backbone& backbone, const Freeze& freeze) const;
 

@@ -32,7 +32,9 @@ bool MixStage::restore() {
 }
 
 void MixStage::draw(LeftOut left_out) {
-  night_.mix = night_.data.draw_mix(night_.spec, night_.base, digests_of(left_out));
+  auto without = digests_of(left_out);
+  without.merge(scenes_.not_known());
+  night_.mix = night_.data.draw_mix(night_.spec, night_.base, without);
   night_.data.count_parts(night_.mix, *night_.base.kind);
   left_out_ = std::move(left_out);
   const std::string remark = passed_over_remark(night_.mix.also_trained);

@@ -77,6 +77,7 @@ Json scene_details(const data::Mix& mix, const SceneStage& stage) {
           {"samples", samples},
           {"passed_over", mix.also_trained},
           {"looked_at", stage.looked_at()},
+          {"not_known", stage.not_known().size()},
           {"remark", passed_over_remark(mix.also_trained)}};
 }
 
