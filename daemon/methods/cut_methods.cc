@@ -86,6 +86,7 @@ void cut(Service& s, Call& call, const Responder& responder) {
                          [&s, cutting, piece] { return added(s.labels, *cutting, piece); });
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
   s.worker_calls.start(
       s.command.cut(cutting->recording, cutting->piece.get(),
                     params.name.empty() ? "the recording" : params.name, params.from, params.to),
@@ -97,8 +98,9 @@ void cut(Service& s, Call& call, const Responder& responder) {
 MethodTable cut_methods(Service& s) {
   return {
       {"label.cut", "0.2", Role::kLabel, "add a piece of a recording under labels",
-       Method::Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { cut(s, call, responder); }},
+       Method::Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { cut(s, call, responder); },
+       std::chrono::minutes(2), 1},
   };
 }
 

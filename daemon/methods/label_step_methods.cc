@@ -5,7 +5,6 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/no_params.h"
 #include "daemon/service/service.h"
-#include "daemon/state/canary_store.h"
 
 namespace moil::daemon {
 namespace {
@@ -27,27 +26,17 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
   return table;
 }
 
-// As label.relabel: what it corrects counts for the versions that are held against new labels.
+// What it corrects counts for the versions that are held against new labels.
 void assign(Service& service, const Call& call, const Responder& responder) {
   const auto params = read_fields<AssignParams>(call.params, "the parameters of label.assign");
   const auto samples =
       checked_digests(params.samples, kMostAssigned, "samples", "the parameters of label.assign");
-  const auto client = call.client.lock();
-  if (!client) return;
-  const auto note = [&service, samples, responder](Json reply, const RpcError* error) {
-    if (error != nullptr) return responder.error(*error);
-    CanaryStore store(service.database);
-    for (const data::Digest& digest : samples) store.corrected(digest);
-    responder.result(std::move(reply));
-  };
-  answer_in_background(
-      service.background, Responder(note, client->lane()), [&service, params, samples] {
-        std::vector<std::string> labels;
-        if (params.label) labels = data::checked_label_names(std::span(&*params.label, 1));
-        const std::size_t changed = service.labels.assign(samples, labels, params.step);
-        return Json{{"label", labels.empty() ? Json() : Json(labels.front())},
-                    {"changed", changed}};
-      });
+  change_labels(service, samples, responder, [&service, params, samples] {
+    std::vector<std::string> labels;
+    if (params.label) labels = data::checked_label_names(std::span(&*params.label, 1));
+    const std::size_t changed = service.labels.assign(samples, labels, params.step);
+    return Json{{"label", labels.empty() ? Json() : Json(labels.front())}, {"changed", changed}};
+  });
 }
 
 struct MergeParams {
@@ -85,13 +74,12 @@ void undo(Service& service, const Call& call, const Responder& responder) {
 
 MethodTable label_step_methods(Service& s) {
   return {
-      {"label.assign", "0.2", Role::kLabel, "give samples a label, or none",
-       Method::Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { assign(s, call, responder); }},
+      {"label.assign", "0.2", Role::kLabel, "give samples a label, or none", Method::Lane::kSteps,
+       nullptr, [&s](Call& call, const Responder& responder) { assign(s, call, responder); }},
       {"label.merge", "0.2", Role::kLabel, "give a label's samples to another label",
-       Method::Where::kBackground, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
+       Method::Lane::kWrite, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
       {"label.undo", "0.2", Role::kLabel, "take back the last change of labels",
-       Method::Where::kDeferred, nullptr,
+       Method::Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { undo(s, call, responder); }},
   };
 }

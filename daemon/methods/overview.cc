@@ -15,7 +15,7 @@ constexpr int kManyNights = 2;
 Json running_job(const Service& s) {
   const auto id = s.scheduler.running();
   if (!id) return nullptr;
-  const Job job = s.jobs.get(*id);
+  const Job job = s.jobs.brief(*id);
   Json out{{"job", job.id},
            {"name", job.spec.name},
            {"model", job.spec.model},
@@ -74,7 +74,7 @@ Json attention(const Service& s) {
                    " nights without a start; see what they wait for");
   for (const Schedule& schedule : s.schedules.all()) {
     if (!schedule.spec.enabled || !schedule.last_job) continue;
-    const Job last = s.jobs.get(*schedule.last_job);
+    const Job last = s.jobs.brief(*schedule.last_job);
     if (last.state != JobState::kFailed) continue;
     list.push_back("schedule " + schedule.spec.name + ": its last job, " + std::to_string(last.id) +
                    ", failed: " + last.message);
@@ -93,16 +93,17 @@ Window night_window(const Service& s) {
 }
 
 Json next_nights(const Service& s) {
-  const NightRecords records(s.database);
+  const auto seconds = NightRecords(s.database).typical_seconds();
   Json list = Json::array();
   for (const Schedule& schedule : s.schedules.all()) {
     const auto next = s.recurring.next(schedule);
     const std::string why = s.recurring.why_not(schedule);
+    const auto known = seconds.find(schedule.spec.name);
     list.push_back({{"schedule", schedule.spec.name},
                     {"model", schedule.spec.job.model},
                     {"at", next ? Json(utc_text(*next)) : Json(nullptr)},
                     {"why_not", why.empty() ? Json(nullptr) : Json(why)},
-                    {"seconds", or_null(records.typical_seconds(schedule.spec.name))}});
+                    {"seconds", known != seconds.end() ? Json(known->second) : Json(nullptr)}});
   }
   return list;
 }

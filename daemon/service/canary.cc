@@ -89,9 +89,24 @@ void CanaryWatch::look(const Canary& canary) {
   if (s_.models.get(canary.model, canary.version).parent != canary.parent)
     return give_up(canary, "version " + std::to_string(canary.parent) + " was removed");
   if (is_contradicted(canary)) return roll_back(canary);
-  if (canary.waiting == 0 && s_.labels.newest_id() <= canary.seen) return;
+  if (canary.waiting == 0 && s_.view.newest_id() <= canary.seen) return;
   if (s_.world.steady_milliseconds() < rest_until_ || !is_idle()) return;
   gather(canary);
+}
+
+void CanaryWatch::corrected(std::vector<data::Digest> samples,
+                            std::function<void(std::exception_ptr)> done) {
+  constexpr std::size_t kAtOnce = 200;
+  try {
+    const std::size_t rest = samples.size() - std::min(samples.size(), kAtOnce);
+    store_.corrected(std::span(samples).subspan(rest));
+    samples.resize(rest);
+  } catch (...) {
+    return done(std::current_exception());
+  }
+  if (samples.empty()) return done(nullptr);
+  s_.loop.post(
+      [this, samples = std::move(samples), done = std::move(done)] { corrected(samples, done); });
 }
 
 bool CanaryWatch::is_idle() const {
@@ -146,7 +161,7 @@ void CanaryWatch::gather(const Canary& canary) {
 }
 
 bool CanaryWatch::is_labelled(const data::Digest& digest) const {
-  const auto record = s_.labels.find(digest);
+  const auto record = s_.view.find(digest);
   return record && !record->labels.empty();
 }
 

@@ -8,6 +8,7 @@
 // thread only.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <set>
@@ -44,7 +45,8 @@ class CanaryWatch {
     Database& database;
     ModelStore& models;
     JobStore& jobs;
-    const data::LabelStore& labels;
+    const data::LabelStore& labels;  // for the background thread
+    const data::LabelStore& view;    // for the loop
     Scheduler& scheduler;
     std::function<void(std::int64_t job)> changed;
   };
@@ -53,6 +55,10 @@ class CanaryWatch {
   ~CanaryWatch();
   CanaryWatch(const CanaryWatch&) = delete;
   CanaryWatch& operator=(const CanaryWatch&) = delete;
+
+  // Samples whose labels were changed: they count for every canary, anew. Noted a few in each turn
+  // of the loop, then `done`.
+  void corrected(std::vector<data::Digest> samples, std::function<void(std::exception_ptr)> done);
 
  private:
   struct Sample {

@@ -83,11 +83,14 @@ void CanaryStore::take(const std::string& model, std::span<const data::Digest> a
   transaction.commit();
 }
 
-void CanaryStore::corrected(const data::Digest& sample) {
+void CanaryStore::corrected(std::span<const data::Digest> samples) {
+  if (db_.number("SELECT count(*) FROM canaries") == 0) return;
+  Transaction transaction(db_, Transaction::Kind::kWrite);
   Statement insert(db_,
                    "INSERT OR REPLACE INTO canary_samples (model, digest, verdict) "
                    "SELECT model, ?, 'waits' FROM canaries");
-  insert.bind(sample.bytes).run();
+  for (const data::Digest& sample : samples) insert.bind(sample.bytes).run();
+  transaction.commit();
 }
 
 std::vector<data::Digest> CanaryStore::waiting(const std::string& model, int limit) const {

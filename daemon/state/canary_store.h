@@ -46,8 +46,8 @@ class CanaryStore {
 
   // Samples that were added up to `seen`: they wait to be judged.
   void take(const std::string& model, std::span<const data::Digest> added, std::int64_t seen);
-  // A sample's labels were changed: it counts for every canary, anew.
-  void corrected(const data::Digest& sample);
+  // Their labels were changed: they count for every canary, anew.
+  void corrected(std::span<const data::Digest> samples);
   [[nodiscard]] std::vector<data::Digest> waiting(const std::string& model, int limit) const;
   void judge(const std::string& model, std::span<const std::pair<data::Digest, Verdict>> verdicts);
 

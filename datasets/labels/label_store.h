@@ -8,8 +8,8 @@
 // Durable: when a call that changes something returns, the change survives kill -9 and power loss;
 // when it throws, nothing has changed (but where a forgotten sample's file could not be removed: it
 // goes when the store is next opened). One process writes (a second gets kAlreadyExists); any
-// number open kReadOnly and read beside it. All methods may be called from any thread.
-// Nothing here parses a sample: the content is bytes.
+// number open kReadOnly and read beside it, and wait for no writer. All methods may be called from
+// any thread. Nothing here parses a sample: the content is bytes.
 //
 // Forgetting: the rows go first, and in the same transaction the samples are noted as forgetting();
 // their files go next. Whoever keeps something of a sample elsewhere (feature maps, reports)
@@ -88,6 +88,11 @@ class LabelStore {
   [[nodiscard]] std::vector<SampleRecord> samples(const SampleQuery& query = {}) const;
   [[nodiscard]] std::optional<SampleRecord> find(const Digest& digest) const;
   [[nodiscard]] bool has(const Digest& digest) const;
+  [[nodiscard]] bool has_all(std::span<const Digest> digests) const;
+  // The ids of all samples that have labels, in their order.
+  [[nodiscard]] std::vector<std::int64_t> labelled_ids() const;
+  // Another number after whatever another connection to the store has changed.
+  [[nodiscard]] std::int64_t data_version() const;
   // What samples look like, told by the night that is about to use them, and with it which are of
   // one scene and on which side of the split that lies. Of a sample that is gone, or of which it is
   // known already, nothing is changed.

@@ -16,6 +16,7 @@
 //   dies-done    kills itself when its result and version are there
 //   unfit        cannot be planned: a budget is too small
 //   no-plan      dies when it is planned
+//   endless-plan its plan does not end
 //   no-device    finds no second processor when it is planned with one
 //
 // A test may put into the state folder: "mix.json", the samples that jobs note as theirs, and
@@ -269,6 +270,7 @@ Json processors(const JobFile& job, const std::string& method) {
 int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
   EventWriter events(STDOUT_FILENO);
   if (job.spec.name == "no-plan") ::raise(SIGKILL);
+  if (job.spec.name == "endless-plan") ::pause();
   if (job.spec.name == "unfit") {
     events.error(ValidationError(
         "the job description",
