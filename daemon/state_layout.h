@@ -2,6 +2,7 @@
 //
 //   lock                      held (flock) by the running daemon
 //   reserve                   room kept for deletions on a full disk (state/disk_reserve.h)
+//   lost-nights.json          nights without a start (state/lost_nights.h)
 //   moild.db                  jobs, events, model versions (SQLite, WAL); the daemon's alone
 //   labels/                   the label store (datasets/labels); daemon writes, worker reads
 //   trash/                    what is to be removed, moved here first (state/trash.h)
@@ -37,6 +38,7 @@ class StateLayout {
   const path& root() const { return root_; }
   path lock() const { return root_ / "lock"; }
   path reserve() const { return root_ / "reserve"; }
+  path lost_nights() const { return root_ / "lost-nights.json"; }
   path database() const { return root_ / "moild.db"; }
   path labels() const { return root_ / "labels"; }
   path cache() const { return root_ / "cache"; }

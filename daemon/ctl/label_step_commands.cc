@@ -62,7 +62,7 @@ void add_label_step_commands(CLI::App* group, Action& chosen) {
   const auto merged = std::make_shared<MergeOptions>();
   command =
       add_command(group, "merge", "give a label's samples to another label", chosen, merged, merge);
-  command->add_option("FROM", merged->from)->required();
+  command->add_option("LABEL", merged->from)->required();
   command->add_option("INTO", merged->into)->required();
 
   add_command(group, "undo", "take back the last change of labels", chosen,

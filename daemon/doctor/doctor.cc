@@ -109,8 +109,9 @@ class Examination : public std::enable_shared_from_this<Examination> {
     Json list = Json::array();
     int problems = 0, warnings = 0;
     const Findings device = judge_device(s_.world.device(), s_.config.conditions);
-    for (const Findings& part : {files, check_kernel(), Findings{check_gpu()}, machine_,
-                                 Findings{clock()}, device, check_nights(s_)}) {
+    for (const Findings& part :
+         {files, check_kernel(device_root()), Findings{check_gpu(device_root())}, machine_,
+          Findings{clock()}, device, check_nights(s_)}) {
       for (const Finding& finding : part) {
         problems += finding.level == Finding::Level::kProblem ? 1 : 0;
         warnings += finding.level == Finding::Level::kWarning ? 1 : 0;

@@ -43,6 +43,10 @@ Json waited_json(const std::map<Obstacle, Waited>& waited) {
   return list;
 }
 
+Json lost_cause_json(const LostNights& lost) {
+  return lost.cause() == Obstacle::kNone ? Json(nullptr) : Json(name_of(lost.cause()));
+}
+
 Json cpus_json(const std::optional<Scheduler::Cpus>& cpus) {
   if (!cpus) return nullptr;
   return {{"used", cpus->used}, {"all", cpus->all}};
@@ -58,7 +62,8 @@ Json window_json(const Service& s, const DeviceReading& device) {
           {"reason", verdict.reason},
           {"next_at", opens ? Json(utc_text(*opens)) : Json(nullptr)},
           {"waited", waited_json(s.scheduler.waited())},
-          {"nights_waited", s.scheduler.nights_waited()}};
+          {"nights_waited", s.scheduler.lost_nights().count},
+          {"nights_waited_for", lost_cause_json(s.scheduler.lost_nights())}};
 }
 
 // What canaries rolled back in the last month.

@@ -16,6 +16,8 @@ namespace {
 
 // A moment that is no longer ago was not missed: the daemon looks now and then.
 constexpr std::int64_t kLate = 10 * kMinute;
+constexpr std::int64_t kClockIsBelieved = 60 * kMinute;
+constexpr std::int64_t kEarliestClock = 1'704'067'200'000;  // 2024-01-01
 constexpr std::uint64_t kMostManifestBytes = 16 << 20;
 
 // What tells a pack from others: its manifest has the checksums of all that is in it. Empty where
@@ -56,6 +58,7 @@ void Recurring::tick() {
   try {
     for (const Schedule& schedule : std::vector(schedules_.all())) {
       if (!schedule.spec.enabled || looking_.contains(schedule.spec.name)) continue;
+      heed_the_clock(schedule);
       if (const auto moment = due(schedule)) meet(schedule, *moment);
     }
   } catch (const std::exception& error) {
@@ -63,8 +66,29 @@ void Recurring::tick() {
   }
 }
 
+// A clock is put right by seconds now and then: a moment is not met twice for that.
 std::int64_t Recurring::last(const Schedule& schedule) const {
-  return std::min(schedule.last_due.value_or(schedule.created_at), world_.now_milliseconds());
+  const std::int64_t last = schedule.last_due.value_or(schedule.created_at);
+  const std::int64_t now = world_.now_milliseconds();
+  if (last <= now + kLate) return last;
+  const auto seen = ahead_.find(schedule.spec.name);
+  return seen == ahead_.end() ? now : std::min(seen->second.clock, now);
+}
+
+// The record may be wrong, or the clock: a device without one of its own begins anywhere, until it
+// is told the time. So the record stays for a while, and for as long as the clock cannot be right.
+void Recurring::heed_the_clock(const Schedule& schedule) {
+  const std::string& name = schedule.spec.name;
+  const std::int64_t now = world_.now_milliseconds(), steady = world_.steady_milliseconds();
+  if (schedule.last_due.value_or(schedule.created_at) <= now + kLate) {
+    ahead_.erase(name);
+    return;
+  }
+  const auto [seen, is_new] = ahead_.try_emplace(name, now, steady);
+  if (is_new) spdlog::warn("schedule {}: the clock was set back behind its last moment", name);
+  seen->second.clock = std::min(seen->second.clock, now);
+  if (now < kEarliestClock || steady - seen->second.steady < kClockIsBelieved) return;
+  if (!due(schedule)) schedules_.pass_over(name, now, "the clock was set back");
 }
 
 std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {

@@ -1,11 +1,13 @@
 // Submits the jobs of recurring nights when their moments come.
 //
 // A moment counts by the wall clock, and once: of several that were missed, the last. A clock that
-// went forward and back again makes no schedule wait for a date that was never reached: a moment
-// that lies ahead of the clock is as if it were now. Loop thread only.
+// went forward and back again makes no schedule wait for a date that was never reached: where the
+// last moment that was dealt with lies ahead of the clock, moments count from when that was first
+// seen. Loop thread only.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -45,6 +47,7 @@ class Recurring {
   void tick();
   [[nodiscard]] std::optional<std::int64_t> due(const Schedule& schedule) const;
   [[nodiscard]] std::int64_t last(const Schedule& schedule) const;
+  void heed_the_clock(const Schedule& schedule);
   void meet(const Schedule& schedule, std::int64_t moment);
   void decide(const std::string& name, const std::string& pack);
   // What is said of a last job that has not ended; empty where it has.
@@ -62,6 +65,11 @@ class Recurring {
   const std::function<void()> submitted_;
   EventLoop::TimerId timer_ = 0;
   std::set<std::string> looking_;  // at their packs
+  // Schedules whose last moment lies ahead of the clock, and when that was first seen, by both.
+  struct FirstSeen {
+    std::int64_t clock = 0, steady = 0;
+  };
+  std::map<std::string, FirstSeen> ahead_;
 };
 
 }  // namespace moil::daemon

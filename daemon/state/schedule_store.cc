@@ -62,11 +62,16 @@ Schedule ScheduleStore::get(const std::string& name) const {
   return found.front();
 }
 
-void ScheduleStore::enable(const std::string& name, bool enabled) {
+void ScheduleStore::enable(const std::string& name, bool enabled, std::int64_t now) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
-  (void)get(name);
+  const RecurringSpec spec = get(name).spec;
   Statement update(db_, "UPDATE schedules SET enabled = ? WHERE name = ?");
   update.bind(std::int64_t{enabled}).bind(std::string_view(name)).run();
+  if (enabled && !spec.enabled && calendar_of(spec)) {
+    Statement passed(db_, "UPDATE schedules SET last_due = ?, remark = ? WHERE name = ?");
+    passed.bind(now).bind(std::string_view("it was disabled until then"));
+    passed.bind(std::string_view(name)).run();
+  }
   transaction.commit();
 }
 

@@ -38,7 +38,8 @@ class ScheduleStore {
   // By priority, then by name. Asked for again and again: read anew where something was written.
   const std::vector<Schedule>& all() const;
   Schedule get(const std::string& name) const;  // kNotFound
-  void enable(const std::string& name, bool enabled);
+  // Moments of a calendar that went by while it was disabled do not count.
+  void enable(const std::string& name, bool enabled, std::int64_t now);
   void remove(const std::string& name);  // its jobs stay
   // A moment has come: its job is queued, in the same transaction.
   std::int64_t submit(const Schedule& schedule, std::int64_t now, const Seen& seen,

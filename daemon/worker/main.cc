@@ -117,7 +117,7 @@ std::vector<moil::night::ReadSample> images_of(const Arguments& arguments) {
 }
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
-  confine_to(moil::worker::needs_of_prediction(arguments.source));
+  confine_to(moil::worker::needs_of_model(arguments.source));
   return answer(arguments, events,
                 {{"predictions", moil::night::predict(arguments.source, images_of(arguments),
                                                       arguments.prediction)}});
