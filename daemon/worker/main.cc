@@ -118,9 +118,12 @@ std::vector<moil::night::ReadSample> images_of(const Arguments& arguments) {
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
   confine_to(moil::worker::needs_of_model(arguments.source));
-  return answer(arguments, events,
-                {{"predictions", moil::night::predict(arguments.source, images_of(arguments),
-                                                      arguments.prediction)}});
+  std::vector<moil::night::AskedSample> asked;
+  for (moil::night::ReadSample& read : images_of(arguments))
+    asked.push_back({std::move(read), arguments.images[asked.size()]});
+  return answer(
+      arguments, events,
+      {{"predictions", moil::night::predict(arguments.source, asked, arguments.prediction)}});
 }
 
 int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {

@@ -23,6 +23,8 @@
 
 namespace moil::data {
 
+class SoundBytes;
+
 // What augmented views of a sample may do, beside what every kind's views do.
 struct ViewRules {
   bool flip = true;  // mirror it, where the kind can
@@ -57,6 +59,10 @@ class SampleMaker {
   // The sample that the functions below are asked about, until the next one. `bytes` are its file's
   // and not needed afterwards. kBadData, beginning with `name`, for a file that cannot be read.
   virtual void load(std::span<const std::uint8_t> bytes, std::string_view name) = 0;
+  // The same of a recording that is read as it is needed; where Kind::streams() alone.
+  virtual void stream(std::shared_ptr<const SoundBytes> /*recording*/, std::string_view /*name*/) {}
+  // What is to be said of the sample, of what was made of it so far; empty where there is nothing.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
   // Writes Kind::floats() values, one input after the other, in the network's memory order
   // (channels last): the view of this number that the sample of this content has, on every machine,
   // of the sample's part. kBadData where the sample does not fit what the kind describes.
@@ -100,6 +106,18 @@ class Kind {
   [[nodiscard]] virtual std::optional<PartPlaces> part_places(
       std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
     return std::nullopt;
+  }
+  // Whether a sample may be a recording that is larger than memory: parts of it are made while it
+  // is read.
+  [[nodiscard]] virtual bool streams() const { return false; }
+  // Where its parts lie, and how many there are, as above; where it streams alone.
+  struct Parts {
+    std::uint32_t count = 1;
+    PartPlaces places;
+  };
+  [[nodiscard]] virtual Parts parts_of(std::shared_ptr<const SoundBytes> /*recording*/,
+                                       std::string_view /*name*/) const {
+    return {};
   }
   [[nodiscard]] virtual PartAnswer part_answer() const { return PartAnswer::kMean; }
   [[nodiscard]] virtual PartTraining part_training() const { return PartTraining::kEach; }

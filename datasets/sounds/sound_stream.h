@@ -14,6 +14,7 @@ class SoundStream {
  public:
   // As SoundFile.
   SoundStream(std::span<const std::uint8_t> bytes, std::string_view name, int rate);
+  SoundStream(std::shared_ptr<const SoundBytes> bytes, std::string_view name, int rate);
   ~SoundStream();
   SoundStream(const SoundStream&) = delete;
   SoundStream& operator=(const SoundStream&) = delete;
@@ -23,6 +24,8 @@ class SoundStream {
   // The next samples; zeros behind the end.
   void read(std::span<float> out);
   void rewind();
+
+  [[nodiscard]] const SoundFile& file() const { return file_; }
 
  private:
   struct Resampler;

@@ -77,11 +77,13 @@ void disturb(const SoundView& view, std::span<float> samples) {
   if (view.signal_to_noise && strength > kSilence)
     noise = strength * decibels(-*view.signal_to_noise);
   if (noise == 0 && view.gain == 1) return;
+  double most = 1;
+  for (const float s : samples) most = std::max(most, std::abs(double{s}));
   Noise source(view);
   for (float& s : samples) {
     double value = double{s};
     if (noise > 0) value += noise * source.next();
-    s = static_cast<float>(std::clamp(view.gain * value, -1.0, 1.0));
+    s = static_cast<float>(std::clamp(view.gain * value, -most, most));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/dataset.h"
+#include "datasets/sounds/sound_bytes.h"
 #include "datasets/sounds/sound_stream.h"
 #include "datasets/sounds/sound_view.h"
 #include "datasets/transforms/json_fields.h"
@@ -16,7 +17,10 @@ namespace moil::data {
 namespace {
 
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kSoundArithmetic = "sound 2 ";
+constexpr const char* kSoundArithmetic = "sound 3 ";
+// Channels that have nothing to do with each other leave one over their number of their energy when
+// they are mixed; such as leave this much of that cancel each other.
+constexpr double kLeastEnergyLeft = 0.25;
 // Of decoders, the resampler and what lies between them.
 constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 
@@ -24,9 +28,13 @@ constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 class Stretch {
  public:
   void load(std::vector<std::uint8_t> bytes, std::string_view name, int rate) {
-    stream_.reset();
+    release();
     bytes_ = std::move(bytes);
-    stream_.emplace(bytes_, name, rate);
+    stream(std::make_shared<SoundBytesInMemory>(bytes_), name, rate);
+  }
+
+  void stream(std::shared_ptr<const SoundBytes> recording, std::string_view name, int rate) {
+    stream_.emplace(std::move(recording), name, rate);
     samples_.clear();
     begin_ = 0;
   }
@@ -55,6 +63,8 @@ class Stretch {
     bytes_ = {};
     samples_ = {};
   }
+
+  const SoundFile* file() const { return stream_ ? &stream_->file() : nullptr; }
 
  private:
   void go_back() {
@@ -95,6 +105,17 @@ class SoundMaker final : public SampleMaker {
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     stretch_.load({bytes.begin(), bytes.end()}, name, description_.front_end.rate);
+  }
+  void stream(std::shared_ptr<const SoundBytes> recording, std::string_view name) override {
+    stretch_.release();
+    stretch_.stream(std::move(recording), name, description_.front_end.rate);
+  }
+  std::string remark() const override {
+    const SoundFile* file = stretch_.file();
+    if (file == nullptr || file->energy_left() * file->channels() >= kLeastEnergyLeft) return {};
+    return "its channels cancel each other: mixed to one, " +
+           std::to_string(std::lround(100 * file->energy_left())) +
+           " % of their energy is left; give one of them alone";
   }
 
   void make(const Digest& content, PartView wanted, float* out) override {
@@ -164,16 +185,22 @@ class SoundKind final : public Kind {
   bool takes(std::string_view media_type) const override { return is_sound(media_type); }
   bool has_parts() const override { return true; }
   std::uint32_t parts(std::span<const std::uint8_t> bytes, std::string_view name) const override {
-    SoundStream stream(bytes, name, description_.front_end.rate);
-    return static_cast<std::uint32_t>(description_.front_end.patches(stream.samples()));
+    return parts_of(std::make_shared<SoundBytesInMemory>(bytes), name).count;
   }
   std::optional<PartPlaces> part_places(std::span<const std::uint8_t> bytes,
                                         std::string_view name) const override {
+    return parts_of(std::make_shared<SoundBytesInMemory>(bytes), name).places;
+  }
+  bool streams() const override { return true; }
+  Parts parts_of(std::shared_ptr<const SoundBytes> recording,
+                 std::string_view name) const override {
     const FrontEndDescription& d = description_.front_end;
-    SoundStream stream(bytes, name, d.rate);
-    const auto seconds = [&](auto samples) { return static_cast<double>(samples) / d.rate; };
-    return PartPlaces{seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
-                      seconds(stream.samples()), "seconds"};
+    SoundStream stream(std::move(recording), name, d.rate);
+    const std::int64_t samples = stream.samples();
+    const auto seconds = [&](auto count) { return static_cast<double>(count) / d.rate; };
+    return {static_cast<std::uint32_t>(d.patches(samples)),
+            {seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
+             seconds(samples), "seconds"}};
   }
   PartAnswer part_answer() const override { return description_.answer; }
   PartTraining part_training() const override { return description_.training; }
