@@ -12,7 +12,7 @@ constexpr std::size_t kMostWaiting = 10;
 Json running_job(const Service& s) {
   const auto id = s.scheduler.running();
   if (!id) return nullptr;
-  const Job job = s.jobs.brief(*id);
+  const Job job = s.jobs.get(*id);
   Json out{{"job", job.id},
            {"name", job.spec.name},
            {"model", job.spec.model},

@@ -188,7 +188,7 @@ std::int64_t Recurring::run_now(const Schedule& schedule) {
 }
 
 std::string Recurring::unfinished(const Schedule& schedule) const {
-  if (!schedule.last_job || is_finished(jobs_.brief(*schedule.last_job).state)) return "";
+  if (!schedule.last_job || is_finished(jobs_.standing(*schedule.last_job).state)) return "";
   return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
 }
 

@@ -97,7 +97,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
 
 void Service::job_changed(std::int64_t job) {
   watchers.changed(job);
-  const JobState state = jobs.get(job).state;
+  const JobState state = jobs.standing(job).state;
   if (is_finished(state)) ++counts.nights[to_string(state)];
 }
 

@@ -100,10 +100,10 @@ Job JobStore::get(std::int64_t id) const {
   return found.front();
 }
 
-Job JobStore::brief(std::int64_t id) const {
-  Statement row(db_, std::string(kWithoutDetails) + "WHERE id = ?");
+JobStore::Standing JobStore::standing(std::int64_t id) const {
+  Statement row(db_, "SELECT state, message FROM jobs WHERE id = ?");
   if (!row.bind(id).step()) throw no_such_job(id);
-  return job_of(row);
+  return {state_named(row.text(0)), row.text(1)};
 }
 
 void JobStore::list(std::optional<JobState> state, std::int64_t before, Details details,

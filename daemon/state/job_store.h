@@ -36,8 +36,12 @@ class JobStore {
                       const std::optional<Origin>& origin = {},
                       const std::function<void(std::int64_t id)>& also = {});
   Job get(std::int64_t id) const;  // kNotFound
-  // The same without details, as list() has it.
-  Job brief(std::int64_t id) const;
+  struct Standing {
+    JobState state{};
+    std::string message;
+  };
+  // Of it, without reading its result, which may be megabytes; kNotFound.
+  Standing standing(std::int64_t id) const;
   // Newest first, until `take` returns false; `state` empty: all; `before` 0: from the newest.
   // Without details a job has of its description only name and model, and no result.details.
   void list(std::optional<JobState> state, std::int64_t before, Details details,

@@ -17,10 +17,16 @@ constexpr const char* kDescendants =
 }  // namespace
 
 void VersionSamples::record(const Version& version, std::span<const data::Digest> samples) {
-  Statement insert(db_, std::string(kAncestors) +
-                            "INSERT OR IGNORE INTO version_samples SELECT ?1, ?2, ?3 WHERE NOT "
-                            "EXISTS (SELECT 1 FROM version_samples JOIN line USING (version) "
-                            "WHERE model = ?1 AND digest = ?3)");
+  // Once, for there may be many samples.
+  Statement line(db_, std::string(kAncestors) + "SELECT version FROM line");
+  line.bind(std::string_view(version.first)).bind(version.second);
+  std::string ancestors;
+  while (line.step()) ancestors += (ancestors.empty() ? "" : ",") + std::to_string(line.integer(0));
+  Statement insert(
+      db_,
+      "INSERT OR IGNORE INTO version_samples SELECT ?1, ?2, ?3 WHERE NOT EXISTS "
+      "(SELECT 1 FROM version_samples WHERE digest = ?3 AND model = ?1 AND version IN (" +
+          ancestors + "))");
   for (const data::Digest& sample : samples) {
     insert.bind(std::string_view(version.first)).bind(version.second).bind(sample.bytes).run();
   }
