@@ -44,7 +44,8 @@ class NightData {
   // is none that the model's task can learn.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
-  // How many parts each sample of the mix has; one that cannot be read has 1. Reads every sample's
+  // How many parts each sample of the mix has, and which of them hold no signal; one that cannot be
+  // read has 1. Reads every sample's
   // file where the kind's samples may have several.
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
@@ -72,6 +73,7 @@ class NightData {
   void choose(const Choice& choice);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
   std::uint32_t count_parts(const data::MixedSample& sample, const data::Kind& kind) const;
+  void look_for_silence(data::Mix& mix, const data::Kind& kind) const;
 
   struct Readers;
   std::unique_ptr<Readers> readers_;

@@ -43,6 +43,7 @@ class Predictor {
         tells_when_(wanted.timeline),
         kind_(bundle.kind),
         answers_(kind_->part_answer(), *task_, form_),
+        silent_answers_(kind_->part_answer(), *task_, form_),
         sample_(kind_->floats()),
         maker_(kind_->maker({})),
         kernels_(first_kernels()),
@@ -94,12 +95,15 @@ class Predictor {
   // How many parts it has.
   std::uint32_t load(const std::vector<std::uint8_t>& bytes) {
     const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
+    // As a night draws it. What is long enough to be streamed is not laid anywhere.
+    content_ = kind_->has_silence() ? data::digest_of(bytes) : data::Digest{};
     if (tells_when_) timeline_.emplace(kind_->part_places(bytes, kName).value(), intervals_left_);
     maker_->load(bytes, kName);
     return parts;
   }
 
   std::uint32_t stream(int file) {
+    content_ = {};
     const auto recording = std::make_shared<data::SoundBytesOfFile>(file, kName);
     const auto [parts, places] = kind_->parts_of(recording, kName);
     if (tells_when_) timeline_.emplace(places, intervals_left_);
@@ -118,14 +122,16 @@ class Predictor {
     timeline_.reset();
     const std::uint32_t parts = is_streamed(sample) ? stream(sample.file) : load(sample.read());
     for (std::uint32_t part = 0; part < parts; ++part) {
-      maker_->make({}, {0, part}, sample_.data());
+      maker_->make(content_, {0, part}, sample_.data());
       scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
       network_.forward();
       const std::span<const float> output(network_.output(0), labels_.size());
-      answers_.add(output);
+      (maker_->has_signal() ? answers_ : silent_answers_).add(output);
       if (timeline_) timeline_->add(part, task_->said(output, form_), answer_of(output));
     }
-    return answers_.take();
+    const bool is_silent = answers_.parts() == 0;
+    const std::span<const float> quiet = silent_answers_.take();
+    return is_silent ? quiet : answers_.take();
   }
 
   Json told(Timeline& timeline) {
@@ -172,6 +178,7 @@ class Predictor {
   }
 
   std::vector<std::string> labels_;
+  data::Digest content_{};  // of what was loaded
   TaskPtr task_;
   std::optional<Calibration> calibration_;
   OutputForm form_;
@@ -184,7 +191,7 @@ class Predictor {
   std::optional<Timeline> timeline_;  // of the sample that is looked at
 
   data::KindPtr kind_;
-  PartAnswers answers_;
+  PartAnswers answers_, silent_answers_;
   std::vector<float> sample_;
   std::unique_ptr<data::SampleMaker> maker_;
   KernelSelector kernels_;

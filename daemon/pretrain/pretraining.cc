@@ -160,9 +160,12 @@ class Pretraining {
   std::vector<MixedSample> with_parts(std::vector<MixedSample> samples) const {
     for (MixedSample& sample : samples) {
       const std::size_t i = sample.ref.index;
-      if (cache_ || options_.augmentation.views > 1) sample.digest = dataset_.digest(i);
+      const bool is_drawn = options_.augmentation.views > 1 || bundle_.kind->has_silence();
+      if (cache_ || is_drawn) sample.digest = dataset_.digest(i);
       if (bundle_.kind->has_parts())
         sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
+      if (bundle_.kind->has_silence())
+        sample.silent = bundle_.kind->silent_parts(dataset_.encoded(i), dataset_.name(i));
     }
     return samples;
   }

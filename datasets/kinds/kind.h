@@ -30,10 +30,13 @@ struct ViewRules {
   bool flip = true;  // mirror it, where the kind can
 };
 
+// In place of a part: what the kind shows where there is no signal (Kind::has_silence()).
+inline constexpr std::uint32_t kSilence = 0xFFFFFFFF;
+
 // What of a sample a network sees at once: a view of one of its parts.
 struct PartView {
   std::uint16_t view = 0;  // 0: plain
-  std::uint32_t part = 0;  // below Kind::parts() of it
+  std::uint32_t part = 0;  // below Kind::parts() of it, or kSilence
 };
 
 // How the outputs of a sample's parts become one answer, element by element.
@@ -67,6 +70,8 @@ class SampleMaker {
   // (channels last): the view of this number that the sample of this content has, on every machine,
   // of the sample's part. kBadData where the sample does not fit what the kind describes.
   virtual void make(const Digest& content, PartView wanted, float* out) = 0;
+  // Whether what was made last holds a signal (Kind::silent_parts()).
+  [[nodiscard]] virtual bool has_signal() const { return true; }
   // What the sample looks like; nothing where the kind has no such thing, or the sample too little.
   [[nodiscard]] virtual std::optional<Likeness> likeness() { return std::nullopt; }
   // Gives back what it holds.
@@ -101,6 +106,14 @@ class Kind {
   [[nodiscard]] virtual std::uint32_t parts(std::span<const std::uint8_t> /*bytes*/,
                                             std::string_view /*name*/) const {
     return 1;
+  }
+  // Whether parts of a sample may hold no signal, and a part kSilence can be made of every sample.
+  // What holds none teaches no label, and says nothing beside parts that hold one.
+  [[nodiscard]] virtual bool has_silence() const { return false; }
+  // The parts that hold no signal, in order. Asked as parts() is.
+  [[nodiscard]] virtual std::vector<std::uint32_t> silent_parts(
+      std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
+    return {};
   }
   // Nothing where a sample has one part. Asked as parts() is.
   [[nodiscard]] virtual std::optional<PartPlaces> part_places(

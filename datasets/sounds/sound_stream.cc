@@ -51,9 +51,10 @@ std::int64_t SoundStream::samples() {
   return std::max<std::int64_t>(1, file_.samples() * rate_ / file_.rate());
 }
 
-void SoundStream::read(std::span<float> out) {
+std::size_t SoundStream::read(std::span<float> out) {
   const std::size_t done = resampler_ ? resampled(out) : file_.read(out);
   std::ranges::fill(out.subspan(done), 0.0F);
+  return done;
 }
 
 std::size_t SoundStream::resampled(std::span<float> out) {

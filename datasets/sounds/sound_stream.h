@@ -21,8 +21,8 @@ class SoundStream {
 
   // floor(file's samples * rate / file's rate), at least 1; see SoundFile::samples().
   [[nodiscard]] std::int64_t samples();
-  // The next samples; zeros behind the end.
-  void read(std::span<float> out);
+  // The next samples; zeros behind the end. How many are the recording's.
+  std::size_t read(std::span<float> out);
   void rewind();
 
   [[nodiscard]] const SoundFile& file() const { return file_; }

@@ -1,6 +1,7 @@
 #include "daemon/night/stages/mix_stage.h"
 
 #include "daemon/night/mix_record.h"
+#include "daemon/night/silent_labels.h"
 
 namespace moil::night {
 
@@ -39,6 +40,8 @@ void MixStage::draw(LeftOut left_out) {
   left_out_ = std::move(left_out);
   const std::string remark = passed_over_remark(night_.mix.also_trained);
   if (!remark.empty()) night_.events.note(remark);
+  for (const SilentLabel& label : silent_labels(night_.mix))
+    night_.events.note(silence_remark(label));
   require_enough(night_.mix, left_out_);
   nlohmann::json saved = to_json(night_.mix);
   saved["unreadable"] = to_json(left_out_);
