@@ -37,31 +37,6 @@ Rows score_rows(const Json& details) {
   return names.size() > 1 ? rows : Rows();
 }
 
-// Samples that the night did without, and why.
-Rows left_out_rows(const Json& details) {
-  Rows rows;
-  const Json list = at(details, "/left_out");
-  if (!list.is_array()) return rows;
-  for (const Json& sample : list) {
-    rows.push_back(
-        {printable(sample.value("name", "")), joined(sample.value("labels", Json::array())),
-         sample.value("held_out", false) ? "held out" : "", printable(sample.value("why", ""))});
-  }
-  const Json all = at(details, "/samples/left_out");
-  if (all.is_number() && all > list.size())
-    rows.push_back({"and " + std::to_string(all.get<std::size_t>() - list.size()) + " more"});
-  return rows;
-}
-
-// Samples in the label store that the model cannot read.
-Rows other_media_rows(const Json& details) {
-  Rows rows;
-  const Json media = at(details, "/other_media");
-  if (!media.is_object()) return rows;
-  for (const auto& [type, count] : media.items()) rows.push_back({type, cell(count)});
-  return rows;
-}
-
 Rows stage_rows(const Json& stages) {
   double sum = 0;
   for (const auto& [stage, seconds] : stages_in_order(stages)) sum += seconds;

@@ -72,6 +72,29 @@ Rows trained_rows(const Json& details) {
   return rows;
 }
 
+Rows left_out_rows(const Json& details) {
+  Rows rows;
+  const Json list = at(details, "/left_out");
+  if (!list.is_array()) return rows;
+  for (const Json& sample : list) {
+    rows.push_back(
+        {printable(sample.value("name", "")), joined(sample.value("labels", Json::array())),
+         sample.value("held_out", false) ? "held out" : "", printable(sample.value("why", ""))});
+  }
+  const Json all = at(details, "/samples/left_out");
+  if (all.is_number() && all > list.size())
+    rows.push_back({"and " + std::to_string(all.get<std::size_t>() - list.size()) + " more"});
+  return rows;
+}
+
+Rows other_media_rows(const Json& details) {
+  Rows rows;
+  const Json media = at(details, "/other_media");
+  if (!media.is_object()) return rows;
+  for (const auto& [type, count] : media.items()) rows.push_back({type, cell(count)});
+  return rows;
+}
+
 namespace {
 
 // As a shell takes it for one word.

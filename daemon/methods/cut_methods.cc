@@ -62,15 +62,12 @@ struct Cutting {
 
 Json added(data::LabelStore& labels, const Cutting& cutting, Json reply) {
   const auto content = read_descriptor(cutting.piece.get(), data::kMaxSampleBytes);
-  const auto result = labels.add_sample(content, cutting.params.labels, cutting.params.split,
-                                        cutting.name(), cutting.params.step);
-  // Pieces of a recording are alike: they lie on one side.
-  labels.record_recording(result.digest,
-                          data::Likeness::from_hex(reply.at("recording").get<std::string>()));
+  const auto result = labels.add_sample(
+      content, cutting.params.labels, cutting.params.split, cutting.name(), cutting.params.step,
+      data::Digest::from_hex(reply.at("recording").get<std::string>()));
   reply.erase("recording");
-  const auto sample = labels.find(result.digest);
   reply["digest"] = result.digest.hex();
-  reply["split"] = to_string(sample ? sample->split : result.split);
+  reply["split"] = to_string(result.split);
   reply["new"] = result.is_new;
   reply["name"] = cutting.name();
   reply["bytes"] = content.size();

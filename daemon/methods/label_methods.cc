@@ -320,13 +320,10 @@ void forget(Service& service, const Call& call, const Responder& responder) {
   service.forgetting.start(rows, responder);
 }
 
-void relabel(Service& service, const Call& call, const Responder& responder) {
+Json relabel(LabelStore& store, const Call& call) {
   const auto params = read_fields<RelabelParams>(call.params, "the parameters of label.relabel");
-  const Digest digest = Digest::from_hex(params.digest);
-  change_labels(service, {digest}, responder, [&service, params, digest] {
-    service.labels.relabel(digest, params.labels);
-    return Json{{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
-  });
+  store.relabel(Digest::from_hex(params.digest), params.labels);
+  return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
 }
 
 // --- label.samples ------------------------------------------------------------------------------
@@ -483,8 +480,8 @@ MethodTable label_methods(Service& s) {
        [&s](Call& call, const Responder& responder) { remove_label(s, call, responder); }},
       {"label.rename", "0.1", Role::kLabel, "rename a label", Lane::kWrite,
        [&store](Call& call) { return rename(store, call); }, nullptr},
-      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { relabel(s, call, responder); }},
+      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Lane::kWrite,
+       [&store](Call& call) { return relabel(store, call); }, nullptr},
       {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
        Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},

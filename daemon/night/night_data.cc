@@ -99,11 +99,9 @@ const data::Dataset& NightData::global() const {
 
 const data::Dataset& NightData::local() const { return *origins_.local_samples; }
 
-namespace {
-
-// What cannot be read is found, named and left out when it is decoded.
 std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
                        std::size_t index) {
+  if (!kind.has_parts()) return 1;
   try {
     return kind.parts(samples.encoded(index), samples.name(index));
   } catch (const Error& e) {
@@ -121,6 +119,8 @@ std::vector<std::uint32_t> silent_parts_of(const data::Kind& kind,
     return {};
   }
 }
+
+namespace {
 
 void check_labels(const data::Mix& mix, const StoredModel& model) {
   const auto check = [&](const char* field, std::size_t begin, std::size_t end) {
@@ -221,7 +221,7 @@ bool NightData::is_remembered(const data::MixedSample& sample) const {
 
 bool NightData::is_looked_at(const data::Digest& digest) const {
   const auto sample = readers_->store.find(digest);
-  return !sample || sample->is_looked_at;
+  return !sample || sample->is_used;
 }
 
 const std::map<std::string, std::uint64_t>& NightData::other_media() const {

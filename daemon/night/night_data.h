@@ -17,6 +17,11 @@ class LabelDataset;
 
 namespace moil::night {
 
+// How many parts the sample has; one that cannot be read has 1: it is found and named when it is
+// decoded. Reads its file.
+[[nodiscard]] std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
+                                     std::size_t index);
+
 // Opens both, the label store read-only (the daemon writes it). What is wrong with either is told
 // at the job's field (field_error.h). The model outlives it.
 class NightData {
@@ -57,7 +62,7 @@ class NightData {
 
   // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
   bool is_remembered(const data::MixedSample& sample) const;
-  // Whether the label store knows what the sample looks like, or the sample no more.
+  // Whether the label store has noted that a night uses the sample, or knows the sample no more.
   bool is_looked_at(const data::Digest& digest) const;
 
   // Samples of the label store that the model cannot read, by media type.

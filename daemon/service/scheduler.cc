@@ -287,7 +287,7 @@ void Scheduler::settle(const Job& job, const Outcome& outcome) {
 void Scheduler::settle_result(const Job& job, const Json& result) {
   const JobSamples samples = samples_of_job(layout_, job.id);
   if (labels_.has_all(samples.trained) && labels_.has_all(samples.others))
-    return jobs_.finish(job.id, result, samples.trained, labels_.newest_id());
+    return jobs_.finish(job.id, result, samples.trained, labels_.newest_change());
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   folder_.drop_work(job.id);
   jobs_.pause(job.id, kForgotten);

@@ -1,6 +1,7 @@
-// Looks at the local samples that no night has looked at, before the mix is drawn: so that the
-// daemon, which decodes nothing, knows which are of one scene, and no scene lies on both sides of
-// the split.
+// Tells the daemon which local samples the night uses, before the mix is drawn: from then on none
+// of them that is trained on is held out, whatever decided its side. Looks at those that no night
+// has looked at: so that the daemon, which decodes nothing, knows which are of one scene, and no
+// scene lies on both sides of the split.
 //
 // What a sample looks like is told to the daemon in batches, as events; the night goes on when the
 // label store has them. A night that is killed looks again only at what the store does not have.
