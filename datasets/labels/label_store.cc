@@ -203,7 +203,9 @@ void LabelStore::forget_sample(Sides& sides, const Digest& digest) {
 void LabelStore::wipe() {
   Statement gone(database_,
                  "SELECT digest FROM forgetting WHERE digest NOT IN (SELECT digest FROM samples)");
-  while (gone.step()) files_.remove(Digest::from_bytes(gone.blob(0)));
+  std::vector<Digest> digests;
+  while (gone.step()) digests.push_back(Digest::from_bytes(gone.blob(0)));
+  files_.remove(digests);
   database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
