@@ -37,6 +37,27 @@ Rows score_rows(const Json& details) {
   return names.size() > 1 ? rows : Rows();
 }
 
+// Labels that a high accuracy hides, for few samples have them: fewer than half are told.
+Rows hidden_rows(const Json& details) {
+  constexpr double kHigh = 0.9;
+  const Json labels = at(details, "/labels");
+  Rows rows;
+  if (!labels.is_array()) return rows;
+  for (const char* side : {"global", "local"}) {
+    const Json scores = at(scores_of(details), ("/" + std::string(side)).c_str());
+    const Json accuracy = at(scores, "/after/accuracy");
+    if (!accuracy.is_number() || accuracy.get<double>() < kHigh) continue;
+    for (const Json& label : labels) {
+      const Json of_side = label.value(side, Json());
+      const Json held_out = at(of_side, "/held_out"), right = at(of_side, "/after");
+      if (!held_out.is_number() || 2 * right.get<double>() >= held_out.get<double>()) continue;
+      rows.push_back({printable(cell(at(label, "/label"))), side,
+                      cell(right) + " of " + cell(held_out) + " told"});
+    }
+  }
+  return rows;
+}
+
 Rows stage_rows(const Json& stages) {
   double sum = 0;
   for (const auto& [stage, seconds] : stages_in_order(stages)) sum += seconds;
@@ -100,6 +121,7 @@ void print_job_report(Console& console, const Json& job) {
   print_result(console, job);
   const Json details = at(job["result"], "/details");
   print_part(console, "SCORES", score_rows(details));
+  print_part(console, "HIDDEN BY THE ACCURACY", hidden_rows(details));
   print_part(console, "HELD-OUT SAMPLES TAKEN", mistake_rows(at(details, "/confusion")));
   print_part(console, "TRAINED", trained_rows(details));
   print_left_out(console, job);

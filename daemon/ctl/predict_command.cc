@@ -141,6 +141,8 @@ int predict(Session& session, const PredictOptions& options) {
   }
   bool failed = false;
   for (const Json& image : all["predictions"]) {
+    if (image.contains("remark"))
+      session.console.note(cell(image["file"]) + ": " + cell(image["remark"]));
     if (!image.contains("error")) continue;
     failed = true;
     session.console.note(cell(image["file"]) + ": " + cell(image["error"]["message"]));

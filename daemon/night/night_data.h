@@ -49,11 +49,14 @@ class NightData {
   // is none that the model's task can learn.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
-  // How many parts each sample of the mix has; one that cannot be read has 1. Reads every sample's
+  // How many parts each sample of the mix has, and which of them hold no signal; one that cannot be
+  // read has 1. Reads every sample's
   // file where the kind's samples may have several.
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
   void guess_parts(data::Mix& mix, const data::Kind& kind) const;
+  // Whether a head can begin at this value: where the pack holds feature maps, only at theirs.
+  bool can_split_at(const std::string& value) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
   void check_features(const Backbone& backbone, const Freeze& freeze) const;
 
@@ -75,6 +78,7 @@ class NightData {
   void choose(const Choice& choice);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
   std::uint32_t count_parts(const data::MixedSample& sample, const data::Kind& kind) const;
+  void look_for_silence(data::Mix& mix, const data::Kind& kind) const;
 
   struct Readers;
   std::unique_ptr<Readers> readers_;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 
 namespace moil::data {
 namespace {
@@ -24,8 +24,7 @@ std::string in_small_letters(std::string text) {
 // Spaces separate nothing here: names have them. Every line is cut as the first one that has
 // another separator.
 std::vector<CsvRow> rows_of(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_mark(text);
   char separator = '\0';
   std::string_view line;
   for (std::string_view rest = text; separator == '\0' && next_line(rest, line);)

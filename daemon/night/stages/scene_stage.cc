@@ -67,14 +67,27 @@ std::string passed_over_remark(std::size_t samples) {
 
 void SceneStage::run() {
   set_thread_count(night_.file.threads);
-  for (int round = 0;; ++round) {
+  for (int round = 0; round < kMostRounds; ++round) {
     const Indices samples = wanted();
     if (samples.empty()) return;
-    if (round == kMostRounds)
-      throw Error(ErrorCode::kIo, "the daemon does not record what samples look like");
     look_at(samples);
     night_.data.look_again();
   }
+  const auto rest = not_known();
+  const auto unheard = std::ranges::count_if(
+      rest, [&](const data::Digest& digest) { return told_.contains(digest); });
+  if (!told_.empty() && static_cast<std::size_t>(unheard) == told_.size())
+    throw Error(ErrorCode::kIo, "the daemon does not record what samples look like");
+  if (!rest.empty())
+    night_.events.note(
+        std::to_string(rest.size()) +
+        " of the local samples came while the night began, and are left to the next");
+}
+
+std::unordered_set<data::Digest> SceneStage::not_known() const {
+  std::unordered_set<data::Digest> digests;
+  for (const std::size_t i : wanted()) digests.insert(night_.data.labelled().digest(i));
+  return digests;
 }
 
 SceneStage::Indices SceneStage::wanted() const {
@@ -95,6 +108,7 @@ void SceneStage::look_at(const Indices& samples) {
   for (std::size_t begin = 0; begin < samples.size(); begin += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, samples.size() - begin);
     const auto told = likenesses_of(std::span(samples).subspan(begin, count), room);
+    for (const data::SampleLikeness& sample : told) told_.insert(sample.digest);
     if (!told.empty()) last = told.back().digest;
     night_.events.likenesses(told);
     looked_at_ += static_cast<std::size_t>(
