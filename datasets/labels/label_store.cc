@@ -89,7 +89,10 @@ std::int64_t LabelStore::now_seconds() {
 
 void LabelStore::configure(Access access) {
   database_.run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;");
-  if (access == Access::kReadOnly) return check_label_schema(database_);
+  if (access == Access::kReadOnly) {
+    database_.run("PRAGMA cache_size = -512");  // KiB; there may be several, and the system caches
+    return check_label_schema(database_);
+  }
   // synchronous = FULL: in WAL mode anything less may lose a commit in a power cut.
   database_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;");
   migrate_label_schema(database_);
