@@ -23,10 +23,14 @@ fs::path free_place(const StateLayout& layout, const fs::path& path) {
                            std::to_string(next++));
 }
 
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
 bool moved(const StateLayout& layout, const fs::path& path) {
   for (int tries = 0; tries < 100; ++tries) {
-    if (::rename(path.c_str(), free_place(layout, path).c_str()) == 0 || errno == ENOENT)
-      return true;
+    if (::rename(path.c_str(), free_place(layout, path).c_str()) == 0) return true;
     if (errno != EEXIST && errno != ENOTEMPTY) return false;
   }
   return false;
@@ -41,9 +45,9 @@ void remove_at_once(const fs::path& path) {
 }  // namespace
 
 void throw_away(const StateLayout& layout, const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error))) return;
-  if (!fs::exists(layout.trash(), error)) fs::create_directory(layout.trash(), error);
+  if (!is_there(path)) return;
+  std::error_code error;  // where there is no room for the folder, say
+  if (!is_there(layout.trash())) fs::create_directory(layout.trash(), error);
   if (!moved(layout, path)) remove_at_once(path);
 }
 
