@@ -26,6 +26,7 @@ std::vector<data::Digest> digests_of(const std::vector<data::ForgottenSample>& s
 
 // Of the loop, before others have their turn.
 constexpr std::chrono::milliseconds kForgettingTurn{20};
+constexpr std::chrono::milliseconds kAnotherTry{50};
 
 }  // namespace
 
@@ -103,7 +104,11 @@ void Forgetting::go_on(const WorkPtr& work) {
   try {
     const bool is_done =
         work->digests_done == work->digests.size() && work->places_done == work->places.size();
-    if (is_done) return end(work);
+    if (is_done && (work->samples.empty() || is_erased())) return end(work);
+    if (is_done) {  // another reads what was there before, without whom this would wait
+      loop_.after(kAnotherTry, [this, work] { go_on(work); });
+      return;
+    }
     remove_some(*work);
     loop_.post([this, work] { go_on(work); });
   } catch (...) {
@@ -136,12 +141,19 @@ void Forgetting::remove_some(Work& work) {
   });
 }
 
+// What was overwritten is gone from the database's files, too. Waits for nobody.
+bool Forgetting::is_erased() {
+  const auto patience = static_cast<int>(database_.number("PRAGMA busy_timeout"));
+  sqlite3_busy_timeout(database_.handle(), 0);
+  const bool is_busy = database_.number("PRAGMA wal_checkpoint(TRUNCATE)") != 0;
+  sqlite3_busy_timeout(database_.handle(), patience);
+  return !is_busy;
+}
+
 void Forgetting::end(const WorkPtr& work) {
   work->reply["versions"] = versions(*work);
-  if (!work->samples.empty()) {
-    database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!work->samples.empty())
     scheduler_.begin_anew(work->jobs, [this, samples = work->samples] { forget_note(samples); });
-  }
   work->responder->result(std::move(work->reply));
 }
 

@@ -50,6 +50,7 @@ class Forgetting {
   void find_traces(Work& work) const;
   void go_on(const WorkPtr& work);
   void remove_some(Work& work);
+  bool is_erased();
   void end(const WorkPtr& work);
   [[nodiscard]] Json versions(const Work& work) const;
   void forget_note(const std::vector<data::ForgottenSample>& samples);
