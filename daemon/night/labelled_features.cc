@@ -23,11 +23,13 @@ ClassifierInput input_of(const StoredModel& model) {
   return *input;
 }
 
-std::unique_ptr<cache::FeatureCache> open_cache(const daemon::StateLayout& layout) {
+std::unique_ptr<cache::FeatureCache> open_cache(const daemon::StateLayout& layout,
+                                                cache::StoredType stored_as) {
   if (!std::filesystem::is_directory(layout.cache())) return nullptr;
   try {
     cache::Options options;
     options.read_only = true;
+    options.stored_as = stored_as;
     return std::make_unique<cache::FeatureCache>(layout.cache(), options);
   } catch (const Error&) {  // what is computed again is the same
     return nullptr;
@@ -100,13 +102,15 @@ FeatureRows StudiedModel::features(const data::SampleDataset& samples) const {
     return model.weights.of(part);
   };
   Backbone backbone(model.description, of_part, freeze, kBackboneBatch, backbone_kernels);
-  const auto cache = backbone.is_identity() ? nullptr : open_cache(layout);
+  const bool bf16 = file.spec.cache.dtype == daemon::CacheDtype::kBf16;
+  const auto cache = backbone.is_identity() ? nullptr
+                                            : open_cache(layout, bf16 ? cache::StoredType::kBf16
+                                                                      : cache::StoredType::kFp32);
   cache::ModelId id;
   if (cache) {
     const auto known =
         profile.answers.find(cache::to_hex(cache::model_id(backbone.arithmetic(), "arithmetic")));
     if (known != profile.answers.end()) backbone.take_answer(known->second);
-    const bool bf16 = file.spec.cache.dtype == daemon::CacheDtype::kBf16;
     id =
         cache::model_id(backbone.fingerprint() + " at " + freeze.split + (bf16 ? " bf16" : " fp32"),
                         model.kind->fingerprint());

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/night/portion.h"
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
 #include "datasets/sampling/mix.h"
@@ -45,8 +46,10 @@ struct MapNeeds {
 [[nodiscard]] MapSplit known_map_split(const ModelDescription& model, const Freeze& freeze,
                                        const MapNeeds& needs, const std::string& value);
 
-// Feature maps of a night: training samples in all their views, the others in the plain one.
-[[nodiscard]] std::uint64_t count_maps(const data::Mix& mix, int views);
+// Feature maps of a night: what is asked of training samples, which have so many views, and the
+// plain view of the others. means: training shows all parts of a sample together.
+[[nodiscard]] std::uint64_t count_maps(const data::Mix& mix, const Portion& trained, int views,
+                                       bool means);
 
 // By the quota, and by what is free on the disk. What the cache holds already may make room.
 [[nodiscard]] std::uint64_t room_for_cached_maps(const daemon::StateLayout& layout,
