@@ -11,6 +11,12 @@ namespace moil::night {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 256;
+// Two numbers are fitted: of thousands of classes, some of the samples tell them.
+constexpr std::size_t kMostScores = std::size_t{16} << 20;
+
+std::size_t scored_every(std::size_t samples, std::size_t fresh) {
+  return std::max<std::size_t>(1, (samples * fresh + kMostScores - 1) / kMostScores);
+}
 
 double length(const float* a, std::size_t n) {
   double sum = 0;
@@ -70,10 +76,13 @@ class Imprinting {
   }
 
   ImprintScores left_out_scores() {
-    ImprintScores scores{in_.fresh, rows_.left_out_scores(), known_, {}};
-    for (const FoldedSample& sample : in_.samples)
-      scores.label.push_back(sample.label < in_.known ? kKnownLabel
-                                                      : static_cast<int>(sample.label - in_.known));
+    const std::size_t every = scored_every(in_.samples.size(), in_.fresh);
+    ImprintScores scores{in_.fresh, rows_.left_out_scores(every), {}, {}};
+    for (std::size_t i = 0; i < in_.samples.size(); i += every) {
+      const std::uint32_t label = in_.samples[i].label;
+      scores.known.push_back(known_[i]);
+      scores.label.push_back(label < in_.known ? kKnownLabel : static_cast<int>(label - in_.known));
+    }
     return scores;
   }
 
@@ -103,8 +112,9 @@ std::optional<ImprintedRows> imprint(const ImprintInput& input) {
 
 std::size_t imprint_bytes(std::size_t samples, std::size_t width, std::size_t known,
                           std::size_t fresh) {
-  return WhitenedRows::bytes(samples, width, known, fresh) +
-         sizeof(float) * (samples * 4 + kRowsAtOnce * known);
+  const std::size_t every = scored_every(samples, fresh);
+  return WhitenedRows::bytes((samples + every - 1) / every, width, known, fresh) +
+         sizeof(float) * (samples * 8 + kRowsAtOnce * known);
 }
 
 }  // namespace moil::night

@@ -86,8 +86,12 @@ std::vector<float> WhitenedRows::covariance(const Means& means, std::size_t fold
   add_products(-1, features_of(static_cast<std::size_t>(first - in_.samples.begin())), count,
                in_.width, matrix);
   std::vector<float> scaled;
+  const auto is_used = [&](std::size_t k) { return means.count[k] >= (k < in_.known ? 2U : 1U); };
+  std::size_t all = 0;
+  for (std::size_t k = 0; k < means.count.size(); ++k) all += is_used(k) ? 1 : 0;
+  scaled.reserve(all * in_.width);
   for (std::size_t k = 0; k < means.count.size(); ++k) {
-    if (means.count[k] < (k < in_.known ? 2U : 1U)) continue;
+    if (!is_used(k)) continue;
     const float root = std::sqrt(static_cast<float>(means.count[k]));
     for (std::size_t j = 0; j < in_.width; ++j)
       scaled.push_back(root * means.of[k * in_.width + j]);
@@ -144,28 +148,28 @@ void WhitenedRows::whiten(std::vector<float>& rows, std::vector<float> matrix) c
       rows[k * in_.width + j] = columns[j * in_.fresh + k];
 }
 
-std::vector<float> WhitenedRows::left_out_scores() {
-  std::vector<float> values(in_.samples.size() * in_.fresh);
-  for (std::size_t begin = 0; begin < in_.samples.size();) {
-    const std::size_t fold = in_.samples[begin].fold;
-    std::size_t end = begin;
-    while (end < in_.samples.size() && in_.samples[end].fold == fold) ++end;
-    const Rows rows = without(fold);
+std::vector<float> WhitenedRows::left_out_scores(std::size_t every) {
+  const std::size_t all = (in_.samples.size() + every - 1) / every;
+  std::vector<float> values(all * in_.fresh);
+  const auto fold_of = [&](std::size_t scored) { return in_.samples[scored * every].fold; };
+  for (std::size_t begin = 0, end = 0; begin < all; begin = end) {
+    while (end < all && fold_of(end) == fold_of(begin)) ++end;
+    const Rows rows = without(fold_of(begin));
     sgemm(Transpose::kNo, Transpose::kYes, wide(end - begin), wide(in_.fresh), wide(in_.width), 1,
-          features_of(begin), wide(in_.width), rows.weights.data(), wide(in_.width), 0,
-          values.data() + begin * in_.fresh, wide(in_.fresh));
-    for (; begin < end; ++begin)
+          features_of(begin * every), wide(every * in_.width), rows.weights.data(), wide(in_.width),
+          0, values.data() + begin * in_.fresh, wide(in_.fresh));
+    for (std::size_t i = begin; i < end; ++i)
       for (std::size_t k = 0; k < in_.fresh; ++k)
-        if (rows.known[k] == 0) values[begin * in_.fresh + k] = kNoRow;
+        if (rows.known[k] == 0) values[i * in_.fresh + k] = kNoRow;
   }
   return values;
 }
 
-std::size_t WhitenedRows::bytes(std::size_t samples, std::size_t width, std::size_t known,
+std::size_t WhitenedRows::bytes(std::size_t scored, std::size_t width, std::size_t known,
                                 std::size_t fresh) {
   const std::size_t matrices = width <= kWidestWhitened ? 2 * width * width : 0;
   const std::size_t means = 2 * (known + fresh) * width, rows = 3 * fresh * width;
-  return sizeof(float) * (matrices + means + rows + samples * fresh);
+  return sizeof(float) * (matrices + means + rows + scored * fresh);
 }
 
 }  // namespace moil::night

@@ -46,13 +46,14 @@ class WhitenedRows {
   };
   // Of all samples.
   [[nodiscard]] Rows of_all() { return without(kFolds); }
-  // What the rows of the other folds say of each sample: [samples x fresh], kNoRow where a row had
-  // no samples.
-  [[nodiscard]] std::vector<float> left_out_scores();
+  // What the rows of the other folds say of every so many-th sample, from the first one on:
+  // [samples / every x fresh], kNoRow where a row had no samples.
+  [[nodiscard]] std::vector<float> left_out_scores(std::size_t every = 1);
   // What features were centred at: the mean of known samples; without any, of all.
   const std::vector<float>& middle() const { return middle_; }
 
-  [[nodiscard]] static std::size_t bytes(std::size_t samples, std::size_t width, std::size_t known,
+  // scored: samples that left_out_scores() tells of.
+  [[nodiscard]] static std::size_t bytes(std::size_t scored, std::size_t width, std::size_t known,
                                          std::size_t fresh);
 
  private:

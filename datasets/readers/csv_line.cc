@@ -13,9 +13,9 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 // Up to the separator behind it, or to the end.
-std::string take_field(std::string_view& rest, char separator) {
+void take_field(std::string_view& rest, char separator, std::string& field) {
   while (rest.starts_with(' ')) rest.remove_prefix(1);
-  std::string field;
+  field.clear();
   std::size_t i = 0;
   if (rest.starts_with('"')) {
     for (i = 1; i < rest.size(); ++i) {
@@ -28,7 +28,6 @@ std::string take_field(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator, i), rest.size());
   if (i == 0) field = without_blanks(rest.substr(0, end));
   rest.remove_prefix(end);
-  return field;
 }
 
 }  // namespace
@@ -49,12 +48,19 @@ char separator_of(std::string_view line) {
 
 std::vector<std::string> fields_of(std::string_view line, char separator) {
   std::vector<std::string> fields;
-  std::string_view rest = separator == ' ' ? without_blanks(line) : line;
-  for (;;) {
-    fields.push_back(take_field(rest, separator));
-    if (rest.empty()) return fields;
-    rest.remove_prefix(1);
-  }
+  for (CsvFields all(line, separator); all.next();) fields.push_back(all.field());
+  return fields;
+}
+
+CsvFields::CsvFields(std::string_view line, char separator)
+    : rest_(separator == ' ' ? without_blanks(line) : line), separator_(separator) {}
+
+bool CsvFields::next() {
+  if (ended_) return false;
+  take_field(rest_, separator_, field_);
+  ended_ = rest_.empty();
+  if (!ended_) rest_.remove_prefix(1);
+  return true;
 }
 
 bool to_number(std::string_view text, double& value) {

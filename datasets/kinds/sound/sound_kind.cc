@@ -54,9 +54,19 @@ class Stretch {
     stream_.reset();
     bytes_ = {};
     samples_ = {};
+    padded_ = {};
+  }
+
+  // That it holds of stretches of so many samples, which move on by no more than `step`.
+  static std::size_t bytes(std::int64_t stretch, std::int64_t step) {
+    const std::int64_t longest = std::max(stretch + 2 * step, kAtOnce);
+    // As it grows, it is there twice.
+    return sizeof(float) * static_cast<std::size_t>(2 * longest + stretch);
   }
 
  private:
+  static constexpr std::int64_t kAtOnce = 1 << 16;
+
   void go_back() {
     stream_->rewind();
     samples_.clear();
@@ -65,13 +75,13 @@ class Stretch {
 
   void append(std::size_t count) {
     const std::size_t had = samples_.size();
+    samples_.reserve(had + count);  // not twice as much as it was
     samples_.resize(had + count);
     stream_->read(std::span(samples_).subspan(had));
   }
 
   // Lets go of what is in front of `begin`, reading past it where it is not read yet.
   void move_to(std::int64_t begin) {
-    constexpr std::int64_t kAtOnce = 1 << 16;
     for (;;) {
       const auto has = static_cast<std::int64_t>(samples_.size());
       const std::int64_t gone = std::min(begin - begin_, has);
@@ -91,7 +101,7 @@ class Stretch {
 class SoundMaker final : public SampleMaker {
  public:
   SoundMaker(const SoundDescription& description, std::shared_ptr<const FrontEnd> front_end)
-      : description_(description), front_end_(std::move(front_end)), memory_(*front_end_) {}
+      : description_(description), front_end_(std::move(front_end)) {}
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     stretch_.load({bytes.begin(), bytes.end()}, name, description_.front_end.rate);
@@ -108,12 +118,17 @@ class SoundMaker final : public SampleMaker {
     samples_.assign(found.begin(), found.end());
     disturb(view, samples_);
     const std::span<float> patch(out, front_end_->floats());
-    front_end_->patch(samples_, memory_, patch.data());
+    if (!memory_) memory_.emplace(*front_end_);
+    front_end_->patch(samples_, *memory_, patch.data());
     mask(view, d, patch);
     normalise(patch);
   }
 
-  void release() override { stretch_.release(); }
+  void release() override {
+    stretch_.release();
+    memory_.reset();
+    samples_ = {};
+  }
 
  private:
   void normalise(std::span<float> patch) const {
@@ -126,7 +141,7 @@ class SoundMaker final : public SampleMaker {
 
   const SoundDescription description_;
   const std::shared_ptr<const FrontEnd> front_end_;
-  FrontEnd::Memory memory_;
+  std::optional<FrontEnd::Memory> memory_;
   Stretch stretch_;
   std::vector<float> samples_;
 };
@@ -179,7 +194,10 @@ class SoundKind final : public Kind {
   PartTraining part_training() const override { return description_.training; }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
                                            std::uint64_t file_bytes) const override {
-    return 2 * file_bytes + kDecodingBytes;
+    const FrontEndDescription& d = description_.front_end;
+    const std::int64_t patch = d.patch_samples(), step = std::int64_t{d.patch_hop} * d.hop;
+    return 2 * file_bytes + kDecodingBytes + front_end_->memory_bytes() +
+           Stretch::bytes(patch, step) + sizeof(float) * static_cast<std::size_t>(patch);
   }
   std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
     return std::make_unique<SoundMaker>(description_, front_end_);
