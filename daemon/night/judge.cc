@@ -26,7 +26,8 @@ class Judging {
     head_.allocate(judged.weights);
     const auto outputs = head_.network().output_info(0).dims.elements_per_sample();
     targets_ = std::make_unique<MixTargets>(task_, mix, static_cast<std::size_t>(outputs));
-    calibrates_ = task_.outputs_are_labels() && task_.loss(judged.head).type == kOneOfSeveral;
+    calibrates_ = judged.calibrates && task_.outputs_are_labels() &&
+                  task_.loss(judged.head).type == kOneOfSeveral;
   }
 
   Judgement run() {
@@ -154,7 +155,7 @@ void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTar
   PartAnswers answers(reader.kind().part_answer(), asked.task, asked.form);
   std::int64_t sample = 0;
   for_each_answer(asked.network, source, [&](std::int64_t index, auto output, auto target) {
-    const SampleView& part = source.part(index);
+    const SampleView part = source.part(index);
     answers.add(output);
     if (part.part + 1 == part.sample->parts) each(sample++, answers.take(), target);
   });

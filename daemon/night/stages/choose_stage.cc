@@ -80,17 +80,19 @@ TrialGround ChooseStage::ground(const data::Mix& mix) {
           mix,
           night_.data.origins(),
           night_.data.known_samples(),
-          decoding_needs(night_.data.origins(), mix, *night_.base.kind, thread_count()),
+          decoding_needs(night_.data.origins(), mix, *night_.base.kind, thread_count(),
+                         most_for_samples(night_.file.spec)),
           night_.layout.job(night_.file.id),
           night_.layout.kernel_profile(),
-          measuring_,
+          night_.measuring,
           night_.processors,
           [this](NightModel& model, const daemon::JobSpec& spec) {
             night_.data.check_features(*model.backbone, model.freeze);
             return std::pair(cache_.use(model, spec.cache.dtype), cache_.cache());
           },
           [this] { return !night_.is_stopped(); },
-          [this] { return seconds_left(); }};
+          [this] { return seconds_left(); },
+          [this](const MemoryForecast& forecast) { note_bytes(forecast.total()); }};
 }
 
 FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
@@ -130,6 +132,12 @@ FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
   settle(choice.candidate, choice.why);
   night_.clock.add();
   return {};
+}
+
+// The night's forecast takes it in.
+void ChooseStage::note_bytes(std::size_t bytes) {
+  std::size_t& most = night_.choices.trial_bytes;
+  most = std::max(bytes, most);
 }
 
 // So that a night that is killed tries nothing twice.

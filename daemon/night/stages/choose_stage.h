@@ -28,6 +28,7 @@ class ChooseStage {
   FeatureReader::Unreadable choose();
   FeatureReader::Unreadable try_all(const data::Mix& mix);
   TrialGround ground(const data::Mix& mix);
+  void note_bytes(std::size_t bytes);
   void record(const Search& search);
   void settle(const Candidate& candidate, const std::string& why);
   SettingsRecord known_settings() const;
@@ -37,7 +38,6 @@ class ChooseStage {
 
   NightContext& night_;
   NightCache& cache_;
-  MeasuringTime measuring_{kMeasuringSeconds};
   double spent_ = 0;  // by trials before the night was resumed
   std::chrono::steady_clock::time_point began_{};
 };

@@ -127,6 +127,20 @@ TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
   EXPECT_LE(peak(run()), 5 * kLarge + 32 * kMiB);
 }
 
+// A trial may train far more than the night that is chosen by it.
+TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
+  MOIL_NEEDS_TRUE_MEMORY();
+  daemon::Json description = daemon::to_json(file_.spec);
+  description["settings"] = "auto";
+  description.erase("freeze");
+  description["train"]["optimizer"].erase("learning_rate");
+  file_.spec = daemon::job_spec_from_json(description);
+  ASSERT_TRUE(file_.spec.open.contains("/freeze/trainable_layers"));
+  const daemon::Json details = run();
+  ASSERT_GE(details.at("auto").at("trials").size(), 2U);
+  EXPECT_GT(peak(details), 2.5 * kLarge) << "no trial trained all layers";
+}
+
 TEST_F(NightMemoryTest, TheNewVersionHasWhatWasTrainedAndWhatWasNot) {
   file_.spec.freeze.trainable_layers.count = 1;
   (void)run();
