@@ -24,9 +24,16 @@ struct NightData::Readers {
   std::unique_ptr<data::FeaturePack> features;
 };
 
+std::size_t most_for_samples(const daemon::JobSpec& spec) {
+  const auto& budget = spec.memory.budget_bytes;
+  return budget ? static_cast<std::size_t>(*budget) : kNoLimit;
+}
+
 NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
                      const StoredModel& model)
-    : readers_(std::make_unique<Readers>(layout.labels())), kind_(*model.kind) {
+    : readers_(std::make_unique<Readers>(layout.labels())),
+      kind_(*model.kind),
+      most_bytes_(most_for_samples(spec)) {
   if (spec.local.labels) choice_ = labels_of(spec, model);
   open_local();
   at_field("/global/pack", [&] { open_pack(spec.global.pack, kind_); });
@@ -77,13 +84,16 @@ void NightData::choose(const Choice& choice) {
   readers_->chosen = std::make_unique<data::ClassSubset>(*readers_->labelled, names);
 }
 
+void require_same_kind(const data::PackManifest& pack, const data::Kind& kind) {
+  if (pack.sample_kind->name() == kind.name()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the pack's samples are of the kind \"" + std::string(pack.sample_kind->name()) +
+                  "\"; the model takes \"" + std::string(kind.name()) + "\"");
+}
+
 void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
   const data::PackManifest manifest = data::read_manifest(pack);
-  if (manifest.sample_kind->name() != kind.name())
-    throw Error(ErrorCode::kInvalidArgument, "the pack's samples are of the kind \"" +
-                                                 std::string(manifest.sample_kind->name()) +
-                                                 "\"; the model takes \"" +
-                                                 std::string(kind.name()) + "\"");
+  require_same_kind(manifest, kind);
   if (manifest.kind == data::PackKind::kImages) {
     readers_->images = data::open_image_pack(pack);
   } else {
@@ -102,8 +112,10 @@ namespace {
 
 // What cannot be read is found, named and left out when it is decoded.
 std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
-                       std::size_t index) {
+                       std::size_t index, std::size_t most_bytes) {
   try {
+    if (most_bytes != kNoLimit && decoding_bytes(samples, index, kind, most_bytes) > most_bytes)
+      return 1;
     return kind.parts(samples.encoded(index), samples.name(index));
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
@@ -152,7 +164,7 @@ std::uint32_t NightData::count_parts(const data::MixedSample& sample,
   const bool is_global = sample.ref.source == data::Source::kGlobal;
   if (is_global && origins_.global_samples == nullptr) return sample.parts;
   return parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
-                  sample.ref.index);
+                  sample.ref.index, most_bytes_);
 }
 
 void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {

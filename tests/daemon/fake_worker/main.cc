@@ -241,6 +241,10 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
     events.error(Error(ErrorCode::kBadData, source.string() + " holds no model.json"));
     return kExitBadData;
   }
+  if (given.contains("--pack") && !fs::exists(fs::path(given.at("--pack")) / "pack.json")) {
+    events.error(Error(ErrorCode::kNotFound, given.at("--pack") + " is no pack"));
+    return kExitBadData;
+  }
   write_version(layout, given.at("--model"), std::stoll(given.at("--version")),
                 read_text(source / "model.json"));
   return answer(given,
