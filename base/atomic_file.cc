@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/access.h"
 #include "base/disk_full.h"
 #include "base/file.h"
 #include "base/open_file.h"
@@ -27,24 +28,26 @@ std::filesystem::path name_beside(std::filesystem::path path) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path)
-    : path_(std::move(path)), aside_(name_beside(path_)) {
-  fd_ = open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC);
-  if (fd_ < 0) throw_write_error("cannot create " + aside_.string(), errno);
+    : path_(std::move(path)),
+      aside_(name_beside(path_)),
+      file_(open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC)) {
+  if (file_) return;
+  const std::string what = "cannot create " + aside_.string();
+  if (is_disk_full(errno)) throw_write_error(what, errno);
+  throw access_error(what, aside_, errno);
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ >= 0) ::close(fd_);
   if (!committed_) ::unlink(aside_.c_str());
 }
 
 void AtomicFile::write(std::span<const std::uint8_t> bytes) {
-  if (!write_all(fd_, bytes)) throw_write_error("cannot write " + aside_.string(), errno);
+  if (!write_all(file_.get(), bytes)) throw_write_error("cannot write " + aside_.string(), errno);
 }
 
 void AtomicFile::commit() {
-  if (::fsync(fd_) != 0) throw_write_error("cannot fsync " + aside_.string(), errno);
-  const int fd = std::exchange(fd_, -1);
-  if (::close(fd) != 0) throw_write_error("cannot close " + aside_.string(), errno);
+  if (::fsync(file_.get()) != 0) throw_write_error("cannot fsync " + aside_.string(), errno);
+  file_.reset();
   rename_durable(aside_, path_);
   committed_ = true;
 }

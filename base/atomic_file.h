@@ -1,22 +1,26 @@
 // A file written piece by piece that takes its place only when it is complete.
 //
-// For files too large to hold a second time in memory (base/file.h replaces a file by bytes at
-// hand). One thread. All functions throw moil::Error, DiskFull (disk_full.h) where no room is left.
+// The one way to replace a file: write_file_atomic() of base/file.h is this with bytes at hand. An
+// object belongs to one thread; writers of one path, in any threads and processes, do not mix, and
+// the last to commit remains. All functions throw moil::Error, DiskFull (disk_full.h) where no room
+// is left.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
 
+#include "base/unique_fd.h"
+
 namespace moil {
 
-// A file on its way, base/file.h's too, is called PATH, this and the number of the process that
-// writes it; what follows tells the files of one process apart.
+// A file on its way is called PATH, this and the number of the process that writes it; what follows
+// tells the files of one process apart.
 inline constexpr const char* kAsideMark = ".tmp.";
 
 class AtomicFile {
  public:
-  // Opens a file beside `path`, mode 0600, with a name of its own.
+  // Opens a new file beside `path`, mode 0600, with a name of its own.
   explicit AtomicFile(std::filesystem::path path);
   // Without commit, removes what was written; `path` is as it was.
   ~AtomicFile();
@@ -29,7 +33,7 @@ class AtomicFile {
 
  private:
   std::filesystem::path path_, aside_;
-  int fd_ = -1;
+  UniqueFd file_;
   bool committed_ = false;
 };
 

@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "base/disk_full.h"
 #include "base/open_file.h"
-#include "base/write_all.h"
 
 namespace moil {
 namespace {
@@ -28,9 +27,6 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
 
-  void write_all(std::span<const std::uint8_t> bytes) const {
-    if (!moil::write_all(fd_, bytes)) throw_write_error("cannot write " + path_.string(), errno);
-  }
   void sync() const {
     if (::fsync(fd_) != 0) throw_write_error("cannot fsync " + path_.string(), errno);
   }
@@ -115,17 +111,9 @@ std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes) {
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
-  std::filesystem::path aside = path;
-  aside += kAsideMark + std::to_string(::getpid());
-  try {
-    const Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write_all(bytes);
-    file.sync();
-  } catch (...) {
-    ::unlink(aside.c_str());
-    throw;
-  }
-  rename_durable(aside, path);
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view text) {

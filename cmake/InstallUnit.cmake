@@ -1,4 +1,4 @@
-# Part of `cmake --install`: the configuration and the unit, with the paths of the prefix that is
+# Part of `cmake --install`: the configuration and the units, with the paths of the prefix that is
 # installed to. The configuration of what lies in /usr is in /etc.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND NOT IS_ABSOLUTE "${MOIL_CONFIG_FOLDER}")
   set(MOIL_CONFIG_FOLDER "/${MOIL_CONFIG_FOLDER}")
@@ -7,5 +7,11 @@ foreach(path BINDIR CONFIG_FOLDER DOCDIR)
   cmake_path(ABSOLUTE_PATH MOIL_${path} BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE OUTPUT_VARIABLE ${path})
 endforeach()
 file(INSTALL "${MOIL_CONFIG}" DESTINATION "${CONFIG_FOLDER}")
-configure_file("${MOIL_UNIT}" "${MOIL_UNIT_MADE}" @ONLY)
-file(INSTALL "${MOIL_UNIT_MADE}" DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/system")
+function(install_unit unit folder)
+  configure_file("${MOIL_UNITS}/${unit}.in" "${MOIL_UNITS_MADE}/${unit}" @ONLY)
+  file(INSTALL "${MOIL_UNITS_MADE}/${unit}" DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/${folder}")
+endfunction()
+install_unit(moild.service system)
+install_unit(moild-wake.service system)
+install_unit(moild-wake.timer system)
+install_unit(moil-inbox@.service user)

@@ -2,8 +2,10 @@
 //
 //   lock                      held (flock) by the running daemon
 //   reserve                   room kept for deletions on a full disk (state/disk_reserve.h)
+//   lost-nights.json          nights without a start (state/lost_nights.h)
 //   moild.db                  jobs, events, model versions (SQLite, WAL); the daemon's alone
 //   labels/                   the label store (datasets/labels); daemon writes, worker reads
+//   trash/                    what is to be removed, moved here first (state/trash.h)
 //   cache/                    feature maps (LMDB); worker writes, daemon reads and collects
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
@@ -36,9 +38,11 @@ class StateLayout {
   const path& root() const { return root_; }
   path lock() const { return root_ / "lock"; }
   path reserve() const { return root_ / "reserve"; }
+  path lost_nights() const { return root_ / "lost-nights.json"; }
   path database() const { return root_ / "moild.db"; }
   path labels() const { return root_ / "labels"; }
   path cache() const { return root_ / "cache"; }
+  path trash() const { return root_ / "trash"; }
   path models() const { return root_ / "models"; }
   path model(const std::string& name) const { return models() / name; }
   path version(const std::string& name, std::int64_t version) const {

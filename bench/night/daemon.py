@@ -11,14 +11,12 @@ from types import TracebackType
 
 from .programs import program
 
-# Conditions that every machine meets, however busy it is.
-ANY_DEVICE = {"max_load_per_cpu": 1000.0, "max_memory_pressure": 1.0, "max_io_pressure": 1.0, "max_temperature_c": 200.0}
-
 
 class Daemon:
     """Starts moild, waits until it answers, and stops it at the end of the `with` block.
 
-    The log is kept beside the state folder as moild.log. Not thread-safe.
+    It sees a made-up device that tells nothing, and never how busy, warm or fed this machine is: proc and sys are
+    looked for in the folder `device` beside the state folder. The log is kept there as moild.log. Not thread-safe.
     """
 
     def __init__(self, state: Path, *, config: Path | None = None, environment: dict[str, str] | None = None):
@@ -26,7 +24,7 @@ class Daemon:
         self.socket = state.parent / "moild.sock"
         self.log = state.parent / "moild.log"
         self._config = config
-        self._environment = {**os.environ, **(environment or {})}
+        self._environment = {"MOIL_DEVICE_ROOT": str(state.parent / "device"), **os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

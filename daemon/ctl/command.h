@@ -65,6 +65,7 @@ void add_cache_commands(CLI::App& app, Action& chosen);
 void add_system_commands(CLI::App& app, Action& chosen);
 void add_doctor_command(CLI::App& app, Action& chosen);
 void add_room_commands(CLI::App& app, Action& chosen);
+void add_words_command(CLI::App& app, Action& chosen);  // hidden
 
 // A sub-command `name` of `parent` with its own variables, kept alive by the action.
 template <class Options>

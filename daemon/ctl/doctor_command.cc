@@ -1,7 +1,13 @@
 // moilctl doctor: what is wrong with the device or moild, and what to do about it.
+#include <sys/wait.h>
 #include <sysexits.h>
 
+#include <cstdio>
+
+#include "base/this_program.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/stuck_processes.h"
+#include "daemon/schedule/world.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -12,6 +18,33 @@ struct DoctorOptions {
   bool quiet = false;
 };
 
+// What `moild --check` says of the configuration that moild would read; empty where it is right.
+std::string configuration_complaint() {
+  const std::string command =
+      "'" + (this_program().parent_path() / "moild").string() + "' --check 2>&1 >/dev/null";
+  FILE* output = ::popen(command.c_str(), "re");
+  if (output == nullptr) return "";
+  std::string text;
+  char chunk[4096];
+  while (std::fgets(chunk, sizeof chunk, output) != nullptr) text += chunk;
+  const int status = ::pclose(output);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != EX_CONFIG) return "";
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void add_stuck(Json& reply, const std::vector<StuckProcess>& stuck) {
+  if (stuck.empty()) return;
+  const Json finding = {{"what", "stuck-processes"},
+                        {"level", "warning"},
+                        {"says", "these processes wait all the time: " + names_of(stuck)},
+                        {"remedy",
+                         "see to the network or FUSE mount, or the disk, that they wait "
+                         "for (findmnt, dmesg)"}};
+  reply["findings"].push_back(finding);
+  reply["warnings"] = reply["warnings"].get<int>() + 1;
+}
+
 // Where moild does not answer, that is the finding.
 Json examined(Session& session) {
   try {
@@ -21,10 +54,22 @@ Json examined(Session& session) {
                           {"level", "problem"},
                           {"says", error.what()},
                           {"remedy", "systemctl status moild; journalctl -u moild -e"}};
-    return {{"problems", 1}, {"warnings", 0}, {"findings", {finding}}};
+    Json findings = {finding};
+    if (const std::string complaint = configuration_complaint(); !complaint.empty())
+      findings.push_back({{"what", "configuration"},
+                          {"level", "problem"},
+                          {"says", complaint},
+                          {"remedy",
+                           "mend the file (moild --check looks again), then systemctl "
+                           "restart moild"}});
+    const std::size_t problems = findings.size();
+    return {{"problems", problems}, {"warnings", 0}, {"findings", std::move(findings)}};
   }
   session.console.note("moilctl: measuring, some seconds");
-  return session.call("system.doctor", Json::object());
+  const auto before = stuck_processes(device_root());
+  Json reply = session.call("system.doctor", Json::object());
+  add_stuck(reply, in_both(before, stuck_processes(device_root())));
+  return reply;
 }
 
 std::string level_text(const std::string& level) {

@@ -15,14 +15,12 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
-Json add_some(Session& session, const AddOptions& options, std::span<const fs::path> files) {
-  std::vector<UniqueFd> open;
+Json add_some(Session& session, const AddOptions& options, std::span<const OpenSample> files) {
   std::vector<int> descriptors;
   Json samples = Json::array();
-  for (const fs::path& file : files) {
-    open.push_back(open_sample(file));
-    samples.push_back({{"file", descriptors.size()}, {"name", data::shown(file.string())}});
-    descriptors.push_back(open.back().get());
+  for (const OpenSample& sample : files) {
+    samples.push_back({{"file", descriptors.size()}, {"name", data::shown(sample.path.string())}});
+    descriptors.push_back(sample.file.get());
   }
   Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
   if (!options.split.empty()) params["split"] = options.split;
@@ -30,16 +28,16 @@ Json add_some(Session& session, const AddOptions& options, std::span<const fs::p
   return session.call("label.add", params, descriptors);
 }
 
-bool is_a_sound(const fs::path& file) {
+bool is_a_sound(const UniqueFd& file) {
   std::array<std::uint8_t, 512> head{};
-  const ssize_t n = ::read(open_sample(file.string()).get(), head.data(), head.size());
+  const ssize_t n = ::pread(file.get(), head.data(), head.size(), 0);
   return n > 0 &&
          data::is_sound(data::media_type_of(std::span(head).first(static_cast<std::size_t>(n))));
 }
 
 // How the labels of a sample that is there already are changed to those that were asked for, and
 // what is done with a recording that is too long.
-std::string advice(const fs::path& file, const Json& sample, const AddOptions& options) {
+std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& options) {
   if (sample["error"]["code"] == "resource_exhausted" && is_a_sound(file))
     return ": add pieces of it, with moilctl label cut";
   if (sample["error"]["code"] != "already_exists") return "";
@@ -62,22 +60,30 @@ std::string new_step() {
   return std::to_string(random()) + "-" + std::to_string(random());
 }
 
+void add_open_files(Session& session, const AddOptions& options, std::span<const OpenSample> files,
+                    Added& all) {
+  const Json reply = add_some(session, options, files);
+  all.added += reply["added"].get<int>();
+  all.failed += reply["failed"].get<int>();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    Json sample = reply["samples"][i];
+    sample["file"] = data::shown(files[i].path.string());
+    if (sample.contains("error")) {
+      session.console.note(printable(files[i].path.string()) + ": " +
+                           cell(sample["error"]["message"]) +
+                           advice(files[i].file, sample, options));
+    }
+    all.samples.push_back(std::move(sample));
+  }
+}
+
 void add_files(Session& session, const AddOptions& options, std::span<const fs::path> files,
                Added& all, std::size_t done, std::size_t of) {
   for (std::size_t at = 0; at < files.size(); at += kFilesAtOnce) {
     const auto some = files.subspan(at, std::min(kFilesAtOnce, files.size() - at));
-    const Json reply = add_some(session, options, some);
-    all.added += reply["added"].get<int>();
-    all.failed += reply["failed"].get<int>();
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      Json sample = reply["samples"][i];
-      sample["file"] = data::shown(some[i].string());
-      if (sample.contains("error")) {
-        session.console.note(printable(some[i].string()) + ": " + cell(sample["error"]["message"]) +
-                             advice(some[i], sample, options));
-      }
-      all.samples.push_back(std::move(sample));
-    }
+    std::vector<OpenSample> open;
+    for (const fs::path& file : some) open.push_back({file, open_sample(file)});
+    add_open_files(session, options, open, all);
     show_progress(session.console, done + at + some.size(), of);
   }
   session.console.end_bar();

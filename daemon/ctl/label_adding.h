@@ -27,7 +27,18 @@ struct Added {
 // A step that no other call is of.
 [[nodiscard]] std::string new_step();
 
-// Sends the files under the options' labels and split, and adds what came of it to `all`.
+// A file of the user's that is open already: whatever its name leads to since, this is what is
+// sent.
+struct OpenSample {
+  std::filesystem::path path;
+  UniqueFd file;
+};
+
+// Sends the files in one request under the options' labels and split, at most kFilesAtOnce, and
+// adds what came of it to `all`.
+void add_open_files(Session& session, const AddOptions& options, std::span<const OpenSample> files,
+                    Added& all);
+// The same of any number of files by their names.
 // `done` of `of` stand before them in the bar.
 void add_files(Session& session, const AddOptions& options,
                std::span<const std::filesystem::path> files, Added& all, std::size_t done,

@@ -242,7 +242,7 @@ void add_label_commands(CLI::App& app, Action& chosen) {
 
   const auto renamed = std::make_shared<RenameOptions>();
   command = add_command(group, "rename", "rename a label", chosen, renamed, rename);
-  command->add_option("FROM", renamed->from)->required();
+  command->add_option("LABEL", renamed->from)->required();
   command->add_option("TO", renamed->to)->required();
 
   const auto mapped = std::make_shared<MapOptions>();

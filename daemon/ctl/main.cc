@@ -22,10 +22,19 @@ int run(int argc, char** argv) {
        {add_job_commands, add_schedule_commands, add_logs_command, add_plan_command,
         add_report_command, add_predict_command, add_learn_command, add_label_commands,
         add_model_commands, add_cache_commands, add_room_commands, add_system_commands,
-        add_doctor_command}) {
+        add_doctor_command, add_words_command}) {
     group(app, chosen);
   }
-  manual::add_manual(app);
+  // What `moilctl words` tells of what is there now.
+  manual::add_manual(app, 1, {},
+                     {{"MODEL", "models"},
+                      {"--model", "models"},
+                      {"JOB", "jobs"},
+                      {"ID", "jobs"},
+                      {"LABEL", "labels"},
+                      {"INTO", "labels"},
+                      {"--label", "labels"},
+                      {"NAME", "schedules"}});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -31,7 +31,9 @@ Client& Session::client() {
   } catch (const Error& error) {
     if (::access(socket.c_str(), W_OK) != 0 && errno == EACCES) throw closed_to_us(socket);
     throw Error(ErrorCode::kFailedPrecondition,
-                std::string(error.what()) + "; is moild running? (--socket or MOILD_SOCKET)");
+                std::string(error.what()) +
+                    "; is moild running? (--socket or MOILD_SOCKET; moilctl doctor and moild "
+                    "--check say what keeps it from starting)");
   }
   return *client_;
 }

@@ -1,9 +1,15 @@
 // moilctl cache stats|gc|verify, moilctl status|metrics|methods
 #include <sysexits.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/status_report.h"
+#include "daemon/ctl/stuck_processes.h"
 #include "daemon/rpc/error.h"
+#include "daemon/schedule/world.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -61,11 +67,32 @@ Json overview_of(Session& session) {
   }
 }
 
+// Whether jobs wait, or waited, because other work stands still.
+bool work_waits(const Json& status) {
+  const auto is_it = [](const Json& what) { return what == "io" || what == "memory"; };
+  const Json& window = status["window"];
+  if (is_it(window.value("nights_waited_for", Json()))) return true;
+  return std::ranges::any_of(window.value("waited", Json::array()),
+                             [&](const Json& waited) { return is_it(waited["for"]); });
+}
+
 int status(Session& session, const NoOptions&) {
   Json reply = session.call("system.status", Json::object());
   const Json overview = overview_of(session);
   if (session.json) reply["overview"] = overview;
-  if (!session.printed_json(reply)) session.console.table(status_rows(reply, overview));
+  if (session.printed_json(reply)) return EX_OK;
+  Rows rows = status_rows(reply, overview);
+  if (work_waits(reply)) {
+    const auto before = stuck_processes(device_root());
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const auto stuck = in_both(before, stuck_processes(device_root()));
+    if (!stuck.empty())
+      rows.push_back({"ATTENTION",
+                      "these processes wait without an end, for a mount or a disk that "
+                      "does not answer: " +
+                          printable(names_of(stuck))});
+  }
+  session.console.table(rows);
   return EX_OK;
 }
 

@@ -34,6 +34,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
     answer.error = [self = shared_from_this()](const std::exception_ptr& error) {
       self->no_worker(message_of(error));
     };
+    answer.whose = responder_;
     try {
       s_.worker_calls.start(s_.command.doctor(), std::move(answer));
     } catch (const Error& error) {
@@ -55,6 +56,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
   }
 
   void look_at_disk() {
+    if (!responder_.is_open()) return;
     try {
       s_.outside.start<DiskSpeed>([folder = s_.layout.root()] { return measure_disk(folder); },
                                   [self = shared_from_this()](const DiskSpeed& speed) {
@@ -62,7 +64,8 @@ class Examination : public std::enable_shared_from_this<Examination> {
                                   },
                                   [self = shared_from_this()](const std::exception_ptr& error) {
                                     self->bad_disk(message_of(error));
-                                  });
+                                  },
+                                  responder_.user());
     } catch (const Error& error) {
       bad_disk(error.what());
     }
@@ -106,8 +109,9 @@ class Examination : public std::enable_shared_from_this<Examination> {
     Json list = Json::array();
     int problems = 0, warnings = 0;
     const Findings device = judge_device(s_.world.device(), s_.config.conditions);
-    for (const Findings& part : {files, check_kernel(), Findings{check_gpu()}, machine_,
-                                 Findings{clock()}, device, check_nights(s_)}) {
+    for (const Findings& part :
+         {files, check_kernel(device_root()), Findings{check_gpu(device_root())}, machine_,
+          Findings{clock()}, device, check_nights(s_)}) {
       for (const Finding& finding : part) {
         problems += finding.level == Finding::Level::kProblem ? 1 : 0;
         warnings += finding.level == Finding::Level::kWarning ? 1 : 0;

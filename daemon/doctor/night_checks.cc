@@ -1,5 +1,6 @@
 #include "daemon/doctor/night_checks.h"
 
+#include "daemon/methods/attention.h"
 #include "daemon/methods/overview.h"
 #include "daemon/service/service.h"
 #include "daemon/state/night_records.h"
@@ -22,6 +23,8 @@ Finding check_schedule(const Service& s, const Json& night) {
                        (night["why_not"].is_string() ? ": " + night["why_not"].get<std::string>()
                                                      : std::string()),
                    "moilctl schedule enable " + name + ", where it should");
+  if (const std::string slept = slept_through_sentence(s, name); !slept.empty())
+    return problem(what, slept, kStayAwake);
   std::string says =
       name + " (model " + model + ") comes next at " + night["at"].get<std::string>();
   if (night["why_not"].is_string())
@@ -54,6 +57,12 @@ Finding check_queue(const Service& s, std::int64_t waiting) {
   if (const auto held = s.scheduler.held())
     return problem(kWhat, jobs + ", and nothing is started: " + held->why,
                    "mend that; moild tries again by itself");
+  if (const std::string lost = lost_nights_sentence(s); !lost.empty())
+    return problem(kWhat, lost,
+                   "mend its cause; or change \"conditions\" in moild.json, which say what is "
+                   "asked for");
+  if (const std::string slept = slept_through_sentence(s); !slept.empty())
+    return problem(kWhat, slept, kStayAwake);
   if (verdict.open || verdict.obstacle == Obstacle::kWindow)
     return ok(kWhat, jobs + "; the window is " + night_window(s).text() +
                          (verdict.open ? ", and open" : ""));

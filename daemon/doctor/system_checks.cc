@@ -52,11 +52,22 @@ std::string own_group(const fs::path& root) {
   return "";
 }
 
+// The least of the group and those above it; empty where none counts memory.
+std::string memory_limit(const fs::path& hierarchy, const fs::path& own) {
+  std::string least;
+  for (fs::path group = own; !group.empty(); group = group.parent_path()) {
+    const std::string most = sysfs_word(hierarchy / group / "memory.max");
+    const bool is_less = least.empty() || least == "max" ||
+                         (most != "max" && std::atof(most.c_str()) < std::atof(least.c_str()));
+    if (!most.empty() && is_less) least = most;
+  }
+  return least;
+}
+
 Finding check_memory_group(const fs::path& root) {
   constexpr const char* kWhat = "memory-limit";
   constexpr double kUnlimited = 1e18;
-  const fs::path group = root / "sys/fs/cgroup" / own_group(root);
-  const std::string most = sysfs_word(group / "memory.max");
+  const std::string most = memory_limit(root / "sys/fs/cgroup", own_group(root));
   if (most.empty())
     return warning(kWhat, "the memory of this service is not limited by a control group",
                    "run moild by its unit; on a Raspberry Pi boot with cgroup_enable=memory");

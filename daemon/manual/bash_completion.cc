@@ -33,6 +33,28 @@ std::vector<std::string> options_of(const Command& program, const Command& comma
   return list;
 }
 
+// What stands in the places behind the command: the kinds of words, a place each.
+std::string kinds_of(const Command& command) {
+  std::string kinds;
+  bool any = false;
+  for (const Option& positional : command.positionals) {
+    kinds += " '" + positional.words + "'";
+    any = any || !positional.words.empty();
+  }
+  return any ? " kinds=(" + kinds.substr(1) + ")" : "";
+}
+
+// The words that the program tells. None of them is expanded: a label may be any text.
+std::string telling(const Command& program) {
+  return "  if [[ -n $kind && $word != -* ]]; then\n"
+         "    COMPREPLY=()\n"
+         "    local one typed=${word//\\\\/}\n"
+         "    while IFS= read -r one; do\n"
+         "      [[ $one != \"$typed\"* ]] || COMPREPLY+=(\"$(printf %q \"$one\")\")\n"
+         "    done < <(" +
+         program.name + " words \"$kind\" 2>/dev/null)\n    return\n  fi\n";
+}
+
 }  // namespace
 
 std::string bash_completion(const Command& program) {
@@ -48,12 +70,14 @@ std::string bash_completion(const Command& program) {
       if (option.value.empty()) continue;
       with_value.insert(option.names.begin(), option.names.end());
       for (const std::string& name : option.names) {
+        const std::string here = "    \"" + at + "/" + name + "\") ";
         if (!option.choices.empty())
-          values += "    \"" + at + "/" + name + "\") words=\"" + words(option.choices) + "\" ;;\n";
+          values += here + "words=\"" + words(option.choices) + "\" ;;\n";
+        if (!option.words.empty()) values += here + "kind=" + option.words + " ;;\n";
       }
     }
     lists += "    \"" + at + "\") words=\"" + words(commands_of(command)) + "\" options=\"" +
-             words(options_of(program, command)) + "\" ;;\n";
+             words(options_of(program, command)) + "\"" + kinds_of(command) + " ;;\n";
   });
   const std::string valued =
       CLI::detail::join(std::vector<std::string>(with_value.begin(), with_value.end()), "|");
@@ -61,16 +85,18 @@ std::string bash_completion(const Command& program) {
   std::string text = "# bash completion for " + program.name + ", made from its command table\n" +
                      function + "() {\n" +
                      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                     "  local at=\"\" words=\"\" options=\"\" i\n"
+                     "  local at=\"\" words=\"\" options=\"\" kind=\"\" kinds=() count=0 i\n"
                      "  for ((i = 1; i < COMP_CWORD; i++)); do\n";
   if (!valued.empty())
     text += "    case ${COMP_WORDS[i - 1]} in " + valued + ") continue ;; esac\n";
-  text += "    case \"$at/${COMP_WORDS[i]}\" in\n" + steps + "      *) ;;\n    esac\n  done\n";
+  text += "    case \"$at/${COMP_WORDS[i]}\" in\n" + steps +
+          "      *) [[ ${COMP_WORDS[i]} == -* ]] || count=$((count + 1)) ;;\n    esac\n  done\n";
   text += "  case \"$at/$before\" in\n" + values;
   // Where nothing is offered here, the shell offers files.
   if (!valued.empty())
     text += "    */" + CLI::detail::find_and_replace(valued, "|", "|*/") + ") ;;\n";
-  text += "    *) case $at in\n" + lists + "      esac ;;\n  esac\n";
+  text += "    *) case $at in\n" + lists + "      esac\n      kind=${kinds[count]:-} ;;\n  esac\n";
+  if (has_words(program)) text += telling(program);
   text +=
       "  [[ $word != -* ]] || words=$options\n"
       "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -o default -F " +

@@ -28,11 +28,15 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
-Option row(const CLI::Option& option) {
+using Words = std::map<std::string, std::string>;
+
+Option row(const CLI::Option& option, const Words& words) {
   Option out;
   out.names = names_of(option);
   out.value = type_of(option);
   out.choices = choices_of(option);
+  for (const std::string& name : out.names)
+    if (const auto kind = words.find(name); kind != words.end()) out.words = kind->second;
   out.standard = option.get_default_str();
   out.environment = option.get_envname();
   out.help = option.get_description();
@@ -64,19 +68,31 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 
 }  // namespace
 
-Command command_table(const CLI::App& app) {
+Command command_table(const CLI::App& app, const Words& words) {
   Command out;
   out.name = app.get_name();
   out.help = app.get_description();
   out.hands_down = app.get_fallthrough();
   for (const CLI::Option* option : app.get_options({})) {
     if (option->get_group().empty()) continue;
-    (option->get_positional() ? out.positionals : out.options).push_back(row(*option));
+    (option->get_positional() ? out.positionals : out.options).push_back(row(*option, words));
   }
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!below->get_group().empty()) out.commands.push_back(command_table(*below));
+    if (!below->get_group().empty()) out.commands.push_back(command_table(*below, words));
   }
   return out;
+}
+
+bool has_words(const Command& program) {
+  bool any = false;
+  const auto look = [&](const std::vector<Option>& options) {
+    for (const Option& option : options) any = any || !option.words.empty();
+  };
+  for_each_command(program, program.name, [&](const Command& command, const std::string&) {
+    look(command.options);
+    look(command.positionals);
+  });
+  return any;
 }
 
 nlohmann::json to_json(const Command& command) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct Option {
   std::vector<std::string> names;    // "--json", "-h"; of a positional its one name
   std::string value;                 // "TEXT", "INT"; empty: a flag
   std::vector<std::string> choices;  // where only these values are taken
+  std::string words;                 // where "PROGRAM words KIND" tells values: that kind
   std::string standard;              // the default, as text
   std::string environment;           // the variable that sets it, too
   std::string help;
@@ -31,7 +33,7 @@ struct Command {
 };
 
 // Hidden options (those of the group "") are left out.
-Command command_table(const CLI::App& app);
+Command command_table(const CLI::App& app, const std::map<std::string, std::string>& words = {});
 
 nlohmann::json to_json(const Command& command);
 
@@ -43,6 +45,9 @@ std::string names_and_value(const Option& option);
 std::string full_help(const Option& option);
 // With a capital at its beginning and a full stop at its end.
 std::string sentence(std::string text);
+
+// Whether values are told by the program itself.
+bool has_words(const Command& program);
 
 // Calls visit(command, path) for the command and all below it; path is "moilctl job submit".
 template <class Visit>

@@ -14,6 +14,11 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+// The words that the program tells, asked for when they are wanted.
+std::string told(const Command& program, const Option& option) {
+  return "'(" + program.name + " words " + option.words + " 2>/dev/null)'";
+}
+
 // A function that is true where the commands on the line begin with its arguments, and with
 // --exactly where they are no more.
 std::string at_function(const std::string& name, const std::set<std::string>& with_value) {
@@ -56,6 +61,10 @@ std::string fish_completion(const Command& program) {
       rows += begin + " -f -n '" + at + " --exactly" + below + "' -a " + next.name + " -d " +
               quoted(next.help) + "\n";
     }
+    for (const Option& positional : command.positionals) {
+      if (!positional.words.empty())
+        rows += begin + " -f -n '" + at + below + "' -a " + told(program, positional) + "\n";
+    }
     for (const Option& option : command.options) {
       if (&command != &program && option.names.front() == "--help") continue;
       rows += begin;
@@ -69,6 +78,7 @@ std::string fish_completion(const Command& program) {
       }
       if (!option.choices.empty())
         rows += " -f -a " + quoted(CLI::detail::join(option.choices, " "));
+      if (!option.words.empty()) rows += " -f -a " + told(program, option);
       rows += " -d " + quoted(option.help) + "\n";
     }
   });

@@ -19,9 +19,10 @@ std::string printed(const Command& program, int section, const std::string& form
 
 }  // namespace
 
-void add_manual(CLI::App& app, int section, const std::map<std::string, std::string>& elsewhere) {
-  const auto print = [&app, section, elsewhere](const std::string& format) {
-    std::string text = printed(command_table(app), section, format);
+void add_manual(CLI::App& app, int section, const std::map<std::string, std::string>& elsewhere,
+                const std::map<std::string, std::string>& words) {
+  const auto print = [&app, section, elsewhere, words](const std::string& format) {
+    std::string text = printed(command_table(app, words), section, format);
     for (const auto& [here, there] : elsewhere)
       text = CLI::detail::find_and_replace(text, here, there);
     text.pop_back();  // CLI11 ends the text with a newline of its own

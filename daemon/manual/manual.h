@@ -9,8 +9,11 @@
 namespace moil::manual {
 
 // `section` is that of the manual page. `elsewhere` replaces texts that depend on where this
-// program lies by what they are in a package. Call it before the command line is parsed.
+// program lies by what they are in a package. `words`: options and positionals, by name, whose
+// values the program itself tells a shell: "PROGRAM words KIND" prints them, one a line. Call it
+// before the command line is parsed.
 void add_manual(CLI::App& app, int section = 1,
-                const std::map<std::string, std::string>& elsewhere = {});
+                const std::map<std::string, std::string>& elsewhere = {},
+                const std::map<std::string, std::string>& words = {});
 
 }  // namespace moil::manual

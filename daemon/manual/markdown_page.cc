@@ -15,9 +15,10 @@ void add_options(std::string& page, const std::vector<Option>& options) {
 }  // namespace
 
 std::string markdown_page(const Command& program) {
-  std::string page = "# " + program.name + "\n\n" + sentence(program.help) +
-                     "\n\nThis page is made from the program's command table by `scripts/manual`; "
-                     "a test compares them.\n";
+  std::string page =
+      "# " + program.name + "\n\n" + sentence(program.help) +
+      "\n\nThis page is made from the program's command table by `scripts/manual` of the sources; "
+      "a test compares them.\n";
   for_each_command(program, program.name, [&](const Command& command, const std::string& path) {
     if (&command != &program) {
       page += "\n" + std::string(command.commands.empty() ? "### " : "## ") + path + "\n\n" +

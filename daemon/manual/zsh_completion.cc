@@ -22,29 +22,30 @@ std::string function_of(const std::string& path) {
          CLI::detail::find_and_replace(CLI::detail::find_and_replace(path, "-", "_"), " ", "_");
 }
 
-std::string values_of(const Option& option) {
+std::string values_of(const Option& option, const std::string& program) {
+  if (!option.words.empty()) return function_of(program) + "__words " + option.words;
   if (option.choices.empty()) return "_files";
   return "(" + CLI::detail::join(option.choices, " ") + ")";
 }
 
-std::string specs(const std::vector<Option>& options) {
+std::string specs(const std::vector<Option>& options, const std::string& program) {
   std::string text;
   for (const Option& option : options) {
     for (const std::string& name : option.names) {
       text += " \\\n    '" + std::string(option.repeated ? "*" : "") + name + "[" +
               escaped(option.help) + "]";
-      if (!option.value.empty()) text += ":" + option.value + ":" + values_of(option);
+      if (!option.value.empty()) text += ":" + option.value + ":" + values_of(option, program);
       text += "'";
     }
   }
   return text;
 }
 
-std::string positionals(const Command& command) {
+std::string positionals(const Command& command, const std::string& program) {
   std::string text;
   for (const Option& p : command.positionals) {
     text += " \\\n    '" + std::string(p.repeated ? "*" : "") + ":" + p.names.front() + ":" +
-            values_of(p) + "'";
+            values_of(p, program) + "'";
   }
   return text;
 }
@@ -66,16 +67,19 @@ std::string next_commands(const Command& command, const std::string& path) {
 std::string zsh_completion(const Command& program) {
   std::string text =
       "#compdef " + program.name + "\n# Made from the command table of " + program.name + ".\n";
+  if (has_words(program))
+    text += function_of(program.name) + "__words() {\n  compadd -- ${(f)\"$(" + program.name +
+            " words $1 2>/dev/null)\"}\n}\n";
   for_each_command(program, program.name, [&](const Command& command, const std::string& path) {
     text += function_of(path) + "() {\n  local curcontext=$curcontext state line\n";
-    text += "  _arguments -C" + specs(command.options);
+    text += "  _arguments -C" + specs(command.options, program.name);
     if (program.hands_down && &command != &program) {
       std::vector<Option> handed = program.options;
       std::erase_if(handed, [](const Option& o) { return o.names.front() == "--help"; });
-      text += specs(handed);
+      text += specs(handed, program.name);
     }
     if (command.commands.empty()) {
-      text += positionals(command) + "\n}\n";
+      text += positionals(command, program.name) + "\n}\n";
     } else {
       text += " \\\n    '1:command:->command' \\\n    '*::argument:->rest'\n" +
               next_commands(command, path) + "}\n";

@@ -1,6 +1,6 @@
 #include "daemon/methods/overview.h"
 
-#include "base/durations.h"
+#include "daemon/methods/attention.h"
 #include "daemon/service/service.h"
 #include "daemon/state/night_records.h"
 
@@ -8,9 +8,6 @@ namespace moil::daemon {
 namespace {
 
 constexpr std::size_t kMostWaiting = 10;
-constexpr std::int64_t kMuchWaiting = std::int64_t{3600} * 1000;  // of one night, milliseconds
-constexpr double kLongHeld = 3600;                                // seconds
-constexpr int kManyNights = 2;
 
 Json running_job(const Service& s) {
   const auto id = s.scheduler.running();
@@ -51,37 +48,6 @@ Json waiting_jobs(const Service& s, const Verdict& verdict) {
   return list;
 }
 
-// What will not mend itself: a sentence each.
-Json attention(const Service& s) {
-  Json list = Json::array();
-  if (const auto held = s.scheduler.held(); held && held->seconds >= kLongHeld) {
-    list.push_back("nothing could be started for " +
-                   std::to_string(static_cast<int>(held->seconds / kLongHeld)) +
-                   " h: " + held->why);
-  }
-  const int window = night_window(s).length();
-  for (const auto& [obstacle, waited] : s.scheduler.waited()) {
-    if (obstacle == Obstacle::kNone || waited.milliseconds < kMuchWaiting) continue;
-    const std::int64_t share = waited.milliseconds / kMinute * 100 / window;
-    list.push_back(
-        "jobs have waited " + std::to_string(waited.milliseconds / kMuchWaiting) +
-        " h of this night (" + std::to_string(std::min<std::int64_t>(share, 100)) +
-        " % of the window) for " + name_of(obstacle) +
-        "; if that is so every night, change \"conditions\" or \"window\" in moild.json");
-  }
-  if (const int nights = s.scheduler.nights_waited(); nights >= kManyNights)
-    list.push_back("jobs have waited for " + std::to_string(nights) +
-                   " nights without a start; see what they wait for");
-  for (const Schedule& schedule : s.schedules.all()) {
-    if (!schedule.spec.enabled || !schedule.last_job) continue;
-    const Job last = s.jobs.get(*schedule.last_job);
-    if (last.state != JobState::kFailed) continue;
-    list.push_back("schedule " + schedule.spec.name + ": its last job, " + std::to_string(last.id) +
-                   ", failed: " + last.message);
-  }
-  return list;
-}
-
 }  // namespace
 
 Window night_window(const Service& s) {
@@ -93,16 +59,17 @@ Window night_window(const Service& s) {
 }
 
 Json next_nights(const Service& s) {
-  const NightRecords records(s.database);
+  const auto seconds = NightRecords(s.database).typical_seconds();
   Json list = Json::array();
   for (const Schedule& schedule : s.schedules.all()) {
     const auto next = s.recurring.next(schedule);
     const std::string why = s.recurring.why_not(schedule);
+    const auto known = seconds.find(schedule.spec.name);
     list.push_back({{"schedule", schedule.spec.name},
                     {"model", schedule.spec.job.model},
                     {"at", next ? Json(utc_text(*next)) : Json(nullptr)},
                     {"why_not", why.empty() ? Json(nullptr) : Json(why)},
-                    {"seconds", or_null(records.typical_seconds(schedule.spec.name))}});
+                    {"seconds", known != seconds.end() ? Json(known->second) : Json(nullptr)}});
   }
   return list;
 }

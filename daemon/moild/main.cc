@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "daemon/log/journal_sink.h"
 #include "daemon/moild/options.h"
+#include "daemon/process/work_group.h"
 #include "daemon/service/notify.h"
 #include "daemon/service/service.h"
 
@@ -94,13 +95,14 @@ int fail(const std::exception& error, int code) {
 }
 
 void serve(const Options& options, const Config& config, const UniqueFd& signals) {
+  if (const std::string told = divide_group(); !told.empty()) spdlog::info("{}", told);
   const bool watch_users = config.conditions.user_idle_minutes > 0;
-  const LinuxWorld world("/",
+  const LinuxWorld world(device_root(),
                          watch_users ? LinuxWorld::Users::kWatched : LinuxWorld::Users::kIgnored);
   EventLoop loop;
   Service service(loop, config, options.state_dir, options.socket, world);
   SystemdNotifier notifier(loop, [&] { return service.status(); });
-  loop.watch(signals.get(), EPOLLIN, [&](std::uint32_t) {
+  const auto on_signal = [&](std::uint32_t) {
     signalfd_siginfo info{};
     if (::read(signals.get(), &info, sizeof info) != sizeof info) return;
     if (info.ssi_signo == SIGHUP) {
@@ -109,7 +111,8 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
     spdlog::info("stopping");
     notifier.stopping();
     service.shut_down([&] { loop.stop(); });
-  });
+  };
+  loop.watch(signals.get(), EPOLLIN, on_signal, EventLoop::Priority::kUrgent);
   notifier.ready();
   spdlog::info("moild {} serves {} on {}", kVersion, service.layout.root().string(),
                options.socket);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMayFlip = 1 << 15;  // in a key's view
 constexpr std::size_t kLookedUpAtOnce = 1024;
+constexpr std::int64_t kSilenceEvery = 12;  // turns of a sample
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
@@ -154,6 +155,10 @@ bool FeatureReader::from_pack(data::Source source) const {
   return source == data::Source::kGlobal && origins_.global_features != nullptr;
 }
 
+bool FeatureReader::shows_silence(const data::MixedSample& sample) const {
+  return sample.ref.source == data::Source::kLocal && kind_->has_silence();
+}
+
 int FeatureReader::views_of(data::Source source) const {
   return from_pack(source) || !kind_->has_views() ? 1 : augmentation_.views;
 }
@@ -198,7 +203,8 @@ void FeatureReader::read(std::span<const SampleView> wanted, float* out, Unreada
     float* rows = out + begin * elements();
     if (packed) {
       for (std::size_t i = 0; i < run.size(); ++i) {
-        origins_.global_features->read(run[i].sample->ref.index, rows + i * elements());
+        origins_.global_features->read(run[i].sample->ref.index,
+                                       {rows + i * elements(), elements()});
       }
     } else if (cache_ != nullptr) {
       read_cached(run, rows, unreadable);
@@ -263,13 +269,28 @@ std::int64_t FeatureReader::packed(const Portion& portion) const {
                                [&](const data::MixedSample& s) { return from_pack(s.ref.source); });
 }
 
-bool FeatureReader::asks_for(const Portion& portion, std::size_t sample,
-                             const SampleView& view) const {
+FeatureReader::Turns FeatureReader::turns_of(const Portion& portion, std::size_t sample) const {
+  if (portion.epochs == Portion::kEveryFace) return {0, portion.epochs, true};
+  const auto begin = static_cast<std::int64_t>(sample), end = begin + portion.epochs;
+  if (!shows_silence(portion.samples[sample])) return {begin, portion.epochs, false};
+  const std::int64_t before = begin / kSilenceEvery, silent = end / kSilenceEvery - before;
+  return {begin - before, portion.epochs - silent, silent > 0};
+}
+
+bool FeatureReader::asks_for(const Portion& portion, std::size_t sample, const SampleView& view,
+                             std::uint32_t n) const {
   if (portion.plain && view.view == 0) return true;
+  const Turns turns = turns_of(portion, sample);
   const std::int64_t all = faces(*view.sample);
-  if (portion.epochs >= all) return true;
-  const std::int64_t face = face_of(view), first = static_cast<std::int64_t>(sample) % all;
-  return (face + all - first) % all < portion.epochs;
+  if (turns.count >= all) return true;
+  const std::int64_t face =
+      means_ ? view.view : view.view + std::int64_t{n} * views_of(view.sample->ref.source);
+  return (face + all - turns.first % all) % all < turns.count;
+}
+
+bool FeatureReader::asks_for_silence(const Portion& portion, std::size_t sample) const {
+  if (!shows_silence(portion.samples[sample])) return false;
+  return portion.silence || (portion.epochs > 0 && turns_of(portion, sample).silence);
 }
 
 bool FeatureReader::fill(std::span<const Portion> portions, Filled& filled,
@@ -294,15 +315,16 @@ bool FeatureReader::in_parts(const Portion& portion,
     const data::MixedSample& s = portion.samples[i];
     if (from_pack(s.ref.source)) continue;
     const int views = portion.epochs > 0 ? views_of(s.ref.source) : 1;
-    for (std::uint32_t part = 0; part < s.parts; ++part) {
+    for (std::uint32_t n = 0; n < s.shown_parts(); ++n) {
       for (int view = 0; view < views; ++view) {
-        const SampleView one{&s, static_cast<std::uint16_t>(view), part};
-        if (asks_for(portion, i, one)) wanted.push_back(one);
+        const SampleView one{&s, static_cast<std::uint16_t>(view), s.shown_part(n)};
+        if (asks_for(portion, i, one, n)) wanted.push_back(one);
       }
       if (wanted.size() < kLookedUpAtOnce) continue;
       if (!work(wanted)) return false;
       wanted.clear();
     }
+    if (asks_for_silence(portion, i)) wanted.push_back({&s, 0, data::kSilence});
   }
   return work(wanted);
 }
@@ -403,23 +425,34 @@ bool FeatureReader::trains_on_means() const { return means_; }
 
 std::int64_t FeatureReader::faces(const data::MixedSample& sample) const {
   const std::int64_t views = views_of(sample.ref.source);
-  return means_ ? views : sample.parts * views;
+  return means_ ? views : sample.shown_parts() * views;
 }
 
-std::int64_t FeatureReader::face_of(const SampleView& view) const {
-  if (means_) return view.view;
-  return view.view + std::int64_t{view.part} * views_of(view.sample->ref.source);
+// One behind the others is silence.
+std::int64_t FeatureReader::face_at(const data::MixedSample& sample, std::int64_t turn) const {
+  const std::int64_t count = faces(sample);
+  if (!shows_silence(sample)) return turn % count;
+  return turn % kSilenceEvery == kSilenceEvery - 1 ? count : (turn - turn / kSilenceEvery) % count;
+}
+
+bool FeatureSource::is_silent(const SampleView& shown) const {
+  if (shown.part == data::kSilence) return true;
+  return means_ ? shown.sample->silent.size() >= shown.sample->parts
+                : shown.sample->is_silent(shown.part);
 }
 
 SampleView FeatureSource::shown(std::int64_t index) const {
   const data::MixedSample& sample = samples_[static_cast<std::size_t>(index % size())];
   const std::int64_t face = index / size(), views = reader_.views_of(sample.ref.source);
+  if (face == reader_.faces(sample)) return {&sample, 0, data::kSilence};
   return {&sample, static_cast<std::uint16_t>(face % views),
-          static_cast<std::uint32_t>(face / views)};
+          sample.shown_part(static_cast<std::uint32_t>(face / views))};
 }
 
 void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
                                  std::span<float> target) {
+  if (is_silent(shown) && reader_.shows_silence(*shown.sample))
+    return targets_.write_silence(target);
   targets_.write(samples_[static_cast<std::size_t>(sample)], target);
   if (teacher_.soft == nullptr || !teacher_.soft->has(sample)) return;
   read_soft(sample, shown);
@@ -440,11 +473,11 @@ void FeatureSource::read_soft(std::int64_t sample, const SampleView& shown) {
   soft_.resize(teacher_.soft->classes());
   if (!means_) return teacher_.soft->read(sample, shown.part, shown.view, soft_);
   soft_sum_.assign(soft_.size(), 0.0F);
-  for (std::uint32_t part = 0; part < shown.sample->parts; ++part) {
-    teacher_.soft->read(sample, part, shown.view, soft_);
+  for (std::uint32_t n = 0; n < shown.sample->shown_parts(); ++n) {
+    teacher_.soft->read(sample, shown.sample->shown_part(n), shown.view, soft_);
     for (std::size_t o = 0; o < soft_.size(); ++o) soft_sum_[o] += soft_[o];
   }
-  const auto parts = static_cast<float>(shown.sample->parts);
+  const auto parts = static_cast<float>(shown.sample->shown_parts());
   for (std::size_t o = 0; o < soft_.size(); ++o) soft_[o] = soft_sum_[o] / parts;
 }
 
@@ -455,8 +488,11 @@ void FeatureSource::read_means(const BatchTensor& input) {
   row_of_part_.clear();
   for (std::size_t i = 0; i < views_.size(); ++i) {
     std::fill_n(input.row(i), elements, 0.0F);
-    for (SampleView one = views_[i]; one.part < one.sample->parts; ++one.part) {
-      parts_.push_back(one);
+    const bool is_silence = views_[i].part == data::kSilence;
+    const std::uint32_t parts = is_silence ? 1 : views_[i].sample->shown_parts();
+    for (std::uint32_t n = 0; n < parts; ++n) {
+      parts_.push_back(views_[i]);
+      if (!is_silence) parts_.back().part = views_[i].sample->shown_part(n);
       row_of_part_.push_back(i);
     }
   }
@@ -469,9 +505,10 @@ void FeatureSource::read_means(const BatchTensor& input) {
       for (std::size_t k = 0; k < elements; ++k) row[k] += part_maps_[p * elements + k];
     }
   }
-  for (std::size_t i = 0; i < views_.size(); ++i)
-    for (std::size_t k = 0; k < elements; ++k)
-      input.row(i)[k] /= static_cast<float>(views_[i].sample->parts);
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const auto parts = static_cast<float>(std::ranges::count(row_of_part_, i));
+    for (std::size_t k = 0; k < elements; ++k) input.row(i)[k] /= parts;
+  }
 }
 
 void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& batch) {
@@ -496,7 +533,7 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
-    const std::int64_t face = (epoch + sample + shown[s]++) % reader_.faces(samples_[s]);
+    const std::int64_t face = reader_.face_at(samples_[s], epoch + sample + shown[s]++);
     indices.push_back(sample + size() * face);
   }
   return indices;
@@ -507,13 +544,14 @@ PartSource::PartSource(const std::vector<data::MixedSample>& samples, const MixT
     : samples_(samples), targets_(targets), reader_(reader) {
   ends_.reserve(samples.size());
   std::int64_t parts = 0;
-  for (const data::MixedSample& s : samples) ends_.push_back(parts += s.parts);
+  for (const data::MixedSample& s : samples) ends_.push_back(parts += s.shown_parts());
 }
 
 SampleView PartSource::part(std::int64_t index) const {
   const auto end = std::ranges::upper_bound(ends_, index);
   const data::MixedSample& sample = samples_[static_cast<std::size_t>(end - ends_.begin())];
-  return {&sample, 0, static_cast<std::uint32_t>(index - (*end - std::int64_t{sample.parts}))};
+  const std::int64_t n = index - (*end - std::int64_t{sample.shown_parts()});
+  return {&sample, 0, sample.shown_part(static_cast<std::uint32_t>(n))};
 }
 
 void PartSource::read(std::span<const std::int64_t> indices, const Batch& batch) {

@@ -12,6 +12,7 @@
 // feature map of its own. A sample from a pack of feature maps has its plain view alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,7 +51,7 @@ struct Augmentation {
 struct SampleView {
   const data::MixedSample* sample = nullptr;
   std::uint16_t view = 0;  // below the sample's number of views; 0: plain
-  std::uint32_t part = 0;  // below the sample's parts
+  std::uint32_t part = 0;  // below the sample's parts, or data::kSilence
 };
 
 // The user has forgotten a sample of the mix: the night begins anew, without it.
@@ -82,8 +83,12 @@ class FeatureReader {
   // map is one vector, of which a mean is another.
   bool trains_on_means() const;
   // In how many ways training shows a sample, one after the other: a view of a part each, or, where
-  // it trains on means, a view of all parts.
+  // it trains on means, a view of all parts; silence, where it is shown, is one behind them.
   std::int64_t faces(const data::MixedSample& sample) const;
+  // Whether training shows silence beside the sample: local ones of a kind that has some.
+  bool shows_silence(const data::MixedSample& sample) const;
+  // The face that a sample shows when it is its turn.
+  std::int64_t face_at(const data::MixedSample& sample, std::int64_t turn) const;
   // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
   cache::FeatureKey key(const SampleView& wanted) const;
 
@@ -95,8 +100,11 @@ class FeatureReader {
   void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
   using Portion = night::Portion;
-  // Whether the portion asks for a view of the sample at this place.
-  bool asks_for(const Portion& portion, std::size_t sample, const SampleView& view) const;
+  // Whether the portion asks for a view of the sample at this place; of its shown parts, the n-th.
+  bool asks_for(const Portion& portion, std::size_t sample, const SampleView& view,
+                std::uint32_t n) const;
+  // Whether it asks for silence beside that sample.
+  bool asks_for_silence(const Portion& portion, std::size_t sample) const;
   // Feature maps of all portions, those of a pack included.
   std::int64_t feature_maps(std::span<const Portion> portions) const;
 
@@ -129,7 +137,12 @@ class FeatureReader {
   };
   bool from_pack(data::Source source) const;
   std::int64_t packed(const Portion& portion) const;
-  std::int64_t face_of(const SampleView& view) const;
+  // The faces, silence aside, that a sample shows in so many epochs: one behind the other.
+  struct Turns {
+    std::int64_t first = 0, count = 0;
+    bool silence = false;
+  };
+  Turns turns_of(const Portion& portion, std::size_t sample) const;
   void read_cached(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   void compute(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   void compute_missing(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
@@ -188,11 +201,13 @@ class FeatureSource : public BatchSource {
 
   // The indices of an epoch that goes through the samples in this order. Each sample shows the face
   // that follows the one of the epoch before, and one that comes several times the faces behind it;
-  // neighbours show different ones; a function of its arguments alone.
+  // neighbours show different ones; a function of its arguments alone. Now and then, a sample shows
+  // silence in place of a face.
   std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
   SampleView shown(std::int64_t index) const;
+  bool is_silent(const SampleView& shown) const;
   void read_soft(std::int64_t sample, const SampleView& shown);
   void read_means(const BatchTensor& input);
   void write_target(std::int64_t sample, const SampleView& shown, std::span<float> target);
@@ -209,7 +224,8 @@ class FeatureSource : public BatchSource {
   std::vector<float> part_maps_;  // of one backbone batch
 };
 
-// Every part of every sample, one after the other, as it is: what judging asks for.
+// Every part of every sample, one after the other, as it is, without parts that hold no signal
+// beside others that do: what judging asks for.
 class PartSource : public BatchSource {
  public:
   // `samples`, their targets and `reader` must outlive it.
@@ -219,12 +235,16 @@ class PartSource : public BatchSource {
   std::int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
   void read(std::span<const std::int64_t> indices, const Batch& batch) override;
   SampleView part(std::int64_t index) const;
+  // Whether it is its sample's last.
+  bool ends_sample(std::int64_t index) const {
+    return std::ranges::binary_search(ends_, index + 1);
+  }
 
  private:
   const std::vector<data::MixedSample>& samples_;
   const MixTargets& targets_;
   FeatureReader& reader_;
-  std::vector<std::int64_t> ends_;  // of each sample's parts
+  std::vector<std::int64_t> ends_;  // of each sample's shown parts; growing
   std::vector<SampleView> batch_;
 };
 

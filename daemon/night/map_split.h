@@ -14,6 +14,7 @@
 #include "daemon/night/portion.h"
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
+#include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
 #include "engine/graph/freeze.h"
 
@@ -47,9 +48,9 @@ struct MapNeeds {
                                        const MapNeeds& needs, const std::string& value);
 
 // Feature maps of a night: what is asked of training samples, which have so many views, and the
-// plain view of the others. means: training shows all parts of a sample together.
+// plain view of the others.
 [[nodiscard]] std::uint64_t count_maps(const data::Mix& mix, const Portion& trained, int views,
-                                       bool means);
+                                       const data::Kind& kind);
 
 // By the quota, and by what is free on the disk. What the cache holds already may make room.
 [[nodiscard]] std::uint64_t room_for_cached_maps(const daemon::StateLayout& layout,

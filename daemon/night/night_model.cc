@@ -334,9 +334,8 @@ bool asks_plain(const NightPlanInput& input) {
 MapNeeds map_needs(const NightPlanInput& input) {
   const daemon::JobSpec& spec = input.spec;
   const bool halves = spec.cache.dtype == daemon::CacheDtype::kBf16;
-  const bool means = input.base.kind->part_training() == data::PartTraining::kMean;
   const Portion trained = trained_portion(input.mix, spec, asks_plain(input));
-  return {count_maps(input.mix, trained, spec.augment.views, means), halves ? 2U : 4U,
+  return {count_maps(input.mix, trained, spec.augment.views, *input.base.kind), halves ? 2U : 4U,
           *input.map_room};
 }
 

@@ -18,8 +18,10 @@ struct Portion {
   // The faces that so many epochs show of each sample, which is drawn once an epoch
   // (FeatureSource::order()).
   std::int64_t epochs = 0;
-  // All of its parts in the plain view.
+  // All of its shown parts in the plain view.
   bool plain = true;
+  // Silence beside the user's samples, whatever the epochs show.
+  bool silence = false;
 };
 
 // Of a job's training samples. Drawn by importance, a sample may come often. plain: they are also
@@ -27,7 +29,7 @@ struct Portion {
 [[nodiscard]] inline Portion trained_portion(const data::Mix& mix, const daemon::JobSpec& spec,
                                              bool plain) {
   const bool once = spec.train.sampling != daemon::Sampling::kImportance;
-  return {mix.train, once ? std::int64_t{spec.train.epochs} : Portion::kEveryFace, plain};
+  return {mix.train, once ? std::int64_t{spec.train.epochs} : Portion::kEveryFace, plain, plain};
 }
 
 }  // namespace moil::night

@@ -48,9 +48,12 @@ void for_each_row(const Portion& portion, const FeatureReader& reader, const Eac
   for (int view = 0; view < reader.views_of(data::Source::kGlobal); ++view) {
     for (std::size_t i = 0; i < portion.samples.size(); ++i) {
       const data::MixedSample& s = portion.samples[i];
+      std::uint32_t n = 0;  // of the parts that are shown
       for (std::uint32_t part = 0; is_global(s) && part < s.parts; ++part) {
         const SampleView one{&s, static_cast<std::uint16_t>(view), part};
-        if (!each(one, reader.asks_for(portion, i, one))) return;
+        const bool is_shown = n < s.shown_parts() && s.shown_part(n) == part;
+        if (!each(one, is_shown && reader.asks_for(portion, i, one, n))) return;
+        n += is_shown ? 1 : 0;
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/onnx/conversion.h"
+#include "daemon/worker/confinement.h"
 #include "daemon/worker_protocol.h"
 
 namespace {
@@ -37,7 +38,7 @@ CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
   import->add_option("--name", a.name, "Name of the model; the graph's if left out");
   import->add_option(
       "--labels", a.labels,
-      "JSON list of the classes' names, or text with one a line; numbers if left out");
+      "JSON list of the classes' names, or text or CSV with one a line; numbers if left out");
   import->add_option("--task", a.task,
                      "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
                      "file's if left out, else classify");
@@ -63,10 +64,14 @@ CLI::App* add_daemon_export(CLI::App& app, DaemonExport& to) {
   return command;
 }
 
-// As worker_protocol.h has it: events on stdout, the answer beside them.
+// As worker_protocol.h has it: events on stdout, the answer beside them. A model in the store is
+// what a stranger made it: nothing is read but its folder, and nothing written but the file that is
+// open.
 int export_for_daemon(const DaemonExport& to) {
   moil::daemon::EventWriter events(STDOUT_FILENO);
   try {
+    const std::string missing = moil::worker::confine(moil::worker::needs_of_model(to.folder));
+    if (!missing.empty()) std::fprintf(stderr, "moil-onnx: %s\n", missing.c_str());
     const moil::Exported exported = moil::export_to(to.folder, to.descriptor);
     moil::daemon::write_reply(to.reply, {{"summary", exported.summary}, {"bytes", exported.bytes}});
     events.result();

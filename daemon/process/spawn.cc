@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "daemon/process/work_group.h"
 
 extern char** environ;
 
@@ -60,6 +61,7 @@ struct Prepared {
   const ProcessOptions& options;
   int output, errors;
   int failure;  // written to where exec fails
+  int group;    // the file of a control group (work_group.h)
   pid_t parent;
 };
 
@@ -72,6 +74,8 @@ struct Prepared {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  // Before anything is allocated, so that all of it is counted there.
+  [[maybe_unused]] const ssize_t entered = p.group >= 0 ? ::write(p.group, "0", 1) : 0;
   ::setpriority(PRIO_PROCESS, 0, p.options.nice);
   if (p.options.io_class != IoClass::kNone) {
     ::syscall(SYS_ioprio_set, kOfProcess, 0, io_priority(p.options.io_class));
@@ -98,7 +102,8 @@ int spawn_process(const ProcessOptions& options, int output, int errors) {
   std::vector<std::string> arguments = options.arguments;
   std::vector<std::string> environment = merged_environment(options.environment);
   const Prepared prepared{
-      pointers(arguments), pointers(environment), options, output, errors, pipe[1], ::getpid()};
+      pointers(arguments), pointers(environment), options, output, errors, pipe[1], work_group(),
+      ::getpid()};
   const pid_t pid = ::fork();
   if (pid == 0) run_child(prepared);
   if (pid < 0) throw system_error("cannot start the worker", errno);

@@ -98,6 +98,14 @@ const char* name_of(Obstacle obstacle) {
   return "";
 }
 
+Obstacle obstacle_of(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Obstacle::kUser); ++i) {
+    const auto obstacle = static_cast<Obstacle>(i);
+    if (name == name_of(obstacle)) return obstacle;
+  }
+  return Obstacle::kNone;
+}
+
 Verdict judge(const Nights& nights, const Conditions& conditions, const World& world,
               bool is_running) {
   const LocalTime now = world.local_time();

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "daemon/schedule/world.h"
 
@@ -26,6 +27,8 @@ constexpr double kCoolerToStart = 5;
 enum class Obstacle { kNone, kWindow, kMains, kBattery, kTemperature, kLoad, kMemory, kIo, kUser };
 // "window", "mains", "battery", "temperature", "load", "memory", "io", "user"
 const char* name_of(Obstacle obstacle);
+// kNone for a name that is none.
+Obstacle obstacle_of(std::string_view name);
 
 struct Verdict {
   bool open = false;

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "base/disk_full.h"
 #include "daemon/schedule/power.h"
@@ -60,11 +62,17 @@ std::string reading_text(const fs::path& zone, double celsius) {
 
 }  // namespace
 
+fs::path device_root() {
+  const char* given = std::getenv("MOIL_DEVICE_ROOT");
+  return given != nullptr && *given != '\0' ? given : "/";
+}
+
 LinuxWorld::LinuxWorld(fs::path root, Users users)
     : root_(std::move(root)),
       users_(users == Users::kWatched ? std::make_unique<UserIdle>() : nullptr) {
-  DeviceReading first;
-  read_load(first);  // what it is measured from
+  DeviceReading first;  // what the next ones are measured from
+  read_load(first);
+  read_io_pressure(first);
 }
 
 LinuxWorld::~LinuxWorld() = default;
@@ -86,6 +94,28 @@ std::int64_t LinuxWorld::local_moment(int days, int minute) const {
   return moment_from(std::time(nullptr), days, minute);
 }
 
+namespace {
+
+// What clocks show, as a number that grows with it.
+std::time_t shown(std::time_t moment) {
+  std::tm parts = local(moment);
+  return ::timegm(&parts);
+}
+
+// Clocks go past `wanted` without showing it: the first moment behind the skip. Whole days have
+// been skipped where the date line was moved.
+std::time_t skip_of(std::time_t near, std::time_t wanted) {
+  constexpr std::time_t kLongestSkip = std::time_t{26} * 3600;
+  std::time_t before = near - kLongestSkip, after = near + kLongestSkip;
+  while (after - before > 1) {
+    const std::time_t middle = before + (after - before) / 2;
+    (shown(middle) < wanted ? before : after) = middle;
+  }
+  return after;
+}
+
+}  // namespace
+
 std::int64_t moment_from(std::time_t now, int days, int minute) {
   std::tm then = local(now);
   then.tm_mday += days;
@@ -93,7 +123,17 @@ std::int64_t moment_from(std::time_t now, int days, int minute) {
   then.tm_min = minute % 60;
   then.tm_sec = 0;
   then.tm_isdst = -1;
-  return std::int64_t{::mktime(&then)} * 1000;
+  std::tm wanted_parts = then;
+  const std::time_t wanted = ::timegm(&wanted_parts), found = ::mktime(&then);
+  if (shown(found) != wanted) return std::int64_t{skip_of(found, wanted)} * 1000;
+  std::vector<std::time_t> moments;
+  for (const int half_hours : {-4, -2, -1, 0, 1, 2, 4}) {
+    const std::time_t moment = found + std::time_t{half_hours} * 1800;
+    if (shown(moment) == wanted) moments.push_back(moment);
+  }
+  const bool is_to_come = days == 0 && shown(now) < wanted;
+  const bool first_is_gone = is_to_come && moments.front() < now;
+  return std::int64_t{first_is_gone ? moments.back() : moments.front()} * 1000;
 }
 
 DeviceReading LinuxWorld::device() const {
@@ -104,7 +144,7 @@ DeviceReading LinuxWorld::device() const {
   read_temperature(reading);
   read_load(reading);
   reading.memory_pressure = parse_pressure(text_of(root_ / "proc/pressure/memory"));
-  reading.io_pressure = parse_pressure(text_of(root_ / "proc/pressure/io"));
+  read_io_pressure(reading);
   if (users_) reading.user_idle_minutes = users_->minutes();
   return reading;
 }
@@ -131,14 +171,21 @@ void LinuxWorld::read_temperature(DeviceReading& reading) const {
   }
 }
 
-// Until the CPUs have been watched for some seconds, the kernel's average, which counts more.
 void LinuxWorld::read_load(DeviceReading& reading) const {
   const auto ticks = parse_cpu_ticks(text_of(root_ / "proc/stat"));
   if (!ticks) return;
-  reading.load_per_cpu = load_.read(*ticks);
-  if (reading.load_per_cpu) return;
-  if (const auto average = sysfs_number(root_ / "proc/loadavg"))
-    reading.load_per_cpu = std::min(1.0, *average / ticks->cpus);
+  const auto share = load_.read(*ticks);
+  reading.load_per_cpu = share ? *share : load_at_once(*ticks);
+}
+
+// Both must be: work that waits, and a disk of this device that is busy.
+void LinuxWorld::read_io_pressure(DeviceReading& reading) const {
+  reading.io_pressure = parse_pressure(text_of(root_ / "proc/pressure/io"));
+  const auto disks = parse_disk_ticks(text_of(root_ / "proc/diskstats"));
+  if (!reading.io_pressure || !disks) return;
+  const bool at_work = std::ranges::any_of(*disks, [](const auto& d) { return d.under_way > 0; });
+  const auto busy = disks_.read(*disks, steady_milliseconds());
+  reading.io_pressure = std::min(*reading.io_pressure, busy.value_or(at_work ? 1 : 0));
 }
 
 }  // namespace moil::daemon

@@ -1,7 +1,9 @@
 #include "daemon/schedule/load_meter.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 namespace moil::daemon {
 namespace {
@@ -31,9 +33,19 @@ std::optional<CpuTicks> parse_cpu_ticks(const std::string& proc_stat) {
   ticks.busy = user + system + irq + softirq + steal;
   ticks.all = ticks.busy + nice + idle + iowait;
   lines.clear();
-  for (std::string line; std::getline(lines, line);) ticks.cpus += line.starts_with("cpu") ? 1 : 0;
+  constexpr std::string_view kRunning = "procs_running ";
+  for (std::string line; std::getline(lines, line);) {
+    ticks.cpus += line.starts_with("cpu") ? 1 : 0;
+    if (line.starts_with(kRunning))
+      ticks.running = static_cast<unsigned>(std::atoi(line.c_str() + kRunning.size()));
+  }
   if (ticks.cpus == 0) return std::nullopt;
   return ticks;
+}
+
+double load_at_once(const CpuTicks& now) {
+  const unsigned others = now.running - std::min(now.running, 1U);
+  return std::min(1.0, static_cast<double>(others) / std::max(1U, now.cpus));
 }
 
 std::optional<double> LoadMeter::read(const CpuTicks& now) {

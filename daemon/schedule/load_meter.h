@@ -17,10 +17,16 @@ struct CpuTicks {
   std::uint64_t busy = 0;  // neither idle, waiting for a disk, nor niced
   std::uint64_t all = 0;
   unsigned cpus = 0;
+  unsigned running = 0;  // tasks that run or could, at this moment
 };
 
 // From the text of /proc/stat; empty where it is not understood.
 std::optional<CpuTicks> parse_cpu_ticks(const std::string& proc_stat);
+
+// A stand-in for the share until there is one: the tasks that run at this moment beside the one
+// that looks, over the CPUs. Unlike the kernel's load average it counts none that waits for a disk
+// or a mount that is gone.
+double load_at_once(const CpuTicks& now);
 
 class LoadMeter {
  public:

@@ -63,19 +63,54 @@ std::optional<Nights::Next> Nights::next(const LocalTime& now) const {
   return std::nullopt;
 }
 
+namespace {
+
+// When clocks show that minute of the day of `now`, or of a day after it. World tells either alone:
+// where a minute ends in between, both are asked again.
+template <typename Which>
+std::optional<std::int64_t> moment_of(const World& world, const Which& which) {
+  for (;;) {
+    const LocalTime now = world.local_time();
+    const std::optional<int> minute = which(now);
+    if (!minute) return std::nullopt;
+    const int days = (*minute + kMinutesOfDay) / kMinutesOfDay - 1;
+    const auto moment = world.local_moment(days, *minute - days * kMinutesOfDay);
+    if (world.local_time() == now) return moment;
+  }
+}
+
+}  // namespace
+
 std::optional<std::int64_t> opened_at(const Nights& nights, const World& world) {
-  const LocalTime now = world.local_time();
-  const auto open = nights.open_at(now);
-  if (!open) return std::nullopt;
-  return world.local_moment(open->since > now.minute ? -1 : 0, open->window.start);
+  return moment_of(world, [&](const LocalTime& now) -> std::optional<int> {
+    const auto open = nights.open_at(now);
+    if (!open) return std::nullopt;
+    return now.minute - open->since;
+  });
 }
 
 std::optional<std::int64_t> opens_at(const Nights& nights, const World& world) {
-  const LocalTime now = world.local_time();
-  const auto next = nights.next(now);
-  if (!next) return std::nullopt;
-  const int minute = now.minute + next->in;
-  return world.local_moment(minute / kMinutesOfDay, minute % kMinutesOfDay);
+  return moment_of(world, [&](const LocalTime& now) -> std::optional<int> {
+    const auto next = nights.next(now);
+    if (!next) return std::nullopt;
+    return now.minute + next->in;
+  });
+}
+
+int windows_since(const Nights& nights, const World& world, std::int64_t moment) {
+  constexpr int kMostDays = 100;
+  constexpr std::int64_t kMinuteMs = 60'000;
+  const std::int64_t now = world.now_milliseconds();
+  const int today = world.local_time().weekday;
+  int count = 0;
+  for (int days = 0; days < kMostDays; ++days) {
+    const auto& window = nights.of((today + 7 * kMostDays - days) % 7);
+    if (!window) continue;
+    const std::int64_t start = world.local_moment(-days, window->start);
+    if (start <= moment) break;
+    count += start + window->length() * kMinuteMs <= now ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace moil::daemon

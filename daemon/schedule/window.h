@@ -19,6 +19,7 @@ constexpr int kMinutesOfDay = 1440;
 struct LocalTime {
   int weekday = 0;
   int minute = 0;  // of the day, 0 to 1439
+  bool operator==(const LocalTime&) const = default;
 };
 
 // [start, end) in minutes of the day; may span midnight; start == end is a whole day.
@@ -42,6 +43,9 @@ class Nights {
 
   // Of a weekday (0 is Sunday); empty: none begins on it.
   void set(int weekday, const std::optional<Window>& window);
+  const std::optional<Window>& of(int weekday) const {
+    return days_.at(static_cast<std::size_t>(weekday));
+  }
 
   struct Open {
     Window window;
@@ -61,8 +65,11 @@ class Nights {
 };
 
 // When the window began that is open now, or when the next one begins, in milliseconds since 1970;
-// empty where there is none.
+// empty where there is none. A window has one beginning, whatever clocks do in it: where its start
+// comes twice that is the first, and where its start is skipped it is the moment of the skip.
 std::optional<std::int64_t> opened_at(const Nights& nights, const World& world);
 std::optional<std::int64_t> opens_at(const Nights& nights, const World& world);
+// Windows that began behind this moment and are over; a hundred days are looked at.
+int windows_since(const Nights& nights, const World& world, std::int64_t moment);
 
 }  // namespace moil::daemon

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/schedule/disk_meter.h"
 #include "daemon/schedule/energy.h"
 #include "daemon/schedule/load_meter.h"
 #include "daemon/schedule/window.h"
@@ -18,14 +19,15 @@ namespace moil::daemon {
 
 // What could be read; empty where the device does not tell.
 struct DeviceReading {
-  std::optional<bool> on_mains;         // empty: a device without power supplies, taken as mains
-  std::optional<double> battery;        // the fullest battery, 0 to 1
-  std::optional<double> load_per_cpu;   // 0 to 1: of the CPUs' time, what load_meter.h counts
-  std::optional<double> temperature_c;  // the hottest thermal zone of those that can be believed
-  std::string hottest;                  // that zone: "x86_pkg_temp"
-  std::optional<double> memory_pressure, io_pressure;  // pressure.h; old kernels tell none
-  std::optional<double> user_idle_minutes;             // user_idle.h; empty where nobody asks
-  std::vector<std::string> ignored;  // readings that cannot be: "thermal_zone3 says 200 C"
+  std::optional<bool> on_mains;           // empty: a device without power supplies, taken as mains
+  std::optional<double> battery;          // the fullest battery, 0 to 1
+  std::optional<double> load_per_cpu;     // 0 to 1: of the CPUs' time, what load_meter.h counts
+  std::optional<double> temperature_c;    // the hottest thermal zone of those that can be believed
+  std::string hottest;                    // that zone: "x86_pkg_temp"
+  std::optional<double> memory_pressure;  // pressure.h; old kernels tell none
+  std::optional<double> io_pressure;      // the same, as far as own disks are busy (disk_meter.h)
+  std::optional<double> user_idle_minutes;  // user_idle.h; empty where nobody asks
+  std::vector<std::string> ignored;         // readings that cannot be: "thermal_zone3 says 200 C"
 };
 
 class World {
@@ -43,9 +45,14 @@ class World {
   virtual std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const = 0;
 };
 
-// When clocks show that minute of the day that is `days` after the day of `now`; of one that comes
-// twice or never the system chooses, always the same.
+// When clocks show that minute of the day that is `days` after the day of `now`. One that comes
+// twice is the first, but for a minute that is still to come today; one that never comes is the
+// moment at which clocks skip it.
 std::int64_t moment_from(std::time_t now, int days, int minute);
+
+// Where proc and sys of the device are: the root, or what MOIL_DEVICE_ROOT names, so that a test's
+// daemon sees a made-up device instead of the machine on which the test runs.
+std::filesystem::path device_root();
 
 class UserIdle;
 
@@ -55,7 +62,7 @@ class UserIdle;
 class LinuxWorld : public World {
  public:
   enum class Users { kIgnored, kWatched };  // whether logind is asked for their idleness
-  explicit LinuxWorld(std::filesystem::path root = "/", Users users = Users::kIgnored);
+  explicit LinuxWorld(std::filesystem::path root = device_root(), Users users = Users::kIgnored);
   ~LinuxWorld() override;
   std::int64_t now_milliseconds() const override;
   std::int64_t steady_milliseconds() const override;
@@ -69,9 +76,11 @@ class LinuxWorld : public World {
  private:
   void read_temperature(DeviceReading& reading) const;
   void read_load(DeviceReading& reading) const;
+  void read_io_pressure(DeviceReading& reading) const;
 
   std::filesystem::path root_;
   mutable LoadMeter load_;
+  mutable DiskMeter disks_;
   std::unique_ptr<UserIdle> users_;  // null: ignored
 };
 

@@ -36,10 +36,8 @@ std::vector<cache::ModelId> backbones_in_use(const JobStore& jobs, const StateLa
       return true;
     });
   }
-  for (const Json& result : jobs.results(kNightsRemembered)) {
-    const Json id = result.value("/details/cache/model_id"_json_pointer, Json());
-    if (id.is_string()) out.push_back(cache::parse_model_id(id.get<std::string>()));
-  }
+  for (const std::string& id : jobs.backbones(kNightsRemembered))
+    out.push_back(cache::parse_model_id(id));
   return out;
 }
 

@@ -16,6 +16,8 @@ namespace {
 
 // A moment that is no longer ago was not missed: the daemon looks now and then.
 constexpr std::int64_t kLate = 10 * kMinute;
+constexpr std::int64_t kClockIsBelieved = 60 * kMinute;
+constexpr std::int64_t kEarliestClock = 1'704'067'200'000;  // 2024-01-01
 constexpr std::uint64_t kMostManifestBytes = 16 << 20;
 
 // What tells a pack from others: its manifest has the checksums of all that is in it. Empty where
@@ -54,8 +56,9 @@ void Recurring::wake() {
 void Recurring::tick() {
   timer_ = loop_.after(config_.poll(), [this] { tick(); });
   try {
-    for (const Schedule& schedule : schedules_.all()) {
+    for (const Schedule& schedule : std::vector(schedules_.all())) {
       if (!schedule.spec.enabled || looking_.contains(schedule.spec.name)) continue;
+      heed_the_clock(schedule);
       if (const auto moment = due(schedule)) meet(schedule, *moment);
     }
   } catch (const std::exception& error) {
@@ -63,8 +66,29 @@ void Recurring::tick() {
   }
 }
 
+// A clock is put right by seconds now and then: a moment is not met twice for that.
 std::int64_t Recurring::last(const Schedule& schedule) const {
-  return std::min(schedule.last_due.value_or(schedule.created_at), world_.now_milliseconds());
+  const std::int64_t last = schedule.last_due.value_or(schedule.created_at);
+  const std::int64_t now = world_.now_milliseconds();
+  if (last <= now + kLate) return last;
+  const auto seen = ahead_.find(schedule.spec.name);
+  return seen == ahead_.end() ? now : std::min(seen->second.clock, now);
+}
+
+// The record may be wrong, or the clock: a device without one of its own begins anywhere, until it
+// is told the time. So the record stays for a while, and for as long as the clock cannot be right.
+void Recurring::heed_the_clock(const Schedule& schedule) {
+  const std::string& name = schedule.spec.name;
+  const std::int64_t now = world_.now_milliseconds(), steady = world_.steady_milliseconds();
+  if (schedule.last_due.value_or(schedule.created_at) <= now + kLate) {
+    ahead_.erase(name);
+    return;
+  }
+  const auto [seen, is_new] = ahead_.try_emplace(name, now, steady);
+  if (is_new) spdlog::warn("schedule {}: the clock was set back behind its last moment", name);
+  seen->second.clock = std::min(seen->second.clock, now);
+  if (now < kEarliestClock || steady - seen->second.steady < kClockIsBelieved) return;
+  if (!due(schedule)) schedules_.pass_over(name, now, "the clock was set back");
 }
 
 std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {
@@ -108,9 +132,9 @@ void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
   try {
     outside_.start<std::string>([pack = schedule.spec.job.global.pack] { return told(pack); },
                                 go_on, [go_on](const std::exception_ptr&) { go_on(""); });
-  } catch (...) {  // it looks again
-    looking_.erase(name);
-    throw;
+  } catch (const std::exception& error) {  // so many others hang: no reason to stay away
+    spdlog::warn("schedule {}: its pack is not looked at: {}", name, error.what());
+    go_on("");
   }
 }
 
@@ -137,7 +161,7 @@ std::string Recurring::nothing_new(const Schedule& schedule, const std::string& 
   if (only_if->changed_pack && pack != schedule.pack_seen) return "";
   if (!only_if->new_labels) return "the pack is the same as before";
   const auto least = static_cast<std::size_t>(*only_if->new_labels);
-  const std::size_t found = new_labels(schedule, least);
+  const std::size_t found = labelled_.count(schedule.labels_seen);
   if (found >= least) return "";
   return std::to_string(found) + (found == 1 ? " sample was" : " samples were") +
          " labelled since the last run; " + std::to_string(least) + (least == 1 ? " is" : " are") +
@@ -164,16 +188,8 @@ std::int64_t Recurring::run_now(const Schedule& schedule) {
 }
 
 std::string Recurring::unfinished(const Schedule& schedule) const {
-  if (!schedule.last_job || is_finished(jobs_.get(*schedule.last_job).state)) return "";
+  if (!schedule.last_job || is_finished(jobs_.standing(*schedule.last_job).state)) return "";
   return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
-}
-
-std::size_t Recurring::new_labels(const Schedule& schedule, std::size_t most) const {
-  data::SampleQuery query;
-  query.after_id = schedule.labels_seen;
-  query.labelled = true;
-  query.limit = most;
-  return labels_.samples(query).size();
 }
 
 }  // namespace moil::daemon

@@ -1,11 +1,13 @@
 // Submits the jobs of recurring nights when their moments come.
 //
 // A moment counts by the wall clock, and once: of several that were missed, the last. A clock that
-// went forward and back again makes no schedule wait for a date that was never reached: a moment
-// that lies ahead of the clock is as if it were now. Loop thread only.
+// went forward and back again makes no schedule wait for a date that was never reached: where the
+// last moment that was dealt with lies ahead of the clock, moments count from when that was first
+// seen. Loop thread only.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +15,7 @@
 #include "daemon/loop/event_loop.h"
 #include "daemon/loop/outside_calls.h"
 #include "daemon/service/config.h"
+#include "daemon/service/labelled_since.h"
 #include "daemon/state/schedule_store.h"
 #include "datasets/labels/label_store.h"
 
@@ -22,7 +25,7 @@ class World;
 
 class Recurring {
  public:
-  // submitted: a job was.
+  // labels: a view of the store by a connection of its own. submitted: a job was.
   Recurring(EventLoop& loop, const Config& config, const World& world, ScheduleStore& schedules,
             JobStore& jobs, const data::LabelStore& labels, OutsideCalls& outside,
             std::function<void()> submitted);
@@ -44,12 +47,12 @@ class Recurring {
   void tick();
   [[nodiscard]] std::optional<std::int64_t> due(const Schedule& schedule) const;
   [[nodiscard]] std::int64_t last(const Schedule& schedule) const;
+  void heed_the_clock(const Schedule& schedule);
   void meet(const Schedule& schedule, std::int64_t moment);
   void decide(const std::string& name, const std::string& pack);
   // What is said of a last job that has not ended; empty where it has.
   [[nodiscard]] std::string unfinished(const Schedule& schedule) const;
   [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
-  [[nodiscard]] std::size_t new_labels(const Schedule& schedule, std::size_t most) const;
 
   EventLoop& loop_;
   const Config& config_;
@@ -57,10 +60,16 @@ class Recurring {
   ScheduleStore& schedules_;
   JobStore& jobs_;
   const data::LabelStore& labels_;
+  const LabelledSince labelled_{labels_};
   OutsideCalls& outside_;
   const std::function<void()> submitted_;
   EventLoop::TimerId timer_ = 0;
   std::set<std::string> looking_;  // at their packs
+  // Schedules whose last moment lies ahead of the clock, and when that was first seen, by both.
+  struct FirstSeen {
+    std::int64_t clock = 0, steady = 0;
+  };
+  std::map<std::string, FirstSeen> ahead_;
 };
 
 }  // namespace moil::daemon

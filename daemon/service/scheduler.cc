@@ -11,6 +11,7 @@
 #include "daemon/process/cpu_limit.h"
 #include "daemon/processor_use.h"
 #include "daemon/state/job_samples.h"
+#include "daemon/state/lost_nights.h"
 
 namespace moil::daemon {
 namespace {
@@ -36,7 +37,8 @@ Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand&
       reserve_(reserve),
       listener_(std::move(listener)),
       folder_(layout_, jobs),
-      hold_(world, layout.root()) {
+      hold_(world, layout.root()),
+      waits_(read_lost_nights(layout.lost_nights())) {
   remember_delays();
   wake();
 }
@@ -75,9 +77,27 @@ void Scheduler::look() {
 }
 
 void Scheduler::watch_the_wait(const Verdict& verdict) {
-  if (jobs_.count(JobState::kQueued) == 0) return waits_.clear();
+  if (jobs_.count(JobState::kQueued) == 0) return forget_the_wait();
   const std::int64_t most = 3 * config_.poll().count();
+  const LostNights before = waits_.lost();
   waits_.look(verdict, world_.steady_milliseconds(), most);
+  keep_lost_nights(before);
+}
+
+void Scheduler::forget_the_wait() {
+  const LostNights before = waits_.lost();
+  waits_.clear();
+  keep_lost_nights(before);
+}
+
+// Once a night. Where it fails, a restart begins to count anew, and that is all.
+void Scheduler::keep_lost_nights(const LostNights& before) {
+  if (waits_.lost() == before) return;
+  try {
+    write_lost_nights(layout_.lost_nights(), waits_.lost());
+  } catch (const std::exception& error) {
+    spdlog::warn("how many nights went by without a start cannot be noted: {}", error.what());
+  }
 }
 
 // Those that ran out of room let others go first: these may need less.
@@ -158,7 +178,7 @@ void Scheduler::start(const Job& job) {
     return cannot_start(job, error);
   }
   retry_at_.erase(id);
-  waits_.clear();
+  forget_the_wait();
   progress_ = nullptr;
   stop_reason_.clear();
   runs_now_ = job.ignore_window;
@@ -266,9 +286,8 @@ void Scheduler::settle(const Job& job, const Outcome& outcome) {
 // here, on the thread that also takes what is forgotten from the versions that are recorded.
 void Scheduler::settle_result(const Job& job, const Json& result) {
   const JobSamples samples = samples_of_job(layout_, job.id);
-  const auto gone = [&](const data::Digest& digest) { return !labels_.has(digest); };
-  if (std::ranges::none_of(samples.trained, gone) && std::ranges::none_of(samples.others, gone))
-    return jobs_.finish(job.id, result, samples.trained, labels_.newest_id());
+  if (labels_.has_all(samples.trained) && labels_.has_all(samples.others))
+    return jobs_.finish(job.id, result, samples.trained, labels_.newest_change());
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   folder_.drop_work(job.id);
   jobs_.pause(job.id, kForgotten);

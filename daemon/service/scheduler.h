@@ -79,7 +79,7 @@ class Scheduler {
   // Of the running job; empty where none runs.
   std::optional<Cpus> cpus() const;
   // Nights that have gone by without a job that waited in them getting a start.
-  int nights_waited() const { return waits_.nights(); }
+  const LostNights& lost_nights() const { return waits_.lost(); }
   // What jobs have waited for tonight.
   const std::map<Obstacle, Waited>& waited() const { return waits_.waited(); }
   // The job as it really is: none runs without a worker, even where the disk does not let us
@@ -90,6 +90,8 @@ class Scheduler {
   void tick();
   void look();
   void watch_the_wait(const Verdict& verdict);
+  void forget_the_wait();
+  void keep_lost_nights(const LostNights& before);
   void stop_if_closed(const DeviceReading& device);
   void watch_the_heat(const DeviceReading& device);
   void cannot_start(const Job& job, const std::exception& error);

@@ -46,8 +46,13 @@ void ScheduleStore::add(const RecurringSpec& spec) {
   transaction.commit();
 }
 
-std::vector<Schedule> ScheduleStore::all() const {
-  return query("ORDER BY priority DESC, name", nullptr);
+const std::vector<Schedule>& ScheduleStore::all() const {
+  const std::int64_t now = sqlite3_total_changes64(db_.handle());
+  if (now != all_at_) {
+    all_ = query("ORDER BY priority DESC, name", nullptr);
+    all_at_ = now;
+  }
+  return all_;
 }
 
 Schedule ScheduleStore::get(const std::string& name) const {
@@ -57,11 +62,16 @@ Schedule ScheduleStore::get(const std::string& name) const {
   return found.front();
 }
 
-void ScheduleStore::enable(const std::string& name, bool enabled) {
+void ScheduleStore::enable(const std::string& name, bool enabled, std::int64_t now) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
-  (void)get(name);
+  const RecurringSpec spec = get(name).spec;
   Statement update(db_, "UPDATE schedules SET enabled = ? WHERE name = ?");
   update.bind(std::int64_t{enabled}).bind(std::string_view(name)).run();
+  if (enabled && !spec.enabled && calendar_of(spec)) {
+    Statement passed(db_, "UPDATE schedules SET last_due = ?, remark = ? WHERE name = ?");
+    passed.bind(now).bind(std::string_view("it was disabled until then"));
+    passed.bind(std::string_view(name)).run();
+  }
   transaction.commit();
 }
 

@@ -34,10 +34,12 @@ class ScheduleStore {
  public:
   ScheduleStore(Database& database, JobStore& jobs) : db_(database), jobs_(jobs) {}
 
-  void add(const RecurringSpec& spec);          // kAlreadyExists
-  std::vector<Schedule> all() const;            // by priority, then by name
+  void add(const RecurringSpec& spec);  // kAlreadyExists
+  // By priority, then by name. Asked for again and again: read anew where something was written.
+  const std::vector<Schedule>& all() const;
   Schedule get(const std::string& name) const;  // kNotFound
-  void enable(const std::string& name, bool enabled);
+  // Moments of a calendar that went by while it was disabled do not count.
+  void enable(const std::string& name, bool enabled, std::int64_t now);
   void remove(const std::string& name);  // its jobs stay
   // A moment has come: its job is queued, in the same transaction.
   std::int64_t submit(const Schedule& schedule, std::int64_t now, const Seen& seen,
@@ -50,6 +52,8 @@ class ScheduleStore {
 
   Database& db_;
   JobStore& jobs_;
+  mutable std::vector<Schedule> all_;
+  mutable std::int64_t all_at_ = -1;  // after so many changes of the database
 };
 
 Json to_json(const Schedule& schedule);

@@ -102,7 +102,7 @@ Needs needs_of_import(const daemon::StateLayout& layout, const fs::path& source,
   return needs;
 }
 
-Needs needs_of_prediction(const fs::path& model) {
+Needs needs_of_model(const fs::path& model) {
   return {.read = {model}, .update = {}, .control = {}, .change = {}};
 }
 

@@ -4,7 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -71,6 +75,32 @@ TEST_F(AtomicFileTest, TwoWritersOfOneFileDoNotMix) {
   second.commit();
   first.commit();
   EXPECT_EQ(read_text(folder_ / "f"), "first");
+}
+
+// One name for all writers of a process would let one truncate, fill or rename what another writes.
+TEST_F(AtomicFileTest, ThreadsThatReplaceOneFileEachLeaveAWholeOne) {
+  constexpr int kThreads = 4, kTimes = 100;
+  std::vector<std::jthread> threads;
+  std::atomic<int> failures = 0;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      const std::string mine(std::size_t{1000} << thread, static_cast<char>('a' + thread));
+      for (int i = 0; i < kTimes; ++i) {
+        try {
+          write_file_atomic(folder_ / "f", mine);
+          const std::string found = read_text(folder_ / "f");
+          const bool is_whole =
+              found == std::string(std::size_t{1000} << (found[0] - 'a'), found[0]);
+          failures += is_whole ? 0 : 1;
+        } catch (const Error&) {
+          ++failures;
+        }
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(files(), 1u);
 }
 
 TEST_F(AtomicFileTest, NamesTheFileItCannotWrite) {

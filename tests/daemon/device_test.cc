@@ -22,6 +22,9 @@ class Device : public ::testing::Test {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text << "\n";
   }
+  void write_more(const std::string& file, const std::string& text) const {
+    std::ofstream(root_.path() / file, std::ios::app) << text;
+  }
   void supply(const std::string& name, const std::string& type, const std::string& online) const {
     write("sys/class/power_supply/" + name + "/type", type);
     write("sys/class/power_supply/" + name + "/online", online);
@@ -149,9 +152,8 @@ TEST_F(Device, ImpossibleTemperaturesBlockNothingAndAreNamed) {
 }
 
 TEST_F(Device, LoadIsWhatOthersTakeOfTheLastMinute) {
-  write("proc/loadavg", "1.50 1.00 0.50 1/200 300");
   cpu(1000, 0, 0, 9000);
-  EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 0.75) << "nothing measured yet";
+  world_.device();
   cpu(1400, 0, 200, 9400);  // five seconds of two CPUs, six tenths of them in use
   EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 0.6);
   for (int second = 1; second <= 120; ++second) {
@@ -159,6 +161,96 @@ TEST_F(Device, LoadIsWhatOthersTakeOfTheLastMinute) {
     world_.device();
   }
   EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 0) << "the minute before is over";
+}
+
+// The kernel's load average counts what waits for a dead mount, for ever.
+TEST_F(Device, InTheFirstSecondsLoadIsWhatRunsNowAndNotWhatWaits) {
+  write("proc/loadavg", "9.00 9.00 9.00 1/200 300");
+  cpu(1000, 0, 0, 9000);
+  write_more("proc/stat", "procs_running 1\nprocs_blocked 9\n");
+  EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 0) << "only the one that looks";
+  cpu(1000, 0, 0, 9000);
+  write_more("proc/stat", "procs_running 2\n");
+  EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 0.5);
+  cpu(1000, 0, 0, 9000);
+  write_more("proc/stat", "procs_running 9\n");
+  EXPECT_DOUBLE_EQ(world_.device().load_per_cpu.value(), 1);
+}
+
+// With a clock that the test moves on.
+class TimedWorld : public LinuxWorld {
+ public:
+  using LinuxWorld::LinuxWorld;
+  std::int64_t ahead = 0;
+  std::int64_t steady_milliseconds() const override {
+    return LinuxWorld::steady_milliseconds() + ahead;
+  }
+};
+
+class DeviceDisks : public Device {
+ protected:
+  void pressure(const char* percent) const {
+    write("proc/pressure/io", std::string("some avg10=0.00 avg60=") + percent +
+                                  " avg300=0.00 total=1\nfull avg10=0.00 avg60=" + percent +
+                                  " avg300=0.00 total=1");
+  }
+  // What has been done by one disk, how long it was busy for that, and what is under way.
+  static std::string disk(const std::string& name, int done, int busy, int under_way = 0) {
+    return "   8  0 " + name + " " + std::to_string(done) + " 0 0 0 0 0 0 0 " +
+           std::to_string(under_way) + " " + std::to_string(busy) + " 0 0 0 0 0 0 0\n";
+  }
+  // The pressure that counts, after a minute in which the disks went from `before` to `after`.
+  double after_a_minute(const std::string& before, const std::string& after) {
+    write("proc/diskstats", before);
+    TimedWorld world(root_.path());
+    world.ahead = 60'000;
+    write("proc/diskstats", after);
+    return world.device().io_pressure.value();
+  }
+};
+
+// Whoever waits for a network or FUSE mount that is gone waits for ever: nights would never come.
+TEST_F(DeviceDisks, WhoWaitsForAMountThatIsGoneHoldsNothingBack) {
+  pressure("95.00");
+  EXPECT_DOUBLE_EQ(after_a_minute(disk("sda", 100, 500), disk("sda", 100, 500)), 0);
+  EXPECT_NEAR(after_a_minute(disk("sda", 100, 500), disk("sda", 160, 3500)), 0.05, 0.001);
+  TimedWorld first(root_.path());
+  EXPECT_DOUBLE_EQ(first.device().io_pressure.value(), 0) << "nothing is under way";
+  EXPECT_TRUE(judge(Window{0, 0}, Conditions(), first, false).open);
+}
+
+TEST_F(DeviceDisks, WorkThatWaitsForABusyDiskCountsAsThePressureSays) {
+  pressure("40.00");
+  EXPECT_NEAR(after_a_minute(disk("sda", 100, 500) + disk("mmcblk0", 5, 5),
+                             disk("sda", 100, 500) + disk("mmcblk0", 9000, 58'005)),
+              0.4, 0.001);
+  write("proc/diskstats", disk("sda", 100, 500, 3));
+  TimedWorld first(root_.path());
+  EXPECT_DOUBLE_EQ(first.device().io_pressure.value(), 0.4) << "nothing is measured yet";
+  pressure("0.00");
+  EXPECT_DOUBLE_EQ(after_a_minute(disk("sda", 1, 0), disk("sda", 9000, 60'000)), 0)
+      << "a disk that is busy while nobody waits";
+}
+
+TEST_F(DeviceDisks, WhatIsNoDiskOfThisDeviceOrDeadIsNotBusy) {
+  pressure("95.00");
+  for (const char* name : {"loop0", "ram1", "zram0", "dm-3", "md0", "nbd0", "rbd1", "sr0"})
+    EXPECT_DOUBLE_EQ(after_a_minute(disk(name, 100, 0), disk(name, 900, 60'000)), 0) << name;
+  EXPECT_DOUBLE_EQ(after_a_minute(disk("sda", 100, 0), disk("sda", 100, 60'000, 1)), 0)
+      << "a request that never ends";
+  EXPECT_DOUBLE_EQ(after_a_minute("", ""), 0.95) << "without counters the pressure alone counts";
+}
+
+TEST(DiskTicks, WhatIsNotUnderstoodIsNothing) {
+  EXPECT_FALSE(parse_disk_ticks(""));
+  EXPECT_FALSE(parse_disk_ticks("8 0 sda 1 2 3\n"));
+  EXPECT_FALSE(parse_disk_ticks("nonsense\n"));
+  const auto old =
+      parse_disk_ticks("8 0 sda 7 0 0 0 3 0 0 0 1 250 0\n");  // of a kernel before 4.18
+  ASSERT_TRUE(old && old->size() == 1);
+  EXPECT_EQ(old->front().done, 10U);
+  EXPECT_EQ(old->front().busy_milliseconds, 250U);
+  EXPECT_EQ(old->front().under_way, 1U);
 }
 
 TEST_F(Device, NicedWorkIsNoLoad) {

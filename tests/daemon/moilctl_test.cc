@@ -293,6 +293,20 @@ TEST_F(Moilctl, FoldersAreLabels) {
   EXPECT_THAT(ctl({"label", "merge", "dog", "cat"}).out, HasSubstr("with 2 samples"));
 }
 
+TEST_F(Moilctl, WordsForAShellsCompletion) {
+  import_digits();
+  ctl({"label", "add", file("a", photo("one")), "--label", "two words"});
+  ctl({"job", "submit", description("night"), "--now", "--watch"});
+  EXPECT_EQ(ctl({"words", "models"}).out, "digits\n") << "once, however many versions there are";
+  EXPECT_EQ(ctl({"words", "labels"}).out, "two words\n");
+  EXPECT_EQ(ctl({"words", "jobs"}).out, "1\n");
+  EXPECT_EQ(ctl({"words", "schedules"}).out, "");
+  const Finished nobody =
+      run_program({MOILCTL, "--socket", folder_ / "none.sock", "words", "models"});
+  EXPECT_EQ(nobody.status, EX_OK);
+  EXPECT_EQ(nobody.out + nobody.err, "") << "a shell wants no complaints";
+}
+
 TEST_F(Moilctl, LabelUpkeep) {
   ctl({"label", "add", file("a", photo("one")), "--label", "cat"});
   EXPECT_EQ(ctl({"label", "rename", "cat", "tom"}).status, EX_OK);
@@ -376,6 +390,26 @@ TEST_F(Moilctl, DoctorsExitStatusTellsOfProblems) {
       run_program({MOILCTL, "--json", "--socket", folder_ / "none.sock", "doctor"});
   EXPECT_EQ(nobody.status, 1);
   EXPECT_EQ(Json::parse(nobody.out)["findings"][0]["what"], "moild");
+}
+
+TEST_F(Moilctl, WhoWaitsWithoutAnEndIsNamed) {
+  const TempFolder device;
+  for (const auto& [pid, state] : {std::pair{"812", 'D'}, {"813", 'S'}}) {
+    const auto process = device.path() / "proc" / pid;
+    std::filesystem::create_directories(process / "task" / pid);
+    std::ofstream(process / "comm") << "rsync\n";
+    std::ofstream(process / "task" / pid / "stat") << pid << " (a) b) " << state << " 1 2 3\n";
+  }
+  const std::string made_up = "MOIL_DEVICE_ROOT=" + device.path().string();
+  const auto run = [&](const char* command) {
+    return run_program({MOILCTL, "--socket", server_.socket().string(), command}, {made_up}).out;
+  };
+  EXPECT_THAT(run("doctor"), HasSubstr("these processes wait all the time: rsync (812)\n"));
+  EXPECT_THAT(run("status"), ::testing::Not(HasSubstr("rsync"))) << "nothing is held back";
+  server_.world.io_pressure = 0.95;
+  import_digits();
+  ctl({"job", "submit", description("night")});
+  EXPECT_TRUE(eventually([&] { return run("status").find("rsync (812)") != std::string::npos; }));
 }
 
 TEST_F(Moilctl, ReportTellsWhatAJobDid) {

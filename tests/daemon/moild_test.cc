@@ -6,7 +6,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "daemon/methods/sample_content.h"
 #include "daemon/rpc/receive.h"
@@ -42,6 +45,54 @@ class Moild : public ::testing::Test {
   }
   TempFolder folder_;
 };
+
+// A test that read the machine on which it runs would fail where that is busy, warm or on battery.
+TEST_F(Moild, ADaemonOfATestSeesAMadeUpDeviceAndNotThisMachine) {
+  const auto device = [](const MoildProcess& moild) {
+    return result_of(moild.socket(), "system.status")["device"];
+  };
+  {
+    const MoildProcess moild(folder_ / "state", quick_settings());
+    for (const char* reading : {"on_mains", "battery", "load_per_cpu", "temperature_c",
+                                "memory_pressure", "io_pressure", "user_idle_minutes"})
+      EXPECT_TRUE(device(moild)[reading].is_null()) << reading;
+  }
+  const fs::path zone =
+      MoildProcess::device_of(folder_ / "state") / "sys/class/thermal/thermal_zone0";
+  fs::create_directories(zone);
+  std::ofstream(zone / "temp") << "123000\n";
+  const MoildProcess moild(folder_ / "state", quick_settings());
+  EXPECT_EQ(device(moild)["temperature_c"], 123.0);
+}
+
+TEST_F(Moild, AWatchedFolderIsTakenFromThroughAnUpgradeOfMoild) {
+  const fs::path inbox = folder_ / "inbox";
+  fs::create_directories(inbox / "cat");
+  auto moild = std::make_unique<MoildProcess>(folder_ / "state", quick_settings());
+  const fs::path socket = moild->socket();
+  Finished watched;
+  std::jthread watching([&] {
+    watched = run_program({MOILCTL, "--socket", socket.string(), "label", "watch", inbox.string()});
+  });
+  const auto taken = [&](std::size_t count) {
+    return eventually([&] {
+      return result_of(socket, "label.samples", Json::object())["samples"].size() == count;
+    });
+  };
+  std::ofstream(inbox / "cat/a.jpg") << photo("a");
+  EXPECT_TRUE(taken(1));
+  EXPECT_EQ(moild->stop(), EX_OK);
+  std::ofstream(inbox / "cat/b.jpg") << photo("b");  // nobody is there to take it
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  moild = std::make_unique<MoildProcess>(folder_ / "state", quick_settings());
+  EXPECT_TRUE(taken(2));
+  std::ofstream(inbox / "cat/c.jpg") << photo("c");
+  EXPECT_TRUE(taken(3));
+  fs::remove_all(inbox);
+  watching.join();
+  EXPECT_THAT(watched.err, HasSubstr("trying again until it answers"));
+  EXPECT_THAT(watched.err, HasSubstr("the folder is gone"));
+}
 
 TEST_F(Moild, KilledHardItsJobResumesAfterARestart) {
   std::int64_t id = 0;

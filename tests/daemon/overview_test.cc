@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "tests/daemon/support/test_server.h"
 
@@ -75,6 +77,52 @@ TEST_F(Overview, AScheduleTellsWhenItComesHowLongItTakesAndThatItFailed) {
   wait_for(server_.socket(), bad, "failed");
   EXPECT_THAT(overview()["attention"][0].get<std::string>(),
               HasSubstr("schedule failing: its last job, 2, failed: sample 3 is not an image"));
+}
+
+TEST_F(Overview, NightsThatWereLostNeedAPersonAndNameTheirCause) {
+  FakeWorld& world = server_.world;
+  const auto lost = [&] {
+    return result_of(server_.socket(), "system.status")["window"]["nights_waited"];
+  };
+  world.io_pressure = 0.95;
+  world.minute = 720;
+  submit(server_.socket(), "night", false);
+  for (int night = 1; night <= 7; ++night) {
+    world.minute = 180;
+    ASSERT_TRUE(eventually([&] {
+      const Json waited = result_of(server_.socket(), "system.status")["window"]["waited"];
+      return !waited.empty();
+    }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    world.minute = 720;
+    ASSERT_TRUE(eventually([&] { return lost() == night; })) << night;
+  }
+  const Json window = result_of(server_.socket(), "system.status")["window"];
+  EXPECT_EQ(window["nights_waited_for"], "io");
+  EXPECT_THAT(overview()["attention"][0].get<std::string>(),
+              HasSubstr("jobs have waited for 7 nights without a start, longest for io: work waits "
+                        "for the disk (95% of the last minute; 30% are allowed)"));
+}
+
+TEST_F(Overview, AScheduleWhoseWindowsTheDeviceSleepsThroughNeverComesAndSaysSo) {
+  server_.world.minute = 720;
+  result_of(server_.socket(), "schedule.add",
+            {{"schedule",
+              {{"name", "nightly"},
+               {"only_if", nullptr},
+               {"job", job_named("night", server_.socket())}}}});
+  server_.world.clock_ahead += 24 * 3'600'000;  // asleep from noon to noon
+  EXPECT_TRUE(overview()["attention"].empty()) << "once may be";
+  server_.world.clock_ahead += 24 * 3'600'000;
+  EXPECT_THAT(overview()["attention"][0].get<std::string>(),
+              HasSubstr("schedule nightly does not come: 2 nights have gone by in which the device "
+                        "was off or asleep in the window 01:00-06:00: leave the device on"));
+  submit(server_.socket(), "night", false);
+  server_.world.clock_ahead += 48 * 3'600'000;
+  EXPECT_THAT(overview()["attention"][0].get<std::string>(),
+              HasSubstr("jobs wait and do not start"));
+  server_.world.minute = 180;
+  EXPECT_TRUE(eventually([&] { return overview()["attention"].empty(); })) << "it was awake";
 }
 
 // Time goes by between two looks, and each counts for three polls at the most.

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "base/durations.h"
 #include "tests/daemon/support/test_server.h"
@@ -139,6 +141,47 @@ TEST_F(Schedules, AWrongClockHoldsNothingUp) {
   pass(-3650 * kDay);  // what was created and dealt with lies ahead now
   pass(kDay);
   EXPECT_TRUE(ran("nightly", 2));
+}
+
+TEST_F(Schedules, ACalendarGoesOnAfterAClockThatWasAheadForAWhile) {
+  add("hourly", {{"every", "hourly"}});
+  pass(3650 * kDay);
+  ASSERT_TRUE(ran("hourly", 1));
+  pass(-3650 * kDay);  // what was dealt with lies ahead now
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(jobs().size(), 1U) << "nothing is due for that";
+  pass(61 * kMinute);
+  ASSERT_TRUE(ran("hourly", 2));
+  pass(61 * kMinute);
+  ASSERT_TRUE(ran("hourly", 3));
+}
+
+// A device without a clock of its own begins at some past date, until it is told the time.
+TEST_F(Schedules, AClockThatIsBehindForAWhileRunsNothingTwice) {
+  add("weekly", {{"every", "weekly"}});
+  pass(7 * kDay);
+  ASSERT_TRUE(ran("weekly", 1));
+  for (int start = 0; start < 3; ++start) {
+    pass(-300 * kDay);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    pass(300 * kDay);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  }
+  pass(-1 * kMinute / 2);  // put right by seconds
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_EQ(jobs().size(), 1U);
+}
+
+TEST_F(Schedules, MomentsOfACalendarThatWentByWhileItRestedDoNotCount) {
+  add("hourly", {{"every", "hourly"}, {"enabled", false}});
+  pass(10 * 60 * kMinute);
+  result_of(socket(), "schedule.enable", {{"name", "hourly"}, {"enabled", true}});
+  EXPECT_EQ(get("hourly")["remark"], "it was disabled until then");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(jobs().empty()) << "it does not run because it is enabled";
+  result_of(socket(), "schedule.enable", {{"name", "hourly"}, {"enabled", true}});  // once more
+  pass(61 * kMinute);
+  EXPECT_TRUE(ran("hourly", 1));
 }
 
 TEST_F(Schedules, ALastJobThatHasNotEndedIsEnough) {

@@ -7,6 +7,7 @@
 #include "daemon/schedule/wait_log.h"
 #include "daemon/service/queue_hold.h"
 #include "daemon/state/disk_reserve.h"
+#include "daemon/state/lost_nights.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::test {
@@ -102,6 +103,28 @@ TEST_F(Waits, StayToBeReadByDayAndBeginAnewInTheNextNight) {
   look(busy(0.9));
   EXPECT_EQ(log_.waited().at(Obstacle::kLoad).milliseconds, 0);
   EXPECT_EQ(log_.waited().at(Obstacle::kLoad).nearest, 0.9);
+}
+
+TEST_F(Waits, NightsWithoutAStartAreCountedWithWhatWasLongestInTheWay) {
+  const Verdict day{false, "outside", Obstacle::kWindow};
+  for (int night = 1; night <= 7; ++night) {
+    look({false, "work waits for the disk", Obstacle::kIo, 0.95, 0.3});
+    look({false, "work waits for the disk", Obstacle::kIo, 0.95, 0.3});
+    look(busy(0.9));
+    look(day);
+    EXPECT_EQ(log_.lost().count, night);
+  }
+  EXPECT_EQ(log_.lost().cause(), Obstacle::kIo);
+  EXPECT_EQ(log_.waited().at(Obstacle::kIo).says, "work waits for the disk");
+  const TempFolder folder;
+  write_lost_nights(folder / "lost", log_.lost());
+  EXPECT_EQ(read_lost_nights(folder / "lost"), log_.lost()) << "a restart forgets none";
+  log_.clear();
+  EXPECT_EQ(log_.lost(), LostNights());
+  write_lost_nights(folder / "lost", log_.lost());
+  EXPECT_FALSE(std::filesystem::exists(folder / "lost"));
+  std::ofstream(folder / "lost") << "{\"nights\": \"x\"";
+  EXPECT_EQ(read_lost_nights(folder / "lost"), LostNights());
 }
 
 TEST_F(Waits, ADeviceThatSleptDidNotWait) {

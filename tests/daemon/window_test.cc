@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <ctime>
+#include <set>
 
 #include "daemon/service/config.h"
 #include "tests/daemon/support/test_server.h"
@@ -125,6 +126,7 @@ class DatedWorld : public LinuxWorld {
   std::int64_t local_moment(int days, int minute) const override {
     return moment_from(now_, days, minute);
   }
+  std::int64_t now_milliseconds() const override { return std::int64_t{now_} * 1000; }
 
  private:
   std::time_t now_;
@@ -166,6 +168,88 @@ TEST_F(SummerTime, TheNightOfTheChangeHasOneStart) {
               std::int64_t{local(2026, month, day + 1, 1)} * 1000);
     EXPECT_FALSE(opened_at(nights, DatedWorld(local(2026, month, day, 6))));
   }
+}
+
+// How often a window begins for a schedule that is met once in each, minute by minute; and in how
+// many nights it is open at all.
+struct Begun {
+  int met = 0, open = 0;
+};
+
+Begun begun(const Nights& nights, std::time_t from, std::time_t to) {
+  Begun begun;
+  std::int64_t last_due = std::int64_t{from} * 1000;
+  std::set<std::string> days;
+  for (std::time_t now = from; now < to; now += 600) {
+    const DatedWorld world(now);
+    const auto open = nights.open_at(world.local_time());
+    EXPECT_EQ(opened_at(nights, world).has_value(), open.has_value());
+    if (!open) continue;
+    const std::int64_t start = *opened_at(nights, world);
+    EXPECT_LE(start, std::int64_t{now} * 1000) << "what is open has begun";
+    std::tm day{};
+    const std::time_t began = static_cast<std::time_t>(start / 1000);
+    ::localtime_r(&began, &day);
+    days.insert(std::to_string(day.tm_yday));
+    if (last_due >= start) continue;
+    last_due = std::int64_t{now} * 1000;
+    ++begun.met;
+  }
+  begun.open = static_cast<int>(days.size());
+  return begun;
+}
+
+// Zones whose clocks skip, or show twice, an hour or half an hour; at night, at midnight, and in
+// winter.
+TEST_F(SummerTime, InEveryZoneAWindowBeginsOnceANightWhereverItStartsAndEnds) {
+  struct Change {
+    const char* zone;
+    int month, day;
+  };
+  for (const auto& [zone, month, day] :
+       {Change{"CET-1CEST,M3.5.0,M10.5.0/3", 3, 29}, Change{"CET-1CEST,M3.5.0,M10.5.0/3", 10, 25},
+        Change{"EST5EDT,M3.2.0,M11.1.0", 3, 8}, Change{"EST5EDT,M3.2.0,M11.1.0", 11, 1},
+        Change{"LHST-10:30LHDT-11,M10.1.0,M4.1.0", 10, 4},
+        Change{"LHST-10:30LHDT-11,M10.1.0,M4.1.0", 4, 5},
+        Change{"BRT3BRST,M10.3.0/0,M2.3.0/0", 10, 18}, Change{"BRT3BRST,M10.3.0/0,M2.3.0/0", 2, 15},
+        Change{"IST-1GMT0,M10.5.0,M3.5.0/1", 3, 29},
+        Change{"IST-1GMT0,M10.5.0,M3.5.0/1", 10, 25}}) {
+    ::setenv("TZ", zone, 1);
+    ::tzset();
+    const std::time_t from = local(2026, month, day - 1, 12), to = local(2026, month, day + 2, 12);
+    for (int start = 22 * 60; start < 22 * 60 + 7 * 60; start += 15) {
+      for (const int length : {30, 105, 360}) {
+        const int begin = start % 1440;
+        const Nights nights(Window{begin, (begin + length) % 1440});
+        const Begun found = begun(nights, from, to);
+        EXPECT_EQ(found.met, found.open)
+            << zone << " " << Window{begin, (begin + length) % 1440}.text();
+        EXPECT_GE(found.met, 2);
+        EXPECT_LE(found.met, 3);
+      }
+    }
+  }
+}
+
+TEST_F(SummerTime, TheNextWindowLiesAheadAlsoWhereItsStartComesTwice) {
+  const Nights nights(Window{150, 360});  // 02:30
+  const std::time_t start = local(2026, 10, 25, 0, 0);
+  for (std::time_t now = start; now < start + 8 * 3600; now += 300) {
+    const auto next = opens_at(nights, DatedWorld(now));
+    ASSERT_TRUE(next);
+    EXPECT_GT(*next, std::int64_t{now} * 1000) << (now - start) / 60;
+  }
+}
+
+TEST_F(SummerTime, WindowsThatHaveGoneByAreCounted) {
+  const Nights nights(Window{60, 360});
+  const DatedWorld world(local(2026, 3, 31, 12));
+  EXPECT_EQ(windows_since(nights, world, std::int64_t{local(2026, 3, 27, 12)} * 1000), 4);
+  EXPECT_EQ(windows_since(nights, world, std::int64_t{local(2026, 3, 31, 1)} * 1000), 0);
+  EXPECT_EQ(windows_since(nights, DatedWorld(local(2026, 3, 31, 3)),
+                          std::int64_t{local(2026, 3, 30, 0)} * 1000),
+            1)
+      << "the one that is open has not gone by";
 }
 
 }  // namespace

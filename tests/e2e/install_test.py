@@ -68,6 +68,22 @@ class InstallTest(unittest.TestCase):
         for call in ("seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"):
             self.assertRegex(unit.read_text(), rf"SystemCallFilter=.*\b{call}\b")
 
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is missing")
+    def test_units_that_are_not_started_by_themselves_are_understood(self) -> None:
+        prefix = self.folder / "prefix"
+        units = self.install(prefix) / "lib/systemd"
+        for unit, of in (("moild-wake.timer", "system"), ("moild-wake.service", "system"), ("moil-inbox@.service", "user")):
+            command = ["systemd-analyze", f"--{of}", "verify", "--man=no", units / of / unit]
+            checked = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual([line for line in checked.stderr.splitlines() if "moil" in line], [], unit)
+        self.assertIn(f"{prefix}/bin/moilctl label watch %f", (units / "user/moil-inbox@.service").read_text())
+        # The line by which it stays awake tells a job that runs from none.
+        line = re.search(r"grep -q (\S+);", (units / "system/moild-wake.service").read_text())
+        assert line
+        for status, running in (('{\n  "running": 7,', True), ('{\n  "running": null,', False), ('"running": {', False)):
+            found = subprocess.run(["grep", "-q", line[1]], input=status, text=True).returncode == 0
+            self.assertEqual(found, running, status)
+
     def test_a_stage_as_packages_use_it(self) -> None:
         prefix = Path("/opt/moild-of-a-test")
         self.check(self.install(prefix, self.folder / "stage"), prefix)

@@ -4,7 +4,10 @@ and how it is gone back from."""
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import unittest
+from pathlib import Path
 from typing import Any
 
 from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, wait_for, weights_digest
@@ -26,9 +29,7 @@ def setUpModule() -> None:
 class LifeTest(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = world.new_folder(self._testMethodName[:24])
-        # Others work on this machine, too; the canary waits for idle moments.
-        conditions = {"need_mains": False, "min_battery": 0.0, "max_load_per_cpu": 1.0, "max_temperature_c": 149.0}
-        self.daemon: Daemon = daemon_in(self.folder, {"conditions": conditions, "poll_seconds": 0.1})
+        self.daemon: Daemon = daemon_in(self.folder, {"poll_seconds": 0.1})
         self.enterContext(self.daemon)
         self.ctl: Moilctl = ctl_of(self.daemon)
         world.furnish(self.ctl)
@@ -38,6 +39,35 @@ class LifeTest(unittest.TestCase):
 
     def version(self, *words: str) -> dict[str, Any]:
         return self.ctl.json("model", "show", MODEL, *words)
+
+    def test_an_export_reads_the_model_alone(self) -> None:
+        """A model in the store is what a stranger made it: whatever its files lead to stays closed."""
+        secret = self.folder / "secret.json"
+        secret.write_text('["secret"]')
+        model = self.folder / "hostile"
+        shutil.copytree(self.daemon.state / "models" / MODEL / "1", model)
+        self.assertEqual(self.export_to_status(model), 0)
+        (model / "labels.json").unlink()
+        (model / "labels.json").symlink_to(secret)
+        landlock = Path("/sys/kernel/security/lsm")
+        if not landlock.exists() or "landlock" not in landlock.read_text():
+            self.skipTest("this kernel has no Landlock")
+        self.assertNotEqual(self.export_to_status(model), 0)
+        self.assertIn("Permission denied", self.told)
+
+    def export_to_status(self, model: Path) -> int:
+        """Of the export as the daemon starts it."""
+        with (self.folder / "out.onnx").open("w+b") as out, (self.folder / "reply").open("w+b") as reply:
+            command = [program("moil-onnx"), "export-to", "--model-folder", model, "--descriptor", str(out.fileno())]
+            command += ["--reply", str(reply.fileno())]
+            done = subprocess.run(command, capture_output=True, text=True, pass_fds=(out.fileno(), reply.fileno()))
+        self.told = done.stdout + done.stderr
+        return done.returncode
+
+    def test_the_device_is_made_up(self) -> None:
+        """How busy this machine is, decides nothing: the canary looks in idle moments, too."""
+        device = self.ctl.json("status")["device"]
+        self.assertEqual({name for name, found in device.items() if found not in (None, [])}, set(), device)
 
     def test_a_version_is_shown_compared_and_exported(self) -> None:
         job = self.run_job()

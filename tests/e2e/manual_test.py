@@ -142,6 +142,45 @@ class ManualTest(unittest.TestCase):
         for program in PROGRAMS:
             self.assertIn("--version", self.bash(program, "--v"))
 
+    def told_words(self, *words: str) -> dict[str, str]:
+        """The environment in which `moilctl words` tells these, whatever kind is asked for."""
+        folder = self.folder / "bin"
+        folder.mkdir(exist_ok=True)
+        program = folder / "moilctl"
+        lines = "".join(f"{word}\n" for word in words)
+        program.write_text(f"#!/bin/sh\n[ \"$1\" = words ] || exit 64\necho \"$2\" >>'{self.folder}/asked'\ncat <<'E'\n{lines}E\n")
+        program.chmod(0o755)
+        return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def test_shells_complete_what_the_daemon_has(self) -> None:
+        """Models, jobs, labels and schedules; a label may be any text, and none of it is carried out."""
+        evil = f"two $(touch {self.folder}/harm) words"
+        env = self.told_words("kitchen", "kitten", evil)
+        script = self.written("moilctl", "bash")
+        for line, kind in (
+            (["model", "show", "kit"], "models"),
+            (["predict", "a.jpg", "--model", "kit"], "models"),
+            (["label", "rename", "kit"], "labels"),
+            (["label", "add", "a.jpg", "--label", "kit"], "labels"),
+            (["label", "merge", "a", "kit"], "labels"),
+            (["job", "watch", "kit"], "jobs"),
+            (["schedule", "run", "kit"], "schedules"),
+        ):
+            words = " ".join(f"'{word}'" for word in ("moilctl", *line))
+            code = f'source {script}; COMP_WORDS=({words}); COMP_CWORD={len(line)}; _moilctl; printf "%s\\n" "${{COMPREPLY[@]}}"'
+            told = subprocess.run(["bash", "-euc", code], capture_output=True, text=True, check=True, env=env)
+            self.assertEqual((told.stdout.split(), told.stderr), (["kitchen", "kitten"], ""), line)
+            self.assertEqual((self.folder / "asked").read_text().split()[-1], kind, line)
+        code = f'source {script}; COMP_WORDS=(moilctl model show two); COMP_CWORD=3; _moilctl; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        told = subprocess.run(["bash", "-euc", code], capture_output=True, text=True, check=True, env=env)
+        self.assertEqual(told.stdout.count("\n"), 1, "one word of the shell's, quoted")
+        if shutil.which("fish"):
+            code = f"source {self.written('moilctl', 'fish')}; complete -C 'moilctl model show kitc'"
+            told = subprocess.run(["fish", "--no-config", "-c", code], capture_output=True, text=True, check=True, env=env)
+            self.assertEqual(told.stdout.split(), ["kitchen"])
+        self.assertIn(":MODEL:_moilctl__words models", manual("moilctl", "zsh"))
+        self.assertFalse((self.folder / "harm").exists())
+
     def test_fish_completes(self) -> None:
         self.need("fish")
         script = self.written("moilctl", "fish")

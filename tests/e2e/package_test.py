@@ -25,6 +25,8 @@ STATE = "/var/lib/moild"
 BY_HAND = ("runuser", "-u", "moild", "--", "moild", "--foreground")
 CONFIG = 78  # sysexits.h
 SHARE = "/mnt/share"
+# Pages for who works on the sources.
+FOR_DEVELOPERS = {"testing.md", "dependencies.md", "custom-layers.md"} | {page.name for page in (ROOT / "docs").glob("*-benchmark.md")}
 # Files that were changed here are kept, as apt does where nobody can be asked; nothing need reach a disk.
 INSTALL = ("dpkg", "--install", "--force-confold", "--force-unsafe-io")
 
@@ -150,14 +152,39 @@ class InstalledTest(Package):
             self.assertIn(f"/usr/share/fish/vendor_completions.d/{program}.fish", listed)
         models = {f"/usr/share/moild/models/{file.name}" for file in (ROOT / "config/models").iterdir()}
         self.assertLessEqual(models, set(listed))
+        self.check_pages(listed)
         for page in ("user-guide.md", "protocol.md", "commands/moilctl.md", "copyright", "changelog.gz"):
             self.assertIn(f"/usr/share/doc/moild/{page}", listed)
+        for unit in ("system/moild.service", "system/moild-wake.timer", "system/moild-wake.service", "user/moil-inbox@.service"):
+            self.assertIn(f"/usr/lib/systemd/{unit}", listed)
         self.assertEqual(self.mode("/etc/moild/moild.json"), "644 root root")
         conffiles = self.machine.run("dpkg-query", "--show", "--showformat", "${Conffiles}", "moild").stdout
         self.assertIn("/etc/moild/moild.json", conffiles)
         self.assertEqual(self.mode(STATE), "700 moild moild")
         self.assertEqual(self.machine.run("dpkg", "--verify", "moild").stdout, "")
         self.assertIn("/etc/moild/moild.json", self.machine.run("moild", "--help").stdout)
+
+    def check_pages(self, listed: list[str]) -> None:
+        """What the pages that ship name as a file of ours ships with them, or is said to be the sources'."""
+        shipped = [Path(path) for path in listed if path.startswith("/usr/share/doc/moild/") and path.endswith(".md")]
+        self.assertGreater(len(shipped), 20)
+        wrong = []
+        for page in shipped:
+            if page.name in FOR_DEVELOPERS:
+                continue
+            text = (ROOT / "docs" / page.relative_to("/usr/share/doc/moild")).read_text()
+            for link in re.findall(r"\]\((?!https?:)([^)#:]+)[^)]*\)", text):
+                if str((page.parent / link)) not in listed:
+                    wrong.append(f"{page.name}: {link}")
+            for path in re.findall(r"/usr/share/\S+?\.(?:json|md)", text):
+                if path not in listed:
+                    wrong.append(f"{page.name}: {path}")
+            paragraphs = re.split(r"\n\s*\n", text)
+            for paragraph in paragraphs:
+                named = re.findall(r"(?<![\w/])(?:config|scripts|bench|examples)/[\w*][\w./*-]*", paragraph)
+                if named and "sources" not in paragraph:
+                    wrong.append(f"{page.name}: {named}")
+        self.assertEqual(wrong, [])
 
     def mode(self, path: str) -> str:
         return self.machine.run("stat", "--format", "%a %U %G", path).stdout.strip()
@@ -169,12 +196,22 @@ class InstalledTest(Package):
         self.assertEqual(self.ctl("status")["state_dir"], STATE)
         owner = self.mode(f"/proc/{self.property('MainPID')}")
         self.assertEqual(owner, "555 moild moild")
+        self.assertEqual(self.group(self.property("MainPID")), "daemon")
+        enabled = self.machine.run("systemctl", "is-enabled", "moild-wake.timer", check=False).stdout.strip()
+        self.assertEqual(enabled, "disabled", "who wants it says so")
+
+    def group(self, process: object) -> str:
+        """The control group of a process below the service's own."""
+        lines = self.machine.run("cat", f"/proc/{process}/cgroup").stdout.splitlines()
+        return next(line for line in lines if line.startswith("0::")).rpartition("/")[2]
 
     def test_3_upgraded_with_a_job_under_way(self) -> None:
         self.need_systemd()
         job = self.submit()
         self.wait_for("training", lambda: (self.job(job)["progress"] or {}).get("stage") == "train")
         before = self.property("MainPID")
+        (worker,) = self.machine.run("cat", f"/proc/{before}/task/{before}/children").stdout.split()
+        self.assertEqual(self.group(worker), "work", "what it uses up is not the daemon's")
         self.machine.run("sh", "-c", "echo '// mine' >> /etc/moild/moild.json")
         self.install("99.0.deb")
         self.assertEqual(self.version(), "99.0")
@@ -226,6 +263,26 @@ class InstalledTest(Package):
         self.assertEqual(self.version(), "0.0.1")
         self.assertEqual(self.property("ActiveState"), "active")
         self.assertEqual(len(self.ctl("job", "list")["jobs"]), 1)
+
+    def test_4a_an_upgrade_with_a_wrong_configuration_says_so(self) -> None:
+        self.need_systemd()
+        config = "/etc/moild/moild.json"
+        self.machine.run("cp", config, "/srv/moild.json")
+        self.machine.run("sh", "-c", f"echo '{{\"pol_seconds\": 1}}' > {config}")
+        upgraded = self.machine.run(*INSTALL, f"{SHARE}/99.0.deb")
+        self.assertIn("pol_seconds", upgraded.stderr)
+        self.assertIn("moild --check", upgraded.stderr)
+        self.wait_for("the end", lambda: self.property("ActiveState") == "failed")
+        status = self.machine.run("moilctl", "status", check=False)
+        self.assertNotEqual(status.returncode, 0)
+        self.assertIn("moilctl doctor and moild --check", status.stderr)
+        doctor = self.machine.run("moilctl", "doctor", check=False)
+        self.assertEqual(doctor.returncode, 1)
+        self.assertIn("pol_seconds", doctor.stdout)
+        self.machine.run("cp", "/srv/moild.json", config)
+        self.machine.run("systemctl", "reset-failed", "moild")
+        self.machine.run("systemctl", "start", "moild")
+        self.install("0.0.1.deb")
 
     def test_5_an_older_one_than_the_state_is_refused(self) -> None:
         if self.machine.has_systemd:
@@ -281,15 +338,20 @@ class InstalledTest(Package):
 
     def test_8_purged(self) -> None:
         self.set_format(self.format_known())
+        self.machine.run("mv", STATE, "/srv/moved")  # to a larger disk, say
+        self.machine.run("touch", "/srv/moved/of-somebody-else")
+        self.machine.run("ln", "-s", "/srv/moved", STATE)
         self.install()
         self.machine.run("dpkg", "--purge", "moild")
+        left = self.machine.run("find", "/srv/moved").stdout.split()
+        self.assertEqual(left, ["/srv/moved", "/srv/moved/of-somebody-else"], "no photo stays behind a link")
         left = self.machine.run(
             "find", "/etc", "/usr", "/var", "/run", "/lib/systemd", "-xdev",
             "(", "-name", "moil*", "-o", "-name", "_moil*", ")", "-not", "-path", "/usr/src/*",
         ).stdout  # fmt: skip
         self.assertEqual(left, "")
         for database in ("passwd", "group"):
-            self.assertNotEqual(self.machine.run("getent", database, "moild", check=False).returncode, 0)
+            self.assertEqual(self.machine.run("getent", database, "moild", check=False).returncode, 0, "Debian keeps it")
 
 
 # The number that an SQLite file keeps for its writer, with what waits in its log written into it.

@@ -28,6 +28,9 @@ from night.settings import Row, Settings, Training  # noqa: E402
 from night.workplace import Workplace, lay_out  # noqa: E402
 from synthetic import write_digits  # noqa: E402
 
+# What tests start by hand sees a device that tells nothing, as Daemon's do, and not this machine.
+os.environ.setdefault("MOIL_DEVICE_ROOT", "/nonexistent")
+
 _PRETRAINING = Training(epochs=6, learning_rate=0.05)
 SETTINGS = replace(
     digits.SETTINGS,

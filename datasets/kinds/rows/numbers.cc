@@ -6,9 +6,12 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
-#include "datasets/readers/csv_line.h"
+#include "base/half_floats.h"
+#include "datasets/labels/csv_line.h"
+#include "datasets/labels/media_type.h"
 
 namespace moil::data {
 namespace {
@@ -17,6 +20,7 @@ static_assert(std::endian::native == std::endian::little, "NPY files are read in
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostDims = 8;
+constexpr std::size_t kLongestField = 2048;  // none that is longer is a number
 
 template <typename T>
 double read_as(const char* bytes) {
@@ -25,17 +29,29 @@ double read_as(const char* bytes) {
   return static_cast<double>(value);
 }
 
+double read_half(const char* bytes) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, bytes, sizeof bits);
+  return static_cast<double>(from_f16(bits));
+}
+
 struct NpyType {
   std::string_view name;  // with its quotes
   std::size_t bytes;
   double (*read)(const char*);
 };
 constexpr NpyType kNpyTypes[] = {
-    {"'<f4'", 4, read_as<float>},        {"'<f8'", 8, read_as<double>},
-    {"'|u1'", 1, read_as<std::uint8_t>}, {"'|i1'", 1, read_as<std::int8_t>},
-    {"'|b1'", 1, read_as<std::uint8_t>}, {"'<u2'", 2, read_as<std::uint16_t>},
-    {"'<i2'", 2, read_as<std::int16_t>}, {"'<u4'", 4, read_as<std::uint32_t>},
-    {"'<i4'", 4, read_as<std::int32_t>}, {"'<u8'", 8, read_as<std::uint64_t>},
+    {"'<f2'", 2, read_half},
+    {"'<f4'", 4, read_as<float>},
+    {"'<f8'", 8, read_as<double>},
+    {"'|u1'", 1, read_as<std::uint8_t>},
+    {"'|i1'", 1, read_as<std::int8_t>},
+    {"'|b1'", 1, read_as<std::uint8_t>},
+    {"'<u2'", 2, read_as<std::uint16_t>},
+    {"'<i2'", 2, read_as<std::int16_t>},
+    {"'<u4'", 4, read_as<std::uint32_t>},
+    {"'<i4'", 4, read_as<std::int32_t>},
+    {"'<u8'", 8, read_as<std::uint64_t>},
     {"'<i8'", 8, read_as<std::int64_t>},
 };
 
@@ -79,12 +95,15 @@ class NumbersReader {
   }
 
   void read_csv() {
+    if (content_.starts_with("\xff\xfe") || content_.starts_with("\xfe\xff"))
+      fail(media_refusal(kUtf16));
     if (most_ > 0) numbers_.values.reserve(std::min(most_, separators() + 1));
-    std::string_view rest = content_, line;
+    std::string_view rest = without_mark(content_), line;
     std::int64_t columns = 0, lines = 0;
+    bool is_first = true;
     for (std::size_t number = 1; next_line(rest, line); ++number) {
       if (line.empty()) continue;
-      if (lines == 0 && number == 1 && is_of_names(line)) continue;
+      if (std::exchange(is_first, false) && is_of_names(line)) continue;
       const std::int64_t found = read_line(line, number);
       if (lines > 0 && found != columns)
         fail("line " + std::to_string(number) + " has " + std::to_string(found) +
@@ -95,17 +114,20 @@ class NumbersReader {
     numbers_.shape = {lines, columns};
   }
 
+  // As are_names() says of all of its fields.
   static bool is_of_names(std::string_view line) {
-    CsvFields fields(line, separator_of(line));
     double value = 0;
-    return fields.next() && !to_number(fields.field(), value);
+    for (CsvFields fields(line, separator_of(line), kLongestField); fields.next();)
+      if (!is_missing(fields.field())) return !to_number(fields.field(), value);
+    return false;
   }
 
   std::int64_t read_line(std::string_view line, std::size_t number) {
     std::int64_t found = 0;
-    for (CsvFields fields(line, separator_of(line)); fields.next(); ++found) {
+    for (CsvFields fields(line, separator_of(line), kLongestField); fields.next(); ++found) {
+      const bool is_whole = fields.field().size() < kLongestField;
       double value = 0;
-      if (!to_number(fields.field(), value) || !std::isfinite(value))
+      if (!is_whole || !to_number(fields.field(), value) || !std::isfinite(value))
         fail("line " + std::to_string(number) + ": '" + fields.field().substr(0, 40) +
              "' is no finite number");
       check_count(++count_);
@@ -168,11 +190,11 @@ class NumbersReader {
   }
 
   const NpyType& type() const {
-    const std::string_view type = value_of("descr").substr(0, 6);
+    const std::string_view type = value_of("descr").substr(0, 40);
     for (const NpyType& known : kNpyTypes)
       if (type.starts_with(known.name)) return known;
     fail("an NPY file of the type " + std::string(type.substr(0, type.find(','))) +
-         "; numbers of 1 to 8 bytes, little-endian, are taken");
+         "; floats of 2, 4 and 8 bytes, whole numbers and bools are taken, little-endian");
   }
 
   void copy(std::string_view data, const NpyType& type) {

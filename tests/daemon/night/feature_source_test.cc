@@ -394,6 +394,8 @@ class PartsAsOne : public data::Kind {
  public:
   explicit PartsAsOne(data::KindPtr images, data::PartTraining training = data::PartTraining::kMean)
       : images_(std::move(images)), training_(training) {}
+  bool has_silence() const override { return silence; }
+  bool silence = false;
   // With one thread, a batch that is decoded asks for one.
   int makers() const { return makers_; }
   std::string_view name() const override { return "parts"; }
@@ -474,47 +476,70 @@ TEST_F(BatchesTest, TheMeanOfPartsIsComputedInWholeBatches) {
   EXPECT_EQ(kind->makers(), 3) << "20 parts";
 }
 
+struct Shown {
+  data::PartTraining training = data::PartTraining::kEach;
+  std::int64_t epochs = 1;
+  bool silence = false;
+};
+
+class ShownFacesTest : public BatchesTest, public ::testing::WithParamInterface<Shown> {};
+
 // What is filled is what the epochs of the source read, whatever the kind and however many they
 // are: nothing is computed beside training, and nothing for nobody.
-TEST_F(BatchesTest, WhatEpochsShowIsFilledAndNothingElse) {
-  for (const auto training : {data::PartTraining::kEach, data::PartTraining::kMean}) {
-    for (const std::int64_t epochs : {1, 3, 7, 11, 12, 13}) {
-      SCOPED_TRACE(epochs);
-      const auto kind = std::make_shared<PartsAsOne>(bundle_.kind, training);
-      for (std::size_t i = 0; i < mix_.train.size(); ++i)
-        mix_.train[i].parts = static_cast<std::uint32_t>(1 + i % 4);
-      Backbone net = backbone(8);
-      TempFolder temp;
-      cache::FeatureCache cache(temp / "cache");
-      const auto id = cache::model_id(net.fingerprint(), "p");
-      cache.use_model(id, "small");
-      FeatureReader reader(origins_, kind, net, &cache, id, {3, true});
-      const Portion portions[] = {{mix_.train, epochs, false}};
-      FeatureReader::Filled filled;
-      ASSERT_TRUE(reader.fill(portions, filled, [](std::int64_t) { return true; }));
-      EXPECT_EQ(filled.computed, reader.feature_maps(portions));
-      EXPECT_LE(static_cast<std::uint64_t>(filled.computed),
-                count_maps(mix_, portions[0], 3, training == data::PartTraining::kMean));
-
-      const int makers = kind->makers();
-      FeatureSource source(mix_.train, *targets_, reader);
-      std::set<std::int64_t> shown;
-      for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
-        const auto order = source.order(data::epoch_order(mix_.train.size(), 1, 1), epoch);
-        std::vector<float> inputs(order.size() * reader.elements()), targets(order.size() * 4);
-        moil::test::read_plain(source, order, inputs, targets);
-        shown.insert(order.begin(), order.end());
-      }
-      EXPECT_EQ(kind->makers(), makers) << "all of it is in the cache";
-      std::int64_t maps = 0;
-      for (const std::int64_t index : shown)
-        maps += training == data::PartTraining::kEach
-                    ? 1
-                    : mix_.train[static_cast<std::size_t>(index % source.size())].parts;
-      EXPECT_EQ(filled.computed, maps) << "none of it is for nobody";
-    }
+TEST_P(ShownFacesTest, WhatEpochsShowIsFilledAndNothingElse) {
+  const Shown& param = GetParam();
+  const auto kind = std::make_shared<PartsAsOne>(bundle_.kind, param.training);
+  kind->silence = param.silence;
+  for (std::size_t i = 0; i < mix_.train.size(); ++i) {
+    mix_.train[i].parts = static_cast<std::uint32_t>(1 + i % 4);
+    if (param.silence && i % 3 == 0) mix_.train[i].silent = {0};
   }
+  Backbone net = backbone(8);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins_, kind, net, &cache, id, {3, true});
+  const Portion portions[] = {{mix_.train, param.epochs, false}};
+  FeatureReader::Filled filled;
+  ASSERT_TRUE(reader.fill(portions, filled, [](std::int64_t) { return true; }));
+  EXPECT_EQ(filled.computed, reader.feature_maps(portions));
+  EXPECT_LE(static_cast<std::uint64_t>(filled.computed), count_maps(mix_, portions[0], 3, *kind));
+
+  const int makers = kind->makers();
+  FeatureSource source(mix_.train, *targets_, reader);
+  std::set<std::int64_t> shown;
+  for (std::int64_t epoch = 0; epoch < param.epochs; ++epoch) {
+    const auto order = source.order(data::epoch_order(mix_.train.size(), 1, 1), epoch);
+    std::vector<float> inputs(order.size() * reader.elements()), targets(order.size() * 4);
+    moil::test::read_plain(source, order, inputs, targets);
+    shown.insert(order.begin(), order.end());
+  }
+  EXPECT_EQ(kind->makers(), makers) << "all of it is in the cache";
+  std::int64_t maps = 0;
+  for (const std::int64_t index : shown) {
+    const data::MixedSample& sample = mix_.train[static_cast<std::size_t>(index % source.size())];
+    const bool is_silence = index / source.size() == reader.faces(sample);
+    maps += is_silence || !reader.trains_on_means() ? 1 : sample.shown_parts();
+  }
+  EXPECT_EQ(filled.computed, maps) << "none of it is for nobody";
 }
+
+std::vector<Shown> all_shown() {
+  std::vector<Shown> all;
+  for (const auto training : {data::PartTraining::kEach, data::PartTraining::kMean})
+    for (const bool silence : {false, true})
+      for (const std::int64_t epochs : {1, 3, 7, 11, 12, 13, 30})
+        all.push_back({training, epochs, silence});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShownFacesTest, ::testing::ValuesIn(all_shown()),
+                         [](const auto& tested) {
+                           const Shown& shown = tested.param;
+                           const bool means = shown.training == data::PartTraining::kMean;
+                           return std::to_string(shown.epochs) + (means ? "Means" : "Parts") +
+                                  (shown.silence ? "AndSilence" : "");
+                         });
 
 TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts) {
   Backbone net = backbone(4);
@@ -574,7 +599,9 @@ class PackedMaps : public data::TableDataset<data::FeatureDataset> {
   const std::string& split_point() const override { return name_; }
   const std::vector<std::int64_t>& shape() const override { return shape_; }
   std::size_t floats() const override { return 12; }
-  void read(std::size_t i, float* out) const override {
+
+ protected:
+  void read_into(std::size_t i, float* out) const override {
     std::fill_n(out, 12, static_cast<float>(i));
   }
 

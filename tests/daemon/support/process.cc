@@ -56,7 +56,9 @@ int status_of(int pid) {
 
 Finished run_program(std::vector<std::string> arguments, const std::vector<std::string>& settings) {
   const TempFolder folder;
-  const int pid = start(std::move(arguments), settings, folder / "out", folder / "err");
+  std::vector<std::string> all = settings;  // what comes first counts
+  all.push_back("MOIL_DEVICE_ROOT=" + (folder / "device").string());
+  const int pid = start(std::move(arguments), all, folder / "out", folder / "err");
   Finished finished;
   finished.status = status_of(pid);
   finished.out = slurp(folder / "out");
@@ -67,7 +69,7 @@ Finished run_program(std::vector<std::string> arguments, const std::vector<std::
 std::string quick_settings() {
   return R"({"worker": {"path": ")" FAKE_WORKER R"(", "nice": 0, "threads": 1,
              "backoff_seconds": 0.01, "stop_seconds": 5},
-             "conditions": {"max_load_per_cpu": 1000}, "window": {"start": "00:00", "end": "00:00"},
+             "window": {"start": "00:00", "end": "00:00"},
              "poll_seconds": 0.02})";
 }
 
@@ -80,9 +82,12 @@ MoildProcess::MoildProcess(const fs::path& given, const std::string& config)
   std::ofstream(settings) << config;
   pid_ = start({MOILD, "--foreground", "--state-dir", state.string(), "--socket", socket_.string(),
                 "--config", settings.string()},
-               {}, state.string() + ".out", state.string() + ".log");
+               {"MOIL_DEVICE_ROOT=" + device_of(state).string()}, state.string() + ".out",
+               state.string() + ".log");
   EXPECT_TRUE(eventually([&] { return is_listening(socket_); })) << slurp(state.string() + ".log");
 }
+
+fs::path MoildProcess::device_of(const fs::path& state) { return state.string() + ".device"; }
 
 MoildProcess::~MoildProcess() { kill_hard(); }
 

@@ -16,6 +16,9 @@ struct Finished {
   std::string err;
 };
 
+// Programs see a made-up device: a folder that is empty until a test writes its proc and sys there,
+// and never the machine on which the tests run.
+
 // Runs to the end, with NAME=value settings added to the environment.
 Finished run_program(std::vector<std::string> arguments,
                      const std::vector<std::string>& settings = {});
@@ -30,6 +33,8 @@ class MoildProcess {
   MoildProcess& operator=(const MoildProcess&) = delete;
 
   const std::filesystem::path& socket() const { return socket_; }
+  // Where the daemon finds proc and sys; may be filled before it is started.
+  static std::filesystem::path device_of(const std::filesystem::path& state);
   int pid() const { return pid_; }
   std::string log() const;
   void kill_hard();  // SIGKILL, and waits

@@ -1,4 +1,4 @@
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +13,7 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 // Up to the separator behind it, or to the end.
-void take_field(std::string_view& rest, char separator, std::string& field) {
+void take_field(std::string_view& rest, char separator, std::size_t most, std::string& field) {
   while (rest.starts_with(' ')) rest.remove_prefix(1);
   field.clear();
   std::size_t i = 0;
@@ -21,16 +21,22 @@ void take_field(std::string_view& rest, char separator, std::string& field) {
     for (i = 1; i < rest.size(); ++i) {
       if (rest[i] == '"' && !rest.substr(i).starts_with("\"\"")) break;
       if (rest[i] == '"') ++i;
-      field += rest[i];
+      if (field.size() < most) field += rest[i];
     }
     i = std::min(i, rest.size());
   }
   const std::size_t end = std::min(rest.find(separator, i), rest.size());
-  if (i == 0) field = without_blanks(rest.substr(0, end));
+  if (i == 0) field = without_blanks(rest.substr(0, end)).substr(0, most);
   rest.remove_prefix(end);
 }
 
 }  // namespace
+
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
 
 bool next_line(std::string_view& text, std::string_view& line) {
   if (text.empty()) return false;
@@ -48,16 +54,16 @@ char separator_of(std::string_view line) {
 
 std::vector<std::string> fields_of(std::string_view line, char separator) {
   std::vector<std::string> fields;
-  for (CsvFields all(line, separator); all.next();) fields.push_back(all.field());
+  for (CsvFields all(line, separator, line.size()); all.next();) fields.push_back(all.field());
   return fields;
 }
 
-CsvFields::CsvFields(std::string_view line, char separator)
-    : rest_(separator == ' ' ? without_blanks(line) : line), separator_(separator) {}
+CsvFields::CsvFields(std::string_view line, char separator, std::size_t most)
+    : rest_(separator == ' ' ? without_blanks(line) : line), separator_(separator), most_(most) {}
 
 bool CsvFields::next() {
   if (ended_) return false;
-  take_field(rest_, separator_, field_);
+  take_field(rest_, separator_, most_, field_);
   ended_ = rest_.empty();
   if (!ended_) rest_.remove_prefix(1);
   return true;
@@ -67,6 +73,18 @@ bool to_number(std::string_view text, double& value) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+bool is_missing(std::string_view field) {
+  static constexpr std::string_view kWords[] = {"NA",  "N/A",  "n/a",  "<NA>", "NaN",
+                                                "nan", "NULL", "null", "None", "?"};
+  return field.empty() || std::ranges::find(kWords, field) != std::end(kWords);
+}
+
+bool are_names(const std::vector<std::string>& fields) {
+  const auto first = std::ranges::find_if_not(fields, is_missing);
+  double value = 0;
+  return first != fields.end() && !to_number(*first, value);
 }
 
 }  // namespace moil::data

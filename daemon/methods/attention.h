@@ -1,0 +1,27 @@
+// What will not mend itself, a sentence each: system.overview has them all, and the doctor looks
+// for the same. Loop thread only.
+#pragma once
+
+#include <string>
+
+#include "daemon/json/fields.h"
+
+namespace moil::daemon {
+
+class Service;
+
+Json attention(const Service& service);
+
+// Nights went by while jobs waited in them and none started: for what; empty where that is not so.
+std::string lost_nights_sentence(const Service& service);
+// Windows went by in which the device was off or asleep, so that the schedule, or a job that waits,
+// never comes; empty where that is not so.
+std::string slept_through_sentence(const Service& service, const std::string& schedule);
+std::string slept_through_sentence(const Service& service);
+
+// What is to be done about the latter.
+constexpr const char* kStayAwake =
+    "leave the device on and awake then, have it wake itself (systemctl enable --now "
+    "moild-wake.timer), or move \"window\" in moild.json";
+
+}  // namespace moil::daemon
