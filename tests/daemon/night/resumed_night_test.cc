@@ -20,7 +20,7 @@ class ResumedNight : public ::testing::TestWithParam<const char*> {
  protected:
   ResumedNight() {
     Json description = place_.description();
-    description.merge_patch({{"train", {{"epochs", 300}, {"distill", 0.5}}},
+    description.merge_patch({{"train", {{"epochs", 1000}, {"distill", 0.5}}},
                              {"augment", {{"views", 3}}},
                              {"freeze", {{"trainable_layers", 1}}},
                              {"cache", {{"dtype", GetParam()}}},
