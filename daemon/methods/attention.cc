@@ -49,8 +49,7 @@ void add_schedules(const Service& s, Json& list) {
     const JobStore::Standing last = s.jobs.standing(*schedule.last_job);
     if (last.state != JobState::kFailed) continue;
     list.push_back("schedule " + schedule.spec.name + ": its last job, " +
-                   std::to_string(*schedule.last_job) +
-                   ", failed: " + last.message);
+                   std::to_string(*schedule.last_job) + ", failed: " + last.message);
   }
 }
 
