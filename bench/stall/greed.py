@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import json
 import os
+import pwd
 import socket
 import threading
 import time
@@ -17,24 +18,37 @@ _FILES = 50
 _REST = 0.02  # seconds between two bursts
 
 
-def ask_for_all(path: Path, user: int, seconds: float, kinds: list[tuple[str, dict[str, Any], int]]) -> int:
-    """`kinds`: a method, its parameters and how many descriptors come along. Returns how many requests were sent."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        try:
-            os.setgroups([])
-            os.setgid(user)
-            os.setuid(user)
-            os.write(write, str(_flood(path, seconds, kinds)).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as told:
-        sent = told.read()
-    os.waitpid(child, 0)
-    return int(sent or 0)
+class Greed:
+    """`kinds`: a method, its parameters and how many descriptors come along. The process begins when it is told so."""
+
+    def __init__(self, path: Path, user: str, seconds: float, kinds: list[tuple[str, dict[str, Any], int]]):
+        account = pwd.getpwnam(user)
+        begun, self._begin = os.pipe()
+        self._told, tell = os.pipe()
+        self._child = os.fork()
+        if self._child == 0:
+            try:
+                os.close(self._begin)
+                os.read(begun, 1)
+                os.setgroups([])
+                os.setgid(account.pw_gid)
+                os.setuid(account.pw_uid)
+                os.write(tell, str(_flood(path, seconds, kinds)).encode())
+            finally:
+                os._exit(0)
+        os.close(begun)
+        os.close(tell)
+
+    def begin(self) -> None:
+        os.write(self._begin, b".")
+
+    def end(self) -> int:
+        """Waits for its end; how many requests it sent."""
+        with os.fdopen(self._told) as told:
+            sent = told.read()
+        os.close(self._begin)
+        os.waitpid(self._child, 0)
+        return int(sent or 0)
 
 
 def _flood(path: Path, seconds: float, kinds: list[tuple[str, dict[str, Any], int]]) -> int:
@@ -49,7 +63,10 @@ def _flood(path: Path, seconds: float, kinds: list[tuple[str, dict[str, Any], in
 
 
 def _one(path: Path, end: float, kinds: list[tuple[str, dict[str, Any], int]], sent: list[int], place: int) -> None:
-    """Sends what the socket takes and reads what comes; where it is hung up on, it comes again."""
+    """Sends what the socket takes and reads what comes; where it is hung up on, it comes again. The first client asks
+    for one kind alone."""
+    if place == 0:
+        kinds = kinds[:1]
     empty = os.memfd_create("photo")
     os.write(empty, b"\xff\xd8\xff a photo")
     while time.monotonic() < end:

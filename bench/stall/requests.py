@@ -45,16 +45,15 @@ class Requests:
         ]
         label = [("model.predict", {"model": _MODEL, "images": [{"file": i} for i in range(_FILES)]}, _FILES), ("label.assign", {"samples": self.samples[:500], "label": "greedy"}, 0)]
         operate = [("job.plan", {"job": self.job("night")}, 0), ("system.doctor", {}, 0), ("job.submit", {"job": self.job("night")}, 0)]
-        return read + (label if role != "read" else []) + (operate if role == "operate" else [])
+        return (operate if role == "operate" else []) + (label if role != "read" else []) + read
 
     def of_all_methods(self, client: Client) -> Iterator[Request]:
-        """In an order in which each finds what it needs; those that remove much come last."""
+        """In an order in which each finds what it needs, but those that remove much."""
         yield from self._of_labels()
         yield from self._of_jobs(client)
         yield from self._of_schedules()
         yield from self._of_models(client)
         yield from self._of_the_device()
-        yield from self._removals(client)
 
     def _files(self, count: int) -> list[int]:
         files = []
@@ -132,7 +131,7 @@ class Requests:
         yield "cache.verify", "all", {"repair": True}, []
         yield "cache.gc", "all", {"all": True}, []
 
-    def _removals(self, client: Client) -> Iterator[Request]:
+    def removals(self, client: Client) -> Iterator[Request]:
         yield "label.forget", "a sample", {"digest": self.samples[-1]}, []
         client.ask("label.assign", {"samples": self.samples[:-1], "label": "to be forgotten"})
         yield "label.rm", f"{len(self.samples) - 1} samples", {"label": "to be forgotten", "with_samples": True}, []

@@ -7,22 +7,22 @@ import json
 import os
 import resource
 import sqlite3
-import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from night.daemon import ANY_DEVICE, Daemon
+from night.daemon import Daemon
 from night.programs import build_dir
 
-from .greed import ask_for_all
+from .greed import Greed
 from .probe import Client, Probe, Refused
-from .requests import Requests
+from .requests import Request, Requests
 
 GOAL_MS = 100
 _GREEDY_SECONDS = 3.0
-_USERS = {"read": 60001, "label": 60002, "operate": 60003}  # nobody's
+_USERS = {"read": "nobody", "label": "daemon", "operate": "games"}  # every system has these
 _MODEL = "digits"
 
 
@@ -31,7 +31,7 @@ class Size:
     """Of what there is, and of what is asked for."""
 
     samples: int = 10_000
-    added: int = 3000  # by one request of 1 MiB
+    added: int = 3000  # by one request
     schedules: int = 1000
     jobs: int = 300
 
@@ -100,9 +100,13 @@ class Stall:
         try:
             self._daemon._wait_until_it_answers(60)
             self._rest(figures)
-            self._ask_all(requests, figures)
+            client = Client(self._daemon.socket)
+            known = {method["name"] for method in client.ask("system.methods")["methods"]}
+            self._ask_all(client, requests.of_all_methods(client), figures)
             if os.geteuid() == 0:
                 self._be_greedy(requests, figures)
+            self._ask_all(client, requests.removals(client), figures)
+            figures.unasked = sorted(known - {one.method for one in figures.methods})
         finally:
             self._daemon.stop()
         waits = [one.longest_wait_ms for one in [*figures.methods, *figures.roles]]
@@ -118,10 +122,9 @@ class Stall:
         config = {
             "window": {"start": f"{(hour + 6) % 24:02}:00", "end": f"{(hour + 7) % 24:02}:00"},
             "worker": {"path": str(worker), "backoff_seconds": 0.05},
-            "conditions": ANY_DEVICE,
             "poll_seconds": 0.5,
             "server": {"requests_per_second": 100_000},
-            "access": {role: [str(user)] for role, user in _USERS.items()},
+            "access": {role: [user] for role, user in _USERS.items()},
         }
         file = self._folder / "moild.json"
         file.write_text(json.dumps(config))
@@ -183,9 +186,9 @@ class Stall:
                 (self._size.jobs,),
             )
             columns = ", ".join(row[1] for row in database.execute("PRAGMA table_info(schedules)"))
-            copied = columns.replace("name", "'schedule ' || i", 1)
-            copied = copied.replace("description", "json_set(description, '$.name', 'schedule ' || i)", 1)
-            copied = copied.replace("last_job", "(SELECT min(id) + i FROM jobs)", 1)
+            copied = columns.replace("name", "'schedule-' || i", 1)
+            copied = copied.replace("description", "json_set(description, '$.name', 'schedule-' || i)", 1)
+            copied = copied.replace("last_job", f"(SELECT min(id) + i % {self._size.jobs} FROM jobs)", 1)
             database.execute(f"{counting} INSERT INTO schedules ({columns}) SELECT {copied} FROM n, schedules WHERE name = 'one'", (self._size.schedules,))
         database.close()
 
@@ -196,15 +199,9 @@ class Stall:
             time.sleep(1.5)
         figures.rest_ms = round(probe.longest_ms, 1)
 
-    def _ask_all(self, requests: Requests, figures: Figures) -> None:
-        client = Client(self._daemon.socket)
-        known = {method["name"] for method in client.ask("system.methods")["methods"]}
-        asked = set()
-        for method, what, params, files in requests.of_all_methods(client):
-            asked.add(method)
+    def _ask_all(self, client: Client, requests: Iterator[Request], figures: Figures) -> None:
+        for method, what, params, files in requests:
             figures.methods.append(self._ask(client, method, what, params, files))
-        client.close()
-        figures.unasked = sorted(known - asked)
 
     def _ask(self, client: Client, method: str, what: str, params: dict[str, Any], files: list[int]) -> MethodFigures:
         with Probe(self._daemon.socket, self._daemon.pid) as probe:
@@ -219,16 +216,14 @@ class Stall:
 
     def _be_greedy(self, requests: Requests, figures: Figures) -> None:
         for role, user in _USERS.items():
+            greed = Greed(self._daemon.socket, user, _GREEDY_SECONDS, requests.of_a_greedy_user(role))
             with Probe(self._daemon.socket, self._daemon.pid) as probe:
-                sent: list[int] = []
-                kinds = requests.of_a_greedy_user(role)
-                thread = threading.Thread(target=lambda: sent.append(ask_for_all(self._daemon.socket, user, _GREEDY_SECONDS, kinds)))
-                thread.start()
+                greed.begin()
                 time.sleep(_GREEDY_SECONDS / 2)
                 began = time.monotonic()
                 client = Client(self._daemon.socket, 60)
                 client.ask("model.predict", requests.small_predict())
                 seconds = time.monotonic() - began
                 client.close()
-                thread.join()
-            figures.roles.append(RoleFigures(role, sent[0], round(probe.longest_ms, 1), round(seconds, 3), probe.descriptors))
+                sent = greed.end()
+            figures.roles.append(RoleFigures(role, sent, round(probe.longest_ms, 1), round(seconds, 3), probe.descriptors))

@@ -23,7 +23,7 @@ Finding check_schedule(const Service& s, const Json& night) {
                        (night["why_not"].is_string() ? ": " + night["why_not"].get<std::string>()
                                                      : std::string()),
                    "moilctl schedule enable " + name + ", where it should");
-  if (const std::string slept = slept_through_sentence(s, name); !slept.empty())
+  if (const std::string slept = slept_through_sentence(s, s.schedules.get(name)); !slept.empty())
     return problem(what, slept, kStayAwake);
   std::string says =
       name + " (model " + model + ") comes next at " + night["at"].get<std::string>();

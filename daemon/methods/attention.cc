@@ -43,7 +43,7 @@ std::string gone_by(const Service& s, int nights) {
 void add_schedules(const Service& s, Json& list) {
   for (const Schedule& schedule : s.schedules.all()) {
     if (!schedule.spec.enabled) continue;
-    if (const std::string slept = slept_through_sentence(s, schedule.spec.name); !slept.empty())
+    if (const std::string slept = slept_through_sentence(s, schedule); !slept.empty())
       list.push_back(slept + ": " + kStayAwake);
     if (!schedule.last_job) continue;
     const JobStore::Standing last = s.jobs.standing(*schedule.last_job);
@@ -67,13 +67,12 @@ std::string lost_nights_sentence(const Service& s) {
 }
 
 // The schedule is met in each window in which moild runs, whether that queues a job or not.
-std::string slept_through_sentence(const Service& s, const std::string& name) {
-  const Schedule schedule = s.schedules.get(name);
+std::string slept_through_sentence(const Service& s, const Schedule& schedule) {
   if (!schedule.spec.enabled || calendar_of(schedule.spec)) return "";
   const int nights =
       windows_since(s.config.nights(), s.world, schedule.last_due.value_or(schedule.created_at));
   if (nights < kManyNights) return "";
-  return "schedule " + name + " does not come: " + gone_by(s, nights);
+  return "schedule " + schedule.spec.name + " does not come: " + gone_by(s, nights);
 }
 
 std::string slept_through_sentence(const Service& s) {

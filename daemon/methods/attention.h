@@ -9,6 +9,7 @@
 namespace moil::daemon {
 
 class Service;
+struct Schedule;
 
 Json attention(const Service& service);
 
@@ -16,7 +17,7 @@ Json attention(const Service& service);
 std::string lost_nights_sentence(const Service& service);
 // Windows went by in which the device was off or asleep, so that the schedule, or a job that waits,
 // never comes; empty where that is not so.
-std::string slept_through_sentence(const Service& service, const std::string& schedule);
+std::string slept_through_sentence(const Service& service, const Schedule& schedule);
 std::string slept_through_sentence(const Service& service);
 
 // What is to be done about the latter.

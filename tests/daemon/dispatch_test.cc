@@ -27,6 +27,7 @@ Limits small_limits() {
 //   echo: its parameters         large: a reply of `bytes`, after `ms`
 //   slow: as large, in the background
 //   throw, throw-nothing: what is no moil::Error                 drop: never answers
+//   endless: as a worker whose work does not end, for a second
 class Dispatch : public ::testing::Test {
  protected:
   Dispatch() {
@@ -49,7 +50,9 @@ class Dispatch : public ::testing::Test {
   static Json request(int id, const std::string& method, const Json& params = Json::object()) {
     return {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
   }
-  std::atomic<int> large_ = 0;  // replies made by "large" and "slow"
+  std::atomic<int> large_ = 0;    // replies made by "large" and "slow"
+  std::atomic<int> begun_ = 0;    // of "endless"
+  std::atomic<int> stopped_ = 0;  // of these
 
  private:
   void serve(std::promise<void>& ready) {
@@ -71,6 +74,12 @@ class Dispatch : public ::testing::Test {
         {"throw-nothing", "0", Role::kRead, "", Lane::kWrite, [](Call&) -> Json { throw 7; },
          nullptr},
         {"drop", "0", Role::kRead, "", Lane::kSteps, nullptr, [](Call&, const Responder&) {}},
+        {"endless", "0", Role::kRead, "", Lane::kWorker, nullptr,
+         [this](Call&, const Responder& responder) {
+           ++begun_;
+           responder.on_stop([this, responder] { ++stopped_; });
+         },
+         std::chrono::seconds(1)},
     };
     background.emplace(loop_);
     RequestCounts counts;
@@ -184,6 +193,24 @@ TEST_F(Dispatch, AClientThatEndsItsSideIsServedToItsLastLine) {
   int replies = 0;
   while (client.read().is_object()) ++replies;
   EXPECT_EQ(replies, 20);
+}
+
+TEST_F(Dispatch, AWorkersTimeIsLimited) {
+  const Json reply = ask("endless");
+  EXPECT_EQ(reply["error"]["data"]["code"], "cancelled");
+  EXPECT_NE(reply["error"]["message"].get<std::string>().find("after 1 s"), std::string::npos);
+  EXPECT_EQ(stopped_, 1);
+}
+
+TEST_F(Dispatch, WhatAWorkerDoesEndsWithItsClient) {
+  {
+    Line client(socket());
+    for (int i = 0; i < 3; ++i) client.send(line(i, "endless"));
+    ASSERT_TRUE(eventually([&] { return begun_ == 1; }));
+  }
+  EXPECT_TRUE(eventually([&] { return stopped_ == 1; }));
+  ask("slow", {{"bytes", 10}});
+  EXPECT_EQ(begun_, 1) << "what waited is dropped";
 }
 
 TEST_F(Dispatch, WhatAClientSentBeforeItWentIsCarriedOut) {
