@@ -54,4 +54,23 @@ inline float from_f16(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
+// Rounds to nearest, ties to even; what is beyond the largest is infinite. A NaN stays a (quiet)
+// NaN.
+inline std::uint16_t to_f16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+  const float magnitude = std::bit_cast<float>(size);
+  std::uint32_t half = 0;
+  if (size > 0x7f800000u) {
+    half = 0x7e00u;
+  } else if (magnitude >= 65520.0F) {
+    half = 0x7c00u;
+  } else if (magnitude < 6.103515625e-05F) {  // steps of 2^-24, which are those of floats near 0.5
+    half = std::bit_cast<std::uint32_t>(magnitude + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
+  } else {
+    half = ((size + 0xfffu + (size >> 13 & 1u)) >> 13) - (112u << 10);
+  }
+  return static_cast<std::uint16_t>(sign | half);
+}
+
 }  // namespace moil

@@ -5,6 +5,7 @@
 //   lost-nights.json          nights without a start (state/lost_nights.h)
 //   moild.db                  jobs, events, model versions (SQLite, WAL); the daemon's alone
 //   labels/                   the label store (datasets/labels); daemon writes, worker reads
+//   trash/                    what is to be removed, moved here first (state/trash.h)
 //   cache/                    feature maps (LMDB); worker writes, daemon reads and collects
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
@@ -41,6 +42,7 @@ class StateLayout {
   path database() const { return root_ / "moild.db"; }
   path labels() const { return root_ / "labels"; }
   path cache() const { return root_ / "cache"; }
+  path trash() const { return root_ / "trash"; }
   path models() const { return root_ / "models"; }
   path model(const std::string& name) const { return models() / name; }
   path version(const std::string& name, std::int64_t version) const {

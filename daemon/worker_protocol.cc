@@ -110,7 +110,8 @@ std::vector<data::SampleLikeness> likenesses_from_json(const Json& event) {
   try {
     for (const Json& entry : event.at("samples")) {
       data::SampleLikeness sample{data::Digest::from_hex(entry.at(0).get<std::string>()), {}};
-      if (!entry.at(1).is_null())
+      sample.is_looked_at = entry.size() > 1;
+      if (sample.is_looked_at && !entry.at(1).is_null())
         sample.likeness = data::Likeness::from_hex(entry.at(1).get<std::string>());
       samples.push_back(sample);
     }
@@ -152,8 +153,10 @@ void EventWriter::curve(const CurvePoint& point) { write("curve", write_fields(p
 void EventWriter::note(const std::string& message) { write("note", {{"message", cut(message)}}); }
 void EventWriter::likenesses(std::span<const data::SampleLikeness> samples) {
   Json list = Json::array();
-  for (const auto& [digest, likeness] : samples)
-    list.push_back({digest.hex(), likeness ? Json(likeness->hex()) : Json(nullptr)});
+  for (const auto& [digest, likeness, is_looked_at] : samples) {
+    list.push_back(Json::array({digest.hex()}));
+    if (is_looked_at) list.back().push_back(likeness ? Json(likeness->hex()) : Json(nullptr));
+  }
   write("likenesses", {{"samples", std::move(list)}});
 }
 void EventWriter::result() { write("result", Json::object()); }

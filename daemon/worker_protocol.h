@@ -22,8 +22,11 @@
 //    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
-//   {"event":"likenesses","samples":[["d41d...","0f5a..."],["98f0...",null]]}   digests, and what
-//                                                        the samples look like: for the label store
+//   {"event":"likenesses","samples":[["d41d...","0f5a..."],["98f0...",null],["c03d..."]]}
+//                                                        digests of samples that are about to be
+//                                                        used, and what they look like (null:
+//                                                        nothing; none: not known): for the label
+//                                                        store
 //   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
 //                                                        the last line of what was not; errors:

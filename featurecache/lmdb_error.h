@@ -4,10 +4,15 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace moil::cache {
 
 // MDB_MAP_FULL: caught by Environment::write(), which grows the map and runs the body again.
-struct MapFull {};
+class MapFull : public Error {
+ public:
+  MapFull() : Error(ErrorCode::kResourceExhausted, "the feature cache's map is full") {}
+};
 
 // Throws MapFull for MDB_MAP_FULL, otherwise a moil::Error "cannot <doing> the feature cache ...":
 // a full disk is DiskFull, a damaged file Unusable (discard.h), both with what to do next.

@@ -62,15 +62,13 @@ void Console::note(const std::string& line) {
 }
 
 void Console::table(const Rows& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
-  }
+  const Screen shown_on = screen();
+  const auto widths = column_widths(rows, shown_on.terminal ? shown_on.columns : 0);
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 < row.size() ? padded(row[i], widths[i] + 2) : row[i];
+      const std::string text = shown_on.terminal ? shortened(row[i], widths[i]) : row[i];
+      line += i + 1 < row.size() ? padded(text, widths[i]) + "  " : text;
     }
     print(line);
   }

@@ -37,28 +37,24 @@ Rows score_rows(const Json& details) {
   return names.size() > 1 ? rows : Rows();
 }
 
-// Samples that the night did without, and why.
-Rows left_out_rows(const Json& details) {
+// Labels that a high accuracy hides, for few samples have them: fewer than half are told.
+Rows hidden_rows(const Json& details) {
+  constexpr double kHigh = 0.9;
+  const Json labels = at(details, "/labels");
   Rows rows;
-  const Json list = at(details, "/left_out");
-  if (!list.is_array()) return rows;
-  for (const Json& sample : list) {
-    rows.push_back(
-        {printable(sample.value("name", "")), joined(sample.value("labels", Json::array())),
-         sample.value("held_out", false) ? "held out" : "", printable(sample.value("why", ""))});
+  if (!labels.is_array()) return rows;
+  for (const char* side : {"global", "local"}) {
+    const Json scores = at(scores_of(details), ("/" + std::string(side)).c_str());
+    const Json accuracy = at(scores, "/after/accuracy");
+    if (!accuracy.is_number() || accuracy.get<double>() < kHigh) continue;
+    for (const Json& label : labels) {
+      const Json of_side = label.value(side, Json());
+      const Json held_out = at(of_side, "/held_out"), right = at(of_side, "/after");
+      if (!held_out.is_number() || 2 * right.get<double>() >= held_out.get<double>()) continue;
+      rows.push_back({printable(cell(at(label, "/label"))), side,
+                      cell(right) + " of " + cell(held_out) + " told"});
+    }
   }
-  const Json all = at(details, "/samples/left_out");
-  if (all.is_number() && all > list.size())
-    rows.push_back({"and " + std::to_string(all.get<std::size_t>() - list.size()) + " more"});
-  return rows;
-}
-
-// Samples in the label store that the model cannot read.
-Rows other_media_rows(const Json& details) {
-  Rows rows;
-  const Json media = at(details, "/other_media");
-  if (!media.is_object()) return rows;
-  for (const auto& [type, count] : media.items()) rows.push_back({type, cell(count)});
   return rows;
 }
 
@@ -125,6 +121,7 @@ void print_job_report(Console& console, const Json& job) {
   print_result(console, job);
   const Json details = at(job["result"], "/details");
   print_part(console, "SCORES", score_rows(details));
+  print_part(console, "HIDDEN BY THE ACCURACY", hidden_rows(details));
   print_part(console, "HELD-OUT SAMPLES TAKEN", mistake_rows(at(details, "/confusion")));
   print_part(console, "TRAINED", trained_rows(details));
   print_left_out(console, job);

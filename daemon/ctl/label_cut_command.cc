@@ -11,11 +11,18 @@ namespace {
 
 struct CutOptions {
   std::string file;
-  double from = 0, to = 0;
+  std::string from, to;  // as people and timelines write times
   std::vector<std::string> labels;
   std::string split;
   bool unlabelled = false;
 };
+
+double time_of(const char* option, const std::string& text) {
+  if (const auto seconds = seconds_of(text)) return *seconds;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string(option) + ": \"" + text +
+                  "\" is no time; give seconds (83.4), or minutes and seconds (1:23.4)");
+}
 
 int cut(Session& session, const CutOptions& options) {
   if (options.labels.empty() != options.unlabelled)
@@ -23,8 +30,8 @@ int cut(Session& session, const CutOptions& options) {
   const UniqueFd recording = open_sample(options.file);
   Json params{{"file", 0},
               {"name", data::shown(options.file)},
-              {"from", options.from},
-              {"to", options.to},
+              {"from", time_of("--from", options.from)},
+              {"to", time_of("--to", options.to)},
               {"labels", options.labels}};
   if (!options.split.empty()) params["split"] = options.split;
   const int descriptor = recording.get();
@@ -45,8 +52,11 @@ void add_label_cut_command(CLI::App* group, Action& chosen) {
       add_command(group, "cut", "add a piece of a recording under a label", chosen, options, cut);
   command->add_option("FILE", options->file, "a sound: WAV, FLAC, Ogg or MP3, of any length")
       ->required();
-  command->add_option("--from", options->from, "where the piece begins, in seconds")->required();
-  command->add_option("--to", options->to, "where it ends, in seconds")->required();
+  command
+      ->add_option("--from", options->from,
+                   "where the piece begins: seconds, or M:SS as in a timeline")
+      ->required();
+  command->add_option("--to", options->to, "where it ends")->required();
   command->add_option("--label", options->labels, "its label; may be given more than once")
       ->allow_extra_args(false);
   command->add_flag("--unlabelled", options->unlabelled,

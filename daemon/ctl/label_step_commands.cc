@@ -1,8 +1,12 @@
 // moilctl label assign|merge|undo
 #include <sysexits.h>
+#include <unistd.h>
+
+#include <iostream>
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/rpc/reply.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -36,8 +40,38 @@ int merge(Session& session, const MergeOptions& options) {
   return EX_OK;
 }
 
-int undo(Session& session, const NoOptions&) {
-  const Json reply = session.call("label.undo", Json::object());
+struct UndoOptions {
+  bool with_samples = false;
+};
+
+// Asks where there is somebody to ask.
+bool is_agreed(Session& session, const std::string& question) {
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1 || session.json) return false;
+  session.console.note(question + " [y/N]");
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+}
+
+// The samples that it added are forgotten for good: not without a word.
+Json undone(Session& session, bool with_samples) {
+  try {
+    return session.call("label.undo", {{"with_samples", with_samples}});
+  } catch (const ReplyError& refused) {
+    const Json count = refused.error().value("/data/would_forget"_json_pointer, Json());
+    if (!count.is_number()) throw;
+    const std::string what =
+        cell(count) + (count == 1 ? " sample that it added" : " samples that it added");
+    if (!is_agreed(session, "to undo it forgets " + what + " for good; go on?"))
+      throw Error(
+          ErrorCode::kFailedPrecondition,
+          "not undone, for " + what +
+              " would be forgotten for good; \"moilctl label undo --with-samples\" does it");
+  }
+  return session.call("label.undo", {{"with_samples", true}});
+}
+
+int undo(Session& session, const UndoOptions& options) {
+  const Json reply = undone(session, options.with_samples);
   if (session.printed_json(reply)) return EX_OK;
   std::string text = "undone: label " + cell(reply["undone"]);
   if (!reply["labels"].empty()) text += " of " + joined(reply["labels"]);
@@ -65,8 +99,11 @@ void add_label_step_commands(CLI::App* group, Action& chosen) {
   command->add_option("LABEL", merged->from)->required();
   command->add_option("INTO", merged->into)->required();
 
-  add_command(group, "undo", "take back the last change of labels", chosen,
-              std::make_shared<NoOptions>(), undo);
+  const auto taken_back = std::make_shared<UndoOptions>();
+  command =
+      add_command(group, "undo", "take back the last change of labels", chosen, taken_back, undo);
+  command->add_flag("--with-samples", taken_back->with_samples,
+                    "where it added samples, forget them for good without asking");
 }
 
 }  // namespace moil::daemon::ctl

@@ -2,8 +2,6 @@
 #include <sysexits.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "daemon/ctl/command.h"
@@ -100,14 +98,8 @@ Rows tags_table(const Json& predictions, std::size_t top) {
   return rows;
 }
 
-// 83.44 -> "1:23.4".
 std::string place_text(const Json& place, const std::string& unit) {
-  if (unit != "seconds") return formatted(place, "%.0f");
-  const std::int64_t tenths = std::llround(place.get<double>() * 10);
-  char text[48];
-  std::snprintf(text, sizeof text, "%lld:%02d.%d", static_cast<long long>(tenths / 600),
-                static_cast<int>(tenths / 10 % 60), static_cast<int>(tenths % 10));
-  return text;
+  return unit == "seconds" ? clock_text(place.get<double>()) : formatted(place, "%.0f");
 }
 
 Rows timeline_table(Console& console, const Json& predictions) {
@@ -149,6 +141,8 @@ int predict(Session& session, const PredictOptions& options) {
   }
   bool failed = false;
   for (const Json& image : all["predictions"]) {
+    if (image.contains("remark"))
+      session.console.note(cell(image["file"]) + ": " + cell(image["remark"]));
     if (!image.contains("error")) continue;
     failed = true;
     session.console.note(cell(image["file"]) + ": " + cell(image["error"]["message"]));

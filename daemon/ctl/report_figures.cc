@@ -72,6 +72,72 @@ Rows trained_rows(const Json& details) {
   return rows;
 }
 
+Rows left_out_rows(const Json& details) {
+  Rows rows;
+  const Json list = at(details, "/left_out");
+  if (!list.is_array()) return rows;
+  for (const Json& sample : list) {
+    rows.push_back(
+        {printable(sample.value("name", "")), joined(sample.value("labels", Json::array())),
+         sample.value("held_out", false) ? "held out" : "", printable(sample.value("why", ""))});
+  }
+  const Json all = at(details, "/samples/left_out");
+  if (all.is_number() && all > list.size())
+    rows.push_back({"and " + std::to_string(all.get<std::size_t>() - list.size()) + " more"});
+  return rows;
+}
+
+Rows other_media_rows(const Json& details) {
+  Rows rows;
+  const Json media = at(details, "/other_media");
+  if (!media.is_object()) return rows;
+  for (const auto& [type, count] : media.items()) rows.push_back({type, cell(count)});
+  return rows;
+}
+
+namespace {
+
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<signed char>(c) < 0 || c == '_' || c == '.' || c == '/' || c == '-';
+  };
+  if (!text.empty() && text[0] != '-' && std::ranges::all_of(text, plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace
+
+Rows silent_label_rows(const Json& details) {
+  Rows rows;
+  const Json found = at(details, "/silent_labels");
+  if (!found.is_array()) return rows;
+  for (const Json& one : found)
+    rows.push_back({"silent", printable("\"" + cell(at(one, "/label")) +
+                                        "\": " + cell(at(one, "/mostly_silent")) + " of " +
+                                        cell(at(one, "/samples")) +
+                                        " recordings are mostly silent, which teaches nothing")});
+  return rows;
+}
+
+Rows looks_like_rows(const Json& details) {
+  Rows rows;
+  const Json found = at(details, "/imprinted/looks_like");
+  if (!found.is_array()) return rows;
+  for (const Json& one : found) {
+    const std::string label = cell(at(one, "/label")), known = cell(at(one, "/known"));
+    rows.push_back(
+        {"looks known", printable("\"" + label + "\" looks like the model's \"" + known + "\" (" +
+                                  cell(at(one, "/said")) + " of " + cell(at(one, "/samples")) +
+                                  "); if it is: moilctl label map " + shell_word(label) + " " +
+                                  shell_word(known))});
+  }
+  return rows;
+}
+
 namespace {
 
 // Of one network's placement; empty where it is the CPU's, as it was meant to be.

@@ -20,7 +20,15 @@ namespace moil::daemon::ctl {
 [[nodiscard]] Json scores_of(const Json& details);
 // What was trained, on which samples.
 [[nodiscard]] Rows trained_rows(const Json& details);
+// New labels that the model calls by a name of its own, each with the command that maps it.
+[[nodiscard]] Rows looks_like_rows(const Json& details);
+// Labels whose recordings are mostly silent.
+[[nodiscard]] Rows silent_label_rows(const Json& details);
 [[nodiscard]] Rows cache_rows(const Json& cache);
+// Samples that the night did without, and why.
+[[nodiscard]] Rows left_out_rows(const Json& details);
+// Samples in the label store that the model cannot read, by media type.
+[[nodiscard]] Rows other_media_rows(const Json& details);
 // Who computed training and feature maps, where that was not the CPU alone, or was meant not to be;
 // else empty.
 [[nodiscard]] std::string processors_words(const Json& details);

@@ -8,7 +8,7 @@
 #include "daemon/ctl/sample_files.h"
 #include "daemon/json/fields.h"
 #include "daemon/json/parse.h"
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 
 namespace fs = std::filesystem;
 

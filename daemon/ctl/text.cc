@@ -1,8 +1,10 @@
 #include "daemon/ctl/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 namespace moil::daemon::ctl {
 namespace {
@@ -90,6 +92,35 @@ std::string short_time_text(double seconds) {
   return text;
 }
 
+std::string clock_text(double seconds) {
+  const std::int64_t tenths = std::llround(seconds * 10);
+  char text[48];
+  std::snprintf(text, sizeof text, "%lld:%02d.%d", static_cast<long long>(tenths / 600),
+                static_cast<int>(tenths / 10 % 60), static_cast<int>(tenths % 10));
+  return text;
+}
+
+std::optional<double> seconds_of(const std::string& text) {
+  constexpr double kSixty = 60;
+  double seconds = 0;
+  std::size_t begin = 0;
+  for (int colons = 0;; ++colons) {
+    const std::size_t colon = text.find(':', begin);
+    const std::string part = text.substr(begin, colon - begin);
+    double value = 0;
+    const auto read = std::from_chars(part.data(), part.data() + part.size(), value);
+    const bool is_number = read.ec == std::errc() && read.ptr == part.data() + part.size();
+    const bool is_whole = part.find_first_not_of("0123456789") == std::string::npos;
+    // The first may be of any size; before a colon there are no fractions.
+    if (!is_number || !(value >= 0) || !std::isfinite(value) || (colons > 0 && value >= kSixty) ||
+        (colon != std::string::npos && (!is_whole || colons == 2)))
+      return std::nullopt;
+    seconds = seconds * kSixty + value;
+    if (colon == std::string::npos) return seconds;
+    begin = colon + 1;
+  }
+}
+
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
@@ -106,6 +137,28 @@ std::string shortened(const std::string& text, std::size_t columns) {
   const std::size_t kept = columns - 3, behind = kept / 2;
   return text.substr(0, offset_of(text, kept - behind)) + "..." +
          text.substr(offset_of(text, filled - behind));
+}
+
+std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows,
+                                       std::size_t columns) {
+  constexpr std::size_t kWidest = 60, kNarrowest = 32, kGap = 2;
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::size_t wanted = width(row[i]);
+      if (columns > 0 || wanted <= kWidest) widths[i] = std::max(widths[i], wanted);
+    }
+  }
+  const auto all = [&] {
+    return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+  };
+  while (columns > 0 && !widths.empty() && all() > columns) {
+    const auto widest = std::ranges::max_element(widths);
+    if (*widest <= kNarrowest) break;
+    *widest = std::max(kNarrowest, *widest - std::min(*widest, all() - columns));
+  }
+  return widths;
 }
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns, std::size_t most) {

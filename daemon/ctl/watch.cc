@@ -60,6 +60,8 @@ void print_result(Console& console, const Json& job) {
       imprinted.is_object())
     rows.push_back({"new labels", cell(imprinted["labels"].size()) + ", of " +
                                       cell(imprinted["samples"]) + " samples"});
+  for (auto& row : silent_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
+  for (auto& row : looks_like_rows(at(result, "/details"))) rows.push_back(std::move(row));
   rows.insert(rows.end(), {{"global " + metric, pair("global")},
                            {"local " + metric, pair("local")},
                            {"epochs", cell(result.value("epochs", Json()))},

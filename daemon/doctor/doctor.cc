@@ -34,6 +34,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
     answer.error = [self = shared_from_this()](const std::exception_ptr& error) {
       self->no_worker(message_of(error));
     };
+    answer.whose = responder_;
     try {
       s_.worker_calls.start(s_.command.doctor(), std::move(answer));
     } catch (const Error& error) {
@@ -55,6 +56,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
   }
 
   void look_at_disk() {
+    if (!responder_.is_open()) return;
     try {
       s_.outside.start<DiskSpeed>([folder = s_.layout.root()] { return measure_disk(folder); },
                                   [self = shared_from_this()](const DiskSpeed& speed) {
@@ -62,7 +64,8 @@ class Examination : public std::enable_shared_from_this<Examination> {
                                   },
                                   [self = shared_from_this()](const std::exception_ptr& error) {
                                     self->bad_disk(message_of(error));
-                                  });
+                                  },
+                                  responder_.user());
     } catch (const Error& error) {
       bad_disk(error.what());
     }

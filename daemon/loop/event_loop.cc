@@ -14,11 +14,19 @@ namespace moil::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds kRestAfterFailure{100};
+// Then others have their turn, however much is posted.
+constexpr std::chrono::milliseconds kPostedAtOnce{10};
 constexpr std::uint64_t kMillisecond = 1000;  // in sd-event's microseconds; how late a timer may be
 
 // sd-event answers with an error number below 0.
 void check(int result, const char* what) {
   if (result < 0) throw system_error(what, -result);
+}
+
+void set_priority(sd_event_source* source, EventLoop::Priority priority) {
+  if (priority == EventLoop::Priority::kUsual) return;
+  check(sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT),
+        "cannot prefer what is urgent");
 }
 
 // Whether it ended without an exception; what was thrown is logged.
@@ -53,9 +61,6 @@ EventLoop::EventLoop() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   check(sd_event_add_io(event, &source, wake_.get(), EPOLLIN, on_wake, this),
         "cannot watch the wake descriptor");
   wake_source_.reset(source);
-  // What is posted does not wait behind descriptors that are ready again and again.
-  check(sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT),
-        "cannot prefer the wake descriptor");
 }
 
 EventLoop::~EventLoop() = default;
@@ -76,6 +81,10 @@ void EventLoop::post(Task task) {
     const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(task));
   }
+  wake();
+}
+
+void EventLoop::wake() const {
   const std::uint64_t one = 1;
   // A full counter means that a wake-up is already pending.
   [[maybe_unused]] const ssize_t n = ::write(wake_.get(), &one, sizeof one);
@@ -89,21 +98,31 @@ int EventLoop::on_wake(sd_event_source*, int fd, std::uint32_t, void* loop) {
 }
 
 void EventLoop::run_posted() {
-  std::vector<Task> tasks;
+  const auto end = std::chrono::steady_clock::now() + kPostedAtOnce;
+  std::deque<Task> tasks;
   {
     const std::lock_guard lock(mutex_);
     tasks.swap(posted_);
   }
-  for (const Task& task : tasks) guarded("a task", task);
+  for (; !tasks.empty() && std::chrono::steady_clock::now() < end; tasks.pop_front()) {
+    const Task task = std::move(tasks.front());
+    guarded("a task", task);
+  }
+  if (tasks.empty()) return;
+  const std::lock_guard lock(mutex_);
+  posted_.insert(posted_.begin(), std::make_move_iterator(tasks.begin()),
+                 std::make_move_iterator(tasks.end()));
+  wake();
 }
 
-void EventLoop::watch(int fd, std::uint32_t events, Handler handler) {
+void EventLoop::watch(int fd, std::uint32_t events, Handler handler, Priority priority) {
   auto watch =
       std::make_unique<Watch>(Watch{*this, std::make_shared<Handler>(std::move(handler)), nullptr});
   sd_event_source* source = nullptr;
   check(sd_event_add_io(event_.get(), &source, fd, events, on_events, watch.get()),
         "cannot watch a descriptor");
   watch->source.reset(source);
+  set_priority(source, priority);
   watches_[fd] = std::move(watch);
 }
 
@@ -140,7 +159,7 @@ void EventLoop::rest(int fd) {
   });
 }
 
-EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Task task) {
+EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Task task, Priority priority) {
   auto timer = std::make_unique<Timer>(Timer{*this, next_timer_++, std::move(task), nullptr});
   const auto microseconds =
       static_cast<std::uint64_t>(std::max<std::int64_t>(delay.count(), 0)) * kMillisecond;
@@ -149,6 +168,7 @@ EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Task task) 
                                    kMillisecond, on_time, timer.get()),
         "cannot set a timer");
   timer->source.reset(source);
+  set_priority(source, priority);
   const TimerId id = timer->id;
   timers_[id] = std::move(timer);
   return id;

@@ -5,15 +5,16 @@
 // the loop (or before it runs). Handlers may add and remove watches and timers, their own included.
 // What a handler, timer or posted task throws is logged and goes no further: the loop goes on. A
 // watch whose handler threw rests for a moment, so that it cannot fail again and again at once.
+// Descriptors, timers and what is posted take turns; what is urgent goes before all of them.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "base/unique_fd.h"
 
@@ -37,13 +38,16 @@ class EventLoop {
   void stop();
   void post(Task task);
 
+  // Urgent: what keeps the daemon itself, such as signals and the watchdog.
+  enum class Priority { kUsual, kUrgent };
+
   // Calls `handler` with EPOLLIN, EPOLLOUT, ... The descriptor stays the caller's, who unwatches
   // it before closing it.
-  void watch(int fd, std::uint32_t events, Handler handler);
+  void watch(int fd, std::uint32_t events, Handler handler, Priority priority = Priority::kUsual);
   void change(int fd, std::uint32_t events);
   void unwatch(int fd);
 
-  TimerId after(std::chrono::milliseconds delay, Task task);
+  TimerId after(std::chrono::milliseconds delay, Task task, Priority priority = Priority::kUsual);
   void cancel(TimerId timer);
 
  private:
@@ -69,6 +73,7 @@ class EventLoop {
   static int on_time(sd_event_source* source, std::uint64_t microseconds, void* timer);
   static int on_wake(sd_event_source* source, int fd, std::uint32_t events, void* loop);
   void run_posted();
+  void wake() const;
   void rest(int fd);
 
   std::unique_ptr<sd_event, Unref> event_;
@@ -80,7 +85,7 @@ class EventLoop {
   bool stopped_ = false;
 
   std::mutex mutex_;
-  std::vector<Task> posted_;  // guarded by mutex_
+  std::deque<Task> posted_;  // guarded by mutex_
 };
 
 }  // namespace moil::daemon

@@ -6,6 +6,8 @@
 // works on must be its own. Loop thread only.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -35,12 +37,14 @@ class OutsideCalls {
 
   // `work` runs on a thread of its own; then `done` or, with what it threw, `failed` on the loop.
   // `failed` with GaveUp where the time is over first. Throws, and calls nothing, where no thread
-  // can be started, or too many calls hang already (kResourceExhausted).
+  // can be started, or too many calls hang already (kResourceExhausted): those of one user, of all
+  // users, or the daemon's own (no user), which theirs leave alone.
   template <class Result>
-  void start(std::function<Result()> work, std::function<void(Result)> done, Failed failed) {
+  void start(std::function<Result()> work, std::function<void(Result)> done, Failed failed,
+             std::optional<uid_t> user = {}) {
     const auto result = std::make_shared<std::optional<Result>>();
     run([result, work = std::move(work)] { result->emplace(work()); },
-        {[result, done = std::move(done)] { done(std::move(**result)); }, std::move(failed)});
+        {[result, done = std::move(done)] { done(std::move(**result)); }, std::move(failed)}, user);
   }
 
  private:
@@ -55,10 +59,10 @@ class OutsideCalls {
     EventLoop::TimerId timer;
   };
 
-  void run(std::function<void()> work, Outcome outcome);
-  void start_thread(std::uint64_t call, std::function<void()> work);
+  void run(std::function<void()> work, Outcome outcome, std::optional<uid_t> user);
+  void start_thread(std::uint64_t call, std::function<void()> work, std::optional<uid_t> user);
   static void run_thread(const std::shared_ptr<Shared>& shared, std::uint64_t call,
-                         const std::function<void()>& work);
+                         const std::function<void()>& work, std::optional<uid_t> user);
   void ended(std::uint64_t call, const std::exception_ptr& error);
   void give_up(std::uint64_t call);
 

@@ -46,9 +46,10 @@ void add_schedules(const Service& s, Json& list) {
     if (const std::string slept = slept_through_sentence(s, schedule.spec.name); !slept.empty())
       list.push_back(slept + ": " + kStayAwake);
     if (!schedule.last_job) continue;
-    const Job last = s.jobs.get(*schedule.last_job);
+    const JobStore::Standing last = s.jobs.standing(*schedule.last_job);
     if (last.state != JobState::kFailed) continue;
-    list.push_back("schedule " + schedule.spec.name + ": its last job, " + std::to_string(last.id) +
+    list.push_back("schedule " + schedule.spec.name + ": its last job, " +
+                   std::to_string(*schedule.last_job) +
                    ", failed: " + last.message);
   }
 }

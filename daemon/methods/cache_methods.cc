@@ -123,13 +123,13 @@ void start_gc(Service& s, const Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable cache_methods(Service& s) {
-  const auto where = Method::Where::kDeferred;
+  const auto lane = Method::Lane::kSteps;
   return {
-      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", where, nullptr,
+      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", lane, nullptr,
        [&s](Call& call, const Responder& responder) { start_stats(s, call, responder); }},
-      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used", where,
+      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used", lane,
        nullptr, [&s](Call& call, const Responder& responder) { start_gc(s, call, responder); }},
-      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", where, nullptr,
+      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", lane, nullptr,
        [&s](Call& call, const Responder& responder) { start_verify(s, call, responder); }},
   };
 }

@@ -62,15 +62,12 @@ struct Cutting {
 
 Json added(data::LabelStore& labels, const Cutting& cutting, Json reply) {
   const auto content = read_descriptor(cutting.piece.get(), data::kMaxSampleBytes);
-  const auto result = labels.add_sample(content, cutting.params.labels, cutting.params.split,
-                                        cutting.name(), cutting.params.step);
-  // Pieces of a recording are alike: they lie on one side.
-  labels.record_recording(result.digest,
-                          data::Likeness::from_hex(reply.at("recording").get<std::string>()));
+  const auto result = labels.add_sample(
+      content, cutting.params.labels, cutting.params.split, cutting.name(), cutting.params.step,
+      data::Digest::from_hex(reply.at("recording").get<std::string>()));
   reply.erase("recording");
-  const auto sample = labels.find(result.digest);
   reply["digest"] = result.digest.hex();
-  reply["split"] = to_string(sample ? sample->split : result.split);
+  reply["split"] = to_string(result.split);
   reply["new"] = result.is_new;
   reply["name"] = cutting.name();
   reply["bytes"] = content.size();
@@ -86,6 +83,7 @@ void cut(Service& s, Call& call, const Responder& responder) {
                          [&s, cutting, piece] { return added(s.labels, *cutting, piece); });
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
   s.worker_calls.start(
       s.command.cut(cutting->recording, cutting->piece.get(),
                     params.name.empty() ? "the recording" : params.name, params.from, params.to),
@@ -97,8 +95,9 @@ void cut(Service& s, Call& call, const Responder& responder) {
 MethodTable cut_methods(Service& s) {
   return {
       {"label.cut", "0.2", Role::kLabel, "add a piece of a recording under labels",
-       Method::Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { cut(s, call, responder); }},
+       Method::Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { cut(s, call, responder); },
+       std::chrono::minutes(2), 1},
   };
 }
 

@@ -48,12 +48,13 @@ void with_pack(Service& service, const JobSpec& spec, const std::string& pointer
     go_on("cannot look at " + pack + ": " + rpc_error(error).message);
   };
   service.outside.start<std::string>([pack = spec.global.pack] { return complaint_about(pack); },
-                                     go_on, hung);
+                                     go_on, hung, responder.user());
 }
 
 void submit_job(Service& service, const JobSpec& spec, bool now, const std::string& pointer,
                 const Responder& responder, const Json& more) {
   const auto queue = [&service, spec, now, responder, more](std::exception_ptr refusal) {
+    if (!responder.is_open()) return;  // nobody would know of it
     try {
       if (refusal) std::rethrow_exception(refusal);
       Json reply = {{"id", service.jobs.submit(spec, now)}, {"state", "queued"}};
@@ -65,7 +66,7 @@ void submit_job(Service& service, const JobSpec& spec, bool now, const std::stri
     }
   };
   with_pack(service, spec, pointer, responder,
-            [&service, spec, queue] { service.planner.check(spec, queue); });
+            [&service, spec, responder, queue] { service.planner.check(spec, responder, queue); });
 }
 
 }  // namespace moil::daemon

@@ -1,6 +1,7 @@
 // What is looked at before a job, or a schedule of jobs, is taken.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -10,6 +11,9 @@
 namespace moil::daemon {
 
 class Service;
+
+// Of a method that looks at a job: at its pack, and by a worker.
+inline constexpr std::chrono::minutes kCheckTime{2};
 
 // Looks at the pack, which may lie on a disk that hangs, and at what cannot be seen from the
 // description alone, then does the rest on the loop; else answers with what is wrong, at fields

@@ -1,6 +1,5 @@
 // job.submit, job.plan, job.list, job.get, job.details, job.cancel, job.retry, job.rm, job.watch
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <span>
 
@@ -8,6 +7,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/page.h"
 #include "daemon/service/service.h"
+#include "daemon/state/trash.h"
 
 namespace moil::daemon {
 namespace {
@@ -164,11 +164,8 @@ Json retry(Service& service, const Call& call) {
 void remove_job(Service& service, const Call& call, const Responder& responder) {
   const std::int64_t id = read_fields<IdParams>(call.params, "the parameters of job.rm").id;
   service.reserve.for_deletion([&] { service.jobs.remove(std::span(&id, 1)); });
-  answer_in_background(service.background, responder, [&service, id]() -> Json {
-    std::error_code error;  // what stays is found by the housekeeping
-    std::filesystem::remove_all(service.layout.job(id), error);
-    return {{"id", id}};
-  });
+  throw_away(service.layout, service.layout.job(id));
+  service.empty_trash(responder, {{"id", id}});
 }
 
 // --- job.details --------------------------------------------------------------------------------
@@ -237,26 +234,27 @@ Json watch(Service& service, const Call& call) {
 }  // namespace
 
 MethodTable job_methods(Service& s) {
-  using Where = Method::Where;
+  using Lane = Method::Lane;
   return {
-      {"job.submit", "0.1", Role::kOperate, "queue a job", Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { submit(s, call, responder); }},
-      {"job.plan", "0.1", Role::kOperate, "what a job would need", Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { plan(s, call, responder); }},
-      {"job.list", "0.1", Role::kRead, "jobs, newest first", Where::kLoop,
+      {"job.submit", "0.1", Role::kOperate, "queue a job", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { submit(s, call, responder); }, kCheckTime},
+      {"job.plan", "0.1", Role::kOperate, "what a job would need", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { plan(s, call, responder); },
+       std::chrono::minutes(10)},
+      {"job.list", "0.1", Role::kRead, "jobs, newest first", Lane::kLoop,
        [&s](Call& call) { return list_jobs(s, call); }, nullptr},
-      {"job.get", "0.1", Role::kRead, "one job with its events", Where::kLoop,
+      {"job.get", "0.1", Role::kRead, "one job with its events", Lane::kLoop,
        [&s](Call& call) { return get_job(s, call); }, nullptr},
-      {"job.details", "0.2", Role::kRead, "a long list of a job's result, in parts", Where::kLoop,
+      {"job.details", "0.2", Role::kRead, "a long list of a job's result, in parts", Lane::kLoop,
        [&s](Call& call) { return details(s, call); }, nullptr},
-      {"job.cancel", "0.1", Role::kOperate, "cancel a job", Where::kLoop,
+      {"job.cancel", "0.1", Role::kOperate, "cancel a job", Lane::kLoop,
        [&s](Call& call) { return cancel(s, call); }, nullptr},
-      {"job.retry", "0.2", Role::kOperate, "queue a job again that failed", Where::kLoop,
+      {"job.retry", "0.2", Role::kOperate, "queue a job again that failed", Lane::kLoop,
        [&s](Call& call) { return retry(s, call); }, nullptr},
       {"job.rm", "0.2", Role::kOperate, "remove a job that has ended, and what is known of it",
-       Where::kDeferred, nullptr,
+       Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { remove_job(s, call, responder); }},
-      {"job.watch", "0.1", Role::kRead, "follow a job", Where::kLoop,
+      {"job.watch", "0.1", Role::kRead, "follow a job", Lane::kLoop,
        [&s](Call& call) { return watch(s, call); }, nullptr},
   };
 }

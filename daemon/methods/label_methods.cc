@@ -12,8 +12,8 @@
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
+#include "daemon/rpc/limits.h"
 #include "daemon/service/service.h"
-#include "daemon/state/canary_store.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon {
@@ -70,11 +70,10 @@ class Adding : public std::enable_shared_from_this<Adding> {
  public:
   using Content = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-  Adding(Service& service, Call& call, Responder responder, Lane::Turn turn)
+  Adding(Service& service, Call& call, Responder responder)
       : service_(service),
         params_(read_fields<LabelAddParams>(call.params, "the parameters of label.add")),
-        responder_(std::move(responder)),
-        turn_(std::move(turn)) {
+        responder_(std::move(responder)) {
     std::vector<SampleParams> sources;
     for (const NewSample& sample : params_.samples)
       sources.push_back({sample.content, sample.file});
@@ -107,7 +106,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
               read_descriptor(file->get(), data::kMaxSampleBytes));
         },
         [self](const Content& content) { self->add(content); },
-        [self](const std::exception_ptr& error) { self->not_read(error); });
+        [self](const std::exception_ptr& error) { self->not_read(error); }, responder_.user());
   }
 
   void not_read(const std::exception_ptr& error) {
@@ -165,7 +164,6 @@ class Adding : public std::enable_shared_from_this<Adding> {
   std::vector<std::shared_ptr<UniqueFd>> files_;  // shared with the threads that read them
   std::vector<std::string> labels_;
   const Responder responder_;
-  const Lane::Turn turn_;
   std::size_t at_ = 0;
   bool hung_ = false;
   int added_ = 0;
@@ -174,14 +172,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
 };
 
 void add(Service& service, Call& call, const Responder& responder) {
-  const auto shared = std::make_shared<Call>(std::move(call));
-  responder.in_turn([&service, shared, responder](const Lane::Turn& turn) {
-    try {
-      std::make_shared<Adding>(service, *shared, responder, turn)->next();
-    } catch (...) {
-      responder.error(rpc_error(std::current_exception()));
-    }
-  });
+  std::make_shared<Adding>(service, call, responder)->next();
 }
 
 // --- label.list ---------------------------------------------------------------------------------
@@ -329,22 +320,10 @@ void forget(Service& service, const Call& call, const Responder& responder) {
   service.forgetting.start(rows, responder);
 }
 
-// A correction counts for the versions that are held against new labels (service/canary.h): that is
-// noted before it is answered.
-void relabel(Service& service, const Call& call, const Responder& responder) {
+Json relabel(LabelStore& store, const Call& call) {
   const auto params = read_fields<RelabelParams>(call.params, "the parameters of label.relabel");
-  const Digest digest = Digest::from_hex(params.digest);
-  const auto client = call.client.lock();
-  if (!client) return;
-  const auto note = [&service, digest, responder](Json reply, const RpcError* error) {
-    if (error != nullptr) return responder.error(*error);
-    CanaryStore(service.database).corrected(digest);
-    responder.result(std::move(reply));
-  };
-  answer_in_background(service.background, Responder(note, client->lane()), [&service, params] {
-    service.labels.relabel(Digest::from_hex(params.digest), params.labels);
-    return Json{{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
-  });
+  store.relabel(Digest::from_hex(params.digest), params.labels);
+  return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
 }
 
 // --- label.samples ------------------------------------------------------------------------------
@@ -488,28 +467,30 @@ void map(Service& service, const Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable label_methods(Service& s) {
-  const auto where = Method::Where::kBackground;
+  using Lane = Method::Lane;
   LabelStore& store = s.labels;
+  const LabelStore& reader = s.label_reader;
   return {
-      {"label.add", "0.1", Role::kLabel, "add samples under labels", Method::Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
-      {"label.list", "0.1", Role::kRead, "labels with their numbers of samples", where,
-       [&store](Call& call) { return list_labels(store, call); }, nullptr},
-      {"label.rm", "0.1", Role::kLabel, "remove a label", Method::Where::kDeferred, nullptr,
+      {"label.add", "0.1", Role::kLabel, "add samples under labels", Lane::kSteps, nullptr,
+       [&s](Call& call, const Responder& responder) { add(s, call, responder); },
+       std::chrono::seconds(0), kMostFiles},
+      {"label.list", "0.1", Role::kRead, "labels with their numbers of samples", Lane::kRead,
+       [&reader](Call& call) { return list_labels(reader, call); }, nullptr},
+      {"label.rm", "0.1", Role::kLabel, "remove a label", Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { remove_label(s, call, responder); }},
-      {"label.rename", "0.1", Role::kLabel, "rename a label", where,
+      {"label.rename", "0.1", Role::kLabel, "rename a label", Lane::kWrite,
        [&store](Call& call) { return rename(store, call); }, nullptr},
-      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Method::Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { relabel(s, call, responder); }},
+      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Lane::kWrite,
+       [&store](Call& call) { return relabel(store, call); }, nullptr},
       {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
-       Method::Where::kDeferred, nullptr,
+       Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
-      {"label.samples", "0.1", Role::kRead, "samples in the order they were added", where,
-       [&store](Call& call) { return samples(store, call); }, nullptr},
-      {"label.content", "0.2", Role::kRead, "what a sample's file holds", where,
-       [&store](Call& call) { return content(store, call); }, nullptr},
+      {"label.samples", "0.1", Role::kRead, "samples in the order they were added", Lane::kRead,
+       [&reader](Call& call) { return samples(reader, call); }, nullptr},
+      {"label.content", "0.2", Role::kRead, "what a sample's file holds", Lane::kRead,
+       [&reader](Call& call) { return content(reader, call); }, nullptr},
       {"label.map", "0.1", Role::kLabel, "which global labels a local label stands for",
-       Method::Where::kDeferred, nullptr,
+       Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { map(s, call, responder); }},
   };
 }

@@ -1,11 +1,12 @@
 // label.assign, merge, undo: what changes several samples at once, and takes it back. On the
 // background thread; what undo forgets elsewhere is the loop's (service/forgetting.h).
+#include <algorithm>
+
 #include "daemon/methods/digest_list.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/no_params.h"
+#include "daemon/rpc/error.h"
 #include "daemon/service/service.h"
-#include "daemon/state/canary_store.h"
 
 namespace moil::daemon {
 namespace {
@@ -27,27 +28,14 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
   return table;
 }
 
-// As label.relabel: what it corrects counts for the versions that are held against new labels.
-void assign(Service& service, const Call& call, const Responder& responder) {
+Json assign(data::LabelStore& store, const Call& call) {
   const auto params = read_fields<AssignParams>(call.params, "the parameters of label.assign");
   const auto samples =
       checked_digests(params.samples, kMostAssigned, "samples", "the parameters of label.assign");
-  const auto client = call.client.lock();
-  if (!client) return;
-  const auto note = [&service, samples, responder](Json reply, const RpcError* error) {
-    if (error != nullptr) return responder.error(*error);
-    CanaryStore store(service.database);
-    for (const data::Digest& digest : samples) store.corrected(digest);
-    responder.result(std::move(reply));
-  };
-  answer_in_background(
-      service.background, Responder(note, client->lane()), [&service, params, samples] {
-        std::vector<std::string> labels;
-        if (params.label) labels = data::checked_label_names(std::span(&*params.label, 1));
-        const std::size_t changed = service.labels.assign(samples, labels, params.step);
-        return Json{{"label", labels.empty() ? Json() : Json(labels.front())},
-                    {"changed", changed}};
-      });
+  std::vector<std::string> labels;
+  if (params.label) labels = data::checked_label_names(std::span(&*params.label, 1));
+  const std::size_t changed = store.assign(samples, labels, params.step);
+  return {{"label", labels.empty() ? Json() : Json(labels.front())}, {"changed", changed}};
 }
 
 struct MergeParams {
@@ -70,13 +58,43 @@ Json merge(data::LabelStore& store, const Call& call) {
           {"changed", changed}};
 }
 
+struct UndoParams {
+  std::string step;  // empty: the last, whatever its name
+  bool with_samples = false;
+};
+
+const Fields<UndoParams>& fields_of(const UndoParams*) {
+  static const Fields<UndoParams> table = {
+      field("step", &UndoParams::step, Need::kOptional, check_step),
+      field("with_samples", &UndoParams::with_samples),
+  };
+  return table;
+}
+
+// As many as a client that shows samples needs to know.
+Json some_of(const std::vector<data::Digest>& samples) {
+  constexpr std::size_t kMost = 10'000;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < std::min(kMost, samples.size()); ++i)
+    list.push_back(samples[i].hex());
+  return list;
+}
+
 void undo(Service& service, const Call& call, const Responder& responder) {
-  (void)read_fields<NoParams>(call.params, "the parameters of label.undo");
-  const auto rows = [&service] {
-    const data::UndoneStep undone = service.labels.undo();
-    return Json{{"undone", undone.kind},         {"at", utc_text(undone.at * 1000)},
-                {"labels", undone.labels},       {"restored", undone.restored},
-                {"forgotten", undone.forgotten}, {"left", undone.left}};
+  const auto params = read_fields<UndoParams>(call.params, "the parameters of label.undo");
+  const auto rows = [&service, params] {
+    try {
+      const data::UndoneStep undone = service.labels.undo(params.step, params.with_samples);
+      return Json{{"undone", undone.kind},
+                  {"at", utc_text(undone.at * 1000)},
+                  {"labels", undone.labels},
+                  {"restored", undone.restored},
+                  {"forgotten", undone.forgotten},
+                  {"kept", some_of(undone.kept)},
+                  {"left", undone.left}};
+    } catch (const data::WouldForget& refused) {
+      throw ErrorWithData(refused, {{"would_forget", refused.samples}});
+    }
   };
   service.forgetting.start(rows, responder);
 }
@@ -86,12 +104,11 @@ void undo(Service& service, const Call& call, const Responder& responder) {
 MethodTable label_step_methods(Service& s) {
   return {
       {"label.assign", "0.2", Role::kLabel, "give samples a label, or none",
-       Method::Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { assign(s, call, responder); }},
+       Method::Lane::kWrite, [&s](Call& call) { return assign(s.labels, call); }, nullptr},
       {"label.merge", "0.2", Role::kLabel, "give a label's samples to another label",
-       Method::Where::kBackground, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
+       Method::Lane::kWrite, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
       {"label.undo", "0.2", Role::kLabel, "take back the last change of labels",
-       Method::Where::kDeferred, nullptr,
+       Method::Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { undo(s, call, responder); }},
   };
 }

@@ -60,16 +60,17 @@ void meanings(Service& service, const Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable label_study_methods(Service& s) {
-  using Where = Method::Where;
+  using Lane = Method::Lane;
+  const auto deadline = std::chrono::hours(1);  // all samples are run through the model
   return {
-      {"label.audit", "0.2", Role::kLabel, "labels that are likely wrong", Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { audit(s, call, responder); }},
+      {"label.audit", "0.2", Role::kLabel, "labels that are likely wrong", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { audit(s, call, responder); }, deadline},
       {"label.suggest", "0.2", Role::kLabel, "what a model proposes for unlabelled samples",
-       Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { suggest(s, call, responder); }},
+       Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { suggest(s, call, responder); }, deadline},
       {"label.meanings", "0.2", Role::kLabel, "global labels that local ones may mean",
-       Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { meanings(s, call, responder); }},
+       Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { meanings(s, call, responder); }, deadline},
   };
 }
 

@@ -41,9 +41,9 @@ void learn(Service& service, const Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable learn_methods(Service& s) {
-  return {{"model.learn", "0.2", Role::kOperate, "learn new labels at once",
-           Method::Where::kDeferred, nullptr,
-           [&s](Call& call, const Responder& responder) { learn(s, call, responder); }}};
+  return {{"model.learn", "0.2", Role::kOperate, "learn new labels at once", Method::Lane::kWorker,
+           nullptr, [&s](Call& call, const Responder& responder) { learn(s, call, responder); },
+           kCheckTime}};
 }
 
 }  // namespace moil::daemon

@@ -115,6 +115,7 @@ void diff(Service& s, const Call& call, const Responder& responder) {
     responder.result(diff_reply(s, params, found));
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
   s.worker_calls.start(s.command.diff(s.layout.version(params.model, params.a),
                                       s.layout.version(params.model, params.b)),
                        std::move(answer));
@@ -157,6 +158,7 @@ void export_model(Service& s, Call& call, const Responder& responder) {
                       {"bytes", result.at("bytes")}});
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
   s.worker_calls.start(
       s.command.export_onnx(s.layout.version(version.model, version.version), file->get()),
       std::move(answer));
@@ -165,12 +167,14 @@ void export_model(Service& s, Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable model_life_methods(Service& s) {
-  const auto where = Method::Where::kDeferred;
+  using Lane = Method::Lane;
   return {
-      {"model.diff", "0.2", Role::kLabel, "what tells two versions apart", where, nullptr,
-       [&s](Call& call, const Responder& responder) { diff(s, call, responder); }},
-      {"model.export", "0.2", Role::kLabel, "write a version as ONNX", where, nullptr,
-       [&s](Call& call, const Responder& responder) { export_model(s, call, responder); }},
+      {"model.diff", "0.2", Role::kLabel, "what tells two versions apart", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { diff(s, call, responder); },
+       std::chrono::minutes(5)},
+      {"model.export", "0.2", Role::kLabel, "write a version as ONNX", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { export_model(s, call, responder); },
+       std::chrono::minutes(10), 1},
   };
 }
 

@@ -171,10 +171,10 @@ Json rollback(Service& s, const Call& call) {
   return reply;
 }
 
-Json remove_version(Service& s, const Call& call) {
+void remove_version(Service& s, const Call& call, const Responder& responder) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rm");
   s.models.remove(params.model, params.version);
-  return {{"model", params.model}, {"version", params.version}};
+  s.empty_trash(responder, {{"model", params.model}, {"version", params.version}});
 }
 
 Json pin(Service& s, const Call& call) {
@@ -243,26 +243,29 @@ void predict(Service& s, Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable model_methods(Service& s) {
-  using Where = Method::Where;
+  using Lane = Method::Lane;
   return {
-      {"model.import", "0.1", Role::kAdmin, "take a model from a folder", Where::kDeferred, nullptr,
-       [&s](Call& call, const Responder& responder) { import(s, call, responder); }},
-      {"model.list", "0.1", Role::kRead, "models and their versions", Where::kLoop,
+      {"model.import", "0.1", Role::kAdmin, "take a model from a folder", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { import(s, call, responder); },
+       std::chrono::minutes(10), kModelFiles.size()},
+      {"model.list", "0.1", Role::kRead, "models and their versions", Lane::kLoop,
        [&s](Call& call) { return list_versions(s, call); }, nullptr},
-      {"model.get", "0.1", Role::kRead, "one version, by default the active one", Where::kLoop,
+      {"model.get", "0.1", Role::kRead, "one version, by default the active one", Lane::kLoop,
        [&s](Call& call) { return get_version(s, call); }, nullptr},
-      {"model.activate", "0.1", Role::kOperate, "put a version in service", Where::kLoop,
+      {"model.activate", "0.1", Role::kOperate, "put a version in service", Lane::kLoop,
        [&s](Call& call) { return activate(s, call); }, nullptr},
-      {"model.rollback", "0.1", Role::kOperate, "go back to the version before", Where::kLoop,
+      {"model.rollback", "0.1", Role::kOperate, "go back to the version before", Lane::kLoop,
        [&s](Call& call) { return rollback(s, call); }, nullptr},
-      {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Where::kLoop,
-       [&s](Call& call) { return remove_version(s, call); }, nullptr},
-      {"model.pin", "0.2", Role::kAdmin, "keep a version, however old it becomes", Where::kLoop,
+      {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Lane::kSteps,
+       nullptr,
+       [&s](Call& call, const Responder& responder) { remove_version(s, call, responder); }},
+      {"model.pin", "0.2", Role::kAdmin, "keep a version, however old it becomes", Lane::kLoop,
        [&s](Call& call) { return pin(s, call); }, nullptr},
       {"model.anchor", "0.2", Role::kAdmin, "the version that no night may fall far behind",
-       Where::kLoop, [&s](Call& call) { return anchor(s, call); }, nullptr},
-      {"model.predict", "0.1", Role::kLabel, "what a model says of images", Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { predict(s, call, responder); }},
+       Lane::kLoop, [&s](Call& call) { return anchor(s, call); }, nullptr},
+      {"model.predict", "0.1", Role::kLabel, "what a model says of images", Lane::kWorker, nullptr,
+       [&s](Call& call, const Responder& responder) { predict(s, call, responder); },
+       std::chrono::minutes(10), kMostFiles},
   };
 }
 

@@ -59,16 +59,17 @@ Window night_window(const Service& s) {
 }
 
 Json next_nights(const Service& s) {
-  const NightRecords records(s.database);
+  const auto seconds = NightRecords(s.database).typical_seconds();
   Json list = Json::array();
   for (const Schedule& schedule : s.schedules.all()) {
     const auto next = s.recurring.next(schedule);
     const std::string why = s.recurring.why_not(schedule);
+    const auto known = seconds.find(schedule.spec.name);
     list.push_back({{"schedule", schedule.spec.name},
                     {"model", schedule.spec.job.model},
                     {"at", next ? Json(utc_text(*next)) : Json(nullptr)},
                     {"why_not", why.empty() ? Json(nullptr) : Json(why)},
-                    {"seconds", or_null(records.typical_seconds(schedule.spec.name))}});
+                    {"seconds", known != seconds.end() ? Json(known->second) : Json(nullptr)}});
   }
   return list;
 }

@@ -31,8 +31,9 @@ void preview(Service& service, const Call& call, const Responder& responder) {
 
 MethodTable preview_methods(Service& s) {
   return {
-      {"label.preview", "0.2", Role::kRead, "small pictures of samples", Method::Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { preview(s, call, responder); }},
+      {"label.preview", "0.2", Role::kRead, "small pictures of samples", Method::Lane::kWorker,
+       nullptr, [&s](Call& call, const Responder& responder) { preview(s, call, responder); },
+       std::chrono::minutes(1)},
   };
 }
 

@@ -83,11 +83,11 @@ void clean(Service& s, const Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable room_methods(Service& s) {
-  const auto where = Method::Where::kDeferred;
+  const auto lane = Method::Lane::kSteps;
   return {
-      {"system.disk", "0.2", Role::kRead, "what takes room on the disk", where, nullptr,
+      {"system.disk", "0.2", Role::kRead, "what takes room on the disk", lane, nullptr,
        [&s](Call& call, const Responder& responder) { start_disk(s, call, responder); }},
-      {"system.clean", "0.2", Role::kAdmin, "remove what is not kept, or say what that is", where,
+      {"system.clean", "0.2", Role::kAdmin, "remove what is not kept, or say what that is", lane,
        nullptr, [&s](Call& call, const Responder& responder) { clean(s, call, responder); }},
   };
 }

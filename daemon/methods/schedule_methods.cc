@@ -10,6 +10,7 @@ namespace moil::daemon {
 namespace {
 
 constexpr int kMostSchedules = 1000;
+constexpr int kMostListedSchedules = 100;  // of a page: each is looked at as it is now
 
 struct ScheduleAddParams {
   RecurringSpec schedule;
@@ -57,7 +58,8 @@ void add(Service& service, const Call& call, const Responder& responder) {
   const JobSpec& job = params.schedule.job;
   with_pack(service, job, "/schedule/job", responder, [&service, params, responder] {
     const RecurringSpec& spec = params.schedule;
-    service.planner.check(spec.job, [&service, spec, responder](std::exception_ptr refusal) {
+    const auto add = [&service, spec, responder](std::exception_ptr refusal) {
+      if (!responder.is_open()) return;  // nobody would know of it
       try {
         if (refusal) std::rethrow_exception(refusal);
         if (service.schedules.all().size() >= kMostSchedules)
@@ -69,7 +71,8 @@ void add(Service& service, const Call& call, const Responder& responder) {
       } catch (...) {
         responder.error(rpc_error(std::current_exception()));
       }
-    });
+    };
+    service.planner.check(spec.job, responder, add);
   });
 }
 
@@ -85,13 +88,13 @@ const Fields<ScheduleListParams>& fields_of(const ScheduleListParams*) {
 Json list_schedules(Service& service, const Call& call) {
   const auto params =
       read_fields<ScheduleListParams>(call.params, "the parameters of schedule.list");
-  const auto all = service.schedules.all();
+  const auto& all = service.schedules.all();
   auto first = all.begin();
   if (!params.after.empty()) {
     first = std::ranges::find(all, params.after, [](const Schedule& s) { return s.spec.name; });
     if (first != all.end()) ++first;
   }
-  Page page(kMostSchedules);
+  Page page(kMostListedSchedules);
   for (; first != all.end(); ++first) {
     Json entry = document(service, *first);
     const Json job = std::move(entry["job"]);
@@ -127,19 +130,20 @@ Json run(Service& service, const Call& call) {
 }  // namespace
 
 MethodTable schedule_methods(Service& s) {
-  using Where = Method::Where;
+  using Lane = Method::Lane;
   return {
-      {"schedule.add", "0.2", Role::kOperate, "have a job come back by itself", Where::kDeferred,
-       nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); }},
+      {"schedule.add", "0.2", Role::kOperate, "have a job come back by itself", Lane::kWorker,
+       nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); },
+       kCheckTime},
       {"schedule.list", "0.2", Role::kRead, "recurring nights, and when each comes next",
-       Where::kLoop, [&s](Call& call) { return list_schedules(s, call); }, nullptr},
-      {"schedule.get", "0.2", Role::kRead, "one of them whole", Where::kLoop,
+       Lane::kLoop, [&s](Call& call) { return list_schedules(s, call); }, nullptr},
+      {"schedule.get", "0.2", Role::kRead, "one of them whole", Lane::kLoop,
        [&s](Call& call) { return get_schedule(s, call); }, nullptr},
-      {"schedule.enable", "0.2", Role::kOperate, "let it come, or rest", Where::kLoop,
+      {"schedule.enable", "0.2", Role::kOperate, "let it come, or rest", Lane::kLoop,
        [&s](Call& call) { return enable(s, call); }, nullptr},
-      {"schedule.rm", "0.2", Role::kOperate, "remove one; its jobs stay", Where::kLoop,
+      {"schedule.rm", "0.2", Role::kOperate, "remove one; its jobs stay", Lane::kLoop,
        [&s](Call& call) { return remove_schedule(s, call); }, nullptr},
-      {"schedule.run", "0.2", Role::kOperate, "queue its job now", Where::kLoop,
+      {"schedule.run", "0.2", Role::kOperate, "queue its job now", Lane::kLoop,
        [&s](Call& call) { return run(s, call); }, nullptr},
   };
 }

@@ -123,25 +123,26 @@ void metrics(Service& s, const Call& call, const Responder& responder) {
 }  // namespace
 
 MethodTable system_methods(Service& s) {
-  using Where = Method::Where;
+  using Lane = Method::Lane;
   return {
-      {"system.status", "0.1", Role::kRead, "how the daemon and the device are", Where::kLoop,
+      {"system.status", "0.1", Role::kRead, "how the daemon and the device are", Lane::kLoop,
        [&s](Call& call) { return status(s, call); }, nullptr},
-      {"system.overview", "0.2", Role::kRead, "what runs, waits, was and comes", Where::kLoop,
+      {"system.overview", "0.2", Role::kRead, "what runs, waits, was and comes", Lane::kLoop,
        [&s](Call& call) {
          (void)read_fields<NoParams>(call.params, "the parameters of system.overview");
          return overview(s);
        },
        nullptr},
-      {"system.metrics", "0.2", Role::kRead, "figures for Prometheus", Where::kDeferred, nullptr,
+      {"system.metrics", "0.2", Role::kRead, "figures for Prometheus", Lane::kSteps, nullptr,
        [&s](Call& call, const Responder& responder) { metrics(s, call, responder); }},
       {"system.doctor", "0.2", Role::kOperate, "what is wrong, and what to do about it",
-       Where::kDeferred, nullptr,
+       Lane::kWorker, nullptr,
        [&s](Call& call, const Responder& responder) {
          (void)read_fields<NoParams>(call.params, "the parameters of system.doctor");
          examine(s, responder);
-       }},
-      {"system.methods", "0.1", Role::kRead, "the methods of this daemon", Where::kLoop,
+       },
+       std::chrono::minutes(5)},
+      {"system.methods", "0.1", Role::kRead, "the methods of this daemon", Lane::kLoop,
        [&s](Call& call) { return methods(s, call); }, nullptr},
   };
 }

@@ -102,7 +102,7 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
   EventLoop loop;
   Service service(loop, config, options.state_dir, options.socket, world);
   SystemdNotifier notifier(loop, [&] { return service.status(); });
-  loop.watch(signals.get(), EPOLLIN, [&](std::uint32_t) {
+  const auto on_signal = [&](std::uint32_t) {
     signalfd_siginfo info{};
     if (::read(signals.get(), &info, sizeof info) != sizeof info) return;
     if (info.ssi_signo == SIGHUP) {
@@ -111,7 +111,8 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
     spdlog::info("stopping");
     notifier.stopping();
     service.shut_down([&] { loop.stop(); });
-  });
+  };
+  loop.watch(signals.get(), EPOLLIN, on_signal, EventLoop::Priority::kUrgent);
   notifier.ready();
   spdlog::info("moild {} serves {} on {}", kVersion, service.layout.root().string(),
                options.socket);

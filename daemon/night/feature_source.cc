@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMayFlip = 1 << 15;  // in a key's view
 constexpr std::size_t kLookedUpAtOnce = 1024;
+constexpr std::int64_t kSilenceEvery = 12;  // turns of a sample
 
 cache::SampleDigest to_cache(const data::Digest& digest) { return {digest.bytes}; }
 
@@ -147,6 +148,10 @@ bool FeatureReader::from_pack(data::Source source) const {
   return source == data::Source::kGlobal && origins_.global_features != nullptr;
 }
 
+bool FeatureReader::shows_silence(const data::MixedSample& sample) const {
+  return sample.ref.source == data::Source::kLocal && kind_->has_silence();
+}
+
 int FeatureReader::views_of(data::Source source) const {
   return from_pack(source) || !kind_->has_views() ? 1 : augmentation_.views;
 }
@@ -191,7 +196,8 @@ void FeatureReader::read(std::span<const SampleView> wanted, float* out, Unreada
     float* rows = out + begin * elements();
     if (packed) {
       for (std::size_t i = 0; i < run.size(); ++i) {
-        origins_.global_features->read(run[i].sample->ref.index, rows + i * elements());
+        origins_.global_features->read(run[i].sample->ref.index,
+                                       {rows + i * elements(), elements()});
       }
     } else if (cache_ != nullptr) {
       read_cached(run, rows, unreadable);
@@ -224,8 +230,11 @@ void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out,
 std::int64_t FeatureReader::feature_maps(std::span<const Portion> portions) const {
   std::int64_t maps = 0;
   for (const Portion& portion : portions) {
-    for (const data::MixedSample& s : portion.samples)
-      maps += s.parts * static_cast<std::int64_t>(portion.all_views ? views_of(s.ref.source) : 1);
+    for (const data::MixedSample& s : portion.samples) {
+      const int views = portion.all_views ? views_of(s.ref.source) : 1;
+      maps += s.shown_parts() * static_cast<std::int64_t>(views);
+      if (portion.all_views && shows_silence(s)) ++maps;
+    }
   }
   return maps;
 }
@@ -252,13 +261,14 @@ bool FeatureReader::in_parts(const Portion& portion,
   for (const data::MixedSample& s : portion.samples) {
     if (from_pack(s.ref.source)) continue;
     const int views = portion.all_views ? views_of(s.ref.source) : 1;
-    for (std::uint32_t part = 0; part < s.parts; ++part) {
+    for (std::uint32_t n = 0; n < s.shown_parts(); ++n) {
       for (int view = 0; view < views; ++view)
-        wanted.push_back({&s, static_cast<std::uint16_t>(view), part});
+        wanted.push_back({&s, static_cast<std::uint16_t>(view), s.shown_part(n)});
       if (wanted.size() < kLookedUpAtOnce) continue;
       if (!work(wanted)) return false;
       wanted.clear();
     }
+    if (portion.all_views && shows_silence(s)) wanted.push_back({&s, 0, data::kSilence});
   }
   return work(wanted);
 }
@@ -364,18 +374,34 @@ bool FeatureReader::trains_on_means() const {
 
 std::int64_t FeatureSource::faces(const data::MixedSample& sample) const {
   const std::int64_t views = reader_.views_of(sample.ref.source);
-  return means_ ? views : sample.parts * views;
+  return means_ ? views : sample.shown_parts() * views;
+}
+
+bool FeatureSource::is_silent(const SampleView& shown) const {
+  if (shown.part == data::kSilence) return true;
+  return means_ ? shown.sample->silent.size() >= shown.sample->parts
+                : shown.sample->is_silent(shown.part);
+}
+
+// One behind the others is silence.
+std::int64_t FeatureSource::face_of(std::size_t sample, std::int64_t turn) const {
+  const std::int64_t count = faces(samples_[sample]);
+  if (!reader_.shows_silence(samples_[sample])) return turn % count;
+  return turn % kSilenceEvery == kSilenceEvery - 1 ? count : (turn - turn / kSilenceEvery) % count;
 }
 
 SampleView FeatureSource::shown(std::int64_t index) const {
   const data::MixedSample& sample = samples_[static_cast<std::size_t>(index % size())];
   const std::int64_t face = index / size(), views = reader_.views_of(sample.ref.source);
+  if (face == faces(sample)) return {&sample, 0, data::kSilence};
   return {&sample, static_cast<std::uint16_t>(face % views),
-          static_cast<std::uint32_t>(face / views)};
+          sample.shown_part(static_cast<std::uint32_t>(face / views))};
 }
 
 void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
                                  std::span<float> target) {
+  if (is_silent(shown) && reader_.shows_silence(*shown.sample))
+    return targets_.write_silence(target);
   targets_.write(samples_[static_cast<std::size_t>(sample)], target);
   if (teacher_.soft == nullptr || !teacher_.soft->has(sample)) return;
   read_soft(sample, shown);
@@ -410,8 +436,11 @@ void FeatureSource::read_means(const BatchTensor& input) {
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const std::span<float> row(input.row(i), part_.size());
     std::ranges::fill(row, 0.0F);
-    const std::uint32_t parts = views_[i].sample->parts;
-    for (SampleView one = views_[i]; one.part < parts; ++one.part) {
+    SampleView one = views_[i];
+    const bool is_silence = one.part == data::kSilence;
+    const std::uint32_t parts = is_silence ? 1 : one.sample->shown_parts();
+    for (std::uint32_t n = 0; n < parts; ++n) {
+      if (!is_silence) one.part = one.sample->shown_part(n);
       reader_.read({&one, 1}, part_.data());
       for (std::size_t k = 0; k < row.size(); ++k) row[k] += part_[k];
     }
@@ -441,7 +470,7 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
-    const std::int64_t face = (epoch + sample + shown[s]++) % faces(samples_[s]);
+    const std::int64_t face = face_of(s, epoch + sample + shown[s]++);
     indices.push_back(sample + size() * face);
   }
   return indices;
@@ -451,7 +480,7 @@ PartSource::PartSource(const std::vector<data::MixedSample>& samples, const MixT
                        FeatureReader& reader)
     : targets_(targets), reader_(reader) {
   for (const data::MixedSample& s : samples)
-    for (std::uint32_t part = 0; part < s.parts; ++part) parts_.push_back({&s, 0, part});
+    for (std::uint32_t n = 0; n < s.shown_parts(); ++n) parts_.push_back({&s, 0, s.shown_part(n)});
 }
 
 void PartSource::read(std::span<const std::int64_t> indices, const Batch& batch) {

@@ -48,7 +48,7 @@ struct Augmentation {
 struct SampleView {
   const data::MixedSample* sample = nullptr;
   std::uint16_t view = 0;  // below the sample's number of views; 0: plain
-  std::uint32_t part = 0;  // below the sample's parts
+  std::uint32_t part = 0;  // below the sample's parts, or data::kSilence
 };
 
 // The user has forgotten a sample of the mix: the night begins anew, without it.
@@ -79,6 +79,8 @@ class FeatureReader {
   // Whether training shows the mean of a sample's parts: where the kind asks for it, and a feature
   // map is one vector, of which a mean is another.
   bool trains_on_means() const;
+  // Whether training shows silence beside the sample: local ones of a kind that has some.
+  bool shows_silence(const data::MixedSample& sample) const;
   // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
   cache::FeatureKey key(const SampleView& wanted) const;
 
@@ -89,7 +91,8 @@ class FeatureReader {
   // Into the first rows of a network's inputs, which take elements() together.
   void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
-  // Samples with all of their parts, each in all of its views or in the plain one alone.
+  // Samples with all parts that they show, each in all of its views, with their silence; or in the
+  // plain one alone.
   struct Portion {
     std::span<const data::MixedSample> samples;
     bool all_views = false;
@@ -176,11 +179,14 @@ class FeatureSource : public BatchSource {
 
   // The indices of an epoch that goes through the samples in this order. Each sample shows the face
   // that follows the one of the epoch before, and one that comes several times the faces behind it;
-  // neighbours show different ones; a function of its arguments alone.
+  // neighbours show different ones; a function of its arguments alone. Now and then, a sample shows
+  // silence in place of a face.
   std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
   SampleView shown(std::int64_t index) const;
+  bool is_silent(const SampleView& shown) const;
+  std::int64_t face_of(std::size_t sample, std::int64_t turn) const;
   std::int64_t faces(const data::MixedSample& sample) const;
   void read_soft(std::int64_t sample, const SampleView& shown);
   void read_means(const BatchTensor& input);
@@ -197,7 +203,8 @@ class FeatureSource : public BatchSource {
   std::vector<SampleView> views_;
 };
 
-// Every part of every sample, one after the other, as it is: what judging asks for.
+// Every part of every sample, one after the other, as it is, without parts that hold no signal
+// beside others that do: what judging asks for.
 class PartSource : public BatchSource {
  public:
   // `samples`, their targets and `reader` must outlive it.
@@ -208,6 +215,11 @@ class PartSource : public BatchSource {
   void read(std::span<const std::int64_t> indices, const Batch& batch) override;
   const SampleView& part(std::int64_t index) const {
     return parts_[static_cast<std::size_t>(index)];
+  }
+  // Whether it is its sample's last.
+  bool ends_sample(std::int64_t index) const {
+    const auto next = static_cast<std::size_t>(index) + 1;
+    return next == parts_.size() || parts_[next].sample != parts_[next - 1].sample;
   }
 
  private:

@@ -14,6 +14,14 @@ namespace moil::night {
   return {"the job description", {{pointer, message}}};
 }
 
+// Whether it says that what was asked for cannot be had, however often it is tried; others (a full
+// disk, damaged data) say nothing of what was asked.
+[[nodiscard]] inline bool is_refusal(const Error& error) {
+  return error.code() == ErrorCode::kInvalidArgument ||
+         error.code() == ErrorCode::kFailedPrecondition ||
+         error.code() == ErrorCode::kUnimplemented;
+}
+
 // Does `work`; where it cannot be done as it was asked for, that is the field's error. Others (a
 // full disk, no memory) stay what they are.
 template <typename Work>

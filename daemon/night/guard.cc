@@ -129,6 +129,17 @@ std::string local_clause(const daemon::GuardSpec& guard, const Measured& m) {
 
 }  // namespace
 
+namespace {
+
+// Whatever a model answers, the score is none: a tag that all samples have, numbers that are alike.
+std::string same_labels(const std::string& held_out) {
+  return ", for the labels of " + held_out +
+         " do not tell good answers from bad ones (are they all "
+         "alike?); ";
+}
+
+}  // namespace
+
 std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
                                                  const Measured& counts) {
   if (asks_for_global(guard) && counts.global_held_out == 0)
@@ -138,6 +149,23 @@ std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
             " cannot be measured, for the global pack holds out no samples; " +
             drop_setting(guard) +
             " asks for it; use a pack with held-out samples, or set guard.max_global_drop to 1"};
+  if (asks_for_global(guard) && !counts.global_tells)
+    return daemon::FieldError{
+        "/guard/max_global_drop",
+        "global " + counts.metric.name + " cannot be measured" +
+            same_labels("the " + samples(counts.global_held_out) +
+                        " that the global pack holds out") +
+            drop_setting(guard) +
+            " asks for it; use a pack whose held-out samples differ in their labels, or set "
+            "guard.max_global_drop to 1"};
+  if (guard.min_local_accuracy > 0 && counts.local_held_out > 0 && !counts.local_tells)
+    return daemon::FieldError{
+        "/guard/min_local_accuracy",
+        "local " + counts.metric.name + " cannot be measured" +
+            same_labels("the " + samples(counts.local_held_out) + " held out") +
+            least_setting(guard) +
+            " asks for it; add held-out samples with other labels, or set "
+            "guard.min_local_accuracy to 0"};
   if (guard.min_local_accuracy > 0 && counts.local_held_out == 0)
     return daemon::FieldError{
         "/guard/min_local_accuracy",

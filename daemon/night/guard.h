@@ -41,12 +41,15 @@ struct Measured {
   Metric metric = {"accuracy"};
   Qualities global, local;
   std::size_t global_held_out = 0, local_held_out = 0, local_trained = 0;
+  // Whether the labels of what is held out tell good answers from bad ones (measurable.h).
+  bool global_tells = true, local_tells = true;
   std::optional<Anchor> anchor;  // where it is another version than the one before the night
   std::vector<LocalClass> local_classes;
 };
 
 // Why the guard cannot pass any model of this night, known before it is trained: it asks for a side
-// of which nothing is held out. At the field of the job description that asks, with what to do.
+// of which nothing is held out, or nothing that tells. At the field of the job description that
+// asks, with what to do.
 [[nodiscard]] std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
                                                                const Measured& counts);
 

@@ -12,47 +12,78 @@ constexpr int kMostSteps = 50;
 constexpr double kOffsetPrior = 1e-3;  // holds it where nothing else does
 constexpr double kFarOffset = 200;     // beyond it, an exponential is all or nothing
 
-// Factor in units of the usual one, and offset.
-struct Point {
-  double factor = 1, offset = 0;
-};
+// Of each group the factor, in units of the usual one, then of each the offset.
+constexpr std::size_t kNumbers = 2 * kRowGroups;
+using Point = std::array<double, kNumbers>;
+constexpr Point kBegin = {1, 1, 0, 0};
 
 // Loss with its derivatives.
 struct Local {
-  double loss = 0, by_factor = 0, by_offset = 0;
-  double factor_twice = 0, both = 0, offset_twice = 0;
+  double loss = 0;
+  Point slope{};
+  std::array<Point, kNumbers> curve{};
 
-  // A row's probability p, whose output changes by x with the factor.
-  void add(double p, double x, double target) {
-    by_factor += (p - target) * x;
-    by_offset += p - target;
+  void add(const Local& other, double weight) {
+    loss += weight * other.loss;
+    for (std::size_t i = 0; i < kNumbers; ++i) {
+      slope[i] += weight * other.slope[i];
+      for (std::size_t j = 0; j < kNumbers; ++j) curve[i][j] += weight * other.curve[i][j];
+    }
+  }
+  // Of a row's output, which changes by x with the factor: its derivative, and its derivative's.
+  void add_row(RowGroup group, double x, double first, double second) {
+    const std::size_t factor = group, offset = kRowGroups + group;
+    slope[factor] += first * x, slope[offset] += first;
+    curve[factor][factor] += second * x * x, curve[offset][offset] += second;
+    curve[factor][offset] += second * x, curve[offset][factor] += second * x;
   }
 };
+
+// Where the curve is one of a convex loss with priors: Cholesky's way.
+Point newton_step(Local at) {
+  auto& a = at.curve;
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      for (std::size_t k = 0; k < j; ++k) a[i][j] -= a[i][k] * a[j][k];
+      a[i][j] = i == j ? std::sqrt(std::max(a[i][i], 1e-12)) : a[i][j] / a[j][j];
+    }
+  }
+  Point step = at.slope;
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    for (std::size_t k = 0; k < i; ++k) step[i] -= a[i][k] * step[k];
+    step[i] /= a[i][i];
+  }
+  for (std::size_t i = kNumbers; i-- > 0;) {
+    for (std::size_t k = i + 1; k < kNumbers; ++k) step[i] -= a[k][i] * step[k];
+    step[i] /= a[i][i];
+  }
+  return step;
+}
 
 class Fitting {
  public:
   Fitting(const ImprintScores& scores, double usual, bool each_by_itself)
-      : scores_(scores), usual_(usual), each_by_itself_(each_by_itself) {}
-
-  bool tells(bool known) const {
-    for (std::size_t i = 0; i < scores_.label.size(); ++i)
-      if ((scores_.label[i] == kKnownLabel) == known && counts(i)) return true;
-    return false;
+      : scores_(scores), usual_(usual), each_by_itself_(each_by_itself) {
+    for (std::size_t g = 0; g < kRowGroups; ++g) active_[g] = tells(static_cast<RowGroup>(g));
   }
 
+  bool has_known() const { return std::ranges::count(scores_.label, kKnownLabel) > 0; }
+  bool is_active(RowGroup group) const { return active_[group]; }
+  double loss_at(const Point& at) const { return loss(at).loss; }
+
   Point minimum() const {
-    Point at;
+    Point at = kBegin;
     for (int step = 0; step < kMostSteps; ++step) {
       const Local here = loss(at);
-      const double determinant = here.factor_twice * here.offset_twice - here.both * here.both;
-      const Point move{
-          (here.offset_twice * here.by_factor - here.both * here.by_offset) / determinant,
-          (here.factor_twice * here.by_offset - here.both * here.by_factor) / determinant};
-      const double gain = move.factor * here.by_factor + move.offset * here.by_offset;
+      const Point move = newton_step(here);
+      double gain = 0;
+      for (std::size_t i = 0; i < kNumbers; ++i) gain += move[i] * here.slope[i];
       if (!(gain > 1e-9 * (1 + here.loss))) break;
       double part = 1;
       const auto moved = [&] {
-        return Point{at.factor - part * move.factor, at.offset - part * move.offset};
+        Point there = at;
+        for (std::size_t i = 0; i < kNumbers; ++i) there[i] -= part * move[i];
+        return there;
       };
       while (part > 1e-6 && !(loss(moved()).loss <= here.loss - 1e-4 * part * gain)) part /= 2;
       if (part <= 1e-6) break;
@@ -61,120 +92,159 @@ class Fitting {
     return at;
   }
 
-  // At which new rows get kStolen of known samples, on average, with the usual factor.
-  double careful_offset() const {
+  // At which the group's rows get kStolen of known samples, on average, with the usual factor.
+  double careful_offset(RowGroup group) const {
     double low = -kFarOffset, high = kFarOffset;
     for (int i = 0; i < 60; ++i) {
       const double middle = (low + high) / 2;
-      (stolen(middle) > kStolen ? high : low) = middle;
+      (stolen(group, middle) > kStolen ? high : low) = middle;
     }
     return low;
   }
 
  private:
+  RowGroup group_of(std::size_t k) const {
+    return scores_.group.empty() ? kAlone : scores_.group[k];
+  }
   const float* values(std::size_t sample) const {
     return scores_.values.data() + sample * scores_.classes;
   }
-  bool counts(std::size_t sample) const {
-    const int label = scores_.label[sample];
-    return label == kKnownLabel || values(sample)[label] != kNoRow;
+  // Of a paired row's known one.
+  double base(std::size_t sample, std::size_t k) const {
+    return scores_.paired.empty() ? 0 : double{scores_.paired[sample * scores_.classes + k]};
   }
-
   // By the factor's change: usual * value.
   double slope(float value) const { return usual_ * double{value}; }
 
-  void add_softmax(std::size_t sample, const Point& at, Local& sum) const {
-    double most = scores_.known[sample];
-    const float* v = values(sample);
-    for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (v[k] != kNoRow) most = std::max(most, at.factor * slope(v[k]) + at.offset);
-    double total = std::exp(scores_.known[sample] - most), x1 = 0, x2 = 0, p1 = 0;
-    for (std::size_t k = 0; k < scores_.classes; ++k) {
-      if (v[k] == kNoRow) continue;
-      const double x = slope(v[k]), e = std::exp(at.factor * x + at.offset - most);
-      total += e, p1 += e, x1 += e * x, x2 += e * x * x;
-    }
-    p1 /= total, x1 /= total, x2 /= total;
-    const int label = scores_.label[sample];
-    const bool fresh = label != kKnownLabel;
-    const double own = fresh ? slope(v[label]) : 0;
-    sum.loss +=
-        most + std::log(total) - (fresh ? at.factor * own + at.offset : scores_.known[sample]);
-    sum.by_factor += x1 - own;
-    sum.by_offset += p1 - (fresh ? 1 : 0);
-    sum.factor_twice += x2 - x1 * x1;
-    sum.both += x1 - x1 * p1;
-    sum.offset_twice += p1 - p1 * p1;
-  }
-
-  void add_sigmoids(std::size_t sample, const Point& at, Local& sum) const {
-    const float* v = values(sample);
-    for (std::size_t k = 0; k < scores_.classes; ++k) {
-      if (v[k] == kNoRow) continue;
-      const double x = slope(v[k]), y = at.factor * x + at.offset;
-      const double target = scores_.label[sample] == static_cast<int>(k) ? 1 : 0;
-      const double p = 1 / (1 + std::exp(-y)), steep = p * (1 - p);
-      sum.loss += std::max(y, 0.0) + std::log1p(std::exp(-std::abs(y))) - target * y;
-      sum.add(p, x, target);
-      sum.factor_twice += steep * x * x;
-      sum.both += steep * x;
-      sum.offset_twice += steep;
-    }
-  }
-
-  Local loss(const Point& at) const {
-    const double far = at.factor - 1;
-    Local sum;
-    sum.loss = (far * far + kOffsetPrior * at.offset * at.offset) / 2;
-    sum.by_factor = far, sum.factor_twice = 1;
-    sum.by_offset = kOffsetPrior * at.offset, sum.offset_twice = kOffsetPrior;
+  bool tells(RowGroup group) const {
     for (std::size_t i = 0; i < scores_.label.size(); ++i) {
-      if (!counts(i)) continue;
-      each_by_itself_ ? add_sigmoids(i, at, sum) : add_softmax(i, at, sum);
+      const int label = scores_.label[i];
+      if (label == kKnownLabel) continue;
+      const auto k = static_cast<std::size_t>(label);
+      if (group_of(k) == group && values(i)[k] != kNoRow) return true;
+    }
+    return false;
+  }
+  bool takes_part(std::size_t sample, std::size_t k) const {
+    return values(sample)[k] != kNoRow && active_[group_of(k)];
+  }
+  double output(std::size_t sample, std::size_t k, const Point& at) const {
+    const RowGroup group = group_of(k);
+    return base(sample, k) + at[group] * slope(values(sample)[k]) + at[kRowGroups + group];
+  }
+  double weight(std::size_t sample) const {
+    const int label = scores_.label[sample];
+    if (label == kKnownLabel) return 1;
+    const auto k = static_cast<std::size_t>(label);
+    if (!takes_part(sample, k)) return 0;
+    return scores_.weight.empty() ? 1 : scores_.weight[k];
+  }
+
+  Local softmax(std::size_t sample, const Point& at) const {
+    double most = scores_.known[sample];
+    for (std::size_t k = 0; k < scores_.classes; ++k)
+      if (takes_part(sample, k)) most = std::max(most, output(sample, k, at));
+    double total = std::exp(scores_.known[sample] - most);
+    for (std::size_t k = 0; k < scores_.classes; ++k)
+      if (takes_part(sample, k)) total += std::exp(output(sample, k, at) - most);
+    Local sum;
+    for (std::size_t k = 0; k < scores_.classes; ++k) {
+      if (!takes_part(sample, k)) continue;
+      const double p = std::exp(output(sample, k, at) - most) / total;
+      sum.add_row(group_of(k), slope(values(sample)[k]), p, p);
+    }
+    for (std::size_t i = 0; i < kNumbers; ++i)
+      for (std::size_t j = 0; j < kNumbers; ++j) sum.curve[i][j] -= sum.slope[i] * sum.slope[j];
+    double own = scores_.known[sample];
+    if (scores_.label[sample] != kKnownLabel) {
+      const auto label = static_cast<std::size_t>(scores_.label[sample]);
+      own = output(sample, label, at);
+      sum.add_row(group_of(label), slope(values(sample)[label]), -1, 0);
+    }
+    sum.loss = most + std::log(total) - own;
+    return sum;
+  }
+
+  Local sigmoids(std::size_t sample, const Point& at) const {
+    Local sum;
+    for (std::size_t k = 0; k < scores_.classes; ++k) {
+      if (!takes_part(sample, k)) continue;
+      const double y = output(sample, k, at), p = 1 / (1 + std::exp(-y));
+      const double target = scores_.label[sample] == static_cast<int>(k) ? 1 : 0;
+      sum.loss += std::max(y, 0.0) + std::log1p(std::exp(-std::abs(y))) - target * y;
+      sum.add_row(group_of(k), slope(values(sample)[k]), p - target, p * (1 - p));
     }
     return sum;
   }
 
-  double stolen(double offset) const {
+  Local loss(const Point& at) const {
+    Local sum;
+    for (std::size_t i = 0; i < kNumbers; ++i) {
+      const double prior = i < kRowGroups ? 1 : kOffsetPrior, far = at[i] - kBegin[i];
+      sum.loss += prior * far * far / 2;
+      sum.slope[i] = prior * far;
+      sum.curve[i][i] = prior;
+    }
+    for (std::size_t i = 0; i < scores_.label.size(); ++i)
+      if (const double counts = weight(i); counts > 0)
+        sum.add(each_by_itself_ ? sigmoids(i, at) : softmax(i, at), counts);
+    return sum;
+  }
+
+  double stolen(RowGroup group, double offset) const {
     double sum = 0;
     std::size_t count = 0;
     for (std::size_t i = 0; i < scores_.label.size(); ++i) {
       if (scores_.label[i] != kKnownLabel) continue;
-      sum += each_by_itself_ ? likeliest(i, offset) : fresh_share(i, offset);
+      sum += each_by_itself_ ? likeliest(group, i, offset) : fresh_share(group, i, offset);
       ++count;
     }
     return sum / static_cast<double>(count);
   }
-  double fresh_share(std::size_t sample, double offset) const {
+  bool is_careful(RowGroup group, std::size_t sample, std::size_t k) const {
+    return group_of(k) == group && values(sample)[k] != kNoRow;
+  }
+  double fresh_share(RowGroup group, std::size_t sample, double offset) const {
     double fresh = 0;
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (values(sample)[k] != kNoRow)
-        fresh += std::exp(slope(values(sample)[k]) + offset - scores_.known[sample]);
+      if (is_careful(group, sample, k))
+        fresh +=
+            std::exp(base(sample, k) + slope(values(sample)[k]) + offset - scores_.known[sample]);
     return 1 - 1 / (1 + fresh);
   }
-  double likeliest(std::size_t sample, double offset) const {
-    const float* v = values(sample);
-    const float most = *std::max_element(v, v + scores_.classes);
-    return 1 / (1 + std::exp(-slope(most) - offset));
+  double likeliest(RowGroup group, std::size_t sample, double offset) const {
+    double most = -kFarOffset;
+    for (std::size_t k = 0; k < scores_.classes; ++k)
+      if (is_careful(group, sample, k)) most = std::max(most, slope(values(sample)[k]));
+    return 1 / (1 + std::exp(-most - offset));
   }
 
   const ImprintScores& scores_;
   const double usual_;
   const bool each_by_itself_;
+  std::array<bool, kRowGroups> active_{};
 };
 
 }  // namespace
 
 ImprintFit fit_imprint(const ImprintScores& scores, double usual, bool each_by_itself) {
   const Fitting fitting(scores, usual, each_by_itself);
-  const bool known = fitting.tells(true);
-  if (!known) return {usual, 0, false};
-  if (fitting.tells(false)) {
-    const Point best = fitting.minimum();
-    if (best.factor > 0 && std::isfinite(best.offset))
-      return {best.factor * usual, best.offset, true};
+  ImprintFit fit;
+  for (auto& strength : fit.of) strength = {usual, 0};
+  if (!fitting.has_known()) return fit;
+  const Point best = fitting.minimum();
+  fit.loss = fitting.loss_at(best);
+  for (std::size_t g = 0; g < kRowGroups; ++g) {
+    const auto group = static_cast<RowGroup>(g);
+    const double factor = best[g], offset = best[kRowGroups + g];
+    if (fitting.is_active(group) && factor > 0 && std::isfinite(offset)) {
+      fit.of[g] = {factor * usual, offset};
+      fit.fitted = true;
+    } else {
+      fit.of[g].offset = fitting.careful_offset(group);
+    }
   }
-  return {usual, fitting.careful_offset(), false};
+  return fit;
 }
 
 }  // namespace moil::night

@@ -12,7 +12,7 @@
 namespace moil::night {
 namespace {
 
-constexpr std::size_t kMostRows = 4096;
+constexpr std::size_t kMostRows = 4096, kMostSilences = 16;
 
 bool is_local(const data::MixedSample& s) { return s.ref.source == data::Source::kLocal; }
 
@@ -25,7 +25,8 @@ std::vector<data::ClassId> rows_of(const StoredModel& base, const data::Mix& mix
   };
   std::vector<data::ClassId> rows;
   for (const data::MixedSample& s : mix.train)
-    if (is_local(s) && s.labels.size() == 1 && is_wanted(s.labels[0])) rows.push_back(s.labels[0]);
+    if (is_local(s) && s.labels.size() == 1 && s.has_signal() && is_wanted(s.labels[0]))
+      rows.push_back(s.labels[0]);
   std::ranges::sort(rows);
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;
@@ -99,11 +100,24 @@ void choose_samples(ImprintPlan& plan, const data::Mix& mix, std::uint64_t seed)
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return folds[i]; });
   const auto before = plan.samples;
+  std::vector<std::size_t> rows_of_fold(kFolds);
   for (std::size_t i = 0; i < order.size(); ++i) {
     plan.samples[i] = before[order[i]];
     plan.folds.push_back(folds[order[i]]);
-    plan.feature_rows += chosen[order[i]].parts;
+    plan.feature_rows += chosen[order[i]].shown_parts();
+    rows_of_fold[folds[order[i]]] += chosen[order[i]].shown_parts();
   }
+  plan.largest_fold = std::ranges::max(rows_of_fold);
+}
+
+// Of samples with a new label, which silence is told from.
+void choose_silences(ImprintPlan& plan, const data::Mix& mix) {
+  for (const std::size_t i : plan.samples) {
+    if (plan.silences.size() == kMostSilences) break;
+    if (is_local(mix.train[i])) plan.silences.push_back(i);
+  }
+  plan.feature_rows += plan.silences.size();
+  plan.largest_fold = std::max(plan.largest_fold, plan.silences.size());
 }
 
 bool has_layer(const ModelDescription& model, const std::string& name) {
@@ -123,9 +137,10 @@ std::optional<ImprintPlan> plan_imprint(const StoredModel& base, const ModelDesc
   plan.input = *input;
   plan.front = front_of(head, plan.input);
   choose_samples(plan, mix, spec.seed);
+  if (base.kind->has_silence()) choose_silences(plan, mix);
   const auto width = static_cast<std::size_t>(plan.input.width);
   const std::size_t known = mix.classes.size() - plan.rows.size();
-  plan.bytes = imprint_bytes(plan.feature_rows, width, known, plan.rows.size()) +
+  plan.bytes = imprint_bytes(plan.feature_rows, width, known, plan.rows.size(), plan.largest_fold) +
                sizeof(float) * width * (plan.feature_rows + 2 * mix.classes.size());
   return plan;
 }

@@ -20,11 +20,13 @@ inline constexpr std::size_t kMostImprintFeatures = std::size_t{16} << 20;  // b
 struct ImprintPlan {
   ModelDescription front;  // from the split to the features; no layers: they are the split's
   ClassifierInput input;
-  std::vector<data::ClassId> rows;   // in ascending order
-  std::vector<std::size_t> samples;  // of mix.train, in the order of their folds
-  std::vector<std::size_t> folds;    // of them
-  std::size_t feature_rows = 0;      // a part of a sample has one of its own
-  std::size_t bytes = 0;             // beside the network `front`
+  std::vector<data::ClassId> rows;    // in ascending order
+  std::vector<std::size_t> samples;   // of mix.train, in the order of their folds
+  std::vector<std::size_t> folds;     // of them
+  std::vector<std::size_t> silences;  // of mix.train, whose silence is of no class
+  std::size_t feature_rows = 0;       // a part of a sample has one of its own
+  std::size_t largest_fold = 0;       // feature rows
+  std::size_t bytes = 0;              // beside the network `front`
 };
 
 // Of labels that the model does not know; where nothing trains, also of labels whose rows were

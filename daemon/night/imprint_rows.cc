@@ -12,15 +12,17 @@ std::vector<SampleView> parts_of(const ImprintPlan& plan, const data::Mix& mix) 
   std::vector<SampleView> parts;
   parts.reserve(plan.feature_rows);
   for (const std::size_t i : plan.samples)
-    for (std::uint32_t part = 0; part < mix.train[i].parts; ++part)
-      parts.push_back({&mix.train[i], 0, part});
+    for (std::uint32_t n = 0; n < mix.train[i].shown_parts(); ++n)
+      parts.push_back({&mix.train[i], 0, mix.train[i].shown_part(n)});
+  for (const std::size_t i : plan.silences) parts.push_back({&mix.train[i], 0, data::kSilence});
   return parts;
 }
 
 // The classifier's rows as they are, without those that are to be made.
 struct KnownRows {
   std::vector<float> weights, bias;
-  std::vector<std::uint32_t> number;  // by class: among the known, or behind them among the new
+  std::vector<std::uint32_t> number;    // by class: among the known, or behind them among the new
+  std::vector<data::ClassId> class_of;  // of the known
 
   KnownRows(const ImprintPlan& plan, const NamedTensor& all, const NamedTensor& all_bias) {
     const auto width = static_cast<std::size_t>(plan.input.width);
@@ -30,6 +32,7 @@ struct KnownRows {
       const bool is_new = std::ranges::binary_search(plan.rows, static_cast<data::ClassId>(k));
       number.push_back(is_new ? fresh++ : static_cast<std::uint32_t>(bias.size()));
       if (is_new) continue;
+      class_of.push_back(static_cast<data::ClassId>(k));
       const auto row = all.data.begin() + static_cast<std::ptrdiff_t>(k * width);
       weights.insert(weights.end(), row, row + static_cast<std::ptrdiff_t>(width));
       bias.push_back(all_bias.data[k]);
@@ -42,8 +45,11 @@ std::vector<FoldedSample> samples_of(const ImprintPlan& plan, const data::Mix& m
   std::vector<FoldedSample> samples;
   for (std::size_t i = 0; i < plan.samples.size(); ++i) {
     const data::MixedSample& sample = mix.train[plan.samples[i]];
-    samples.insert(samples.end(), sample.parts, {known.number.at(sample.labels[0]), plan.folds[i]});
+    samples.insert(
+        samples.end(), sample.shown_parts(),
+        {sample.has_signal() ? known.number.at(sample.labels[0]) : kOfNoClass, plan.folds[i]});
   }
+  samples.insert(samples.end(), plan.silences.size(), {kOfNoClass, kFolds});
   return samples;
 }
 
@@ -70,7 +76,7 @@ std::vector<float> features_of(NightModel& model, const StoredModel& base, const
 Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::Mix& mix,
                        FeatureReader& reader,
                        const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  if (!model.imprint) return Imprinted::kNone;
+  if (!model.imprint) return {};
   const ImprintPlan& plan = *model.imprint;
   std::vector<float> rows = features_of(model, base, mix, reader, progress);
   NamedTensor weights = model.bundle.weights.read(plan.input.weight);
@@ -86,16 +92,20 @@ Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::M
        .known_weights = known.weights,
        .known_bias = known.bias,
        .each_by_itself = model.bundle.task->loss(model.head).type != "softmax_cross_entropy"});
-  if (!made) return Imprinted::kNone;
+  if (!made) return {};
+  Imprinted result{made->fitted ? Imprinted::Kind::kFitted : Imprinted::Kind::kUnfitted, {}};
   for (std::size_t k = 0; k < plan.rows.size(); ++k) {
     const auto width = static_cast<std::ptrdiff_t>(plan.input.width);
     std::copy_n(made->weights.begin() + static_cast<std::ptrdiff_t>(k) * width, width,
                 weights.data.begin() + std::ptrdiff_t{plan.rows[k]} * width);
     bias.data[plan.rows[k]] = made->bias[k];
+    if (const auto& name = made->names[k])
+      result.looks_like.push_back(
+          {plan.rows[k], known.class_of[name->known], name->said, name->samples, name->paired});
   }
   model.bundle.weights.change(plan.input.weight, std::move(weights));
   model.bundle.weights.change(plan.input.bias, std::move(bias));
-  return made->fitted ? Imprinted::kFitted : Imprinted::kUnfitted;
+  return result;
 }
 
 }  // namespace moil::night

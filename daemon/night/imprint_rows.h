@@ -2,13 +2,25 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "daemon/night/feature_source.h"
 #include "daemon/night/night_model.h"
 
 namespace moil::night {
 
-enum class Imprinted { kNone, kUnfitted, kFitted };
+// A new label whose samples the model before the night mostly calls by one name that it knows.
+struct LooksLike {
+  data::ClassId label = 0, known = 0;
+  std::size_t said = 0, samples = 0;  // feature rows; of so many
+  bool paired = false;                // its row begins as the known one (imprint.h)
+};
+
+struct Imprinted {
+  enum class Kind { kNone, kUnfitted, kFitted };
+  Kind kind = Kind::kNone;
+  std::vector<LooksLike> looks_like;
+};
 
 // Of the plan in `model`; does nothing where there is none. base: the model before the night; mix:
 // the one that was planned for. progress: after each batch, of all feature rows; it may throw.

@@ -154,9 +154,8 @@ void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTar
   PartAnswers answers(reader.kind().part_answer(), asked.task, asked.form);
   std::int64_t sample = 0;
   for_each_answer(asked.network, source, [&](std::int64_t index, auto output, auto target) {
-    const SampleView& part = source.part(index);
     answers.add(output);
-    if (part.part + 1 == part.sample->parts) each(sample++, answers.take(), target);
+    if (source.ends_sample(index)) each(sample++, answers.take(), target);
   });
 }
 

@@ -144,15 +144,21 @@ class Audit {
 class Meanings {
  public:
   explicit Meanings(const StudiedModel& model)
-      : model_(model), samples_(model.store, *model.model.kind), f_(model.features(samples_)) {
+      : model_(model), samples_(model.store, *model.model.kind) {
     std::set<std::string> local;
     for (const std::string& name : samples_.classes()) local.insert(data::normal(name));
     for (std::size_t k = 0; k < model.model.labels.size(); ++k)
       if (!local.contains(data::normal(model.model.labels[k]))) others_.push_back(k);
     sums_.assign(samples_.classes().size(), std::vector<double>(others_.size()));
     counts_.assign(sums_.size(), 0);
+    std::vector<std::vector<float>> shares(samples_.size());
+    SaidOfSamples said(model, [&](std::size_t sample, const std::vector<float>& chances) {
+      shares[sample] = share_of_others(chances);
+    });
+    const FeatureRows read = model.features(
+        samples_, [&](const auto& sample, auto part, auto row) { said.add(sample, part, row); });
     for (std::size_t i = 0; i < samples_.size(); ++i)
-      if (f_.is_readable(i)) add(i);
+      if (read.is_readable(i)) add(i, shares[i]);
   }
 
   Json run() const {
@@ -173,16 +179,20 @@ class Meanings {
   static constexpr std::size_t kMostCandidates = 5;
   static constexpr double kLeastChance = 0.1, kLeastLikeness = 0.5;
 
-  // Of what the other labels get together.
-  void add(std::size_t sample) {
-    const auto width = static_cast<std::size_t>(model_.input.width);
-    const auto chances = model_.chances(std::span(f_.rows).subspan(sample * width, width));
+  // Of what the other labels get together, what each gets.
+  std::vector<float> share_of_others(const std::vector<float>& chances) const {
     double all = 0;
     for (const std::size_t k : others_) all += double{chances[k]};
-    for (const data::ClassId label : f_.mixed[sample].labels) {
+    std::vector<float> shares;
+    for (const std::size_t k : others_)
+      shares.push_back(all > 0 ? static_cast<float>(double{chances[k]} / all) : 0);
+    return shares;
+  }
+
+  void add(std::size_t sample, const std::vector<float>& shares) {
+    for (const data::ClassId label : samples_.labels(sample)) {
       ++counts_[label];
-      for (std::size_t k = 0; k < others_.size() && all > 0; ++k)
-        sums_[label][k] += double{chances[others_[k]]} / all;
+      for (std::size_t k = 0; k < shares.size(); ++k) sums_[label][k] += double{shares[k]};
     }
   }
 
@@ -212,7 +222,6 @@ class Meanings {
 
   const StudiedModel& model_;
   const data::LabelDataset samples_;
-  const FeatureRows f_;
   std::vector<std::size_t> others_;  // labels of the model that no local label is called
   std::vector<std::vector<double>> sums_;
   std::vector<std::size_t> counts_;
@@ -239,7 +248,12 @@ double uncertainty_of(const Json& proposals) {
 
 Json suggestions(const StudiedModel& model, std::size_t limit) {
   const data::UnlabelledDataset samples(model.store, *model.model.kind);
-  const FeatureRows f = model.features(samples);
+  std::vector<Json> proposed(samples.size());
+  SaidOfSamples of_parts(model, [&](std::size_t sample, const std::vector<float>& chances) {
+    proposed[sample] = proposals(model, chances);
+  });
+  const FeatureRows f = model.features(
+      samples, [&](const auto& sample, auto part, auto row) { of_parts.add(sample, part, row); });
   const auto width = static_cast<std::size_t>(model.input.width);
   std::vector<std::size_t> chosen;
   std::vector<float> rows;
@@ -250,7 +264,7 @@ Json suggestions(const StudiedModel& model, std::size_t limit) {
     const auto row = std::span(f.rows).subspan(i * width, width);
     chosen.push_back(i);
     rows.insert(rows.end(), row.begin(), row.end());
-    said.push_back(proposals(model, model.chances(row)));
+    said.push_back(std::move(proposed[i]));
     uncertainty.push_back(uncertainty_of(said.back()));
   }
   Json list = Json::array();

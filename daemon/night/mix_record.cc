@@ -15,8 +15,10 @@ nlohmann::json list_to_json(const std::vector<MixedSample>& samples) {
   nlohmann::json list = nlohmann::json::array();
   for (const MixedSample& s : samples) {
     list.push_back({s.ref.source == Source::kGlobal ? "g" : "l", s.digest.hex(), s.labels});
-    if (s.parts > 1 || s.scene != data::kOwnScene) list.back().push_back(s.parts);
-    if (s.scene != data::kOwnScene) list.back().push_back(s.scene);
+    const bool has_silence = !s.silent.empty(), has_scene = s.scene != data::kOwnScene;
+    if (s.parts > 1 || has_scene || has_silence) list.back().push_back(s.parts);
+    if (has_scene || has_silence) list.back().push_back(s.scene);
+    if (has_silence) list.back().push_back(s.silent);
   }
   return list;
 }
@@ -39,6 +41,7 @@ std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Digest
     sample.labels = item.at(2).get<std::vector<data::ClassId>>();
     if (item.size() > 3) sample.parts = item.at(3).get<std::uint32_t>();
     if (item.size() > 4) sample.scene = item.at(4).get<std::int64_t>();
+    if (item.size() > 5) sample.silent = item.at(5).get<std::vector<std::uint32_t>>();
     const DigestIndex& index = sample.ref.source == Source::kGlobal ? global : local;
     const auto it = index.find(sample.digest);
     if (it == index.end()) {

@@ -1,5 +1,7 @@
 #include "daemon/night/mix_targets.h"
 
+#include <algorithm>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -21,6 +23,23 @@ std::unique_ptr<Targets> targets_of(const Task& task, const data::Mix& mix, std:
   return task.targets(mix.classes, outputs, std::vector<std::uint32_t>(named.begin(), named.end()));
 }
 
+std::vector<float> silence_of(const Task& task, std::size_t outputs, const Labels& local,
+                              const Targets& of_local) {
+  std::vector<float> target(outputs, std::numeric_limits<float>::quiet_NaN());
+  if (!task.outputs_are_labels()) return target;
+  if (task.compares_samples()) {
+    of_local.write({}, target);
+    return target;
+  }
+  const auto named = static_cast<std::size_t>(
+      std::ranges::count_if(local, [&](data::ClassId label) { return label < outputs; }));
+  const bool has_others = named < outputs;
+  std::ranges::fill(target, 1 / static_cast<float>(has_others ? outputs - named : outputs));
+  for (const data::ClassId label : local)
+    if (has_others && label < outputs) target[label] = 0;
+  return target;
+}
+
 }  // namespace
 
 MixTargets::MixTargets(const Task& task, const data::Mix& mix, std::size_t outputs) {
@@ -28,7 +47,13 @@ MixTargets::MixTargets(const Task& task, const data::Mix& mix, std::size_t outpu
   for (std::size_t fresh = mix.global_classes; fresh < mix.classes.size(); ++fresh)
     of_global.insert(static_cast<data::ClassId>(fresh));
   global_ = targets_of(task, mix, outputs, of_global);
-  local_ = targets_of(task, mix, outputs, labels_of(mix, data::Source::kLocal));
+  const Labels of_local = labels_of(mix, data::Source::kLocal);
+  local_ = targets_of(task, mix, outputs, of_local);
+  silence_ = silence_of(task, outputs, of_local, *local_);
+}
+
+void MixTargets::write_silence(std::span<float> target) const {
+  std::copy_n(silence_.begin(), std::min(silence_.size(), target.size()), target.begin());
 }
 
 void MixTargets::write(const data::MixedSample& sample, std::span<float> target) const {

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "datasets/sampling/mix.h"
 #include "engine/train/task.h"
@@ -23,9 +24,13 @@ class MixTargets {
 
   // As Targets::write, of a sample of the mix.
   void write(const data::MixedSample& sample, std::span<float> target) const;
+  // Of what holds no signal: it has no label that some local sample has. A task that says one of
+  // all has to say something: any other label is as good as the next.
+  void write_silence(std::span<float> target) const;
 
  private:
   std::unique_ptr<Targets> global_, local_;
+  std::vector<float> silence_;
 };
 
 }  // namespace moil::night

@@ -1,6 +1,7 @@
 #include "daemon/night/night_data.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "daemon/night/class_space.h"
 #include "daemon/night/field_error.h"
@@ -98,11 +99,9 @@ const data::Dataset& NightData::global() const {
 
 const data::Dataset& NightData::local() const { return *origins_.local_samples; }
 
-namespace {
-
-// What cannot be read is found, named and left out when it is decoded.
 std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
                        std::size_t index) {
+  if (!kind.has_parts()) return 1;
   try {
     return kind.parts(samples.encoded(index), samples.name(index));
   } catch (const Error& e) {
@@ -110,6 +109,18 @@ std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& sample
     return 1;
   }
 }
+
+std::vector<std::uint32_t> silent_parts_of(const data::Kind& kind,
+                                           const data::SampleDataset& samples, std::size_t index) {
+  try {
+    return kind.silent_parts(samples.encoded(index), samples.name(index));
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
+    return {};
+  }
+}
+
+namespace {
 
 void check_labels(const data::Mix& mix, const StoredModel& model) {
   const auto check = [&](const char* field, std::size_t begin, std::size_t end) {
@@ -159,6 +170,32 @@ void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
   if (!kind.has_parts()) return;
   for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
     for (data::MixedSample& sample : *list) sample.parts = count_parts(sample, kind);
+  if (kind.has_silence()) look_for_silence(mix, kind);
+}
+
+// Of samples that teach their labels, or are judged; what a pack's teach, the model before says.
+void NightData::look_for_silence(data::Mix& mix, const data::Kind& kind) const {
+  std::vector<data::MixedSample*> heard;
+  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
+    for (data::MixedSample& sample : *list) {
+      const bool is_global = sample.ref.source == data::Source::kGlobal;
+      if (is_global && (list == &mix.train || origins_.global_samples == nullptr)) continue;
+      heard.push_back(&sample);
+    }
+  std::exception_ptr error;
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    const bool is_global = heard[i]->ref.source == data::Source::kGlobal;
+    try {
+      heard[i]->silent =
+          silent_parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
+                          heard[i]->ref.index);
+    } catch (...) {
+#pragma omp critical(moil_silence)
+      error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 void NightData::guess_parts(data::Mix& mix, const data::Kind& kind) const {
@@ -184,18 +221,22 @@ bool NightData::is_remembered(const data::MixedSample& sample) const {
 
 bool NightData::is_looked_at(const data::Digest& digest) const {
   const auto sample = readers_->store.find(digest);
-  return !sample || sample->is_looked_at;
+  return !sample || sample->is_used;
 }
 
 const std::map<std::string, std::uint64_t>& NightData::other_media() const {
   return readers_->labelled->passed_over();
 }
 
+bool NightData::can_split_at(const std::string& value) const {
+  const data::FeatureDataset* pack = origins_.global_features;
+  return pack == nullptr || pack->split_point() == value;
+}
+
 void NightData::check_features(const Backbone& backbone, const Freeze& freeze) const {
   const data::FeatureDataset* pack = origins_.global_features;
   if (pack == nullptr) return;
-  if (pack->backbone() == backbone.network_fingerprint() && pack->split_point() == freeze.split)
-    return;
+  if (pack->backbone() == backbone.network_fingerprint() && can_split_at(freeze.split)) return;
   throw field_error("/global/pack",
                     "the global pack holds feature maps of another backbone or split (\"" +
                         pack->split_point() + "\"; this night splits at \"" + freeze.split +

@@ -17,6 +17,11 @@ class LabelDataset;
 
 namespace moil::night {
 
+// How many parts the sample has; one that cannot be read has 1: it is found and named when it is
+// decoded. Reads its file.
+[[nodiscard]] std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
+                                     std::size_t index);
+
 // Opens both, the label store read-only (the daemon writes it). What is wrong with either is told
 // at the job's field (field_error.h). The model outlives it.
 class NightData {
@@ -44,17 +49,20 @@ class NightData {
   // is none that the model's task can learn.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
-  // How many parts each sample of the mix has; one that cannot be read has 1. Reads every sample's
+  // How many parts each sample of the mix has, and which of them hold no signal; one that cannot be
+  // read has 1. Reads every sample's
   // file where the kind's samples may have several.
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
   void guess_parts(data::Mix& mix, const data::Kind& kind) const;
+  // Whether a head can begin at this value: where the pack holds feature maps, only at theirs.
+  bool can_split_at(const std::string& value) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
   void check_features(const Backbone& backbone, const Freeze& freeze) const;
 
   // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
   bool is_remembered(const data::MixedSample& sample) const;
-  // Whether the label store knows what the sample looks like, or the sample no more.
+  // Whether the label store has noted that a night uses the sample, or knows the sample no more.
   bool is_looked_at(const data::Digest& digest) const;
 
   // Samples of the label store that the model cannot read, by media type.
@@ -70,6 +78,7 @@ class NightData {
   void choose(const Choice& choice);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
   std::uint32_t count_parts(const data::MixedSample& sample, const data::Kind& kind) const;
+  void look_for_silence(data::Mix& mix, const data::Kind& kind) const;
 
   struct Readers;
   std::unique_ptr<Readers> readers_;

@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "daemon/job_result.h"
+#include "daemon/night/field_error.h"
+#include "daemon/night/measurable.h"
 #include "daemon/night/processors.h"
 #include "daemon/night/stages/night_result.h"
 #include "daemon/night/stages/promote_stage.h"
@@ -14,13 +16,25 @@
 namespace moil::night {
 namespace {
 
+// False where the job cannot be had with what the night chose, which then has chosen otherwise.
+bool plan_and_cache(ChooseStage& choose, PlanStage& plan, CacheStage& cache,
+                    FeatureReader::Unreadable& unreadable) {
+  try {
+    plan.run();
+    unreadable = cache.run();
+    return true;
+  } catch (const Error& error) {
+    if (!is_refusal(error) || !choose.give_up(error.what())) throw;
+    return false;
+  }
+}
+
 // Until every sample of the mix can be read.
 void choose_plan_and_cache(MixStage& mix, ChooseStage& choose, PlanStage& plan, CacheStage& cache) {
   for (;;) {
     FeatureReader::Unreadable unreadable = choose.run();
     if (unreadable.empty()) {
-      plan.run();
-      unreadable = cache.run();
+      if (!plan_and_cache(choose, plan, cache, unreadable)) continue;
       if (unreadable.empty()) return;
     }
     mix.leave_out(unreadable);
@@ -30,10 +44,10 @@ void choose_plan_and_cache(MixStage& mix, ChooseStage& choose, PlanStage& plan, 
 void run_stages(NightContext& night) {
   MixStage mix(night);
   mix.run();
-  if (const auto why = not_measurable(night.spec.guard, counted(night.mix, *night.base.task)))
+  if (const auto why = not_measurable(night.spec.guard, measurable(night.mix, night.base)))
     return promote(night, refused_result(night, mix, why->message));
   NightCache maps(night);
-  ChooseStage choose(night, maps);
+  ChooseStage choose(night, mix, maps);
   PlanStage plan(night);
   CacheStage cache(night, maps, plan);
   choose_plan_and_cache(mix, choose, plan, cache);

@@ -1,8 +1,8 @@
 #include "daemon/night/night_plan.h"
 
 #include "daemon/night/field_error.h"
-#include "daemon/night/judge.h"
 #include "daemon/night/kernel_profile.h"
+#include "daemon/night/measurable.h"
 #include "daemon/night/mix_record.h"
 #include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
@@ -36,7 +36,7 @@ class JobPlan {
     mix_ = data_.draw_mix(spec_, base_);
     data_.guess_parts(mix_, *base_.kind);
     begin_as_the_night_would();
-    if (const auto why = not_measurable(spec_.guard, counted(mix_, *base_.task)))
+    if (const auto why = not_measurable(spec_.guard, measurable(mix_, base_)))
       throw field_error(why->pointer, why->message);
     needs_ = decoding_needs(data_.origins(), mix_, *base_.kind, thread_count());
   }
@@ -83,7 +83,7 @@ class JobPlan {
   void begin_as_the_night_would() {
     if (spec_.open.empty()) return;
     const daemon::JobSpec job = spec_;
-    const Candidate first = Search(search_space(job, base_, data_)).choice().candidate;
+    const Candidate first = Search(search_space(job, base_, data_)).cheapest();
     spec_ = filled(job, first, mix_.train.size());
     spec_.global = global_share(job, mix_.train.size() - count_global(mix_));
     settled_ = settled_fields(job, spec_);

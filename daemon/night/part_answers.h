@@ -20,6 +20,7 @@ class PartAnswers {
       : how_(how), task_(task), form_(form) {}
 
   void add(std::span<const float> output);
+  std::size_t parts() const { return parts_; }  // that were added
   // An output of the same form that says the mean of what was added, or the maximum, element by
   // element; of one part its output as it is. Begins anew behind it. Valid until the next add().
   std::span<const float> take();

@@ -1,5 +1,7 @@
 #include "daemon/night/prediction.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -10,6 +12,8 @@
 #include "daemon/night/model_folder.h"
 #include "daemon/night/part_answers.h"
 #include "daemon/night/timeline.h"
+#include "datasets/labels/label_types.h"
+#include "datasets/sounds/sound_bytes.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
@@ -39,6 +43,7 @@ class Predictor {
         tells_when_(wanted.timeline),
         kind_(bundle.kind),
         answers_(kind_->part_answer(), *task_, form_),
+        silent_answers_(kind_->part_answer(), *task_, form_),
         sample_(kind_->floats()),
         maker_(kind_->maker({})),
         kernels_(first_kernels()),
@@ -49,8 +54,14 @@ class Predictor {
     network_.move_in(bundle.weights);
   }
 
-  Json of(const ReadSample& read) {
-    const std::span<const float> output = output_of(read());
+  Json of(const AskedSample& sample) {
+    Json found = found_of(output_of(sample));
+    if (std::string remark = maker_->remark(); !remark.empty()) found["remark"] = std::move(remark);
+    return found;
+  }
+
+ private:
+  Json found_of(std::span<const float> output) {
     const std::vector<float> answer = answer_of(output);
     if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
     const std::vector<std::uint32_t> said = task_->said(output, form_);
@@ -64,7 +75,6 @@ class Predictor {
     return found;
   }
 
- private:
   void require_timeline() const {
     if (!task_->outputs_are_labels())
       throw Error(ErrorCode::kInvalidArgument,
@@ -82,20 +92,46 @@ class Predictor {
     return answer;
   }
 
-  std::span<const float> output_of(const std::vector<std::uint8_t>& bytes) {
+  // How many parts it has.
+  std::uint32_t load(const std::vector<std::uint8_t>& bytes) {
     const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
-    timeline_.reset();
+    // As a night draws it. What is long enough to be streamed is not laid anywhere.
+    content_ = kind_->has_silence() ? data::digest_of(bytes) : data::Digest{};
     if (tells_when_) timeline_.emplace(kind_->part_places(bytes, kName).value(), intervals_left_);
     maker_->load(bytes, kName);
+    return parts;
+  }
+
+  std::uint32_t stream(int file) {
+    content_ = {};
+    const auto recording = std::make_shared<data::SoundBytesOfFile>(file, kName);
+    const auto [parts, places] = kind_->parts_of(recording, kName);
+    if (tells_when_) timeline_.emplace(places, intervals_left_);
+    maker_->stream(recording, kName);
+    return parts;
+  }
+
+  bool is_streamed(const AskedSample& sample) const {
+    struct stat status {};
+    return sample.file >= 0 && kind_->streams() && ::fstat(sample.file, &status) == 0 &&
+           S_ISREG(status.st_mode) &&
+           static_cast<std::uint64_t>(status.st_size) > data::kMaxSampleBytes;
+  }
+
+  std::span<const float> output_of(const AskedSample& sample) {
+    timeline_.reset();
+    const std::uint32_t parts = is_streamed(sample) ? stream(sample.file) : load(sample.read());
     for (std::uint32_t part = 0; part < parts; ++part) {
-      maker_->make({}, {0, part}, sample_.data());
+      maker_->make(content_, {0, part}, sample_.data());
       scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
       network_.forward();
       const std::span<const float> output(network_.output(0), labels_.size());
-      answers_.add(output);
+      (maker_->has_signal() ? answers_ : silent_answers_).add(output);
       if (timeline_) timeline_->add(part, task_->said(output, form_), answer_of(output));
     }
-    return answers_.take();
+    const bool is_silent = answers_.parts() == 0;
+    const std::span<const float> quiet = silent_answers_.take();
+    return is_silent ? quiet : answers_.take();
   }
 
   Json told(Timeline& timeline) {
@@ -142,6 +178,7 @@ class Predictor {
   }
 
   std::vector<std::string> labels_;
+  data::Digest content_{};  // of what was loaded
   TaskPtr task_;
   std::optional<Calibration> calibration_;
   OutputForm form_;
@@ -154,7 +191,7 @@ class Predictor {
   std::optional<Timeline> timeline_;  // of the sample that is looked at
 
   data::KindPtr kind_;
-  PartAnswers answers_;
+  PartAnswers answers_, silent_answers_;
   std::vector<float> sample_;
   std::unique_ptr<data::SampleMaker> maker_;
   KernelSelector kernels_;
@@ -163,11 +200,11 @@ class Predictor {
 
 }  // namespace
 
-Json predict(const std::filesystem::path& model_folder, const std::vector<ReadSample>& samples,
+Json predict(const std::filesystem::path& model_folder, const std::vector<AskedSample>& samples,
              const PredictionWanted& wanted) {
   Predictor predictor(read_model_folder(model_folder), wanted);
   Json predictions = Json::array();
-  for (const ReadSample& sample : samples) {
+  for (const AskedSample& sample : samples) {
     try {
       predictions.push_back(predictor.of(sample));
     } catch (const Error& e) {

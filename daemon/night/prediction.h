@@ -13,6 +13,13 @@ namespace moil::night {
 // The bytes of one sample; may throw.
 using ReadSample = std::function<std::vector<std::uint8_t>()>;
 
+struct AskedSample {
+  ReadSample read;
+  // It, where it is an open file: a recording that is larger than samples may be is then heard as
+  // it is read.
+  int file = -1;
+};
+
 struct PredictionWanted {
   std::size_t top = 5;    // of the most likely labels
   bool timeline = false;  // when labels are said
@@ -20,10 +27,11 @@ struct PredictionWanted {
 
 // The reply's "predictions" (docs/protocol.md): for each sample its most likely labels with their
 // probabilities and the labels that the model says it has, or its numbers, or why it could not be
-// read. Of a model with a calibration the probabilities are calibrated, and it is said whether it
-// is sure. Throws what read_model_folder throws; kInvalidArgument where the model has no timeline.
+// read; "remark" is what else is to be said of one. Of a model with a calibration the probabilities
+// are calibrated, and it is said whether it is sure. Throws what read_model_folder throws;
+// kInvalidArgument where the model has no timeline.
 [[nodiscard]] daemon::Json predict(const std::filesystem::path& model_folder,
-                                   const std::vector<ReadSample>& samples,
+                                   const std::vector<AskedSample>& samples,
                                    const PredictionWanted& wanted);
 
 }  // namespace moil::night

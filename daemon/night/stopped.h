@@ -1,8 +1,13 @@
 // Thrown between steps where the night was asked to stop; everything to resume from is saved.
 #pragma once
 
+#include "base/error.h"
+
 namespace moil::night {
 
-struct Stopped {};
+class Stopped : public Error {
+ public:
+  Stopped() : Error(ErrorCode::kCancelled, "the night was stopped") {}
+};
 
 }  // namespace moil::night

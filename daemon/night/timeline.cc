@@ -10,13 +10,20 @@ void Timeline::add(std::uint32_t part, std::span<const std::uint32_t> said,
   for (const std::uint32_t label : said) {
     const auto [at, is_new] = open_.try_emplace(label, Open{part, part, probabilities[label]});
     Open& open = at->second;
-    if (!is_new && open.last + 1 < part) {
+    if (!is_new && !touches(open, part)) {
       close(label, open);
       open = {part, part, probabilities[label]};
     }
     open.last = part;
     open.probability = std::max(open.probability, probabilities[label]);
   }
+}
+
+// Parts overlap: between two that say it there may be one that does not, and no time without it.
+bool Timeline::touches(const Open& open, std::uint32_t part) const {
+  constexpr double kRounding = 1e-9;
+  const auto apart = static_cast<double>(part - open.last);
+  return apart <= 1 || apart * places_.hop <= places_.length * (1 + kRounding);
 }
 
 void Timeline::close(std::uint32_t label, const Open& open) {

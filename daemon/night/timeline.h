@@ -1,6 +1,7 @@
 // When labels are said in a sample of several parts.
 //
-// Parts that follow each other and say a label are one interval, however many they are. One thread.
+// Parts that follow each other, overlap or touch and say a label are one interval, however many
+// they are. One thread.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,7 @@ class Timeline {
     std::uint32_t first = 0, last = 0;
     float probability = 0;
   };
+  bool touches(const Open& open, std::uint32_t part) const;
   void close(std::uint32_t label, const Open& open);
 
   const data::PartPlaces places_;

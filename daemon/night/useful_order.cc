@@ -27,6 +27,12 @@ std::vector<float> directions(std::span<const float> features, std::size_t width
   return found;
 }
 
+// So many are held against all others, which takes seconds at most.
+std::size_t compared(std::size_t features) {
+  constexpr std::size_t kProducts = 5'000'000'000, kLeast = 20;
+  return std::max(kLeast, kProducts / std::max<std::size_t>(1, features));
+}
+
 }  // namespace
 
 std::vector<std::size_t> useful_order(std::span<const double> uncertainty,
@@ -36,7 +42,8 @@ std::vector<std::size_t> useful_order(std::span<const double> uncertainty,
   std::vector<double> nearest(uncertainty.size(), 1);
   std::vector<std::size_t> order;
   std::vector<char> taken(uncertainty.size());
-  while (order.size() < std::min(most, uncertainty.size())) {
+  const std::size_t wanted = std::min(most, uncertainty.size());
+  while (order.size() < std::min(wanted, compared(rows.size()))) {
     double best = -1;
     std::size_t next = 0;
     for (std::size_t i = 0; i < uncertainty.size(); ++i) {
@@ -55,6 +62,12 @@ std::vector<std::size_t> useful_order(std::span<const double> uncertainty,
       nearest[i] = std::min(nearest[i], (1 - cosine) / 2);
     }
   }
+  std::vector<std::size_t> rest;
+  for (std::size_t i = 0; i < uncertainty.size(); ++i)
+    if (taken[i] == 0) rest.push_back(i);
+  std::ranges::stable_sort(rest, std::ranges::greater{},
+                           [&](std::size_t i) { return uncertainty[i] * nearest[i]; });
+  for (std::size_t i = 0; order.size() < wanted; ++i) order.push_back(rest[i]);
   return order;
 }
 

@@ -7,27 +7,39 @@
 // towards a multiple of the identity by the oracle approximating coefficient (Chen et al., IEEE
 // Trans. Signal Processing 58, 2010), which wants no constant.
 //
+// What is said of a sample that is left out knows nothing of its fold, neither by the means nor by
+// the covariance. Features are whitened once; without a fold the covariance lacks some of its
+// summands, a change of low rank (Woodbury), so many small folds cost no more than a few.
+//
 // Pure: the same arguments and number of threads, the same bits. One thread at a time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace moil::night {
 
-inline constexpr std::size_t kFolds = 5;
+// Many: what a few folds leave out is missed by covariances of many features.
+inline constexpr std::size_t kFolds = 100;
 // Wider features are not whitened: the covariance would take longer than a night's training.
 inline constexpr std::size_t kWidestWhitened = 2048;
 inline constexpr float kNoRow = -std::numeric_limits<float>::infinity();
 
+// A label: of no class at all, as silence is.
+inline constexpr std::uint32_t kOfNoClass = std::numeric_limits<std::uint32_t>::max();
+
 struct FoldedSample {
-  // 0 to known - 1: of a class without a row of its own; from there on: of one that gets a row.
+  // 0 to known - 1, and kOfNoClass: of a class without a row of its own; else of one that gets a
+  // row.
   std::uint32_t label = 0;
-  std::size_t fold = 0;  // below kFolds; samples of one scene share one
+  std::size_t fold = 0;  // samples of one scene share one
+
+  [[nodiscard]] bool gets_row(std::size_t known) const {
+    return label >= known && label != kOfNoClass;
+  }
 };
 
 class WhitenedRows {
@@ -36,7 +48,7 @@ class WhitenedRows {
     std::size_t width = 0;                  // of the features
     std::size_t known = 0, fresh = 0;       // classes
     std::span<const FoldedSample> samples;  // in the order of their folds
-    std::span<float> features;              // [samples x width]; centred in place
+    std::span<float> features;              // [samples x width]; whitened in place
   };
   explicit WhitenedRows(const Input& input);
 
@@ -45,31 +57,40 @@ class WhitenedRows {
     std::vector<char> known;     // by class: it has samples to be made of
   };
   // Of all samples.
-  [[nodiscard]] Rows of_all() { return without(kFolds); }
+  [[nodiscard]] Rows of_all() const;
   // What the rows of the other folds say of each sample: [samples x fresh], kNoRow where a row had
   // no samples.
-  [[nodiscard]] std::vector<float> left_out_scores();
+  [[nodiscard]] std::vector<float> left_out_scores() const;
   // What features were centred at: the mean of known samples; without any, of all.
   const std::vector<float>& middle() const { return middle_; }
 
+  // What all of it takes at most beside its input. largest_fold: samples.
   [[nodiscard]] static std::size_t bytes(std::size_t samples, std::size_t width, std::size_t known,
-                                         std::size_t fresh);
+                                         std::size_t fresh, std::size_t largest_fold);
 
  private:
-  struct Means;
+  struct Fold;
   float* features_of(std::size_t sample) const { return in_.features.data() + sample * in_.width; }
+  const float* mean_of(std::size_t place) const { return means_.data() + place * in_.width; }
+  // Whether samples are held against the mean of their class.
+  bool has_spread(std::size_t place) const;
   void centre();
-  Means means_without(std::size_t fold) const;
-  std::vector<float> covariance(const Means& means, std::size_t fold);
+  void number_classes();
+  void take_means();
+  std::vector<float> covariance();
   void shrink(std::vector<float>& matrix, double freedom);
-  Rows without(std::size_t fold);
-  void whiten(std::vector<float>& rows, std::vector<float> matrix) const;
+  void whiten();
+  void score(std::size_t begin, std::size_t end, std::vector<float>& values) const;
 
   const Input in_;
-  const bool whitens_;
+  bool whitens_;
   std::vector<float> middle_;
-  std::vector<float> products_;  // transpose(features) * features, centred
-  std::optional<double> shrinkage_;
+  // Classes that have a mean: the fresh ones, then those of the known that have samples.
+  std::vector<std::uint32_t> place_;  // by sample
+  std::vector<float> means_;          // whitened, as features are
+  std::vector<std::size_t> count_;
+  std::vector<float> factor_;  // of the covariance
+  double summand_ = 0;         // of a sample's square in the covariance; 0: not whitened
 };
 
 }  // namespace moil::night

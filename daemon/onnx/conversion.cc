@@ -19,6 +19,7 @@
 #include "daemon/night/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
+#include "datasets/readers/csv_names.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
@@ -78,6 +79,11 @@ std::vector<std::string> distinct(std::vector<std::string> labels) {
   return labels;
 }
 
+std::size_t outputs_of(const ModelDescription& model, const Task& task) {
+  return static_cast<std::size_t>(task.outputs_are_labels() ? classifier_classes(model)
+                                                            : output_elements(model));
+}
+
 std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& graph,
                                    const ModelDescription& model, const Task& task) {
   if (!a.labels.empty()) {
@@ -85,14 +91,14 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
     if (text.find_first_not_of(" \t\r\n") != std::string::npos &&
         text[text.find_first_not_of(" \t\r\n")] == '[')
       return distinct(names_in(parse(text, a.labels), a.labels));
+    if (a.labels.ends_with(".csv"))
+      return distinct(data::names_of_csv(text, outputs_of(model, task), a.labels));
     return distinct(lines_of(text));
   }
   if (const auto own = metadata(graph, kLabelsKey))
     return names_in(parse(*own, kLabelsKey), kLabelsKey);
   std::vector<std::string> numbers;
-  const std::int64_t outputs =
-      task.outputs_are_labels() ? classifier_classes(model) : output_elements(model);
-  for (std::int64_t i = 0; i < outputs; ++i) numbers.push_back(std::to_string(i));
+  for (std::size_t i = 0; i < outputs_of(model, task); ++i) numbers.push_back(std::to_string(i));
   return numbers;
 }
 

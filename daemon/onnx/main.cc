@@ -38,7 +38,7 @@ CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
   import->add_option("--name", a.name, "Name of the model; the graph's if left out");
   import->add_option(
       "--labels", a.labels,
-      "JSON list of the classes' names, or text with one a line; numbers if left out");
+      "JSON list of the classes' names, or text or CSV with one a line; numbers if left out");
   import->add_option("--task", a.task,
                      "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
                      "file's if left out, else classify");

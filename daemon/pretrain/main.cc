@@ -30,7 +30,7 @@ struct Arguments {
   SelectionOptions selection;
   std::string out, model, pack, json;
   moil::pretrain::PretrainingOptions training;
-  std::string optimizer = "sgd", schedule = "cosine", class_names, preprocessing;
+  std::string optimizer = "sgd", schedule = "cosine", class_names, preprocessing, loss = "squares";
   std::optional<double> momentum;
   std::vector<std::string> groups;
   int threads = 0, trainable_layers = 1;
@@ -81,6 +81,12 @@ void add_train(CLI::App& app, Arguments& a) {
                   "classify: one class a sample; tag: several labels, as \"red+round\"; predict: "
                   "the label is a number")
       ->check(CLI::IsMember({"classify", "tag", "predict"}))
+      ->capture_default_str();
+  train
+      .add_option("--loss", a.loss,
+                  "Of --task predict: squares, or huber, with which labels that lie far from the "
+                  "others count little")
+      ->check(CLI::IsMember({"squares", "huber"}))
       ->capture_default_str();
   CLI::Option* preprocessing = train.add_option(
       "--preprocessing", a.preprocessing,
@@ -190,8 +196,8 @@ void show_features(std::int64_t done, std::int64_t all) {
                  tty && done < all ? "" : "\n");
 }
 
-void show_remarks(const Selection& selection) {
-  for (const std::string& remark : selection.remarks())
+void show_remarks(const std::vector<std::string>& remarks) {
+  for (const std::string& remark : remarks)
     std::fprintf(stderr, "moil-pretrain: %s\n", remark.c_str());
 }
 
@@ -229,10 +235,14 @@ void train(Arguments& a) {
   a.training.may_be_one_class = !a.selection.classes.empty();
   a.training.outputs = {a.selection.label_column.empty() ? "number" : a.selection.label_column};
   if (!a.preprocessing.empty()) a.training.kind.preprocessing = read_json(a.preprocessing);
+  if (a.loss == "huber") a.training.number_loss = moil::pretrain::NumberLoss::kHuber;
   const Selection selection(a.selection);
-  show_remarks(selection);
+  show_remarks(selection.remarks());
   const std::filesystem::path out = a.out;
   moil::pretrain::check_pretraining(selection, a.training, out);
+  if (a.training.task == "predict")
+    show_remarks(
+        moil::pretrain::outlying_numbers(selection, a.training.outputs, a.training.number_loss));
   if (!a.json.empty()) require_writable(a.json);
   const auto result =
       moil::pretrain::pretrain(selection, a.training, out, {show_epoch, show_features});
@@ -250,6 +260,7 @@ void train(Arguments& a) {
               result.bundle.labels.size(),
               result.bundle.task->outputs_are_labels() ? "classes" : "outputs", metric.name.c_str(),
               shown(result.quality, metric).c_str(), result.report.at("seconds").get<double>());
+  if (!result.remark.empty()) show_remarks({result.remark});
 }
 
 // Classes that the model has other names for get those, or they would be new ones every night.
@@ -271,7 +282,7 @@ void write_pack(Arguments& a) {
   a.selection.known = bundle.labels;
   a.selection.labels_are_classes = bundle.task->name() == "classify";
   Selection selection(a.selection);
-  show_remarks(selection);
+  show_remarks(selection.remarks());
   if (a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
   moil::data::write_image_pack(a.out, selection, bundle.kind, pack_options(is_tagging));
   moil::publish_content(a.out);
@@ -322,7 +333,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("images")) {
       arguments.selection.validation_fraction = 0;
       const Selection selection(arguments.selection);
-      show_remarks(selection);
+      show_remarks(selection.remarks());
       moil::pretrain::export_samples(selection, arguments.out);
       moil::publish_content(arguments.out);
     }

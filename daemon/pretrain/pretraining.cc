@@ -43,30 +43,10 @@ std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split sp
 
 bool is_tagging(const PretrainingOptions& options) { return options.task == "tag"; }
 
-// Of the numbers that are trained on.
-TaskPtr number_task(const data::Dataset& dataset, std::size_t outputs) {
-  std::vector<double> sums(outputs), squares(outputs);
-  const auto training = data::samples_of(dataset, data::Split::kTrain);
-  const auto count = static_cast<double>(training.size());
-  const auto each = [&](const auto& take) {
-    for (const std::size_t i : training) {
-      const auto numbers = numbers_of(dataset.classes()[dataset.labels(i)[0]], outputs);
-      for (std::size_t o = 0; o < outputs; ++o) take(o, numbers[o]);
-    }
-  };
-  each([&](std::size_t o, double number) { sums[o] += number / count; });
-  each([&](std::size_t o, double number) {
-    squares[o] += (number - sums[o]) * (number - sums[o]) / count;
-  });
-  PredictDescription description{sums, squares};
-  for (double& deviation : description.stddev)
-    deviation = deviation > 0 ? std::sqrt(deviation) : 1;  // numbers that are all the same
-  return predict_task(std::move(description));
-}
-
 TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
                 std::size_t outputs) {
-  if (options.task == "predict") return number_task(dataset, outputs);
+  if (options.task == "predict")
+    return predict_task(describe_numbers(dataset, outputs, options.number_loss));
   // Whoever made the dataset looked for all of its labels, which are few.
   if (is_tagging(options)) return tag_task({.unnamed_is_unknown = false});
   return task_from_json({{"task", options.task}});
@@ -90,6 +70,31 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
   }
   give_labels(model, std::move(labels), task, options.trainer.seed);
   return model;
+}
+
+std::string in_percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+// Classes with few samples count little in an accuracy. Empty where they are told about as well.
+std::string hidden_by_accuracy(const json& result) {
+  constexpr double kMostApart = 0.1;
+  const json all = result.value("accuracy", json()),
+             mean = result.value("balanced_accuracy", json());
+  if (!all.is_number() || !mean.is_number()) return {};
+  if (all.get<double>() - mean.get<double>() <= kMostApart) return {};
+  std::string worst;
+  double least = 1;
+  for (const auto& [name, of_class] : result.at("classes").items()) {
+    const double share = of_class.at("right").get<double>() / of_class.at("held_out").get<double>();
+    if (share >= least) continue;
+    least = share;
+    worst = name + ": " + of_class.at("right").dump() + " of " + of_class.at("held_out").dump();
+  }
+  return "accuracy hides classes that have few samples: the mean over classes is " +
+         in_percent(mean) + ", not " + in_percent(all) + " (" + worst + " held-out ones are told)";
 }
 
 class Pretraining {
@@ -141,7 +146,8 @@ class Pretraining {
       after_epoch(summary, trainer, reader);
     };
     trainer.run(source, callbacks);
-    return {std::move(bundle_), quality_, std::move(result_)};
+    std::string hidden = hidden_by_accuracy(result_);
+    return {std::move(bundle_), quality_, std::move(result_), std::move(hidden)};
   }
 
  private:
@@ -160,9 +166,12 @@ class Pretraining {
   std::vector<MixedSample> with_parts(std::vector<MixedSample> samples) const {
     for (MixedSample& sample : samples) {
       const std::size_t i = sample.ref.index;
-      if (cache_ || options_.augmentation.views > 1) sample.digest = dataset_.digest(i);
+      const bool is_drawn = options_.augmentation.views > 1 || bundle_.kind->has_silence();
+      if (cache_ || is_drawn) sample.digest = dataset_.digest(i);
       if (bundle_.kind->has_parts())
         sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
+      if (bundle_.kind->has_silence())
+        sample.silent = bundle_.kind->silent_parts(dataset_.encoded(i), dataset_.name(i));
     }
     return samples;
   }
@@ -188,6 +197,8 @@ class Pretraining {
         result_[score.name] = point[score.name];
       result_["task"] = bundle_.task->name();
       result_["metric"] = bundle_.task->headline().name;
+      for (const auto& [name, of_class] : by_class_)
+        result_["classes"][name] = {{"held_out", of_class.held_out}, {"right", of_class.right}};
       result_["groups"] = nlohmann::json::object();
       for (const auto& [name, classes] : options_.groups) result_["groups"][name] = point[name];
       result_["seconds"] = summary.seconds;
@@ -208,12 +219,28 @@ class Pretraining {
     std::map<std::string, std::vector<Score>> scores;
     for (const auto& [name, samples] : groups_) {
       const auto scorer = bundle_.task->scorer(form);
-      night::for_each_sample(
-          samples, *targets_, reader, {network, *bundle_.task, form},
-          [&](std::int64_t, auto output, auto target) { scorer->add(output, target); });
+      std::map<std::string, night::Right> by_class;
+      night::for_each_sample(samples, *targets_, reader, {network, *bundle_.task, form},
+                             [&](std::int64_t i, auto output, auto target) {
+                               scorer->add(output, target);
+                               count(samples[static_cast<std::size_t>(i)],
+                                     bundle_.task->said(output, form), by_class);
+                             });
       scores[name] = scorer->scores();
+      if (name.empty()) by_class_ = std::move(by_class);
     }
     return scores;
+  }
+
+  // How many of each class are held out, and how many of them are told.
+  void count(const MixedSample& sample, const std::vector<std::uint32_t>& said,
+             std::map<std::string, night::Right>& by_class) const {
+    if (!bundle_.task->outputs_are_labels()) return;
+    for (const data::ClassId label : sample.labels) {
+      night::Right& of_class = by_class[dataset_.classes()[label]];
+      ++of_class.held_out;
+      of_class.right += std::ranges::find(said, label) != said.end() ? 1 : 0;
+    }
   }
 
   const data::SampleDataset& dataset_;
@@ -229,6 +256,7 @@ class Pretraining {
   night::Origins origins_;
   std::vector<MixedSample> train_;
   std::map<std::string, std::vector<MixedSample>> groups_;  // "": every held-out sample
+  std::map<std::string, night::Right> by_class_;
   std::optional<double> quality_;
   nlohmann::json result_ = {{"curve", nlohmann::json::array()}};
 };
@@ -266,6 +294,8 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
                 "--trainable-layers leaves layers as they are, which is for a model that has "
                 "learned; begin --from one");
   const auto& classes = dataset.classes();
+  if (options.number_loss != NumberLoss::kSquares && options.task != "predict")
+    throw Error(ErrorCode::kInvalidArgument, "--loss is of numbers, which --task predict learns");
   if (options.task == "predict")
     for (const std::string& label : classes) (void)numbers_of(label, options.outputs.size());
   if (is_tagging(options)) (void)data::SplitLabels(dataset, data::kLabelSeparator);

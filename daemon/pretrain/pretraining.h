@@ -13,6 +13,7 @@
 #include "daemon/night/feature_source.h"
 #include "daemon/night/model_folder.h"
 #include "daemon/pretrain/kind_of_data.h"
+#include "daemon/pretrain/number_labels.h"
 #include "datasets/readers/dataset.h"
 #include "engine/train/task.h"
 #include "engine/train/trainer.h"
@@ -28,8 +29,9 @@ struct PretrainingOptions {
   // Groups of classes whose accuracy is told apart: "global" -> {"0", "1"}.
   std::map<std::string, std::vector<std::string>> groups;
   bool evaluate_every_epoch = true;
-  std::string task = "classify";     // or "tag", "predict"
-  std::vector<std::string> outputs;  // of "predict": what the numbers are called
+  std::string task = "classify";                  // or "tag", "predict"
+  std::vector<std::string> outputs;               // of "predict": what the numbers are called
+  NumberLoss number_loss = NumberLoss::kSquares;  // of "predict"
   KindOptions kind;
   night::Augmentation augmentation;  // of training samples
   // The user named the classes: one alone may be meant, which others join on the device.
@@ -54,9 +56,10 @@ struct PretrainingEvents {
 struct PretrainingResult {
   night::ModelBundle bundle;
   std::optional<double> quality;  // the headline of the last epoch
-  // task, metric, scores, groups, curve, seconds, samples; and the headline by its name: "accuracy"
+  // task, metric, scores, classes, groups, curve, seconds, samples; and the headline by its name: "accuracy"
   // (null where there is nothing held out)
   nlohmann::json report;
+  std::string remark;  // on what the headline does not tell; empty: nothing
 };
 
 // Everything that would be refused once the training is done, so that it is refused before: the

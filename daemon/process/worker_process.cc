@@ -1,5 +1,6 @@
 #include "daemon/process/worker_process.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/epoll.h>
@@ -43,8 +44,16 @@ WorkerProcess::~WorkerProcess() {
   loop_.cancel(kill_timer_);
   if (pidfd_) loop_.unwatch(pidfd_.get());
   if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  kill();
+  // Its end makes the pidfd readable. One that waits for a disk is left behind, as a zombie at
+  // last.
+  pollfd end{pidfd_.get(), POLLIN, 0};
+  constexpr int kMilliseconds = 2000;
+  if (::poll(&end, 1, kMilliseconds) > 0) ::waitpid(pid_, nullptr, 0);
+}
+
+void WorkerProcess::kill() const {
+  if (pid_ >= 0) ::kill(pid_, SIGKILL);
 }
 
 void WorkerProcess::spawn(const ProcessOptions& options) {

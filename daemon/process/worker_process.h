@@ -43,13 +43,14 @@ class WorkerProcess {
   // empty: that is ours.
   WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit,
                 OnLine on_error_line = {});
-  ~WorkerProcess();  // kills
+  ~WorkerProcess();  // kills; does not wait for one that a disk holds up
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   int pid() const { return pid_; }
   // SIGTERM now, SIGKILL after the grace.
   void stop(std::chrono::milliseconds grace);
+  void kill() const;  // at once; its end comes as any
 
  private:
   void spawn(const ProcessOptions& options);

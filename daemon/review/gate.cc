@@ -12,14 +12,6 @@
 namespace moil::review {
 namespace {
 
-// 256 bits in hexadecimal digits.
-std::string new_secret() {
-  std::array<std::uint8_t, 32> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw system_error("cannot get random bytes", errno);
-  return to_hex(bytes);
-}
-
 // In a time that does not tell how much of it is right.
 bool is_secret(const std::string& given, const std::string& secret) {
   if (given.size() != secret.size()) return false;
@@ -39,14 +31,36 @@ bool is_this_machine(const std::string& host) {
 
 }  // namespace
 
-Gate::Gate() : token_(new_secret()), cookie_(new_secret()) {}
+std::string new_secret() {
+  std::array<std::uint8_t, 32> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw system_error("cannot get random bytes", errno);
+  return to_hex(bytes);
+}
 
-Gate::Answer Gate::ask(const Request& request) {
-  if (!is_this_machine(request.host)) return Answer::kRefused;
-  if (request.is_call && request.origin != "http://" + request.host) return Answer::kRefused;
-  if (is_secret(request.cookie, cookie_)) return Answer::kKnown;
-  if (request.is_call || !is_secret(request.token, token_)) return Answer::kRefused;
-  return token_is_good_.exchange(false) ? Answer::kWelcome : Answer::kRefused;
+Gate::Gate() : secret_(new_secret()), token_(new_secret()) {}
+
+std::string Gate::token() const {
+  const std::lock_guard guard(mutex_);
+  return token_;
+}
+
+bool Gate::is_meant_for_us(const Request& request) { return is_this_machine(request.host); }
+
+bool Gate::is_from_the_page(const Request& request) {
+  return is_meant_for_us(request) && request.origin == "http://" + request.host;
+}
+
+std::optional<Gate::Opened> Gate::open(const Request& request, const std::string& token) {
+  if (!is_from_the_page(request)) return std::nullopt;
+  const std::lock_guard guard(mutex_);
+  if (!is_secret(token, token_)) return std::nullopt;
+  token_ = new_secret();
+  return Opened{secret_, token_};
+}
+
+bool Gate::may_call(const Request& request) const {
+  return is_from_the_page(request) && is_secret(request.secret, secret_);
 }
 
 }  // namespace moil::review

@@ -17,6 +17,7 @@
 #include "daemon/methods/sample_content.h"
 #include "daemon/review/assets.h"
 #include "daemon/review/gate.h"
+#include "daemon/review/sound_addresses.h"
 #include "datasets/labels/media_type.h"
 
 namespace moil::review {
@@ -31,6 +32,7 @@ using Pass = httplib::Server::HandlerResponse;
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // of a request: 100,000 digests
 constexpr int kDecisionNesting = 8, kPreviewPixels = 256;
+constexpr const char* kOpenPath = "/api/open";
 constexpr std::size_t kThreads = 16;       // a browser holds six connections open
 constexpr std::size_t kKeptOpen = 10'000;  // requests of one connection
 constexpr int kIdleSeconds = 1;            // of a connection; the server ends no sooner
@@ -49,13 +51,13 @@ const httplib::Headers kHeaders = {
 constexpr const char* kClosed =
     "This page is for the one who opened it, and its address works once. Begin anew with "
     "\"moilctl label review\".\n";
+constexpr const char* kNoAddress = "this address has ended\n";
 
-std::string cookie_of(const Request& request, const std::string& name) {
-  const std::string all = "; " + request.get_header_value("Cookie"), mark = "; " + name + "=";
-  const std::size_t at = all.find(mark);
-  if (at == std::string::npos) return "";
-  const std::size_t begin = at + mark.size();
-  return all.substr(begin, all.find(';', begin) - begin);
+constexpr const char* kSecretHeader = "Moil-Review";
+
+Gate::Request shown_by(const Request& request) {
+  return {request.get_header_value("Host"), request.get_header_value("Origin"),
+          request.get_header_value(kSecretHeader)};
 }
 
 void give(Response& response, int status, const Json& json) {
@@ -152,13 +154,16 @@ struct ReviewServer::Parts {
   Pass at_the_gate(const Request& request, Response& response);
   void call(const std::string& name, Line& line, Work work);
   Json doubts();
+  void open(const Request& request, Response& response);
+  void give_address(const Request& request, Response& response);
   void give_sound(const Request& request, Response& response);
+  void give_sound(const std::string& digest, Response& response);
   void end();
 
   httplib::Server http;
   Gate gate;
+  SoundAddresses sound_addresses;
   int port = 0;
-  std::string cookie_name;
   std::atomic<bool> begun = false, ended = false, stopping = false, stopped = false;
   // What takes long has a connection of its own, so that decisions do not wait for it.
   Line decisions, pictures, sounds, model_line;
@@ -168,20 +173,22 @@ struct ReviewServer::Parts {
 
 // Before anything of a request but its head is read.
 Pass ReviewServer::Parts::at_the_gate(const Request& request, Response& response) {
-  const bool is_call = request.method != "GET";
-  const std::string token =
-      request.method == "GET" && request.path == "/" ? request.get_param_value("token") : "";
-  const auto answer =
-      gate.ask({request.get_header_value("Host"), request.get_header_value("Origin"),
-                cookie_of(request, cookie_name), token, is_call});
-  if (answer == Gate::Answer::kRefused) {
-    give_text(response, 403, kClosed, "text/plain");
-    return Pass::Handled;
+  const bool is_open_to_all = request.method == "GET" || request.path == kOpenPath;
+  const Gate::Request shown = shown_by(request);
+  if (is_open_to_all ? Gate::is_meant_for_us(shown) : gate.may_call(shown)) return Pass::Unhandled;
+  give_text(response, 403, kClosed, "text/plain");
+  return Pass::Handled;
+}
+
+void ReviewServer::Parts::open(const Request& request, Response& response) {
+  try {
+    const Json asked = daemon::parse_json(request.body, kDecisionNesting);
+    const auto opened = gate.open(shown_by(request), asked.at("token").get<std::string>());
+    if (!opened) return give_text(response, 403, kClosed, "text/plain");
+    give(response, 200, {{"secret", opened->secret}, {"token", opened->token}});
+  } catch (const std::exception& error) {
+    give(response, 400, {{"message", error.what()}});
   }
-  if (answer == Gate::Answer::kWelcome)
-    response.set_header("Set-Cookie",
-                        cookie_name + "=" + gate.cookie() + "; Path=/; HttpOnly; SameSite=Strict");
-  return Pass::Unhandled;
 }
 
 void ReviewServer::Parts::call(const std::string& name, Line& line, Work work) {
@@ -207,8 +214,7 @@ Json ReviewServer::Parts::doubts() {
 }
 
 // The file itself, which the browser decodes; a part at a time, for the browser need not want all.
-void ReviewServer::Parts::give_sound(const Request& request, Response& response) {
-  const std::string digest = request.get_param_value("digest");
+void ReviewServer::Parts::give_sound(const std::string& digest, Response& response) {
   const auto part = [this, digest](std::size_t from) {
     return sounds.ask([&] { return part_of(sounds.session, digest, from); });
   };
@@ -231,6 +237,22 @@ void ReviewServer::Parts::give_sound(const Request& request, Response& response)
   } catch (const std::exception& error) {
     give_text(response, 404, std::string(error.what()) + "\n", "text/plain");
   }
+}
+
+void ReviewServer::Parts::give_address(const Request& request, Response& response) {
+  try {
+    const Json asked = daemon::parse_json(request.body, kDecisionNesting);
+    const std::string name = sound_addresses.issue(asked.at("digest").get<std::string>());
+    give(response, 200, {{"address", "/sound/" + name}});
+  } catch (const std::exception& error) {
+    give(response, 400, {{"message", error.what()}});
+  }
+}
+
+void ReviewServer::Parts::give_sound(const Request& request, Response& response) {
+  const auto digest = sound_addresses.sound_of(request.matches[1]);
+  if (!digest) return give_text(response, 403, kNoAddress, "text/plain");
+  give_sound(*digest, response);
 }
 
 // Decisions come to their end; what the model says may take minutes, and nobody waits for it.
@@ -264,7 +286,9 @@ void ReviewServer::Parts::route() {
     http.Get(asset.path, [asset](const Request&, Response& response) {
       give_text(response, 200, asset.text, asset.type);
     });
-  http.Get("/sound",
+  http.Post(kOpenPath,
+            [this](const Request& request, Response& response) { open(request, response); });
+  http.Get("/sound/([0-9a-f]+)",
            [this](const Request& request, Response& response) { give_sound(request, response); });
   call("samples", decisions, [this](const Json& asked) {
     return desk.samples(asked.at("unlabelled").get<bool>(), asked.at("after").get<std::int64_t>());
@@ -277,9 +301,16 @@ void ReviewServer::Parts::route() {
   call("proposals", model_line,
        [this](const Json&) { return daemon::ctl::proposals(model_line.session, model_name); });
   call("doubts", model_line, [this](const Json&) { return doubts(); });
-  call("end", decisions, [this](const Json&) {
+  // Not moild's business, who may be away.
+  http.Post("/api/sound", [this](const Request& request, Response& response) {
+    give_address(request, response);
+  });
+  http.Post("/api/end", [this](const Request&, Response& response) {
+    {
+      const std::lock_guard decided(decisions.mutex);
+      give(response, 200, Json::object());
+    }
     end();
-    return Json::object();
   });
 }
 
@@ -300,12 +331,11 @@ int ReviewServer::bind(int port) {
     throw Error(ErrorCode::kIo, "cannot listen on port " + std::to_string(port) +
                                     " of 127.0.0.1; another program may have it: choose another "
                                     "with --port");
-  p.cookie_name = "moil-review-" + std::to_string(p.port);  // browsers mix up ports
   return p.port;
 }
 
 std::string ReviewServer::address() const {
-  return "http://127.0.0.1:" + std::to_string(parts_->port) + "/?token=" + parts_->gate.token();
+  return "http://127.0.0.1:" + std::to_string(parts_->port) + "/#" + parts_->gate.token();
 }
 
 void ReviewServer::serve() {

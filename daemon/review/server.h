@@ -1,9 +1,12 @@
 // The review of labels as a page in a browser: a web server on the loopback interface, for the one
 // user who holds its token (gate.h). It speaks to moild as any client does.
 //
-//   GET  /?token=...                                     the page, once; then / by the cookie
 //   GET  what the page consists of (assets.h)
-//   GET  /sound?digest=...                               a sound's file, or a range of it
+//   GET  /sound/NAME                                     a sound's file, or a range of it
+//   POST /api/open      {"token"}                        {"secret", "token"}: what the page shows
+//   from
+//                                                        then on, and with what it is loaded again
+//   POST /api/sound     {"digest"}                       {"address"}: of it, for a while
 //   POST /api/samples   {"unlabelled", "after"}          as Desk
 //   POST /api/labels    {}                               as Desk
 //   POST /api/previews  {"digests"}                      as label.preview
@@ -12,7 +15,8 @@
 //   POST /api/proposals {}, /api/doubts {}               what the model says; may take minutes
 //   POST /api/end       {}                               the server ends
 //
-// What cannot be done is answered with {"message"}, status 409.
+// What cannot be done is answered with {"message"}, status 409. All but open need the secret, in
+// the header Moil-Review.
 #pragma once
 
 #include <memory>

@@ -12,12 +12,13 @@
 namespace moil::daemon {
 
 Connection::Connection(EventLoop& loop, UniqueFd socket, const Caller& caller, const Limits& limits,
-                       Callbacks callbacks)
+                       Callbacks callbacks, Budget descriptors)
     : loop_(loop),
       socket_(std::move(socket)),
       caller_(caller),
       limits_(limits),
       callbacks_(std::move(callbacks)),
+      descriptors_(std::move(descriptors)),
       lane_(std::make_shared<Lane>(loop, [this] { return socket_ && has_room(); })),
       pace_(limits.requests_per_second) {}
 
@@ -41,7 +42,8 @@ void Connection::close() {
   loop_.unwatch(socket_.get());
   socket_.reset();
   drop_output();
-  files_.clear();
+  sent_files_ = {};
+  tell_gone();
   lane_->drop();
   when_room_.clear();
   begin_alone_ = nullptr;
@@ -75,7 +77,7 @@ void Connection::hang_up() {
   if (!socket_) return;
   hanging_up_ = true;
   input_.clear();
-  files_.clear();
+  sent_files_ = {};
   watch_request_time();  // a client that never closes its side does not stay for ever
   write_some();
 }
@@ -96,6 +98,18 @@ void Connection::end_request(std::size_t bytes) {
   in_flight_bytes_ -= bytes;
   if (in_flight_ == 0 && begin_alone_) loop_.post(std::exchange(begin_alone_, nullptr));
   take_soon();
+}
+
+void Connection::when_gone(std::weak_ptr<const void> token, EventLoop::Task task) {
+  if (!socket_ || gone_) return loop_.post(std::move(task));
+  std::erase_if(when_gone_, [](const auto& entry) { return entry.first.expired(); });
+  when_gone_.emplace_back(std::move(token), std::move(task));
+}
+
+// Later: what is given up may begin what comes next.
+void Connection::tell_gone() {
+  for (auto& [token, task] : std::exchange(when_gone_, {}))
+    if (!token.expired()) loop_.post(std::move(task));
 }
 
 void Connection::count_requests(std::size_t more) {
@@ -138,6 +152,7 @@ void Connection::on_gone() {
   drop_output();
   loop_.unwatch(socket_.get());
   if (hanging_up_) return close();
+  tell_gone();
   on_room();
   take_soon();
 }
@@ -145,7 +160,8 @@ void Connection::on_gone() {
 // Whether there may be more.
 bool Connection::read_some() {
   char chunk[1 << 16];
-  const ssize_t n = receive(socket_.get(), chunk, sizeof chunk, files_);
+  const std::size_t before = sent_files_.files.size();
+  const ssize_t n = receive(socket_.get(), chunk, sizeof chunk, sent_files_.files);
   if (n < 0 && errno == EINTR) return true;
   if (n < 0 && errno == EAGAIN) return false;
   if (n <= 0) {
@@ -154,15 +170,25 @@ bool Connection::read_some() {
     return false;
   }
   if (hanging_up_) {
-    files_.clear();
+    sent_files_ = {};
     return true;
   }
-  if (files_.size() > limits_.descriptors) {
+  if (sent_files_.files.size() + sent_files_.refused > limits_.descriptors) {
     close();
     return false;
   }
+  account_for(sent_files_.files.size() - before);
   input_.append(chunk, static_cast<std::size_t>(n));
   return true;
+}
+
+// What just came; where the user has too many, they are closed at once and the request is refused.
+void Connection::account_for(std::size_t files) {
+  if (files == 0) return;
+  auto charge = descriptors_.take(caller_.user, files);
+  if (charge && sent_files_.refused == 0) return sent_files_.charge.add(std::move(*charge));
+  sent_files_.refused += files;
+  sent_files_.files.resize(sent_files_.files.size() - files);
 }
 
 void Connection::take_soon() {
@@ -206,7 +232,7 @@ bool Connection::take_one() {
   loop_.cancel(std::exchange(request_timer_, 0));
   if (line.empty() || line == "\r") return true;
   count_requests(1);
-  callbacks_.line(shared_from_this(), std::move(line), std::exchange(files_, {}));
+  callbacks_.line(shared_from_this(), std::move(line), std::exchange(sent_files_, {}));
   return true;
 }
 

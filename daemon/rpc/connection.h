@@ -20,6 +20,7 @@
 #include "daemon/rpc/limits.h"
 #include "daemon/rpc/pace.h"
 #include "daemon/rpc/role.h"
+#include "daemon/rpc/sent_files.h"
 
 namespace moil::daemon {
 
@@ -32,16 +33,15 @@ struct Caller {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Callbacks {
-    std::function<void(const std::shared_ptr<Connection>&, std::string line,
-                       std::vector<UniqueFd> files)>
-        line;
+    std::function<void(const std::shared_ptr<Connection>&, std::string line, SentFiles files)> line;
     std::function<void(const std::shared_ptr<Connection>&)> too_long;  // before the hang-up
     std::function<void(const std::shared_ptr<Connection>&)> drained;   // nothing waits any more
     std::function<void(const std::shared_ptr<Connection>&)> closed;
   };
 
+  // descriptors: of which those that clients send along are taken.
   Connection(EventLoop& loop, UniqueFd socket, const Caller& caller, const Limits& limits,
-             Callbacks callbacks);
+             Callbacks callbacks, Budget descriptors = Budget::of_descriptors());
   ~Connection();
 
   void open();  // begins to read; after make_shared
@@ -70,11 +70,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void alone(EventLoop::Task begin);
   void end_alone();
   const std::shared_ptr<Lane>& lane() const { return lane_; }
+  // Calls `task` when nobody can read an answer any more, as long as the token is there.
+  void when_gone(std::weak_ptr<const void> token, EventLoop::Task task);
 
  private:
   void on_ready(std::uint32_t events);
   void on_gone();
   bool read_some();
+  void account_for(std::size_t files);
+  void tell_gone();
   void take_soon();
   void take_line();
   bool take_one();
@@ -94,13 +98,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Callbacks callbacks_;
   std::string input_;
   std::size_t scanned_ = 0;  // of input_, known to hold no newline
-  std::vector<UniqueFd> files_;
+  const Budget descriptors_;
+  SentFiles sent_files_;  // with the line that is not whole yet
   std::string output_;
   std::size_t sent_ = 0;  // of output_
   bool in_parts_ = false;
   std::string held_;      // lines that wait for the end of one in parts
   bool blocked_ = false;  // something waits, or did until now
   std::vector<EventLoop::Task> when_room_;
+  std::vector<std::pair<std::weak_ptr<const void>, EventLoop::Task>> when_gone_;
   std::size_t in_flight_ = 0;
   std::size_t in_flight_bytes_ = 0;
   bool alone_ = false;

@@ -11,8 +11,8 @@ namespace moil::daemon {
 // The reply to a request that is a line by itself is a line, too.
 class Dispatcher::Line : public ReplyTarget {
  public:
-  Line(const std::shared_ptr<Connection>& client, std::size_t bytes)
-      : client_(client), bytes_(bytes) {
+  Line(const std::shared_ptr<Connection>& client, std::size_t bytes, Budget::Charge files)
+      : client_(client), bytes_(bytes), files_(std::move(files)) {
     client->begin_request(bytes);
   }
   ~Line() override {
@@ -25,6 +25,7 @@ class Dispatcher::Line : public ReplyTarget {
  private:
   std::weak_ptr<Connection> client_;
   std::size_t bytes_;
+  Budget::Charge files_;  // that came along: the request holds them as long as it lasts
 };
 
 namespace {
@@ -55,6 +56,46 @@ RpcError not_allowed(const Caller& caller, const Method& method) {
                            needed + "\": [...]} of moild.json and restart moild");
 }
 
+// What is wrong with the files that came along; empty where nothing is.
+std::string complaint(const Method& method, const SentFiles& sent) {
+  if (sent.refused > 0)
+    return "too many files that your clients sent along are still in use; send this again when "
+           "they are done";
+  if (sent.files.size() <= method.descriptors) return {};
+  return method.name + " takes " +
+         (method.descriptors == 0 ? "no files"
+                                  : std::to_string(method.descriptors) + " files at most") +
+         " along with it; " + std::to_string(sent.files.size()) + " came";
+}
+
+RpcError refusal(const std::string& why, bool is_for_now) {
+  return rpc_error(std::make_exception_ptr(
+      Error(is_for_now ? ErrorCode::kResourceExhausted : ErrorCode::kInvalidArgument, why)));
+}
+
+RpcError cancelled_because(const std::string& why) {
+  return rpc_error(std::make_exception_ptr(Error(ErrorCode::kCancelled, why)));
+}
+
+// A timer that is gone when its owner is.
+std::shared_ptr<const void> timer(EventLoop& loop, std::chrono::seconds time,
+                                  std::function<void()> task) {
+  const auto id = loop.after(time, std::move(task));
+  return {static_cast<const void*>(&loop), [&loop, id](const void*) { loop.cancel(id); }};
+}
+
+// Of a handler that is run in place.
+void carry_out(const Method& method, Call& call, const Responder& responder) {
+  try {
+    if (method.handle) return responder.result(method.handle(call));
+    method.defer(call, responder);
+  } catch (...) {
+    const RpcError error = rpc_error(std::current_exception());
+    if (error.code == kInternalError) spdlog::error("{}: {}", method.name, error.message);
+    responder.error(error);
+  }
+}
+
 Json id_of(const Json& request) {
   if (!request.is_object() || !request.contains("id") || !is_id(request["id"])) return nullptr;
   return request["id"];
@@ -62,12 +103,12 @@ Json id_of(const Json& request) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const MethodTable& methods, Background& background, const Limits& limits,
+Dispatcher::Dispatcher(const MethodTable& methods, const Places& places, const Limits& limits,
                        RequestCounts& counts)
-    : methods_(methods), background_(background), limits_(limits), counts_(counts) {}
+    : methods_(methods), places_(places), limits_(limits), counts_(counts) {}
 
 void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::string& line,
-                      std::vector<UniqueFd> files) {
+                      SentFiles files) {
   ++taken_;
   try {
     take(client, line, std::move(files));
@@ -79,7 +120,7 @@ void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::stri
 }
 
 void Dispatcher::take(const std::shared_ptr<Connection>& client, const std::string& line,
-                      std::vector<UniqueFd> files) {
+                      SentFiles files) {
   Json document;
   try {
     document = parse_json(line, limits_.nesting);
@@ -88,7 +129,8 @@ void Dispatcher::take(const std::shared_ptr<Connection>& client, const std::stri
     return;
   }
   if (document.is_array()) return batch(client, std::move(document));
-  request(client, document, std::move(files), std::make_unique<Line>(client, line.size()));
+  auto target = std::make_unique<Line>(client, line.size(), std::move(files.charge));
+  request(client, document, std::move(files), std::move(target));
 }
 
 void Dispatcher::batch(const std::shared_ptr<Connection>& client, Json requests) {
@@ -106,7 +148,7 @@ void Dispatcher::batch(const std::shared_ptr<Connection>& client, Json requests)
 }
 
 void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& request,
-                         std::vector<UniqueFd> files, std::unique_ptr<ReplyTarget> target) {
+                         SentFiles files, std::unique_ptr<ReplyTarget> target) {
   const std::string wrong = complaint(request);
   const bool wants_reply = !wrong.empty() || request.contains("id");
   const auto reply =
@@ -124,12 +166,15 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
         if (error != nullptr) ++count.errors[error->data.value("code", "")];
         error != nullptr ? reply->error(*error) : reply->result(std::move(result));
       },
-      client->lane());
+      client->caller().user);
   if (method == nullptr) return responder.error(unknown_method(name));
   if (client->caller().role < method->role)
     return responder.error(not_allowed(client->caller(), *method));
 
-  Call call{request.value("params", Json::object()), std::move(files), client};
+  if (const std::string why = complaint(*method, files); !why.empty())
+    return responder.error(refusal(why, files.refused > 0));
+
+  Call call{request.value("params", Json::object()), std::move(files.files), client};
   if (!call.params.is_object()) {
     return responder.error(
         rpc_error(kInvalidParams, "\"params\" must be an object, found " + describe(call.params)));
@@ -138,26 +183,53 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
 }
 
 void Dispatcher::start(const Method& method, Call call, const Responder& responder) {
-  try {
-    switch (method.where) {
-      case Method::Where::kLoop:
-        return responder.result(method.handle(call));
-      case Method::Where::kDeferred:
-        return method.defer(call, responder);
-      case Method::Where::kBackground:
-        return start_in_background(method, std::move(call), responder);
-    }
-  } catch (...) {
-    const RpcError error = rpc_error(std::current_exception());
-    if (error.code == kInternalError) spdlog::error("{}: {}", method.name, error.message);
-    responder.error(error);
+  if (method.lane == Method::Lane::kLoop) return carry_out(method, call, responder);
+  const auto client = call.client.lock();
+  if (!client) return;
+  if (method.lane == Method::Lane::kWorker)
+    client->when_gone(responder.token(),
+                      responder.stopper(cancelled_because("its client is gone")));
+  client->lane()->add([this, &method, call = std::make_shared<Call>(std::move(call)),
+                       responder](const Lane::Turn& turn) {
+    if (!responder.is_open()) return;
+    responder.keep(turn);
+    begin(method, call, responder);
+  });
+}
+
+void Dispatcher::begin(const Method& method, const std::shared_ptr<Call>& call,
+                       const Responder& responder) {
+  switch (method.lane) {
+    case Method::Lane::kRead:
+    case Method::Lane::kWrite:
+      return answer_in_background(
+          method.lane == Method::Lane::kRead ? places_.reading : places_.writing, responder,
+          [&method, call] { return method.handle(*call); });
+    case Method::Lane::kWorker:
+      return begin_worker(method, call, responder);
+    default:
+      return carry_out(method, *call, responder);
   }
 }
 
-void Dispatcher::start_in_background(const Method& method, Call call, const Responder& responder) {
-  const auto shared = std::make_shared<Call>(std::move(call));
-  answer_in_background(background_, responder,
-                       [&method, shared] { return method.handle(*shared); });
+void Dispatcher::begin_worker(const Method& method, const std::shared_ptr<Call>& call,
+                              const Responder& responder) {
+  const auto client = call->client.lock();
+  if (!client) return;
+  const Caller& caller = client->caller();
+  responder.on_stop([this] { places_.workers.drop_unwanted(); });
+  places_.workers.ask(
+      {caller.user, caller.role == Role::kAdmin}, [responder] { return responder.is_open(); },
+      [this, &method, call, responder](UserTurns::Turn turn) {
+        const std::string seconds = std::to_string(method.deadline.count());
+        responder.keep(std::move(turn));
+        responder.keep(timer(places_.loop, method.deadline,
+                             responder.stopper(cancelled_because(
+                                 method.name + " was not done after " + seconds +
+                                 " s and was ended; ask for less at once, and see whether a disk "
+                                 "or network drive of this device hangs"))));
+        carry_out(method, *call, responder);
+      });
 }
 
 const Method* Dispatcher::find(const std::string& name) const {
@@ -177,16 +249,14 @@ RpcError Dispatcher::unknown_method(const std::string& name) const {
 
 void answer_in_background(Background& background, const Responder& responder,
                           std::function<Json()> work) {
-  responder.in_turn([&background, responder, work = std::move(work)](const Lane::Turn& turn) {
-    background.submit([responder, turn, work]() -> Background::Done {
-      try {
-        const auto result = std::make_shared<Json>(work());
-        return [result, responder] { responder.result(std::move(*result)); };
-      } catch (...) {
-        const RpcError error = rpc_error(std::current_exception());
-        return [error, responder] { responder.error(error); };
-      }
-    });
+  background.submit([responder, work = std::move(work)]() -> Background::Done {
+    try {
+      const auto result = std::make_shared<Json>(work());
+      return [result, responder] { responder.result(std::move(*result)); };
+    } catch (...) {
+      const RpcError error = rpc_error(std::current_exception());
+      return [error, responder] { responder.error(error); };
+    }
   });
 }
 

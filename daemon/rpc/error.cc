@@ -37,6 +37,10 @@ RpcError rpc_error(const std::exception_ptr& error) {
   } catch (const ValidationError& e) {
     return {
         kInvalidParams, e.what(), {{"code", to_string(e.code())}, {"errors", to_json(e.errors())}}};
+  } catch (const ErrorWithData& e) {
+    Json data = e.data;
+    data["code"] = to_string(e.code());
+    return {wire_code(e.code()), e.what(), std::move(data)};
   } catch (const Error& e) {
     return {wire_code(e.code()), e.what(), {{"code", to_string(e.code())}}};
   } catch (const std::exception& e) {

@@ -10,7 +10,9 @@
 
 #include <exception>
 #include <string>
+#include <utility>
 
+#include "base/error.h"
 #include "daemon/json/fields.h"
 
 namespace moil::daemon {
@@ -25,6 +27,12 @@ struct RpcError {
   int code = kInternalError;
   std::string message;
   Json data;  // null: none
+};
+
+// An error whose data has members beside the code.
+struct ErrorWithData : Error {
+  ErrorWithData(const Error& error, Json members) : Error(error), data(std::move(members)) {}
+  Json data;
 };
 
 RpcError rpc_error(const std::exception_ptr& error);

@@ -1,6 +1,9 @@
 // The command table as data: a line a method. methods/*.cc fill it.
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,48 +17,62 @@
 namespace moil::daemon {
 
 // Answers one request, on the loop's thread, once; the first answer counts. May outlive the client.
-// A request whose last responder goes without an answer is answered with an error.
+// A request whose last responder goes without an answer is answered with an error. Copies are of
+// the same request.
 class Responder {
  public:
   using Send = std::function<void(Json result, const RpcError* error)>;
-  Responder(Send send, std::weak_ptr<Lane> lane)
-      : send_(std::make_shared<Send>(std::move(send))), lane_(std::move(lane)) {}
+  explicit Responder(Send send, uid_t user = 0);
 
   void result(Json value) const { answer(std::move(value), nullptr); }
   void error(const RpcError& error) const { answer(nullptr, &error); }
-  // Does the step when it is the client's turn; never where the client is gone.
-  void in_turn(Lane::Step step) const {
-    if (const auto lane = lane_.lock()) lane->add(std::move(step));
-  }
+  uid_t user() const;  // whose request it is
+
+  // False once it was answered: whatever is done for it is in vain.
+  bool is_open() const;
+  // Holds it until the request was answered.
+  void keep(std::shared_ptr<const void> held) const;
+  // Called where the request is given up before its work is done; at once where it was already.
+  void on_stop(std::function<void()> stop) const;
+  // Gives it up where it is still open; holds no responder.
+  std::function<void()> stopper(RpcError why) const;
+  // Gone with the last copy.
+  std::weak_ptr<const void> token() const { return state_; }
 
  private:
-  void answer(Json value, const RpcError* error) const {
-    if (const Send send = std::exchange(*send_, nullptr)) send(std::move(value), error);
-  }
-  std::shared_ptr<Send> send_;
-  std::weak_ptr<Lane> lane_;
+  struct State;
+  explicit Responder(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  void answer(Json value, const RpcError* error) const;
+  std::shared_ptr<State> state_;
 };
 
 // A request as its handler sees it.
 struct Call {
   Json params = Json::object();  // always an object
-  std::vector<UniqueFd> files;   // that came along
+  std::vector<UniqueFd> files;   // that came along, as many as its method takes at most
   std::weak_ptr<Connection> client;
 };
 
 struct Method {
-  enum class Where {
-    kLoop,        // `handle` runs on the loop's thread and must be quick
-    kBackground,  // `handle` runs on the background thread, one at a time
-    kDeferred,    // `defer` runs on the loop's thread and answers later
+  // Where the work is done. All but the first go through the client's lane (lane.h): a client has
+  // one such request under way at a time.
+  enum class Lane {
+    kLoop,    // `handle` on the loop's thread: a transaction or a page of rows, no more
+    kRead,    // `handle` on the thread that reads; holds up no writer
+    kWrite,   // `handle` on the thread that writes, one at a time
+    kSteps,   // `defer` begins on the loop's thread; it goes on in the background and answers later
+    kWorker,  // as kSteps, when it is the user's turn to have a worker (user_turns.h); the work
+              // ends with its time, and with its client
   };
   std::string name;
   std::string since;         // the version of moild that brought it
   Role role = Role::kAdmin;  // that a client must have before the method answers it
   std::string summary;
-  Where where = Where::kLoop;
+  Lane lane = Lane::kLoop;
   std::function<Json(Call&)> handle;
   std::function<void(Call&, const Responder&)> defer;
+  std::chrono::seconds deadline{0};  // of kWorker: from its turn to its answer
+  std::size_t descriptors = 0;       // that may come along
 };
 
 using MethodTable = std::vector<Method>;

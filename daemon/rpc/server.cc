@@ -160,7 +160,7 @@ std::shared_ptr<Connection> Server::connection(UniqueFd socket, const Caller& ca
     if (closed_) closed_(client);
   };
   return std::make_shared<Connection>(loop_, std::move(socket), caller, limits_,
-                                      std::move(callbacks));
+                                      std::move(callbacks), descriptors_);
 }
 
 void Server::too_long(const std::shared_ptr<Connection>& client) const {

@@ -55,6 +55,7 @@ class Server {
   Dispatcher& dispatcher_;
   const Limits& limits_;
   const Access access_;
+  const Budget descriptors_ = Budget::of_descriptors();
   UniqueFd listener_;
   const std::pair<dev_t, ino_t> file_;  // the socket's
   EventLoop::TimerId again_ = 0;        // accepting after a pause

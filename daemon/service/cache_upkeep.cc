@@ -14,10 +14,8 @@ constexpr int kNightsRemembered = 20;
 
 std::vector<cache::ModelId> recent_backbones(const JobStore& jobs) {
   std::vector<cache::ModelId> out;
-  for (const Json& result : jobs.results(kNightsRemembered)) {
-    const Json id = result.value("/details/cache/model_id"_json_pointer, Json());
-    if (id.is_string()) out.push_back(cache::parse_model_id(id.get<std::string>()));
-  }
+  for (const std::string& id : jobs.backbones(kNightsRemembered))
+    out.push_back(cache::parse_model_id(id));
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace moil::daemon {
 namespace {
 
 // Of a question: as many as a request of model.predict has, and what they may hold in memory.
-constexpr int kSamples = 50;
+constexpr std::size_t kSamples = 50;
 constexpr std::size_t kBytes = std::size_t{64} << 20;
 constexpr std::size_t kTakenAtOnce = 1000;
 constexpr std::int64_t kRest = 10 * 60 * 1000;
@@ -38,6 +38,17 @@ std::optional<bool> is_right(const Json& prediction, const std::set<std::string>
   return std::ranges::any_of(labels, [&](const Json& label) {
     return label.is_string() && right.contains(label.get<std::string>());
   });
+}
+
+// Another one may be answered.
+bool is_of_the_sample(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return e.code() == ErrorCode::kInternal || e.code() == ErrorCode::kBadData;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -67,6 +78,8 @@ struct CanaryWatch::Question {
   std::vector<Json> answers;  // of the version, then of its parent
 };
 
+CanaryWatch::Patience::Patience() : at_once(kSamples) {}
+
 CanaryWatch::CanaryWatch(Surroundings around)
     : s_(std::move(around)), store_(s_.database), timer_(s_.loop.after({}, [this] { tick(); })) {}
 
@@ -75,13 +88,25 @@ CanaryWatch::~CanaryWatch() { s_.loop.cancel(timer_); }
 void CanaryWatch::tick() {
   timer_ = s_.loop.after(s_.config.poll(), [this] { tick(); });
   if (busy_) return;
+  std::vector<Canary> canaries;  // by model
   try {
-    for (const Canary& canary : store_.all()) {
-      look(canary);
-      if (busy_) return;
-    }
+    canaries = store_.all();
   } catch (const std::exception& error) {
-    spdlog::error("the canaries cannot be read or written: {}", error.what());
+    return spdlog::error("the canaries cannot be read: {}", error.what());
+  }
+  std::ranges::rotate(canaries, std::ranges::upper_bound(canaries, last_, {}, &Canary::model));
+  for (const Canary& canary : canaries) {
+    look_or_rest(canary);
+    if (busy_) return;
+  }
+}
+
+void CanaryWatch::look_or_rest(const Canary& canary) {
+  if (s_.world.steady_milliseconds() < patience_[canary.model].until) return;
+  try {
+    look(canary);
+  } catch (...) {
+    rest(canary.model, std::current_exception());
   }
 }
 
@@ -89,9 +114,8 @@ void CanaryWatch::look(const Canary& canary) {
   if (s_.models.get(canary.model, canary.version).parent != canary.parent)
     return give_up(canary, "version " + std::to_string(canary.parent) + " was removed");
   if (is_contradicted(canary)) return roll_back(canary);
-  if (canary.waiting == 0 && s_.labels.newest_id() <= canary.seen) return;
-  if (s_.world.steady_milliseconds() < rest_until_ || !is_idle()) return;
-  gather(canary);
+  if (canary.waiting == 0 && s_.view.newest_change() <= canary.seen) return;
+  if (is_idle()) gather(canary);
 }
 
 bool CanaryWatch::is_idle() const {
@@ -99,50 +123,49 @@ bool CanaryWatch::is_idle() const {
   return !s_.scheduler.running() && judge(kAnyHour, s_.config.conditions, s_.world, false).open;
 }
 
-// What came since, and then what some of it is.
+// What changed since, and then what some of it is: what changes later is asked about again.
 void CanaryWatch::gather(const Canary& canary) {
   busy_ = true;
-  const auto waiting = store_.waiting(canary.model, kSamples);
-  s_.background.submit([this, canary, waiting]() -> Background::Done {
+  last_ = canary.model;
+  const auto question = std::make_shared<Question>();
+  question->canary = canary;
+  const auto waiting =
+      store_.waiting(canary.model, static_cast<int>(patience_[canary.model].at_once));
+  s_.background.submit([this, question, waiting]() -> Background::Done {
     try {
-      const auto question = std::make_shared<Question>();
-      question->canary = canary;
+      const auto changes = s_.labels.changes(question->canary.seen, kTakenAtOnce);
       question->samples = read(waiting);
-      data::SampleQuery query;
-      query.after_id = canary.seen;
-      query.labelled = true;
-      query.limit = kTakenAtOnce;
-      std::vector<data::Digest> added;
-      std::int64_t seen = canary.seen;
-      for (const data::SampleRecord& sample : s_.labels.samples(query)) {
-        added.push_back(sample.digest);
-        seen = sample.id;
-      }
-      return [this, question, waiting, added, seen] {
-        try {
-          const std::string& model = question->canary.model;
-          if (!added.empty()) store_.take(model, added, seen);
-          std::vector<std::pair<data::Digest, CanaryStore::Verdict>> gone;
-          for (const data::Digest& digest : waiting) {
-            if (std::ranges::none_of(question->samples,
-                                     [&](const Sample& s) { return s.digest == digest; }) &&
-                !is_labelled(digest))
-              gone.emplace_back(digest, CanaryStore::Verdict::kNeither);
-          }
-          store_.judge(model, gone);
-          if (question->samples.empty()) {
-            busy_ = false;
-            return;
-          }
-          ask(question, question->canary.version);
-        } catch (...) {
-          failed(std::current_exception());
-        }
-      };
+      std::vector<data::Digest> unlabelled;
+      for (const data::Digest& digest : waiting)
+        if (!is_labelled(digest)) unlabelled.push_back(digest);
+      return [this, question, changes, unlabelled] { gathered(question, changes, unlabelled); };
     } catch (...) {
-      return [this, error = std::current_exception()] { failed(error); };
+      return [this, question, error = std::current_exception()] { failed(*question, error); };
     }
   });
+}
+
+void CanaryWatch::gathered(const QuestionPtr& question,
+                           const std::vector<data::SampleChange>& changes,
+                           const std::vector<data::Digest>& unlabelled) {
+  try {
+    const std::string& model = question->canary.model;
+    store_.take(model, changes);
+    std::vector<std::pair<data::Digest, CanaryStore::Verdict>> nothing;
+    for (const data::Digest& digest : unlabelled)
+      nothing.emplace_back(digest, CanaryStore::Verdict::kNeither);
+    for (const Sample& sample : question->samples)
+      if (!sample.content) nothing.emplace_back(sample.digest, CanaryStore::Verdict::kNeither);
+    store_.judge(model, nothing);
+    std::erase_if(question->samples, [](const Sample& sample) { return !sample.content; });
+    if (question->samples.empty()) {
+      busy_ = false;
+      return;
+    }
+    ask(question, question->canary.version);
+  } catch (...) {
+    failed(*question, std::current_exception());
+  }
 }
 
 bool CanaryWatch::is_labelled(const data::Digest& digest) const {
@@ -150,6 +173,7 @@ bool CanaryWatch::is_labelled(const data::Digest& digest) const {
   return record && !record->labels.empty();
 }
 
+// As many as a question may hold; those that cannot be read are without content.
 std::vector<CanaryWatch::Sample> CanaryWatch::read(const std::vector<data::Digest>& digests) const {
   std::vector<Sample> samples;
   const data::Reconciliation maps = s_.labels.reconciliation();
@@ -159,17 +183,29 @@ std::vector<CanaryWatch::Sample> CanaryWatch::read(const std::vector<data::Diges
     if (!record || record->labels.empty()) continue;
     bytes += record->size;
     if (!samples.empty() && bytes > kBytes) break;
-    Sample sample;
-    sample.digest = digest;
-    sample.right.insert(record->labels.begin(), record->labels.end());
-    for (const std::string& label : record->labels) {
-      const auto map = maps.find(label);
-      if (map != maps.end()) sample.right.insert(map->second.begin(), map->second.end());
-    }
-    sample.content = in_memory(s_.labels.content(digest));
-    samples.push_back(std::move(sample));
+    samples.push_back(read(*record, maps));
   }
   return samples;
+}
+
+CanaryWatch::Sample CanaryWatch::read(const data::SampleRecord& record,
+                                      const data::Reconciliation& maps) const {
+  Sample sample;
+  sample.digest = record.digest;
+  sample.right.insert(record.labels.begin(), record.labels.end());
+  for (const std::string& label : record.labels) {
+    const auto map = maps.find(label);
+    if (map != maps.end()) sample.right.insert(map->second.begin(), map->second.end());
+  }
+  std::vector<std::uint8_t> content;
+  try {
+    content = s_.labels.content(record.digest);
+  } catch (const Error& error) {  // damaged, unreadable or forgotten meanwhile
+    spdlog::warn("sample {} counts for no canary: {}", record.digest.hex(), error.what());
+    return sample;
+  }
+  sample.content = in_memory(content);
+  return sample;
 }
 
 void CanaryWatch::ask(const QuestionPtr& question, std::int64_t version) {
@@ -180,10 +216,10 @@ void CanaryWatch::ask(const QuestionPtr& question, std::int64_t version) {
     try {
       answered(question, result.at("predictions"));
     } catch (...) {
-      failed(std::current_exception());
+      failed(*question, std::current_exception());
     }
   };
-  answer.error = [this, question](std::exception_ptr error) { failed(error); };
+  answer.error = [this, question](std::exception_ptr error) { failed(*question, error); };
   const auto folder = s_.layout.version(question->canary.model, version);
   s_.calls.start(s_.command.predict(folder, descriptors, {.top = 1}), std::move(answer));
 }
@@ -208,16 +244,35 @@ void CanaryWatch::answered(const QuestionPtr& question, const Json& predictions)
     verdicts.emplace_back(sample.digest, verdict);
   }
   store_.judge(canary.model, verdicts);
+  Patience& patience = patience_[canary.model];
+  patience.at_once = std::min(2 * patience.at_once, kSamples);
   if (const auto now = store_.find(canary.model); now && is_contradicted(*now)) roll_back(*now);
 }
 
-void CanaryWatch::failed(const std::exception_ptr& error) {
+// A worker that died may have died of any of the samples.
+void CanaryWatch::failed(const Question& question, const std::exception_ptr& error) {
   busy_ = false;
-  rest_until_ = s_.world.steady_milliseconds() + kRest;
+  const std::string& model = question.canary.model;
+  const std::size_t asked = question.samples.size();
+  if (asked > 1) patience_[model].at_once = asked / 2;
+  try {
+    if (asked == 1 && is_of_the_sample(error)) {
+      const std::pair verdict(question.samples.front().digest, CanaryStore::Verdict::kNeither);
+      store_.judge(model, {&verdict, 1});
+    }
+  } catch (...) {
+    return rest(model, std::current_exception());
+  }
+  rest(model, error);
+}
+
+void CanaryWatch::rest(const std::string& model, const std::exception_ptr& error) {
+  patience_[model].until = s_.world.steady_milliseconds() + kRest;
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& e) {
-    spdlog::warn("new labels could not be held against a promoted version: {}", e.what());
+    spdlog::warn("model {}: new labels could not be held against its promoted version: {}", model,
+                 e.what());
   }
 }
 

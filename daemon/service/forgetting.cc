@@ -2,11 +2,16 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
-#include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <unordered_set>
 
 #include "daemon/methods/cache_access.h"
+#include "daemon/state/flushed_later.h"
 #include "daemon/state/forgotten_traces.h"
 #include "daemon/state/job_samples.h"
 
@@ -19,19 +24,29 @@ std::vector<data::Digest> digests_of(const std::vector<data::ForgottenSample>& s
   return digests;
 }
 
-Json short_json(const std::vector<ModelVersion>& versions) {
-  Json list = Json::array();
-  for (const ModelVersion& v : versions)
-    list.push_back({{"model", v.model}, {"version", v.version}, {"active", v.active}});
-  return list;
-}
+// Of the loop, before others have their turn.
+constexpr std::chrono::milliseconds kForgettingTurn{20};
 
 }  // namespace
 
-Forgetting::Forgetting(Background& background, data::LabelStore& labels, const StateLayout& layout,
-                       const Config& config, Database& database, ModelStore& models,
-                       Scheduler& scheduler, DiskReserve& reserve)
-    : background_(background),
+struct Forgetting::Work {
+  std::optional<Responder> responder;
+  std::vector<data::ForgottenSample> samples;
+  std::vector<data::Digest> digests;  // of these
+  std::vector<std::int64_t> jobs;     // whose folders know them
+  std::optional<ForgottenTraces> traces;
+  std::vector<ForgottenTraces::Place> places;
+  // How far it is.
+  std::size_t digests_done = 0, places_done = 0;
+  std::set<std::pair<std::string, std::int64_t>> versions;  // that learned from them
+  Json reply;
+};
+
+Forgetting::Forgetting(EventLoop& loop, Background& background, data::LabelStore& labels,
+                       const StateLayout& layout, const Config& config, Database& database,
+                       ModelStore& models, Scheduler& scheduler, DiskReserve& reserve)
+    : loop_(loop),
+      background_(background),
       labels_(labels),
       layout_(layout),
       config_(config),
@@ -40,34 +55,27 @@ Forgetting::Forgetting(Background& background, data::LabelStore& labels, const S
       scheduler_(scheduler),
       reserve_(reserve) {}
 
-void Forgetting::start(std::function<Json()> rows, const Responder& responder) {
-  responder.in_turn([this, rows = std::move(rows), responder](const Lane::Turn& turn) {
-    submit(rows, responder, turn);
-  });
-}
-
 void Forgetting::resume() {
   const auto told = [](const Json&, const RpcError* error) {
     if (error != nullptr)
       spdlog::error("forgotten samples are still in places: {}", error->message);
   };
-  submit([] { return Json::object(); }, Responder(told, {}), {});
+  start([] { return Json::object(); }, Responder(told));
 }
 
-void Forgetting::submit(const std::function<Json()>& rows, const Responder& responder,
-                        Lane::Turn turn) {
-  background_.submit([this, rows, responder, turn = std::move(turn)]() -> Background::Done {
+void Forgetting::start(std::function<Json()> rows, const Responder& responder) {
+  background_.submit([this, rows = std::move(rows), responder]() -> Background::Done {
     try {
-      const auto work = std::make_shared<Work>(remove_maps(rows));
-      return [this, work, responder] {
-        try {
-          Json reply = work->reply;
-          remove_traces(*work, reply);
-          responder.result(std::move(reply));
-        } catch (...) {
-          responder.error(rpc_error(std::current_exception()));
-        }
-      };
+      const auto work = std::make_shared<Work>();
+      work->responder = responder;
+      work->reply = reserve_.for_deletion(rows);
+      work->samples = labels_.forgetting();
+      work->digests = digests_of(work->samples);
+      if (!work->samples.empty()) {
+        remove_maps(*work);
+        find_traces(*work);
+      }
+      return [this, work] { go_on(work); };
     } catch (...) {
       const RpcError error = rpc_error(std::current_exception());
       return [error, responder] { responder.error(error); };
@@ -75,29 +83,78 @@ void Forgetting::submit(const std::function<Json()>& rows, const Responder& resp
   });
 }
 
-Forgetting::Work Forgetting::remove_maps(const std::function<Json()>& rows) const {
-  Json reply = reserve_.for_deletion(rows);
-  Work work{labels_.forgetting(), {}, std::move(reply)};
-  if (work.samples.empty()) return work;
-  const auto digests = digests_of(work.samples);
-  if (std::filesystem::exists(layout_.cache())) {
-    std::vector<cache::SampleDigest> keys;
-    for (const data::Digest& digest : digests) keys.push_back({digest.bytes});
-    const auto forget = [&](cache::FeatureCache& cache) { return cache.forget(keys); };
-    reserve_.for_deletion([&] {
-      return in_usable_cache(layout_, config_.cache.quota_bytes, forget, cache::Removed{});
-    });
-  }
-  work.jobs = jobs_that_know(layout_, {digests.begin(), digests.end()});
-  return work;
+void Forgetting::remove_maps(Work& work) const {
+  if (!std::filesystem::exists(layout_.cache())) return;
+  std::vector<cache::SampleDigest> keys;
+  for (const data::Digest& digest : work.digests) keys.push_back({digest.bytes});
+  const auto forget = [&](cache::FeatureCache& cache) { return cache.forget(keys); };
+  reserve_.for_deletion([&] {
+    return in_usable_cache(layout_, config_.cache.quota_bytes, forget, cache::Removed{});
+  });
 }
 
-void Forgetting::remove_traces(const Work& work, Json& reply) {
-  reply["versions"] = short_json(
-      reserve_.for_deletion([&] { return models_.forget_samples(digests_of(work.samples)); }));
-  if (work.samples.empty()) return;
-  reserve_.for_deletion([&] { daemon::remove_traces(database_, work.samples); });
-  scheduler_.begin_anew(work.jobs, [this, samples = work.samples] { forget_note(samples); });
+void Forgetting::find_traces(Work& work) const {
+  work.jobs = jobs_that_know(layout_, {work.digests.begin(), work.digests.end()});
+  work.traces.emplace(work.samples);
+  work.places = work.traces->find(Database(layout_.database(), Database::Access::kReadOnly));
+}
+
+void Forgetting::go_on(const WorkPtr& work) {
+  try {
+    const bool is_done =
+        work->digests_done == work->digests.size() && work->places_done == work->places.size();
+    if (is_done) return end(work);
+    remove_some(*work);
+    loop_.post([this, work] { go_on(work); });
+  } catch (...) {
+    work->responder->error(rpc_error(std::current_exception()));
+  }
+}
+
+// As much as a turn of the loop takes.
+void Forgetting::remove_some(Work& work) {
+  constexpr std::size_t kDigests = 50;
+  reserve_.for_deletion([&] {
+    const FlushedLater later(database_);
+    Transaction transaction(database_, Transaction::Kind::kWrite);
+    const auto until = std::chrono::steady_clock::now() + kForgettingTurn;
+    const auto has_time = [&] { return std::chrono::steady_clock::now() < until; };
+    std::size_t digests = work.digests_done, places = work.places_done;
+    std::set<std::pair<std::string, std::int64_t>> versions;
+    for (; digests < work.digests.size() && has_time();) {
+      const std::size_t count = std::min(kDigests, work.digests.size() - digests);
+      for (auto& version : models_.forget_samples(std::span(work.digests).subspan(digests, count)))
+        versions.insert(std::move(version));
+      digests += count;
+    }
+    for (; digests == work.digests.size() && places < work.places.size() && has_time(); ++places)
+      work.traces->remove(database_, work.places[places]);
+    transaction.commit();
+    work.digests_done = digests;
+    work.places_done = places;
+    work.versions.merge(versions);
+  });
+}
+
+void Forgetting::end(const WorkPtr& work) {
+  work->reply["versions"] = versions(*work);
+  if (!work->samples.empty()) {
+    database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    scheduler_.begin_anew(work->jobs, [this, samples = work->samples] { forget_note(samples); });
+  }
+  work->responder->result(std::move(work->reply));
+}
+
+Json Forgetting::versions(const Work& work) const {
+  Json list = Json::array();
+  for (const auto& [model, number] : work.versions) {
+    try {
+      const ModelVersion version = models_.get(model, number);
+      list.push_back({{"model", model}, {"version", number}, {"active", version.active}});
+    } catch (const Error&) {  // never recorded, or removed meanwhile
+    }
+  }
+  return list;
 }
 
 void Forgetting::forget_note(const std::vector<data::ForgottenSample>& samples) {

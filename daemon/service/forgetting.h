@@ -5,16 +5,18 @@
 // a note of it in the label store (LabelStore::forgetting()), with which the next start goes on:
 //   1. the label store's rows, with the note, then its files;        background
 //   2. feature maps: from now on no worker stores any (cache.h)      background
-//   3. what model versions, jobs and events know of the samples      loop, with the answer
-//   4. what unfinished nights made of them: a running one is stopped, and each begins anew
-//   5. the note
+//   3. where jobs and events tell of the samples is found out       background
+//   4. what model versions, jobs and events know of them             loop, a little in each turn
+//   5. what unfinished nights made of them: a running one is stopped, and each begins anew
+//   6. the note, when the database has erased what 4 overwrote       background
 //
-// Each step has the disk's reserve, so that it works with no byte free.
+// The answer comes with 5. Each step has the disk's reserve, so that it works with no byte free.
 //
 // Loop thread only. Everything given outlives it and its work.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "daemon/loop/background.h"
@@ -30,9 +32,9 @@ namespace moil::daemon {
 
 class Forgetting {
  public:
-  Forgetting(Background& background, data::LabelStore& labels, const StateLayout& layout,
-             const Config& config, Database& database, ModelStore& models, Scheduler& scheduler,
-             DiskReserve& reserve);
+  Forgetting(EventLoop& loop, Background& background, data::LabelStore& labels,
+             const StateLayout& layout, const Config& config, Database& database,
+             ModelStore& models, Scheduler& scheduler, DiskReserve& reserve);
 
   // `rows` does step 1 on the background thread and returns the answer, to which "versions" is
   // added: the model versions that learned from what was forgotten.
@@ -41,16 +43,18 @@ class Forgetting {
   void resume();
 
  private:
-  struct Work {
-    std::vector<data::ForgottenSample> samples;
-    std::vector<std::int64_t> jobs;  // whose folders know them
-    Json reply;
-  };
-  void submit(const std::function<Json()>& rows, const Responder& responder, Lane::Turn turn);
-  Work remove_maps(const std::function<Json()>& rows) const;
-  void remove_traces(const Work& work, Json& reply);
+  struct Work;
+  using WorkPtr = std::shared_ptr<Work>;
+
+  void remove_maps(Work& work) const;
+  void find_traces(Work& work) const;
+  void go_on(const WorkPtr& work);
+  void remove_some(Work& work);
+  void end(const WorkPtr& work);
+  [[nodiscard]] Json versions(const Work& work) const;
   void forget_note(const std::vector<data::ForgottenSample>& samples);
 
+  EventLoop& loop_;
   Background& background_;
   data::LabelStore& labels_;
   const StateLayout layout_;

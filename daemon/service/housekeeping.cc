@@ -10,14 +10,15 @@
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/superfluous.h"
+#include "daemon/state/trash.h"
 
 namespace moil::daemon {
 namespace {
 
 constexpr std::chrono::hours kHour{1};
-// In a turn of the loop; each is a transaction, which waits for the disk.
-constexpr std::size_t kVersionsATurn = 4;
-constexpr int kJobsATurn = 20;
+// In a turn of the loop; each version is a transaction, which waits for the disk.
+constexpr std::size_t kVersionsATurn = 2;
+constexpr int kJobsATurn = 10;
 
 struct Count {
   std::uint64_t count = 0, bytes = 0;
@@ -37,8 +38,9 @@ struct Housekeeping::Round {
   std::optional<Responder> responder;  // empty: by itself
   std::vector<ModelVersion> versions;
   std::vector<JobStore::Ended> jobs;
-  std::vector<ModelVersion> gone;  // rows that were removed, or would be
-  Kept kept;
+  std::vector<ModelVersion> gone;                        // rows that were removed, or would be
+  std::vector<Leftover> left;                            // what is of nothing, as it seemed
+  std::vector<Leftover> found;                           // what is to be removed
   std::optional<std::vector<cache::ModelId>> backbones;  // in use; empty: the cache is left alone
   std::optional<std::int64_t> cache_user;                // a job
 
@@ -46,6 +48,9 @@ struct Housekeeping::Round {
   Page items{std::numeric_limits<std::size_t>::max()};
   std::uint64_t more = 0;
 
+  bool is_gone(const std::filesystem::path& folder) const {
+    return std::ranges::find(found, folder, &Leftover::path) != found.end();
+  }
   void tell(const char* what, const std::string& name, std::uint64_t bytes,
             const std::string& why) {
     const bool fits =
@@ -68,9 +73,26 @@ struct Housekeeping::Round {
   }
 };
 
-Housekeeping::Housekeeping(const Surroundings& around) : s_(around) { soon(); }
+Housekeeping::Housekeeping(const Surroundings& around) : s_(around) {
+  soon();
+  trash_timer_ = s_.loop.after({}, [this] { look_for_trash(); });
+}
 
-Housekeeping::~Housekeeping() { s_.loop.cancel(timer_); }
+Housekeeping::~Housekeeping() {
+  s_.loop.cancel(timer_);
+  s_.loop.cancel(trash_timer_);
+}
+
+// Also what an earlier run of the daemon left there.
+void Housekeeping::look_for_trash() {
+  trash_timer_ = s_.loop.after(s_.config.poll(), [this] { look_for_trash(); });
+  if (emptying_ || !has_trash(s_.layout)) return;
+  emptying_ = true;
+  s_.background.submit([this]() -> Background::Done {
+    empty_trash(s_.layout);
+    return [this] { emptying_ = false; };
+  });
+}
 
 void Housekeeping::soon() {
   s_.loop.cancel(timer_);
@@ -98,13 +120,10 @@ void Housekeeping::clean(bool dry_run, const Responder& responder) {
 void Housekeeping::begin(const RoundPtr& round) {
   current_ = round;
   last_ = s_.world.steady_milliseconds();
-  try {
+  next_step(round, [this, &round] {
     plan(*round);
     remove_rows(round);
-  } catch (...) {
-    const RpcError error = rpc_error(std::current_exception());
-    end(round, &error);
-  }
+  });
 }
 
 std::int64_t Housekeeping::today() const {
@@ -123,15 +142,8 @@ void Housekeeping::plan(Round& round) const {
 }
 
 void Housekeeping::remove_rows(const RoundPtr& round) {
-  if (!remove_some_rows(*round)) return remove_files(round);
-  s_.loop.post([this, round] {
-    try {
-      remove_rows(round);
-    } catch (...) {
-      const RpcError error = rpc_error(std::current_exception());
-      end(round, &error);
-    }
-  });
+  if (!remove_some_rows(*round)) return find_files(round);
+  s_.loop.post([this, round] { next_step(round, [this, round] { remove_rows(round); }); });
 }
 
 // False where nothing is left to remove.
@@ -190,23 +202,53 @@ Kept Housekeeping::kept() const {
   return kept;
 }
 
-void Housekeeping::remove_files(const RoundPtr& round) {
-  round->kept = kept();
-  s_.background.submit([this, round]() -> Background::Done {
+// What is there that is not kept, and how much room it takes.
+void Housekeeping::find_files(const RoundPtr& round) {
+  s_.background.submit([this, round, kept = kept()]() -> Background::Done {
     try {
       for (const ModelVersion& v : round->gone) {
         const auto folder = s_.layout.version(v.model, v.version);
         const std::uint64_t bytes = disk_usage(folder);
-        if (!round->dry_run) remove_leftover(folder);
+        round->found.push_back({folder, bytes, Leftover::Of::kVersion, v.model});
         round->of_versions.add(bytes);
         round->tell("version", place_of(v), bytes, "newer ones are kept, and nothing needs it");
       }
-      for (const Leftover& left : find_leftovers(s_.layout, round->kept)) {
-        if (!round->dry_run) remove_leftover(left.path);
-        round->of_leftovers.add(left.bytes);
-        round->tell("leftover", left.path.lexically_relative(s_.layout.root()).string(), left.bytes,
-                    "it is of nothing that is still there");
+      for (Leftover& left : find_leftovers(s_.layout, kept)) {
+        if (left.of != Leftover::Of::kVersion || !round->is_gone(left.path))
+          round->left.push_back(std::move(left));
       }
+      return [this, round] { next_step(round, [this, round] { throw_files_away(round); }); };
+    } catch (...) {
+      const RpcError error = rpc_error(std::current_exception());
+      return [this, round, error] { end(round, &error); };
+    }
+  });
+}
+
+// On the loop, which begins jobs and versions: what was found may be of use again by now.
+void Housekeeping::throw_files_away(const RoundPtr& round) {
+  const Kept now = kept();
+  for (const Leftover& left : round->left) {
+    if (is_needed(left, now)) continue;
+    round->of_leftovers.add(left.bytes);
+    round->tell("leftover", left.path.lexically_relative(s_.layout.root()).string(), left.bytes,
+                "it is of nothing that is still there");
+    round->found.push_back(left);
+  }
+  if (!round->dry_run) {
+    for (const Leftover& gone : round->found) {
+      if (is_needed(gone, now)) continue;
+      throw_away(s_.layout, gone.path);
+      spdlog::info("removed {}, which nothing needs", gone.path.string());
+    }
+  }
+  remove_maps(round);
+}
+
+void Housekeeping::remove_maps(const RoundPtr& round) {
+  s_.background.submit([this, round]() -> Background::Done {
+    try {
+      if (!round->dry_run) empty_trash(s_.layout);
       if (round->backbones) {
         const std::int64_t quota = s_.config.cache.quota_bytes;
         const auto maps = round->dry_run
@@ -222,6 +264,16 @@ void Housekeeping::remove_files(const RoundPtr& round) {
       return [this, round, error] { end(round, &error); };
     }
   });
+}
+
+// A step of a round: what it throws ends the round.
+void Housekeeping::next_step(const RoundPtr& round, const std::function<void()>& step) {
+  try {
+    step();
+  } catch (...) {
+    const RpcError error = rpc_error(std::current_exception());
+    end(round, &error);
+  }
 }
 
 void Housekeeping::end(const RoundPtr& round, const RpcError* error) {

@@ -21,6 +21,7 @@ void Importer::start(const ImportRequest& request, const std::map<std::string, i
     responder.error(rpc_error(error));
     models_.discard(request.name, version);
   };
+  answer.whose = responder;
   try {
     calls_.start(command_.import(request.path, files, request.name, version), std::move(answer));
   } catch (...) {

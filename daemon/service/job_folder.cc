@@ -1,13 +1,12 @@
 #include "daemon/service/job_folder.h"
 
-#include <spdlog/spdlog.h>
-
 #include <filesystem>
 #include <vector>
 
 #include "base/file.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/job_log.h"
+#include "daemon/state/trash.h"
 #include "daemon/worker_protocol.h"
 
 namespace fs = std::filesystem;
@@ -59,10 +58,6 @@ void JobFolder::settle(const Job& job) const {
   if (is_finished(job.state) && job.state != JobState::kFailed) remove(layout_.job(job.id));
 }
 
-void JobFolder::remove(const fs::path& path) const {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) spdlog::warn("cannot remove {}: {}", path.string(), error.message());
-}
+void JobFolder::remove(const fs::path& path) const { throw_away(layout_, path); }
 
 }  // namespace moil::daemon

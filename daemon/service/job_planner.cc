@@ -73,11 +73,11 @@ JobPlanner::JobPlanner(EventLoop& loop, WorkerCalls& calls, const WorkerCommand&
       models_(models) {}
 
 JobPlanner::~JobPlanner() {
-  if (timer_ != 0) loop_.cancel(timer_);
+  for (const auto& [number, check] : checks_) loop_.cancel(check.timer);
 }
 
-void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& options,
-                      WorkerCalls::Answer answer) {
+std::uint64_t JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& options,
+                               WorkerCalls::Answer answer) {
   const auto active = models_.active(spec.model);
   if (!active) throw Error(ErrorCode::kNotFound, "there is no active model \"" + spec.model + "\"");
   JobFile file;
@@ -93,6 +93,7 @@ void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& optio
   const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");
   // Removed before the reply: who has it may look into the state folder.
   WorkerCalls::Answer passing;
+  passing.whose = answer.whose;
   passing.result = [answer, document](const Json& result) {
     document->remove();
     answer.result(result);
@@ -101,7 +102,7 @@ void JobPlanner::call(const JobSpec& spec, const std::vector<std::string>& optio
     document->remove();
     answer.error(as_sent(error));
   };
-  calls_.start(command_.plan(document->path(), file.threads, options), std::move(passing));
+  return calls_.start(command_.plan(document->path(), file.threads, options), std::move(passing));
 }
 
 void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& options,
@@ -109,43 +110,39 @@ void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& opti
   WorkerCalls::Answer answer;
   answer.result = [responder](const Json& result) { responder.result(result); };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
-  call(spec, options, std::move(answer));
+  answer.whose = responder;
+  (void)call(spec, options, std::move(answer));
 }
 
-void JobPlanner::check(const JobSpec& spec, Checked done) {
-  waiting_.push_back({spec, std::move(done)});
-  if (waiting_.size() == 1) check_next();
-}
-
-void JobPlanner::check_next() {
-  const std::int64_t check = ++check_;
-  timer_ = loop_.after(kPatience, [this, check] {
-    timer_ = 0;
-    checked(check, std::make_exception_ptr(
-                       Error(ErrorCode::kInternal, "no worker could say whether it can run")));
-  });
+void JobPlanner::check(const JobSpec& spec, const Responder& whose, Checked done) {
+  const std::uint64_t check = next_check_++;
+  checks_.emplace(check, Check{std::move(done), 0});
   WorkerCalls::Answer answer;
   answer.result = [this, check](const Json&) { checked(check, nullptr); };
   answer.error = [this, check](std::exception_ptr error) { checked(check, error); };
+  answer.whose = whose;
+  std::function<void()> give_up;
+  std::chrono::milliseconds patience = kPatience;
   try {
-    call(waiting_.front().spec, {"--check"}, std::move(answer));
+    const std::uint64_t worker = call(spec, {"--check"}, std::move(answer));
+    give_up = [this, check, worker] {
+      checked(check, std::make_exception_ptr(
+                         Error(ErrorCode::kInternal, "no worker could say whether it can run")));
+      calls_.kill(worker);
+    };
   } catch (...) {
-    loop_.cancel(timer_);
-    timer_ = loop_.after({}, [this, check, error = std::current_exception()] {
-      timer_ = 0;
-      checked(check, error);
-    });
+    patience = {};
+    give_up = [this, check, error = std::current_exception()] { checked(check, error); };
   }
+  checks_.at(check).timer = loop_.after(patience, std::move(give_up));
 }
 
 // An answer that comes too late is of a check that is over.
-void JobPlanner::checked(std::int64_t check, const std::exception_ptr& error) {
-  if (check != check_ || waiting_.empty()) return;
-  if (timer_ != 0) loop_.cancel(std::exchange(timer_, 0));
-  const Checked done = std::move(waiting_.front().done);
-  waiting_.pop_front();
-  done(refusal_of(error));
-  if (!waiting_.empty()) check_next();
+void JobPlanner::checked(std::uint64_t check, const std::exception_ptr& error) {
+  const auto found = checks_.extract(check);
+  if (found.empty()) return;
+  loop_.cancel(found.mapped().timer);
+  found.mapped().done(refusal_of(error));
 }
 
 }  // namespace moil::daemon

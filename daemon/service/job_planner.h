@@ -4,9 +4,9 @@
 // Loop thread only.
 #pragma once
 
-#include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 
 #include "daemon/job_spec.h"
 #include "daemon/loop/event_loop.h"
@@ -32,21 +32,20 @@ class JobPlanner {
              const Responder& responder);
 
   // Calls `done` with what the night would refuse the job for, fields at /job/...; with nothing
-  // where it would not, and where no worker could tell in a while: then the night will. One after
-  // the other, in the order in which they are asked for.
+  // where it would not, and where no worker could tell in a while: then the night will. whose: the
+  // request that asks.
   using Checked = std::function<void(std::exception_ptr refusal)>;
-  void check(const JobSpec& spec, Checked done);
+  void check(const JobSpec& spec, const Responder& whose, Checked done);
 
  private:
-  struct Waiting {
-    JobSpec spec;
+  struct Check {
     Checked done;
+    EventLoop::TimerId timer = 0;
   };
 
-  void call(const JobSpec& spec, const std::vector<std::string>& options,
-            WorkerCalls::Answer answer);
-  void check_next();
-  void checked(std::int64_t check, const std::exception_ptr& error);
+  std::uint64_t call(const JobSpec& spec, const std::vector<std::string>& options,
+                     WorkerCalls::Answer answer);
+  void checked(std::uint64_t check, const std::exception_ptr& error);
 
   EventLoop& loop_;
   WorkerCalls& calls_;
@@ -55,9 +54,8 @@ class JobPlanner {
   const Config& config_;
   const ModelStore& models_;
   std::int64_t next_ = 1;
-  std::deque<Waiting> waiting_;  // the first is being checked
-  std::int64_t check_ = 0;       // its number
-  EventLoop::TimerId timer_ = 0;
+  std::map<std::uint64_t, Check> checks_;
+  std::uint64_t next_check_ = 1;
 };
 
 }  // namespace moil::daemon

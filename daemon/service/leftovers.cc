@@ -1,7 +1,6 @@
 #include "daemon/service/leftovers.h"
 
 #include <signal.h>
-#include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <charconv>
@@ -53,22 +52,27 @@ class Search {
  public:
   explicit Search(std::vector<Leftover>& found) : found_(found) {}
 
-  void numbered(const fs::path& folder, const Kept::Folders& kept) {
+  void numbered(const fs::path& folder, const Kept::Folders& kept, const Leftover& kind) {
     for (const fs::path& entry : entries_of(folder)) {
       const std::string name = entry.filename().string();
       const auto number = number_in(name);
-      if (number && *number <= kept.highest && !kept.names.contains(name)) add(entry);
+      if (number && *number <= kept.highest && !kept.names.contains(name)) add(entry, kind);
     }
   }
   void passing(const fs::path& folder) {
     for (const fs::path& entry : entries_of(folder)) {
       std::error_code error;
-      if (fs::is_regular_file(fs::symlink_status(entry, error)) && is_abandoned(entry)) add(entry);
+      if (fs::is_regular_file(fs::symlink_status(entry, error)) && is_abandoned(entry))
+        add(entry, {});
     }
   }
 
  private:
-  void add(const fs::path& path) { found_.push_back({path, disk_usage(path)}); }
+  void add(const fs::path& path, Leftover left) {
+    left.path = path;
+    left.bytes = disk_usage(path);
+    found_.push_back(std::move(left));
+  }
   std::vector<Leftover>& found_;
 };
 
@@ -78,21 +82,22 @@ std::vector<Leftover> find_leftovers(const StateLayout& layout, const Kept& kept
   std::vector<Leftover> found;
   Search search(found);
   for (const auto& [model, folders] : kept.versions) {
-    search.numbered(layout.model(model), folders);
+    search.numbered(layout.model(model), folders, {{}, 0, Leftover::Of::kVersion, model});
     search.passing(layout.timing_profiles(model));
   }
   search.passing(layout.accuracies("").parent_path());
-  search.numbered(layout.jobs(), kept.jobs);
+  search.numbered(layout.jobs(), kept.jobs, {{}, 0, Leftover::Of::kJob, {}});
   search.passing(layout.jobs());
   search.passing(layout.profiles());
   return found;
 }
 
-void remove_leftover(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) return spdlog::warn("cannot remove {}: {}", path.string(), error.message());
-  spdlog::info("removed {}, which nothing needs", path.string());
+bool is_needed(const Leftover& left, const Kept& kept) {
+  const std::string name = left.path.filename().string();
+  if (left.of == Leftover::Of::kJob) return kept.jobs.names.contains(name);
+  if (left.of != Leftover::Of::kVersion) return false;
+  const auto folders = kept.versions.find(left.model);
+  return folders != kept.versions.end() && folders->second.names.contains(name);
 }
 
 }  // namespace moil::daemon

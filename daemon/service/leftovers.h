@@ -2,8 +2,8 @@
 // versions that were never finished, files written aside by what was killed.
 //
 // What to keep is told as it was at one moment; whatever was begun later is left alone by its
-// number, and a file on its way as long as the process runs that its name tells. Runs on the
-// background thread.
+// number, and a file on its way as long as the process runs that its name tells. Finding takes
+// time: whoever then removes something asks again, on the thread that begins jobs and versions.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,14 @@ struct Kept {
 struct Leftover {
   std::filesystem::path path;
   std::uint64_t bytes = 0;
+  enum class Of { kVersion, kJob, kNothing } of = Of::kNothing;
+  std::string model;  // of a version
 };
 
-// What else is in the folders.
+// What else is in the folders. Runs on the background thread.
 [[nodiscard]] std::vector<Leftover> find_leftovers(const StateLayout& layout, const Kept& kept);
 
-// Says how it went in the log alone: the next time tries again.
-void remove_leftover(const std::filesystem::path& path);
+// By a later account: what was told by its name may be of use again.
+[[nodiscard]] bool is_needed(const Leftover& left, const Kept& kept);
 
 }  // namespace moil::daemon

@@ -34,7 +34,8 @@ void SystemdNotifier::stopping() { ::sd_notify(0, "STOPPING=1"); }
 
 void SystemdNotifier::beat() {
   ::sd_notify(0, ("WATCHDOG=1\nSTATUS=" + status_()).c_str());
-  timer_ = loop_.after(interval_, [this] { beat(); });
+  timer_ = loop_.after(
+      interval_, [this] { beat(); }, EventLoop::Priority::kUrgent);
 }
 
 }  // namespace moil::daemon

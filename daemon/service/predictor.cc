@@ -36,6 +36,7 @@ void Predictor::start(const std::string& model, const std::vector<int>& descript
                       {"predictions", result.at("predictions")}});
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
   const auto folder = layout_.version(version.model, version.version);
   calls_.start(command_.predict(folder, descriptors, wanted), std::move(answer));
 }

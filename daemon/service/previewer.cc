@@ -68,6 +68,7 @@ void Previewer::start(std::vector<data::Digest> digests, int size, const Respond
   background_.submit([this, request, responder]() -> Background::Done {
     request->open(labels_);
     return [this, request, responder] {
+      if (!responder.is_open()) return;
       try {
         ask_worker(request, responder);
       } catch (...) {
@@ -89,6 +90,7 @@ void Previewer::ask_worker(const std::shared_ptr<Request>& request, const Respon
     responder.result({{"previews", request->previews}});
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
   calls_.start(command_.preview(descriptors, request->size), std::move(answer));
 }
 

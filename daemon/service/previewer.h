@@ -1,5 +1,6 @@
 // label.preview: small pictures of samples. The label store hands their files to a worker, which
-// decodes them: moild does not. Loop thread only.
+// decodes them: moild does not. Its files are opened when it is the user's turn to have a worker,
+// so that what waits holds none. Loop thread only.
 #pragma once
 
 #include <vector>

@@ -56,7 +56,7 @@ void Recurring::wake() {
 void Recurring::tick() {
   timer_ = loop_.after(config_.poll(), [this] { tick(); });
   try {
-    for (const Schedule& schedule : schedules_.all()) {
+    for (const Schedule& schedule : std::vector(schedules_.all())) {
       if (!schedule.spec.enabled || looking_.contains(schedule.spec.name)) continue;
       heed_the_clock(schedule);
       if (const auto moment = due(schedule)) meet(schedule, *moment);
@@ -132,9 +132,9 @@ void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
   try {
     outside_.start<std::string>([pack = schedule.spec.job.global.pack] { return told(pack); },
                                 go_on, [go_on](const std::exception_ptr&) { go_on(""); });
-  } catch (...) {  // it looks again
-    looking_.erase(name);
-    throw;
+  } catch (const std::exception& error) {  // so many others hang: no reason to stay away
+    spdlog::warn("schedule {}: its pack is not looked at: {}", name, error.what());
+    go_on("");
   }
 }
 
@@ -161,7 +161,7 @@ std::string Recurring::nothing_new(const Schedule& schedule, const std::string& 
   if (only_if->changed_pack && pack != schedule.pack_seen) return "";
   if (!only_if->new_labels) return "the pack is the same as before";
   const auto least = static_cast<std::size_t>(*only_if->new_labels);
-  const std::size_t found = new_labels(schedule, least);
+  const std::size_t found = labelled_.count(schedule.labels_seen);
   if (found >= least) return "";
   return std::to_string(found) + (found == 1 ? " sample was" : " samples were") +
          " labelled since the last run; " + std::to_string(least) + (least == 1 ? " is" : " are") +
@@ -198,16 +198,8 @@ std::int64_t Recurring::run_now(const Schedule& schedule) {
 }
 
 std::string Recurring::unfinished(const Schedule& schedule) const {
-  if (!schedule.last_job || is_finished(jobs_.get(*schedule.last_job).state)) return "";
+  if (!schedule.last_job || is_finished(jobs_.standing(*schedule.last_job).state)) return "";
   return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
-}
-
-std::size_t Recurring::new_labels(const Schedule& schedule, std::size_t most) const {
-  data::SampleQuery query;
-  query.after_id = schedule.labels_seen;
-  query.labelled = true;
-  query.limit = most;
-  return labels_.samples(query).size();
 }
 
 }  // namespace moil::daemon

@@ -15,6 +15,7 @@
 #include "daemon/loop/event_loop.h"
 #include "daemon/loop/outside_calls.h"
 #include "daemon/service/config.h"
+#include "daemon/service/labelled_since.h"
 #include "daemon/state/schedule_store.h"
 #include "datasets/labels/label_store.h"
 
@@ -24,7 +25,7 @@ class World;
 
 class Recurring {
  public:
-  // submitted: a job was.
+  // labels: a view of the store by a connection of its own. submitted: a job was.
   Recurring(EventLoop& loop, const Config& config, const World& world, ScheduleStore& schedules,
             JobStore& jobs, const data::LabelStore& labels, OutsideCalls& outside,
             std::function<void()> submitted);
@@ -55,7 +56,6 @@ class Recurring {
   // What is said of a last job that has not ended; empty where it has.
   [[nodiscard]] std::string unfinished(const Schedule& schedule) const;
   [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
-  [[nodiscard]] std::size_t new_labels(const Schedule& schedule, std::size_t most) const;
 
   EventLoop& loop_;
   const Config& config_;
@@ -63,6 +63,7 @@ class Recurring {
   ScheduleStore& schedules_;
   JobStore& jobs_;
   const data::LabelStore& labels_;
+  const LabelledSince labelled_{labels_};
   OutsideCalls& outside_;
   const std::function<void()> submitted_;
   EventLoop::TimerId timer_ = 0;

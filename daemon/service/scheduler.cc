@@ -286,9 +286,8 @@ void Scheduler::settle(const Job& job, const Outcome& outcome) {
 // here, on the thread that also takes what is forgotten from the versions that are recorded.
 void Scheduler::settle_result(const Job& job, const Json& result) {
   const JobSamples samples = samples_of_job(layout_, job.id);
-  const auto gone = [&](const data::Digest& digest) { return !labels_.has(digest); };
-  if (std::ranges::none_of(samples.trained, gone) && std::ranges::none_of(samples.others, gone))
-    return jobs_.finish(job.id, result, samples.trained, labels_.newest_id());
+  if (labels_.has_all(samples.trained) && labels_.has_all(samples.others))
+    return jobs_.finish(job.id, result, samples.trained, labels_.newest_change());
   if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
   folder_.drop_work(job.id);
   jobs_.pause(job.id, kForgotten);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "daemon/methods/methods.h"
 #include "daemon/metrics/metrics.h"
+#include "daemon/state/trash.h"
 
 namespace fs = std::filesystem;
 
@@ -43,16 +44,19 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       jobs(database, models),
       schedules(database, jobs),
       labels(layout.labels(), data::LabelStore::Access::kReadWrite),
-      forgetting(background, labels, layout, config, database, models, scheduler, reserve),
+      label_reader(layout.labels(), data::LabelStore::Access::kReadOnly),
+      label_view(layout.labels(), data::LabelStore::Access::kReadOnly),
+      forgetting(loop, background, labels, layout, config, database, models, scheduler, reserve),
       watchers(jobs),
       command(config.worker, layout, lock.descriptor()),
-      worker_calls(loop),
+      worker_turns(loop),
+      worker_calls(loop, reading),
       importer(worker_calls, command, layout, database, models),
       planner(loop, worker_calls, command, layout, config, models),
       predictor(worker_calls, command, layout, models),
-      previewer(background, labels, worker_calls, command),
+      previewer(reading, label_reader, worker_calls, command),
       scheduler(
-          loop, config, command, layout, world, jobs, labels, reserve,
+          loop, config, command, layout, world, jobs, label_view, reserve,
           {.changed = [this](std::int64_t job) { job_changed(job); },
            .progress = [this](std::int64_t job,
                               const Json& event) { watchers.progress(job, event); },
@@ -63,19 +67,21 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
            .worker_ended =
                [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; },
            .finished = [this](std::int64_t) { housekeeping.soon(); }}),
-      recurring(loop, config, world, schedules, jobs, labels, outside,
+      recurring(loop, config, world, schedules, jobs, label_view, outside,
                 [this] { scheduler.wake(); }),
       housekeeping(
           {loop, config, world, layout, background, database, models, jobs, scheduler, reserve}),
       canaries({loop, config, world, layout, background, worker_calls, command, database, models,
-                jobs, labels, scheduler, [this](std::int64_t job) { watchers.changed(job); }}),
+                jobs, labels, label_view, scheduler,
+                [this](std::int64_t job) { watchers.changed(job); }}),
       limits(config.limits()),
       methods(all_methods(*this)),
       access(config.access),
-      dispatcher(methods, background, limits, counts.requests),
+      dispatcher(methods, {loop, reading, background, worker_turns}, limits, counts.requests),
       server(loop, socket, dispatcher, limits, access),
       idle_memory(loop, [this] { return dispatcher.taken(); }),
       outside(loop, limits.file_time),
+      reading(loop),
       background(loop),
       metrics_file(loop, outside, config.metrics.textfile,
                    [this](auto done) { collect_metrics(*this, std::move(done)); }) {
@@ -91,7 +97,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
 
 void Service::job_changed(std::int64_t job) {
   watchers.changed(job);
-  const JobState state = jobs.get(job).state;
+  const JobState state = jobs.standing(job).state;
   if (is_finished(state)) ++counts.nights[to_string(state)];
 }
 
@@ -104,6 +110,13 @@ void Service::record_likenesses(std::vector<data::SampleLikeness> samples) {
       spdlog::error("what samples look like cannot be recorded: {}", error.what());
     }
     return [] {};
+  });
+}
+
+void Service::empty_trash(const Responder& responder, Json reply) {
+  answer_in_background(background, responder, [this, reply = std::move(reply)] {
+    daemon::empty_trash(layout);
+    return reply;
   });
 }
 

@@ -2,7 +2,9 @@
 // other. Construction recovers what a crash left behind and begins to listen; run the loop to
 // serve.
 //
-// Loop thread only, but for `labels`, `layout` and `config`, which the background thread uses.
+// Loop thread only, but for `layout` and `config`, which all use, and for the label store: the
+// background thread writes it, the reading thread and the loop have views of their own, so that
+// neither waits for another's transaction.
 #pragma once
 
 #include <filesystem>
@@ -46,6 +48,8 @@ class Service {
 
   // Stops the worker (which checkpoints), then calls `done`.
   void shut_down(std::function<void()> done);
+  // Removes what was thrown away (state/trash.h), then answers.
+  void empty_trash(const Responder& responder, Json reply);
   // One line for people: "job 7 runs, 2 wait".
   std::string status() const;
 
@@ -64,9 +68,12 @@ class Service {
   JobStore jobs;
   ScheduleStore schedules;
   data::LabelStore labels;
+  const data::LabelStore label_reader;  // of the reading thread
+  const data::LabelStore label_view;    // of the loop
   Forgetting forgetting;
   Watchers watchers;
   const WorkerCommand command;
+  UserTurns worker_turns;
   WorkerCalls worker_calls;
   Importer importer;
   JobPlanner planner;
@@ -84,6 +91,7 @@ class Service {
   IdleMemory idle_memory;
   // Last, so that they end first: what they do uses what stands above.
   OutsideCalls outside;
+  Background reading;
   Background background;
   MetricsFile metrics_file;
 

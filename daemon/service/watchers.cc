@@ -21,11 +21,11 @@ void Watchers::begin(const std::shared_ptr<Connection>& client, std::int64_t job
                      std::int64_t seen) {
   std::erase_if(watches_,
                 [&](const Watch& w) { return w.job == job && w.client.lock() == client; });
-  watches_.push_back({client, job, seen, nullptr, is_finished(jobs_.get(job).state)});
+  watches_.push_back({client, job, seen, nullptr, is_finished(jobs_.standing(job).state)});
 }
 
 void Watchers::changed(std::int64_t job) {
-  const bool finished = is_finished(jobs_.get(job).state);
+  const bool finished = is_finished(jobs_.standing(job).state);
   for (Watch& watch : watches_) watch.ends |= finished && watch.job == job;
   push_all([job](const Watch& w) { return w.job == job; });
 }

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/error.h"
@@ -13,7 +12,8 @@
 namespace moil::daemon {
 namespace {
 
-constexpr std::size_t kMostRunning = 4;
+// Those that were killed and do not go, for a disk hangs, count along.
+constexpr std::size_t kMostRunning = 16;
 
 ErrorCode code_named(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
@@ -38,14 +38,13 @@ struct WorkerCalls::Running {
   Json error;
   std::unique_ptr<WorkerProcess> process;
 
-  Json take_result(const ProcessExit& exit) {
-    if (error.is_object()) {
-      if (FieldErrors wrong = field_errors_from_json(error.value("errors", Json::array()));
-          !wrong.empty())
-        throw ValidationError("the request", std::move(wrong));
-      throw Error(code_named(error.value("code", "")), error.value("message", "the worker failed"));
-    }
-    if (exit.code != kExitDone) throw Error(ErrorCode::kInternal, "the worker " + exit.text());
+  [[noreturn]] void throw_error() const {
+    if (FieldErrors wrong = field_errors_from_json(error.value("errors", Json::array()));
+        !wrong.empty())
+      throw ValidationError("the request", std::move(wrong));
+    throw Error(code_named(error.value("code", "")), error.value("message", "the worker failed"));
+  }
+  Json parsed_reply() const {
     const auto bytes = read_descriptor(reply.get(), kMostReplyBytes);
     Json result =
         parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kMostNesting);
@@ -53,40 +52,47 @@ struct WorkerCalls::Running {
       throw Error(ErrorCode::kInternal, "the worker's reply is " + describe(result));
     return result;
   }
-};
-
-WorkerCalls::WorkerCalls(EventLoop& loop) : loop_(loop) {}
-
-WorkerCalls::~WorkerCalls() = default;
-
-void WorkerCalls::start(const ProcessOptions& process, Answer answer) {
-  if (running_.size() < kMostRunning) return begin(process, std::move(answer));
-  waiting_.emplace_back(process, std::move(answer));
-}
-
-void WorkerCalls::begin_waiting() {
-  while (!waiting_.empty() && running_.size() < kMostRunning) {
-    const auto [process, answer] = std::move(waiting_.front());
-    waiting_.pop_front();
+  void tell(const Json& result) const {
     try {
-      begin(process, answer);
+      answer.result(result);
     } catch (...) {
       answer.error(std::current_exception());
     }
   }
-}
+};
 
-void WorkerCalls::begin(const ProcessOptions& process, Answer answer) {
-  auto running = std::make_unique<Running>();
+WorkerCalls::WorkerCalls(EventLoop& loop, Background& background)
+    : loop_(loop), background_(background), self_(std::make_shared<WorkerCalls*>(this)) {}
+
+WorkerCalls::~WorkerCalls() = default;
+
+std::uint64_t WorkerCalls::start(const ProcessOptions& process, Answer answer) {
+  if (running_.size() >= kMostRunning)
+    throw Error(ErrorCode::kResourceExhausted,
+                "too many workers that were ended do not go; a disk or network drive of this "
+                "device hangs");
+  const std::uint64_t call = next_++;
+  const auto running = std::make_shared<Running>();
   running->answer = std::move(answer);
   running->reply = UniqueFd(::memfd_create("reply", MFD_CLOEXEC));
   if (!running->reply) throw system_error("cannot make a file for the worker's reply", errno);
   Running* const self = running.get();
   const auto line = [self](const std::string& text) { on_line(*self, text); };
-  const auto exit = [this, self](const ProcessExit& how) { ended(*self, how); };
+  const auto exit = [this, call](const ProcessExit& how) { ended(call, how); };
   running->process =
       std::make_unique<WorkerProcess>(loop_, with_reply(process, running->reply.get()), line, exit);
-  running_.push_back(std::move(running));
+  running_.emplace(call, running);
+  if (running->answer.whose) {
+    running->answer.whose->on_stop([self = std::weak_ptr(self_), call] {
+      if (const auto alive = self.lock()) (*alive)->kill(call);
+    });
+  }
+  return call;
+}
+
+void WorkerCalls::kill(std::uint64_t call) {
+  const auto found = running_.find(call);
+  if (found != running_.end()) found->second->process->kill();
 }
 
 void WorkerCalls::on_line(Running& running, const std::string& line) {
@@ -99,18 +105,27 @@ void WorkerCalls::on_line(Running& running, const std::string& line) {
   }
 }
 
-void WorkerCalls::ended(Running& running, const ProcessExit& exit) {
-  const auto place =
-      std::ranges::find_if(running_, [&](const auto& entry) { return entry.get() == &running; });
-  const auto gone =
-      std::move(*place);  // until the end of this function, also where an answer throws
-  running_.erase(place);
-  begin_waiting();
+void WorkerCalls::ended(std::uint64_t call, const ProcessExit& exit) {
+  const RunningPtr gone = std::move(running_.extract(call).mapped());  // until the end
   try {
-    gone->answer.result(gone->take_result(exit));
+    if (gone->error.is_object()) gone->throw_error();
+    if (exit.code != kExitDone) throw Error(ErrorCode::kInternal, "the worker " + exit.text());
+    read_reply(gone);
   } catch (...) {
     gone->answer.error(std::current_exception());
   }
+}
+
+// It may be long.
+void WorkerCalls::read_reply(const RunningPtr& running) {
+  background_.submit([running]() -> Background::Done {
+    try {
+      const auto result = std::make_shared<const Json>(running->parsed_reply());
+      return [running, result] { running->tell(*result); };
+    } catch (...) {
+      return [running, error = std::current_exception()] { running->answer.error(error); };
+    }
+  });
 }
 
 }  // namespace moil::daemon

@@ -39,14 +39,14 @@ Json to_json(const Canary& canary) {
           {"neither", canary.neither}, {"waiting", canary.waiting}};
 }
 
-void CanaryStore::begin(const Canary& canary, std::int64_t newest_sample) {
+void CanaryStore::begin(const Canary& canary, std::int64_t newest_change) {
   end(canary.model);
   Statement insert(db_,
                    "INSERT INTO canaries (model, version, parent, rule, since, seen) "
                    "VALUES (?, ?, ?, ?, ?, ?)");
   insert.bind(std::string_view(canary.model)).bind(canary.version).bind(canary.parent);
   insert.bind(std::string_view(to_line(write_fields(canary.rule))));
-  insert.bind(newest_sample).bind(newest_sample).run();
+  insert.bind(newest_change).bind(newest_change).run();
 }
 
 std::vector<Canary> CanaryStore::all() const {
@@ -68,26 +68,23 @@ void CanaryStore::end(const std::string& model) {
   remove.bind(std::string_view(model)).run();
 }
 
-void CanaryStore::take(const std::string& model, std::span<const data::Digest> added,
-                       std::int64_t seen) {
+void CanaryStore::take(const std::string& model, std::span<const data::SampleChange> changes) {
+  if (changes.empty()) return;
   Transaction transaction(db_, Transaction::Kind::kWrite);
-  for (const data::Digest& sample : added) {
-    // The canary may have ended meanwhile.
-    Statement insert(db_,
-                     "INSERT OR IGNORE INTO canary_samples (model, digest, verdict) "
-                     "SELECT model, ?2, 'waits' FROM canaries WHERE model = ?1");
-    insert.bind(std::string_view(model)).bind(sample.bytes).run();
-  }
-  Statement update(db_, "UPDATE canaries SET seen = max(seen, ?) WHERE model = ?");
-  update.bind(seen).bind(std::string_view(model)).run();
-  transaction.commit();
-}
-
-void CanaryStore::corrected(const data::Digest& sample) {
+  // The canary may have ended meanwhile.
   Statement insert(db_,
                    "INSERT OR REPLACE INTO canary_samples (model, digest, verdict) "
-                   "SELECT model, ?, 'waits' FROM canaries");
-  insert.bind(sample.bytes).run();
+                   "SELECT model, ?2, 'waits' FROM canaries WHERE model = ?1");
+  Statement again(db_,
+                  "UPDATE canary_samples SET verdict = 'waits' WHERE model = ?1 AND digest = ?2");
+  Statement remove(db_, "DELETE FROM canary_samples WHERE model = ?1 AND digest = ?2");
+  for (const data::SampleChange& change : changes) {
+    Statement& what = !change.is_labelled ? remove : change.has_other_labels ? insert : again;
+    what.bind(std::string_view(model)).bind(change.digest.bytes).run();
+  }
+  Statement update(db_, "UPDATE canaries SET seen = max(seen, ?) WHERE model = ?");
+  update.bind(changes.back().number).bind(std::string_view(model)).run();
+  transaction.commit();
 }
 
 std::vector<data::Digest> CanaryStore::waiting(const std::string& model, int limit) const {

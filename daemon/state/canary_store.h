@@ -15,7 +15,7 @@
 
 #include "daemon/job_spec.h"
 #include "daemon/state/schema.h"
-#include "datasets/identity/digest.h"
+#include "datasets/labels/label_types.h"
 
 namespace moil::daemon {
 
@@ -23,7 +23,7 @@ struct Canary {
   std::string model;
   std::int64_t version = 0, parent = 0;
   CanarySpec rule;
-  std::int64_t seen = 0;               // the newest sample's id that was looked at
+  std::int64_t seen = 0;               // the latest change of a sample that was looked at
   std::int64_t worse = 0, better = 0;  // samples that the version alone gets wrong, or right
   std::int64_t neither = 0;            // samples that both get right, or both wrong
   std::int64_t waiting = 0;            // samples that nobody has asked the versions about yet
@@ -37,17 +37,17 @@ class CanaryStore {
 
   explicit CanaryStore(Database& database) : db_(database) {}
 
-  // newest_sample: when the version was promoted; later ones count. In place of the model's canary
-  // before. Expects the caller's transaction.
-  void begin(const Canary& canary, std::int64_t newest_sample);
+  // newest_change: of samples, when the version was promoted; later ones count. In place of the
+  // model's canary before. Expects the caller's transaction.
+  void begin(const Canary& canary, std::int64_t newest_change);
   [[nodiscard]] std::vector<Canary> all() const;
   [[nodiscard]] std::optional<Canary> find(const std::string& model) const;
   void end(const std::string& model);
 
-  // Samples that were added up to `seen`: they wait to be judged.
-  void take(const std::string& model, std::span<const data::Digest> added, std::int64_t seen);
-  // A sample's labels were changed: it counts for every canary, anew.
-  void corrected(const data::Digest& sample);
+  // Samples that changed, up to the last: those that are new or have other labels wait to be
+  // judged, anew where they were; so do those that are called or mapped otherwise, where they count
+  // already; those without labels count no more.
+  void take(const std::string& model, std::span<const data::SampleChange> changes);
   [[nodiscard]] std::vector<data::Digest> waiting(const std::string& model, int limit) const;
   void judge(const std::string& model, std::span<const std::pair<data::Digest, Verdict>> verdicts);
 

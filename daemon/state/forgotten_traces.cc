@@ -1,9 +1,7 @@
 #include "daemon/state/forgotten_traces.h"
 
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "daemon/json/parse.h"
 
@@ -74,42 +72,29 @@ bool clean(Json& value, const Names& names) {
 
 // Documents of a table, by rowid or by a key of two numbers.
 struct Column {
-  const char* select;  // two keys and the text
+  const char* all;     // two keys and the text
+  const char* select;  // the text, by the keys
   const char* update;  // the text, then the keys
   bool is_json;
 };
 
 constexpr Column kColumns[] = {
-    {"SELECT id, 0, message FROM jobs", "UPDATE jobs SET message = ?1 WHERE id = ?2 AND 0 = ?3",
-     false},
+    {"SELECT id, 0, message FROM jobs", "SELECT message FROM jobs WHERE id = ? AND 0 = ?",
+     "UPDATE jobs SET message = ?1 WHERE id = ?2 AND 0 = ?3", false},
     {"SELECT id, 0, result FROM jobs WHERE result IS NOT NULL",
+     "SELECT result FROM jobs WHERE id = ? AND 0 = ?",
      "UPDATE jobs SET result = ?1 WHERE id = ?2 AND 0 = ?3", true},
     {"SELECT id, 0, summary FROM jobs WHERE summary IS NOT NULL",
+     "SELECT summary FROM jobs WHERE id = ? AND 0 = ?",
      "UPDATE jobs SET summary = ?1 WHERE id = ?2 AND 0 = ?3", true},
     {"SELECT rowid, 0, body FROM result_lists",
+     "SELECT body FROM result_lists WHERE rowid = ? AND 0 = ?",
      "UPDATE result_lists SET body = ?1 WHERE rowid = ?2 AND 0 = ?3", true},
-    {"SELECT job, seq, body FROM events", "UPDATE events SET body = ?1 WHERE job = ?2 AND seq = ?3",
-     true},
+    {"SELECT job, seq, body FROM events", "SELECT body FROM events WHERE job = ? AND seq = ?",
+     "UPDATE events SET body = ?1 WHERE job = ?2 AND seq = ?3", true},
 };
 
-struct Row {
-  std::int64_t first = 0, second = 0;
-  std::string text;
-};
-
-std::vector<Row> rows_with(Database& database, const Column& column, const Names& names) {
-  std::vector<Row> rows;
-  Statement select(database, column.select);
-  while (select.step()) {
-    std::string text = select.text(2);
-    if (!found_in(text, names).empty())
-      rows.push_back({select.integer(0), select.integer(1), std::move(text)});
-  }
-  return rows;
-}
-
-std::string cleaned(const Row& row, bool is_json, const Names& names) {
-  std::string text = row.text;
+std::string cleaned(std::string text, bool is_json, const Names& names) {
   Json document = is_json ? Json::parse(text, nullptr, false) : Json();
   if (!is_json || document.is_discarded()) {
     clean(text, names);
@@ -121,19 +106,30 @@ std::string cleaned(const Row& row, bool is_json, const Names& names) {
 
 }  // namespace
 
-void remove_traces(Database& database, std::span<const data::ForgottenSample> samples) {
-  Names names;
-  for (const auto& sample : samples) names[sample.digest.hex()] = sample.name;
-  Transaction transaction(database, Transaction::Kind::kWrite);
-  for (const Column& column : kColumns) {
-    Statement update(database, column.update);
-    for (const Row& row : rows_with(database, column, names)) {
-      update.bind(std::string_view(cleaned(row, column.is_json, names)));
-      update.bind(row.first).bind(row.second).run();
+ForgottenTraces::ForgottenTraces(std::span<const data::ForgottenSample> samples) {
+  for (const auto& sample : samples) names_[sample.digest.hex()] = sample.name;
+}
+
+std::vector<ForgottenTraces::Place> ForgottenTraces::find(const Database& database) const {
+  std::vector<Place> places;
+  for (std::size_t column = 0; column < std::size(kColumns); ++column) {
+    Statement rows(database, kColumns[column].all);
+    while (rows.step()) {
+      if (!found_in(rows.text(2), names_).empty())
+        places.push_back({column, rows.integer(0), rows.integer(1)});
     }
   }
-  transaction.commit();
-  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return places;
+}
+
+void ForgottenTraces::remove(Database& database, const Place& place) const {
+  const Column& column = kColumns[place.column];
+  Statement select(database, column.select);
+  if (!select.bind(place.first).bind(place.second).step()) return;  // removed meanwhile
+  const std::string text = cleaned(select.text(0), column.is_json, names_);
+  select.reset();
+  Statement update(database, column.update);
+  update.bind(std::string_view(text)).bind(place.first).bind(place.second).run();
 }
 
 }  // namespace moil::daemon

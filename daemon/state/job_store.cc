@@ -1,34 +1,14 @@
 #include "daemon/state/job_store.h"
 
-#include <spdlog/spdlog.h>
-
 #include "base/error.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
 #include "daemon/state/canary_store.h"
+#include "daemon/state/flushed_later.h"
 #include "daemon/state/provenance.h"
 
 namespace moil::daemon {
 namespace {
-
-// What is committed meanwhile does not wait for the disk: it is there after a crash of the daemon,
-// and after a power cut once something was committed that does wait.
-class FlushedLater {
- public:
-  explicit FlushedLater(Database& db) : db_(db) { db_.run("PRAGMA synchronous = NORMAL"); }
-  ~FlushedLater() {
-    try {
-      db_.run("PRAGMA synchronous = FULL");
-    } catch (const std::exception& error) {
-      spdlog::critical("what is acknowledged may not survive a power cut: {}", error.what());
-    }
-  }
-  FlushedLater(const FlushedLater&) = delete;
-  FlushedLater& operator=(const FlushedLater&) = delete;
-
- private:
-  Database& db_;
-};
 
 constexpr const char* kAll =
     "SELECT id, name, model, spec, state, ignore_window, cancelling, submitted_at, started_at, "
@@ -61,6 +41,10 @@ Job job_of(const Statement& row) {
   if (!row.is_null(16)) job.result = Json::parse(row.text(16));
   if (!row.is_null(17)) job.schedule = row.text(17);
   return job;
+}
+
+Error no_such_job(std::int64_t id) {
+  return Error(ErrorCode::kNotFound, "there is no job " + std::to_string(id) + "; see job.list");
 }
 
 // Accuracies and the like of a result, kept with the version it made.
@@ -112,10 +96,14 @@ std::int64_t JobStore::submit(const JobSpec& spec, bool ignore_window,
 
 Job JobStore::get(std::int64_t id) const {
   const auto found = query("WHERE id = ?", {id});
-  if (found.empty()) {
-    throw Error(ErrorCode::kNotFound, "there is no job " + std::to_string(id) + "; see job.list");
-  }
+  if (found.empty()) throw no_such_job(id);
   return found.front();
+}
+
+JobStore::Standing JobStore::standing(std::int64_t id) const {
+  Statement row(db_, "SELECT state, message FROM jobs WHERE id = ?");
+  if (!row.bind(id).step()) throw no_such_job(id);
+  return {state_named(row.text(0)), row.text(1)};
 }
 
 void JobStore::list(std::optional<JobState> state, std::int64_t before, Details details,
@@ -136,11 +124,15 @@ std::int64_t JobStore::count(JobState state) const {
   return row.step() ? row.integer(0) : 0;
 }
 
-std::vector<Json> JobStore::results(int limit) const {
-  Statement rows(db_, "SELECT result FROM jobs WHERE result IS NOT NULL ORDER BY id DESC LIMIT ?");
+std::vector<std::string> JobStore::backbones(int limit) const {
+  // Its texts may be megabytes, of which a line is asked for.
+  Statement rows(db_,
+                 "SELECT json_extract(result, '$.details.cache.model_id') FROM jobs WHERE "
+                 "json_valid(result) ORDER BY id DESC LIMIT ?");
   rows.bind(std::int64_t{limit});
-  std::vector<Json> out;
-  while (rows.step()) out.push_back(Json::parse(rows.text(0)));
+  std::vector<std::string> out;
+  while (rows.step())
+    if (!rows.is_null(0)) out.push_back(rows.text(0));
   return out;
 }
 

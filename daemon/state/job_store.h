@@ -36,13 +36,20 @@ class JobStore {
                       const std::optional<Origin>& origin = {},
                       const std::function<void(std::int64_t id)>& also = {});
   Job get(std::int64_t id) const;  // kNotFound
+  struct Standing {
+    JobState state{};
+    std::string message;
+  };
+  // Of it, without reading its result, which may be megabytes; kNotFound.
+  Standing standing(std::int64_t id) const;
   // Newest first, until `take` returns false; `state` empty: all; `before` 0: from the newest.
   // Without details a job has of its description only name and model, and no result.details.
   void list(std::optional<JobState> state, std::int64_t before, Details details,
             const std::function<bool(const Job&)>& take) const;
   std::int64_t count(JobState state) const;
-  // The results of finished jobs that promoted or were held back, newest first.
-  std::vector<Json> results(int limit) const;
+  // The backbones (details.cache.model_id) of the last jobs that promoted or were held back, newest
+  // first.
+  std::vector<std::string> backbones(int limit) const;
   // What may start: jobs that ignore the window first, then by priority and in the order they came;
   // none of those that wait for something else.
   std::optional<Job> next(bool window_open, std::span<const std::int64_t> waiting) const;

@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/folder_entries.h"
 #include "daemon/json/parse.h"
 #include "daemon/state/job.h"
+#include "daemon/state/trash.h"
 #include "daemon/state/version_samples.h"
 
 namespace fs = std::filesystem;
@@ -186,16 +188,14 @@ void ModelStore::record_samples(const std::string& model, std::int64_t version,
   VersionSamples(db_).record({model, version}, samples);
 }
 
-std::vector<ModelVersion> ModelStore::forget_samples(std::span<const data::Digest> samples) {
-  std::vector<ModelVersion> learned;
-  Transaction transaction(db_, Transaction::Kind::kWrite);
-  for (const auto& [model, version] : VersionSamples(db_).forget(samples)) {
-    for (ModelVersion& found : query("", model, version)) learned.push_back(std::move(found));
-  }
-  for (const data::Digest& sample : samples)
-    Statement(db_, "DELETE FROM canary_samples WHERE digest = ?").bind(sample.bytes).run();
-  transaction.commit();
-  return learned;
+std::vector<std::pair<std::string, std::int64_t>> ModelStore::forget_samples(
+    std::span<const data::Digest> samples) {
+  // By model, for the index of the canaries' samples begins with it.
+  Statement drop(db_,
+                 "DELETE FROM canary_samples WHERE model IN (SELECT model FROM canaries) AND "
+                 "digest = ?");
+  for (const data::Digest& sample : samples) drop.bind(sample.bytes).run();
+  return VersionSamples(db_).forget(samples);
 }
 
 void ModelStore::require_unused(const ModelVersion& version) const {
@@ -343,16 +343,11 @@ void ModelStore::remove_unknown_folders(const std::string& model) {
     known.insert(layout_.version(model, rows.integer(0)).filename());
     known.insert(layout_.incoming(model, rows.integer(0)).filename());
   }
-  bool removed = false;
-  for (const auto& entry : fs::directory_iterator(layout_.model(model))) {
-    if (known.contains(entry.path().filename())) continue;
-    spdlog::info("removing {}, which is no version of the store", entry.path().string());
-    std::error_code error;
-    fs::remove_all(entry.path(), error);
-    if (error) spdlog::warn("cannot remove {}: {}", entry.path().string(), error.message());
-    removed = true;
+  for (const fs::path& entry : entries_of(layout_.model(model))) {
+    if (known.contains(entry.filename())) continue;
+    spdlog::info("removing {}, which is no version of the store", entry.string());
+    throw_away(layout_, entry);
   }
-  if (removed) sync_folder(layout_.model(model));
 }
 
 }  // namespace moil::daemon

@@ -67,8 +67,10 @@ class ModelStore {
   // The same, of what it was trained on. Expects the caller's transaction.
   void record_samples(const std::string& model, std::int64_t version,
                       std::span<const data::Digest> samples);
-  // The versions that learned from them; `forgotten` says so from now on.
-  std::vector<ModelVersion> forget_samples(std::span<const data::Digest> samples);
+  // The versions that learned from them, by model and number; `forgotten` says so from now on.
+  // Expects the caller's transaction.
+  std::vector<std::pair<std::string, std::int64_t>> forget_samples(
+      std::span<const data::Digest> samples);
   // The same, of how it came to be. Expects the caller's transaction.
   void record_provenance(const std::string& model, std::int64_t version,
                          const Provenance& provenance);

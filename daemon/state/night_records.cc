@@ -76,17 +76,22 @@ std::optional<NightRecord> NightRecords::last() const {
 
 std::vector<NightRecord> NightRecords::last_by_model() const { return query(kLastByModel); }
 
-std::optional<double> NightRecords::typical_seconds(const std::string& schedule) const {
+std::map<std::string, double> NightRecords::typical_seconds() const {
+  constexpr std::size_t kNights = 5;
   Statement rows(db_,
-                 "SELECT json_extract(summary, '$.seconds') FROM jobs WHERE schedule = ? AND "
-                 "state IN ('succeeded', 'rejected-by-guard') AND summary IS NOT NULL "
-                 "ORDER BY id DESC LIMIT 5");
-  rows.bind(std::string_view(schedule));
-  std::vector<double> seconds;
+                 "SELECT schedule, json_extract(summary, '$.seconds') FROM jobs WHERE schedule IS "
+                 "NOT NULL AND state IN ('succeeded', 'rejected-by-guard') AND summary IS NOT NULL "
+                 "ORDER BY id DESC");
+  std::map<std::string, std::vector<double>> seconds;
   while (rows.step()) {
-    if (!rows.is_null(0)) seconds.push_back(std::stod(rows.text(0)));
+    auto& of_schedule = seconds[rows.text(0)];
+    if (!rows.is_null(1) && of_schedule.size() < kNights)
+      of_schedule.push_back(std::stod(rows.text(1)));
   }
-  return seconds.empty() ? std::nullopt : std::optional(median(std::move(seconds)));
+  std::map<std::string, double> typical;
+  for (auto& [schedule, nights] : seconds)
+    if (!nights.empty()) typical[schedule] = median(std::move(nights));
+  return typical;
 }
 
 std::map<JobState, std::int64_t> NightRecords::counts() const {

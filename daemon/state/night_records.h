@@ -36,8 +36,8 @@ class NightRecords {
   [[nodiscard]] std::optional<NightRecord> last() const;
   // Of each model the last one that was trained to its end.
   [[nodiscard]] std::vector<NightRecord> last_by_model() const;
-  // How long the schedule's nights took, the median of the last five; empty where none has ended.
-  [[nodiscard]] std::optional<double> typical_seconds(const std::string& schedule) const;
+  // How long the nights of schedules took, the median of the last five of each that had any.
+  [[nodiscard]] std::map<std::string, double> typical_seconds() const;
   // How many jobs there are by state; every state is there.
   [[nodiscard]] std::map<JobState, std::int64_t> counts() const;
 

@@ -46,8 +46,13 @@ void ScheduleStore::add(const RecurringSpec& spec) {
   transaction.commit();
 }
 
-std::vector<Schedule> ScheduleStore::all() const {
-  return query("ORDER BY priority DESC, name", nullptr);
+const std::vector<Schedule>& ScheduleStore::all() const {
+  const std::int64_t now = sqlite3_total_changes64(db_.handle());
+  if (now != all_at_) {
+    all_ = query("ORDER BY priority DESC, name", nullptr);
+    all_at_ = now;
+  }
+  return all_;
 }
 
 Schedule ScheduleStore::get(const std::string& name) const {

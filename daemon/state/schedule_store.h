@@ -34,8 +34,9 @@ class ScheduleStore {
  public:
   ScheduleStore(Database& database, JobStore& jobs) : db_(database), jobs_(jobs) {}
 
-  void add(const RecurringSpec& spec);          // kAlreadyExists
-  std::vector<Schedule> all() const;            // by priority, then by name
+  void add(const RecurringSpec& spec);  // kAlreadyExists
+  // By priority, then by name. Asked for again and again: read anew where something was written.
+  const std::vector<Schedule>& all() const;
   Schedule get(const std::string& name) const;  // kNotFound
   void disable(const std::string& name);
   // What went by until then, while it was disabled, is dealt with.
@@ -52,6 +53,8 @@ class ScheduleStore {
 
   Database& db_;
   JobStore& jobs_;
+  mutable std::vector<Schedule> all_;
+  mutable std::int64_t all_at_ = -1;  // after so many changes of the database
 };
 
 Json to_json(const Schedule& schedule);

@@ -17,10 +17,16 @@ constexpr const char* kDescendants =
 }  // namespace
 
 void VersionSamples::record(const Version& version, std::span<const data::Digest> samples) {
-  Statement insert(db_, std::string(kAncestors) +
-                            "INSERT OR IGNORE INTO version_samples SELECT ?1, ?2, ?3 WHERE NOT "
-                            "EXISTS (SELECT 1 FROM version_samples JOIN line USING (version) "
-                            "WHERE model = ?1 AND digest = ?3)");
+  // Once, for there may be many samples.
+  Statement line(db_, std::string(kAncestors) + "SELECT version FROM line");
+  line.bind(std::string_view(version.first)).bind(version.second);
+  std::string ancestors;
+  while (line.step()) ancestors += (ancestors.empty() ? "" : ",") + std::to_string(line.integer(0));
+  Statement insert(
+      db_,
+      "INSERT OR IGNORE INTO version_samples SELECT ?1, ?2, ?3 WHERE NOT EXISTS "
+      "(SELECT 1 FROM version_samples WHERE digest = ?3 AND model = ?1 AND version IN (" +
+          ancestors + "))");
   for (const data::Digest& sample : samples) {
     insert.bind(std::string_view(version.first)).bind(version.second).bind(sample.bytes).run();
   }
@@ -28,18 +34,21 @@ void VersionSamples::record(const Version& version, std::span<const data::Digest
 
 std::vector<VersionSamples::Version> VersionSamples::forget(std::span<const data::Digest> samples) {
   std::map<Version, std::int64_t> learned;  // how many of them
+  std::map<Version, std::vector<Version>> lines;
+  Statement direct(db_, "SELECT model, version FROM version_samples WHERE digest = ?");
+  Statement drop(db_, "DELETE FROM version_samples WHERE digest = ?");
   for (const data::Digest& sample : samples) {
     std::set<Version> of_sample;
-    Statement direct(db_, "SELECT model, version FROM version_samples WHERE digest = ?");
     direct.bind(sample.bytes);
     while (direct.step()) {
-      const std::string model = direct.text(0);
-      Statement line(db_, std::string(kDescendants) + "SELECT version FROM line");
-      line.bind(std::string_view(model)).bind(direct.integer(1));
-      while (line.step()) of_sample.emplace(model, line.integer(0));
+      const Version first(direct.text(0), direct.integer(1));
+      const auto [line, is_new] = lines.try_emplace(first);
+      if (is_new) line->second = descendants(first);
+      of_sample.insert(line->second.begin(), line->second.end());
     }
+    direct.reset();
     for (const Version& version : of_sample) ++learned[version];
-    Statement(db_, "DELETE FROM version_samples WHERE digest = ?").bind(sample.bytes).run();
+    if (!of_sample.empty()) drop.bind(sample.bytes).run();
   }
   std::vector<Version> versions;
   Statement mark(db_,
@@ -49,6 +58,15 @@ std::vector<VersionSamples::Version> VersionSamples::forget(std::span<const data
     versions.push_back(version);
   }
   return versions;
+}
+
+// With the version itself.
+std::vector<VersionSamples::Version> VersionSamples::descendants(const Version& version) const {
+  Statement line(db_, std::string(kDescendants) + "SELECT version FROM line");
+  line.bind(std::string_view(version.first)).bind(version.second);
+  std::vector<Version> found;
+  while (line.step()) found.emplace_back(version.first, line.integer(0));
+  return found;
 }
 
 void VersionSamples::hand_down(const Version& version) {

@@ -31,6 +31,7 @@ class VersionSamples {
   void hand_down(const Version& version);
 
  private:
+  std::vector<Version> descendants(const Version& version) const;
   Database& db_;
 };
 

@@ -9,10 +9,7 @@
 #include <atomic>
 #include <csignal>
 #include <iostream>
-#include <new>
 
-#include "base/access.h"
-#include "base/disk_full.h"
 #include "base/file.h"
 #include "base/process_memory.h"
 #include "base/version.h"
@@ -26,6 +23,7 @@
 #include "daemon/worker/confinement.h"
 #include "daemon/worker/cut.h"
 #include "daemon/worker/doctor.h"
+#include "daemon/worker/guarded.h"
 #include "daemon/worker/handed_over.h"
 #include "daemon/worker/preview.h"
 #include "datasets/labels/label_types.h"
@@ -35,17 +33,6 @@ namespace {
 std::atomic<bool> stop{false};
 
 void on_terminate(int) { stop = true; }
-
-int exit_code_of(moil::ErrorCode code) {
-  switch (code) {
-    case moil::ErrorCode::kInvalidArgument:
-    case moil::ErrorCode::kBadData:
-    case moil::ErrorCode::kNotFound:
-      return moil::daemon::kExitBadData;
-    default:
-      return moil::daemon::kExitSoftware;
-  }
-}
 
 struct Arguments {
   std::string job_file, state_dir, source, other, model;
@@ -131,9 +118,12 @@ std::vector<moil::night::ReadSample> images_of(const Arguments& arguments) {
 
 int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
   confine_to(moil::worker::needs_of_model(arguments.source));
-  return answer(arguments, events,
-                {{"predictions", moil::night::predict(arguments.source, images_of(arguments),
-                                                      arguments.prediction)}});
+  std::vector<moil::night::AskedSample> asked;
+  for (moil::night::ReadSample& read : images_of(arguments))
+    asked.push_back({std::move(read), arguments.images[asked.size()]});
+  return answer(
+      arguments, events,
+      {{"predictions", moil::night::predict(arguments.source, asked, arguments.prediction)}});
 }
 
 int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {
@@ -155,35 +145,6 @@ int diff(const Arguments& arguments, moil::daemon::EventWriter& events) {
   confine_to(
       {.read = {arguments.source, arguments.other}, .update = {}, .control = {}, .change = {}});
   return answer(arguments, events, moil::night::model_diff(arguments.source, arguments.other));
-}
-
-// Every way in which the work can fail becomes one error event and an exit code.
-template <typename Work>
-int guarded(moil::daemon::EventWriter& events, const Work& work) {
-  using moil::Error;
-  using moil::ErrorCode;
-  const auto fail = [&](const Error& error) {
-    events.error(error);
-    return exit_code_of(error.code());
-  };
-  const auto no_room = [&](const Error& error) {
-    events.error(error);
-    return moil::daemon::kExitNoRoom;
-  };
-  try {
-    return work();
-  } catch (const moil::DiskFull& e) {
-    return no_room(e);
-  } catch (const Error& e) {
-    return fail(e);
-  } catch (const std::bad_alloc&) {
-    return fail(Error(ErrorCode::kResourceExhausted, "the worker ran out of memory"));
-  } catch (const std::filesystem::filesystem_error& e) {
-    const Error error = moil::access_error(e.what(), e.path1(), e.code().value());
-    return moil::is_disk_full(e.code().value()) ? no_room(error) : fail(error);
-  } catch (const std::exception& e) {
-    return fail(Error(ErrorCode::kInternal, e.what()));
-  }
 }
 
 }  // namespace
@@ -252,7 +213,8 @@ int main(int argc, char** argv) {
   ::sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   moil::daemon::EventWriter events(STDOUT_FILENO);
-  return guarded(events, [&] {
+  moil::worker::guard_threads(events);
+  return moil::worker::guarded(events, [&] {
     if (*run_command) return run(arguments, events);
     if (*predict_command) return predict(arguments, events);
     if (*preview_command) return preview(arguments, events);

@@ -34,11 +34,15 @@ Split split_from_string(std::string_view text) {
               "'" + std::string(text) + "' is no split: expected 'train' or 'val'");
 }
 
-Split split_of(const Digest& digest, double fraction, std::uint64_t seed) {
-  check_fraction(fraction);
+std::int64_t draw_of(const Digest& digest, std::uint64_t seed) {
   const std::string_view name(reinterpret_cast<const char*>(digest.bytes.data()),
                               digest.bytes.size());
-  const double uniform = static_cast<double>(derive_seed(seed, name) >> 11) * 0x1p-53;  // [0, 1)
+  return static_cast<std::int64_t>(derive_seed(seed, name) >> 11);
+}
+
+Split split_of(const Digest& digest, double fraction, std::uint64_t seed) {
+  check_fraction(fraction);
+  const double uniform = static_cast<double>(draw_of(digest, seed)) / double{kDraws};  // [0, 1)
   return uniform < fraction ? Split::kValidation : Split::kTrain;
 }
 

@@ -18,6 +18,10 @@ std::string_view to_string(Split split);  // "train", "val"
 // kInvalidArgument unless text is "train" or "val".
 [[nodiscard]] Split split_from_string(std::string_view text);
 
+// A number that content alone draws, below kDraws, each as likely as any other.
+inline constexpr std::int64_t kDraws = std::int64_t{1} << 53;
+[[nodiscard]] std::int64_t draw_of(const Digest& digest, std::uint64_t seed = 0);
+
 // By content: held out with probability `fraction` over digests. Adding other samples changes
 // nothing. kInvalidArgument unless 0 <= fraction <= 1.
 [[nodiscard]] Split split_of(const Digest& digest, double fraction, std::uint64_t seed = 0);

@@ -23,15 +23,20 @@
 
 namespace moil::data {
 
+class SoundBytes;
+
 // What augmented views of a sample may do, beside what every kind's views do.
 struct ViewRules {
   bool flip = true;  // mirror it, where the kind can
 };
 
+// In place of a part: what the kind shows where there is no signal (Kind::has_silence()).
+inline constexpr std::uint32_t kSilence = 0xFFFFFFFF;
+
 // What of a sample a network sees at once: a view of one of its parts.
 struct PartView {
   std::uint16_t view = 0;  // 0: plain
-  std::uint32_t part = 0;  // below Kind::parts() of it
+  std::uint32_t part = 0;  // below Kind::parts() of it, or kSilence
 };
 
 // How the outputs of a sample's parts become one answer, element by element.
@@ -57,10 +62,16 @@ class SampleMaker {
   // The sample that the functions below are asked about, until the next one. `bytes` are its file's
   // and not needed afterwards. kBadData, beginning with `name`, for a file that cannot be read.
   virtual void load(std::span<const std::uint8_t> bytes, std::string_view name) = 0;
+  // The same of a recording that is read as it is needed; where Kind::streams() alone.
+  virtual void stream(std::shared_ptr<const SoundBytes> /*recording*/, std::string_view /*name*/) {}
+  // What is to be said of the sample, of what was made of it so far; empty where there is nothing.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
   // Writes Kind::floats() values, one input after the other, in the network's memory order
   // (channels last): the view of this number that the sample of this content has, on every machine,
   // of the sample's part. kBadData where the sample does not fit what the kind describes.
   virtual void make(const Digest& content, PartView wanted, float* out) = 0;
+  // Whether what was made last holds a signal (Kind::silent_parts()).
+  [[nodiscard]] virtual bool has_signal() const { return true; }
   // What the sample looks like; nothing where the kind has no such thing, or the sample too little.
   [[nodiscard]] virtual std::optional<Likeness> likeness() { return std::nullopt; }
   // Gives back what it holds.
@@ -96,10 +107,30 @@ class Kind {
                                             std::string_view /*name*/) const {
     return 1;
   }
+  // Whether parts of a sample may hold no signal, and a part kSilence can be made of every sample.
+  // What holds none teaches no label, and says nothing beside parts that hold one.
+  [[nodiscard]] virtual bool has_silence() const { return false; }
+  // The parts that hold no signal, in order. Asked as parts() is.
+  [[nodiscard]] virtual std::vector<std::uint32_t> silent_parts(
+      std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
+    return {};
+  }
   // Nothing where a sample has one part. Asked as parts() is.
   [[nodiscard]] virtual std::optional<PartPlaces> part_places(
       std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
     return std::nullopt;
+  }
+  // Whether a sample may be a recording that is larger than memory: parts of it are made while it
+  // is read.
+  [[nodiscard]] virtual bool streams() const { return false; }
+  // Where its parts lie, and how many there are, as above; where it streams alone.
+  struct Parts {
+    std::uint32_t count = 1;
+    PartPlaces places;
+  };
+  [[nodiscard]] virtual Parts parts_of(std::shared_ptr<const SoundBytes> /*recording*/,
+                                       std::string_view /*name*/) const {
+    return {};
   }
   [[nodiscard]] virtual PartAnswer part_answer() const { return PartAnswer::kMean; }
   [[nodiscard]] virtual PartTraining part_training() const { return PartTraining::kEach; }

@@ -1,5 +1,8 @@
 #include "datasets/labels/label_journal.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace moil::data {
 namespace {
 
@@ -58,10 +61,8 @@ void LabelJournal::note(std::int64_t step, const std::string& label,
   insert.run();
 }
 
-std::optional<LabelStep> LabelJournal::last() const {
-  Statement select(database_, "SELECT id, at, kind FROM steps ORDER BY id DESC LIMIT 1");
-  if (!select.step()) return std::nullopt;
-  LabelStep step{select.integer(0), select.integer(1), select.text(2), {}, {}};
+LabelStep LabelJournal::read(const Statement& row) const {
+  LabelStep step{row.integer(0), row.integer(1), row.text(2), {}, {}};
   Statement samples(database_, "SELECT digest, labels FROM step_samples WHERE step_id = ?");
   samples.bind(step.id);
   while (samples.step())
@@ -72,8 +73,72 @@ std::optional<LabelStep> LabelJournal::last() const {
   return step;
 }
 
-void LabelJournal::drop(std::int64_t step) {
-  Statement(database_, "DELETE FROM steps WHERE id = ?").bind(step).run();
+std::vector<LabelStep> LabelJournal::last(std::string_view name) const {
+  Statement select(database_,
+                   name.empty() ? "SELECT id, at, kind FROM steps ORDER BY id DESC LIMIT 1"
+                                : "SELECT id, at, kind FROM steps WHERE name = ? ORDER BY id DESC");
+  if (!name.empty()) select.bind(name);
+  std::vector<LabelStep> steps;
+  while (select.step()) steps.push_back(read(select));
+  return steps;
+}
+
+std::vector<LabelJournal::Renaming> LabelJournal::renamings_after(std::int64_t step) const {
+  Statement select(database_,
+                   "SELECT steps.id, old.name, new.name FROM steps "
+                   "JOIN step_labels AS old ON old.step_id = steps.id AND old.globals IS NOT NULL "
+                   "JOIN step_labels AS new ON new.step_id = steps.id AND new.globals IS NULL "
+                   "WHERE kind = 'rename' AND steps.id > ? ORDER BY steps.id");
+  select.bind(step);
+  std::vector<Renaming> found;
+  while (select.step()) found.push_back({select.integer(0), select.text(1), select.text(2)});
+  return found;
+}
+
+std::int64_t LabelJournal::next_of(std::int64_t step, const Digest& sample) const {
+  Statement row(database_,
+                "SELECT min(step_id) FROM step_samples WHERE digest = ? AND step_id > ?");
+  return row.bind(sample.bytes).bind(step).step() ? row.integer(0) : 0;
+}
+
+std::int64_t LabelJournal::next_of(std::int64_t step, const std::string& label) const {
+  Statement row(database_, "SELECT min(step_id) FROM step_labels WHERE name = ? AND step_id > ?");
+  return row.bind(std::string_view(label)).bind(step).step() ? row.integer(0) : 0;
+}
+
+LabelStep LabelJournal::take_out(LabelStep step) {
+  const auto renamings = renamings_after(step.id);
+  const auto called_at = [&](std::optional<std::vector<std::string>>& names, std::int64_t time) {
+    for (const Renaming& renaming : renamings)
+      if (names && (time == 0 || renaming.step < time))
+        std::ranges::replace(*names, renaming.from, renaming.to);
+  };
+  for (auto it = step.samples.begin(); it != step.samples.end();) {
+    const std::int64_t next = next_of(step.id, it->first);
+    called_at(it->second, next);
+    if (next == 0) {
+      ++it;
+      continue;
+    }
+    Statement update(database_,
+                     "UPDATE step_samples SET labels = ? WHERE step_id = ? AND digest = ?");
+    bind_names(update, it->second);
+    update.bind(next).bind(it->first.bytes).run();
+    it = step.samples.erase(it);
+  }
+  for (auto it = step.labels.begin(); it != step.labels.end();) {
+    const std::int64_t next = next_of(step.id, it->first);
+    const bool is_renamed = std::ranges::find(renamings, next, &Renaming::step) != renamings.end();
+    if (next != 0 && !is_renamed) {
+      Statement update(database_,
+                       "UPDATE step_labels SET globals = ? WHERE step_id = ? AND name = ?");
+      bind_names(update, it->second);
+      update.bind(next).bind(std::string_view(it->first)).run();
+    }
+    it = next == 0 ? std::next(it) : step.labels.erase(it);
+  }
+  Statement(database_, "DELETE FROM steps WHERE id = ?").bind(step.id).run();
+  return step;
 }
 
 std::size_t LabelJournal::steps() const {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/open_file.h"
+#include "datasets/identity/split.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/schema.h"
 #include "datasets/labels/text.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kColumns =
-    "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL";
+    "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL, used";
 
 void check_content(std::span<const std::uint8_t> content) {
   const std::uint64_t size = content.size();
@@ -110,20 +111,25 @@ AddedSample LabelStore::add_file(const fs::path& file, std::span<const std::stri
 
 AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
                                    std::span<const std::string> labels, std::optional<Split> split,
-                                   std::string_view name, std::string_view step) {
+                                   std::string_view name, std::string_view step,
+                                   const std::optional<Digest>& recording) {
   check_content(content);
   const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
   const Digest digest = digest_of(content);
   const std::lock_guard guard(mutex_);
-  if (const auto present = find_row(digest)) return add_known(*present, names, name, step);
+  if (const auto present = find_row(digest))
+    return add_known(*present, names, name, step, recording);
   if (content.size() > kInlineBytes) files_.write(digest, content);
   try {
-    Transaction transaction(database_, Transaction::Kind::kWrite);
+    Change change(database_);
     const std::int64_t noted = begin_step("add", step);
     journal_.note(noted, digest, std::nullopt);
-    note_labels(noted, names);
-    insert_sample(digest, content, split, name, label_ids(names));
-    transaction.commit();
+    note_new_labels(noted, names);
+    const std::int64_t sample = insert_sample(digest, content, split, name);
+    attach(change.sides, sample, label_ids(names));
+    if (recording) join_recording(change.sides, sample, *recording);
+    if (has_pieces(digest)) join_recording(change.sides, sample, digest);
+    change.commit();
   } catch (...) {
     if (!find_row(digest)) files_.remove(digest);
     throw;
@@ -132,60 +138,64 @@ AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
 }
 
 AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const std::string> labels,
-                                  std::string_view name, std::string_view step) {
+                                  std::string_view name, std::string_view step,
+                                  const std::optional<Digest>& recording) {
   const bool is_first_label = present.labels.empty() && !labels.empty();
   if (!is_first_label && !std::ranges::includes(present.labels, labels)) {
     throw Error(ErrorCode::kAlreadyExists, "it is there already as " + listed(present.labels) +
                                                " (sample " + present.digest.hex() +
                                                "); relabel it to change that");
   }
+  Change change(database_);
   if (present.name.empty() && !name.empty()) {
     Statement update(database_, "UPDATE samples SET name = ? WHERE id = ?");
     update.bind(std::string_view(kept_name(name))).bind(present.id).run();
   }
-  if (!is_first_label) return {present.digest, present.split, false};
-  Transaction transaction(database_, Transaction::Kind::kWrite);
-  const std::int64_t noted = begin_step("add", step);
-  note_labels(noted, labels);
-  set_labels(noted, present.digest, labels);
-  transaction.commit();
+  if (recording) join_recording(change.sides, present.id, *recording);
+  if (is_first_label) {
+    const std::int64_t noted = begin_step("add", step);
+    note_new_labels(noted, labels);
+    set_labels(change.sides, noted, present.digest, labels);
+  }
+  change.commit();
   return {present.digest, find_row(present.digest).value().split, false};
 }
 
-void LabelStore::insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
-                               std::optional<Split> split, std::string_view name,
-                               std::span<const std::int64_t> labels) {
+std::int64_t LabelStore::insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
+                                       std::optional<Split> split, std::string_view name) {
   Statement insert(database_,
                    "INSERT INTO samples (digest, media_type, size, content, added_at, split, "
-                   "split_chosen, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                   "split_chosen, name, draw) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insert.bind(digest.bytes).bind(media_type_of(content));
   insert.bind(static_cast<std::int64_t>(content.size()));
   content.size() > kInlineBytes ? insert.bind_null() : insert.bind(content);
   insert.bind(now_seconds());
-  insert.bind(static_cast<std::int64_t>(split ? *split : choose_split(digest, labels)));
+  insert.bind(static_cast<std::int64_t>(split.value_or(Split::kTrain)));
   insert.bind(static_cast<std::int64_t>(split.has_value()));
-  insert.bind(std::string_view(kept_name(name))).run();
-  attach(database_.last_id(), labels);
+  insert.bind(std::string_view(kept_name(name))).bind(draw_of(digest)).run();
+  return database_.last_id();
 }
 
 void LabelStore::forget(const Digest& digest) {
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
+  Change change(database_);
   Statement begun(database_, "SELECT 1 FROM forgetting WHERE digest = ?");
-  if (is_here(digest) || !begun.bind(digest.bytes).step()) forget_sample(digest);
+  if (is_here(digest) || !begun.bind(digest.bytes).step()) forget_sample(change.sides, digest);
   begun.reset();
-  transaction.commit();
+  change.commit();
   wipe();
 }
 
-void LabelStore::forget_sample(const Digest& digest) {
-  const auto labels = label_ids_of(sample_id(digest));
+void LabelStore::forget_sample(Sides& sides, const Digest& digest) {
+  (void)sample_id(digest);  // kNotFound
+  const SampleRecord gone = find_row(digest).value();
+  for (const std::int64_t label : label_ids_of(gone.id)) sides.label_changed(label);
   for (const char* what :
        {"INSERT OR REPLACE INTO forgetting SELECT digest, name FROM samples WHERE digest = ?",
         "DELETE FROM step_samples WHERE digest = ?", "DELETE FROM samples WHERE digest = ?"}) {
     Statement(database_, what).bind(digest.bytes).run();
   }
-  for (const std::int64_t label : labels) hold_one_out(label);
+  if (gone.scene != 0) sides.scene_changed(gone.scene);
 }
 
 // After the rows are gone for good: the files, and what the write-ahead log still holds (a reader
@@ -193,7 +203,9 @@ void LabelStore::forget_sample(const Digest& digest) {
 void LabelStore::wipe() {
   Statement gone(database_,
                  "SELECT digest FROM forgetting WHERE digest NOT IN (SELECT digest FROM samples)");
-  while (gone.step()) files_.remove(Digest::from_bytes(gone.blob(0)));
+  std::vector<Digest> digests;
+  while (gone.step()) digests.push_back(Digest::from_bytes(gone.blob(0)));
+  files_.remove(digests);
   database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
@@ -241,6 +253,7 @@ SampleRecord LabelStore::record(const Statement& row) const {
   sample.name = row.text(6);
   sample.scene = row.integer(7);
   sample.is_looked_at = row.integer(8) != 0;
+  sample.is_used = row.integer(9) != 0;
   sample.labels = labels_of(sample.id);
   return sample;
 }

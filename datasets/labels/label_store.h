@@ -8,26 +8,29 @@
 // Durable: when a call that changes something returns, the change survives kill -9 and power loss;
 // when it throws, nothing has changed (but where a forgotten sample's file could not be removed: it
 // goes when the store is next opened). One process writes (a second gets kAlreadyExists); any
-// number open kReadOnly and read beside it. All methods may be called from any thread.
-// Nothing here parses a sample: the content is bytes.
+// number open kReadOnly and read beside it, and wait for no writer. All methods may be called from
+// any thread. Nothing here parses a sample: the content is bytes.
 //
 // Forgetting: the rows go first, and in the same transaction the samples are noted as forgetting();
 // their files go next. Whoever keeps something of a sample elsewhere (feature maps, reports)
 // removes that and calls forgotten(). So a crash at any point leaves a sample that is either still
 // there or noted, and what is noted is finished when the store is next opened.
 //
-// Steps: what changes which labels samples have can be undone, the last first (label_journal.h).
-// Calls in a row that give the same `step` are one.
+// Steps: what changes which labels samples have, or what labels mean, can be undone, the last first
+// (label_journal.h). Calls in a row that give the same `step` are one.
+//
+// Changes: every sample that is added, gets other labels, or whose labels are called or mapped
+// otherwise, whatever did that, is among changes().
 //
 // Names of labels are normal (text.h) wherever they are given.
 //
-// Splits: a new sample is held out by its digest with probability 1/5, a label's first sample never
-// is, and a label of five samples or more has at least one held out, where that can be. What the
-// user chose stays, and what a night may have trained on is never held out.
+// Splits: what is held out follows from what is there, not from the order in which it came
+// (sides.h): a fifth by content, something of every label learned from, and one held out at least
+// of a label of five samples or more. What the user chose stays, and what a night may have trained
+// on is never held out.
 //
-// Scenes: samples that look alike (scene_book.h) lie on one side. A sample that joins a scene takes
-// its side; where parts of a scene lie on both, all of it is trained on (but what the user holds
-// out: data::mix() passes that over).
+// Scenes: samples that look alike (scene_book.h), and pieces of a recording with the recording
+// itself, lie on one side (but what the user holds out: data::mix() passes that over).
 #pragma once
 
 #include <cstdint>
@@ -46,6 +49,7 @@
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
 #include "datasets/labels/scene_book.h"
+#include "datasets/labels/sides.h"
 
 namespace moil::data {
 
@@ -65,9 +69,10 @@ class LabelStore {
   // kBadData where it is of no kind that is taken (media_type.h). `name`: of its file, as the user
   // knows it; a sample that has none yet gets it.
   // No labels: what it is, somebody says later; a sample that has none yet gets them.
+  // `recording`: of which it is a piece, by the digest of all of it; be that a sample or not.
   AddedSample add_sample(std::span<const std::uint8_t> content, std::span<const std::string> labels,
                          std::optional<Split> split = {}, std::string_view name = {},
-                         std::string_view step = {});
+                         std::string_view step = {}, const std::optional<Digest>& recording = {});
   AddedSample add_file(const std::filesystem::path& file, std::span<const std::string> labels,
                        std::optional<Split> split = {});
   // Replaces the sample's labels; kNotFound.
@@ -88,16 +93,21 @@ class LabelStore {
   [[nodiscard]] std::vector<SampleRecord> samples(const SampleQuery& query = {}) const;
   [[nodiscard]] std::optional<SampleRecord> find(const Digest& digest) const;
   [[nodiscard]] bool has(const Digest& digest) const;
-  // What samples look like, told by the night that is about to use them, and with it which are of
-  // one scene and on which side of the split that lies. Of a sample that is gone, or of which it is
-  // known already, nothing is changed.
+  [[nodiscard]] bool has_all(std::span<const Digest> digests) const;
+  // The ids of all samples that have labels, in their order.
+  [[nodiscard]] std::vector<std::int64_t> labelled_ids() const;
+  // Another number after whatever another connection to the store has changed.
+  [[nodiscard]] std::int64_t data_version() const;
+  // A night is about to use these: what is trained on is never held out from then on. With what
+  // they look like, where that is not known yet, comes which are of one scene and on which side of
+  // the split that lies. Samples that are gone are passed over.
   void record_likenesses(std::span<const SampleLikeness> samples);
-  // The sample is a piece of a recording, and of one scene with its other pieces. `recording` is
-  // the same for them, and not like anything else. Of a sample of which it is known already nothing
-  // is changed.
-  void record_recording(const Digest& sample, const Likeness& recording);
   // The largest id of a sample; 0 where there is none.
   [[nodiscard]] std::int64_t newest_id() const;
+  // The number of the latest change; 0: none.
+  [[nodiscard]] std::int64_t newest_change() const;
+  // Samples that changed after that number, each with its latest change, in the order of these.
+  [[nodiscard]] std::vector<SampleChange> changes(std::int64_t after, std::size_t limit) const;
   [[nodiscard]] StoreCounts counts() const;
   // One consistent view of all samples (or those of a split) in the order of their ids.
   void for_each_sample(std::optional<Split> split,
@@ -124,9 +134,11 @@ class LabelStore {
   // that carry no other label are forgotten (as forget() does), and returned.
   std::vector<Digest> remove_label(const std::string& name, bool with_samples = false,
                                    std::string_view step = {});
-  // Takes back what was done last (label_journal.h), but for what is forgotten: that does not come
-  // back. Samples that were added are forgotten, as forget() does. kFailedPrecondition: nothing.
-  UndoneStep undo();
+  // Takes back what was done last (label_journal.h), or what was done under the name `step`, of
+  // which that stays which others changed since. What is forgotten does not come back. Samples that
+  // were added are forgotten, as forget() does, but only with_samples: else WouldForget.
+  // kFailedPrecondition: there is nothing to undo. When it throws, nothing has changed.
+  UndoneStep undo(std::string_view step = {}, bool with_samples = false);
 
   [[nodiscard]] Reconciliation reconciliation() const;
   // Replaces the map of one local label, which is created as needed; empty removes the entry.
@@ -144,39 +156,54 @@ class LabelStore {
     int fd_ = -1;
   };
 
+  // What a call changes: all of it or nothing, and sides follow at its end.
+  struct Change {
+    explicit Change(Database& database)
+        : transaction(database, Transaction::Kind::kWrite), sides(database) {}
+    void commit() {
+      sides.settle();
+      transaction.commit();
+    }
+    Transaction transaction;
+    Sides sides;
+  };
+
   void configure(Access access);
   void remove_orphans();
   // The rest expects mutex_ held, and what changes rows an open write transaction.
-  void insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
-                     std::optional<Split> split, std::string_view name,
-                     std::span<const std::int64_t> labels);
+  std::int64_t insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
+                             std::optional<Split> split, std::string_view name);
   AddedSample add_known(const SampleRecord& present, std::span<const std::string> labels,
-                        std::string_view name, std::string_view step);
-  Split choose_split(const Digest& digest, std::span<const std::int64_t> labels) const;
-  void attach(std::int64_t sample, std::span<const std::int64_t> labels);
-  void hold_one_out(std::int64_t label);
-  bool hold_out(std::int64_t sample, std::int64_t scene);
-  bool is_trained(std::int64_t label) const;
+                        std::string_view name, std::string_view step,
+                        const std::optional<Digest>& recording);
+  void attach(Sides& sides, std::int64_t sample, std::span<const std::int64_t> labels);
   std::vector<SceneMember> known_likenesses() const;
-  std::map<std::int64_t, std::optional<Likeness>> join_scenes(
-      std::span<const SampleLikeness> samples);
-  std::map<std::int64_t, std::optional<Likeness>> note_likenesses(
-      std::span<const SampleLikeness> samples);
+  void join_scenes(Sides& sides, std::span<const SampleLikeness> samples);
+  std::map<Digest, SceneMember> note_likenesses(std::span<const SampleLikeness> samples);
+  void join_recording(Sides& sides, std::int64_t sample, const Digest& recording);
+  bool has_pieces(const Digest& digest) const;
+  void set_scene(std::int64_t sample, std::int64_t scene);
+  void draw_for_scene(std::int64_t scene);
+  void set_draw(const char* which, std::int64_t id, std::int64_t draw);
+  void rank_anew(const char* which, std::int64_t id);
   std::int64_t begin_step(std::string_view kind, std::string_view name);
   void note_labels(std::int64_t step, std::span<const std::string> names);
+  void note_new_labels(std::int64_t step, std::span<const std::string> names);
+  void take_back(Sides& sides, const LabelStep& step, UndoneStep& undone);
   void undo_rename(const LabelStep& step);
   std::optional<std::vector<std::string>> globals_of(const std::string& label) const;
   void set_globals(std::int64_t label, std::span<const std::string> globals);
   std::vector<Digest> carriers_of(std::int64_t label) const;
-  bool set_labels(std::int64_t step, const Digest& digest, std::span<const std::string> names);
-  bool put_labels(const Digest& digest, std::span<const std::string> names);
-  std::int64_t make_newest(std::int64_t sample, Split split);
-  void forget_sample(const Digest& digest);
+  bool set_labels(Sides& sides, std::int64_t step, const Digest& digest,
+                  std::span<const std::string> names);
+  bool put_labels(Sides& sides, const Digest& digest, std::span<const std::string> names);
+  std::int64_t make_newest(std::int64_t sample);
+  std::int64_t next_number();
+  void note_correction(std::int64_t sample);
+  void note_other_meaning(std::int64_t label);
+  void forget_sample(Sides& sides, const Digest& digest);
   void remove_if_bare(const std::string& label);
   static std::int64_t now_seconds();
-  void settle_side(std::int64_t scene);
-  void move_scene(std::int64_t scene, Split side);
-  std::vector<std::int64_t> labels_of_scene(std::int64_t scene) const;
   void wipe();
   bool is_here(const Digest& digest) const;
   std::optional<SampleRecord> find_row(const Digest& digest) const;

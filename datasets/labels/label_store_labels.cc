@@ -7,16 +7,6 @@
 #include "datasets/labels/text.h"
 
 namespace moil::data {
-namespace {
-
-constexpr const char* kTrained =
-    "SELECT count(*) FROM sample_labels JOIN samples ON samples.id = sample_id "
-    "WHERE label_id = ? AND split = 0";
-constexpr const char* kHeldOut =
-    "SELECT count(*) FROM sample_labels JOIN samples ON samples.id = sample_id "
-    "WHERE label_id = ? AND split = 1";
-
-}  // namespace
 
 std::vector<LabelCount> LabelStore::labels() const {
   std::vector<LabelCount> counts;
@@ -48,11 +38,10 @@ void LabelStore::relabel(const Digest& digest, std::span<const std::string> labe
                          std::string_view step) {
   const auto names = checked_label_names(labels);
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
+  Change change(database_);
   const std::int64_t noted = begin_step("relabel", step);
-  note_labels(noted, names);
-  set_labels(noted, digest, names);
-  transaction.commit();
+  note_new_labels(noted, names);
+  if (set_labels(change.sides, noted, digest, names)) change.commit();  // else no step of it
 }
 
 void LabelStore::rename_label(const std::string& from, const std::string& to) {
@@ -68,13 +57,14 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
   if (name == old_name) return;
   note_labels(begin_step("rename", {}), std::vector{old_name, name});
   Statement(database_, "UPDATE labels SET name = ? WHERE id = ?").bind(name).bind(label).run();
+  note_other_meaning(label);
   transaction.commit();
 }
 
 std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples,
                                              std::string_view step) {
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
+  Change change(database_);
   const std::int64_t label = existing_label_id(normal(name));
   const std::int64_t carried =
       count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label);
@@ -90,14 +80,15 @@ std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_
     auto labels = labels_of(sample_id(digest));
     std::erase(labels, normal(name));
     if (labels.empty()) {
-      forget_sample(digest);
+      forget_sample(change.sides, digest);
       forgotten.push_back(digest);
     } else {
-      set_labels(noted, digest, labels);
+      set_labels(change.sides, noted, digest, labels);
     }
   }
+  change.sides.settle();
   Statement(database_, "DELETE FROM labels WHERE id = ?").bind(label).run();
-  transaction.commit();
+  change.commit();
   wipe();
   std::ranges::sort(forgotten);
   return forgotten;
@@ -120,9 +111,32 @@ void LabelStore::set_reconciliation(const std::string& label,
       global_labels.empty() ? std::vector<std::string>{} : checked_label_names(global_labels);
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  const std::int64_t id = label_ids(local).front();
-  set_globals(id, globals);
+  const auto before = globals_of(local.front());
+  if (before == globals) return;
+  note_labels(begin_step("map", {}), local);
+  set_globals(label_ids(local).front(), globals);
   transaction.commit();
+}
+
+std::int64_t LabelStore::newest_change() const {
+  const std::lock_guard lock(mutex_);
+  return database_.number(
+      "SELECT max(coalesce((SELECT max(id) FROM samples), 0), "
+      "coalesce((SELECT max(changed) FROM samples WHERE changed <> 0), 0))");
+}
+
+std::vector<SampleChange> LabelStore::changes(std::int64_t after, std::size_t limit) const {
+  const std::lock_guard lock(mutex_);
+  Statement select(database_,
+                   "SELECT digest, max(id, changed), max(id, corrected), "
+                   "EXISTS (SELECT 1 FROM sample_labels WHERE sample_id = id) FROM samples "
+                   "WHERE id > ?1 OR (changed > ?1 AND changed <> 0) ORDER BY 2 LIMIT ?2");
+  select.bind(after).bind(static_cast<std::int64_t>(limit));
+  std::vector<SampleChange> found;
+  while (select.step())
+    found.push_back({Digest::from_bytes(select.blob(0)), select.integer(1),
+                     select.integer(2) > after, select.integer(3) == 1});
+  return found;
 }
 
 std::int64_t LabelStore::newest_id() const {
@@ -180,59 +194,15 @@ std::vector<std::string> LabelStore::labels_of(std::int64_t sample) const {
   return names;
 }
 
-void LabelStore::attach(std::int64_t sample, std::span<const std::int64_t> labels) {
-  Statement insert(database_, "INSERT INTO sample_labels VALUES (?, ?)");
-  for (const std::int64_t label : labels) insert.bind(sample).bind(label).run();
-  for (const std::int64_t label : labels) hold_one_out(label);
-}
-
-bool LabelStore::is_trained(std::int64_t label) const { return count(kTrained, label) > 0; }
-
-Split LabelStore::choose_split(const Digest& digest, std::span<const std::int64_t> labels) const {
-  if (split_of(digest, kValidationFraction) == Split::kTrain) return Split::kTrain;
-  const bool all_trained =
-      std::ranges::all_of(labels, [&](std::int64_t label) { return is_trained(label); });
-  return all_trained ? Split::kValidation : Split::kTrain;
-}
-
-// Where a label has samples enough and none held out, its newest is, with all of its scene, that no
-// night has trained on and that leaves every label something to be learned from.
-void LabelStore::hold_one_out(std::int64_t label) {
-  const auto wanted = static_cast<std::int64_t>(kSamplesNeedingValidation);
-  if (count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label) < wanted) return;
-  if (count(kHeldOut, label) > 0) return;
-  Statement select(database_,
-                   "SELECT id, scene FROM samples JOIN sample_labels ON sample_id = id "
-                   "WHERE label_id = ? AND split_chosen = 0 AND used = 0 ORDER BY id DESC");
-  select.bind(label);
-  std::set<std::int64_t> refused;
-  while (select.step()) {
-    const std::int64_t sample = select.integer(0), scene = select.integer(1);
-    if (refused.contains(scene)) continue;
-    if (hold_out(sample, scene)) return;
-    if (scene != 0) refused.insert(scene);
+void LabelStore::attach(Sides& sides, std::int64_t sample, std::span<const std::int64_t> labels) {
+  Statement insert(database_, std::string("INSERT INTO sample_labels (sample_id, label_id, rank) "
+                                          "SELECT id, ?2, ") +
+                                  Sides::kRank + " FROM samples WHERE id = ?1");
+  for (const std::int64_t label : labels) {
+    insert.bind(sample).bind(label).run();
+    sides.label_changed(label);
   }
-}
-
-// False, and nothing is changed, where that may not be.
-bool LabelStore::hold_out(std::int64_t sample, std::int64_t scene) {
-  const std::string members = scene == 0 ? "id = ?1" : "scene = ?1";
-  const std::int64_t key = scene == 0 ? sample : scene;
-  const std::string bound =
-      "SELECT count(*) FROM samples WHERE split = 0 AND "
-      "(used = 1 OR split_chosen = 1) AND " +
-      members;
-  // Labels of the members that nothing else is trained on with.
-  const std::string starved =
-      "SELECT count(*) FROM sample_labels AS of_it JOIN samples AS it ON it.id = of_it.sample_id "
-      "WHERE it." +
-      members +
-      " AND NOT EXISTS (SELECT 1 FROM sample_labels JOIN samples ON "
-      "samples.id = sample_id WHERE label_id = of_it.label_id AND split = 0 AND NOT samples." +
-      members + ")";
-  if (count(bound.c_str(), key) > 0 || count(starved.c_str(), key) > 0) return false;
-  Statement(database_, "UPDATE samples SET split = 1 WHERE " + members).bind(key).run();
-  return true;
+  sides.sample_changed(sample);
 }
 
 }  // namespace moil::data

@@ -1,117 +1,136 @@
-// The store's scenes: what its samples look like, which are of one scene, and on which side of the
-// split a scene lies.
+// The store's scenes: what its samples look like, of which recordings they are pieces, and so which
+// are of one scene.
 #include <algorithm>
 #include <set>
 
+#include "datasets/identity/split.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/labels/scene_book.h"
 
 namespace moil::data {
-namespace {
-
-// Of a scene: what must lie on a side, for a night may have used it there, or the user said so.
-constexpr const char* kBoundToTrain =
-    "SELECT count(*) FROM samples WHERE scene = ? AND (used = 1 OR split_chosen = 1) AND split = 0";
-constexpr const char* kBoundToValidation =
-    "SELECT count(*) FROM samples WHERE scene = ? AND (used = 1 OR split_chosen = 1) AND split = 1";
-constexpr const char* kFirstSplit = "SELECT split FROM samples WHERE scene = ? ORDER BY id LIMIT 1";
-
-}  // namespace
 
 void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
-  const auto fresh = join_scenes(samples);
-  Statement use(database_, "UPDATE samples SET used = 1 WHERE id = ?");
-  for (const auto& [id, likeness] : fresh) use.bind(id).run();
-  transaction.commit();
+  Change change(database_);
+  join_scenes(change.sides, samples);
+  change.sides.settle();  // a night uses them as they lie now
+  Statement use(database_,
+                "UPDATE samples SET used = 1 WHERE digest = ? AND used = 0 RETURNING id");
+  std::vector<std::int64_t> fresh;
+  for (const SampleLikeness& sample : samples) {
+    if (use.bind(sample.digest.bytes).step()) fresh.push_back(use.integer(0));
+    use.reset();
+  }
+  for (const std::int64_t id : fresh) rank_anew("id", id);
+  change.commit();
 }
 
-// No night has used it, as record_likenesses() would say.
-void LabelStore::record_recording(const Digest& sample, const Likeness& recording) {
-  const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
-  const SampleLikeness piece{sample, recording};
-  (void)join_scenes({&piece, 1});
-  transaction.commit();
-}
-
-std::map<std::int64_t, std::optional<Likeness>> LabelStore::join_scenes(
-    std::span<const SampleLikeness> samples) {
+void LabelStore::join_scenes(Sides& sides, std::span<const SampleLikeness> samples) {
   SceneBook book(known_likenesses());
-  const auto fresh = note_likenesses(samples);
-  for (const auto& [id, likeness] : fresh)
-    if (likeness) book.add(id, *likeness);
+  for (const auto& [digest, fresh] : note_likenesses(samples)) book.add(fresh);
   std::set<std::int64_t> scenes;
-  Statement update(database_, "UPDATE samples SET scene = ? WHERE id = ?");
   for (const auto& [id, scene] : book.changes()) {
-    update.bind(scene).bind(id).run();
+    set_scene(id, scene);
     scenes.insert(scene);
   }
-  for (const std::int64_t scene : scenes) settle_side(scene);
-  return fresh;
+  for (const std::int64_t scene : scenes) {
+    draw_for_scene(scene);
+    sides.scene_changed(scene);
+  }
 }
 
 std::vector<SceneMember> LabelStore::known_likenesses() const {
   Statement select(database_,
                    "SELECT id, likeness, scene FROM samples WHERE length(likeness) > 0 "
-                   "ORDER BY id");
+                   "ORDER BY digest");
   std::vector<SceneMember> members;
   while (select.step())
     members.push_back({select.integer(0), Likeness::from_bytes(select.blob(1)), select.integer(2)});
   return members;
 }
 
-// By the ids of the samples, in which order they look for their scenes.
-std::map<std::int64_t, std::optional<Likeness>> LabelStore::note_likenesses(
-    std::span<const SampleLikeness> samples) {
-  std::map<std::int64_t, std::optional<Likeness>> fresh;
-  Statement find(database_, "SELECT id FROM samples WHERE digest = ? AND likeness IS NULL");
+// Of those that look like something, by their content: in which order they look for their scenes.
+std::map<Digest, SceneMember> LabelStore::note_likenesses(std::span<const SampleLikeness> samples) {
+  std::map<Digest, SceneMember> fresh;
+  Statement find(database_, "SELECT id, scene FROM samples WHERE digest = ? AND likeness IS NULL");
   Statement note(database_, "UPDATE samples SET likeness = ? WHERE id = ?");
   for (const SampleLikeness& sample : samples) {
-    const bool is_wanted = find.bind(sample.digest.bytes).step();
+    const bool is_wanted = sample.is_looked_at && find.bind(sample.digest.bytes).step();
     const std::int64_t id = is_wanted ? find.integer(0) : 0;
+    const std::int64_t scene = is_wanted ? find.integer(1) : 0;
     find.reset();
     if (!is_wanted) continue;
-    fresh[id] = sample.likeness;
+    if (sample.likeness) fresh[sample.digest] = {id, *sample.likeness, scene};
     const auto bytes = sample.likeness ? sample.likeness->bytes() : std::array<std::uint8_t, 16>{};
     note.bind(std::span(bytes).first(sample.likeness ? bytes.size() : 0)).bind(id).run();
   }
   return fresh;
 }
 
-// Who has been trained on is no evidence any more, whatever joins it: so where part of a scene was
-// trained on, the scene is. Else it stays held out where part of it was, or else goes where its
-// first sample lies. Labels keep samples to be learned from, and to be judged by where they can.
-void LabelStore::settle_side(std::int64_t scene) {
-  Split side = Split::kTrain;
-  if (count(kBoundToTrain, scene) == 0) {
-    const bool held_out = count(kBoundToValidation, scene) > 0;
-    side = held_out ? Split::kValidation : static_cast<Split>(count(kFirstSplit, scene));
-  }
-  move_scene(scene, side);
-  const auto labels = labels_of_scene(scene);
-  if (side == Split::kValidation &&
-      !std::ranges::all_of(labels, [&](std::int64_t label) { return is_trained(label); }))
-    move_scene(scene, Split::kTrain);
-  for (const std::int64_t label : labels) hold_one_out(label);
+bool LabelStore::has_pieces(const Digest& digest) const {
+  Statement row(database_, "SELECT 1 FROM samples WHERE recording = ? LIMIT 1");
+  return row.bind(digest.bytes).step();
 }
 
-void LabelStore::move_scene(std::int64_t scene, Split side) {
-  Statement(database_, "UPDATE samples SET split = ? WHERE scene = ? AND split_chosen = 0")
-      .bind(static_cast<std::int64_t>(side))
-      .bind(scene)
+// The sample is a piece of the recording, or the recording itself: all that is here of it becomes
+// one scene.
+void LabelStore::join_recording(Sides& sides, std::int64_t sample, const Digest& recording) {
+  Statement(database_, "UPDATE samples SET recording = ?1 WHERE id = ?2 AND digest <> ?1")
+      .bind(recording.bytes)
+      .bind(sample)
       .run();
+  std::set<std::int64_t> members, scenes;
+  Statement rows(database_, "SELECT id, scene FROM samples WHERE recording = ?1 OR digest = ?1");
+  rows.bind(recording.bytes);
+  while (rows.step()) {
+    members.insert(rows.integer(0));
+    if (rows.integer(1) != 0) scenes.insert(rows.integer(1));
+  }
+  sides.sample_changed(sample);
+  for (const std::int64_t label : label_ids_of(sample)) sides.label_changed(label);
+  if (members.size() < 2) return set_draw("id", sample, draw_of(recording));
+  const std::int64_t scene = scenes.empty() ? *members.begin() : *scenes.begin();
+  for (const std::int64_t other : scenes) {
+    sides.scene_changed(other);
+    Statement(database_, "UPDATE samples SET scene = ? WHERE scene = ?")
+        .bind(scene)
+        .bind(other)
+        .run();
+  }
+  for (const std::int64_t member : members) set_scene(member, scene);
+  draw_for_scene(scene);
+  sides.scene_changed(scene);
 }
 
-std::vector<std::int64_t> LabelStore::labels_of_scene(std::int64_t scene) const {
-  Statement select(database_,
-                   "SELECT DISTINCT label_id FROM sample_labels JOIN samples ON "
-                   "samples.id = sample_id WHERE scene = ? ORDER BY label_id");
-  select.bind(scene);
-  std::vector<std::int64_t> labels;
-  while (select.step()) labels.push_back(select.integer(0));
-  return labels;
+void LabelStore::set_scene(std::int64_t sample, std::int64_t scene) {
+  Statement(database_, "UPDATE samples SET scene = ? WHERE id = ?").bind(scene).bind(sample).run();
+}
+
+// Of recordings the first by its digest draws for all, else the first sample.
+void LabelStore::draw_for_scene(std::int64_t scene) {
+  Statement first(database_,
+                  "SELECT coalesce(min(recording), min(digest)) FROM samples WHERE scene = ?");
+  if (!first.bind(scene).step() || first.is_null(0)) return;
+  const std::int64_t draw = draw_of(Digest::from_bytes(first.blob(0)));
+  first.reset();
+  set_draw("scene", scene, draw);
+}
+
+void LabelStore::set_draw(const char* which, std::int64_t id, std::int64_t draw) {
+  Statement(database_, std::string("UPDATE samples SET draw = ? WHERE ") + which + " = ?")
+      .bind(draw)
+      .bind(id)
+      .run();
+  rank_anew(which, id);
+}
+
+void LabelStore::rank_anew(const char* which, std::int64_t id) {
+  Statement(database_, std::string("UPDATE sample_labels SET rank = (SELECT ") + Sides::kRank +
+                           " FROM samples WHERE id = sample_id) WHERE sample_id IN "
+                           "(SELECT id FROM samples WHERE " +
+                           which + " = ?)")
+      .bind(id)
+      .run();
 }
 
 }  // namespace moil::data

@@ -12,13 +12,14 @@ std::size_t LabelStore::assign(std::span<const Digest> samples, std::span<const 
                                std::string_view step) {
   const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
+  Change change(database_);
   const std::int64_t noted = begin_step("assign", step);
-  note_labels(noted, names);
+  note_new_labels(noted, names);
   std::size_t changed = 0;
-  for (const Digest& digest : samples) changed += set_labels(noted, digest, names) ? 1 : 0;
+  for (const Digest& digest : samples)
+    changed += set_labels(change.sides, noted, digest, names) ? 1 : 0;
   if (changed == 0) return 0;  // no step of it
-  transaction.commit();
+  change.commit();
   return changed;
 }
 
@@ -26,7 +27,7 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
                                     std::string_view step) {
   const auto target = checked_label_names(std::span(&into, 1)).front();
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
+  Change change(database_);
   const std::string source = normal(from);
   const std::int64_t gone = existing_label_id(source);
   if (source == target)
@@ -40,7 +41,7 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
     auto labels = labels_of(sample_id(digest));
     std::erase(labels, source);
     if (std::ranges::find(labels, target) == labels.end()) labels.push_back(target);
-    moved += set_labels(noted, digest, labels) ? 1 : 0;
+    moved += set_labels(change.sides, noted, digest, labels) ? 1 : 0;
   }
   Statement(database_,
             "INSERT OR IGNORE INTO reconciliation SELECT ?, global_label FROM reconciliation "
@@ -48,39 +49,64 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
       .bind(kept)
       .bind(gone)
       .run();
+  if (globals_of(source) != std::vector<std::string>{}) note_other_meaning(kept);
+  change.sides.settle();
   Statement(database_, "DELETE FROM labels WHERE id = ?").bind(gone).run();
-  transaction.commit();
+  change.commit();
   return moved;
 }
 
-UndoneStep LabelStore::undo() {
+UndoneStep LabelStore::undo(std::string_view step, bool with_samples) {
   const std::lock_guard guard(mutex_);
-  Transaction transaction(database_, Transaction::Kind::kWrite);
-  const auto step = journal_.last();
-  if (!step)
-    throw Error(ErrorCode::kFailedPrecondition, "there is no change of labels to be undone");
-  UndoneStep undone{step->kind, step->at, {}, 0, 0, 0};
-  if (step->kind == "rename") undo_rename(*step);
-  for (const auto& [label, globals] : step->labels) {
+  Change change(database_);
+  const std::vector<LabelStep> steps = journal_.last(step);
+  if (steps.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                step.empty()
+                    ? "there is no change of labels to be undone"
+                    : "this change of labels is undone already, or too long ago: the last " +
+                          std::to_string(LabelJournal::kMostSteps) + " can be undone");
+  }
+  UndoneStep undone;
+  undone.kind = steps.back().kind;
+  undone.at = steps.back().at;
+  for (const LabelStep& one : steps) take_back(change.sides, one, undone);
+  std::ranges::sort(undone.labels);
+  const auto doubles = std::ranges::unique(undone.labels);
+  undone.labels.erase(doubles.begin(), doubles.end());
+  undone.left = journal_.steps();
+  if (undone.forgotten > 0 && !with_samples) throw WouldForget(undone.kind, undone.forgotten);
+  change.commit();
+  if (undone.forgotten > 0) wipe();
+  return undone;
+}
+
+void LabelStore::take_back(Sides& sides, const LabelStep& step, UndoneStep& undone) {
+  const LabelStep ours = journal_.take_out(step);
+  if (step.kind == "rename") undo_rename(ours);
+  for (const auto& [label, globals] : ours.labels) {
     undone.labels.push_back(label);
     if (globals) set_globals(label_ids(std::vector{label}).front(), *globals);
   }
-  for (const auto& [digest, labels] : step->samples) {
+  for (const auto& [digest, before] : step.samples) {
     if (!is_here(digest)) continue;
-    if (labels) {
-      undone.restored += put_labels(digest, *labels) ? 1 : 0;
+    const auto put_back = ours.samples.find(digest);
+    if (put_back == ours.samples.end() && before) {
+      undone.kept.push_back(digest);
+      continue;
+    }
+    const auto now = labels_of(sample_id(digest));
+    undone.labels.insert(undone.labels.end(), now.begin(), now.end());
+    if (before) {
+      undone.restored += put_labels(sides, digest, *put_back->second) ? 1 : 0;
     } else {
-      forget_sample(digest);
+      forget_sample(sides, digest);
       ++undone.forgotten;
     }
   }
-  for (const auto& [label, globals] : step->labels)
+  sides.settle();
+  for (const auto& [label, globals] : ours.labels)
     if (!globals) remove_if_bare(label);
-  journal_.drop(step->id);
-  undone.left = journal_.steps();
-  transaction.commit();
-  if (undone.forgotten > 0) wipe();
-  return undone;
 }
 
 // The new name is the one that was not there.
@@ -101,6 +127,12 @@ void LabelStore::note_labels(std::int64_t step, std::span<const std::string> nam
   for (const std::string& name : names) journal_.note(step, name, globals_of(name));
 }
 
+// Of those that are not there yet, that they were not.
+void LabelStore::note_new_labels(std::int64_t step, std::span<const std::string> names) {
+  for (const std::string& name : names)
+    if (!globals_of(name)) journal_.note(step, name, std::nullopt);
+}
+
 std::optional<std::vector<std::string>> LabelStore::globals_of(const std::string& label) const {
   Statement known(database_, "SELECT id FROM labels WHERE name = ?");
   if (!known.bind(std::string_view(label)).step()) return std::nullopt;
@@ -117,6 +149,7 @@ void LabelStore::set_globals(std::int64_t label, std::span<const std::string> gl
   Statement(database_, "DELETE FROM reconciliation WHERE label_id = ?").bind(label).run();
   Statement insert(database_, "INSERT INTO reconciliation VALUES (?, ?)");
   for (const auto& global : globals) insert.bind(label).bind(std::string_view(global)).run();
+  note_other_meaning(label);
 }
 
 std::vector<Digest> LabelStore::carriers_of(std::int64_t label) const {
@@ -129,41 +162,66 @@ std::vector<Digest> LabelStore::carriers_of(std::int64_t label) const {
   return carriers;
 }
 
-bool LabelStore::set_labels(std::int64_t step, const Digest& digest,
+bool LabelStore::set_labels(Sides& sides, std::int64_t step, const Digest& digest,
                             std::span<const std::string> names) {
-  journal_.note(step, digest, labels_of(sample_id(digest)));
-  return put_labels(digest, names);
+  const auto before = labels_of(sample_id(digest));
+  if (!put_labels(sides, digest, names)) return false;
+  journal_.note(step, digest, before);
+  return true;
 }
 
 // False where it has these already. A sample that gets its first label is as new as one that is
 // added: whoever looks for new labels by the id finds it.
-bool LabelStore::put_labels(const Digest& digest, std::span<const std::string> names) {
+bool LabelStore::put_labels(Sides& sides, const Digest& digest,
+                            std::span<const std::string> names) {
   std::int64_t sample = sample_id(digest);
   const auto before = labels_of(sample);
   if (std::ranges::is_permutation(before, names)) return false;
-  const auto ids_before = label_ids_of(sample);
+  for (const std::int64_t label : label_ids_of(sample)) sides.label_changed(label);
   Statement(database_, "DELETE FROM sample_labels WHERE sample_id = ?").bind(sample).run();
-  const auto ids = label_ids(names);
-  if (before.empty()) sample = make_newest(sample, choose_split(digest, ids));
-  attach(sample, ids);
-  for (const std::int64_t label : ids_before) hold_one_out(label);
+  if (before.empty())
+    sample = make_newest(sample);
+  else
+    note_correction(sample);
+  attach(sides, sample, label_ids(names));
   return true;
 }
 
-std::int64_t LabelStore::make_newest(std::int64_t sample, Split split) {
-  const std::int64_t newest =
-      database_.number("SELECT seq FROM sqlite_sequence WHERE name = 'samples'") + 1;
-  Statement(database_,
-            "UPDATE samples SET id = ?1, split = CASE WHEN used = 1 OR split_chosen = 1 OR "
-            "scene <> 0 THEN split ELSE ?2 END WHERE id = ?3")
-      .bind(newest)
-      .bind(static_cast<std::int64_t>(split))
+std::int64_t LabelStore::make_newest(std::int64_t sample) {
+  const std::int64_t newest = next_number();
+  Statement(database_, "UPDATE samples SET id = ? WHERE id = ?").bind(newest).bind(sample).run();
+  return newest;
+}
+
+// Of the numbers that ids are of: so that one can be told from which on samples are new or changed.
+std::int64_t LabelStore::next_number() {
+  const std::int64_t next =
+      database_.number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'samples'") +
+      1;
+  Statement(database_, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'samples'")
+      .bind(next)
+      .run();
+  return next;
+}
+
+void LabelStore::note_correction(std::int64_t sample) {
+  Statement(database_, "UPDATE samples SET changed = ?1, corrected = ?1 WHERE id = ?2")
+      .bind(next_number())
       .bind(sample)
       .run();
-  Statement(database_, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'samples'")
-      .bind(newest)
-      .run();
-  return newest;
+}
+
+// What is right of its samples may be another name.
+void LabelStore::note_other_meaning(std::int64_t label) {
+  Statement select(database_, "SELECT sample_id FROM sample_labels WHERE label_id = ?");
+  select.bind(label);
+  std::vector<std::int64_t> samples;
+  while (select.step()) samples.push_back(select.integer(0));
+  for (const std::int64_t sample : samples)
+    Statement(database_, "UPDATE samples SET changed = ? WHERE id = ?")
+        .bind(next_number())
+        .bind(sample)
+        .run();
 }
 
 void LabelStore::remove_if_bare(const std::string& label) {

@@ -33,6 +33,13 @@ std::vector<std::string> checked_label_names(std::span<const std::string> names)
   return sorted;
 }
 
+WouldForget::WouldForget(const std::string& step, std::size_t count)
+    : Error(ErrorCode::kFailedPrecondition, "to undo the last step, \"label " + step +
+                                                "\", would forget " + std::to_string(count) +
+                                                (count == 1 ? " sample" : " samples") +
+                                                " for good; say that it may (with_samples)"),
+      samples(count) {}
+
 std::string spoken_name(const Digest& digest, const std::string& name) {
   return name.empty() ? "sample " + digest.hex() : name + " (sample " + digest.hex() + ")";
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "datasets/identity/digest.h"
 #include "datasets/identity/likeness.h"
 #include "datasets/identity/split.h"
@@ -41,12 +42,23 @@ struct SampleRecord {
   Split split = Split::kTrain;
   std::int64_t scene = 0;     // samples that share it look alike; 0: it is of a scene of its own
   bool is_looked_at = false;  // what it looks like is known, or that this cannot be known
+  bool is_used = false;       // a night may have used it on its side, where it stays
   std::vector<std::string> labels;  // sorted; none: nobody has said what it is
 };
 
+// A sample that a night is about to use.
 struct SampleLikeness {
   Digest digest;
   std::optional<Likeness> likeness;  // nothing: it cannot be read, or looks like nothing
+  bool is_looked_at = true;          // false: another night may find out what it looks like
+};
+
+// A sample that was added, or of which what is right has changed.
+struct SampleChange {
+  Digest digest;
+  std::int64_t number = 0;       // grows with every change; samples' ids are of the same numbers
+  bool has_other_labels = true;  // or is new; false: its labels are called or mapped otherwise
+  bool is_labelled = false;
 };
 
 struct SampleQuery {
@@ -65,12 +77,19 @@ struct AddedSample {
 
 // What undo() did.
 struct UndoneStep {
-  std::string kind;                 // "add", "assign", "relabel", "rename", "merge", "rm"
+  std::string kind;                 // "add", "assign", "relabel", "rename", "merge", "rm", "map"
   std::int64_t at = 0;              // when that was done, seconds since 1970
   std::vector<std::string> labels;  // that it had to do with
   std::size_t restored = 0;         // samples that have the labels again that they had
   std::size_t forgotten = 0;        // samples that it had added
+  std::vector<Digest> kept;         // samples that were changed since, and stay so
   std::size_t left = 0;             // steps that can be undone still
+};
+
+// undo() would forget samples, and was not told that it may. kFailedPrecondition.
+struct WouldForget : Error {
+  WouldForget(const std::string& step, std::size_t count);
+  std::size_t samples;
 };
 
 // A sample that the store no longer has, of which others still may have something.

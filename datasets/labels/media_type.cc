@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include "datasets/labels/csv_line.h"
 
 namespace moil::data {
 namespace {
@@ -34,7 +35,15 @@ constexpr Media kMedia[] = {
     {kHeic, "a HEIC photo"},
     {kAvif, "an AVIF picture"},
     {kMp4, "a video"},
+    {"audio/mp4", "an M4A sound"},
+    {"video/3gpp", "a 3GP video or voice memo"},
+    {"audio/amr", "an AMR voice memo"},
+    {"audio/aac", "an AAC sound"},
+    {"audio/aiff", "an AIFF sound"},
+    {"audio/x-caf", "a Core Audio sound"},
+    {"audio/x-ms-wma", "a Windows Media sound or video"},
     {kText, "text"},
+    {kUtf16, "text in UTF-16"},
     {kCsv, "numbers as CSV"},
     {kNpy, "numbers as NPY"},
     {kTar, "a tar archive"},
@@ -56,6 +65,9 @@ constexpr Signature kSignatures[] = {
     {kJpeg, 0, "\xff\xd8\xff"},
     {kPng, 0, "\x89PNG\r\n\x1a\n"},
     {kWav, 8, "WAVE"},
+    {kWav, 24, "wave\xf3\xac\xd3\x11"},
+    {kUtf16, 0, "\xff\xfe"},
+    {kUtf16, 0, "\xfe\xff"},
     {kWebp, 8, "WEBP"},
     {kOgg, 0, "OggS"},
     {kNpy, 0, "\x93NUMPY"},
@@ -65,7 +77,17 @@ constexpr Signature kSignatures[] = {
     {kHeic, 4, "ftypmif1"},
     {kHeic, 4, "ftypmsf1"},
     {kAvif, 4, "ftypavi"},
+    {"audio/mp4", 4, "ftypM4A"},
+    {"audio/mp4", 4, "ftypM4B"},
+    {"video/3gpp", 4, "ftyp3g"},
     {kMp4, 4, "ftyp"},
+    {"audio/amr", 0, "#!AMR"},
+    {"audio/aac", 0, "\xff\xf1"},
+    {"audio/aac", 0, "\xff\xf9"},
+    {"audio/aiff", 8, "AIFF"},
+    {"audio/aiff", 8, "AIFC"},
+    {"audio/x-caf", 0, "caff"},
+    {"audio/x-ms-wma", 0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11"},
     {kMp4, 0, "\x1a\x45\xdf\xa3"},
     {"image/bmp", 0, "BM"},
     {"image/gif", 0, "GIF8"},
@@ -92,14 +114,19 @@ constexpr Signature kSignatures[] = {
     {"application/vnd.sqlite3", 0, "SQLite format 3\0"sv},
 };
 
-constexpr std::string_view kContainer = "RIFF";  // of WAV and WebP
-constexpr std::size_t kLookedAt = 512;           // to tell text
+// Of WAV and WebP. A WAV file of more than 4 GB is RF64 or BW64, or Sony's W64.
+constexpr std::string_view kContainers[] = {"RIFF", "RF64", "BW64",
+                                            "riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb"};
+constexpr std::size_t kLookedAt = 512;                      // to tell text
+constexpr std::size_t kMostOfLines = std::size_t{1} << 20;  // to tell a table from other text
 
 bool fits(const Signature& signature, std::string_view content) {
   if (content.size() < signature.at + signature.bytes.size()) return false;
   if (content.substr(signature.at, signature.bytes.size()) != signature.bytes) return false;
   const bool contained = signature.type == kWav || signature.type == kWebp;
-  return !contained || content.starts_with(kContainer);
+  return !contained || std::ranges::any_of(kContainers, [&](std::string_view container) {
+    return content.starts_with(container);
+  });
 }
 
 // A BMP's two letters begin many a text, too.
@@ -111,40 +138,48 @@ bool is_text(std::string_view content) {
   });
 }
 
-bool is_number(std::string_view field) {
-  while (field.starts_with(' ')) field.remove_prefix(1);
-  while (field.ends_with(' ') || field.ends_with('\r')) field.remove_suffix(1);
-  if (field.starts_with('+')) field.remove_prefix(1);
+// A line's fields. `cut`: what is known of the text ends in the line, maybe within its last field.
+std::vector<std::string> fields_of_line(std::string_view line, bool cut) {
+  std::vector<std::string> fields = fields_of(line, separator_of(line));
+  if (cut && fields.size() > 1) fields.pop_back();
+  return fields;
+}
+
+bool is_number(const std::string& field) {
   double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return !field.empty() && error == std::errc() && end == field.data() + field.size();
+  return to_number(field, value);
 }
 
-// `cut`: the line goes on behind what is known of it, so that its last field may be half a one.
-bool is_line_of_numbers(std::string_view line, bool cut) {
-  std::size_t numbers = 0;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find_first_of(",;\t ", begin), line.size());
-    const std::string_view field = line.substr(begin, end - begin);
-    begin = end + 1;
-    if (cut && end == line.size()) break;
-    if (field.empty() || field == "\r") continue;  // behind a last separator, between two spaces
-    if (!is_number(field)) return false;
-    ++numbers;
-  }
-  return numbers > 0;
+// Numbers, and some that are missing.
+bool are_numbers(const std::vector<std::string>& fields) {
+  return std::ranges::any_of(fields, is_number) &&
+         std::ranges::all_of(fields, [](const auto& f) { return is_missing(f) || is_number(f); });
 }
 
-// The first line, or the one behind a line of names.
+// Behind a line of so many names. Of text alone there is one record, as a table's samples are.
+bool is_record(const std::vector<std::string>& fields, std::size_t names, bool is_last) {
+  if (are_numbers(fields)) return true;
+  return fields.size() == names && names > 1 && (is_last || std::ranges::any_of(fields, is_number));
+}
+
+// A line of numbers, or a line of names with a record behind it.
 bool is_csv(std::string_view content) {
-  const auto head = content.substr(0, kLookedAt);
-  const auto first = head.substr(0, head.find('\n'));
-  if (is_line_of_numbers(first, first.size() == kLookedAt)) return true;
-  if (first.size() == head.size() || first.find_first_of(",;\t") == std::string_view::npos)
-    return false;
-  const auto rest = head.substr(first.size() + 1);
-  const auto second = rest.substr(0, rest.find('\n'));
-  return is_line_of_numbers(second, second.size() == rest.size() && content.size() > head.size());
+  std::string_view rest = without_mark(content).substr(0, kMostOfLines), line;
+  const bool cut = content.size() > kMostOfLines;
+  const auto next = [&] {
+    bool found = false;
+    while ((found = next_line(rest, line)) && line.empty()) {
+    }
+    return found;
+  };
+  if (!next()) return false;
+  const auto first = fields_of_line(line, cut && rest.empty());
+  if (are_numbers(first)) return true;
+  const bool is_one_word = first.size() == 1 || separator_of(line) == ' ';
+  if (!are_names(first) || !next()) return false;
+  const auto second = fields_of_line(line, cut && rest.empty());
+  if (is_one_word) return second.size() == first.size() && are_numbers(second);
+  return is_record(second, first.size(), !next());
 }
 
 }  // namespace
@@ -191,6 +226,7 @@ std::string_view media_name(std::string_view media_type) {
 }
 
 std::string media_refusal(std::string_view media_type) {
+  if (media_type == kUtf16) return "it is text in UTF-16; save it as UTF-8";
   return "it is " + std::string(media_name(media_type)) +
          ", which no model reads; JPEG, PNG and WebP photos, WAV, FLAC, Ogg and MP3 sounds, "
          "numbers as "

@@ -19,6 +19,7 @@ inline constexpr std::string_view kMp3 = "audio/mpeg";
 inline constexpr std::string_view kNpy = "application/x-npy";
 inline constexpr std::string_view kCsv =
     "text/csv";  // lines of numbers, a line of names before them
+inline constexpr std::string_view kUtf16 = "text/plain; charset=utf-16";  // not taken
 inline constexpr std::string_view kTar = "application/x-tar";  // several files of one sample
 inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -57,13 +59,19 @@ std::vector<std::uint8_t> SampleFiles::read_head(const Digest& digest, std::size
   return bytes;
 }
 
-void SampleFiles::remove(const Digest& digest) const {
-  const fs::path path = path_of(digest);
-  if (::unlink(path.c_str()) == 0) {
-    sync_folder(path.parent_path());
-  } else if (errno != ENOENT) {
-    throw system_error("cannot remove " + path.string(), errno);
+void SampleFiles::remove(std::span<const Digest> digests) const {
+  std::set<fs::path> folders;
+  std::optional<Error> failure;
+  for (const Digest& digest : digests) {
+    const fs::path path = path_of(digest);
+    if (::unlink(path.c_str()) == 0) {
+      folders.insert(path.parent_path());
+    } else if (errno != ENOENT && !failure) {
+      failure = system_error("cannot remove " + path.string(), errno);
+    }
   }
+  for (const fs::path& folder : folders) sync_folder(folder);
+  if (failure) throw *failure;
 }
 
 std::size_t SampleFiles::remove_orphans(const std::function<bool(const Digest&)>& known) const {

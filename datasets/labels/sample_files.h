@@ -28,7 +28,9 @@ class SampleFiles {
   [[nodiscard]] UniqueFd open(const Digest& digest) const;
   // Its first bytes, `most` at most; kNotFound.
   [[nodiscard]] std::vector<std::uint8_t> read_head(const Digest& digest, std::size_t most) const;
-  void remove(const Digest& digest) const;  // absent is fine
+  // Absent ones are fine. The disk is waited for once a folder, not once a file.
+  void remove(std::span<const Digest> digests) const;
+  void remove(const Digest& digest) const { remove(std::span(&digest, 1)); }
 
   // Removes every file whose name is no digest for which `known` is true; returns how many.
   std::size_t remove_orphans(const std::function<bool(const Digest&)>& known) const;

@@ -11,15 +11,18 @@ SceneBook::SceneBook(std::vector<SceneMember> known) : members_(std::move(known)
     if (members_[i].scene != 0) scenes_[members_[i].scene].push_back(i);
 }
 
-void SceneBook::add(std::int64_t id, const Likeness& likeness) {
-  std::vector<std::tuple<int, std::int64_t, std::size_t>> alike;  // the nearest first
+void SceneBook::add(const SceneMember& sample) {
+  // The nearest first; among those as near, by what they look like.
+  std::vector<std::tuple<int, std::uint64_t, std::uint64_t, std::size_t>> alike;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (look_alike(members_[i].likeness, likeness))
-      alike.emplace_back(distance(members_[i].likeness, likeness), members_[i].id, i);
+    const Likeness& other = members_[i].likeness;
+    if (look_alike(other, sample.likeness))
+      alike.emplace_back(distance(other, sample.likeness), other.across, other.down, i);
   }
   std::ranges::sort(alike);
-  members_.push_back({id, likeness, 0});
-  for (const auto& [apart, other_id, other] : alike) join(members_.size() - 1, other);
+  members_.push_back(sample);
+  if (sample.scene != 0) scenes_[sample.scene].push_back(members_.size() - 1);
+  for (const auto& [apart, across, down, other] : alike) join(members_.size() - 1, other);
 }
 
 std::vector<std::size_t> SceneBook::scene_of(std::size_t member) const {

@@ -4,7 +4,8 @@
 // together; but no two samples of a scene differ in more than kWidestScene bits, so that a chain of
 // samples, each like the next, does not join everything.
 //
-// What comes of it depends on the samples and on their order alone. One thread at a time.
+// What comes of it depends on what the samples look like and on their order alone, not on their ids
+// (but for the scenes' names). One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,8 @@ class SceneBook {
  public:
   explicit SceneBook(std::vector<SceneMember> known);
 
-  // A sample that is not known yet and of a scene of its own. Takes as long as comparing it with
-  // all others.
-  void add(std::int64_t id, const Likeness& likeness);
+  // A sample that is not known yet. Takes as long as comparing it with all others.
+  void add(const SceneMember& sample);
 
   // The new scene of each sample whose scene has changed.
   [[nodiscard]] const std::map<std::int64_t, std::int64_t>& changes() const { return changes_; }

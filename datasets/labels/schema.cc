@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "datasets/identity/split.h"
 #include "datasets/labels/text.h"
 
 namespace moil::data {
@@ -51,6 +52,23 @@ void make_names_normal(Database& database) {
       Statement(database, "UPDATE labels SET name = ? WHERE id = ?").bind(now).bind(id).run();
     }
   }
+}
+
+// Of a recording's pieces the recording draws, of another scene the sample with the first digest.
+void draw_for_all(Database& database) {
+  Statement select(database,
+                   "SELECT id, coalesce(recording, CASE scene WHEN 0 THEN digest ELSE (SELECT "
+                   "min(digest) FROM samples AS it WHERE it.scene = samples.scene) END) "
+                   "FROM samples ORDER BY id");
+  std::vector<std::pair<std::int64_t, std::int64_t>> draws;
+  while (select.step())
+    draws.emplace_back(select.integer(0), draw_of(Digest::from_bytes(select.blob(1))));
+  select.reset();
+  Statement update(database, "UPDATE samples SET draw = ? WHERE id = ?");
+  for (const auto& [id, draw] : draws) update.bind(draw).bind(id).run();
+  database.run(
+      "UPDATE sample_labels SET rank = (SELECT draw + CASE WHEN split = 0 AND (used = 1 OR "
+      "split_chosen = 1) THEN 9007199254740992 ELSE 0 END FROM samples WHERE id = sample_id)");
 }
 
 // kMigrations[v] leads from version v to v + 1. Never edited once released: add a new one.
@@ -125,6 +143,30 @@ constexpr Migration kMigrations[] = {
     ) STRICT, WITHOUT ROWID;
     PRAGMA user_version = 4;
     )sql"},
+    // Only sounds' pieces had a likeness among sounds: their recording's digest. Nights may have
+    // trained on whatever has a label. What a step did not change, it does not undo.
+    {R"sql(
+    ALTER TABLE samples ADD COLUMN recording BLOB               -- the digest of what it is cut from
+      CHECK (recording IS NULL OR length(recording) = 16);
+    ALTER TABLE samples ADD COLUMN draw INTEGER NOT NULL DEFAULT 0;       -- sides.h
+    ALTER TABLE samples ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;    -- when its labels, or what
+                                                    -- they mean, last did; drawn as its id is
+    ALTER TABLE samples ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;  -- when its labels did
+    ALTER TABLE sample_labels ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;  -- sides.h
+    ALTER TABLE labels ADD COLUMN to_learn INTEGER NOT NULL DEFAULT 0;  -- the sample that the label
+    ALTER TABLE labels ADD COLUMN to_judge INTEGER NOT NULL DEFAULT 0;  -- needs; 0: none
+    UPDATE samples SET recording = likeness, likeness = NULL
+      WHERE media_type LIKE 'audio/%' AND length(likeness) = 16;
+    UPDATE samples SET used = 1 WHERE id IN (SELECT sample_id FROM sample_labels);
+    DELETE FROM step_labels WHERE globals IS NOT NULL AND name IN (SELECT name FROM labels)
+      AND step_id IN (SELECT id FROM steps WHERE kind IN ('add', 'assign', 'relabel'));
+    DROP INDEX sample_labels_by_label;
+    CREATE INDEX sample_labels_by_rank ON sample_labels (label_id, rank, sample_id);
+    CREATE INDEX samples_by_recording ON samples (recording) WHERE recording IS NOT NULL;
+    CREATE INDEX samples_by_change ON samples (changed) WHERE changed <> 0;
+    PRAGMA user_version = 5;
+    )sql",
+     draw_for_all},
 };
 static_assert(std::size(kMigrations) == kLabelSchemaVersion);
 

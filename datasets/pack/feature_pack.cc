@@ -49,7 +49,9 @@ class FeaturePackReader : public TableDataset<FeaturePack> {
     table_.check(i);
     return places_[i].shard->digest(places_[i].index);
   }
-  void read(std::size_t i, float* out) const override {
+
+ protected:
+  void read_into(std::size_t i, float* out) const override {
     table_.check(i);
     places_[i].shard->read(places_[i].index, out);
   }

@@ -38,7 +38,7 @@ Ending ending_of(const std::string& file) {
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const char* image : {".jpg", ".jpeg", ".png", ".webp"})
     if (extension == image) return Ending::kImage;
-  for (const char* sound : {".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3"})
+  for (const char* sound : {".wav", ".w64", ".rf64", ".flac", ".ogg", ".oga", ".opus", ".mp3"})
     if (extension == sound) return Ending::kSound;
   for (const char* other : {".npy", ".csv", ".tar"})
     if (extension == other) return Ending::kOtherSample;

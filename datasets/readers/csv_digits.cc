@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "datasets/images/codec.h"
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 #include "datasets/readers/gzip_text.h"
 
 namespace moil::data {
@@ -28,7 +28,7 @@ CsvDigits::CsvDigits(const std::filesystem::path& file, const CsvDigitsOptions& 
   for (int k = 0; k < options.classes; ++k) names.push_back(std::to_string(k));
   table_ = SampleTable(names);
   const std::string text = read_gzip_text(file, options.max_bytes);
-  std::string_view rest = text, line;
+  std::string_view rest = without_mark(text), line;
   for (std::size_t number = 1; next_line(rest, line); ++number)
     if (!line.empty()) parse_line(line, number);
   if (table_.size() == 0) fail(1, "the file holds no sample");

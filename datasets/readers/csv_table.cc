@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "datasets/kinds/rows/numbers.h"
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 #include "datasets/readers/gzip_text.h"
 
 namespace moil::data {
@@ -14,9 +14,8 @@ namespace moil::data {
 CsvTable::CsvTable(const std::filesystem::path& file, const CsvTableOptions& options)
     : file_(file) {
   const std::string text = read_gzip_text(file, options.max_bytes);
-  std::string_view rest = text, line;
+  std::string_view rest = without_mark(text), line;
   if (!next_line(rest, line)) fail(1, "the file is empty");
-  if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
   read_names(line, options.label_column);
   std::vector<std::string> labels;
   for (std::size_t number = 2; next_line(rest, line); ++number)

@@ -13,6 +13,14 @@ EncodedHead SampleDataset::head(std::size_t i, std::size_t most) const {
   return head;
 }
 
+void FeatureDataset::read(std::size_t i, std::span<float> out) const {
+  if (out.size() != floats())
+    throw Error(ErrorCode::kInvalidArgument, "the pack's feature maps have " +
+                                                 std::to_string(floats()) + " numbers each; " +
+                                                 std::to_string(out.size()) + " are asked for");
+  read_into(i, out.data());
+}
+
 std::vector<std::size_t> samples_of(const Dataset& dataset, Split split) {
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < dataset.size(); ++i) {

@@ -60,8 +60,12 @@ class FeatureDataset : public Dataset {
   [[nodiscard]] virtual std::size_t floats() const = 0;                      // of one sample
   [[nodiscard]] virtual const std::string& backbone() const = 0;             // its fingerprint
   [[nodiscard]] virtual const std::string& split_point() const = 0;
-  // Writes floats() values.
-  virtual void read(std::size_t i, float* out) const = 0;
+  // Writes floats() values. kInvalidArgument where `out` has room for another number: whoever
+  // reads is of another backbone.
+  void read(std::size_t i, std::span<float> out) const;
+
+ protected:
+  virtual void read_into(std::size_t i, float* out) const = 0;
 };
 
 // Indices of the samples of a split, in order.

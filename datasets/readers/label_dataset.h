@@ -25,7 +25,8 @@ class LabelDataset : public TableDataset<SampleDataset> {
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
   [[nodiscard]] EncodedHead head(std::size_t i, std::size_t most) const override;
   [[nodiscard]] std::int64_t scene(std::size_t i) const override;
-  // Indices of those of which nobody has told the store what they look like.
+  // Indices of those of which no night has told the store that it uses them and what they look
+  // like.
   [[nodiscard]] const std::vector<std::size_t>& not_looked_at() const { return not_looked_at_; }
   // As the user gave it, with the digest.
   [[nodiscard]] std::string name(std::size_t i) const override;

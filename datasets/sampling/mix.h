@@ -15,6 +15,7 @@
 // label all of whose samples they are is no class. The mix depends on nothing but its arguments.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,25 @@ struct MixedSample {
   std::vector<ClassId> labels;     // in the classes of the mix, sorted
   std::uint32_t parts = 1;         // that a network sees one after the other (kinds/kind.h)
   std::int64_t scene = kOwnScene;  // samples of one source that share it look alike (scenes.h)
+  // Parts without a signal (Kind::silent_parts), in order; empty where it was not asked.
+  std::vector<std::uint32_t> silent = {};
+
+  [[nodiscard]] bool is_silent(std::uint32_t part) const {
+    return part >= parts || std::ranges::binary_search(silent, part);
+  }
+  [[nodiscard]] bool has_signal() const { return silent.size() < parts; }
+  // Parts that are shown and asked: those with a signal; where none has one, all.
+  [[nodiscard]] std::uint32_t shown_parts() const {
+    const auto quiet = static_cast<std::uint32_t>(silent.size());
+    return quiet < parts ? parts - quiet : parts;
+  }
+  // The part that is the n-th of them.
+  [[nodiscard]] std::uint32_t shown_part(std::uint32_t n) const {
+    if (silent.size() >= parts) return n;
+    for (const std::uint32_t quiet : silent)
+      if (quiet <= n) ++n;
+    return n;
+  }
 };
 
 struct Mix {

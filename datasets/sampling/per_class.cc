@@ -25,23 +25,23 @@ std::size_t sum_up_to(std::span<const std::size_t> shares, std::size_t most) {
   return sum;
 }
 
-// Cuts shares to the height at which they are `limit` together; what is left over goes to classes
-// that the seed names.
-void cut_to(std::vector<std::size_t>& shares, std::size_t limit, std::uint64_t seed) {
-  const std::size_t highest = shares.empty() ? 0 : std::ranges::max(shares);
-  if (sum_up_to(shares, highest) <= limit) return;
+// Cuts the classes' sizes to the height at which they are `limit` together; what is left over goes
+// to classes that the seed names.
+void cut_to(std::vector<std::size_t>& sizes, std::size_t limit, std::uint64_t seed) {
+  const std::size_t highest = sizes.empty() ? 0 : std::ranges::max(sizes);
+  if (sum_up_to(sizes, highest) <= limit) return;
   std::size_t height = 0;
   for (std::size_t step = std::bit_floor(highest); step > 0; step /= 2) {
-    if (sum_up_to(shares, height + step) <= limit) height += step;
+    if (sum_up_to(sizes, height + step) <= limit) height += step;
   }
-  std::size_t left = limit - sum_up_to(shares, height);
-  std::vector<std::size_t> order(shares.size());
+  std::size_t left = limit - sum_up_to(sizes, height);
+  std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
   Random random(derive_seed(seed, "gdm/limit"));
   random.shuffle(std::span(order));
   for (const std::size_t k : order) {
-    if (shares[k] <= height) continue;
-    shares[k] = height + (left > 0 ? 1 : 0);
+    if (sizes[k] <= height) continue;
+    sizes[k] = height + (left > 0 ? 1 : 0);
     if (left > 0) --left;
   }
 }
@@ -71,12 +71,13 @@ std::vector<std::size_t> sample_per_class(std::span<const ClassId> labels,
     }
     members[labels[i]].push_back(i);
   }
-  std::vector<std::size_t> shares;
-  for (const auto& of_class : members) shares.push_back(share_of(of_class.size(), alpha));
-  if (limit) cut_to(shares, *limit, seed);
+  std::vector<std::size_t> most;
+  for (const auto& of_class : members) most.push_back(of_class.size());
+  if (limit) cut_to(most, *limit, seed);
   std::vector<std::size_t> drawn;
   for (std::size_t k = 0; k < classes.size(); ++k) {
-    draw(members[k], shares[k], derive_seed(seed, "gdm/" + classes[k]), drawn);
+    const std::size_t share = std::min(share_of(members[k].size(), alpha), most[k]);
+    draw(members[k], share, derive_seed(seed, "gdm/" + classes[k]), drawn);
   }
   std::ranges::sort(drawn);
   return drawn;

@@ -109,24 +109,15 @@ class WavWriter {
   sf_count_t at_ = 0;
 };
 
-template <class Sample>
-struct Access;
-
-template <>
-struct Access<int> {
-  static constexpr auto read = ::sf_readf_int;
-  static constexpr auto write = ::sf_writef_int;
-};
-template <>
-struct Access<float> {
-  static constexpr auto read = ::sf_readf_float;
-  static constexpr auto write = ::sf_writef_float;
-};
-template <>
-struct Access<double> {
-  static constexpr auto read = ::sf_readf_double;
-  static constexpr auto write = ::sf_writef_double;
-};
+sf_count_t write_to(SNDFILE* file, const int* from, sf_count_t frames) {
+  return ::sf_writef_int(file, from, frames);
+}
+sf_count_t write_to(SNDFILE* file, const float* from, sf_count_t frames) {
+  return ::sf_writef_float(file, from, frames);
+}
+sf_count_t write_to(SNDFILE* file, const double* from, sf_count_t frames) {
+  return ::sf_writef_double(file, from, frames);
+}
 
 struct FrameRange {
   std::int64_t begin = 0, end = 0;  // frames
@@ -141,9 +132,8 @@ struct FrameRange {
                         double to) {
   const std::string length = length_text(frames, recording.rate());
   if (frames == 0) refuse(name, ErrorCode::kBadData, "it holds no sound");
-  const bool is_cut = recording.container() == SF_FORMAT_FLAC && recording.told_frames() > frames &&
-                      recording.told_frames() < SF_COUNT_MAX;
-  if (is_cut || ::sf_error(recording.file()) != SF_ERR_NO_ERROR)
+  const bool is_cut = recording.container() == SF_FORMAT_FLAC && recording.told_frames() > frames;
+  if (is_cut || recording.is_damaged())
     refuse(name, ErrorCode::kBadData,
            "it is damaged: it can be read for " + length + " only; cut what lies before");
   refuse(name, ErrorCode::kInvalidArgument,
@@ -159,13 +149,13 @@ void copy(SoundDecoder& recording, const std::string& name, FrameRange stretch, 
   for (std::int64_t at = 0; at < stretch.end;) {
     const std::int64_t until = at < stretch.begin ? stretch.begin : stretch.end;
     const auto wanted = std::min<std::int64_t>(until - at, kFramesOfAStep);
-    const sf_count_t some = Access<Sample>::read(recording.file(), frames.data(), wanted);
+    const sf_count_t some = recording.read(frames.data(), wanted);
     if (some <= 0) ended(recording, name, at, to);
-    if (::sf_error(recording.file()) != SF_ERR_NO_ERROR)
+    if (recording.is_damaged())
       refuse(name, ErrorCode::kBadData,
              "it is damaged about " + length_text(at, recording.rate()) +
                  " after its beginning; cut what lies before");
-    if (at >= stretch.begin && Access<Sample>::write(piece, frames.data(), some) != some)
+    if (at >= stretch.begin && write_to(piece, frames.data(), some) != some)
       throw Error(ErrorCode::kInternal, ::sf_strerror(piece));
     at += some;
   }

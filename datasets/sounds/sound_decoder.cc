@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "datasets/labels/media_type.h"
+#include "datasets/sounds/sound_streams.h"
 
 namespace moil::data {
 namespace {
@@ -41,18 +42,33 @@ SF_VIRTUAL_IO SoundDecoder::reading() {
   return io;
 }
 
-SoundDecoder::SoundDecoder(const SoundBytes& bytes, std::string_view name)
-    : place_(std::make_unique<Place>(Place{bytes})) {
-  const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::kBadData, std::string(name) + ": " + what);
-  };
+SoundDecoder::SoundDecoder(const SoundBytes& bytes, std::string_view name) : name_(name) {
   // libsndfile reads more kinds of files; only what is looked after is let in.
   std::array<std::uint8_t, kHeadBytes> head{};
   const std::string_view media = media_type_of(std::span(head).first(bytes.read(0, head)));
   if (!is_sound(media)) fail("it is " + std::string(media_name(media)) + ", no sound");
+  streams_ = streams_of(bytes);
+  open(0);
+  check_info();
+  told_frames_ = container() == SF_FORMAT_FLAC ? samples_told_by_flac(bytes) : info_.frames;
+  if (streams_.size() > 1) look_through();
+}
+
+void SoundDecoder::fail(const std::string& what) const {
+  throw Error(ErrorCode::kBadData, name_ + ": " + what);
+}
+
+void SoundDecoder::open(std::size_t stream) {
+  file_.reset();
+  place_ = std::make_unique<Place>(Place{*streams_[stream]});
+  info_ = {};
   SF_VIRTUAL_IO io = reading();
   file_.reset(::sf_open_virtual(&io, SFM_READ, &info_, place_.get()));
   if (file_ == nullptr) fail(std::string("it cannot be read: ") + ::sf_strerror(nullptr));
+  stream_ = stream;
+}
+
+void SoundDecoder::check_info() const {
   if (channels() < 1 || channels() > kMostChannels)
     fail("it has " + std::to_string(channels()) + " channels; 1 to " +
          std::to_string(kMostChannels) + " are read");
@@ -61,9 +77,56 @@ SoundDecoder::SoundDecoder(const SoundBytes& bytes, std::string_view name)
          " to " + std::to_string(kHighestRate) + " are read");
 }
 
+// Streams behind one that cannot be opened are as if they were not there.
+void SoundDecoder::look_through() {
+  const SF_INFO first = info_;
+  for (std::size_t i = 1; i < streams_.size(); ++i) {
+    try {
+      open(i);
+    } catch (const Error&) {
+      streams_.resize(i);
+      break;
+    }
+    if (rate() != first.samplerate || channels() != first.channels)
+      fail("its streams, one behind the other, differ: " + std::to_string(first.samplerate) +
+           " samples a second of " + std::to_string(first.channels) + " channels, then " +
+           std::to_string(rate()) + " of " + std::to_string(channels()));
+    told_frames_ += std::min<std::int64_t>(info_.frames, SF_COUNT_MAX - told_frames_);
+  }
+  open(0);
+}
+
+template <class Sample>
+sf_count_t SoundDecoder::read_on(sf_count_t (*from)(SNDFILE*, Sample*, sf_count_t), Sample* out,
+                                 sf_count_t frames) {
+  sf_count_t done = 0;
+  while (done < frames) {
+    const sf_count_t some = from(file_.get(), out + done * channels(), frames - done);
+    if (some > 0) done += some;
+    if (some > 0) continue;
+    if (is_damaged() || stream_ + 1 == streams_.size()) break;
+    open(stream_ + 1);
+  }
+  return done;
+}
+
+sf_count_t SoundDecoder::read(float* out, sf_count_t frames) {
+  return read_on(::sf_readf_float, out, frames);
+}
+sf_count_t SoundDecoder::read(int* out, sf_count_t frames) {
+  return read_on(::sf_readf_int, out, frames);
+}
+sf_count_t SoundDecoder::read(double* out, sf_count_t frames) {
+  return read_on(::sf_readf_double, out, frames);
+}
+
+bool SoundDecoder::is_ambisonic() const {
+  return ::sf_command(file_.get(), SFC_WAVEX_GET_AMBISONIC, nullptr, 0) == SF_AMBISONIC_B_FORMAT;
+}
+
 bool SoundDecoder::is_wav() const {
   return container() == SF_FORMAT_WAV || container() == SF_FORMAT_WAVEX ||
-         container() == SF_FORMAT_RF64;
+         container() == SF_FORMAT_RF64 || container() == SF_FORMAT_W64;
 }
 
 }  // namespace moil::data

@@ -11,23 +11,22 @@ namespace {
 
 constexpr std::size_t kFramesAtOnce = 4096;
 
-float mean_of(const float* channels, int count) {
-  double sum = 0;
-  for (int c = 0; c < count; ++c) {
-    const float value = channels[c];
-    if (std::isfinite(value)) sum += static_cast<double>(std::clamp(value, -1.0F, 1.0F));
-  }
-  return static_cast<float>(sum / count);
+float as_number(float value) {
+  return std::isfinite(value) ? std::clamp(value, -kLoudest, kLoudest) : 0;
 }
 
 }  // namespace
 
 SoundFile::SoundFile(std::span<const std::uint8_t> bytes, std::string_view name)
-    : bytes_(std::make_unique<SoundBytesInMemory>(bytes)),
+    : SoundFile(std::make_shared<SoundBytesInMemory>(bytes), name) {}
+
+SoundFile::SoundFile(std::shared_ptr<const SoundBytes> bytes, std::string_view name)
+    : bytes_(std::move(bytes)),
       decoder_(std::make_unique<SoundDecoder>(*bytes_, name)),
-      name_(name) {
+      name_(name),
+      is_ambisonic_(decoder_->is_ambisonic()) {
   frames_.resize(kFramesAtOnce * static_cast<std::size_t>(decoder_->channels()));
-  if (::sf_readf_float(decoder_->file(), frames_.data(), 1) != 1)
+  if (decoder_->read(frames_.data(), 1) != 1)
     throw Error(ErrorCode::kBadData, name_ + ": it holds no sound");
   rewind();
 }
@@ -35,6 +34,8 @@ SoundFile::SoundFile(std::span<const std::uint8_t> bytes, std::string_view name)
 SoundFile::~SoundFile() = default;
 
 int SoundFile::rate() const { return decoder_->rate(); }
+
+int SoundFile::channels() const { return is_ambisonic_ ? 1 : decoder_->channels(); }
 
 // Numbers as they are lie in the file, and their header is cut to what there is; the last page of
 // an Ogg file tells where it ends, and of one that is cut off nothing is told. Anything else has to
@@ -55,8 +56,7 @@ std::int64_t SoundFile::samples() {
     counted = decoder_->told_frames();
   } else {
     for (sf_count_t some = 1; some > 0 && counted <= most; counted += some)
-      some = std::max<sf_count_t>(
-          0, ::sf_readf_float(decoder_->file(), frames_.data(), kFramesAtOnce));
+      some = decoder_->read(frames_.data(), kFramesAtOnce);
     rewind();
   }
   if (counted > most)
@@ -69,14 +69,31 @@ std::size_t SoundFile::read(std::span<float> out) {
   std::size_t done = 0;
   while (done < out.size()) {
     const auto wanted = static_cast<sf_count_t>(std::min(kFramesAtOnce, out.size() - done));
-    const sf_count_t some = ::sf_readf_float(decoder_->file(), frames_.data(), wanted);
+    const sf_count_t some = decoder_->read(frames_.data(), wanted);
     if (some <= 0) break;
     for (sf_count_t i = 0; i < some; ++i)
-      out[done++] = mean_of(frames_.data() + i * channels, channels);
+      out[done++] = mixed(frames_.data() + i * channels, channels);
   }
   return done;
 }
 
-void SoundFile::rewind() { decoder_ = std::make_unique<SoundDecoder>(*bytes_, name_); }
+float SoundFile::mixed(const float* channels, int count) {
+  if (is_ambisonic_) return as_number(channels[0]);
+  double sum = 0, squares = 0;
+  for (int c = 0; c < count; ++c) {
+    const double value = double{as_number(channels[c])};
+    sum += value;
+    squares += value * value;
+  }
+  const double mean = sum / count;
+  energy_ += mean * mean;
+  channels_energy_ += squares / count;
+  return static_cast<float>(mean);
+}
+
+void SoundFile::rewind() {
+  decoder_ = std::make_unique<SoundDecoder>(*bytes_, name_);
+  energy_ = channels_energy_ = 0;
+}
 
 }  // namespace moil::data

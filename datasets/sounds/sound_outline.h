@@ -10,7 +10,7 @@ namespace moil::data {
 
 struct SoundOutline {
   struct Swing {
-    float low = 0, high = 0;  // from -1 to 1
+    float low = 0, high = 0;
   };
   std::vector<Swing> swings;  // in order
   double seconds = 0;         // that they are of

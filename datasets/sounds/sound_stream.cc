@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
+#include "datasets/sounds/sound_bytes.h"
 
 namespace moil::data {
 namespace {
@@ -30,7 +32,10 @@ struct SoundStream::Resampler {
 };
 
 SoundStream::SoundStream(std::span<const std::uint8_t> bytes, std::string_view name, int rate)
-    : file_(bytes, name), rate_(rate), ratio_(static_cast<double>(rate) / file_.rate()) {
+    : SoundStream(std::make_shared<SoundBytesInMemory>(bytes), name, rate) {}
+
+SoundStream::SoundStream(std::shared_ptr<const SoundBytes> bytes, std::string_view name, int rate)
+    : file_(std::move(bytes), name), rate_(rate), ratio_(static_cast<double>(rate) / file_.rate()) {
   if (rate == file_.rate()) return;
   if (::src_is_valid_ratio(ratio_) == 0)
     throw Error(ErrorCode::kBadData,
@@ -46,9 +51,10 @@ std::int64_t SoundStream::samples() {
   return std::max<std::int64_t>(1, file_.samples() * rate_ / file_.rate());
 }
 
-void SoundStream::read(std::span<float> out) {
+std::size_t SoundStream::read(std::span<float> out) {
   const std::size_t done = resampler_ ? resampled(out) : file_.read(out);
   std::ranges::fill(out.subspan(done), 0.0F);
+  return done;
 }
 
 std::size_t SoundStream::resampled(std::span<float> out) {

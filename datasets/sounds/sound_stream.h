@@ -14,15 +14,18 @@ class SoundStream {
  public:
   // As SoundFile.
   SoundStream(std::span<const std::uint8_t> bytes, std::string_view name, int rate);
+  SoundStream(std::shared_ptr<const SoundBytes> bytes, std::string_view name, int rate);
   ~SoundStream();
   SoundStream(const SoundStream&) = delete;
   SoundStream& operator=(const SoundStream&) = delete;
 
   // floor(file's samples * rate / file's rate), at least 1; see SoundFile::samples().
   [[nodiscard]] std::int64_t samples();
-  // The next samples; zeros behind the end.
-  void read(std::span<float> out);
+  // The next samples; zeros behind the end. How many are the recording's.
+  std::size_t read(std::span<float> out);
   void rewind();
+
+  [[nodiscard]] const SoundFile& file() const { return file_; }
 
  private:
   struct Resampler;

@@ -34,10 +34,8 @@ double strength_of(std::span<const float> samples) {
 // Of a variance that does not depend on its colour.
 class Noise {
  public:
-  explicit Noise(const SoundView& view)
-      : random_(view.noise_seed),
-        colour_(view.noise_colour),
-        fresh_(std::sqrt(1 - colour_ * colour_)) {}
+  explicit Noise(const NoiseSource& source)
+      : random_(source.seed), colour_(source.colour), fresh_(std::sqrt(1 - colour_ * colour_)) {}
 
   double next() {
     double sum = 0;  // of uniform numbers, near enough to a normal one
@@ -71,17 +69,25 @@ SoundView sound_view_of(const Digest& sample, std::uint16_t number, std::uint32_
   return view;
 }
 
+void add_noise(const NoiseSource& source, double strength, std::span<float> samples) {
+  Noise noise(source);
+  for (float& s : samples)
+    s = static_cast<float>(std::clamp(double{s} + strength * noise.next(), -1.0, 1.0));
+}
+
 void disturb(const SoundView& view, std::span<float> samples) {
   const double strength = strength_of(samples);
   double noise = 0;
   if (view.signal_to_noise && strength > kSilence)
     noise = strength * decibels(-*view.signal_to_noise);
   if (noise == 0 && view.gain == 1) return;
-  Noise source(view);
+  double most = 1;
+  for (const float s : samples) most = std::max(most, std::abs(double{s}));
+  Noise source({view.noise_seed, view.noise_colour});
   for (float& s : samples) {
     double value = double{s};
     if (noise > 0) value += noise * source.next();
-    s = static_cast<float>(std::clamp(view.gain * value, -1.0, 1.0));
+    s = static_cast<float>(std::clamp(view.gain * value, -most, most));
   }
 }
 

@@ -36,7 +36,15 @@ struct SoundView {
 [[nodiscard]] SoundView sound_view_of(const Digest& sample, std::uint16_t number,
                                       std::uint32_t part);
 
-// What a patch is made of: loudness and noise. Values stay within -1 and 1.
+struct NoiseSource {
+  std::uint64_t seed = 0;
+  double colour = 0;  // as SoundView's
+};
+// Noise whose mean square is strength * strength, whatever its colour.
+void add_noise(const NoiseSource& source, double strength, std::span<float> samples);
+
+// What a patch is made of: loudness and noise. Values stay within -1 and 1, or as far beyond as the
+// patch is.
 void disturb(const SoundView& view, std::span<float> samples);
 // What it became: what is masked gets the mean of the patch, differences in time become 0.
 void mask(const SoundView& view, const FrontEndDescription& description, std::span<float> patch);

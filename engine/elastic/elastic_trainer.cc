@@ -28,7 +28,8 @@ void check(const ElasticConfig& elastic, const TimingProfile& profile) {
     throw Error(ErrorCode::kInvalidArgument, "elastic training: " + what);
   };
   if (elastic.interval_epochs < 1) fail("an interval is at least an epoch");
-  const double smallest = smallest_speedup_ratio(profile);
+  // All of a step is enough for whatever there is to train, also for a single layer.
+  const double smallest = std::min(1.0, smallest_speedup_ratio(profile));
   if (elastic.speedup_ratio >= smallest) return;
   char text[128];
   std::snprintf(text, sizeof text,

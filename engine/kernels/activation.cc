@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/activation.cc"
 #include "hwy/foreach_target.h"
 //
+#include "engine/kernels/clamp-inl.h"
 #include "engine/kernels/simd-inl.h"
 #include "engine/kernels/transcendental-inl.h"
 #include "hwy/highway.h"
@@ -15,22 +16,11 @@ namespace moil {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Comparisons that let a NaN through: a diverged network must not look well.
-template <class D, class V>
-HWY_INLINE V at_least_zero(D d, V x) {
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
-}
-template <class D, class V>
-HWY_INLINE V at_most_six(D d, V x) {
-  const V six = hn::Set(d, 6.0F);
-  return hn::IfThenElse(hn::Gt(x, six), six, x);
-}
-
 // Each activation: value(d, x), and slope(d, s) from what is saved (see derivative_from_output).
 struct Relu {
   template <class D, class V>
   HWY_INLINE V value(D d, V x) const {
-    return at_least_zero(d, x);
+    return at_least(x, hn::Zero(d));
   }
   template <class D, class V>
   HWY_INLINE V slope(D d, V y) const {
@@ -41,7 +31,7 @@ struct Relu {
 struct Relu6 {
   template <class D, class V>
   HWY_INLINE V value(D d, V x) const {
-    return at_most_six(d, at_least_zero(d, x));
+    return at_most(at_least(x, hn::Zero(d)), hn::Set(d, 6.0F));
   }
   template <class D, class V>
   HWY_INLINE V slope(D d, V y) const {
@@ -87,8 +77,8 @@ struct HyperbolicTangent {
 struct HardSigmoid {
   template <class D, class V>
   HWY_INLINE V value(D d, V x) const {
-    const V raised = at_least_zero(d, hn::Add(x, hn::Set(d, 3.0F)));
-    return hn::Mul(at_most_six(d, raised), hn::Set(d, 1.0F / 6));
+    const V raised = at_least(hn::Add(x, hn::Set(d, 3.0F)), hn::Zero(d));
+    return hn::Mul(at_most(raised, hn::Set(d, 6.0F)), hn::Set(d, 1.0F / 6));
   }
   template <class D, class V>
   HWY_INLINE V slope(D d, V y) const {

@@ -10,6 +10,7 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/depthwise.cc"
 #include "hwy/foreach_target.h"
 //
+#include "engine/kernels/clamp-inl.h"
 #include "engine/kernels/simd-inl.h"
 #include "hwy/highway.h"
 
@@ -61,8 +62,7 @@ HWY_INLINE void depthwise_pixels(D d, const DepthwiseStretch& s, std::int64_t pi
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) {
     V out = hn::Add(sum[p], bias);
-    // In this order a NaN passes through.
-    if (clamps) out = hn::Min(high, hn::Max(hn::Zero(d), out));
+    if (clamps) out = at_most(at_least(out, hn::Zero(d)), high);
     hn::StoreU(out, d, to + p * s.dest_step);
   }
 }

@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/loss.cc"
 #include "hwy/foreach_target.h"
 //
+#include "engine/kernels/clamp-inl.h"
 #include "engine/kernels/simd-inl.h"
 #include "engine/kernels/transcendental-inl.h"
 #include "hwy/highway.h"
@@ -28,7 +29,8 @@ struct LogisticLoss {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V target) const {
     const V tail = hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(x))));
-    return where_known(d, target, hn::Add(hn::NegMulAdd(x, target, hn::Max(x, hn::Zero(d))), tail));
+    return where_known(d, target,
+                       hn::Add(hn::NegMulAdd(x, target, at_least(x, hn::Zero(d))), tail));
   }
 };
 
@@ -46,7 +48,7 @@ struct HuberError {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V target) const {
     const V size = hn::Abs(hn::Sub(x, target)), most = hn::Set(d, delta);
-    const V inner = hn::Min(size, most);  // delta * (size - delta / 2) beyond delta
+    const V inner = at_most(size, most);  // delta * (size - delta / 2) beyond delta
     return where_known(
         d, target,
         hn::MulAdd(hn::Mul(hn::Set(d, 0.5F), inner), inner, hn::Mul(most, hn::Sub(size, inner))));
@@ -58,7 +60,7 @@ struct HuberSlope {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V target) const {
     const V most = hn::Set(d, delta);
-    const V slope = hn::Clamp(hn::Sub(x, target), hn::Neg(most), most);
+    const V slope = at_most(at_least(hn::Sub(x, target), hn::Neg(most)), most);
     return where_known(d, target, hn::Mul(hn::Set(d, scale), slope));
   }
 };

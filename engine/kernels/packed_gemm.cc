@@ -10,6 +10,7 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/packed_gemm.cc"
 #include "hwy/foreach_target.h"
 //
+#include "engine/kernels/clamp-inl.h"
 #include "engine/kernels/partial-inl.h"
 #include "hwy/highway.h"
 
@@ -71,9 +72,7 @@ struct Tile {
 HWY_INLINE V epilogue(const Tile& t, V v, V bias) {
   const D d;
   v = hn::Add(v, bias);
-  if (!t.clamps) return v;
-  // In this order a NaN passes through.
-  return hn::Min(hn::Set(d, t.high), hn::Max(hn::Set(d, t.low), v));
+  return t.clamps ? at_most(at_least(v, hn::Set(d, t.low)), hn::Set(d, t.high)) : v;
 }
 
 template <int kRows, int kVectors>

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "engine/kernels/pointwise.cc"
 #include "hwy/foreach_target.h"
 //
+#include "engine/kernels/clamp-inl.h"
 #include "engine/kernels/simd-inl.h"
 #include "hwy/highway.h"
 
@@ -26,9 +27,7 @@ struct Clamp {
   float least, most;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
-    const V low = hn::Set(d, least), high = hn::Set(d, most);
-    const V raised = hn::IfThenElse(hn::Lt(x, low), low, x);
-    return hn::IfThenElse(hn::Gt(raised, high), high, raised);
+    return at_most(at_least(x, hn::Set(d, least)), hn::Set(d, most));
   }
 };
 

@@ -7,6 +7,7 @@
 #define MOIL_ENGINE_KERNELS_TRANSCENDENTAL_INL_H_
 #endif
 
+#include "engine/kernels/clamp-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -35,7 +36,7 @@ HWY_INLINE V logistic(D d, V x) {
 // last place.
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
-  x = hn::Min(hn::Max(x, hn::Set(d, -4.0F)), hn::Set(d, 4.0F));
+  x = at_most(at_least(x, hn::Set(d, -4.0F)), hn::Set(d, 4.0F));
   const V x2 = hn::Mul(x, x);
   V p = hn::Set(d, -2.72614225801306e-10F);
   p = hn::MulAdd(p, x2, hn::Set(d, 2.77068142495902e-08F));

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -64,11 +66,12 @@ class CanaryTest : public ::testing::Test {
   Json call(const std::string& method, const Json& params) const {
     return result_of(server_.socket(), method, params);
   }
-  Json version(int number = 0) const {
-    return call("model.get", {{"model", "digits"}, {"version", number}});
+  Json version(int number = 0, const std::string& model = "digits") const {
+    return call("model.get", {{"model", model}, {"version", number}});
   }
-  std::int64_t night(const Json& canary) const {
+  std::int64_t night(const Json& canary, const std::string& model = "digits") const {
     Json job = job_named("night", server_.socket());
+    job["model"] = model;
     job["canary"] = canary;
     const auto id = call("job.submit", {{"job", job}, {"now", true}})["id"].get<std::int64_t>();
     wait_for(server_.socket(), id, "succeeded");
@@ -79,9 +82,9 @@ class CanaryTest : public ::testing::Test {
     return call("label.add", {{"labels", {label}}, {"samples", {sample}}})["samples"][0]["digest"];
   }
   // Of the active version's canary.
-  bool counts(const char* what, int expected) const {
+  bool counts(const char* what, int expected, const std::string& model = "digits") const {
     return eventually([&] {
-      const Json canary = version()["canary"];
+      const Json canary = version(0, model)["canary"];
       return canary.is_object() && canary[what] == expected && canary["waiting"] == 0;
     });
   }
@@ -125,6 +128,83 @@ TEST_F(CanaryTest, ACorrectionCountsAndSoDoesTheNextOne) {
   EXPECT_TRUE(counts("better", 1)) << "the version says nine, its parent seven";
   call("label.relabel", {{"digest", digest}, {"labels", {"seven"}}});
   EXPECT_TRUE(counts("worse", 1));
+}
+
+// Whatever changes what is right of a sample has it asked about again, and what a label is taken
+// from counts no more.
+TEST_F(CanaryTest, EveryWayALabelChangesIsTold) {
+  const std::string digest = add("wrong-since-2", "eight");
+  night(Json::object());
+  call("label.relabel", {{"digest", digest}, {"labels", {"seven"}}});
+  EXPECT_TRUE(counts("worse", 1));
+  call("label.undo", Json::object());
+  EXPECT_TRUE(counts("worse", 0)) << "both are wrong of an eight";
+  EXPECT_TRUE(counts("neither", 1));
+  call("label.merge", {{"from", "eight"}, {"into", "nine"}});
+  EXPECT_TRUE(counts("better", 1));
+  call("label.undo", Json::object());
+  EXPECT_TRUE(counts("better", 0));
+  call("label.map", {{"label", "eight"}, {"global", {"seven"}}});
+  EXPECT_TRUE(counts("worse", 1));
+  call("label.undo", Json::object());
+  EXPECT_TRUE(counts("worse", 0));
+  call("label.rename", {{"from", "eight"}, {"to", "seven"}});
+  EXPECT_TRUE(counts("worse", 1));
+  call("label.undo", Json::object());
+  EXPECT_TRUE(counts("worse", 0));
+  call("label.assign", {{"samples", {digest}}, {"label", "nine"}});
+  EXPECT_TRUE(counts("better", 1));
+  call("label.assign", {{"samples", {digest}}, {"label", nullptr}});
+  EXPECT_TRUE(counts("better", 0)) << "nobody says what it is any more";
+  EXPECT_EQ(version()["canary"]["neither"], 0);
+  call("label.undo", Json::object());
+  EXPECT_TRUE(counts("better", 1));
+}
+
+TEST_F(CanaryTest, OneThatFailsStopsNoOther) {
+  import_model(server_, "broken");
+  night(Json::object(), "broken");
+  night(Json::object());
+  std::ofstream(folder_ / "state/models/broken/2/broken") << "yes";
+  add("wrong-since-2", "seven");
+  EXPECT_TRUE(counts("worse", 1));
+  EXPECT_EQ(version(0, "broken")["canary"]["worse"], 0);
+  // It is asked again after a while.
+  std::filesystem::remove(folder_ / "state/models/broken/2/broken");
+  server_.world.steady_ahead += 11 * 60 * 1000;
+  EXPECT_TRUE(counts("worse", 1, "broken"));
+}
+
+TEST_F(CanaryTest, ADamagedSampleCountsAsNone) {
+  night(Json::object());
+  server_.world.on_mains = false;
+  const std::string damaged = add("wrong-since-2" + std::string(data::kInlineBytes, 'x'), "seven");
+  const std::string gone = add("wrong-since-2" + std::string(data::kInlineBytes, 'y'), "seven");
+  add("wrong-since-2", "seven");
+  const auto file = [&](const std::string& digest) {
+    return folder_ / "state/labels/files" / digest.substr(0, 2) / digest;
+  };
+  std::ofstream(file(damaged)) << "damaged";
+  std::filesystem::remove(file(gone));
+  server_.world.on_mains = true;
+  EXPECT_TRUE(counts("worse", 1));
+  EXPECT_EQ(version()["canary"]["neither"], 2);
+}
+
+// It is among others at first, and alone in the end.
+TEST_F(CanaryTest, ASampleOfWhichTheWorkerDiesCountsAsNone) {
+  night(Json::object());
+  server_.world.on_mains = false;
+  for (int i = 0; i < 3; ++i) add("wrong-since-2 " + std::to_string(i), "seven");
+  add("it kills the worker", "seven");
+  server_.world.on_mains = true;
+  const bool is_done = eventually([&] {
+    server_.world.steady_ahead += 11 * 60 * 1000;
+    return version()["canary"]["waiting"] == 0;
+  });
+  EXPECT_TRUE(is_done);
+  EXPECT_EQ(version()["canary"]["worse"], 3);
+  EXPECT_EQ(version()["canary"]["neither"], 1);
 }
 
 TEST_F(CanaryTest, ALabelCountsAsWhatItStandsFor) {

@@ -60,21 +60,22 @@ class Dispatch : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(call.params.value("ms", 0)));
       return Json(std::string(call.params.at("bytes").get<std::size_t>(), 'x'));
     };
-    using Where = Method::Where;
+    using Lane = Method::Lane;
     const MethodTable methods = {
-        {"echo", "0", Role::kRead, "", Where::kLoop, [](Call& call) { return call.params; },
+        {"echo", "0", Role::kRead, "", Lane::kLoop, [](Call& call) { return call.params; },
          nullptr},
-        {"large", "0", Role::kRead, "", Where::kLoop, large, nullptr},
-        {"slow", "0", Role::kRead, "", Where::kBackground, large, nullptr},
-        {"throw", "0", Role::kRead, "", Where::kLoop,
+        {"large", "0", Role::kRead, "", Lane::kLoop, large, nullptr},
+        {"slow", "0", Role::kRead, "", Lane::kWrite, large, nullptr},
+        {"throw", "0", Role::kRead, "", Lane::kLoop,
          [](Call&) -> Json { throw std::logic_error("a bug"); }, nullptr},
-        {"throw-nothing", "0", Role::kRead, "", Where::kBackground, [](Call&) -> Json { throw 7; },
+        {"throw-nothing", "0", Role::kRead, "", Lane::kWrite, [](Call&) -> Json { throw 7; },
          nullptr},
-        {"drop", "0", Role::kRead, "", Where::kDeferred, nullptr, [](Call&, const Responder&) {}},
+        {"drop", "0", Role::kRead, "", Lane::kSteps, nullptr, [](Call&, const Responder&) {}},
     };
     background.emplace(loop_);
     RequestCounts counts;
-    Dispatcher dispatcher(methods, *background, limits, counts);
+    UserTurns workers(loop_);
+    Dispatcher dispatcher(methods, {loop_, *background, *background, workers}, limits, counts);
     Server server(loop_, socket(), dispatcher, limits);
     ready.set_value();
     loop_.run();

@@ -258,12 +258,46 @@ TEST_F(Labels, AStepIsUndoneAsAWhole) {
   add("dog", "three");
   EXPECT_EQ(call("label.merge", {{"from", "dog"}, {"into", "cat"}})["changed"], 1);
   EXPECT_EQ(call("label.undo", Json::object())["undone"], "merge");
-  EXPECT_EQ(call("label.undo", Json::object())["forgotten"], 1);
-  const Json undone = call("label.undo", Json::object());
+  const Json agreed{{"with_samples", true}};
+  EXPECT_EQ(call("label.undo", agreed)["forgotten"], 1);
+  const Json refused = ask(server_.socket(), "label.undo")["error"];
+  EXPECT_EQ(refused["data"], Json({{"code", "failed_precondition"}, {"would_forget", 2}}));
+  EXPECT_THAT(refused["message"].get<std::string>(), ::testing::HasSubstr("2 samples for good"));
+  EXPECT_EQ(call("label.samples", Json::object())["samples"].size(), 2U);
+  const Json undone = call("label.undo", agreed);
   EXPECT_EQ(undone["forgotten"], 2);
   EXPECT_EQ(undone["left"], 0);
   EXPECT_TRUE(call("label.samples", Json::object())["samples"].empty());
   EXPECT_EQ(error_of("label.undo", Json::object()), "failed_precondition");
+}
+
+// A hundred photos, their map, and an undo: the map goes, the photos stay.
+TEST_F(Labels, MappingIsAStepOfItsOwn) {
+  for (const char* content : {"one", "two"})
+    call("label.add", {{"labels", {"rex"}},
+                       {"step", "add 7"},
+                       {"samples", {{{"content", encode_base64(photo(content))}}}}});
+  call("label.map", {{"label", "rex"}, {"global", {"dog"}}});
+  const Json undone = call("label.undo", Json::object());
+  EXPECT_EQ(undone["undone"], "map");
+  EXPECT_EQ(undone["labels"], Json({"rex"}));
+  EXPECT_EQ(undone["forgotten"], 0);
+  EXPECT_EQ(call("label.samples", Json::object())["samples"].size(), 2U);
+  EXPECT_TRUE(call("label.map", Json::object())["map"].empty());
+}
+
+TEST_F(Labels, AStepIsTakenBackByItsName) {
+  const std::string one = add("cat", "one")["digest"], two = add("cat", "two")["digest"];
+  call("label.assign", {{"samples", {one, two}}, {"label", "dog"}, {"step", "page 1"}});
+  call("label.relabel", {{"digest", two}, {"labels", {"fox"}}});
+  const Json undone = call("label.undo", {{"step", "page 1"}});
+  EXPECT_EQ(undone["undone"], "assign");
+  EXPECT_EQ(undone["restored"], 1);
+  EXPECT_EQ(undone["kept"], Json({two}));
+  EXPECT_EQ(error_of("label.undo", {{"step", "page 1"}}), "failed_precondition");
+  EXPECT_EQ(call("label.undo", Json::object())["undone"], "relabel");
+  for (const Json& sample : call("label.samples", Json::object())["samples"])
+    EXPECT_EQ(sample["labels"], Json({"cat"}));
 }
 
 TEST_F(Labels, ForgetTakesTheFeatureMapsAlong) {
@@ -356,7 +390,7 @@ TEST_F(Labels, PiecesOfRecordingsAreSamples) {
   nothing["file"] = 0;
   EXPECT_EQ(error_of("label.cut", nothing), "invalid_argument") << "none was sent along";
   EXPECT_EQ(error_of("label.cut", params("a walk", " knock")), "invalid_argument");
-  EXPECT_EQ(call("label.undo", Json::object())["forgotten"], 1);
+  EXPECT_EQ(call("label.undo", {{"with_samples", true}})["forgotten"], 1);
 }
 
 TEST_F(Labels, PreviewsAreAskedForWithinBounds) {

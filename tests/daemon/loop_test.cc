@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #include <future>
 
@@ -60,6 +61,39 @@ TEST(EventLoopTest, AWatchThatThrowsMayHaveEndedItself) {
     throw std::runtime_error("gone");
   });
   loop.run();
+}
+
+TEST(EventLoopTest, WhatIsPostedAgainAndAgainLetsOthersHaveTheirTurn) {
+  EventLoop loop;
+  int posted = 0;
+  const std::function<void()> again = [&] {
+    ++posted;
+    std::this_thread::sleep_for(1ms);
+    loop.post(again);
+  };
+  for (int i = 0; i < 100; ++i) loop.post(again);
+  loop.after(5ms, [&] { loop.post([&] { loop.stop(); }); });
+  loop.run();
+  EXPECT_LT(posted, 300);
+}
+
+TEST(EventLoopTest, WhatIsUrgentGoesBeforeClients) {
+  EventLoop loop;
+  std::vector<std::unique_ptr<UniqueFd>> ready;
+  int served = 0, at = -1;
+  for (int i = 0; i < 200; ++i) {
+    ready.push_back(std::make_unique<UniqueFd>(::eventfd(1, EFD_CLOEXEC)));
+    loop.watch(ready.back()->get(), EPOLLIN, [&](std::uint32_t) {
+      std::this_thread::sleep_for(1ms);
+      if (++served == 400) loop.stop();
+    });
+  }
+  loop.after(
+      20ms, [&] { at = served; }, EventLoop::Priority::kUrgent);
+  loop.run();
+  EXPECT_GE(at, 0);
+  EXPECT_LT(at, 60) << "it waited for all of them";
+  for (const auto& fd : ready) loop.unwatch(fd->get());
 }
 
 // Its destruction tells in which thread it was.
@@ -144,6 +178,38 @@ TEST(OutsideCallsTest, TheResultOrTheErrorComesToTheLoop) {
   loop.run();
   EXPECT_EQ(result, 7);
   EXPECT_EQ(text, "broken");
+}
+
+TEST(OutsideCallsTest, HungReadsOfUsersLeaveRoomForOtherUsersAndTheDaemonItself) {
+  const auto open = std::make_shared<std::promise<void>>();
+  const std::shared_future<void> gate = open->get_future().share();
+  EventLoop loop;
+  OutsideCalls outside(loop, 10s);
+  const auto hang = [&](std::optional<uid_t> user) {
+    outside.start<int>(
+        [gate] {
+          gate.wait();
+          return 1;
+        },
+        [](int) {}, [](const std::exception_ptr&) {}, user);
+  };
+  const auto fill = [&](std::optional<uid_t> user) {
+    for (int i = 0; i < 1000; ++i) {
+      try {
+        hang(user);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
+        return i;
+      }
+    }
+    return 1000;
+  };
+  EXPECT_LE(fill(1), 16);
+  EXPECT_GT(fill(2), 0) << "another user";
+  for (uid_t user = 3; user < 100; ++user) fill(user);
+  EXPECT_EQ(fill(100), 0) << "users together have a limit";
+  EXPECT_NO_THROW(hang(std::nullopt)) << "a schedule looks at its pack";
+  open->set_value();
 }
 
 TEST(OutsideCallsTest, ACallThatHangsIsGivenUpAndItsEndWaitsForNobody) {

@@ -11,7 +11,9 @@
 #include "base/durations.h"
 #include "base/file.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/service/leftovers.h"
 #include "daemon/state/disk_usage.h"
+#include "daemon/state/trash.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;
@@ -213,6 +215,61 @@ TEST_F(Room, TheFolderOfAFailedJobStaysUntilANewerOneSucceeds) {
   EXPECT_EQ(call("system.clean", {{"dry_run", true}})["leftovers"]["count"], 0);
   night();
   EXPECT_TRUE(eventually([&] { return !fs::exists(state() / "jobs/1"); }));
+}
+
+// What seemed to be of nothing may be of use again when it comes to be removed.
+TEST_F(Room, AFolderThatIsOfUseAgainStays) {
+  const StateLayout layout(state());
+  for (const int job : {6, 7}) fs::create_directories(layout.job(job));
+  fs::create_directories(layout.version("digits", 3));
+  Kept before;
+  before.jobs = {{"6"}, 9};
+  before.versions["digits"].highest = 4;
+  const auto left = find_leftovers(layout, before);
+  ASSERT_EQ(left.size(), 2U);
+  Kept now = before;
+  now.jobs.names.insert("7");
+  now.versions["digits"].names.insert("3");
+  for (const Leftover& one : left) {
+    EXPECT_FALSE(is_needed(one, before)) << one.path;
+    EXPECT_TRUE(is_needed(one, now)) << one.path;
+  }
+}
+
+TEST_F(Room, AJobThatIsCancelledAndTriedAgainKeepsWhatItMakes) {
+  start();
+  import_model(*server_);
+  const auto id = submit(server_->socket(), "slow");
+  for (int i = 0; i < 20; ++i) {
+    wait_for(server_->socket(), id, "running");
+    call("job.cancel", {{"id", id}});
+    wait_for(server_->socket(), id, "cancelled");
+    call("job.retry", {{"id", id}});
+    call("system.clean");
+  }
+  wait_for(server_->socket(), id, "running");
+  call("system.clean");
+  EXPECT_TRUE(fs::exists(StateLayout(state()).job_file(id)));
+  std::ofstream(state() / "go").flush();
+  wait_for(server_->socket(), id, "succeeded");
+}
+
+TEST_F(Room, WhatIsThrownAwayLeavesItsPlaceAtOnceAndIsRemovedLater) {
+  const StateLayout layout(state());
+  const auto fill = [&] {
+    fs::create_directories(layout.job(1) / "deep");
+    std::ofstream(layout.job(1) / "deep" / "file") << "content";
+  };
+  for (int i = 0; i < 3; ++i) {
+    fill();
+    throw_away(layout, layout.job(1));
+    EXPECT_FALSE(fs::exists(layout.job(1)));
+  }
+  throw_away(layout, layout.job(2));  // not there
+  EXPECT_EQ(std::distance(fs::directory_iterator(layout.trash()), fs::directory_iterator()), 3);
+  EXPECT_TRUE(has_trash(layout));
+  start();
+  EXPECT_TRUE(eventually([&] { return !has_trash(layout); })) << "also of an earlier run";
 }
 
 TEST_F(Room, TheDiskIsToldByWhatItIsFor) {

@@ -16,7 +16,7 @@ namespace moil::test {
 namespace {
 
 using namespace daemon;
-using Where = Method::Where;
+using Lane = Method::Lane;
 
 Limits small_limits() {
   Limits limits;
@@ -28,11 +28,9 @@ Limits small_limits() {
   return limits;
 }
 
-// Answers later, when it is the client's turn.
+// Answers later.
 void answer_soon(EventLoop& loop, const Call& call, const Responder& responder) {
-  responder.in_turn([&loop, params = call.params, responder](const Lane::Turn& turn) {
-    loop.post([params, responder, turn] { responder.result(params); });
-  });
+  loop.post([params = call.params, responder] { responder.result(params); });
 }
 
 // A method of each sort, and the two largest field tables of the protocol.
@@ -45,11 +43,11 @@ MethodTable methods(EventLoop& loop) {
     return to_json(read_fields<RecurringSpec>(call.params, "the schedule"));
   };
   return {
-      {"echo", "0", Role::kRead, "", Where::kLoop, [](Call& call) { return call.params; }, nullptr},
-      {"slow", "0", Role::kRead, "", Where::kDeferred, nullptr, soon},
-      {"drop", "0", Role::kRead, "", Where::kDeferred, nullptr, [](Call&, const Responder&) {}},
-      {"job", "0", Role::kOperate, "", Where::kLoop, job, nullptr},
-      {"schedule", "0", Role::kOperate, "", Where::kLoop, schedule, nullptr},
+      {"echo", "0", Role::kRead, "", Lane::kLoop, [](Call& call) { return call.params; }, nullptr},
+      {"slow", "0", Role::kRead, "", Lane::kSteps, nullptr, soon},
+      {"drop", "0", Role::kRead, "", Lane::kSteps, nullptr, [](Call&, const Responder&) {}},
+      {"job", "0", Role::kOperate, "", Lane::kLoop, job, nullptr},
+      {"schedule", "0", Role::kOperate, "", Lane::kLoop, schedule, nullptr},
   };
 }
 
@@ -66,7 +64,9 @@ class Exchange {
   explicit Exchange(std::span<const std::uint8_t> bytes)
       : limits_(small_limits()),
         methods_(methods(loop_)),
-        dispatcher_(methods_, no_background(), limits_, counts_) {
+        workers_(loop_),
+        dispatcher_(methods_, {loop_, no_background(), no_background(), workers_}, limits_,
+                    counts_) {
     int ends[2];
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0,
             "there are sockets");
@@ -110,6 +110,7 @@ class Exchange {
   EventLoop loop_;
   const MethodTable methods_;
   RequestCounts counts_;
+  UserTurns workers_;
   Dispatcher dispatcher_;
   UniqueFd ours_;
   std::shared_ptr<Connection> connection_;

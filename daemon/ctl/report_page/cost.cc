@@ -50,11 +50,14 @@ std::string memory_bars(const Json& memory) {
 
 std::string cost_section(const Json& job) {
   const Json details = at(job, "/result/details");
+  Rows trained = trained_rows(details);
+  for (const Rows& more : {silent_label_rows(details), looks_like_rows(details)})
+    trained.insert(trained.end(), more.begin(), more.end());
   const std::string parts =
       part_of_cost("Time by stage", time_bars(at(details, "/stages"))) +
       part_of_cost("Memory", memory_bars(at(details, "/memory"))) +
       part_of_cost("Feature maps", html::key_table(cache_rows(at(details, "/cache")))) +
-      part_of_cost("Trained", html::key_table(trained_rows(details)));
+      part_of_cost("Trained", html::key_table(trained));
   if (parts.empty()) return "";
   return html::section("What it cost", html::element("div", parts, "class=\"pair\"") + "\n");
 }

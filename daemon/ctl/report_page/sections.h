@@ -14,8 +14,9 @@ namespace moil::daemon::ctl {
 [[nodiscard]] std::string changes_section(const Json& job,  // the samples behind it
                                           const Thumbnails& thumbnails);
 [[nodiscard]] std::string confusion_section(const Json& job);
-[[nodiscard]] std::string trials_section(const Json& job);  // what automatic settings tried
-[[nodiscard]] std::string cost_section(const Json& job);    // time, memory, cache
+[[nodiscard]] std::string left_out_section(const Json& job);  // samples that cannot be read
+[[nodiscard]] std::string trials_section(const Json& job);    // what automatic settings tried
+[[nodiscard]] std::string cost_section(const Json& job);      // time, memory, cache
 [[nodiscard]] std::string elastic_section(const Json& job);
 [[nodiscard]] std::string provenance_section(const Json& job);
 

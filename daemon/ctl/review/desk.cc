@@ -21,10 +21,6 @@ Json changed_json(const std::map<std::string, std::vector<std::string>>& samples
   return {{"changed", std::move(changed)}};
 }
 
-bool is_not_found(const ReplyError& error) {
-  return error.error().value("/data/code"_json_pointer, "") == "not_found";
-}
-
 std::string model_or_only(Session& session, const std::string& model) {
   return model.empty() ? only_model(session) : model;
 }
@@ -76,24 +72,14 @@ Desk::Before Desk::labels_of(const std::vector<Decision>& decisions) const {
   return labels;
 }
 
-std::set<std::string> Desk::label_names() {
-  std::set<std::string> names;
-  const Json reply = session_.list("label.list", Json::object(), "labels");
-  for (const Json& label : reply["labels"]) names.insert(label["name"]);
-  return names;
-}
-
 Json Desk::decide(const std::vector<Decision>& decisions) {
-  Made made{labels_of(decisions), {}};
-  const std::set<std::string> names = label_names();
+  Made made{labels_of(decisions), "review " + name_ + " " + std::to_string(++step_)};
   Before after;
-  ++step_;
   try {
     for (const auto& [digests, label] : decisions) {
-      const Json spelled = assign(digests, label);
+      const Json spelled = assign(digests, label, made.step);
       const Labels now = spelled.is_null() ? Labels() : Labels{spelled.get<std::string>()};
       for (const std::string& digest : digests) after[digest] = known_[digest] = now;
-      if (!now.empty() && !names.contains(now.front())) made.new_labels.insert(now.front());
     }
   } catch (const std::exception&) {
     if (!after.empty()) made_.push_back(std::move(made));  // what was done can be undone
@@ -104,67 +90,34 @@ Json Desk::decide(const std::vector<Decision>& decisions) {
 }
 
 // The label, as moild spells it.
-Json Desk::assign(const std::vector<std::string>& digests, const Json& label) {
+Json Desk::assign(const std::vector<std::string>& digests, const Json& label,
+                  const std::string& step) {
   Json spelled;
   for (std::size_t at = 0; at < digests.size(); at += kMostAssigned) {
     const auto from = digests.begin() + static_cast<std::ptrdiff_t>(at);
     const auto count = std::min(kMostAssigned, digests.size() - at);
     const std::vector<std::string> some(from, from + static_cast<std::ptrdiff_t>(count));
     spelled = session_.call("label.assign",
-                            {{"samples", some}, {"label", label}, {"step", step()}})["label"];
+                            {{"samples", some}, {"label", label}, {"step", step}})["label"];
   }
   return spelled;
 }
 
-std::string Desk::step() const { return "review " + name_ + " " + std::to_string(step_); }
-
-void Desk::give_back(const std::vector<std::string>& digests, const Labels& labels) {
-  if (labels.size() > 1) {
-    for (const std::string& digest : digests)
-      session_.call("label.relabel", {{"digest", digest}, {"labels", labels}});
-  } else {
-    assign(digests, labels.empty() ? Json() : Json(labels.front()));
-  }
-}
-
-// Samples that somebody else had moild forget stay forgotten, and keep no others back.
-void Desk::give_back_what_is_left(const std::vector<std::string>& digests, const Labels& labels) {
-  for (const std::string& digest : digests) {
-    try {
-      give_back({digest}, labels);
-    } catch (const ReplyError& error) {
-      if (!is_not_found(error)) throw;
-    }
-  }
-}
-
-// Unless others have used them, too.
-void Desk::remove_labels(const std::set<std::string>& names) {
-  if (names.empty()) return;
-  const Json reply = session_.list("label.list", Json::object(), "labels");
-  for (const Json& label : reply["labels"])
-    if (label["samples"] == 0 && names.contains(label["name"].get<std::string>()))
-      session_.call("label.rm", {{"label", label["name"]}, {"step", step()}});
-}
-
+// moild remembers what was there: its list of steps is the only one.
 Json Desk::undo() {
   if (made_.empty()) return changed_json({});
-  const Made made = made_.back();
-  ++step_;
-  std::map<Labels, std::vector<std::string>> groups;
-  for (const auto& [digest, labels] : made.before) groups[labels].push_back(digest);
-  for (const auto& [labels, digests] : groups) {
-    try {
-      give_back(digests, labels);
-    } catch (const ReplyError& error) {
-      if (!is_not_found(error)) throw;
-      give_back_what_is_left(digests, labels);
-    }
+  Json reply;
+  try {
+    reply = session_.call("label.undo", {{"step", made_.back().step}});
+  } catch (const ReplyError&) {  // others took it back, or it is too long ago
+    made_.pop_back();
+    throw;
   }
-  remove_labels(made.new_labels);
+  Before back = std::move(made_.back().before);
   made_.pop_back();
-  for (const auto& [digest, labels] : made.before) known_[digest] = labels;
-  return changed_json(made.before);
+  for (const Json& kept : reply["kept"]) back.erase(kept.get<std::string>());
+  for (const auto& [digest, labels] : back) known_[digest] = labels;
+  return changed_json(back);
 }
 
 Json proposals(Session& session, const std::string& model) {

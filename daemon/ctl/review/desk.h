@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,9 @@ class Desk {
   // that are made together are taken back together. kNotFound, and nothing is changed, for a sample
   // that was not listed.
   Json decide(const std::vector<Decision>& decisions);
-  // Takes the last decision back that is not taken back yet: as decide(), with the labels that the
-  // samples have again. A label that came with the decision goes with it. Nothing is changed where
-  // there is none. What others did stays.
+  // Takes the last decision back that is not taken back yet, out of moild's list of steps
+  // (label.undo): as decide(), with the labels that the samples have again. A label that came with
+  // the decision goes with it. Nothing is changed where there is none. What others did stays.
   Json undo();
 
  private:
@@ -41,16 +40,11 @@ class Desk {
   using Before = std::map<std::string, Labels>;  // by digest
   struct Made {
     Before before;
-    std::set<std::string> new_labels;
+    std::string step;  // as moild knows it
   };
 
   Before labels_of(const std::vector<Decision>& decisions) const;
-  std::set<std::string> label_names();
-  Json assign(const std::vector<std::string>& digests, const Json& label);
-  std::string step() const;
-  void give_back(const std::vector<std::string>& digests, const Labels& labels);
-  void give_back_what_is_left(const std::vector<std::string>& digests, const Labels& labels);
-  void remove_labels(const std::set<std::string>& names);
+  Json assign(const std::vector<std::string>& digests, const Json& label, const std::string& step);
 
   Session& session_;
   // What is decided together is one step of moild's, too.

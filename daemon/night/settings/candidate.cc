@@ -55,6 +55,10 @@ double first_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone)
   return classifier_alone ? 0.03 : 0.02;
 }
 
+bool trains(const JobSpec& spec) {
+  return spec.train.epochs > 0 && spec.freeze.trainable_layers.count != 0;
+}
+
 JobSpec filled(JobSpec spec, const Candidate& candidate, std::size_t train, double part) {
   const auto open = std::move(spec.open);
   spec.open.clear();

@@ -60,7 +60,9 @@ std::string depth_text(const Depth& depth) {
   return *depth == 1 ? "the last layer" : "the last " + std::to_string(*depth) + " layers";
 }
 
-std::string text_of(const Candidate& c) {
+}  // namespace
+
+std::string in_words(const Candidate& c) {
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.2g", c.learning_rate);
   std::string text = depth_text(c.layers) + " at a learning rate of " + rate;
@@ -69,25 +71,25 @@ std::string text_of(const Candidate& c) {
   return text;
 }
 
-nlohmann::json quality_json(const Quality& q) {
-  return {{"headline", q.headline}, {"fine", q.fine}};
+nlohmann::json to_json(const Quality& quality) {
+  return {{"headline", quality.headline}, {"fine", quality.fine}};
 }
 
-Quality quality_of(const nlohmann::json& json) { return {json.at("headline"), json.at("fine")}; }
-
-}  // namespace
+Quality quality_from_json(const nlohmann::json& json) {
+  return {json.at("headline"), json.at("fine")};
+}
 
 nlohmann::json to_json(const TrialResult& result) {
   return {{"candidate", to_json(result.candidate)},
-          {"local", quality_json(result.local)},
-          {"global", quality_json(result.global)},
+          {"local", to_json(result.local)},
+          {"global", to_json(result.global)},
           {"seconds", result.seconds},
           {"failed", result.failed}};
 }
 
 TrialResult trial_result_from_json(const nlohmann::json& json) {
-  return {candidate_from_json(json.at("candidate")), quality_of(json.at("local")),
-          quality_of(json.at("global")), json.at("seconds"), json.at("failed")};
+  return {candidate_from_json(json.at("candidate")), quality_from_json(json.at("local")),
+          quality_from_json(json.at("global")), json.at("seconds"), json.at("failed")};
 }
 
 double Search::seconds_spent() const {
@@ -98,6 +100,13 @@ double Search::seconds_spent() const {
 
 Candidate Search::first(const Depth& depth, int views) const {
   return {depth, depth == 1 ? space_.classifier_rate : space_.deep_rate, views};
+}
+
+Candidate Search::cheapest() const { return first(space_.depths.front(), space_.views.front()); }
+
+void Search::give_up(const Candidate& candidate, const std::string& why) {
+  for (TrialResult& r : results_)
+    if (r.candidate == candidate) r.failed = why;
 }
 
 Results Search::finished() const {
@@ -262,11 +271,10 @@ std::optional<Candidate> Search::next(double seconds_left) const {
 Search::Choice Search::choice() const {
   const TrialResult* winner = chosen();
   if (winner == nullptr)
-    return {first(space_.depths.front(), space_.views.front()),
-            "there was too little to try settings on; these are the cheapest"};
+    return {cheapest(), "there was too little to try settings on; these are the cheapest"};
   const TrialResult* top = largest(admissible(), local);
   const std::size_t trials = finished().size();
-  std::string why = text_of(winner->candidate);
+  std::string why = in_words(winner->candidate);
   if (rank(winner->candidate.layers) < rank(top->candidate.layers))
     why += " learned as well as " + depth_text(top->candidate.layers) +
            ", as far as the samples tell, and costs less";

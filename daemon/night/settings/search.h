@@ -30,15 +30,20 @@ struct Quality {
   std::vector<double> headline;  // the task's (engine/train/task.h)
   std::vector<double> fine;      // Scorer::quality()
 };
+[[nodiscard]] nlohmann::json to_json(const Quality& quality);
+[[nodiscard]] Quality quality_from_json(const nlohmann::json& json);
 
 struct TrialResult {
   Candidate candidate;
   Quality local, global;
   double seconds = 0;  // feature maps included
-  std::string failed;  // why it was not trained to its end
+  std::string failed;  // why it was not trained to its end, or cannot be had
 };
 [[nodiscard]] nlohmann::json to_json(const TrialResult& result);
 [[nodiscard]] TrialResult trial_result_from_json(const nlohmann::json& json);
+
+// For people: "the last layer at a learning rate of 0.03".
+[[nodiscard]] std::string in_words(const Candidate& candidate);
 
 using Depth = std::optional<int>;  // LF(n); empty: all layers
 
@@ -59,6 +64,10 @@ class Search {
 
   const std::vector<TrialResult>& results() const { return results_; }
   void add(TrialResult result) { results_.push_back(std::move(result)); }
+  // It cannot be had after all: as if its trial had failed.
+  void give_up(const Candidate& candidate, const std::string& why);
+  // What costs least of all that there is.
+  [[nodiscard]] Candidate cheapest() const;
   [[nodiscard]] double seconds_spent() const;  // by all of them
   // Nothing: enough is known. seconds_left: for trials.
   [[nodiscard]] std::optional<Candidate> next(double seconds_left) const;
@@ -67,7 +76,7 @@ class Search {
     Candidate candidate;
     std::string why;  // a sentence
   };
-  // The first candidate where no trial came to its end.
+  // The cheapest candidate where no trial came to its end.
   [[nodiscard]] Choice choice() const;
   // Whether the guard would let it pass: its drop, with one standard error, is what it allows.
   [[nodiscard]] bool is_admissible(const TrialResult& result) const;

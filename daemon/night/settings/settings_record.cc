@@ -14,8 +14,8 @@ using Json = nlohmann::json;
 std::string fingerprint_of(const daemon::JobSpec& job) {
   const Json whole = daemon::to_json(job);
   Json decisive = Json::object();
-  for (const char* part :
-       {"global", "local", "freeze", "cache", "augment", "train", "elastic", "deadline_seconds"})
+  for (const char* part : {"global", "local", "freeze", "cache", "augment", "train", "elastic",
+                           "deadline_seconds", "memory", "swap"})
     decisive[part] = whole.at(part);
   return data::digest_of(decisive.dump()).hex();
 }

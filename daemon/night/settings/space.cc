@@ -21,17 +21,15 @@ std::int64_t map_elements(const ModelDescription& model, int layers) {
 }
 
 // A pack of feature maps was made for one split: what trains behind it is all there is.
-Depths depths_behind(const ModelDescription& model, int units, const std::string& split) {
-  for (int n = units; n > 0; --n)
-    if (freeze_all_but_last(model, n).split == split) return {n};
+Depths depths_behind_maps(const ModelDescription& model, const NightData& data) {
+  for (auto n = static_cast<int>(weight_units(model).size()); n > 0; --n)
+    if (data.can_split_at(freeze_all_but_last(model, n).split)) return {n};
   return {1};
 }
 
 Depths open_depths(const StoredModel& base, const NightData& data) {
-  const auto units = static_cast<int>(weight_units(base.description).size());
-  const data::FeatureDataset* maps = data.origins().global_features;
-  if (maps != nullptr) return depths_behind(base.description, units, maps->split_point());
-  return depths_of(base.description);
+  const bool has_maps = data.origins().global_features != nullptr;
+  return has_maps ? depths_behind_maps(base.description, data) : depths_of(base.description);
 }
 
 std::vector<int> open_views(const StoredModel& base, const NightData& data) {

@@ -5,6 +5,7 @@
 
 #include "base/seconds.h"
 #include "daemon/night/epoch_sampling.h"
+#include "daemon/night/field_error.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/imprint_rows.h"
 #include "daemon/night/judge.h"
@@ -26,7 +27,10 @@ std::size_t parts_of(const data::Mix& mix) {
   return std::clamp<std::size_t>(fewest / kFewestInPart, 2, kMostParts);
 }
 
-struct NoTimeLeft {};
+class NoTimeLeft : public Error {
+ public:
+  NoTimeLeft() : Error(ErrorCode::kCancelled, "it takes longer than there was time for trials") {}
+};
 
 // What is left of a piece of work takes as long as what is done: seen once this has taken so long.
 constexpr double kSecondsToSee = 2;
@@ -47,9 +51,10 @@ class Trial {
  public:
   Trial(const TrialGround& ground, const daemon::JobSpec& spec)
       : ground_(ground), spec_(spec), model_(plan_night(input())) {
+    ground.data.check_features(*model_.backbone, model_.freeze);
     save_kernel_profile(ground.kernel_profile, {model_.kernel_profile(), {}});
     room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
-    origins_ = ground.origins;
+    origins_ = ground.data.origins();
     origins_.room = room_.get();
     cache::FeatureCache* cache = nullptr;
     cache::ModelId id;
@@ -80,6 +85,7 @@ class Trial {
   }
 
   void train() {
+    if (!model_.trainer) throw Error(ErrorCode::kFailedPrecondition, "nothing of it trains");
     const Teacher teacher = ask_teacher();
     const Pace imprinting;
     imprint_rows(model_, ground_.base, ground_.mix, *reader_,
@@ -124,7 +130,7 @@ class Trial {
     NightPlanInput input{ground_.base,
                          ground_.mix,
                          spec_,
-                         ground_.known_samples,
+                         ground_.data.known_samples(),
                          ground_.decoding,
                          {},
                          load_kernel_profile(ground_.kernel_profile).choices,
@@ -247,27 +253,27 @@ TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
       trial.train();
       trial.judge(result.local, result.global);
     }
-  } catch (const NoTimeLeft&) {
-    result.failed = "it takes longer than there was time for trials";
+  } catch (const NoTimeLeft& error) {
+    result.failed = error.what();
   } catch (const Error& error) {
-    const bool refused = error.code() == ErrorCode::kInvalidArgument ||
-                         error.code() == ErrorCode::kFailedPrecondition ||
-                         error.code() == ErrorCode::kUnimplemented;
-    if (!refused) throw;
+    if (!is_refusal(error)) throw;
     result.failed = error.what();
   }
   result.seconds = seconds_since(start);
   return result;
 }
 
-Quality global_before(const TrialGround& ground, const daemon::JobSpec& job,
-                      FeatureReader::Unreadable& unreadable) {
-  Candidate plain;
-  plain.learning_rate = first_rate(job.train.optimizer, true);
-  const daemon::JobSpec spec = for_trials(filled(job, plain, ground.mix.train.size()));
-  Trial trial(ground, spec);
-  unreadable = trial.bring_maps(false);
-  return unreadable.empty() ? trial.judge_base() : Quality{};
+std::optional<Quality> global_before(const TrialGround& ground, const daemon::JobSpec& job,
+                                     const Candidate& candidate,
+                                     FeatureReader::Unreadable& unreadable) {
+  const daemon::JobSpec spec = for_trials(filled(job, candidate, ground.mix.train.size()));
+  try {
+    Trial trial(ground, spec);
+    unreadable = trial.bring_maps(false);
+    return unreadable.empty() ? trial.judge_base() : Quality{};
+  } catch (const NoTimeLeft&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace moil::night

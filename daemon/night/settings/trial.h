@@ -8,6 +8,7 @@
 
 #include "daemon/night/feature_source.h"
 #include "daemon/night/head_training.h"
+#include "daemon/night/night_data.h"
 #include "daemon/night/night_model.h"
 #include "daemon/night/settings/search.h"
 
@@ -17,8 +18,7 @@ namespace moil::night {
 struct TrialGround {
   const StoredModel& base;
   const data::Mix& mix;  // trial_mix()
-  const Origins& origins;
-  std::size_t known_samples;
+  const NightData& data;
   DecodingNeeds decoding;
   std::filesystem::path folder;  // for files of its own
   std::filesystem::path kernel_profile;
@@ -40,8 +40,11 @@ struct TrialGround {
                                        const Candidate& candidate,
                                        FeatureReader::Unreadable& unreadable);
 
-// Of the model before the night, on the trials' global held-out samples.
-[[nodiscard]] Quality global_before(const TrialGround& ground, const daemon::JobSpec& job,
-                                    FeatureReader::Unreadable& unreadable);
+// Of the model before the night, on the trials' global held-out samples, through the maps of this
+// candidate. Nothing where there is no time for it.
+[[nodiscard]] std::optional<Quality> global_before(const TrialGround& ground,
+                                                   const daemon::JobSpec& job,
+                                                   const Candidate& candidate,
+                                                   FeatureReader::Unreadable& unreadable);
 
 }  // namespace moil::night

@@ -15,7 +15,7 @@ using Samples = std::vector<MixedSample>;
 
 constexpr double kHeldOut = 0.25;
 // What trials look at, at most: a choice needs no more, and a night has little time for it.
-constexpr std::size_t kMostLocal = 1000, kMostGlobal = 1000, kMostHeldOut = 500;
+constexpr std::size_t kMostLocal = 1000, kMostGlobal = 1000;
 constexpr std::size_t kFewestHeldOut = 8;  // of local samples: fewer tell nothing
 
 // At most so many, of all of them alike, in their order.
@@ -28,16 +28,20 @@ Samples thinned(const Samples& samples, std::size_t most, std::uint64_t seed) {
   return kept;
 }
 
-// The places of the latest scenes of each label, until they hold a quarter of its samples. The
-// scene of a label's first sample stays for training.
+// The places of the latest scenes of each label, until they hold a quarter of its samples. What is
+// less than a sample of one label counts for the next. The scene of a label's first sample stays
+// for training.
 std::set<std::size_t> latest_scenes(const Samples& local, bool by_label) {
   const std::vector<std::size_t> scene = data::scene_groups(local);
   std::map<data::ClassId, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < local.size(); ++i)
     groups[by_label ? local[i].labels.front() : 0].push_back(i);
   std::set<std::size_t> scenes;
+  double owed = 0;
   for (const auto& [label, places] : groups) {
-    const auto wanted = static_cast<std::size_t>(kHeldOut * static_cast<double>(places.size()));
+    owed += kHeldOut * static_cast<double>(places.size());
+    const std::size_t wanted = std::min(static_cast<std::size_t>(owed), places.size() / 2);
+    owed = std::min(1.0, owed - static_cast<double>(wanted));
     for (std::size_t n = 0; n < wanted; ++n) scenes.insert(scene[places[places.size() - 1 - n]]);
   }
   for (const auto& [label, places] : groups) scenes.erase(scene[places.front()]);
@@ -49,7 +53,8 @@ std::set<std::size_t> latest_scenes(const Samples& local, bool by_label) {
 
 }  // namespace
 
-data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed) {
+data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed,
+                    const Samples& untrained) {
   Samples global, local;
   for (const MixedSample& s : mix.train)
     (s.ref.source == data::Source::kGlobal ? global : local).push_back(s);
@@ -58,6 +63,7 @@ data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed) {
   Samples local_train, local_held, global_train, global_held;
   for (std::size_t i = 0; i < local.size(); ++i)
     (latest.contains(i) ? local_held : local_train).push_back(local[i]);
+  global_held = untrained;
   const auto drawn = data::sample_over_all(global.size(), kHeldOut, seed);
   const std::set<std::size_t> kept_back(drawn.begin(), drawn.end());
   for (std::size_t i = 0; i < global.size(); ++i)
@@ -68,8 +74,8 @@ data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed) {
   if (local_held.size() < kFewestHeldOut) return trial;
   trial.train = thinned(global_train, kMostGlobal, seed);
   for (MixedSample& s : thinned(local_train, kMostLocal, seed)) trial.train.push_back(std::move(s));
-  trial.global_validation = thinned(global_held, kMostHeldOut, seed);
-  trial.local_validation = thinned(local_held, kMostHeldOut, seed);
+  trial.global_validation = thinned(global_held, kMostTrialsHoldOut, seed);
+  trial.local_validation = thinned(local_held, kMostTrialsHoldOut, seed);
   return trial;
 }
 

@@ -1,18 +1,25 @@
 // The samples of trials: training samples alone, some of them held out.
 //
 // What judges a night judges no trial. Held out are the latest local scenes of each label, for a
-// model serves what comes after what it learned from; and a seeded part of the global samples. A
-// scene (MixedSample::scene) lies on one side.
+// model serves what comes after what it learned from; and a seeded part of the global samples. Of
+// labels too small for a quarter to be a sample, some hold back one for the others. A scene
+// (MixedSample::scene) lies on one side.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {
 
+// Of either side, at most.
+inline constexpr std::size_t kMostTrialsHoldOut = 500;
+
 // by_label: false where labels are numbers. The mix's held-out samples are passed over; those of
-// the result are the trials'. Empty lists where there is too little.
-[[nodiscard]] data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed);
+// the result are the trials'. Empty lists where there is too little. untrained: global training
+// samples, where the mix trains on none, which are held out then.
+[[nodiscard]] data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed,
+                                  const std::vector<data::MixedSample>& untrained = {});
 
 }  // namespace moil::night

@@ -28,7 +28,7 @@ std::array<FeatureReader::Portion, 3> CacheStage::portions(bool all_views) const
 }
 
 void CacheStage::fill() {
-  model_id_ = cache_.use(plan_.model(), night_.spec.cache.dtype);
+  model_id_ = cache_.use(plan_.model(), night_.spec.cache.dtype, night_.mix);
   Backbone& backbone = *plan_.model().backbone;
   FeatureReader reader(night_.data.origins(), night_.base.kind, backbone, cache(), model_id_,
                        night_.augmentation());

@@ -65,81 +65,133 @@ FeatureReader::Unreadable ChooseStage::run() {
 }
 
 FeatureReader::Unreadable ChooseStage::choose() {
+  if (!trains(night_.file.spec)) {
+    settle(searched().cheapest(), "nothing trains, so that there is nothing to try");
+    return {};
+  }
   if (const auto known = known_settings().find(local_samples())) {
+    night_.choices.settings["known"] = true;
     settle(known->candidate, "the night of version " + std::to_string(known->version) +
                                  " chose them, with " + std::to_string(known->local) +
                                  " local samples");
     return {};
   }
   const bool by_label = night_.base.task->outputs_are_labels();
-  return try_all(trial_mix(night_.mix, by_label, night_.file.spec.seed));
+  trials_ = trial_mix(night_.mix, by_label, night_.file.spec.seed, untrained_global());
+  return try_all();
 }
 
-TrialGround ChooseStage::ground(const data::Mix& mix) {
+// Where the night trains on nothing of the pack, what it forgets is told by samples of the pack
+// that it could have trained on.
+std::vector<data::MixedSample> ChooseStage::untrained_global() const {
+  if (count_global(night_.mix) > 0) return {};
+  daemon::JobSpec spec = night_.file.spec;
+  spec.open.clear();
+  spec.global.alpha = 1;
+  spec.global.limit = static_cast<std::int64_t>(kMostTrialsHoldOut);
+  data::Mix mix = night_.data.draw_mix(spec, night_.base, digests_of(mix_.left_out()));
+  night_.data.count_parts(mix, *night_.base.kind);
+  std::erase_if(mix.train, [](const data::MixedSample& sample) {
+    return sample.ref.source != data::Source::kGlobal;
+  });
+  return std::move(mix.train);
+}
+
+TrialGround ChooseStage::ground() {
   return {night_.base,
-          mix,
-          night_.data.origins(),
-          night_.data.known_samples(),
-          decoding_needs(night_.data.origins(), mix, *night_.base.kind, thread_count()),
+          trials_,
+          night_.data,
+          decoding_needs(night_.data.origins(), trials_, *night_.base.kind, thread_count()),
           night_.layout.job(night_.file.id),
           night_.layout.kernel_profile(),
           measuring_,
           night_.processors,
           [this](NightModel& model, const daemon::JobSpec& spec) {
-            night_.data.check_features(*model.backbone, model.freeze);
-            return std::pair(cache_.use(model, spec.cache.dtype), cache_.cache());
+            return std::pair(cache_.use(model, spec.cache.dtype, trials_), cache_.cache());
           },
           [this] { return !night_.is_stopped(); },
           [this] { return seconds_left(); }};
 }
 
-FeatureReader::Unreadable ChooseStage::try_all(const data::Mix& mix) {
-  const daemon::JobSpec& job = night_.file.spec;
-  SearchSpace space = search_space(job, night_.base, night_.data);
-  const std::int64_t limit = milliseconds(seconds_for_trials()).count();
-  night_.begin(Stage::kChoose, limit);
+Search ChooseStage::searched() const {
+  SearchSpace space = search_space(night_.file.spec, night_.base, night_.data);
+  return restored([&] {
+    const Json& settings = night_.choices.settings;
+    if (settings.contains("before")) space.before = quality_from_json(settings.at("before"));
+    Search search(std::move(space));
+    for (const Json& trial : settings.value("trials", Json::array()))
+      search.add(trial_result_from_json(trial));
+    for (const Json& given_up : settings.value("given_up", Json::array()))
+      search.give_up(candidate_from_json(given_up.at("settings")), given_up.at("why"));
+    return search;
+  });
+}
+
+FeatureReader::Unreadable ChooseStage::try_all() {
+  night_.begin(Stage::kChoose, milliseconds(seconds_for_trials()).count());
   began_ = std::chrono::steady_clock::now();
-  TrialGround shared = ground(mix);
+  Json& settings = night_.choices.settings;
+  TrialGround shared = ground();
   FeatureReader::Unreadable unreadable;
-  if (!mix.train.empty()) space.before = global_before(shared, job, unreadable);
-  if (!unreadable.empty()) return unreadable;
-  Search search(std::move(space));
-  if (const Json& known = night_.choices.settings; known.contains("trials")) {
-    restored([&] {
-      for (const Json& trial : known.at("trials")) search.add(trial_result_from_json(trial));
-    });
-  }
-  spent_ = search.seconds_spent();
-  while (!mix.train.empty()) {
-    const double left = seconds_left();
-    const auto candidate = left > 0 ? search.next(left) : std::nullopt;
-    if (!candidate) break;
-    search.add(try_settings(shared, job, *candidate, unreadable));
+  if (!trials_.train.empty() && !settings.contains("before")) {
+    const auto before = global_before(shared, night_.file.spec, searched().cheapest(), unreadable);
     if (!unreadable.empty()) return unreadable;
-    shared.is_read = shared.is_read || search.results().back().failed.empty();
+    if (!before) {
+      settle(searched().cheapest(), "there was no time to try settings; these are the cheapest");
+      return {};
+    }
+    settings["before"] = to_json(*before);
+  }
+  Search search = searched();
+  spent_ = search.seconds_spent();
+  while (try_next(search, shared, unreadable)) {
+    if (!unreadable.empty()) return unreadable;
     record(search);
-    night_.progress(Stage::kChoose,
-                    limit - std::max<std::int64_t>(0, milliseconds(seconds_left()).count()), limit);
   }
   const Search::Choice choice = search.choice();
-  Json& settings = night_.choices.settings;
-  settings["samples"] = mix.train.size();
-  settings["admissible"] = Json::array();
-  for (const TrialResult& result : search.results())
-    settings["admissible"].push_back(search.is_admissible(result));
   settle(choice.candidate, choice.why);
   night_.clock.add();
   return {};
 }
 
+// False where enough is known, or the time is over.
+bool ChooseStage::try_next(Search& search, TrialGround& ground,
+                           FeatureReader::Unreadable& unreadable) {
+  const double left = seconds_left();
+  if (trials_.train.empty() || left <= 0) return false;
+  const auto candidate = search.next(left);
+  if (!candidate) return false;
+  search.add(try_settings(ground, night_.file.spec, *candidate, unreadable));
+  ground.is_read = ground.is_read || search.results().back().failed.empty();
+  return true;
+}
+
 // So that a night that is killed tries nothing twice.
 void ChooseStage::record(const Search& search) {
   night_.require_remembered();
-  Json trials = Json::array();
+  night_.choices.settings["samples"] = trials_.train.size();
+  Json& trials = night_.choices.settings["trials"] = Json::array();
   for (const TrialResult& result : search.results()) trials.push_back(to_json(result));
-  night_.choices.settings = {{"trials", std::move(trials)}};
   night_.save_choices();
   night_.clock.add();
+  const std::int64_t limit = milliseconds(seconds_for_trials()).count(),
+                     left = milliseconds(seconds_left()).count();
+  night_.progress(Stage::kChoose, limit - std::max<std::int64_t>(0, left), limit);
+}
+
+bool ChooseStage::give_up(const std::string& why) {
+  Json& settings = night_.choices.settings;
+  if (!settings.contains("chosen")) return false;
+  const Candidate given_up = candidate_from_json(settings.at("chosen"));
+  if (given_up == searched().cheapest()) return false;
+  settings["given_up"].push_back({{"settings", to_json(given_up)}, {"why", why}});
+  settings.erase("chosen");
+  settle(searched().choice().candidate, in_words(searched().choice().candidate) + ", for " +
+                                            in_words(given_up) + " cannot be had: " + why);
+  night_.choices.rho.reset();
+  night_.save_choices();
+  night_.files.remove_training();
+  return true;
 }
 
 void ChooseStage::settle(const Candidate& candidate, const std::string& why) {
@@ -156,31 +208,31 @@ void ChooseStage::settle(const Candidate& candidate, const std::string& why) {
 
 void ChooseStage::remember(bool promoted) const {
   const Json& settings = night_.choices.settings;
-  if (!settings.contains("chosen")) return;
-  if (!promoted) return known_settings().forget();
-  known_settings().keep(
-      {candidate_from_json(settings.at("chosen")), local_samples(), night_.file.version});
+  if (!settings.contains("chosen") || !trains(night_.file.spec)) return;
+  // What was known and could not be had is to be looked for anew; what nobody tried is no finding.
+  const bool given_up = settings.contains("given_up"), tried = settings.contains("trials");
+  const bool known = settings.contains("known") && !given_up;
+  if (promoted && (tried || known))
+    known_settings().keep(
+        {candidate_from_json(settings.at("chosen")), local_samples(), night_.file.version});
+  else if (!promoted || given_up)
+    known_settings().forget();
 }
 
 nlohmann::json ChooseStage::details() const {
   const Json& settings = night_.choices.settings;
   if (!settings.contains("chosen")) return nullptr;
   Json trials = Json::array();
-  double seconds = 0;
-  if (settings.contains("trials")) {
-    for (std::size_t i = 0; i < settings.at("trials").size(); ++i) {
-      const TrialResult result = trial_result_from_json(settings.at("trials")[i]);
-      trials.push_back(told(result, settings.at("admissible").at(i), settings.at("samples")));
-      seconds += result.seconds;
-    }
-  }
+  const Search search = searched();
+  for (const TrialResult& result : search.results())
+    trials.push_back(told(result, search.is_admissible(result), settings.at("samples")));
   Json chosen = settings.at("chosen");
   chosen["epochs"] = night_.job.train.epochs;
   return {{"trials", std::move(trials)},
           {"chosen", std::move(chosen)},
           {"fields", settled_fields(night_.file.spec, night_.job)},
           {"why", settings.at("why")},
-          {"seconds", seconds}};
+          {"seconds", search.seconds_spent()}};
 }
 
 }  // namespace moil::night

@@ -7,17 +7,24 @@
 
 #include "daemon/night/settings/settings_record.h"
 #include "daemon/night/settings/trial.h"
+#include "daemon/night/stages/mix_stage.h"
 #include "daemon/night/stages/night_cache.h"
 
 namespace moil::night {
 
 class ChooseStage {
  public:
-  ChooseStage(NightContext& night, NightCache& cache) : night_(night), cache_(cache) {}
+  // All outlive it.
+  ChooseStage(NightContext& night, const MixStage& mix, NightCache& cache)
+      : night_(night), mix_(mix), cache_(cache) {}
 
   // Sets the context's job for the mix that there is. Samples that cannot be read: the mix is to be
   // drawn without them, and this run again.
   [[nodiscard]] FeatureReader::Unreadable run();
+
+  // What was chosen cannot be had, so that the night is planned again with the next best, or with
+  // the cheapest. False where there is nothing else: the job itself asks for too much.
+  [[nodiscard]] bool give_up(const std::string& why);
 
   // After the guard has spoken.
   void remember(bool promoted) const;
@@ -26,8 +33,12 @@ class ChooseStage {
 
  private:
   FeatureReader::Unreadable choose();
-  FeatureReader::Unreadable try_all(const data::Mix& mix);
-  TrialGround ground(const data::Mix& mix);
+  FeatureReader::Unreadable try_all();
+  bool try_next(Search& search, TrialGround& ground, FeatureReader::Unreadable& unreadable);
+  std::vector<data::MixedSample> untrained_global() const;
+  TrialGround ground();
+  // What this night has tried so far.
+  [[nodiscard]] Search searched() const;
   void record(const Search& search);
   void settle(const Candidate& candidate, const std::string& why);
   SettingsRecord known_settings() const;
@@ -36,7 +47,9 @@ class ChooseStage {
   double seconds_left() const;  // of them
 
   NightContext& night_;
+  const MixStage& mix_;
   NightCache& cache_;
+  data::Mix trials_;  // what trials cannot read is told by its samples
   MeasuringTime measuring_{kMeasuringSeconds};
   double spent_ = 0;  // by trials before the night was resumed
   std::chrono::steady_clock::time_point began_{};

@@ -16,8 +16,32 @@ void ImprintStage::run() {
                        });
 }
 
+namespace {
+
+// Not where several new labels look like one known name, which then tells them apart no more, nor
+// where the user's samples have that name, too.
+nlohmann::json alike(const data::Mix& mix, const std::vector<LooksLike>& found) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const LooksLike& one : found) {
+    const auto shares = std::ranges::count(found, one.known, &LooksLike::known);
+    const bool is_used = std::ranges::any_of(mix.train, [&](const data::MixedSample& sample) {
+      return sample.ref.source == data::Source::kLocal &&
+             std::ranges::find(sample.labels, one.known) != sample.labels.end();
+    });
+    if (shares > 1 || is_used) continue;
+    list.push_back({{"label", mix.classes.at(one.label)},
+                    {"known", mix.classes.at(one.known)},
+                    {"said", one.said},
+                    {"samples", one.samples},
+                    {"paired", one.paired}});
+  }
+  return list;
+}
+
+}  // namespace
+
 nlohmann::json ImprintStage::details() const {
-  if (made_ == Imprinted::kNone) return nullptr;
+  if (made_.kind == Imprinted::Kind::kNone) return nullptr;
   const ImprintPlan& plan = *plan_.model().imprint;
   nlohmann::json labels = nlohmann::json::array();
   for (const data::ClassId row : plan.rows) labels.push_back(night_.mix.classes.at(row));
@@ -27,7 +51,8 @@ nlohmann::json ImprintStage::details() const {
   return {{"labels", std::move(labels)},
           {"samples", fresh},
           {"known_samples", static_cast<std::int64_t>(plan.samples.size()) - fresh},
-          {"fitted", made_ == Imprinted::kFitted}};
+          {"fitted", made_.kind == Imprinted::Kind::kFitted},
+          {"looks_like", alike(night_.mix, made_.looks_like)}};
 }
 
 }  // namespace moil::night

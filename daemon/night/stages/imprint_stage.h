@@ -23,7 +23,7 @@ class ImprintStage {
   NightContext& night_;
   PlanStage& plan_;
   FeatureReader& reader_;
-  Imprinted made_ = Imprinted::kNone;
+  Imprinted made_;
 };
 
 }  // namespace moil::night

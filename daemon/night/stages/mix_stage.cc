@@ -1,6 +1,7 @@
 #include "daemon/night/stages/mix_stage.h"
 
 #include "daemon/night/mix_record.h"
+#include "daemon/night/silent_labels.h"
 
 namespace moil::night {
 
@@ -32,11 +33,15 @@ bool MixStage::restore() {
 }
 
 void MixStage::draw(LeftOut left_out) {
-  night_.mix = night_.data.draw_mix(night_.spec, night_.base, digests_of(left_out));
+  auto without = digests_of(left_out);
+  without.merge(scenes_.not_known());
+  night_.mix = night_.data.draw_mix(night_.spec, night_.base, without);
   night_.data.count_parts(night_.mix, *night_.base.kind);
   left_out_ = std::move(left_out);
   const std::string remark = passed_over_remark(night_.mix.also_trained);
   if (!remark.empty()) night_.events.note(remark);
+  for (const SilentLabel& label : silent_labels(night_.mix))
+    night_.events.note(silence_remark(label));
   require_enough(night_.mix, left_out_);
   nlohmann::json saved = to_json(night_.mix);
   saved["unreadable"] = to_json(left_out_);

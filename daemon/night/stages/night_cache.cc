@@ -19,9 +19,9 @@ void NightCache::open(daemon::CacheDtype dtype) {
   cache_ = std::make_unique<cache::FeatureCache>(night_.layout.cache(), options);
 }
 
-cache::ModelId NightCache::use(NightModel& model, daemon::CacheDtype dtype) {
+cache::ModelId NightCache::use(NightModel& model, daemon::CacheDtype dtype, const data::Mix& mix) {
   global_.clear();
-  for (const auto* list : {&night_.mix.train, &night_.mix.global_validation})
+  for (const auto* list : {&mix.train, &mix.global_validation})
     for (const data::MixedSample& sample : *list)
       if (sample.ref.source == data::Source::kGlobal) global_.insert(sample.digest);
   if (!cache_) open(dtype);

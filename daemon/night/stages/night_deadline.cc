@@ -61,8 +61,12 @@ NightCosts costs_of(NightContext& night, NightModel& model, bool has_cache,
 HeadChoice head_in_time(NightContext& night, NightModel& model, bool has_cache,
                         const TimingProfile& profile) {
   const double deadline = *night.spec.deadline_seconds;
-  const auto heads = head_times(model.bundle.description, model.freeze,
-                                night.spec.freeze.batch_norms, model.trainer->config(), profile);
+  auto heads = head_times(model.bundle.description, model.freeze, night.spec.freeze.batch_norms,
+                          model.trainer->config(), profile);
+  std::erase_if(heads, [&](const HeadTimes& head) {
+    const ModelDescription& whole = model.bundle.description;
+    return !night.data.can_split_at(freeze_all_but_last(whole, head.trained_units).split);
+  });
   const HeadChoice choice = at_field("/deadline_seconds", [&] {
     return choose_head(heads, costs_of(night, model, has_cache, profile), deadline);
   });

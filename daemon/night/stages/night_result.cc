@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 #include "daemon/night/mix_record.h"
+#include "daemon/night/silent_labels.h"
 #include "daemon/night/version_identity.h"
 
 namespace moil::night {
@@ -77,6 +78,7 @@ Json scene_details(const data::Mix& mix, const SceneStage& stage) {
           {"samples", samples},
           {"passed_over", mix.also_trained},
           {"looked_at", stage.looked_at()},
+          {"not_known", stage.not_known().size()},
           {"remark", passed_over_remark(mix.also_trained)}};
 }
 
@@ -89,6 +91,7 @@ Json night_details(const NightContext& night, const MixStage& mix) {
           {"left_out", to_json(left_out, kMostLeftOutTold)},
           {"near_duplicates", scene_details(night.mix, mix.scenes())},
           {"other_media", night.data.other_media()},
+          {"silent_labels", to_json(silent_labels(night.mix))},
           {"stages", night.clock.by_stage()},
           {"method", method},
           {"task", night.base.task->name()},

@@ -41,6 +41,7 @@ PlanStage::PlanStage(NightContext& night)
 void PlanStage::run() {
   night_.spec = night_.job;
   model_ = {};
+  placement_ = {};
   begin_measuring();
   NightChoices& choices = night_.choices;
   choices = night_.files.load_choices().value_or(NightChoices{{}, night_.file.threads, nullptr});
@@ -48,7 +49,6 @@ void PlanStage::run() {
   needs_ = decoding_needs(night_.data.origins(), night_.mix, *night_.base.kind, thread_count());
   if (night_.spec.deadline_seconds) choose_head();
   plan_networks();
-  night_.data.check_features(*model_.backbone, model_.freeze);
   keep_kernels();
   if (model_.maps && !model_.maps->why.empty()) night_.events.note("cache: " + model_.maps->why);
   tell_processors("feature maps", "batch", model_.map_processors);
@@ -73,6 +73,7 @@ void PlanStage::after_kernel(double seconds) {
 
 void PlanStage::plan_networks() {
   model_ = plan_night(input());
+  night_.data.check_features(*model_.backbone, model_.freeze);
   room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
   night_.data.decode_within(*room_);
 }

@@ -32,21 +32,24 @@ std::size_t room_for(std::span<const std::size_t> samples, const NightContext& n
   return choose_room(needs, std::min(needs.largest, static_cast<std::size_t>(*budget) / 2));
 }
 
-// Nothing where another night may know more: the room is too small, or the sample was forgotten.
-std::optional<data::SampleLikeness> look_at_one(const data::LabelDataset& samples, std::size_t i,
-                                                const data::Kind& kind, data::SampleMaker& maker,
-                                                DecodingRoom& room) {
+// Not looked at where another night may know more: the room is too small, or the sample was
+// forgotten. It may be used all the same.
+data::SampleLikeness look_at_one(const data::LabelDataset& samples, std::size_t i,
+                                 const data::Kind& kind, data::SampleMaker& maker,
+                                 DecodingRoom& room) {
   data::SampleLikeness told{samples.digest(i), {}};
   if (!kind.has_likeness()) return told;
+  told.is_looked_at = false;
   std::optional<DecodingRoom::Place> place;  // outlives what is decoded in it
   try {
-    if (decoding_bytes(samples, i, kind) > room.bytes()) return std::nullopt;
+    if (decoding_bytes(samples, i, kind) > room.bytes()) return told;
     load_sample(maker, kind, samples, i, &room, place);
     told.likeness = maker.likeness();
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kNotFound) return std::nullopt;
+    if (error.code() == ErrorCode::kNotFound) return told;
     if (error.code() != ErrorCode::kBadData) throw;
   }
+  told.is_looked_at = true;
   maker.release();
   return told;
 }
@@ -64,20 +67,36 @@ std::string passed_over_remark(std::size_t samples) {
 
 void SceneStage::run() {
   set_thread_count(night_.file.threads);
-  for (int round = 0;; ++round) {
+  for (int round = 0; round < kMostRounds; ++round) {
     const Indices samples = wanted();
     if (samples.empty()) return;
-    if (round == kMostRounds)
-      throw Error(ErrorCode::kIo, "the daemon does not record what samples look like");
     look_at(samples);
     night_.data.look_again();
   }
+  const auto rest = not_known();
+  const auto unheard = std::ranges::count_if(
+      rest, [&](const data::Digest& digest) { return told_.contains(digest); });
+  if (!told_.empty() && static_cast<std::size_t>(unheard) == told_.size())
+    throw Error(ErrorCode::kIo, "the daemon does not record what samples look like");
+  if (!rest.empty())
+    night_.events.note(
+        std::to_string(rest.size()) +
+        " of the local samples came while the night began, and are left to the next");
+}
+
+std::unordered_set<data::Digest> SceneStage::not_known() const {
+  std::unordered_set<data::Digest> digests;
+  for (const std::size_t i : wanted()) digests.insert(night_.data.labelled().digest(i));
+  return digests;
 }
 
 SceneStage::Indices SceneStage::wanted() const {
   const data::LabelDataset& labelled = night_.data.labelled();
   Indices samples = labelled.not_looked_at();
-  std::erase_if(samples, [&](std::size_t i) { return passed_over_.contains(labelled.digest(i)); });
+  std::erase_if(samples, [&](std::size_t i) {
+    const data::Digest digest = labelled.digest(i);
+    return passed_over_.contains(digest) && night_.data.is_looked_at(digest);
+  });
   return samples;
 }
 
@@ -89,9 +108,11 @@ void SceneStage::look_at(const Indices& samples) {
   for (std::size_t begin = 0; begin < samples.size(); begin += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, samples.size() - begin);
     const auto told = likenesses_of(std::span(samples).subspan(begin, count), room);
+    for (const data::SampleLikeness& sample : told) told_.insert(sample.digest);
     if (!told.empty()) last = told.back().digest;
     night_.events.likenesses(told);
-    looked_at_ += told.size();
+    looked_at_ += static_cast<std::size_t>(
+        std::ranges::count(told, true, &data::SampleLikeness::is_looked_at));
     night_.progress(Stage::kScenes, static_cast<std::int64_t>(begin + count), all);
   }
   if (last) wait_for(*last);
@@ -100,7 +121,7 @@ void SceneStage::look_at(const Indices& samples) {
 std::vector<data::SampleLikeness> SceneStage::likenesses_of(std::span<const std::size_t> batch,
                                                             DecodingRoom& room) {
   const data::LabelDataset& samples = night_.data.labelled();
-  std::vector<std::optional<data::SampleLikeness>> found(batch.size());
+  std::vector<data::SampleLikeness> found(batch.size());
   std::exception_ptr failed;
   const auto count = static_cast<std::int64_t>(batch.size());
 #pragma omp parallel
@@ -118,15 +139,9 @@ std::vector<data::SampleLikeness> SceneStage::likenesses_of(std::span<const std:
     }
   }
   if (failed) std::rethrow_exception(failed);
-  std::vector<data::SampleLikeness> told;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (found[i]) {
-      told.push_back(*found[i]);
-    } else {
-      passed_over_.insert(samples.digest(batch[i]));
-    }
-  }
-  return told;
+  for (const data::SampleLikeness& sample : found)
+    if (!sample.is_looked_at) passed_over_.insert(sample.digest);
+  return found;
 }
 
 // Events are recorded in their order.

@@ -1,9 +1,12 @@
-// Looks at the local samples that no night has looked at, before the mix is drawn: so that the
-// daemon, which decodes nothing, knows which are of one scene, and no scene lies on both sides of
-// the split.
+// Tells the daemon which local samples the night uses, before the mix is drawn: from then on none
+// of them that is trained on is held out, whatever decided its side. Looks at those that no night
+// has looked at: so that the daemon, which decodes nothing, knows which are of one scene, and no
+// scene lies on both sides of the split.
 //
 // What a sample looks like is told to the daemon in batches, as events; the night goes on when the
 // label store has them. A night that is killed looks again only at what the store does not have.
+// Samples that come while it looks are looked at, too, but not for ever: what comes later is left
+// to the next night.
 #pragma once
 
 #include <string>
@@ -23,8 +26,11 @@ class SceneStage {
   explicit SceneStage(NightContext& night) : night_(night) {}
 
   // The night's local samples are as the label store has them afterwards. Throws Stopped; kIo where
-  // the daemon does not record what it is told.
+  // the daemon records nothing of what it is told.
   void run();
+  // Local samples of which it is not known what they look like: no night can tell yet whether the
+  // like of them is held out.
+  [[nodiscard]] std::unordered_set<data::Digest> not_known() const;
   // By this attempt.
   [[nodiscard]] std::size_t looked_at() const { return looked_at_; }
 
@@ -39,6 +45,7 @@ class SceneStage {
 
   NightContext& night_;
   std::unordered_set<data::Digest> passed_over_;  // too large for the room, or gone
+  std::unordered_set<data::Digest> told_;         // to the daemon
   std::size_t looked_at_ = 0;
 };
 

@@ -5,7 +5,7 @@ import {giveKey} from './labels.js';
 import {loadLabels, show} from './samples.js';
 import {go, targets} from './selection.js';
 import {call, inTurn, isIdle, safely} from './server.js';
-import {found, state, tell, word} from './state.js';
+import {byId, found, state, tell, word} from './state.js';
 
 function take(changed, decided) {
   for (const {digest, labels} of changed) {
@@ -100,7 +100,11 @@ export const undo = safely(async () => {
   tell(`undone: ${items.length} ${items.length === 1 ? 'sample' : 'samples'}`);
 });
 
+// What is there stays, out of sight: answers that are on their way have where to go.
 export const end = safely(async () => {
   await inTurn(() => call('end'));
-  document.body.replaceChildren(word('p', 'The review has ended. This page can be closed.', 'over'));
+  state.over = true;
+  byId('player').pause();
+  document.body.className = 'ended';
+  document.body.append(word('p', 'The review has ended. This page can be closed.', 'over'));
 });

@@ -6,6 +6,7 @@ import {isKey, keyedLabels} from './labels.js';
 import {listen} from './player.js';
 import {arrange, show} from './samples.js';
 import {go, selectRange, toggle} from './selection.js';
+import {enter, safely} from './server.js';
 import {byId, state} from './state.js';
 
 const grid = byId('grid'), input = byId('label');
@@ -47,6 +48,7 @@ function labelKeyPressed(key) {
 
 function pressed(event) {
   const {key} = event;
+  if (state.over) return;
   if (event.target.matches('input, select, audio') || byId('help').open || event.altKey) return;
   if (event.target.matches('button') && (key === 'Enter' || key === ' ')) return;
   let used = true;
@@ -89,6 +91,8 @@ for (const [id, act] of [['undo', undo], ['done', end], ['keys', KEYS['?']], ['a
                          ['keep', keep], ['none', () => giveLabel(null)], ['all', selectAll], ['clear', KEYS.Escape]])
   byId(id).addEventListener('click', () => act());
 
-history.replaceState(null, '', '/');  // the token has served
 grid.focus();
-show('unlabelled');
+safely(async () => {
+  await enter();
+  show('unlabelled');
+})();

@@ -1,12 +1,27 @@
 // The server's calls.
 
-import {tell} from './state.js';
+import {state, tell} from './state.js';
 
 // What the user is to read; all else that goes wrong is a mistake of ours.
 class Refusal extends Error {}
 
+// What shows that a request is this page's. In its memory alone: a cookie would go to every server of
+// this machine.
+let secret = '';
+
+// The address holds what is exchanged for it, once; and then what loads the page once more.
+export async function enter() {
+  const opened = await call('open', {token: location.hash.slice(1)}).catch((error) => {
+    history.replaceState(null, '', '/');
+    throw error;
+  });
+  secret = opened.secret;
+  history.replaceState(null, '', '/#' + opened.token);
+}
+
 export async function call(name, body = {}) {
-  const request = {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+  const headers = {'Content-Type': 'application/json', 'Moil-Review': secret};
+  const request = {method: 'POST', headers, body: JSON.stringify(body)};
   const reply = await fetch('/api/' + name, request).catch(() => {
     throw new Refusal('the review has ended; begin anew with "moilctl label review"');
   });
@@ -30,6 +45,7 @@ export function inTurn(work) {
 export function safely(work) {
   return async (...given) => {
     try { return await work(...given); } catch (error) {
+      if (state.over) return;  // what was asked last has no answer
       tell(error.message);
       if (!(error instanceof Refusal)) console.error(error);
     }

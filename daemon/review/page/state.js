@@ -9,6 +9,7 @@ export const state = {
   cell: 124,                           // the width that a cell has at least
   labels: [],                          // names, those that are used most first
   made: [],                            // what was decided, the last at the end
+  over: false,                         // the review has ended
 };
 export const found = new Map();        // digest -> item of the tab
 

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
-#include "datasets/readers/csv_line.h"
+#include "base/half_floats.h"
+#include "datasets/labels/csv_line.h"
+#include "datasets/labels/media_type.h"
 
 namespace moil::data {
 namespace {
@@ -25,17 +28,29 @@ double read_as(const char* bytes) {
   return static_cast<double>(value);
 }
 
+double read_half(const char* bytes) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, bytes, sizeof bits);
+  return static_cast<double>(from_f16(bits));
+}
+
 struct NpyType {
   std::string_view name;  // with its quotes
   std::size_t bytes;
   double (*read)(const char*);
 };
 constexpr NpyType kNpyTypes[] = {
-    {"'<f4'", 4, read_as<float>},        {"'<f8'", 8, read_as<double>},
-    {"'|u1'", 1, read_as<std::uint8_t>}, {"'|i1'", 1, read_as<std::int8_t>},
-    {"'|b1'", 1, read_as<std::uint8_t>}, {"'<u2'", 2, read_as<std::uint16_t>},
-    {"'<i2'", 2, read_as<std::int16_t>}, {"'<u4'", 4, read_as<std::uint32_t>},
-    {"'<i4'", 4, read_as<std::int32_t>}, {"'<u8'", 8, read_as<std::uint64_t>},
+    {"'<f2'", 2, read_half},
+    {"'<f4'", 4, read_as<float>},
+    {"'<f8'", 8, read_as<double>},
+    {"'|u1'", 1, read_as<std::uint8_t>},
+    {"'|i1'", 1, read_as<std::int8_t>},
+    {"'|b1'", 1, read_as<std::uint8_t>},
+    {"'<u2'", 2, read_as<std::uint16_t>},
+    {"'<i2'", 2, read_as<std::int16_t>},
+    {"'<u4'", 4, read_as<std::uint32_t>},
+    {"'<i4'", 4, read_as<std::int32_t>},
+    {"'<u8'", 8, read_as<std::uint64_t>},
     {"'<i8'", 8, read_as<std::int64_t>},
 };
 
@@ -56,14 +71,16 @@ class NumbersReader {
   }
 
   void read_csv() {
-    std::string_view rest = content_, line;
+    if (content_.starts_with("\xff\xfe") || content_.starts_with("\xfe\xff"))
+      fail(media_refusal(kUtf16));
+    std::string_view rest = without_mark(content_), line;
     std::int64_t columns = 0, lines = 0;
+    bool is_first = true;
     for (std::size_t number = 1; next_line(rest, line); ++number) {
       if (line.empty()) continue;
       const auto fields = fields_of(line, separator_of(line));
       double value = 0;
-      const bool names = lines == 0 && number == 1 && !to_number(fields[0], value);
-      if (names) continue;
+      if (std::exchange(is_first, false) && are_names(fields)) continue;
       if (lines > 0 && static_cast<std::int64_t>(fields.size()) != columns)
         fail("line " + std::to_string(number) + " has " + std::to_string(fields.size()) +
              " numbers, the lines before it " + std::to_string(columns));
@@ -127,11 +144,11 @@ class NumbersReader {
   }
 
   void read_values(std::string_view data) {
-    const std::string_view type = value_of("descr").substr(0, 6);
+    const std::string_view type = value_of("descr").substr(0, 40);
     for (const NpyType& known : kNpyTypes)
       if (type.starts_with(known.name)) return copy(data, known);
     fail("an NPY file of the type " + std::string(type.substr(0, type.find(','))) +
-         "; numbers of 1 to 8 bytes, little-endian, are taken");
+         "; floats of 2, 4 and 8 bytes, whole numbers and bools are taken, little-endian");
   }
 
   void copy(std::string_view data, const NpyType& type) {

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/dataset.h"
+#include "datasets/sounds/sound_background.h"
+#include "datasets/sounds/sound_bytes.h"
 #include "datasets/sounds/sound_stream.h"
 #include "datasets/sounds/sound_view.h"
 #include "datasets/transforms/json_fields.h"
@@ -16,7 +18,10 @@ namespace moil::data {
 namespace {
 
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kSoundArithmetic = "sound 2 ";
+constexpr const char* kSoundArithmetic = "sound 3 ";
+// Channels that have nothing to do with each other leave one over their number of their energy when
+// they are mixed; such as leave this much of that cancel each other.
+constexpr double kLeastEnergyLeft = 0.25;
 // Of decoders, the resampler and what lies between them.
 constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 
@@ -24,12 +29,20 @@ constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 class Stretch {
  public:
   void load(std::vector<std::uint8_t> bytes, std::string_view name, int rate) {
-    stream_.reset();
+    release();
     bytes_ = std::move(bytes);
-    stream_.emplace(bytes_, name, rate);
+    stream(std::make_shared<SoundBytesInMemory>(bytes_), name, rate);
+  }
+
+  void stream(std::shared_ptr<const SoundBytes> recording, std::string_view name, int rate) {
+    stream_.emplace(std::move(recording), name, rate);
     samples_.clear();
     begin_ = 0;
+    end_.reset();
   }
+
+  // Where the recording ends, once at() was asked beyond it.
+  std::optional<std::int64_t> end() const { return end_; }
 
   // Samples [begin, begin + count) of the recording; silence before its beginning and behind its
   // end. Valid until the next call. Keeps what lies up to `before` in front of it.
@@ -56,6 +69,8 @@ class Stretch {
     samples_ = {};
   }
 
+  const SoundFile* file() const { return stream_ ? &stream_->file() : nullptr; }
+
  private:
   void go_back() {
     stream_->rewind();
@@ -66,7 +81,8 @@ class Stretch {
   void append(std::size_t count) {
     const std::size_t had = samples_.size();
     samples_.resize(had + count);
-    stream_->read(std::span(samples_).subspan(had));
+    const std::size_t read = stream_->read(std::span(samples_).subspan(had));
+    if (read < count && !end_) end_ = begin_ + static_cast<std::int64_t>(had + read);
   }
 
   // Lets go of what is in front of `begin`, reading past it where it is not read yet.
@@ -86,6 +102,7 @@ class Stretch {
   std::optional<SoundStream> stream_;  // reads bytes_
   std::vector<float> samples_, padded_;
   std::int64_t begin_ = 0;  // of samples_ in the recording
+  std::optional<std::int64_t> end_;
 };
 
 class SoundMaker final : public SampleMaker {
@@ -96,16 +113,33 @@ class SoundMaker final : public SampleMaker {
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     stretch_.load({bytes.begin(), bytes.end()}, name, description_.front_end.rate);
   }
+  void stream(std::shared_ptr<const SoundBytes> recording, std::string_view name) override {
+    stretch_.release();
+    stretch_.stream(std::move(recording), name, description_.front_end.rate);
+  }
+  std::string remark() const override {
+    const SoundFile* file = stretch_.file();
+    if (file == nullptr || file->energy_left() * file->channels() >= kLeastEnergyLeft) return {};
+    return "its channels cancel each other: mixed to one, " +
+           std::to_string(std::lround(100 * file->energy_left())) +
+           " % of their energy is left; give one of them alone";
+  }
 
   void make(const Digest& content, PartView wanted, float* out) override {
     const FrontEndDescription& d = description_.front_end;
     const std::int64_t step = std::int64_t{d.patch_hop} * d.hop, room = step / 2;
     const SoundView view = sound_view_of(content, wanted.view, wanted.part);
-    const std::int64_t shift = std::llround(view.shift * static_cast<double>(room));
-    const std::int64_t begin = std::int64_t{wanted.part} * step + shift;
-    const auto found =
-        stretch_.at(begin, static_cast<std::size_t>(d.patch_samples()), room + shift);
-    samples_.assign(found.begin(), found.end());
+    const auto whole = static_cast<std::size_t>(d.patch_samples());
+    samples_.resize(whole);
+    if (wanted.part == kSilence) {
+      lay({}, silence_of(content, wanted.view, description_.floor_db), samples_);
+      has_signal_ = false;
+    } else if (const auto recording = short_recording(wanted.part)) {
+      has_signal_ = hears(*recording);
+      lay(*recording, background_of(content, wanted.view, *recording), samples_);
+    } else {
+      take_patch(view, wanted.part, step, room);
+    }
     disturb(view, samples_);
     const std::span<float> patch(out, front_end_->floats());
     front_end_->patch(samples_, memory_, patch.data());
@@ -113,9 +147,32 @@ class SoundMaker final : public SampleMaker {
     normalise(patch);
   }
 
+  bool has_signal() const override { return has_signal_; }
   void release() override { stretch_.release(); }
 
  private:
+  bool hears(std::span<const float> samples) const {
+    return data::has_signal(samples, static_cast<std::size_t>(description_.front_end.hop),
+                            description_.floor_db);
+  }
+
+  // One that is shorter than a patch, as a whole.
+  std::optional<std::span<const float>> short_recording(std::uint32_t part) {
+    if (part > 0) return std::nullopt;
+    const auto found = stretch_.at(0, samples_.size(), 0);
+    const auto end = stretch_.end();
+    if (!end || *end >= std::ssize(found)) return std::nullopt;
+    return found.first(static_cast<std::size_t>(*end));
+  }
+
+  void take_patch(const SoundView& view, std::uint32_t part, std::int64_t step, std::int64_t room) {
+    const std::int64_t shift = std::llround(view.shift * static_cast<double>(room));
+    const std::int64_t begin = std::int64_t{part} * step + shift;
+    const auto found = stretch_.at(begin, samples_.size(), room + shift);
+    samples_.assign(found.begin(), found.end());
+    has_signal_ = hears(samples_);
+  }
+
   void normalise(std::span<float> patch) const {
     const auto channels = static_cast<std::size_t>(description_.front_end.channels());
     for (std::size_t i = 0; i < patch.size(); ++i) {
@@ -129,6 +186,7 @@ class SoundMaker final : public SampleMaker {
   FrontEnd::Memory memory_;
   Stretch stretch_;
   std::vector<float> samples_;
+  bool has_signal_ = true;
 };
 
 class SoundKind final : public Kind {
@@ -139,6 +197,9 @@ class SoundKind final : public Kind {
     if (!std::isfinite(description.mean) || !(description.stddev > 0) ||
         !std::isfinite(description.stddev))
       throw Error(ErrorCode::kInvalidArgument, "sound: 'std' must be above 0 and 'mean' a number");
+    if (!(description.floor_db >= -200 && description.floor_db <= 0))
+      throw Error(ErrorCode::kInvalidArgument,
+                  "sound: 'floor_db' is decibels of full scale, -200 to 0");
   }
 
   std::string_view name() const override { return "sound"; }
@@ -148,6 +209,7 @@ class SoundKind final : public Kind {
     if (description_.stddev != 1) json["std"] = description_.stddev;
     if (description_.answer == PartAnswer::kMaximum) json["answer"] = "maximum";
     if (description_.training == PartTraining::kMean) json["train"] = "clips";
+    if (description_.floor_db != kSoundFloor) json["floor_db"] = description_.floor_db;
     return json;
   }
   // Answers of parts are joined behind the network.
@@ -164,16 +226,38 @@ class SoundKind final : public Kind {
   bool takes(std::string_view media_type) const override { return is_sound(media_type); }
   bool has_parts() const override { return true; }
   std::uint32_t parts(std::span<const std::uint8_t> bytes, std::string_view name) const override {
-    SoundStream stream(bytes, name, description_.front_end.rate);
-    return static_cast<std::uint32_t>(description_.front_end.patches(stream.samples()));
+    return parts_of(std::make_shared<SoundBytesInMemory>(bytes), name).count;
+  }
+  bool has_silence() const override { return true; }
+  std::vector<std::uint32_t> silent_parts(std::span<const std::uint8_t> bytes,
+                                          std::string_view name) const override {
+    const FrontEndDescription& d = description_.front_end;
+    Stretch stretch;
+    stretch.load({bytes.begin(), bytes.end()}, name, d.rate);
+    const std::uint32_t count = parts(bytes, name);
+    const auto step = std::int64_t{d.patch_hop} * d.hop;
+    std::vector<std::uint32_t> silent;
+    for (std::uint32_t part = 0; part < count; ++part) {
+      const auto samples = stretch.at(part * step, static_cast<std::size_t>(d.patch_samples()), 0);
+      if (!has_signal(samples, static_cast<std::size_t>(d.hop), description_.floor_db))
+        silent.push_back(part);
+    }
+    return silent;
   }
   std::optional<PartPlaces> part_places(std::span<const std::uint8_t> bytes,
                                         std::string_view name) const override {
+    return parts_of(std::make_shared<SoundBytesInMemory>(bytes), name).places;
+  }
+  bool streams() const override { return true; }
+  Parts parts_of(std::shared_ptr<const SoundBytes> recording,
+                 std::string_view name) const override {
     const FrontEndDescription& d = description_.front_end;
-    SoundStream stream(bytes, name, d.rate);
-    const auto seconds = [&](auto samples) { return static_cast<double>(samples) / d.rate; };
-    return PartPlaces{seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
-                      seconds(stream.samples()), "seconds"};
+    SoundStream stream(std::move(recording), name, d.rate);
+    const std::int64_t samples = stream.samples();
+    const auto seconds = [&](auto count) { return static_cast<double>(count) / d.rate; };
+    return {static_cast<std::uint32_t>(d.patches(samples)),
+            {seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
+             seconds(samples), "seconds"}};
   }
   PartAnswer part_answer() const override { return description_.answer; }
   PartTraining part_training() const override { return description_.training; }
@@ -218,6 +302,7 @@ SoundDescription sound_description_from_json(const nlohmann::json& json) {
       fields.fail("'train' is \"" + train + "\", expected \"clips\" or \"patches\"");
     if (train == "clips") description.training = PartTraining::kMean;
   }
+  if (fields.has("floor_db")) description.floor_db = fields.get<double>("floor_db");
   fields.finish();
   return description;
 }
@@ -235,7 +320,7 @@ Level level_of(const FrontEndDescription& front_end, const SampleDataset& datase
     const std::uint32_t parts = kind->parts(bytes, name);
     maker->load(bytes, name);
     for (std::uint32_t part = 0; part < parts; ++part) {
-      maker->make({}, {0, part}, patch.data());
+      maker->make(dataset.digest(i), {0, part}, patch.data());
       for (std::size_t k = 0; k < patch.size(); k += channels) {
         const double before = double{patch[k]} - mean;
         mean += before / ++count;

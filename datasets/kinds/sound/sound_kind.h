@@ -2,13 +2,14 @@
 // front end shows them (sounds/front_end.h). As JSON:
 //
 //   {"kind": "sound", "front_end": {"type": "log_mel", ...}, "mean": 0, "std": 1, "answer": "mean",
-//    "train": "patches"}
+//    "train": "patches", "floor_db": -60}
 //
-// A sample's parts are the patches of its recording; one that is shorter than a patch is filled up
-// with silence. mean, std: of all numbers of the first channel; those of differences in time are
-// divided alone. "answer": "mean" or "maximum" of the patches' outputs. "train": on "patches", or
-// on "clips", the mean of their patches' vectors, where the trained layers read such. All but
-// "front_end" have these defaults.
+// A sample's parts are the patches of its recording; one that is shorter than a patch lies
+// somewhere in it, over low noise (sounds/sound_background.h). A part no hop of which is as loud as
+// floor_db, against full scale, holds no signal. mean, std: of all numbers of the first channel;
+// those of differences in time are divided alone. "answer": "mean" or "maximum" of the patches'
+// outputs. "train": on "patches", or on "clips", the mean of their patches' vectors, where the
+// trained layers read such. All but "front_end" have these defaults.
 //
 // A recording is decoded as its patches are asked for, from the beginning where they are not asked
 // for in order; the memory of that does not grow with its length.
@@ -23,11 +24,14 @@ namespace moil::data {
 
 class SampleDataset;
 
+inline constexpr double kSoundFloor = -60;
+
 struct SoundDescription {
   FrontEndDescription front_end;
   double mean = 0, stddev = 1;
   PartAnswer answer = PartAnswer::kMean;
   PartTraining training = PartTraining::kEach;
+  double floor_db = kSoundFloor;
 };
 
 // kInvalidArgument, naming the field.

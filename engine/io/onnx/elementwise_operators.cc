@@ -1,8 +1,10 @@
 // Activations.
+#include <cmath>
 #include <limits>
 
 #include "engine/io/onnx/arithmetic.h"
 #include "engine/io/onnx/constant_folding.h"
+#include "engine/io/onnx/element_type.h"
 #include "engine/io/onnx/operators.h"
 
 namespace moil::onnx {
@@ -78,6 +80,7 @@ void import_clip(ImportState& state, const Node& node) {
   constexpr double kNone = std::numeric_limits<float>::max();
   const double least = limit(state, node, 1, "min", -kNone);
   const double most = limit(state, node, 2, "max", kNone);
+  if (std::isnan(least) || std::isnan(most)) throw Unsupported("its limits are not numbers");
   const bool low = least > -kNone, high = most < kNone;
   if (!low && !high) return state.alias(node, x);
   if (least == 0 && (most == 6 || !high)) {
@@ -128,6 +131,13 @@ void import_identity(ImportState& state, const Node& node) {
   state.alias(node, state.unfinished_data(node, 0));
 }
 
+// Floats of any size are computed with 32 bits.
+void import_cast(ImportState& state, const Node& node) {
+  if (!is_float(cast_type(node)))
+    throw Unsupported("only constants can become whole numbers or truth values");
+  import_identity(state, node);
+}
+
 }  // namespace
 
 void add_elementwise_operators(Operators& operators) {
@@ -144,7 +154,7 @@ void add_elementwise_operators(Operators& operators) {
                     {"LogSoftmax", import_softmax<kLogSoftmaxLayer>},
                     {"Dropout", import_dropout},
                     {"Identity", import_identity},
-                    {"Cast", import_identity}});
+                    {"Cast", import_cast}});
 }
 
 }  // namespace moil::onnx

@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 
+#include "base/half_floats.h"
 #include "base/index.h"
 #include "engine/io/onnx/constant_tensor.h"
+#include "engine/io/onnx/element_type.h"
 #include "engine/io/onnx/folds.h"
 
 namespace moil::onnx {
@@ -64,6 +66,33 @@ Tensor unary(const Node& node, FoldInputs inputs, const auto& function) {
   return to;
 }
 
+float rounded(float value, ElementType type) {
+  if (type == ElementType::kFloat16) return from_f16(to_f16(value));
+  return type == ElementType::kBfloat16 ? from_bf16(to_bf16(value)) : value;
+}
+
+// What the type keeps of it: its lowest bits, or whether it is 0.
+std::int64_t narrowed(std::int64_t value, ElementType type) {
+  switch (type) {
+    case ElementType::kBool:
+      return value != 0;
+    case ElementType::kInt8:
+      return static_cast<std::int8_t>(value);
+    case ElementType::kUint8:
+      return static_cast<std::uint8_t>(value);
+    case ElementType::kInt16:
+      return static_cast<std::int16_t>(value);
+    case ElementType::kUint16:
+      return static_cast<std::uint16_t>(value);
+    case ElementType::kInt32:
+      return static_cast<std::int32_t>(value);
+    case ElementType::kUint32:
+      return static_cast<std::uint32_t>(value);
+    default:
+      return value;
+  }
+}
+
 // Whole numbers wrap as the machine's do, without being undefined.
 std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
@@ -72,18 +101,27 @@ std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value
 
 namespace folds {
 
+// Numbers are as their type has them: rounded, cut off, wrapped, or a truth value.
 Tensor cast(const Node& node, FoldInputs inputs) {
   const Tensor& from = required(node, inputs, 0);
-  const std::int64_t type = node.integer("to", 1);
-  const bool to_float = type == 1 || type == 10 || type == 11 || type == 16;
-  if (to_float == from.is_float) return from;
+  const ElementType type = cast_type(node);
   Tensor to;
   to.dims = from.dims;
-  to.is_float = to_float;
-  if (to_float)
-    to.floats.assign(from.ints.begin(), from.ints.end());
-  else
-    for (const float v : from.floats) to.ints.push_back(whole(static_cast<double>(v)));
+  to.is_float = is_float(type);
+  for (const float v : from.floats) {
+    if (to.is_float)
+      to.floats.push_back(rounded(v, type));
+    else
+      to.ints.push_back(type == ElementType::kBool ? v != 0
+                                                   : narrowed(whole(static_cast<double>(v)), type));
+  }
+  for (const std::int64_t v : from.ints) {
+    if (type == ElementType::kUint64 && v < 0) bad_fold(node, "a number of 64 bits with no sign");
+    if (to.is_float)
+      to.floats.push_back(rounded(static_cast<float>(v), type));
+    else
+      to.ints.push_back(narrowed(v, type));
+  }
   return to;
 }
 
@@ -203,7 +241,10 @@ Tensor floor(const Node& node, FoldInputs inputs) {
 }
 
 Tensor negate(const Node& node, FoldInputs inputs) {
-  return unary(node, inputs, [](double v) { return -v; });
+  Tensor to = required(node, inputs, 0);
+  for (float& v : to.floats) v = -v;
+  for (std::int64_t& v : to.ints) v = wrapped(0 - bits(v));
+  return to;
 }
 
 Tensor square_root(const Node& node, FoldInputs inputs) {

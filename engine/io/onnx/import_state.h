@@ -74,6 +74,8 @@ class ImportState {
 
   // Says that this node will be imported. Nodes that no output depends on read nothing.
   void add_reader(const Node& node);
+  // Whether such a node, or whoever has the graph's outputs, reads this value.
+  bool is_read(const std::string& name) const { return readers_.contains(name); }
 
   // Values by their name in the file.
   const Value* find(const std::string& name) const;

@@ -150,9 +150,16 @@ class Importer {
     try {
       operators().at(node.op)(state_, node);
       for (std::size_t i = 0; i < node.inputs.size(); ++i) state_.claim_weight(node, i);
+      check_outputs(node);
     } catch (const Unsupported& e) {
       tell(node, e.what());
     }
+  }
+
+  void check_outputs(const Node& node) const {
+    for (const std::string& output : node.outputs)
+      if (!output.empty() && state_.find(output) == nullptr && state_.is_read(output))
+        throw Unsupported("its output \"" + output + "\" is not supported");
   }
 
   void keep(const Node& node, Tensor folded) {

@@ -34,7 +34,10 @@ class AccuracyScorer final : public Scorer {
   void add(std::span<const float> output, std::span<const float> target) override {
     const float best = target[static_cast<std::size_t>(largest(target))];
     const float chosen = target[static_cast<std::size_t>(largest(output))];
-    top_1_.add(chosen > 0 && chosen >= best ? 1 : 0);
+    const bool is_right = chosen > 0 && chosen >= best;
+    top_1_.add(is_right ? 1 : 0);
+    by_class_.resize(output.size());
+    if (best > 0) by_class_[static_cast<std::size_t>(largest(target))].add(is_right ? 1 : 0);
     top_5_.add(best > 0 && in_top_k(output, largest(target), kTop) ? 1 : 0);
     classes_ = output.size();
     log_probability_.add(log_probability(output, target));
@@ -46,12 +49,21 @@ class AccuracyScorer final : public Scorer {
 
   std::vector<Score> scores() const override {
     if (top_1_.count() == 0) return {{"accuracy", std::nullopt}};
-    std::vector<Score> scores = {{"accuracy", top_1_.value()}};
+    std::vector<Score> scores = {{"accuracy", top_1_.value()}, {"balanced_accuracy", balanced()}};
     if (classes_ > kTop) scores.push_back({"top_5_accuracy", top_5_.value()});
     return scores;
   }
 
  private:
+  // The mean of the classes' own: what few samples there are of one counts as much as all of
+  // another.
+  std::optional<double> balanced() const {
+    Mean classes;
+    for (const Mean& of_class : by_class_)
+      if (of_class.count() > 0) classes.add(of_class.value());
+    return classes.count() > 0 ? std::optional(classes.value()) : std::nullopt;
+  }
+
   // Of the right label; no less than kLeast: one that was missed by far is missed.
   double log_probability(std::span<const float> output, std::span<const float> target) const {
     constexpr double kLeast = 1e-3;
@@ -68,6 +80,7 @@ class AccuracyScorer final : public Scorer {
   static constexpr int kTop = 5;
   const OutputForm form_;
   Mean top_1_, top_5_, log_probability_;
+  std::vector<Mean> by_class_;
   std::size_t classes_ = 0;
 };
 

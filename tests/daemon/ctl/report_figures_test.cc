@@ -1,5 +1,6 @@
 #include "daemon/ctl/report_figures.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace moil::daemon::ctl {
@@ -32,6 +33,21 @@ TEST(EnergyWords, AResultThatTellsNothingHasNone) {
   for (const Json& details : {Json(), Json::object(), Json{{"energy", 7}}, Json{{"energy", "x"}},
                               Json{{"energy", {{"joules", "7"}}}}})
     EXPECT_FALSE(energy_words(details).has_value()) << details;
+}
+
+TEST(LooksLike, IsToldWithTheCommandThatMapsIt) {
+  const auto told = [](const char* label, const char* known) {
+    const Json one = {{"label", label}, {"known", known}, {"said", 4}, {"samples", 5}};
+    return looks_like_rows({{"imprinted", {{"looks_like", Json::array({one})}}}}).at(0).at(1);
+  };
+  EXPECT_EQ(
+      told("ants", "ant"),
+      "\"ants\" looks like the model's \"ant\" (4 of 5); if it is: moilctl label map ants ant");
+  EXPECT_THAT(told("my cat's", "Persian cat"),
+              ::testing::EndsWith(R"(moilctl label map 'my cat'\''s' 'Persian cat')"));
+  EXPECT_THAT(told("-x", "$(y)"), ::testing::EndsWith("moilctl label map '-x' '$(y)'"));
+  for (const Json& none : {Json(), Json::object(), Json{{"imprinted", nullptr}}})
+    EXPECT_TRUE(looks_like_rows(none).empty());
 }
 
 TEST(ProcessorsWords, TellWhoComputed) {

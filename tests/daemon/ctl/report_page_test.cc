@@ -75,6 +75,23 @@ TEST(ReportPage, TellsWhatWasLearnedAndWhatItCost) {
   EXPECT_EQ(count(page, "<svg "), 2U);
 }
 
+// What the printed report names, the page names, too.
+TEST(ReportPage, NamesWhatWasLeftOut) {
+  Json job = night();
+  EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr("What was left out")));
+  Json& details = job["result"]["details"];
+  details["left_out"] = {{{"name", "broken <1>.jpg"},
+                          {"labels", {"7"}},
+                          {"held_out", true},
+                          {"why", "the file ends too early"}}};
+  details["samples"]["left_out"] = 3;
+  details["other_media"] = {{"audio/wav", 2}};
+  const std::string page = draw_report_page(job, {});
+  for (const char* words : {"What was left out", "broken &lt;1&gt;.jpg", "the file ends too early",
+                            "held out", "and 2 more", "audio/wav"})
+    EXPECT_THAT(page, HasSubstr(words));
+}
+
 TEST(ReportPage, TellsTheEnergyOrThatItIsNotKnown) {
   Json job = night();
   EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr(">energy<")));  // of an older moild

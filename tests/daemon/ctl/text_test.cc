@@ -35,6 +35,31 @@ TEST(Text, WrappedBetweenWords) {
   EXPECT_THAT(wrapped("", 8, 2), ElementsAre());
 }
 
+TEST(Text, TimesAreReadAsTheyAreWritten) {
+  for (const double seconds : {0.0, 0.5, 59.9, 60.0, 83.4, 3599.9, 3600.0, 7261.5})
+    EXPECT_NEAR(seconds_of(clock_text(seconds)).value_or(-1), seconds, 1e-9) << clock_text(seconds);
+  EXPECT_EQ(seconds_of("3.25"), 3.25);
+  EXPECT_EQ(seconds_of("90"), 90.0);
+  EXPECT_EQ(seconds_of("1:00"), 60.0);
+  EXPECT_EQ(seconds_of("61:05.5"), 3665.5);
+  EXPECT_EQ(seconds_of("1:01:05.5"), 3665.5);
+  for (const char* wrong : {"", ":", "1:", ":30", "1:60", "1.5:00", "-1", "1:-2", "x", "1:00x",
+                            "nan", "inf", "1:2:3:4", " 1", "1e400"})
+    EXPECT_FALSE(seconds_of(wrong)) << wrong;
+}
+
+TEST(Text, ATableStandsWhateverIsInIt) {
+  const std::string longest(200, 'x'), digest(32, '0');
+  const std::vector<std::vector<std::string>> rows = {
+      {"LABEL", "SAMPLES"}, {"cat", "3"}, {longest, "1"}};
+  EXPECT_THAT(column_widths(rows, 0), ElementsAre(5, 7)) << "the long one flows over in its row";
+  EXPECT_THAT(column_widths(rows, 80), ElementsAre(71, 7));
+  EXPECT_THAT(column_widths({{digest, longest, "cat"}}, 80), ElementsAre(32, 41, 3));
+  EXPECT_THAT(column_widths({{digest, longest, longest}}, 80), ElementsAre(32, 32, 32));
+  EXPECT_THAT(column_widths({{"a", "b"}, {"c"}}, 80), ElementsAre(1, 1));
+  EXPECT_TRUE(column_widths({}, 80).empty());
+}
+
 TEST(Text, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(printable("a\x1b[2Jb\x7f"), "a?[2Jb?");
   EXPECT_EQ(printable("a\xC2\x9B"

@@ -16,6 +16,7 @@
 //   dies-done    kills itself when its result and version are there
 //   unfit        cannot be planned: a budget is too small
 //   no-plan      dies when it is planned
+//   endless-plan its plan does not end
 //   no-device    finds no second processor when it is planned with one
 //
 // A test may put into the state folder: "mix.json", the samples that jobs note as theirs, and
@@ -269,6 +270,7 @@ Json processors(const JobFile& job, const std::string& method) {
 int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
   EventWriter events(STDOUT_FILENO);
   if (job.spec.name == "no-plan") ::raise(SIGKILL);
+  if (job.spec.name == "endless-plan") ::pause();
   if (job.spec.name == "unfit") {
     events.error(ValidationError(
         "the job description",
@@ -318,14 +320,20 @@ Json heard(const char* label) {
 }
 
 // Every image is a seven, or a nine where the model is wrong; one that begins with "bad" cannot be
-// read. One that begins with "many" is as many things as were asked for.
+// read. One that begins with "many" is as many things as were asked for, and of one that says
+// "kills" the worker dies. A model in whose folder there is a file "broken" says nothing.
 int predict(int argc, char** argv) {
   const auto given = options(argc, argv);
+  if (fs::exists(fs::path(given.at("--model-folder")) / "broken")) {
+    EventWriter(STDOUT_FILENO).error(Error(ErrorCode::kIo, "the model cannot be read"));
+    return kExitSoftware;
+  }
   Json predictions = Json::array();
   for (int i = 2; i + 1 < argc; i += 2) {
     if (std::string(argv[i]) != "--image") continue;
     const auto bytes = read_descriptor(std::stoi(argv[i + 1]), 1 << 20);
     const std::string text(bytes.begin(), bytes.end());
+    if (text.find("kills") != std::string::npos) return kExitSoftware;
     if (text.starts_with("many"))
       predictions.push_back({{"top", everything(given)}});
     else if (text.starts_with("bad"))

@@ -461,7 +461,9 @@ class PackedMaps : public data::TableDataset<data::FeatureDataset> {
   const std::string& split_point() const override { return name_; }
   const std::vector<std::int64_t>& shape() const override { return shape_; }
   std::size_t floats() const override { return 12; }
-  void read(std::size_t i, float* out) const override {
+
+ protected:
+  void read_into(std::size_t i, float* out) const override {
     std::fill_n(out, 12, static_cast<float>(i));
   }
 

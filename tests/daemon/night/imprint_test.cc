@@ -35,6 +35,13 @@ class Clouds {
     }
   }
 
+  // A new class lies near a known one, whose row answers for it: it is known by another name.
+  void rename(std::uint32_t fresh, std::uint32_t known) {
+    for (std::size_t j = 0; j < kWidth; ++j)
+      centres_[(kKnown + fresh) * kWidth + j] =
+          centres_[known * kWidth + j] + static_cast<float>(0.3 * gauss(random_));
+  }
+
   std::vector<float> draw(std::uint32_t label) {
     std::vector<float> x;
     for (std::size_t j = 0; j < kWidth; ++j)
@@ -130,6 +137,61 @@ TEST(Imprint, AClassOfManySamplesDoesNotOutshoutOneOfFew) {
   ASSERT_TRUE(rows);
   for (const std::uint32_t few : {0U, 2U})
     EXPECT_GT(clouds.right(*rows, kKnown + few, kKnown + few + 1), 0.75) << "class " << few;
+}
+
+TEST(Imprint, AClassThatIsKnownByAnotherNameIsHeardAndNamed) {
+  Clouds clouds(3, 11);
+  clouds.rename(0, 2);
+  clouds.rename(1, 4);
+  const double before = clouds.right(kNoRows, 0, 2);
+  const auto rows = clouds.imprinted({5, 5, 5});
+  ASSERT_TRUE(rows);
+  for (const std::uint32_t renamed : {0U, 1U}) {
+    ASSERT_TRUE(rows->names[renamed]);
+    EXPECT_EQ(rows->names[renamed]->known, renamed == 0 ? 2U : 4U);
+    EXPECT_EQ(rows->names[renamed]->samples, 5U);
+    EXPECT_GT(rows->names[renamed]->said, 2U);
+    EXPECT_TRUE(rows->names[renamed]->paired);
+    EXPECT_GT(clouds.right(*rows, kKnown + renamed, kKnown + renamed + 1), 0.6);
+  }
+  EXPECT_GT(clouds.right(*rows, kKnown + 2, kKnown + 3), 0.9) << "one that is really new";
+  EXPECT_GT(clouds.right(*rows, 0, 2), before - 0.03) << "what nobody renamed";
+}
+
+// Rows are held against what they were not made of; were the covariance made of it, or the means,
+// known samples would seem to say less, and new ones more, than unseen ones do.
+TEST(Imprint, WhatIsLeftOutSaysWhatTheUnseenSays) {
+  constexpr std::size_t kWide = 64, kMany = 80, kFew = 5, kUnseen = 200;
+  double left_out = 0, unseen = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Random random(seed);
+    std::vector<FoldedSample> samples;
+    std::vector<float> features;
+    const auto draw = [&] {
+      std::vector<float> x;
+      for (std::size_t j = 0; j < kWide; ++j)
+        x.push_back(static_cast<float>((j % 4 == 0 ? 3 : 1) * gauss(random)));
+      return x;
+    };
+    for (std::uint32_t i = 0; i < kMany + kFew; ++i) {
+      samples.push_back({std::min<std::uint32_t>(i, kMany), i});
+      const auto x = draw();
+      features.insert(features.end(), x.begin(), x.end());
+    }
+    WhitenedRows rows({kWide, kMany, 1, samples, features});
+    const std::vector<float> scores = rows.left_out_scores();
+    for (std::size_t i = 0; i < kMany; ++i)
+      left_out += double{scores[i]} * double{scores[i]} / kMany;
+    const auto all = rows.of_all();
+    for (std::size_t i = 0; i < kUnseen; ++i) {
+      const auto x = draw();
+      double sum = 0;
+      for (std::size_t j = 0; j < kWide; ++j)
+        sum += double{all.weights[j]} * (double{x[j]} - double{rows.middle()[j]});
+      unseen += sum * sum / kUnseen;
+    }
+  }
+  EXPECT_NEAR(left_out / unseen, 1, 0.2);
 }
 
 TEST(Imprint, RowsOfSigmoidsAnswerByThemselves) {

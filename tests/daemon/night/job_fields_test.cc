@@ -229,6 +229,47 @@ TEST_F(JobFields, TrainingThatDivergesFailsWithTheStep) {
   EXPECT_THAT(said, ::testing::ContainsRegex("diverged: the .* is not finite after step [0-9]+"));
 }
 
+// Enough samples to try settings on.
+class JobFieldsToTry : public JobFields {
+ protected:
+  static void SetUpTestSuite() { place = new JobPlace(24); }
+  // How many settings it tried.
+  static std::size_t trials_of(const Json& description) {
+    SCOPED_TRACE(description.dump());
+    std::filesystem::remove(place->layout().settings("small"));  // nothing is known
+    try {
+      return trace(description).result["details"]["auto"]["trials"].size();
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << e.what();
+      return 0;
+    }
+  }
+};
+
+// Beside what the night chooses by trials, with maps from the cache and computed each time. What is
+// refused beside the defaults may be right beside what is chosen.
+TEST_F(JobFieldsToTry, WhatIsAcceptedRunsBesideWhatTheNightChooses) {
+  std::size_t count = 0, nights = 0, trials = 0;
+  for (const Variation& variation : variations()) {
+    std::vector<Json> values = variation.runs;
+    values.insert(values.end(), variation.refused.begin(), variation.refused.end());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (variation.pointer == "/settings" || count++ % kStride != 0) continue;
+      for (const bool cached : {true, false}) {
+        Json description = place->open_description();
+        description["cache"]["enabled"] = cached;
+        description = varied(description, variation, values[i]);
+        const bool accepted = refusals(description).empty();
+        EXPECT_TRUE(accepted || i >= variation.runs.size()) << description;
+        if (!accepted) continue;
+        trials += trials_of(description);
+        ++nights;
+      }
+    }
+  }
+  EXPECT_GT(trials, 2 * nights) << "little was tried";
+}
+
 // Where a change of a field is to be seen.
 using Look = Json (*)(const JobTrace&);
 Json weights(const JobTrace& t) { return t.weights; }

@@ -63,14 +63,13 @@ Json file_json(const fs::path& file) {
 
 }  // namespace
 
-JobPlace::JobPlace() : layout_(folder_ / "state") {
-  const ModelBundle bundle = small_bundle();
+JobPlace::JobPlace(std::size_t labelled, const ModelBundle& bundle) : layout_(folder_ / "state") {
   fs::create_directories(layout_.model("small"));
   write_model_folder(layout_.version("small", 1), bundle);
   const NumberImages images(bundle.labels, 8);
   data::write_image_pack(folder_ / "pack", images, bundle.kind);
   data::LabelStore labels(layout_.labels(), data::LabelStore::Access::kReadWrite);
-  const NumberImages mine({"new", "c"}, 5, 1000);
+  const NumberImages mine({"new", "c"}, labelled, 1000);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const std::vector<std::string> label = {mine.classes()[mine.labels(i)[0]]};
     const auto added = labels.add_sample(mine.encoded(i), label, mine.split(i));
@@ -85,6 +84,13 @@ Json JobPlace::description() const {
           {"settings", "defaults"},
           {"global", {{"pack", (folder_ / "pack").string()}, {"alpha", 0.5}}},
           {"train", {{"epochs", 2}, {"batch", 8}, {"optimizer", {{"learning_rate", 0.05}}}}},
+          {"guard", {{"max_global_drop", 1}}}};
+}
+
+Json JobPlace::open_description() const {
+  return {{"name", "field"},
+          {"model", "small"},
+          {"global", {{"pack", (folder_ / "pack").string()}}},
           {"guard", {{"max_global_drop", 1}}}};
 }
 

@@ -25,11 +25,17 @@ struct JobTrace {
 
 class JobPlace {
  public:
-  JobPlace();
+  // labelled: images of each label.
+  explicit JobPlace(std::size_t labelled = 5, const ModelBundle& bundle = small_bundle());
 
   // Classes a, b and c are the model's and the pack's, with 8 samples each; "new" and "c" are
-  // labelled, with 5 images each.
+  // labelled.
   [[nodiscard]] daemon::Json description() const;
+  // The same, and everything that a night can choose is left to it.
+  [[nodiscard]] daemon::Json open_description() const;
+  [[nodiscard]] std::filesystem::path folder(const std::string& name) const {
+    return folder_ / name;
+  }
   // As job.submit: throws what is refused then.
   [[nodiscard]] daemon::JobSpec submitted(const daemon::Json& description) const;
   // Throws where the night fails.

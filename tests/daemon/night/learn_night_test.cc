@@ -41,6 +41,23 @@ TEST(LearnNight, AddsARowAndLeavesTheOthers) {
   const Json imprinted = job.result["details"]["imprinted"];
   EXPECT_EQ(imprinted["labels"], Json({"new"}));
   EXPECT_EQ(imprinted["samples"], 4);
+  EXPECT_TRUE(imprinted["looks_like"].is_array());
+}
+
+// Whatever the small model calls it, all photos of "new" are one picture to it.
+TEST(LearnNight, SaysWhichKnownNameALabelHas) {
+  JobPlace place;
+  {
+    data::LabelStore labels(place.layout().labels(), data::LabelStore::Access::kReadWrite);
+    labels.remove_label("c", /*with_samples=*/true);
+  }
+  const JobTrace job = place.run(place.submitted(learning(place)));
+  const Json alike = job.result["details"]["imprinted"]["looks_like"];
+  ASSERT_EQ(alike.size(), 1U) << job.result;
+  EXPECT_EQ(alike[0]["label"], "new");
+  EXPECT_THAT((std::vector<std::string>{"a", "b", "c"}),
+              ::testing::Contains(alike[0]["known"].get<std::string>()));
+  EXPECT_GT(2 * alike[0]["said"].get<int>(), alike[0]["samples"].get<int>());
 }
 
 TEST(LearnNight, GivesTheSameFromDeeperMaps) {

@@ -13,9 +13,9 @@ namespace {
 TEST(AddressFile, IsForItsUserAloneAndGoes) {
   fs::path path;
   {
-    const AddressFile file("http://127.0.0.1:8080/?token=abc");
+    const AddressFile file("http://127.0.0.1:8080/#abc");
     path = file.path();
-    EXPECT_THAT(read_text(path), ::testing::HasSubstr("url=http://127.0.0.1:8080/?token=abc\""));
+    EXPECT_THAT(read_text(path), ::testing::HasSubstr("url=http://127.0.0.1:8080/#abc\""));
     for (const fs::path& part : {path, path.parent_path()})
       EXPECT_EQ(fs::status(part).permissions() & fs::perms(0077), fs::perms::none) << part;
   }

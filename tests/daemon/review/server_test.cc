@@ -36,18 +36,21 @@ class Review : public daemon::ctl::SamplesTest {
   }
   std::string token() const {
     const std::string address = server_.address();
-    return address.substr(address.find('?'));
+    return address.substr(address.find('#') + 1);
   }
   std::string origin() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
-  // Opens the page; what is asked from then on shows its cookie.
+  // What the page does first; what is asked from then on shows its secret.
   void open() {
-    const auto page = http_->Get("/" + token());
-    ASSERT_TRUE(page);
-    ASSERT_EQ(page->status, 200);
-    const std::string cookie = page->get_header_value("Set-Cookie");
-    EXPECT_THAT(cookie, HasSubstr("; Path=/; HttpOnly; SameSite=Strict"));
-    headers_ = {{"Cookie", cookie.substr(0, cookie.find(';'))}, {"Origin", origin()}};
+    const auto opened = http_->Post("/api/open", {{"Origin", origin()}},
+                                    Json{{"token", token()}}.dump(), "application/json");
+    ASSERT_TRUE(opened);
+    ASSERT_EQ(opened->status, 200);
+    EXPECT_FALSE(opened->has_header("Set-Cookie")) << "it would go to all servers of the machine";
+    headers_ = {{"Moil-Review", Json::parse(opened->body)["secret"]}, {"Origin", origin()}};
+  }
+  int open_status(const std::string& token, const httplib::Headers& headers) {
+    return post_status("/api/open", Json{{"token", token}}.dump(), headers);
   }
   int status(const std::string& path, const httplib::Headers& headers) {
     const auto reply = http_->Get(path, headers);
@@ -76,38 +79,53 @@ class Review : public daemon::ctl::SamplesTest {
   httplib::Headers headers_;
 };
 
-TEST_F(Review, NobodyComesInWithoutTheTokenOrTheCookie) {
-  for (const char* path : {"/", "/review.js", "/review.css", "/?token=", "/?token=0", "/nowhere"})
-    EXPECT_EQ(status(path, {}), 403) << path;
-  EXPECT_EQ(status("/review.js" + token(), {}), 403);
-  EXPECT_EQ(post_status("/api/samples", "{}", {{"Origin", origin()}}), 403);
-  EXPECT_EQ(post_status("/" + token(), "{}", {{"Origin", origin()}}), 403);
-  EXPECT_EQ(http_->Head("/" + token())->status, 403);
-  EXPECT_EQ(status("/" + token(), {{"Host", "evil.example"}}), 403);
-  open();  // none of these used it up
-  EXPECT_EQ(status("/" + token(), {}), 403);
-  EXPECT_EQ(status("/", headers_), 200);
-  EXPECT_EQ(status("/", {{"Cookie", "moil-review-" + std::to_string(port_) + "=0"}}), 403);
-  EXPECT_EQ(status("/", {{"Cookie", headers_.find("Cookie")->second}, {"Host", "evil.example"}}),
+TEST_F(Review, NobodyComesInWithoutTheTokenOrTheSecret) {
+  const httplib::Headers ours{{"Origin", origin()}};
+  for (const char* name :
+       {"samples", "labels", "previews", "decide", "undo", "proposals", "doubts", "sound", "end"}) {
+    const std::string path = std::string("/api/") + name;
+    EXPECT_EQ(post_status(path, "{}", ours), 403) << path;
+    EXPECT_EQ(post_status(path, "{}", {{"Origin", origin()}, {"Moil-Review", token()}}), 403)
+        << path;
+    EXPECT_EQ(post_status(path, "{}", {{"Origin", origin()}, {"Cookie", "Moil-Review=" + token()}}),
+              403)
+        << path;
+  }
+  for (const std::string& wrong : {std::string(), std::string("0"), token() + "0"})
+    EXPECT_EQ(open_status(wrong, ours), 403);
+  EXPECT_EQ(open_status(token(), {}), 403);
+  EXPECT_EQ(open_status(token(), {{"Origin", "http://localhost:1"}}), 403);
+  EXPECT_EQ(open_status(token(), {{"Origin", "http://evil.example"}, {"Host", "evil.example"}}),
             403);
+  EXPECT_EQ(post_status("/api/open", "{", ours), 400);
+  EXPECT_EQ(status("/", {{"Host", "evil.example"}}), 403);
+  EXPECT_EQ(http_->Head("/")->status, 403);
+  EXPECT_EQ(status("/sound/0", {}), 403);
+  const std::string once = token();
+  open();  // none of these used it up
+  EXPECT_EQ(open_status(once, ours), 403);
+  EXPECT_EQ(post_status("/api/labels", "{}", headers_), 200);
+  open();  // the page is loaded again, with what it got
+  EXPECT_EQ(post_status("/api/labels", "{}", headers_), 200);
 }
 
 TEST_F(Review, OtherPagesOfTheBrowserMayNotCall) {
   open();
-  const std::string cookie = headers_.find("Cookie")->second;
+  const std::string secret = headers_.find("Moil-Review")->second;
   const std::string all = R"({"unlabelled": true, "after": 0})";
-  EXPECT_EQ(post_status("/api/samples", all, {{"Cookie", cookie}}), 403);
+  EXPECT_EQ(post_status("/api/samples", all, {{"Moil-Review", secret}}), 403);
   EXPECT_EQ(
-      post_status("/api/samples", all, {{"Cookie", cookie}, {"Origin", "http://localhost:1"}}),
+      post_status("/api/samples", all, {{"Moil-Review", secret}, {"Origin", "http://localhost:1"}}),
       403);
   EXPECT_EQ(post_status("/api/samples", all, headers_), 200);
   EXPECT_EQ(status("/api/samples", headers_), 404);
   EXPECT_EQ(http_->Options("/api/samples", headers_)->status, 404);
+  EXPECT_EQ(http_->Options("/api/samples", {{"Origin", origin()}})->status, 403);
 }
 
 TEST_F(Review, ThePageLoadsNothingFromElsewhereAndIsNotKept) {
   open();
-  const auto page = http_->Get("/", headers_);
+  const auto page = http_->Get("/");  // it holds no data
   EXPECT_THAT(page->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
   EXPECT_THAT(page->get_header_value("Content-Security-Policy"),
               HasSubstr("frame-ancestors 'none'"));
@@ -116,8 +134,9 @@ TEST_F(Review, ThePageLoadsNothingFromElsewhereAndIsNotKept) {
   EXPECT_FALSE(page->has_header("Access-Control-Allow-Origin"));
   for (const Asset& asset : assets()) {
     const char* const path = asset.path;
-    const auto part = http_->Get(path, headers_);
+    const auto part = http_->Get(path);
     EXPECT_EQ(part->status, 200);
+    EXPECT_THAT(part->body, Not(HasSubstr(headers_.find("Moil-Review")->second))) << path;
     for (const char* loads : {"http://", "https://", "url(", "innerHTML", "eval("})
       EXPECT_THAT(part->body, Not(HasSubstr(loads))) << path;
   }
@@ -142,8 +161,13 @@ TEST_F(Review, SoundsAreGivenAsWhatTheyAreAndInRanges) {
   std::string wav("RIFF\0\0\0\0WAVE", 12);
   while (wav.size() < 400'000) wav += std::to_string(wav.size());
   const std::string sound = add_file(wav), photo = add("one");
-  EXPECT_EQ(status("/sound?digest=" + sound, {}), 403);
-  const auto whole = http_->Get("/sound?digest=" + sound, headers_);
+  const auto at = [&](const std::string& digest) -> std::string {
+    return call("sound", {{"digest", digest}})["address"];
+  };
+  const std::string address = at(sound);
+  EXPECT_EQ(status("/sound/" + sound, headers_), 403) << "no digest leads to a sound";
+  EXPECT_EQ(status(address + "0", headers_), 403);
+  const auto whole = http_->Get(address);  // as a player asks for it
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->status, 200);
   EXPECT_EQ(whole->body, wav);
@@ -151,16 +175,14 @@ TEST_F(Review, SoundsAreGivenAsWhatTheyAreAndInRanges) {
   EXPECT_EQ(whole->get_header_value("X-Content-Type-Options"), "nosniff");
   EXPECT_EQ(whole->get_header_value("Cache-Control"), "no-store");
   EXPECT_THAT(whole->get_header_value("Content-Security-Policy"), HasSubstr("media-src 'self'"));
-  httplib::Headers with_range = headers_;
-  with_range.emplace("Range", "bytes=250000-349999");
-  const auto range = http_->Get("/sound?digest=" + sound, with_range);
+  const auto range = http_->Get(address, {{"Range", "bytes=250000-349999"}});
   ASSERT_TRUE(range);
   EXPECT_EQ(range->status, 206);
   EXPECT_EQ(range->body, wav.substr(250000, 100000));
-  EXPECT_EQ(status("/sound?digest=" + photo, headers_), 404);
-  EXPECT_EQ(status("/sound?digest=" + std::string(32, '0'), headers_), 404);
-  EXPECT_EQ(status("/sound?digest=../..", headers_), 404);
+  for (const std::string& none : {photo, std::string(32, '0'), std::string("../.."), std::string()})
+    EXPECT_EQ(status(at(none), {}), 404) << none;
   EXPECT_EQ(status("/sound", headers_), 404);
+  EXPECT_EQ(status("/sound/" + std::string(64, '0'), {{"Host", "evil.example"}}), 403);
 }
 
 TEST_F(Review, SamplesGetLabelsAndHaveTheirsAgain) {
@@ -252,6 +274,28 @@ class Silent {
   UniqueFd socket_;
 };
 
+// What a page shows that was opened with the address.
+httplib::Headers let_in(const std::string& at, const std::string& address) {
+  const httplib::Headers ours{{"Origin", "http://" + at}};
+  const Json token{{"token", address.substr(address.find('#') + 1)}};
+  const auto opened = httplib::Client(at).Post("/api/open", ours, token.dump(), "application/json");
+  return {{"Moil-Review", Json::parse(opened->body)["secret"]}, {"Origin", "http://" + at}};
+}
+
+TEST(ReviewServer, EndsWhereNoMoildIs) {
+  const daemon::test::TempFolder folder;
+  ReviewServer server(folder / "socket");
+  const std::string at = "127.0.0.1:" + std::to_string(server.bind(0));
+  std::thread serving([&] { server.serve(); });
+  const httplib::Headers headers = let_in(at, server.address());
+  const auto asked = httplib::Client(at).Post("/api/labels", headers, "{}", "application/json");
+  EXPECT_EQ(asked->status, 409);
+  const auto ended = httplib::Client(at).Post("/api/end", headers, "{}", "application/json");
+  ASSERT_TRUE(ended) << "the page is told";
+  EXPECT_EQ(ended->status, 200);
+  serving.join();
+}
+
 TEST(ReviewServer, EndsWhileTheModelIsAsked) {
   const daemon::test::TempFolder folder;
   const Silent silent(folder / "socket");
@@ -259,12 +303,9 @@ TEST(ReviewServer, EndsWhileTheModelIsAsked) {
   const int port = server.bind(0);
   std::thread serving([&] { server.serve(); });
   const std::string at = "127.0.0.1:" + std::to_string(port), address = server.address();
-  const auto page = httplib::Client(at).Get(address.substr(address.find("/?")));
-  const std::string cookie = page->get_header_value("Set-Cookie");
+  const httplib::Headers headers = let_in(at, address);
   int status = 0;
   std::thread asking([&] {
-    const httplib::Headers headers{{"Cookie", cookie.substr(0, cookie.find(';'))},
-                                   {"Origin", "http://" + at}};
     const auto reply =
         httplib::Client(at).Post("/api/proposals", headers, "{}", "application/json");
     status = reply ? reply->status : 0;

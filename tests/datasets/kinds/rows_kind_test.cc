@@ -76,6 +76,11 @@ TEST(RowsKind, ARecordingIsSeenInWindows) {
                                        {"hop", 3},
                                        {"answer", "maximum"}});
   EXPECT_EQ(kind_from_json(kind->to_json())->fingerprint(), kind->fingerprint());
+  nlohmann::json joined = kind->to_json();  // another way alone: the same windows are seen
+  joined["answer"] = "mean";
+  EXPECT_EQ(kind_from_json(joined)->fingerprint(), kind->fingerprint());
+  joined["hop"] = 2;
+  EXPECT_NE(kind_from_json(joined)->fingerprint(), kind->fingerprint());
   EXPECT_TRUE(kind->has_parts());
   EXPECT_EQ(kind->part_answer(), PartAnswer::kMaximum);
   const std::string text = "1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n";
@@ -135,6 +140,27 @@ TEST(Numbers, NpyOfOtherTypesAndShapes) {
               ElementsAre(7));
 }
 
+// All that NumPy writes of numbers is read, or refused with a message that does not claim it.
+TEST(Numbers, NpyOfEveryTypeIsReadOrRefusedByItsName) {
+  const std::pair<const char*, std::size_t> taken[] = {
+      {"|b1", 1}, {"|i1", 1}, {"|u1", 1}, {"<i2", 2}, {"<u2", 2}, {"<i4", 4},
+      {"<u4", 4}, {"<i8", 8}, {"<u8", 8}, {"<f2", 2}, {"<f4", 4}, {"<f8", 8}};
+  const auto file = [](const std::string& type, const std::string& data) {
+    return bytes_of(
+        npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': (2,), }", data));
+  };
+  for (const auto& [type, bytes] : taken)
+    EXPECT_THAT(read_numbers(file(type, std::string(2 * bytes, '\0')), "x").values,
+                ElementsAre(0, 0))
+        << type;
+  EXPECT_THAT(read_numbers(file("<f2", std::string("\x00\x3e\x00\xc0", 4)), "x").values,
+              ElementsAre(1.5, -2));
+  for (const char* type :
+       {">f4", ">i2", "<c8", "<c16", "<f16", "|S1", "<U1", "|O", "<M8[s]", "|V2"})
+    expect_error(ErrorCode::kBadData, {std::string("'") + type, "floats of 2, 4 and 8 bytes"},
+                 [&] { (void)read_numbers(file(type, std::string(32, '\0')), "x"); });
+}
+
 TEST(Numbers, DamagedNpyIsRefused) {
   const auto refused = [](const std::string& file, const std::string& word) {
     expect_error(ErrorCode::kBadData, {"x: ", word},
@@ -173,14 +199,74 @@ TEST(RowsKind, MeansAndDeviationsAreTheDatas) {
 TEST(MediaType, NumbersAreToldFromText) {
   const auto type = [](const std::string& text) { return media_type_of(bytes_of(text)); };
   for (const char* csv :
-       {"1,2,3\n4,5,6\n", "1.5", "-1e3;+2\r\n", "1\t2\n", "x,y\n1,2\n", "nan,1\n"})
+       {"1,2,3\n4,5,6\n", "1.5", "-1e3;+2\r\n", "1\t2\n", "x,y\n1,2\n", "nan,1\n", "a b\n1 2\n"})
     EXPECT_EQ(type(csv), kCsv) << csv;
   std::string longer;
   for (int i = 0; i < 400; ++i) longer += "0.125,";
   EXPECT_EQ(type(longer), kCsv);
-  for (const char* text :
-       {"hello", "a,b\n", "a b\n1 2\n", "1,two\n", "{\"a\": 1}", ",,,\n", "12:30\n"})
+  for (const char* text : {"hello", "a,b\n", "1,two\n", "{\"a\": 1}", ",,,\n", "12:30\n",
+                           "Dear all,\nbye\n", "one two\nthree 4\n"})
     EXPECT_EQ(type(text), "text/plain") << text;
+}
+
+// What `label add` takes and what `predict` reads is one: a head may be long, in quotes, behind a
+// byte-order mark, or lack the name of its first column, and a record may lack its first value.
+TEST(MediaType, AHeadIsReadAlikeByAll) {
+  std::string many, zeros;
+  for (int i = 0; i < 60; ++i) {
+    many += (i > 0 ? "," : "") + std::string("a_long_name_of_a_column_") + std::to_string(i);
+    zeros += i > 0 ? ",0" : "0";
+  }
+  const std::string quoted = "\"" + std::string(3000, 'x') + ", and more\"";
+  const std::pair<std::string, std::size_t> tables[] = {
+      {many + "\n" + zeros + "\n", 60},
+      {quoted + ",b\n1,2\n", 2},
+      {"\"a\",\"b\"\n\"1\",\"2\"\n", 2},
+      {"\"1\",\"2\"\n", 2},
+      {"\xef\xbb\xbf"
+       "1,2,3\n",
+       3},
+      {"\xef\xbb\xbf"
+       "a,b\n1,2\n",
+       2},
+      {"\n\na,b\n1,2\n", 2},
+      {"id,2019,2020\n1,2,3\n", 3},
+      {"value\n7\n", 1},
+      {"a\tb\r\n1\t2\r\n", 2},
+  };
+  for (const auto& [text, numbers] : tables) {
+    EXPECT_EQ(media_type_of(bytes_of(text)), kCsv) << text.substr(0, 60);
+    const Numbers read = read_numbers(bytes_of(text), "x");
+    EXPECT_EQ(read.shape, (std::vector<std::int64_t>{1, static_cast<std::int64_t>(numbers)}))
+        << text.substr(0, 60);
+  }
+  // Taken, and refused with the line and not passed over as names are.
+  for (const char* text : {",2,3\n4,5,6\n", "NA,2\n",
+                           "\xef\xbb\xbf"
+                           "1,\n"}) {
+    EXPECT_EQ(media_type_of(bytes_of(text)), kCsv) << text;
+    expect_error(ErrorCode::kBadData, {"x: line 1", "no finite number"},
+                 [&] { (void)read_numbers(bytes_of(text), "x"); });
+  }
+}
+
+TEST(MediaType, TextInUtf16IsNamed) {
+  const std::string little(
+      "\xff\xfe"
+      "1\0,\0"
+      "2\0",
+      8),
+      big("\xfe\xff"
+          "\0"
+          "1\0,",
+          6);
+  for (const std::string& text : {little, big}) {
+    EXPECT_EQ(media_type_of(bytes_of(text)), kUtf16);
+    EXPECT_FALSE(is_taken(kUtf16));
+    expect_error(ErrorCode::kBadData, {"UTF-16", "save it as UTF-8"},
+                 [&] { (void)read_numbers(bytes_of(text), "x"); });
+  }
+  EXPECT_NE(media_refusal(kUtf16).find("save it as UTF-8"), std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "datasets/labels/media_type.h"
 #include "tests/datasets/sounds/encode_sound.h"
@@ -118,15 +119,85 @@ TEST(SoundKind, DoesNotDependOnTheOrder) {
   EXPECT_NE(in_order[0], in_order[1]);
 }
 
-TEST(SoundKind, AShortSoundIsFilledUpWithSilence) {
+// The first frame in which a tone is heard.
+std::size_t begins(const std::vector<float>& patch) {
+  for (std::size_t i = 0; i < patch.size(); ++i)
+    if (patch[i] > 0) return i / 64;
+  return patch.size() / 64;
+}
+
+TEST(SoundKind, AShortSoundLiesSomewhereInItsPatchOverLowNoise) {
   const KindPtr kind = kind_from_json(kPlain);
-  const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, test::tone(16000, 440, 0.2));
-  EXPECT_EQ(kind->parts(bytes, "knock"), 1U);
+  for (const int rate : {16000, 8000}) {
+    const auto bytes = encode_sound(SoundFormat::kWav16, rate, 1, test::tone(rate, 440, 0.2));
+    EXPECT_EQ(kind->parts(bytes, "knock"), 1U);
+    const auto maker = kind->maker({});
+    maker->load(bytes, "knock");
+    std::vector<float> patch(kind->floats());
+    std::set<std::size_t> places;
+    for (const char* content : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+      for (std::uint16_t view = 0; view < 3; ++view) {
+        maker->make(digest_of(content), {view, 0}, patch.data());
+        EXPECT_TRUE(maker->has_signal());
+        EXPECT_LE(begins(patch), 96U - 18) << "all of it is there";
+        if (view > 0) continue;
+        places.insert(begins(patch));
+        const auto first = patch;
+        maker->make(digest_of(content), {0, 0}, patch.data());
+        EXPECT_EQ(patch, first) << "the same each time";
+        EXPECT_GT(std::ranges::count_if(patch, [](float x) { return x > std::log(0.00101F); }),
+                  std::ssize(patch) / 4)
+            << "around it is no digital silence";
+      }
+    }
+    EXPECT_GT(places.size(), 5U);
+    EXPECT_GT(*places.rbegin() - *places.begin(), 30U);
+  }
+}
+
+TEST(SoundKind, PartsWithoutASignalAreTold) {
+  const auto silent_in = [](double floor, const std::vector<float>& samples) {
+    nlohmann::json json = kPlain;
+    json["floor_db"] = floor;
+    const KindPtr kind = kind_from_json(json);
+    EXPECT_EQ(kind_from_json(kind->to_json())->fingerprint(), kind->fingerprint());
+    const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, samples);
+    const auto silent = kind->silent_parts(bytes, "clip");
+    const auto maker = kind->maker({});
+    maker->load(bytes, "clip");
+    std::vector<float> patch(kind->floats());
+    for (std::uint32_t part = 0; part < kind->parts(bytes, "clip"); ++part) {
+      maker->make({}, {0, part}, patch.data());
+      EXPECT_EQ(maker->has_signal(), std::ranges::find(silent, part) == silent.end()) << part;
+    }
+    return silent;
+  };
+  std::vector<float> clip = test::tone(16000, 440, 1);
+  clip.resize(std::size_t{3} * 16000);
+  using Parts = std::vector<std::uint32_t>;
+  EXPECT_EQ(silent_in(-60, clip), (Parts{3, 4, 5}));
+  EXPECT_EQ(silent_in(-60, sweep(3)), Parts{});
+  std::vector<float> faint(std::size_t{2} * 16000);
+  for (std::size_t i = 0; i < faint.size(); ++i) faint[i] = i % 2 == 0 ? 3e-4F : -3e-4F;  // -70 dB
+  EXPECT_EQ(silent_in(-60, faint).size(), 4U);
+  EXPECT_EQ(silent_in(-80, faint), Parts{});
+  EXPECT_EQ(silent_in(-60, std::vector<float>(1600)), Parts{0}) << "a short one";
+}
+
+TEST(SoundKind, SilenceIsFaintAndDigitalAndHasNoSignal) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, sweep(1));
   const auto maker = kind->maker({});
-  maker->load(bytes, "knock");
-  const auto patch = made(*maker, *kind, {});
-  EXPECT_GT(*std::max_element(patch.begin(), patch.begin() + 10 * 64), 0);
-  for (std::size_t i = 30 * 64; i < patch.size(); ++i) ASSERT_FLOAT_EQ(patch[i], std::log(0.001F));
+  maker->load(bytes, "clip");
+  std::vector<float> patch(kind->floats());
+  std::set<bool> digital;
+  for (int i = 0; i < 32; ++i) {
+    maker->make(digest_of(std::to_string(i)), {0, kSilence}, patch.data());
+    EXPECT_FALSE(maker->has_signal());
+    digital.insert(std::ranges::max(patch) < std::log(0.0010001F));
+    EXPECT_LT(std::ranges::max(patch), std::log(0.1F));
+  }
+  EXPECT_EQ(digital.size(), 2U);
 }
 
 TEST(SoundKind, NormalisesTheFirstChannel) {

@@ -65,24 +65,30 @@ class LabelStoreScenesTest : public ::testing::Test {
   int next_ = 0;
 };
 
-TEST_F(LabelStoreScenesTest, AFreshSceneGoesWhereItsFirstSampleLies) {
+TEST_F(LabelStoreScenesTest, AFreshSceneGoesWhereItsFirstSampleByContentLies) {
   const auto other = train();
-  const auto a = held_out(), b = train(), c = train();
   look_at(1, {other});
-  look_at(2, {c, a, b});
-  EXPECT_THAT(sides({other, a, b, c}), ElementsAre(0, 1, 1, 1));
-  EXPECT_EQ(sample(c).scene, a);
+  for (std::uint64_t scene = 2; scene < 8; ++scene) {
+    const std::vector<std::string> label = {"of scene " + std::to_string(scene)};
+    train(label);  // something to be learned from
+    const std::vector<std::int64_t> ids = {held_out(label), train(label), train(label)};
+    const auto first =
+        std::ranges::min(ids, {}, [&](std::int64_t id) { return sample(id).digest; });
+    look_at(scene, {ids[2], ids[0], ids[1]});
+    const int side = first == ids[0] ? 1 : 0;
+    EXPECT_THAT(sides(ids), ElementsAre(side, side, side));
+    for (const std::int64_t id : ids) EXPECT_EQ(sample(id).scene, sample(ids[0]).scene);
+    EXPECT_NE(sample(ids[0]).scene, kOwnScene);
+  }
   EXPECT_EQ(sample(other).scene, kOwnScene);
   EXPECT_TRUE(sample(other).is_looked_at);
-  const auto d = train(), e = held_out();
-  look_at(3, {d, e});
-  EXPECT_THAT(sides({d, e}), ElementsAre(0, 0));
 }
 
 TEST_F(LabelStoreScenesTest, WhatJoinsASceneTakesItsSide) {
   const auto a = train(), b = held_out();
   look_at(1, {a});
   look_at(2, {b});
+  EXPECT_THAT(sides({a, b}), ElementsAre(0, 1));
   const auto c = held_out(), d = train();
   look_at(1, {c});
   look_at(2, {d});
@@ -145,19 +151,60 @@ TEST_F(LabelStoreScenesTest, NightsHaveTrainedOnWhatTheyLookedAt) {
   EXPECT_THAT(sides(ids), ElementsAre(0, 0, 0, 0, 1)) << "the one that no night has seen";
 }
 
-TEST_F(LabelStoreScenesTest, PiecesOfARecordingAreOfOneScene) {
-  const auto other = train();
-  const auto piece = [&](std::int64_t id, std::uint64_t recording) {
-    store().record_recording(sample(id).digest, look(recording, 0));
-    return id;
+TEST_F(LabelStoreScenesTest, PiecesOfARecordingLieOnTheRecordingsSideWhateverComesFirst) {
+  train();  // of the label there is something to be learned from
+  int number = 0;
+  const auto piece = [&](const Digest& recording) {
+    const auto content = photo("piece " + std::to_string(number++));
+    const std::vector<std::string> label = {"a"};
+    return store()
+        .find(store().add_sample(bytes_of(content), label, {}, {}, {}, recording).digest)
+        ->id;
   };
-  const auto first = piece(held_out(), 1), second = piece(train(), 1), third = piece(train(), 1);
-  const auto alone = piece(train(), 2);
-  EXPECT_EQ(sides({other, first, second, third, alone}), (std::vector<int>{0, 1, 1, 1, 0}));
-  // No night has used them: a scene of which nothing was trained on may still be held out.
-  const auto later = piece(held_out(), 3);
-  look_at(3, {train()});
-  EXPECT_EQ(sides({later}), std::vector<int>{1});
+  for (int i = 0; i < 12; ++i) {
+    const auto content = photo("recording " + std::to_string(i));
+    const Digest digest = digest_of(bytes_of(content));
+    const std::vector<std::string> label = {"a"};
+    std::vector<std::int64_t> ids;
+    if (i % 2 == 0)
+      ids.push_back(store().find(store().add_sample(bytes_of(content), label).digest)->id);
+    ids.push_back(piece(digest));
+    const int side = static_cast<int>(split_of(digest, kValidationFraction));
+    EXPECT_EQ(sides(ids), std::vector<int>(ids.size(), side));
+    ids.push_back(piece(digest));
+    if (i % 2 == 1)
+      ids.push_back(store().find(store().add_sample(bytes_of(content), label).digest)->id);
+    EXPECT_EQ(sides(ids), std::vector<int>(ids.size(), side));
+    for (const std::int64_t id : ids) EXPECT_EQ(sample(id).scene, sample(ids[0]).scene);
+    EXPECT_NE(sample(ids[0]).scene, kOwnScene);
+  }
+}
+
+// What decided the side does not matter: four pieces of two recordings, a night, and a fifth piece.
+TEST_F(LabelStoreScenesTest, WhatANightUsesIsNeverHeldOutHoweverItCameToItsSide) {
+  const std::vector<std::string> label = {"a"};
+  std::vector<Digest> recordings;
+  for (int i = 0; recordings.size() < 3; ++i) {
+    const Digest digest = digest_of(bytes_of("walk " + std::to_string(i)));
+    if (split_of(digest, kValidationFraction) == Split::kTrain) recordings.push_back(digest);
+  }
+  const auto cut = [&](int number, const Digest& recording) {
+    return store()
+        .add_sample(bytes_of(photo("piece " + std::to_string(number))), label, {}, {}, {},
+                    recording)
+        .digest;
+  };
+  std::vector<Digest> pieces;
+  for (int i = 0; i < 4; ++i) pieces.push_back(cut(i, recordings[static_cast<std::size_t>(i) / 2]));
+  std::vector<SampleLikeness> used;
+  for (const Digest& piece : pieces) used.push_back({piece, {}});
+  used.back().is_looked_at = false;  // its room was too small
+  store().record_likenesses(used);
+  for (const Digest& piece : pieces) EXPECT_TRUE(store().find(piece)->is_used);
+  EXPECT_FALSE(store().find(pieces.back())->is_looked_at);
+  const Digest fifth = cut(4, recordings[2]);
+  for (const Digest& piece : pieces) EXPECT_EQ(store().find(piece)->split, Split::kTrain);
+  EXPECT_EQ(store().find(fifth)->split, Split::kValidation) << "the one that no night has used";
 }
 
 TEST_F(LabelStoreScenesTest, WhatLooksLikeNothingIsOfItsOwnScene) {

@@ -1,5 +1,9 @@
 // Unlabelled samples, several changes at once, and what was done undone.
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <sstream>
 
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/labels/label_store.h"
@@ -97,14 +101,21 @@ TEST_F(LabelStoreStepsTest, AddingIsUndoneByForgetting) {
   add("2", {"cat"}, "import");
   add("3", {"dog"}, "import");
   reopen();  // durable
-  const UndoneStep undone = store().undo();
+  try {
+    store().undo();
+    FAIL();
+  } catch (const WouldForget& refused) {
+    EXPECT_EQ(refused.samples, 2u);
+  }
+  EXPECT_EQ(all(), "cat 2, dog 1") << "nothing is forgotten that nobody agreed to";
+  const UndoneStep undone = store().undo({}, true);
   EXPECT_EQ(undone.kind, "add");
   EXPECT_EQ(undone.forgotten, 2u);
   EXPECT_THAT(undone.labels, ElementsAre("cat", "dog"));
   EXPECT_EQ(undone.left, 1u);
   EXPECT_EQ(all(), "cat 1");
   EXPECT_EQ(store().forgetting().size(), 2u);
-  store().undo();
+  store().undo({}, true);
   EXPECT_EQ(all(), "");
   expect_error(ErrorCode::kFailedPrecondition, {"no change"}, [&] { store().undo(); });
 }
@@ -116,6 +127,7 @@ TEST_F(LabelStoreStepsTest, MergingGivesSamplesAndMeaning) {
   EXPECT_EQ(all(), "cat 2");
   EXPECT_THAT(store().reconciliation().at("cat"), ElementsAre("tabby"));
   const UndoneStep undone = store().undo();
+  EXPECT_EQ(undone.kind, "merge");
   EXPECT_EQ(undone.restored, 2u);
   EXPECT_THAT(labels_of(one), ElementsAre("kitten"));
   EXPECT_THAT(labels_of(two), ElementsAre("cat", "kitten"));
@@ -149,6 +161,142 @@ TEST_F(LabelStoreStepsTest, StepsAreBoundedAndKeepNothingOfWhatIsForgotten) {
   store_.reset();
   Database database(folder_ / "labels/labels.db", Database::Access::kReadOnly);
   EXPECT_EQ(database.number("SELECT count(*) FROM step_samples"), 0);
+}
+
+TEST_F(LabelStoreStepsTest, MappingIsAStepOfItsOwn) {
+  const Digest one = add("1", {"cat"});
+  store().set_reconciliation("cat", std::vector<std::string>{"tabby"});
+  store().set_reconciliation("cat", std::vector<std::string>{"tabby"});  // changes nothing: no step
+  add("2", {"cat"});
+  store().set_reconciliation("lynx", std::vector<std::string>{"wildcat"});
+  UndoneStep undone = store().undo();
+  EXPECT_EQ(undone.kind, "map");
+  EXPECT_EQ(all(), "cat 2") << "the label that came with its map goes with it";
+  EXPECT_TRUE(store().has(one));
+  EXPECT_EQ(store().undo({}, true).kind, "add");
+  EXPECT_THAT(store().reconciliation().at("cat"), ElementsAre("tabby"))
+      << "adding under a label that is there changes nothing of what it means";
+  EXPECT_EQ(store().undo().kind, "map");
+  EXPECT_TRUE(store().reconciliation().empty());
+  EXPECT_EQ(all(), "cat 1");
+}
+
+// Every kind of step, taken back one by one: what is there is what was there, step by step.
+TEST_F(LabelStoreStepsTest, UndoRestoresExactlyWhatEachStepChanged) {
+  const Digest one = add("1", {"cat"}), two = add("2", {}), three = add("3", {"dog", "pet"});
+  store().set_reconciliation("dog", std::vector<std::string>{"Dog"});
+  const auto state = [&] {
+    std::string text = all();
+    for (const auto& [label, globals] : store().reconciliation())
+      for (const auto& global : globals) text += "; " + label + " means " + global;
+    for (const SampleRecord& sample : store().samples()) {
+      text += "\n" + sample.digest.hex() + (sample.split == Split::kTrain ? " train" : " val");
+      for (const auto& label : sample.labels) text += " " + label;
+    }
+    return text;
+  };
+  const std::vector<std::function<void()>> steps = {
+      [&] {
+        assign({one, two}, {"lynx"});
+      },
+      [&] {
+        store().relabel(one, std::vector<std::string>{"cat", "pet"});
+      },
+      [&] { store().rename_label("dog", "hound"); },
+      [&] {
+        store().set_reconciliation("hound", std::vector<std::string>{"Hound", "Dog"});
+      },
+      [&] { store().merge_label("hound", "cat"); },
+      [&] { store().set_reconciliation("cat", {}); },
+      [&] { assign({three}, {}); },
+      [&] { store().rename_label("cat", "dog"); },
+      [&] { store().remove_label("pet", true); },
+      [&] {
+        add("4", {"dog", "fox"});
+      },
+  };
+  std::vector<std::string> before;
+  for (const auto& step : steps) {
+    before.push_back(state());
+    step();
+  }
+  // A sample that gets its first label again is the newest.
+  const auto without_order = [](std::string text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    std::ranges::sort(lines);
+    return lines;
+  };
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    store().undo({}, true);
+    EXPECT_EQ(without_order(state()), without_order(before[i])) << "step " << i;
+  }
+}
+
+// As if it had never been: what others did since stays, and is undone to what was there without it.
+TEST_F(LabelStoreStepsTest, AStepIsTakenOutByItsNameAndLaterOnesStay) {
+  const Digest one = add("1", {"dog"}), two = add("2", {"dog"}), three = add("3", {});
+  assign({one, two, three}, {"cat"}, "page 1");
+  store().relabel(one, std::vector<std::string>{"fox"});  // somebody else
+  store().rename_label("dog", "hound");
+  const UndoneStep undone = store().undo("page 1");
+  EXPECT_EQ(undone.kind, "assign");
+  EXPECT_THAT(undone.kept, ElementsAre(one));
+  EXPECT_EQ(undone.restored, 2u);
+  EXPECT_THAT(labels_of(one), ElementsAre("fox"));
+  EXPECT_THAT(labels_of(two), ElementsAre("hound")) << "as the label is called by now";
+  EXPECT_TRUE(labels_of(three).empty());
+  EXPECT_EQ(all(), "fox 1, hound 1") << "the label that came with it went with it";
+  expect_error(ErrorCode::kFailedPrecondition, {"undone already", "50"},
+               [&] { store().undo("page 1"); });
+  EXPECT_EQ(store().undo().kind, "rename");
+  EXPECT_EQ(store().undo().kind, "relabel");
+  EXPECT_THAT(labels_of(one), ElementsAre("dog")) << "not the mistake that was taken back";
+}
+
+// Whatever changes what is right of a sample is told to who asks.
+TEST_F(LabelStoreStepsTest, EveryWayALabelChangesIsAmongTheChanges) {
+  const Digest one = add("1", {"cat"}), two = add("2", {"cat", "pet"}), three = add("3", {});
+  std::int64_t seen = store().newest_change();
+  const auto changed = [&] {
+    std::set<std::string> found;
+    for (const SampleChange& change : store().changes(seen, 100)) {
+      EXPECT_GT(change.number, seen);
+      seen = change.number;
+      const std::string what = !change.is_labelled ? "- " : change.has_other_labels ? "! " : " ";
+      found.insert((change.digest == one ? "1" : change.digest == two ? "2" : "3") + what);
+    }
+    EXPECT_EQ(store().newest_change(), seen);
+    return std::accumulate(found.begin(), found.end(), std::string());
+  };
+  EXPECT_EQ(changed(), "");
+  store().relabel(one, std::vector<std::string>{"dog"});
+  EXPECT_EQ(changed(), "1! ");
+  assign({one, two, three}, {"fox"});
+  EXPECT_EQ(changed(), "1! 2! 3! ");
+  assign({one, two, three}, {"fox"});
+  EXPECT_EQ(changed(), "") << "it changes nothing";
+  store().undo();
+  EXPECT_EQ(changed(), "1! 2! 3- ");
+  store().merge_label("pet", "cat");
+  EXPECT_EQ(changed(), "2! ");
+  store().set_reconciliation("cat", std::vector<std::string>{"tabby"});
+  EXPECT_EQ(changed(), "2 ");
+  store().rename_label("cat", "lynx");
+  EXPECT_EQ(changed(), "2 ");
+  store().undo();
+  EXPECT_EQ(changed(), "2 ");
+  store().undo();
+  EXPECT_EQ(changed(), "2 ");
+  store().undo();
+  EXPECT_EQ(changed(), "2! ");
+  store().remove_label("pet", true);
+  EXPECT_EQ(changed(), "2! ");
+  add("3", {"dog"});
+  EXPECT_EQ(changed(), "3! ");
+  assign({three}, {});
+  EXPECT_EQ(changed(), "3- ");
 }
 
 }  // namespace

@@ -98,5 +98,119 @@ TEST(LabelStoreMigration, WhatWasThereIsOfNoSceneYetAndMayHaveBeenTrainedOn) {
   EXPECT_EQ(store.samples()[1].scene, store.samples()[0].id);
 }
 
+// As version 4 left it: four pieces of two recordings, of which nights have trained on some without
+// a note of it, and steps that hold what they did not change.
+void write_version_4(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  Database database(folder / "labels.db", Database::Access::kReadWrite);
+  database.run(R"sql(
+    CREATE TABLE labels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE samples (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 16),
+      media_type TEXT NOT NULL,
+      size INTEGER NOT NULL CHECK (size > 0),
+      content BLOB,
+      added_at INTEGER NOT NULL,
+      split INTEGER NOT NULL CHECK (split IN (0, 1)),
+      split_chosen INTEGER NOT NULL CHECK (split_chosen IN (0, 1)),
+      name TEXT NOT NULL DEFAULT '',
+      likeness BLOB CHECK (likeness IS NULL OR length(likeness) IN (0, 16)),
+      scene INTEGER NOT NULL DEFAULT 0,
+      used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)),
+      CHECK (content IS NULL OR length(content) = size)
+    ) STRICT;
+    CREATE TABLE sample_labels (
+      sample_id INTEGER NOT NULL REFERENCES samples (id) ON DELETE CASCADE,
+      label_id INTEGER NOT NULL REFERENCES labels (id) ON DELETE RESTRICT,
+      PRIMARY KEY (sample_id, label_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sample_labels_by_label ON sample_labels (label_id, sample_id);
+    CREATE TABLE reconciliation (
+      label_id INTEGER NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
+      global_label TEXT NOT NULL,
+      PRIMARY KEY (label_id, global_label)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE forgetting (
+      digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 16),
+      name TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX samples_by_scene ON samples (scene) WHERE scene <> 0;
+    CREATE TABLE steps (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      at INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      name TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE step_samples (
+      step_id INTEGER NOT NULL REFERENCES steps (id) ON DELETE CASCADE,
+      digest BLOB NOT NULL CHECK (length(digest) = 16),
+      labels TEXT,
+      PRIMARY KEY (step_id, digest)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX step_samples_by_digest ON step_samples (digest);
+    CREATE TABLE step_labels (
+      step_id INTEGER NOT NULL REFERENCES steps (id) ON DELETE CASCADE,
+      name TEXT NOT NULL,
+      globals TEXT,
+      PRIMARY KEY (step_id, name)
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 4;
+    INSERT INTO labels VALUES (1, 'knock'), (2, 'bird');
+    INSERT INTO samples VALUES
+      (1, x'01112233445566778899aabbccddeeff', 'audio/wav', 1, x'41', 7, 0, 0, 'walk 0-1 s',
+       x'a0112233445566778899aabbccddeeff', 1, 0),
+      (2, x'02112233445566778899aabbccddeeff', 'audio/wav', 1, x'42', 7, 0, 0, 'walk 1-2 s',
+       x'a0112233445566778899aabbccddeeff', 1, 0),
+      (3, x'03112233445566778899aabbccddeeff', 'audio/wav', 1, x'43', 7, 0, 0, 'way 0-1 s',
+       x'b0112233445566778899aabbccddeeff', 3, 0),
+      (4, x'04112233445566778899aabbccddeeff', 'audio/wav', 1, x'44', 7, 0, 0, 'way 1-2 s',
+       x'b0112233445566778899aabbccddeeff', 3, 0),
+      (5, x'05112233445566778899aabbccddeeff', 'image/png', 1, x'45', 7, 1, 0, 'bird.png',
+       x'0f0f0f0f0f0f0f0f00ff00ff00ff00ff', 0, 1);
+    INSERT INTO sample_labels VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 2);
+    INSERT INTO reconciliation VALUES (1, 'Knock');
+    INSERT INTO steps VALUES (1, 7, 'add', 'cuts'), (2, 8, 'merge', '');
+    INSERT INTO step_samples VALUES (1, x'04112233445566778899aabbccddeeff', NULL),
+      (2, x'03112233445566778899aabbccddeeff', 'bark' || char(10));
+    INSERT INTO step_labels VALUES (1, 'knock', ''), (2, 'bark', 'Dog' || char(10)),
+      (2, 'knock', 'Knock' || char(10));
+  )sql");
+}
+
+TEST(LabelStoreMigration, WhatNightsHaveLearnedFromIsNoEvidenceAndPiecesStayTheirRecordings) {
+  const test::TempFolder folder;
+  write_version_4(folder / "labels");
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  for (const SampleRecord& sample : store.samples()) EXPECT_TRUE(sample.is_used) << sample.name;
+  EXPECT_EQ(store.samples()[0].scene, 1);
+  EXPECT_EQ(store.samples()[3].scene, 3);
+  EXPECT_EQ(store.samples()[4].split, Split::kValidation);
+  EXPECT_TRUE(store.samples()[4].is_looked_at);
+  // A fifth piece of one of them: it lies with them, and they stay.
+  const std::vector<std::string> knock = {"knock"};
+  const Digest walk = Digest::from_hex("a0112233445566778899aabbccddeeff");
+  const auto fifth =
+      store.add_sample(test::bytes_of(test::photo("fifth")), knock, {}, {}, {}, walk);
+  EXPECT_EQ(store.find(fifth.digest)->scene, 1);
+  const auto other = store.add_sample(test::bytes_of(test::photo("other")), knock);
+  EXPECT_EQ(other.split, Split::kValidation) << "the only one that no night can have learned from";
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(store.samples()[static_cast<std::size_t>(i)].split, Split::kTrain);
+}
+
+TEST(LabelStoreMigration, StepsUndoWhatTheyDidAndNoMore) {
+  const test::TempFolder folder;
+  write_version_4(folder / "labels");
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  EXPECT_EQ(store.undo().kind, "merge");
+  EXPECT_THAT(store.samples()[2].labels, ElementsAre("bark"));
+  EXPECT_THAT(store.reconciliation().at("bark"), ElementsAre("Dog"));
+  EXPECT_EQ(store.undo({}, true).kind, "add");
+  EXPECT_THAT(store.reconciliation().at("knock"), ElementsAre("Knock"))
+      << "adding never changed what the label means";
+  EXPECT_EQ(store.samples().size(), 4u);
+}
+
 }  // namespace
 }  // namespace moil::data

@@ -69,7 +69,7 @@ TEST_F(FeaturePackTest, HoldsTheSameFeatures) {
           ++found;
           EXPECT_EQ(opened->split(i), j % 4 ? Split::kTrain : Split::kValidation);
           std::vector<float> features(opened->floats());
-          opened->read(i, features.data());
+          opened->read(i, features);
           for (int k = 0; k < 15; ++k) {
             const float expected = value(j, k);
             EXPECT_EQ(features[static_cast<std::size_t>(k)],
@@ -102,6 +102,18 @@ TEST_F(FeaturePackTest, WhatDoesNotFitIsNotWritten) {
   expect_error(ErrorCode::kInvalidArgument, {"labels"}, [&] { add({2}, 15); });
   expect_error(ErrorCode::kInvalidArgument, {"labels"}, [&] { add({1, 1}, 15); });
   expect_error(ErrorCode::kInvalidArgument, {"labels"}, [&] { add({}, 15); });
+}
+
+// Rows of another size are another backbone's, and what lies behind them is not the pack's.
+TEST_F(FeaturePackTest, MapsAreWrittenOnlyWhereTheyFit) {
+  write();
+  const auto opened = open_feature_pack(pack());
+  for (const std::size_t room : {opened->floats() - 1, opened->floats() + 1, std::size_t{0}}) {
+    std::vector<float> features(room, -1.0F);
+    expect_error(ErrorCode::kInvalidArgument, {"15 numbers", std::to_string(room)},
+                 [&] { opened->read(0, features); });
+    EXPECT_EQ(features, std::vector<float>(room, -1.0F));
+  }
 }
 
 TEST_F(FeaturePackTest, TheOtherKindIsRefused) {

@@ -1,7 +1,7 @@
 #include "datasets/readers/csv_table.h"
 
 #include "datasets/kinds/rows/numbers.h"
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 

@@ -43,19 +43,32 @@ TEST(SamplePerClass, EachClassKeepsItsShare) {
 
 TEST(SamplePerClass, ALimitTakesFromTheLargestClasses) {
   const auto draw = [](std::size_t limit) {
-    return sample_per_class(labels(), kClasses, 0.25, 1, limit);
+    return sample_per_class(labels(), kClasses, 1, 1, limit);
   };
-  EXPECT_THAT(counts_of(draw(29)), ElementsAre(25, 3, 1, 0));
-  EXPECT_THAT(counts_of(draw(28)), ElementsAre(24, 3, 1, 0));
+  EXPECT_THAT(counts_of(draw(111)), ElementsAre(100, 10, 1, 0));
+  EXPECT_THAT(counts_of(draw(110)), ElementsAre(99, 10, 1, 0));
+  EXPECT_THAT(counts_of(draw(21)), ElementsAre(10, 10, 1, 0));
   EXPECT_THAT(counts_of(draw(7)), ElementsAre(3, 3, 1, 0));
   EXPECT_THAT(counts_of(draw(3)), ElementsAre(1, 1, 1, 0));
   EXPECT_THAT(draw(0), IsEmpty());
-  std::vector<std::size_t> fewer;
-  for (std::size_t limit = 1; limit <= 29; ++limit) {
-    const auto drawn = draw(limit);
-    EXPECT_EQ(drawn.size(), limit);
-    EXPECT_TRUE(std::ranges::includes(drawn, fewer)) << limit;
-    fewer = drawn;
+  for (std::size_t limit = 1; limit <= 111; ++limit) EXPECT_EQ(draw(limit).size(), limit);
+}
+
+// Whatever the sizes of the classes are.
+TEST(SamplePerClass, LargerSharesAndLargerLimitsHoldSmallerOnes) {
+  const double alphas[] = {0, 0.01, 0.1, 0.25, 0.5, 0.8, 1};
+  for (std::size_t limit = 0; limit <= 112; ++limit) {
+    std::vector<std::size_t> smaller;
+    for (const double alpha : alphas) {
+      const auto drawn = sample_per_class(labels(), kClasses, alpha, 4, limit);
+      const auto wider = sample_per_class(labels(), kClasses, alpha, 4, limit + 1);
+      EXPECT_LE(drawn.size(), limit);
+      EXPECT_TRUE(std::ranges::includes(drawn, smaller)) << alpha << " limit " << limit;
+      EXPECT_TRUE(std::ranges::includes(wider, drawn)) << alpha << " limit " << limit;
+      smaller = drawn;
+      const auto all = sample_over_all(111, alpha, 4, limit);
+      EXPECT_TRUE(std::ranges::includes(sample_over_all(111, alpha, 4, limit + 1), all));
+    }
   }
 }
 

@@ -59,23 +59,37 @@ int code_of(SoundFormat format) {
   return 0;
 }
 
-}  // namespace
-
-std::vector<std::uint8_t> encode_sound(SoundFormat format, int rate, int channels,
-                                       const std::vector<float>& samples) {
+std::vector<std::uint8_t> encoded(int code, int rate, int channels,
+                                  const std::vector<float>& samples, bool is_ambisonic) {
   Written written;
   SF_VIRTUAL_IO io{length, seek, read, write, tell};
   SF_INFO info{};
   info.samplerate = rate;
   info.channels = channels;
-  info.format = code_of(format);
+  info.format = code;
   SNDFILE* file = ::sf_open_virtual(&io, SFM_WRITE, &info, &written);
   if (file == nullptr) throw std::runtime_error(::sf_strerror(nullptr));
+  if (is_ambisonic) ::sf_command(file, SFC_WAVEX_SET_AMBISONIC, nullptr, SF_AMBISONIC_B_FORMAT);
   const auto frames = static_cast<sf_count_t>(samples.size()) / channels;
   if (::sf_writef_float(file, samples.data(), frames) != frames)
     throw std::runtime_error("the sound cannot be written");
   ::sf_close(file);
   return written.bytes;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_sound(SoundFormat format, int rate, int channels,
+                                       const std::vector<float>& samples) {
+  return encoded(code_of(format), rate, channels, samples, false);
+}
+
+std::vector<std::uint8_t> encode_ambisonic(int rate, const std::vector<float>& samples) {
+  return encoded(SF_FORMAT_WAVEX | SF_FORMAT_FLOAT, rate, 4, samples, true);
+}
+
+std::vector<std::uint8_t> encode_w64(int rate, const std::vector<float>& samples) {
+  return encoded(SF_FORMAT_W64 | SF_FORMAT_PCM_16, rate, 1, samples, false);
 }
 
 std::vector<float> tone(int rate, double hertz, double seconds, int channels) {

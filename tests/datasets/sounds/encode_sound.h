@@ -16,6 +16,11 @@ inline constexpr SoundFormat kSoundFormats[] = {
 std::vector<std::uint8_t> encode_sound(SoundFormat format, int rate, int channels,
                                        const std::vector<float>& samples);
 
+// Four channels, WXYZ, of floats.
+std::vector<std::uint8_t> encode_ambisonic(int rate, const std::vector<float>& samples);
+// A W64 file, of 16 bits.
+std::vector<std::uint8_t> encode_w64(int rate, const std::vector<float>& samples);
+
 // Half as loud as can be.
 std::vector<float> tone(int rate, double hertz, double seconds, int channels = 1);
 

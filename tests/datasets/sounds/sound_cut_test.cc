@@ -36,14 +36,10 @@ template <class Sample>
 std::vector<Sample> frames_of(const Bytes& bytes, std::int64_t from = 0,
                               std::int64_t count = 1 << 24) {
   const SoundBytesInMemory memory(bytes);
-  const SoundDecoder decoder(memory, "sound");
+  SoundDecoder decoder(memory, "sound");
   const auto channels = static_cast<std::size_t>(decoder.channels());
   std::vector<Sample> all(static_cast<std::size_t>(from + count) * channels);
-  sf_count_t n = 0;
-  if constexpr (std::is_same_v<Sample, int>)
-    n = ::sf_readf_int(decoder.file(), all.data(), from + count);
-  else
-    n = ::sf_readf_float(decoder.file(), all.data(), from + count);
+  const sf_count_t n = decoder.read(all.data(), from + count);
   all.resize(static_cast<std::size_t>(n) * channels);
   all.erase(all.begin(), all.begin() + from * decoder.channels());
   return all;

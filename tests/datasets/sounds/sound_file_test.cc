@@ -56,7 +56,13 @@ TEST(SoundFile, WhatIsNoNumberIsSilence) {
               infinite = std::numeric_limits<float>::infinity();
   EXPECT_EQ(decoded(encode_sound(SoundFormat::kWavFloat, 8000, 1,
                                  {nan, infinite, -infinite, 9, -3e38F, 0.5})),
-            (std::vector<float>{0, 0, 0, 1, -1, 0.5}));
+            (std::vector<float>{0, 0, 0, 9, -kLoudest, 0.5}));
+}
+
+// As PyTorch and TensorFlow read them.
+TEST(SoundFile, FloatsAreAsLoudAsTheySay) {
+  EXPECT_EQ(decoded(encode_sound(SoundFormat::kWavFloat, 8000, 2, {3, 1, -2, -2, 0.5, 0.25})),
+            (std::vector<float>{2, -2, 0.375}));
 }
 
 TEST(SoundFile, OfACutFileWhatIsThereCounts) {

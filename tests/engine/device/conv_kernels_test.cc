@@ -1,6 +1,5 @@
 // Every kernel of every provider against the definition of convolution.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 
@@ -8,6 +7,7 @@
 #include "engine/device/kernel_selector.h"
 #include "engine/kernels/parallel.h"
 #include "tests/engine/device/conv_reference.h"
+#include "tests/engine/kernels/instruction_sets.h"
 
 namespace moil {
 namespace {
@@ -17,6 +17,7 @@ using test::awkward_shapes;
 using test::ConvReference;
 using test::difference;
 using test::Floats;
+using test::for_each_instruction_set;
 using test::random_floats;
 using test::shape;
 
@@ -206,20 +207,6 @@ TEST_P(ConvKernels, WithConstantWeightsASampleDoesNotDependOnItsBatch) {
   }
 }
 
-// Large enough for tiles, panels and threads to matter.
-// Runs with our code compiled for one instruction set after the other: all that this CPU has.
-template <class Fn>
-void for_each_instruction_set(const Fn& fn) {
-  const std::int64_t supported = hwy::SupportedTargets();
-  for (std::int64_t left = supported; left != 0; left &= left - 1) {
-    hwy::SetSupportedTargetsForTest(left & -left);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    fn(hwy::TargetName(left & -left));
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
 TEST_P(ConvKernels, OurCodeIsRightOnEveryInstructionSet) {
   const ConvCase c(current());
   const ConvReference reference = c.reference();
@@ -242,6 +229,7 @@ TEST_P(ConvKernels, OurCodeIsRightOnEveryInstructionSet) {
   });
 }
 
+// Large enough for tiles, panels and threads to matter.
 TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
   for (const ConvShape& s :
        {shape(3, 40, 33, 31, 72, 3, 1, 1), shape(2, 130, 20, 20, 70, 1),

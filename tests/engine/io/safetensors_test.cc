@@ -118,6 +118,24 @@ TEST(HalfFloatsTest, EveryF16AsTheCompilerSays) {
 }
 #endif
 
+// Every one, the middle between it and the next, and what lies beside that.
+TEST(HalfFloatsTest, FloatsAreRoundedToTheNearestF16) {
+  for (unsigned bits = 0; bits < 0x7c00; ++bits) {
+    const float here = from_f16(static_cast<std::uint16_t>(bits));
+    const float next = bits == 0x7bff ? 65536.0F : from_f16(static_cast<std::uint16_t>(bits + 1));
+    const float middle = (here + next) / 2;
+    ASSERT_EQ(to_f16(here), bits);
+    ASSERT_EQ(to_f16(-here), bits | 0x8000u);
+    ASSERT_EQ(to_f16(middle), bits + (bits & 1u)) << here;
+    ASSERT_EQ(to_f16(std::nextafter(middle, here)), bits) << here;
+    ASSERT_EQ(to_f16(std::nextafter(middle, next)), bits + 1) << here;
+  }
+  EXPECT_EQ(to_f16(std::numeric_limits<float>::infinity()), 0x7c00);
+  EXPECT_EQ(to_f16(-1e30F), 0xfc00);
+  EXPECT_EQ(to_f16(std::numeric_limits<float>::denorm_min()), 0);
+  EXPECT_TRUE(std::isnan(from_f16(to_f16(std::numeric_limits<float>::quiet_NaN()))));
+}
+
 TEST(HalfFloatsTest, Landmarks) {
   EXPECT_EQ(from_f16(0x7bff), 65504.f);
   EXPECT_EQ(from_f16(0x0400), std::ldexp(1.f, -14));

@@ -31,6 +31,21 @@ TEST(Cholesky, SolvesForSeveralRightHandSides) {
     EXPECT_NEAR(solved[i], expected[i], 1e-4) << "at " << i;
 }
 
+TEST(Cholesky, WhitensRowsByTheirCovariance) {
+  const std::vector<float> covariance = {4, 0, 2, 5};  // of which the lower triangle is read
+  std::vector<float> factor = covariance, rows = {1, 3, -2, 0.5F}, direction = {0.25F, -1};
+  ASSERT_TRUE(factor_positive_definite(2, factor.data()));
+  const std::vector<float> before = rows;
+  whiten_rows(2, factor.data(), 2, rows.data());
+  // The covariance of rows is the identity's: x inverse(A) x is a whitened row's square.
+  std::vector<float> matrix = covariance, solved = {1, 3};
+  ASSERT_TRUE(solve_positive_definite(2, matrix.data(), 1, solved.data()));
+  EXPECT_NEAR(rows[0] * rows[0] + rows[1] * rows[1], 1 * solved[0] + 3 * solved[1], 1e-5);
+  const float product = direction[0] * rows[2] + direction[1] * rows[3];
+  unwhiten_directions(2, factor.data(), 1, direction.data());
+  EXPECT_NEAR(direction[0] * before[2] + direction[1] * before[3], product, 1e-5);
+}
+
 TEST(Cholesky, SaysWhereAMatrixIsNotPositiveDefinite) {
   std::vector<float> matrix = {1, 0, 2, 1}, b = {3, 4};
   EXPECT_FALSE(solve_positive_definite(2, matrix.data(), 1, b.data()));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 namespace moil::night {
@@ -70,6 +71,46 @@ TEST(TrialMix, LabelsOfOneSceneKeepIt) {
   for (MixedSample& s : one.train)
     if (s.ref.source == Source::kLocal) s.scene = 7;
   EXPECT_TRUE(trial_mix(one, true, 1).train.empty()) << "nothing is left to judge trials by";
+}
+
+// A quarter of a few is none: some labels hold back one, the others none, and each trains on most.
+TEST(TrialMix, ManySmallLabelsHoldBackAQuarterTogether) {
+  for (const std::size_t per_label : {2, 3, 5, 7}) {
+    constexpr std::size_t kLabels = 61;
+    data::Mix small;
+    for (std::size_t i = 0; i < kLabels * per_label; ++i)
+      small.train.push_back(sample(Source::kLocal, i, static_cast<data::ClassId>(i % kLabels)));
+    const data::Mix trial = trial_mix(small, true, 1);
+    const auto all = static_cast<double>(small.train.size());
+    EXPECT_NEAR(static_cast<double>(trial.local_validation.size()), all / 4, 2) << per_label;
+    EXPECT_EQ(trial.local_validation.size() + trial.train.size(), small.train.size());
+    std::map<data::ClassId, std::size_t> trained;
+    for (const MixedSample& s : trial.train) ++trained[s.labels[0]];
+    EXPECT_EQ(trained.size(), kLabels);
+    for (const auto& [label, count] : trained) EXPECT_GE(2 * count, per_label) << label;
+    for (const MixedSample& s : trial.local_validation)
+      EXPECT_GE(s.ref.index, kLabels * (per_label / 2)) << "it is not among its label's latest";
+  }
+}
+
+// Labels of one sample have none to give, and others do not give for them.
+TEST(TrialMix, ALabelGivesHalfOfItsSamplesAtMost) {
+  data::Mix odd;
+  for (std::size_t i = 0; i < 100; ++i)
+    odd.train.push_back(sample(Source::kLocal, i, static_cast<data::ClassId>(i)));
+  for (std::size_t i = 100; i < 140; ++i) odd.train.push_back(sample(Source::kLocal, i, 100));
+  EXPECT_EQ(trial_mix(odd, true, 1).local_validation.size(), 11U);
+}
+
+TEST(TrialMix, WhatTheNightDoesNotTrainOnIsHeldOut) {
+  data::Mix local = mix();
+  std::vector<MixedSample> global;
+  for (const MixedSample& s : local.train)
+    if (s.ref.source == Source::kGlobal) global.push_back(s);
+  std::erase_if(local.train, [](const MixedSample& s) { return s.ref.source == Source::kGlobal; });
+  const data::Mix trial = trial_mix(local, true, 1, global);
+  EXPECT_EQ(digests(trial.global_validation), digests(global));
+  EXPECT_EQ(trial.train.size(), 30U);
 }
 
 TEST(TrialMix, NumbersHaveNoLabels) {

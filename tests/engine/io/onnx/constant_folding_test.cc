@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace moil::onnx {
@@ -63,6 +65,31 @@ TEST(ConstantFolding, Computes) {
             Ints{2});
   EXPECT_EQ(folded(node("ConstantOfShape", {{"value", ints({4})}}), {ints({2, 1})}).ints,
             (Ints{4, 4}));
+}
+
+// By the numbers of types in ONNX.
+TEST(ConstantFolding, CastsAsTheTypeHasIt) {
+  const auto cast = [](std::int64_t to, const Tensor& from) {
+    return folded(node("Cast", {{"to", to}}), {from});
+  };
+  const Tensor fractions = Tensor::of({5}, {0.5F, -2.7F, 0, 300.9F, NAN});
+  EXPECT_EQ(cast(9, fractions).ints, (Ints{1, 1, 0, 1, 1}));
+  EXPECT_EQ(cast(7, fractions).ints, (Ints{0, -2, 0, 300, 0}));
+  EXPECT_EQ(cast(3, fractions).ints, (Ints{0, -2, 0, 44, 0}));
+  const Tensor wide = ints({0, 7, -1, 200, 70000, std::int64_t{1} << 33});
+  EXPECT_EQ(cast(9, wide).ints, (Ints{0, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(cast(2, wide).ints, (Ints{0, 7, 255, 200, 112, 0}));
+  EXPECT_EQ(cast(3, wide).ints, (Ints{0, 7, -1, -56, 112, 0}));
+  EXPECT_EQ(cast(4, wide).ints, (Ints{0, 7, 65535, 200, 4464, 0}));
+  EXPECT_EQ(cast(5, wide).ints, (Ints{0, 7, -1, 200, 4464, 0}));
+  EXPECT_EQ(cast(6, wide).ints, (Ints{0, 7, -1, 200, 70000, 0}));
+  EXPECT_EQ(cast(12, wide).ints, (Ints{0, 7, 4294967295, 200, 70000, 0}));
+  EXPECT_EQ(cast(7, wide).ints, wide.ints);
+  EXPECT_EQ(cast(10, Tensor::of({2}, {0.1F, 1e6F})).floats,
+            (std::vector<float>{0.0999755859375F, INFINITY}));
+  EXPECT_EQ(cast(16, Tensor::of({1}, {1.00390625F})).floats, std::vector<float>{1});
+  EXPECT_EQ(cast(1, wide).floats, (std::vector<float>{0, 7, -1, 200, 70000, 8589934592.0F}));
+  EXPECT_EQ(folded(node("Neg"), {ints({INT64_MAX, 3})}).ints, (Ints{-INT64_MAX, -3}));
 }
 
 // How PyTorch writes the masks of shifted windows.
@@ -129,6 +156,8 @@ TEST(ConstantFolding, RefusesWhatCannotBe) {
   refused(node("ConstantOfShape"), {ints({1 << 20, 1 << 20})});
   refused(node("ConstantOfShape"), {ints({-1})});
   refused(node("Unsqueeze"), {kMatrix, ints({0, 0})});
+  refused(node("Cast", {{"to", std::int64_t{8}}}), {kMatrix});
+  refused(node("Cast"), {kMatrix});
 }
 
 }  // namespace

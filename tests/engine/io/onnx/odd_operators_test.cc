@@ -149,6 +149,39 @@ TEST(OddOperators, NamesThatNodesAndConstantsShare) {
   EXPECT_THAT(b.refusal(), HasSubstr("which is an input or a constant"));
 }
 
+// What would change numbers is never passed over.
+TEST(OddOperators, WholeNumbersOfComputedValuesAreRefusedByName) {
+  for (const std::int64_t type : {2, 3, 4, 5, 6, 7, 9, 12, 13}) {
+    Builder b;
+    b.add("Neg");
+    const std::string cast = b.add("Cast", {}, {{"to", type}});
+    b.add("Cast", {}, {{"to", std::int64_t{1}}});
+    b.add("Neg");
+    EXPECT_THAT(b.refusal(), HasSubstr(cast)) << type;
+    EXPECT_THAT(b.refusal(), HasSubstr("only constants can become whole numbers")) << type;
+  }
+  for (const std::int64_t type : {1, 10, 11, 16}) {
+    Builder b;
+    b.add("Neg");
+    b.add("Cast", {}, {{"to", type}});
+    b.add("Neg");
+    EXPECT_EQ(types_of(b), (Types{"scale", "scale"})) << type;
+  }
+  Builder none;
+  none.add("Neg");
+  none.add("Cast", {}, {{"to", std::int64_t{8}}});
+  EXPECT_THAT(none.refusal(), HasSubstr("no type of numbers"));
+}
+
+TEST(OddOperators, OutputsThatNothingComputesAreRefusedByName) {
+  Builder b;
+  b.graph.nodes.push_back({"drop", "Dropout", "", {"image"}, {"kept", "mask"}, {}});
+  b.last = "kept";
+  EXPECT_EQ(types_of(b), Types{"dropout"});
+  b.add_of("Add", {"kept", "mask"});
+  EXPECT_THAT(b.refusal(), HasSubstr("its output \"mask\" is not supported"));
+}
+
 TEST(OddOperators, TransposedConvolutionsAreRefusedByName) {
   Builder b;
   b.add("ConvTranspose", {b.floats("w", {3, 3, 3, 3})});

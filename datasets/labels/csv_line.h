@@ -1,4 +1,5 @@
-// Lines and fields of CSV text.
+// Lines and fields of CSV text, read alike by whoever reads any: what tells a table from text, the
+// reader of tables, and a sample's numbers.
 //
 // Pure functions; safe from any thread.
 #pragma once
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace moil::data {
+
+// Without the byte-order mark that some programs write before UTF-8.
+[[nodiscard]] std::string_view without_mark(std::string_view text);
 
 // Cuts the next line off, without its end; false where nothing is left.
 [[nodiscard]] bool next_line(std::string_view& text, std::string_view& line);
@@ -21,5 +25,12 @@ namespace moil::data {
 
 // The whole of `text` as a number; it may be one that is not finite.
 [[nodiscard]] bool to_number(std::string_view text, double& value);
+
+// Whether a field says that there is no value: nothing, or a word as "NA", "nan" and "null".
+[[nodiscard]] bool is_missing(std::string_view field);
+
+// Whether a first line names the columns: the first of its fields that says something is no number.
+// Columns of numbers, as years are, may have numbers for names, all but the first.
+[[nodiscard]] bool are_names(const std::vector<std::string>& fields);
 
 }  // namespace moil::data

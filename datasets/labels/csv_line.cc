@@ -1,4 +1,4 @@
-#include "datasets/readers/csv_line.h"
+#include "datasets/labels/csv_line.h"
 
 #include <algorithm>
 #include <charconv>
@@ -33,6 +33,12 @@ std::string take_field(std::string_view& rest, char separator) {
 
 }  // namespace
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
 bool next_line(std::string_view& text, std::string_view& line) {
   if (text.empty()) return false;
   line = text.substr(0, text.find('\n'));
@@ -61,6 +67,18 @@ bool to_number(std::string_view text, double& value) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+bool is_missing(std::string_view field) {
+  static constexpr std::string_view kWords[] = {"NA",  "N/A",  "n/a",  "<NA>", "NaN",
+                                                "nan", "NULL", "null", "None", "?"};
+  return field.empty() || std::ranges::find(kWords, field) != std::end(kWords);
+}
+
+bool are_names(const std::vector<std::string>& fields) {
+  const auto first = std::ranges::find_if_not(fields, is_missing);
+  double value = 0;
+  return first != fields.end() && !to_number(*first, value);
 }
 
 }  // namespace moil::data

@@ -1,0 +1,95 @@
+"""Clients of the protocol without moilctl: one that asks, and one that asks again and again how long it waits."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+_STATUS = b'{"jsonrpc":"2.0","id":1,"method":"system.status"}\n'
+_EVERY = 0.003  # seconds between two questions
+
+
+class Refused(RuntimeError):
+    """The daemon answered with an error; `code` is its data.code."""
+
+    def __init__(self, method: str, error: dict[str, Any]):
+        self.code = error["data"]["code"]
+        super().__init__(f"{method}: {error['message']}")
+
+
+class Client:
+    """One connection, one request at a time."""
+
+    def __init__(self, path: Path, seconds: float = 600):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(seconds)
+        self.socket.connect(str(path))
+        self._lines = self.socket.makefile("rb")
+
+    def ask(self, method: str, params: dict[str, Any] | None = None, files: list[int] | None = None) -> Any:
+        self.send(method, params, files)
+        return self.read(method)
+
+    def send(self, method: str, params: dict[str, Any] | None = None, files: list[int] | None = None) -> None:
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}, separators=(",", ":"))
+        data = line.encode() + b"\n"
+        if files:
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
+            data = data[self.socket.sendmsg([data], rights) :]
+        self.socket.sendall(data)
+
+    def read(self, method: str) -> Any:
+        while True:
+            line = self._lines.readline()
+            if not line:
+                raise ConnectionError(f"{method}: the daemon hung up")
+            reply = json.loads(line)
+            if "id" not in reply:  # an event of a job that is watched
+                continue
+            if "error" in reply:
+                raise Refused(method, reply["error"])
+            return reply["result"]
+
+    def close(self) -> None:
+        self._lines.close()
+        self.socket.close()
+
+
+class Probe:
+    """Within a `with` block another thread asks for system.status; afterwards: how long it waited at most, and how
+    many descriptors the daemon had at most."""
+
+    def __init__(self, path: Path, process: int):
+        self._client = Client(path)
+        self._process = process
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self.longest_ms = 0.0
+        self.descriptors = 0
+
+    def __enter__(self) -> Probe:
+        self._thread.start()
+        time.sleep(0.02)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        time.sleep(0.05)
+        self._end.set()
+        self._thread.join()
+        self._client.close()
+
+    def _watch(self) -> None:
+        while not self._end.is_set():
+            began = time.perf_counter()
+            self._client.socket.sendall(_STATUS)
+            self._client.read("system.status")
+            self.longest_ms = max(self.longest_ms, 1000 * (time.perf_counter() - began))
+            self.descriptors = max(self.descriptors, len(os.listdir(f"/proc/{self._process}/fd")))
+            time.sleep(_EVERY)

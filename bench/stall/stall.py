@@ -1,0 +1,234 @@
+"""A daemon with much in it, and every method of its protocol asked for much."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import resource
+import sqlite3
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from night.daemon import ANY_DEVICE, Daemon
+from night.programs import build_dir
+
+from .greed import ask_for_all
+from .probe import Client, Probe, Refused
+from .requests import Requests
+
+GOAL_MS = 100
+_GREEDY_SECONDS = 3.0
+_USERS = {"read": 60001, "label": 60002, "operate": 60003}  # nobody's
+_MODEL = "digits"
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of what there is, and of what is asked for."""
+
+    samples: int = 10_000
+    added: int = 3000  # by one request of 1 MiB
+    schedules: int = 1000
+    jobs: int = 300
+
+    @staticmethod
+    def quick() -> Size:
+        return Size(samples=1000, added=100, schedules=100, jobs=30)
+
+
+@dataclass
+class MethodFigures:
+    method: str
+    input: str
+    seconds: float
+    longest_wait_ms: float  # of another client's system.status
+    descriptors: int  # of the daemon, at most
+
+
+@dataclass
+class RoleFigures:
+    role: str
+    requests: int
+    longest_wait_ms: float
+    predict_seconds: float  # of another user's model.predict meanwhile
+    descriptors: int
+
+
+@dataclass
+class Figures:
+    flush_ms: int
+    methods: list[MethodFigures] = field(default_factory=list)
+    roles: list[RoleFigures] = field(default_factory=list)  # empty where this is not root
+    unasked: list[str] = field(default_factory=list)  # methods of the daemon that are not tried here
+    rest_ms: float = 0  # what system.status waits while nothing is asked for
+    longest_wait_ms: float = 0
+    descriptors: int = 0
+    descriptor_limit: int = 0
+
+    def faults(self, goal_ms: float = GOAL_MS) -> list[str]:
+        """What is not as it was promised."""
+        wrong = [f"{method} is not tried" for method in self.unasked]
+        for one in self.methods:
+            if one.longest_wait_ms > goal_ms:
+                wrong.append(f"{one.method} ({one.input}): system.status waits {one.longest_wait_ms:.0f} ms")
+        for role in self.roles:
+            if role.longest_wait_ms > goal_ms:
+                wrong.append(f"beside a user of role {role.role} system.status waits {role.longest_wait_ms:.0f} ms")
+        if self.descriptors > self.descriptor_limit * 3 / 4:
+            wrong.append(f"{self.descriptors} descriptors are open, of {self.descriptor_limit}")
+        return wrong
+
+
+class Stall:
+    """`flush_ms`: what a flush of the disk takes while it is measured."""
+
+    def __init__(self, folder: Path, size: Size, flush_ms: int):
+        self._folder = folder
+        self._size = size
+        self._flush_ms = flush_ms
+        folder.chmod(0o711)  # others come to the socket through it
+        self._daemon = self._make_daemon()
+
+    def measure(self) -> Figures:
+        figures = Figures(self._flush_ms, descriptor_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        requests = self._furnish()
+        self._daemon.start_without_waiting(self._disk(self._flush_ms))
+        try:
+            self._daemon._wait_until_it_answers(60)
+            self._rest(figures)
+            self._ask_all(requests, figures)
+            if os.geteuid() == 0:
+                self._be_greedy(requests, figures)
+        finally:
+            self._daemon.stop()
+        waits = [one.longest_wait_ms for one in [*figures.methods, *figures.roles]]
+        figures.longest_wait_ms = max(waits)
+        figures.descriptors = max(one.descriptors for one in [*figures.methods, *figures.roles])
+        return figures
+
+    # --- what is there ----------------------------------------------------------------------------
+
+    def _make_daemon(self) -> Daemon:
+        worker = build_dir() / "tests" / "daemon" / "fake_worker"
+        hour = time.localtime().tm_hour  # far from the night: what is queued stays so
+        config = {
+            "window": {"start": f"{(hour + 6) % 24:02}:00", "end": f"{(hour + 7) % 24:02}:00"},
+            "worker": {"path": str(worker), "backoff_seconds": 0.05},
+            "conditions": ANY_DEVICE,
+            "poll_seconds": 0.5,
+            "server": {"requests_per_second": 100_000},
+            "access": {role: [str(user)] for role, user in _USERS.items()},
+        }
+        file = self._folder / "moild.json"
+        file.write_text(json.dumps(config))
+        return Daemon(self._folder / "state", config=file)
+
+    def _disk(self, milliseconds: int) -> dict[str, str]:
+        library = build_dir() / "tests" / "preload" / "libmoil_slow_disk.so"
+        if not library.is_file():
+            raise FileNotFoundError(f"{library} is not built; build moil_slow_disk, or set MOIL_BUILD")
+        return {"LD_PRELOAD": str(library), "MOIL_FLUSH_MS": str(milliseconds)}
+
+    def _furnish(self) -> Requests:
+        """Models, a canary, samples, schedules and jobs; on a disk whose flushes take no time."""
+        source = self._folder / "source"
+        source.mkdir()
+        (source / "model.json").write_text("{}")
+        self._daemon.start_without_waiting(self._disk(0))
+        self._daemon._wait_until_it_answers(60)
+        client = Client(self._daemon.socket)
+        requests = Requests(source, self._daemon.socket, self._size.added)
+        try:
+            for model in (_MODEL, "other"):
+                client.ask("model.import", {"name": model, "path": str(source)})
+            requests.samples = self._add_samples(client)
+            for name in ("night", "long", "night"):  # the last has a canary
+                self._night(client, requests.job(name, canary={} if name == "night" else None))
+            client.ask("schedule.add", {"schedule": requests.schedule("one")})
+        finally:
+            client.close()
+            self._daemon.stop()
+        self._multiply()
+        return requests
+
+    def _add_samples(self, client: Client) -> list[str]:
+        digests: list[str] = []
+        for at in range(0, self._size.samples, 500):
+            photos = [f"photo {i} of many".encode() for i in range(at, min(at + 500, self._size.samples))]
+            samples = [{"content": base64.b64encode(b"\xff\xd8\xff" + p).decode(), "name": f"{at}.jpg"} for p in photos]
+            added = client.ask("label.add", {"labels": [f"label {at // 500}"], "samples": samples})
+            digests += [sample["digest"] for sample in added["samples"]]
+        return digests
+
+    def _night(self, client: Client, job: dict[str, Any]) -> None:
+        number = client.ask("job.submit", {"job": job, "now": True})["id"]
+        give_up = time.monotonic() + 60
+        while (found := client.ask("job.get", {"id": number, "details": False})["job"])["state"] != "succeeded":
+            if time.monotonic() > give_up or found["state"] == "failed":
+                raise RuntimeError(f"job {number} does not succeed: {found}")
+            time.sleep(0.02)
+
+    def _multiply(self) -> None:
+        """More jobs and schedules, as if they had been there for long: copies of those that are."""
+        counting = "WITH RECURSIVE n (i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+        with sqlite3.connect(self._folder / "state" / "moild.db") as database:
+            jobs = [row[1] for row in database.execute("PRAGMA table_info(jobs)") if row[1] not in ("id", "version", "base_version")]
+            columns = ", ".join(jobs)
+            database.execute(
+                f"{counting} INSERT INTO jobs ({columns}) SELECT {columns} FROM n, jobs WHERE id = (SELECT min(id) + i % 2 FROM jobs)",
+                (self._size.jobs,),
+            )
+            columns = ", ".join(row[1] for row in database.execute("PRAGMA table_info(schedules)"))
+            copied = columns.replace("name", "'schedule ' || i", 1)
+            copied = copied.replace("description", "json_set(description, '$.name', 'schedule ' || i)", 1)
+            copied = copied.replace("last_job", "(SELECT min(id) + i FROM jobs)", 1)
+            database.execute(f"{counting} INSERT INTO schedules ({columns}) SELECT {copied} FROM n, schedules WHERE name = 'one'", (self._size.schedules,))
+        database.close()
+
+    # --- what is asked ----------------------------------------------------------------------------
+
+    def _rest(self, figures: Figures) -> None:
+        with Probe(self._daemon.socket, self._daemon.pid) as probe:
+            time.sleep(1.5)
+        figures.rest_ms = round(probe.longest_ms, 1)
+
+    def _ask_all(self, requests: Requests, figures: Figures) -> None:
+        client = Client(self._daemon.socket)
+        known = {method["name"] for method in client.ask("system.methods")["methods"]}
+        asked = set()
+        for method, what, params, files in requests.of_all_methods(client):
+            asked.add(method)
+            figures.methods.append(self._ask(client, method, what, params, files))
+        client.close()
+        figures.unasked = sorted(known - asked)
+
+    def _ask(self, client: Client, method: str, what: str, params: dict[str, Any], files: list[int]) -> MethodFigures:
+        with Probe(self._daemon.socket, self._daemon.pid) as probe:
+            began = time.monotonic()
+            try:
+                client.ask(method, params, files)
+            except Refused as error:
+                if error.code in ("invalid_argument", "internal", "unimplemented"):  # it was not carried out at all
+                    raise
+            seconds = time.monotonic() - began
+        return MethodFigures(method, what, round(seconds, 3), round(probe.longest_ms, 1), probe.descriptors)
+
+    def _be_greedy(self, requests: Requests, figures: Figures) -> None:
+        for role, user in _USERS.items():
+            with Probe(self._daemon.socket, self._daemon.pid) as probe:
+                sent: list[int] = []
+                kinds = requests.of_a_greedy_user(role)
+                thread = threading.Thread(target=lambda: sent.append(ask_for_all(self._daemon.socket, user, _GREEDY_SECONDS, kinds)))
+                thread.start()
+                time.sleep(_GREEDY_SECONDS / 2)
+                began = time.monotonic()
+                client = Client(self._daemon.socket, 60)
+                client.ask("model.predict", requests.small_predict())
+                seconds = time.monotonic() - began
+                client.close()
+                thread.join()
+            figures.roles.append(RoleFigures(role, sent[0], round(probe.longest_ms, 1), round(seconds, 3), probe.descriptors))

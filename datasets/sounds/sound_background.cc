@@ -1,0 +1,74 @@
+#include "datasets/sounds/sound_background.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/random.h"
+#include "datasets/sounds/sound_view.h"
+
+namespace moil::data {
+namespace {
+
+constexpr double kSoftestBackground = -80, kLoudestBackground = -45;  // dB of full scale
+constexpr double kBelowRecording = 20;                                // dB
+constexpr double kFaintest = 40;                                      // dB below the floor
+
+double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
+
+double mean_square(std::span<const float> samples) {
+  double squares = 0;
+  for (const float s : samples) squares += double{s} * double{s};
+  return squares / static_cast<double>(std::max<std::size_t>(1, samples.size()));
+}
+
+Random drawn_for(const Digest& sample, std::uint16_t view, const char* what) {
+  return Random(derive_seed(view, what + sample.hex()));
+}
+
+}  // namespace
+
+SoundBackground background_of(const Digest& sample, std::uint16_t view,
+                              std::span<const float> recording) {
+  Random random = drawn_for(sample, view, "background/");
+  SoundBackground background;
+  background.place = random.unit();
+  const double level =
+      kSoftestBackground + (kLoudestBackground - kSoftestBackground) * random.unit();
+  background.level = std::min(amplitude_of(level),
+                              std::sqrt(mean_square(recording)) * amplitude_of(-kBelowRecording));
+  background.seed = random.next();
+  background.colour = 0.95 * random.unit();
+  return background;
+}
+
+SoundBackground silence_of(const Digest& sample, std::uint16_t view, double floor) {
+  Random random = drawn_for(sample, view, "silence/");
+  SoundBackground background;
+  const bool is_digital = random.below(4) == 0;
+  const double level = floor - kFaintest * random.unit();
+  if (!is_digital) background.level = amplitude_of(level);
+  background.seed = random.next();
+  background.colour = 0.95 * random.unit();
+  return background;
+}
+
+void lay(std::span<const float> recording, const SoundBackground& background,
+         std::span<float> patch) {
+  std::ranges::fill(patch, 0.0F);
+  const auto room = static_cast<double>(patch.size() - recording.size());
+  const auto begin = static_cast<std::ptrdiff_t>(std::llround(background.place * room));
+  std::ranges::copy(recording, patch.begin() + begin);
+  if (background.level > 0)
+    add_noise({background.seed, background.colour}, background.level, patch);
+}
+
+bool has_signal(std::span<const float> samples, std::size_t length, double floor) {
+  const double least = amplitude_of(floor) * amplitude_of(floor);
+  for (std::size_t at = 0; at < samples.size(); at += length)
+    if (mean_square(samples.subspan(at, std::min(length, samples.size() - at))) >= least)
+      return true;
+  return false;
+}
+
+}  // namespace moil::data

@@ -1,0 +1,39 @@
+// What lies around a sound in its patch: low noise, as any place has it.
+//
+// A recording that is shorter than a patch lies somewhere in it, over noise; so a network does not
+// learn that a word begins where its patch does and has nothing around it. A patch without any
+// signal is noise alone. Both are drawn by number: functions of their arguments alone. Safe from
+// any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "datasets/identity/digest.h"
+
+namespace moil::data {
+
+struct SoundBackground {
+  double place = 0;  // of a short recording: 0, at the patch's beginning, to 1, at its end
+  double level = 0;  // root of the noise's mean square; full scale: 1
+  std::uint64_t seed = 0;
+  double colour = 0;  // as SoundView's
+  bool operator==(const SoundBackground&) const = default;
+};
+
+// Around a short recording of this content, in its view of this number. The level is drawn, -80 to
+// -45 dB of full scale, and at least 20 dB below the recording's.
+[[nodiscard]] SoundBackground background_of(const Digest& sample, std::uint16_t view,
+                                            std::span<const float> recording);
+// Of a patch without a signal: every fourth is digital silence, the others are up to 40 dB below
+// `floor`, dB of full scale.
+[[nodiscard]] SoundBackground silence_of(const Digest& sample, std::uint16_t view, double floor);
+
+// Lays `recording` into the patch, which is as long or longer, over the noise.
+void lay(std::span<const float> recording, const SoundBackground& background,
+         std::span<float> patch);
+
+// Whether any stretch of `length` samples is as loud as `floor`, dB of full scale.
+[[nodiscard]] bool has_signal(std::span<const float> samples, std::size_t length, double floor);
+
+}  // namespace moil::data

@@ -1,0 +1,211 @@
+// What a method may cost, and what a client or a user may take from others: workers, descriptors,
+// time.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include "daemon/methods/sample_content.h"
+#include "daemon/rpc/receive.h"
+#include "daemon/rpc/user_turns.h"
+#include "tests/daemon/support/hung_file.h"
+#include "tests/daemon/support/test_server.h"
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace moil::daemon::test {
+namespace {
+
+// --- turns and budgets --------------------------------------------------------------------------
+
+TEST(UserTurnsTest, NoUserTakesAllAndOneIsLeftToAdministrators) {
+  EventLoop loop;
+  UserTurns turns(loop, {.together = 4, .user = 2});
+  std::vector<uid_t> had;
+  std::deque<UserTurns::Turn> kept;
+  const auto ask = [&](uid_t user, bool is_administrator = false, bool is_wanted = true) {
+    turns.ask(
+        {user, is_administrator}, [is_wanted] { return is_wanted; },
+        [&, user](UserTurns::Turn turn) {
+          had.push_back(user);
+          kept.push_back(std::move(turn));
+        });
+  };
+  for (int i = 0; i < 10; ++i) ask(1);
+  ask(2, false, false);
+  for (int i = 0; i < 3; ++i) ask(2);
+  ask(3);
+  ask(0, true);
+  int step = 0;
+  const std::function<void()> look = [&] {
+    ++step;
+    if (step == 2) {
+      EXPECT_THAT(had, ::testing::ElementsAre(1, 2, 3, 0)) << "the fourth is an administrator's";
+      kept.pop_front();
+      kept.pop_front();
+    }
+    if (step == 4) {
+      EXPECT_THAT(had, ::testing::ElementsAre(1, 2, 3, 0, 1)) << "one stays for administrators";
+    }
+    if (step > 4) kept.clear();
+    if (step == 30) return loop.stop();
+    loop.after(1ms, look);
+  };
+  loop.after(1ms, look);
+  loop.run();
+  EXPECT_EQ(std::ranges::count(had, 1U), 10);
+  EXPECT_EQ(std::ranges::count(had, 2U), 3) << "nobody waits for what is not wanted any more";
+}
+
+TEST(BudgetTest, AUserLeavesWhatTheOthersNeed) {
+  const Budget budget({.together = 10, .user = 6});
+  auto mine = budget.take(1, 5);
+  ASSERT_TRUE(mine);
+  EXPECT_FALSE(budget.take(1, 2)) << "more than one user may have";
+  auto theirs = budget.take(2, 5);
+  ASSERT_TRUE(theirs);
+  EXPECT_FALSE(budget.take(3, 1)) << "more than there is";
+  mine->add(std::move(*theirs));
+  mine.reset();
+  EXPECT_TRUE(budget.take(3, 5));
+}
+
+// --- methods ------------------------------------------------------------------------------------
+
+class Lanes : public ::testing::Test {
+ protected:
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+};
+
+TEST(MethodTableTest, EveryMethodSaysWhatItCosts) {
+  const TempFolder folder;
+  EventLoop loop;
+  const FakeWorld world;
+  const Service service(loop, quick_config(), folder / "state", folder / "sock", world);
+  for (const Method& method : service.methods) {
+    const bool is_worker = method.lane == Method::Lane::kWorker;
+    EXPECT_EQ(method.deadline > 0s, is_worker)
+        << method.name << " has a deadline if a worker does it";
+    EXPECT_LE(method.descriptors, kMostFiles) << method.name;
+    const bool is_handled = method.lane != Method::Lane::kSteps && !is_worker;
+    EXPECT_EQ(static_cast<bool>(method.handle), is_handled) << method.name;
+    EXPECT_EQ(static_cast<bool>(method.defer), !is_handled) << method.name;
+  }
+}
+
+std::string line(const std::string& method, const Json& params = Json::object()) {
+  return Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump() + "\n";
+}
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+TEST_F(Lanes, NoMethodTakesMoreFilesThanItNeeds) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::vector<int> files(kMostFiles, null.get());
+  const Json methods = result_of(server_.socket(), "system.methods")["methods"];
+  ASSERT_GT(methods.size(), 40U);
+  const std::size_t before = open_descriptors();
+  int refused = 0;
+  for (const Json& method : methods) {
+    const std::string name = method["name"];
+    Line client(server_.socket());
+    const std::string text = line(name);
+    ASSERT_EQ(send_with(client.descriptor(), text, files), static_cast<ssize_t>(text.size()));
+    const Json reply = client.read();
+    ASSERT_TRUE(reply.contains("error")) << name;
+    refused +=
+        reply["error"]["message"].get<std::string>().find("along with it") != std::string::npos;
+  }
+  EXPECT_EQ(refused, static_cast<int>(methods.size()) - 2) << "all but label.add and model.predict";
+  EXPECT_TRUE(eventually([&] { return open_descriptors() <= before + 1; }));
+}
+
+TEST(DescriptorsTest, AUsersClientsHaveAPartOfThemHoweverManyTheyAre) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 600;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  {
+    const TempFolder folder;
+    const TestServer server(folder / "state");
+    const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const std::vector<int> files(60, null.get());
+    const std::size_t own = open_descriptors();
+    std::vector<std::unique_ptr<Line>> clients;
+    for (int i = 0; i < 20; ++i) {
+      clients.push_back(std::make_unique<Line>(server.socket()));
+      EXPECT_GT(send_with(clients.back()->descriptor(), "{", files), 0);
+    }
+    EXPECT_TRUE(eventually([&] { return open_descriptors() >= own + 100; }));
+    EXPECT_EQ(result_of(server.socket(), "system.status")["clients"], 21);
+    EXPECT_LT(open_descriptors(), own + 40 + 600 / 4 + 60);
+    int refused = 0;
+    for (const auto& client : clients) {
+      client->send(line("label.list").substr(1));
+      refused += client->read()["error"]["data"]["code"] == "resource_exhausted";
+    }
+    EXPECT_EQ(refused, 18) << "two of them had room";
+    EXPECT_TRUE(eventually([&] { return open_descriptors() <= own + 40; }));
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+// --- workers ------------------------------------------------------------------------------------
+
+int workers() {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/task")) {
+    std::ifstream in(entry.path() / "children");
+    for (int child = 0; in >> child;) ++count;
+  }
+  return count;
+}
+
+TEST_F(Lanes, ClientsThatAreGoneLeaveTheirWorkersToOthers) {
+  HungFile hung;
+  if (!hung.is_there()) GTEST_SKIP() << "no right to mount";
+  import_model(server_);
+  const std::string predict =
+      line("model.predict", {{"model", "digits"}, {"images", {{{"file", 0}}}}});
+  {
+    std::vector<std::unique_ptr<Line>> clients;
+    for (int i = 0; i < 4; ++i) {
+      const UniqueFd file(::open(hung.path().c_str(), O_RDONLY | O_CLOEXEC));
+      clients.push_back(std::make_unique<Line>(server_.socket()));
+      const int fd = file.get();
+      ASSERT_GT(send_with(clients.back()->descriptor(), predict, {&fd, 1}), 0);
+    }
+    ASSERT_TRUE(eventually([&] { return hung.reads() == 2; })) << "as many as one user may have";
+    EXPECT_EQ(workers(), 2);
+  }
+  EXPECT_TRUE(eventually([] { return workers() == 0; })) << "what runs is killed";
+  const Json image{{"content", encode_base64("seven")}};
+  EXPECT_EQ(result_of(server_.socket(), "model.predict", {{"images", {image}}})["version"], 1);
+  EXPECT_EQ(hung.reads(), 2) << "what waited never began";
+}
+
+TEST_F(Lanes, AJobWhoseClientIsGoneIsNotQueued) {
+  import_model(server_);
+  {
+    const Line client(server_.socket());
+    client.send(line("job.submit", {{"job", job_named("endless-plan", server_.socket())}}));
+    ASSERT_TRUE(eventually([] { return workers() == 1; }));
+  }
+  EXPECT_TRUE(eventually([] { return workers() == 0; }));
+  EXPECT_EQ(result_of(server_.socket(), "system.status")["queued"], 0);
+}
+
+}  // namespace
+}  // namespace moil::daemon::test

@@ -1,0 +1,215 @@
+// No night is lost to what it chose itself: whatever stands beside "auto", and whatever an earlier
+// night chose.
+#include <gmock/gmock.h>
+
+#include "daemon/night/night_plan.h"
+#include "daemon/night/settings/settings_record.h"
+#include "daemon/pretrain/pretraining.h"
+#include "tests/daemon/night/job_place.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+using ::testing::HasSubstr;
+
+// Enough samples to try settings on.
+constexpr std::size_t kLabelled = 24;
+
+// Where a submission is refused; empty where it is accepted.
+std::string refusal(JobPlace& place, const Json& description) {
+  try {
+    (void)place.submitted(description);
+  } catch (const daemon::ValidationError& e) {
+    return e.errors().front().pointer;
+  }
+  return "";
+}
+
+Json with(Json description, const Json& changes) {
+  description.merge_patch(changes);
+  return description;
+}
+
+std::vector<Json> all_of(const std::vector<std::vector<Json>>& choices, const Json& first) {
+  std::vector<Json> all = {first};
+  for (const std::vector<Json>& patches : choices) {
+    std::vector<Json> more;
+    for (const Json& each : all)
+      for (const Json& patch : patches) more.push_back(with(each, patch));
+    all = std::move(more);
+  }
+  return all;
+}
+
+Json at(const Json& description, const char* pointer) {
+  return description.value(Json::json_pointer(pointer), Json());
+}
+
+Json layers(const Json& count) { return {{"freeze", {{"trainable_layers", count}}}}; }
+
+const Json kNothing = Json::object();
+
+// Every option that has to do with a deadline, with one that is long, and one that is too short
+// for anything.
+TEST(OwnChoice, ADeadlineRunsOrSaysThatItCannotBeKept) {
+  JobPlace place(kLabelled);
+  const Json elastic = {{"elastic", Json::object()}}, learn = {{"train", {{"epochs", 0}}}};
+  int ran = 0, refused = 0, too_short = 0;
+  for (const Json& begin : {place.open_description(), place.description()}) {
+    for (const Json& description :
+         all_of({{{{"deadline_seconds", 3600}}, {{"deadline_seconds", 1e-3}}},
+                 {kNothing, layers(0), layers(1), layers(2), layers("all")},
+                 {kNothing, elastic},
+                 {kNothing, learn},
+                 {kNothing, {{"freeze", {{"batch_norms", true}}}}}},
+                begin)) {
+      SCOPED_TRACE(description.dump());
+      const bool is_short = at(description, "/deadline_seconds") < 1;
+      const std::string pointer = refusal(place, description);
+      if (at(description, "/train/epochs") == 0) {
+        EXPECT_TRUE(pointer == "/deadline_seconds" || pointer == "/elastic") << pointer;
+        ++refused;
+        continue;
+      }
+      EXPECT_EQ(pointer, "");
+      try {
+        const JobTrace night = place.run(place.submitted(description));
+        EXPECT_FALSE(is_short && at(description, "/freeze/trainable_layers") != 0) << night.result;
+        ++ran;
+      } catch (const daemon::ValidationError& e) {
+        EXPECT_TRUE(is_short) << e.what();
+        EXPECT_EQ(e.errors().front().pointer, "/deadline_seconds");
+        ++too_short;
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << e.what();
+      }
+    }
+  }
+  EXPECT_GT(ran, 0);
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(too_short, 0);
+}
+
+// Rows of another size are never written into.
+TEST(OwnChoice, APackOfMapsIsTrainedBehindOrRefusedWhenSubmitted) {
+  JobPlace place(kLabelled);
+  const auto model = place.layout().version("small", 1);
+  std::vector<Json> packs;
+  for (const int n : {1, 2}) {
+    const auto pack = place.folder("maps" + std::to_string(n));
+    pretrain::write_features(model, place.folder("pack"), n, pack);
+    packs.push_back({{"global", {{"pack", pack.string()}}}});
+  }
+  int ran = 0, refused = 0;
+  for (const Json& begin : {place.open_description(), place.description()}) {
+    for (const Json& description :
+         all_of({packs,
+                 {{{"cache", {{"enabled", true}}}}, {{"cache", {{"enabled", false}}}}},
+                 {kNothing, layers(0), layers(1), layers(2), layers("all")},
+                 {kNothing,
+                  {{"deadline_seconds", 3600}},
+                  {{"elastic", Json::object()}},
+                  {{"train", {{"epochs", 0}}}},
+                  {{"augment", {{"views", 3}}}}}},
+                begin)) {
+      SCOPED_TRACE(description.dump());
+      if (const std::string pointer = refusal(place, description); !pointer.empty()) {
+        EXPECT_TRUE(pointer == "/global/pack" || pointer == "/train/epochs") << pointer;
+        ++refused;
+        continue;
+      }
+      try {
+        (void)place.run(place.submitted(description));
+        ++ran;
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << e.what();
+      }
+    }
+  }
+  EXPECT_GT(ran, 20);
+  EXPECT_GT(refused, 20);
+}
+
+std::int64_t needed(JobPlace& place, const Json& description) {
+  const daemon::JobSpec spec = daemon::job_spec_from_json(description);
+  return plan_job(place.layout(), place.job_file(spec, 1000), {.check = true})
+      .at("predicted_bytes");
+}
+
+// What a night chose without a budget, or with more free memory, is not had under one.
+TEST(OwnChoice, WhatDoesNotFitABudgetGivesWayToWhatDoes) {
+  JobPlace place(kLabelled);
+  const Json open =
+      with(place.open_description(), {{"train", {{"batch", 48}}}, {"cache", {{"enabled", false}}}});
+  const std::int64_t shallow = needed(place, with(open, layers(1))),
+                     deep = needed(place, with(open, layers("all")));
+  ASSERT_GT(deep, shallow + 1000);
+  const Json tight = with(open, {{"memory", {{"budget_bytes", (shallow + deep) / 2}}}});
+  const daemon::JobSpec spec = place.submitted(tight);
+  const SettingsRecord record(place.layout().settings("small"), spec);
+  const Candidate all_layers{std::nullopt, 0.02, 4};
+  record.keep({all_layers, 36, 1});
+  ASSERT_TRUE(record.find(36));
+  const JobTrace night = place.run(spec);
+  const Json& told = night.result["details"]["auto"];
+  EXPECT_EQ(told["chosen"]["layers"], 1) << told;
+  EXPECT_THAT(told["why"].get<std::string>(),
+              AllOf(HasSubstr("for all layers at a learning rate of 0.02"),
+                    HasSubstr("/memory/budget_bytes")));
+  EXPECT_FALSE(record.find(36)) << "the next night tries anew what there is room for";
+}
+
+TEST(OwnChoice, SettingsAreRememberedForTheMemoryThatTheyWereTriedIn) {
+  JobPlace place(kLabelled);
+  const daemon::JobSpec roomy = place.submitted(place.open_description());
+  const auto file = place.layout().settings("small");
+  SettingsRecord(file, roomy).keep({Candidate{}, 36, 1});
+  EXPECT_TRUE(SettingsRecord(file, roomy).find(36));
+  for (const Json& changes : std::vector<Json>{{{"memory", {{"budget_bytes", 1 << 30}}}},
+                                               {{"swap", {{"mode", "off"}}}}}) {
+    const auto spec = place.submitted(with(place.open_description(), changes));
+    EXPECT_FALSE(SettingsRecord(file, spec).find(36)) << changes;
+  }
+}
+
+TEST(OwnChoice, ASearchIsMadeOnce) {
+  for (const Json& changes : std::vector<Json>{kNothing,
+                                               {{"global", {{"alpha", 0}}}},
+                                               {{"global", {{"limit", 2}}}},
+                                               {{"cache", {{"enabled", false}}}},
+                                               {{"train", {{"epochs", 3}}}}}) {
+    SCOPED_TRACE(changes.dump());
+    JobPlace place(kLabelled);
+    const auto spec = place.submitted(with(place.open_description(), changes));
+    const JobTrace first = place.run(spec);
+    EXPECT_FALSE(first.result["details"]["auto"]["trials"].empty());
+    EXPECT_TRUE(first.result["promoted"]) << first.result["reason"];
+    const JobTrace second = place.run(spec);
+    EXPECT_TRUE(second.result["details"]["auto"]["trials"].empty())
+        << second.result["details"]["auto"];
+  }
+}
+
+// Where the night itself trains on nothing of the pack, a trial still knows what it forgets.
+TEST(OwnChoice, TrialsAreHeldAgainstThePackThatTheNightDoesNotTrainOn) {
+  JobPlace place(kLabelled);
+  const auto spec = place.submitted(with(place.open_description(), {{"global", {{"alpha", 0}}}}));
+  const Json told = place.run(spec).result["details"]["auto"];
+  ASSERT_FALSE(told["trials"].empty());
+  for (const Json& trial : told["trials"])
+    EXPECT_TRUE(trial["why"] != "" || trial["global"].is_number()) << trial;
+}
+
+TEST(OwnChoice, NothingIsTriedWhereNothingTrains) {
+  JobPlace place(kLabelled);
+  for (const Json& changes : std::vector<Json>{{{"train", {{"epochs", 0}}}}, layers(0)}) {
+    const Json told =
+        place.run(place.submitted(with(place.open_description(), changes))).result["details"];
+    EXPECT_TRUE(told["auto"]["trials"].empty());
+    EXPECT_THAT(told["auto"]["why"].get<std::string>(), HasSubstr("nothing trains"));
+  }
+}
+
+}  // namespace
+}  // namespace moil::night

@@ -1,0 +1,214 @@
+// On which side samples lie follows from what is there, not from the order in which it came.
+#include "datasets/labels/sides.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "datasets/labels/label_store.h"
+#include "tests/datasets/support.h"
+
+namespace moil::data {
+namespace {
+
+using test::bytes_of;
+using test::photo;
+
+using Labels = std::vector<std::string>;
+
+struct Clip {
+  std::string content;
+  Labels labels;
+  std::optional<Split> split;
+  std::optional<Digest> recording;
+};
+
+Digest digest_of_clip(const Clip& clip) { return digest_of(bytes_of(photo(clip.content))); }
+
+// What is there in the end: labels of 1 to 20 clips, clips of several labels, recordings with their
+// pieces, and what the user chose.
+std::vector<Clip> clips_of(int world) {
+  Random random(static_cast<std::uint64_t>(world));
+  std::vector<Clip> clips;
+  const auto named = [&](std::size_t label) { return "label " + std::to_string(label); };
+  for (std::size_t label = 0; label < 8; ++label) {
+    const std::size_t count = 1 + random.below(label < 4 ? 6 : 20);
+    for (std::size_t i = 0; i < count; ++i) {
+      Clip clip{std::to_string(world) + "/" + std::to_string(clips.size()), {named(label)}, {}, {}};
+      if (random.below(4) == 0) clip.labels.push_back(named(random.below(8)));
+      std::ranges::sort(clip.labels);
+      clip.labels.erase(std::unique(clip.labels.begin(), clip.labels.end()), clip.labels.end());
+      if (random.below(12) == 0)
+        clip.split = random.below(2) == 0 ? Split::kTrain : Split::kValidation;
+      if (!clips.empty() && random.below(5) == 0)
+        clip.recording = digest_of_clip(clips[random.below(clips.size())]);
+      clips.push_back(std::move(clip));
+    }
+  }
+  return clips;
+}
+
+// One way to come there: each clip by a way of its own, in any order, with things that are taken
+// back or forgotten in between.
+class Way {
+ public:
+  Way(LabelStore& store, std::vector<Clip> clips, std::uint64_t seed)
+      : store_(store), clips_(std::move(clips)), random_(seed) {}
+
+  void go() {
+    random_.shuffle(std::span(clips_));
+    std::vector<const Clip*> later;
+    for (const Clip& clip : clips_) {
+      detour();
+      if (begin(clip)) later.push_back(&clip);
+    }
+    random_.shuffle(std::span(later));
+    for (const Clip* clip : later) {
+      detour();
+      end(*clip);
+    }
+  }
+
+ private:
+  Digest add(const Clip& clip, const Labels& labels) {
+    return store_
+        .add_sample(bytes_of(photo(clip.content)), labels, clip.split, {}, {}, clip.recording)
+        .digest;
+  }
+
+  // Whether it has other labels yet than it will have.
+  bool begin(const Clip& clip) {
+    const std::size_t way = random_.below(4);
+    add(clip, way == 0   ? clip.labels
+              : way == 1 ? Labels()
+              : way == 2 ? Labels{"label " + std::to_string(random_.below(8))}
+                         : Labels{"a name that goes"});
+    return way != 0;
+  }
+
+  void end(const Clip& clip) {
+    const Digest digest = digest_of_clip(clip);
+    if (clip.labels.size() == 1 && random_.below(2) == 0)
+      store_.assign(std::span(&digest, 1), clip.labels);
+    else
+      store_.relabel(digest, clip.labels);
+  }
+
+  // What leaves nothing behind.
+  void detour() {
+    const auto known = store_.samples();  // some of them
+    if (known.empty()) return;
+    const Digest some = known[random_.below(known.size())].digest;
+    switch (random_.below(8)) {
+      case 0:
+        if (store_.assign(std::span(&some, 1), Labels{"label 2"}) > 0) store_.undo();
+        break;
+      case 1:
+        store_.set_reconciliation("label 3", Labels{"a class " + std::to_string(random_.below(9))});
+        break;
+      case 2:
+        store_.forget(
+            store_
+                .add_sample(bytes_of(photo("extra " + std::to_string(extra_++))), Labels{"label 1"})
+                .digest);
+        break;
+      case 3:
+        if (const auto labels = store_.labels(); !labels.empty()) {
+          store_.rename_label(labels.front().name, "for a moment");
+          store_.rename_label("for a moment", labels.front().name);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  LabelStore& store_;
+  std::vector<Clip> clips_;
+  Random random_;
+  int extra_ = 0;
+};
+
+std::map<Digest, Split> sides_by(const std::vector<Clip>& clips, std::uint64_t way) {
+  const test::TempFolder folder;
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  Way(store, clips, way).go();
+  std::map<Digest, Split> sides;
+  std::map<std::string, std::map<Split, int>> of_label;
+  std::map<std::int64_t, std::set<Split>> of_scene;
+  SampleQuery all;
+  all.limit = 1000;
+  for (const SampleRecord& sample : store.samples(all)) {
+    sides[sample.digest] = sample.split;
+    for (const auto& label : sample.labels) ++of_label[label][sample.split];
+  }
+  EXPECT_EQ(sides.size(), clips.size());
+  for (const Clip& clip : clips) {
+    if (clip.split) {
+      EXPECT_EQ(sides.at(digest_of_clip(clip)), *clip.split);
+    }
+  }
+  for (auto& [label, counts] : of_label) {
+    const auto of = [&, &name = label](const Clip& clip) {
+      return std::ranges::find(clip.labels, name) != clip.labels.end();
+    };
+    const bool may_be_trained = std::ranges::any_of(
+        clips, [&](const Clip& clip) { return of(clip) && clip.split != Split::kValidation; });
+    EXPECT_TRUE(!may_be_trained || counts[Split::kTrain] > 0) << label;
+  }
+  return sides;
+}
+
+TEST(Sides, TheSameClipsAreHeldOutByWhateverWayTheyCame) {
+  int held_out = 0;
+  for (int world = 0; world < 4; ++world) {
+    const auto clips = clips_of(world);
+    const auto first = sides_by(clips, 1);
+    for (const auto& [digest, side] : first) held_out += side == Split::kValidation;
+    for (std::uint64_t way = 2; way < 6; ++way)
+      EXPECT_EQ(sides_by(clips, way), first) << "world " << world << ", way " << way;
+  }
+  EXPECT_GT(held_out, 25) << "there is something that could differ";
+}
+
+// Back and forth, as whoever is not sure does.
+TEST(Sides, AssigningBackAndForthFlipsNothing) {
+  const test::TempFolder folder;
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  std::vector<Digest> digests;
+  for (int i = 0; i < 16; ++i)
+    digests.push_back(store
+                          .add_sample(bytes_of(photo("clip " + std::to_string(i))),
+                                      Labels{i % 2 == 0 ? "even" : "odd"})
+                          .digest);
+  const auto sides = [&] {
+    std::vector<Split> found;
+    for (const Digest& digest : digests) found.push_back(store.find(digest)->split);
+    return found;
+  };
+  const auto before = sides();
+  for (const Digest& digest : digests) {
+    const Labels own = store.find(digest)->labels;
+    store.assign(std::span(&digest, 1), Labels{own[0] == "odd" ? "even" : "odd"});
+    store.assign(std::span(&digest, 1), Labels{});
+    store.assign(std::span(&digest, 1), own);
+    EXPECT_EQ(sides(), before);
+  }
+}
+
+TEST(Sides, ALabelOfFiveIsJudgedByOneAndLearnedFromTheOthers) {
+  for (int label = 0; label < 30; ++label) {
+    const test::TempFolder folder;
+    LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+    for (int i = 0; i < 5; ++i) {
+      store.add_sample(bytes_of(photo(std::to_string(label) + "/" + std::to_string(i))),
+                       Labels{"a"});
+      EXPECT_LT(store.labels()[0].validation, store.labels()[0].samples);
+    }
+    EXPECT_GE(store.labels()[0].validation, 1u);
+  }
+}
+
+}  // namespace
+}  // namespace moil::data
