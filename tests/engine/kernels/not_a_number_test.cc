@@ -93,8 +93,9 @@ void check_activations() {
       const double expected = formula(kind, double{kSlope}, double{x});
       for (const float found : out) {
         EXPECT_EQ(std::isfinite(found), std::isfinite(expected)) << name << "(" << x << ")";
-        if (std::isfinite(expected))
+        if (std::isfinite(expected)) {
           EXPECT_NEAR(found, expected, 1e-6 * std::fabs(expected) + 1e-6) << name;
+        }
       }
     }
   }
