@@ -68,6 +68,8 @@ class StateLayout {
   path job_file(std::int64_t id) const { return job(id) / "job.json"; }
   path job_result(std::int64_t id) const { return job(id) / "result.json"; }
   path job_energy(std::int64_t id) const { return job(id) / "energy.json"; }
+  // The cache's models that the job uses, a line each.
+  path job_maps(std::int64_t id) const { return job(id) / "maps"; }
   path job_crashed(std::int64_t id) const { return job(id) / "crashed"; }
   path plan(int process, std::int64_t number) const {
     return jobs() /

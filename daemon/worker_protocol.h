@@ -81,8 +81,9 @@ struct WithdrawnWeights {
   std::string weights;
 };
 
-// jobs/ID/job.json. Written once, before the first attempt; the same for every attempt, so that a
-// resumed job starts from the same model and writes the same version.
+// jobs/ID/job.json. Written before the first attempt; the same for every attempt but for what the
+// guard compares with (anchor_version, withdrawn), so that a resumed job starts from the same model
+// and writes the same version.
 struct JobFile {
   std::int64_t id = 0;
   std::int64_t base_version = 0;       // models/MODEL/BASE_VERSION is what the night starts from

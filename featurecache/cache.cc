@@ -29,6 +29,8 @@ FeatureCache::~FeatureCache() {
   }
 }
 
+StoredType FeatureCache::stored_as() const { return state_->options.stored_as; }
+
 void FeatureCache::use_model(const ModelId& id, std::string_view description) {
   const auto check = [&](const Ledger& ledger) {
     const auto at = ledger.models().find(id);

@@ -73,6 +73,9 @@ class FeatureCache {
   // Protects without recording a use: models other than the one at work that are still current.
   void protect(std::span<const ModelId> ids);
 
+  // What put() stores elements as, and so what readers find (round_as_stored()).
+  [[nodiscard]] StoredType stored_as() const;
+
   // --- writing ----------------------------------------------------------------------------------
   // Encodes and queues; commits when a batch is full. Replaces an entry of the same key. Visible to
   // readers after the commit. Where the quota is reached, or no more than leave_free_bytes would

@@ -65,4 +65,9 @@ void expand(const ValueView& view, float* out) {
   }
 }
 
+void round_as_stored(StoredType type, std::span<float> elements) {
+  if (type == StoredType::kFp32) return;
+  for (float& x : elements) x = from_bf16(to_bf16(x));
+}
+
 }  // namespace moil::cache

@@ -38,4 +38,7 @@ struct ValueView {
 // Writes view.elements floats.
 void expand(const ValueView& view, float* out);
 
+// Makes of elements what they are once they were stored so and expanded.
+void round_as_stored(StoredType type, std::span<float> elements);
+
 }  // namespace moil::cache

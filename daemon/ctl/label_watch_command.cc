@@ -88,8 +88,12 @@ class Watching {
     } catch (const ReplyError& error) {
       session_.console.note(printable(sample.path.string()) + ": " + printable(error.what()));
       return is_passing(code_of(error.error()), sample.file) ? Outcome::kLater : Outcome::kRefused;
-    } catch (const Error& error) {  // moild is not there: an upgrade, perhaps
-      if (once_) throw;
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kInvalidArgument) {  // a label that is no text
+        session_.console.note(printable(sample.path.string()) + ": " + printable(error.what()));
+        return Outcome::kRefused;
+      }
+      if (once_) throw;  // moild is not there: an upgrade, perhaps
       session_.hang_up();
       if (!std::exchange(away_, true))
         session_.console.note(std::string(error.what()) + "; trying again until it answers");

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sysexits.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -67,10 +68,27 @@ Json open_files(const std::filesystem::path& folder, std::vector<UniqueFd>& open
   return numbers;
 }
 
+// Before anything is imported: whoever asks for both gets both or neither.
+void require_no_schedule(Session& session, const std::string& name) {
+  const Json schedules = session.list("schedule.list", Json::object(), "schedules")["schedules"];
+  const bool is_there = std::ranges::any_of(
+      schedules, [&](const Json& schedule) { return schedule.at("name") == name; });
+  if (is_there)
+    throw Error(ErrorCode::kAlreadyExists,
+                "there is a schedule \"" + name +
+                    "\" already, which goes on with the model that you import; leave --nightly "
+                    "out, or remove it first (\"moilctl schedule rm " +
+                    name + "\")");
+}
+
 int import_model(Session& session, const ModelImportOptions& options) {
   const std::string path = absolute(options.path);
   const std::string pack = options.nightly ? pack_of(options) : "";
   Json params = {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}};
+  if (options.nightly) {
+    require_no_schedule(session, options.name);
+    params["pack"] = pack;
+  }
   std::vector<UniqueFd> open;
   if (Json files = open_files(path, open); !files.empty()) params["files"] = std::move(files);
   std::vector<int> descriptors;

@@ -16,8 +16,8 @@ struct PlanOptions {
 void print_night(Console& console, const Json& plan) {
   Rows rows{{"PART OF THE NIGHT", "MEMORY"}};
   for (const char* part :
-       {"libraries", "weights", "samples", "decoding", "caching", "training", "judging"})
-    rows.push_back({part, bytes_cell(plan["parts"][part])});
+       {"libraries", "weights", "samples", "decoding", "caching", "training", "judging", "trials"})
+    rows.push_back({part, bytes_cell(plan["parts"].value(part, Json()))});
   rows.push_back({"predicted peak", bytes_cell(plan["predicted_bytes"])});
   rows.push_back({"budget", bytes_cell(plan["budget_bytes"])});
   console.table(rows);

@@ -23,7 +23,8 @@ Finding check_schedule(const Service& s, const Json& night) {
                        (night["why_not"].is_string() ? ": " + night["why_not"].get<std::string>()
                                                      : std::string()),
                    "moilctl schedule enable " + name + ", where it should");
-  if (const std::string slept = slept_through_sentence(s, s.schedules.get(name)); !slept.empty())
+  if (const std::string slept = slept_through_sentence(s, s.schedules.get(name), windows_gone(s));
+      !slept.empty())
     return problem(what, slept, kStayAwake);
   std::string says =
       name + " (model " + model + ") comes next at " + night["at"].get<std::string>();
@@ -61,7 +62,7 @@ Finding check_queue(const Service& s, std::int64_t waiting) {
     return problem(kWhat, lost,
                    "mend its cause; or change \"conditions\" in moild.json, which say what is "
                    "asked for");
-  if (const std::string slept = slept_through_sentence(s); !slept.empty())
+  if (const std::string slept = slept_through_sentence(s, windows_gone(s)); !slept.empty())
     return problem(kWhat, slept, kStayAwake);
   if (verdict.open || verdict.obstacle == Obstacle::kWindow)
     return ok(kWhat, jobs + "; the window is " + night_window(s).text() +

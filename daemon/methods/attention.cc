@@ -40,10 +40,15 @@ std::string gone_by(const Service& s, int nights) {
          night_window(s).text();
 }
 
-void add_schedules(const Service& s, Json& list) {
+int gone_since(const WindowsGone& gone, std::int64_t moment) {
+  return static_cast<int>(
+      std::ranges::count_if(gone, [&](std::int64_t start) { return start > moment; }));
+}
+
+void add_schedules(const Service& s, const WindowsGone& gone, Json& list) {
   for (const Schedule& schedule : s.schedules.all()) {
     if (!schedule.spec.enabled) continue;
-    if (const std::string slept = slept_through_sentence(s, schedule); !slept.empty())
+    if (const std::string slept = slept_through_sentence(s, schedule, gone); !slept.empty())
       list.push_back(slept + ": " + kStayAwake);
     if (!schedule.last_job) continue;
     const JobStore::Standing last = s.jobs.standing(*schedule.last_job);
@@ -67,15 +72,16 @@ std::string lost_nights_sentence(const Service& s) {
 }
 
 // The schedule is met in each window in which moild runs, whether that queues a job or not.
-std::string slept_through_sentence(const Service& s, const Schedule& schedule) {
-  if (!schedule.spec.enabled || calendar_of(schedule.spec)) return "";
-  const int nights =
-      windows_since(s.config.nights(), s.world, schedule.last_due.value_or(schedule.created_at));
+std::string slept_through_sentence(const Service& s, const Schedule& schedule,
+                                   const WindowsGone& gone) {
+  const RecurringSpec& spec = schedule.spec;
+  if (!spec.enabled || calendar_of(spec)) return "";
+  const int nights = gone_since(gone, schedule.last_due.value_or(schedule.created_at));
   if (nights < kManyNights) return "";
-  return "schedule " + schedule.spec.name + " does not come: " + gone_by(s, nights);
+  return "schedule " + spec.name + " does not come: " + gone_by(s, nights);
 }
 
-std::string slept_through_sentence(const Service& s) {
+std::string slept_through_sentence(const Service& s, const WindowsGone& gone) {
   const std::int64_t oldest = s.database.number(
       "SELECT coalesce(min(submitted_at), 0) FROM jobs WHERE state = 'queued' AND "
       "ignore_window = 0 AND attempts = 0");
@@ -83,20 +89,22 @@ std::string slept_through_sentence(const Service& s) {
   // Another's night was one, too.
   const std::int64_t busy = s.database.number(
       "SELECT max(coalesce(max(started_at), 0), coalesce(max(finished_at), 0)) FROM jobs");
-  const int nights = windows_since(s.config.nights(), s.world, std::max(oldest, busy)) -
-                     s.scheduler.lost_nights().count;
+  const int nights = gone_since(gone, std::max(oldest, busy)) - s.scheduler.lost_nights().count;
   return nights < kManyNights ? "" : "jobs wait and do not start: " + gone_by(s, nights);
 }
 
+WindowsGone windows_gone(const Service& s) { return windows_gone(s.config.nights(), s.world); }
+
 Json attention(const Service& s) {
+  const WindowsGone gone = windows_gone(s);
   Json list = Json::array();
   add_held(s, list);
   add_waited(s, list);
   if (const std::string lost = lost_nights_sentence(s); !lost.empty())
     list.push_back(lost + "; moilctl doctor looks for the cause");
-  if (const std::string slept = slept_through_sentence(s); !slept.empty())
+  if (const std::string slept = slept_through_sentence(s, gone); !slept.empty())
     list.push_back(slept + ": " + kStayAwake);
-  add_schedules(s, list);
+  add_schedules(s, gone, list);
   return list;
 }
 

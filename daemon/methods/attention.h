@@ -2,7 +2,9 @@
 // for the same. Loop thread only.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "daemon/json/fields.h"
 
@@ -17,8 +19,11 @@ Json attention(const Service& service);
 std::string lost_nights_sentence(const Service& service);
 // Windows went by in which the device was off or asleep, so that the schedule, or a job that waits,
 // never comes; empty where that is not so.
-std::string slept_through_sentence(const Service& service, const Schedule& schedule);
-std::string slept_through_sentence(const Service& service);
+using WindowsGone = std::vector<std::int64_t>;  // schedule/window.h
+std::string slept_through_sentence(const Service& service, const Schedule& schedule,
+                                   const WindowsGone& gone);
+std::string slept_through_sentence(const Service& service, const WindowsGone& gone);
+WindowsGone windows_gone(const Service& service);
 
 // What is to be done about the latter.
 constexpr const char* kStayAwake =

@@ -114,7 +114,8 @@ void start_gc(Service& s, const Call& call, const Responder& responder) {
         ErrorCode::kFailedPrecondition,
         "job " + std::to_string(*running) + " is using the cache; try again when it is done");
   }
-  const auto in_use = params.all ? std::vector<cache::ModelId>() : recent_backbones(s.jobs);
+  const auto in_use =
+      params.all ? std::vector<cache::ModelId>() : backbones_in_use(s.jobs, s.layout);
   answer_in_background(s.background, responder, [&s, in_use] {
     return s.reserve.for_deletion([&] { return gc(s.layout, s.config.cache.quota_bytes, in_use); });
   });

@@ -103,8 +103,8 @@ void undo(Service& service, const Call& call, const Responder& responder) {
 
 MethodTable label_step_methods(Service& s) {
   return {
-      {"label.assign", "0.2", Role::kLabel, "give samples a label, or none",
-       Method::Lane::kWrite, [&s](Call& call) { return assign(s.labels, call); }, nullptr},
+      {"label.assign", "0.2", Role::kLabel, "give samples a label, or none", Method::Lane::kWrite,
+       [&s](Call& call) { return assign(s.labels, call); }, nullptr},
       {"label.merge", "0.2", Role::kLabel, "give a label's samples to another label",
        Method::Lane::kWrite, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
       {"label.undo", "0.2", Role::kLabel, "take back the last change of labels",

@@ -27,6 +27,7 @@ const Fields<ImportRequest>& fields_of(const ImportRequest*) {
       field("path", &ImportRequest::path, Need::kRequired, check_source),
       field("activate", &ImportRequest::activate),
       field("files", &ImportRequest::files),
+      field("pack", &ImportRequest::pack, Need::kOptional, check_source),
   };
   return table;
 }

@@ -111,8 +111,7 @@ Json get_schedule(Service& service, const Call& call) {
 
 Json enable(Service& service, const Call& call) {
   const auto params = read_fields<EnableParams>(call.params, "the parameters of schedule.enable");
-  service.schedules.enable(params.name, params.enabled, service.world.now_milliseconds());
-  service.recurring.wake();
+  service.recurring.enable(params.name, params.enabled);
   return {{"name", params.name}, {"enabled", params.enabled}};
 }
 

@@ -56,6 +56,22 @@ double Calibrator::temperature(double at) {
   return std::exp2((at - (kTemperatures - 1) / 2.0) / 6);
 }
 
+// exp(x / temperature) at each of them. Six steps halve the temperature, so that most of them are
+// the square of one that is known.
+std::array<double, Calibrator::kTemperatures> Calibrator::shares_of(double x) {
+  constexpr std::size_t kHalving = 6, kWarm = kTemperatures - kHalving;
+  static const auto kCold = [] {
+    std::array<double, kHalving> cold;
+    for (std::size_t i = 0; i < kHalving; ++i)
+      cold[i] = 1 / temperature(static_cast<double>(kWarm + i));
+    return cold;
+  }();
+  std::array<double, kTemperatures> shares;
+  for (std::size_t t = kTemperatures; t-- > kWarm;) shares[t] = std::exp(x * kCold[t - kWarm]);
+  for (std::size_t t = kWarm; t-- > 0;) shares[t] = shares[t + kHalving] * shares[t + kHalving];
+  return shares;
+}
+
 void Calibrator::add(Side side, std::span<const float> output, OutputForm form,
                      std::span<const std::uint32_t> labels) {
   std::vector<float> logits(output.begin(), output.end());
@@ -66,16 +82,18 @@ void Calibrator::add(Side side, std::span<const float> output, OutputForm form,
   const auto is_label = [&](std::size_t k) {
     return std::ranges::find(labels, static_cast<std::uint32_t>(k)) != labels.end();
   };
+  std::array<double, kTemperatures> all{}, own{};
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    const auto shares = shares_of(double{logits[k]} - most);
+    for (std::size_t t = 0; t < kTemperatures; ++t) all[t] += shares[t];
+    if (is_label(k))
+      for (std::size_t t = 0; t < kTemperatures; ++t) own[t] += shares[t];
+  }
   Sample sample{{}, side, is_label(likeliest)};
   for (std::size_t t = 0; t < kTemperatures; ++t) {
-    const double cold = 1 / temperature(static_cast<double>(t));
-    double all = 0, own = 0;
-    for (const float x : logits) all += std::exp((double{x} - most) * cold);
-    for (const std::uint32_t label : labels)
-      if (label < logits.size()) own += std::exp((double{logits[label]} - most) * cold);
-    sample.confidence[t] = static_cast<float>(1 / all);
+    sample.confidence[t] = static_cast<float>(1 / all[t]);
     losses_[static_cast<std::size_t>(side)][t] -=
-        std::log(std::max(own / all, double{kLeastProbability}));
+        std::log(std::max(own[t] / all[t], double{kLeastProbability}));
   }
   samples_.push_back(sample);
   ++counts_[static_cast<std::size_t>(side)];

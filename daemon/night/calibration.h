@@ -56,6 +56,7 @@ class Calibrator {
     bool right;
   };
   static double temperature(double at);
+  static std::array<double, kTemperatures> shares_of(double x);
   double weight(Side side) const;
   std::size_t best() const;
   double threshold(std::size_t at) const;

@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -19,19 +20,24 @@ namespace moil::night {
 
 struct Origins;
 
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
 // Of one sample: its file, and what its kind takes to decode it and to make it what the network
-// takes. By the file's header; 0 where it has none that can be read, for then nothing is decoded.
+// takes. By the file's header where that tells; of a file that is larger than `most` by itself, its
+// size. Where nothing can be decoded, what it takes to tell.
 [[nodiscard]] std::size_t decoding_bytes(const data::SampleDataset& samples, std::size_t index,
-                                         const data::Kind& kind);
+                                         const data::Kind& kind, std::size_t most = kNoLimit);
 
 struct DecodingNeeds {
   std::size_t largest = 0;       // of one sample
   std::size_t side_by_side = 0;  // of the largest samples, one for each thread
   std::size_t usual = 0;         // half of all samples need no more
 };
-// Of all samples of a mix that are decoded: those of a pack of feature maps are not.
+// Of all samples of a mix that are decoded: those of a pack of feature maps are not. most: there is
+// never more.
 [[nodiscard]] DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
-                                           const data::Kind& kind, int threads);
+                                           const data::Kind& kind, int threads,
+                                           std::size_t most = kNoLimit);
 
 // The room that a night gives to decoding: for a sample each thread, where that is not too much;
 // for the largest sample alone where it is. No more than is available, where that is limited: what

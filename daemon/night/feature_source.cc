@@ -126,6 +126,12 @@ std::vector<std::string> preprocess(const Origins& origins, const data::Kind& ki
   return failures;
 }
 
+bool shows_means(const data::Kind& kind, const Backbone& backbone) {
+  if (kind.part_training() != data::PartTraining::kMean || backbone.is_identity()) return false;
+  const auto shape = backbone.feature_shape();
+  return std::ranges::count_if(shape, [](std::int64_t dim) { return dim > 1; }) <= 1;
+}
+
 }  // namespace
 
 FeatureReader::FeatureReader(const Origins& origins, data::KindPtr kind, Backbone& backbone,
@@ -136,7 +142,8 @@ FeatureReader::FeatureReader(const Origins& origins, data::KindPtr kind, Backbon
       backbone_(backbone),
       cache_(cache),
       model_(model),
-      augmentation_(augmentation) {}
+      augmentation_(augmentation),
+      means_(shows_means(*kind_, backbone)) {}
 
 cache::FeatureKey FeatureReader::key(const SampleView& wanted) const {
   const bool other = wanted.view != 0 && augmentation_.flip;
@@ -215,36 +222,82 @@ void FeatureReader::read(std::span<const SampleView> wanted, std::span<const Bat
   scatter(rows_.data(), wanted.size(), inputs);
 }
 
-// An entry that the cache lost since it was filled (damaged, evicted) is computed again.
+// What the cache has no room for, or has lost since it was filled (damaged, evicted), is computed.
 void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out,
                                 Unreadable* unreadable) {
   keys_.clear();
   for (const SampleView& w : wanted) keys_.push_back(key(w));
   found_.assign(wanted.size(), 0);
   if (cache_->find(keys_, out, elements(), found_) == wanted.size()) return;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!found_[i]) compute(wanted.subspan(i, 1), out + i * elements(), unreadable);
+  compute_missing(wanted, out, unreadable);
+}
+
+// Together, for the backbone takes as long for one as for a batch.
+void FeatureReader::compute_missing(std::span<const SampleView> wanted, float* out,
+                                    Unreadable* unreadable) {
+  missing_.clear();
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!found_[i]) missing_.push_back(i);
+  computed_.resize(batch() * elements());
+  for (std::size_t begin = 0; begin < missing_.size(); begin += batch()) {
+    const auto some =
+        std::span(missing_).subspan(begin, std::min(batch(), missing_.size() - begin));
+    computing_.clear();
+    for (const std::size_t i : some) computing_.push_back(wanted[i]);
+    compute(computing_, computed_.data(), unreadable);
+    cache::round_as_stored(cache_->stored_as(),
+                           std::span(computed_).first(some.size() * elements()));
+    for (std::size_t i = 0; i < some.size(); ++i)
+      std::copy_n(computed_.data() + i * elements(), elements(), out + some[i] * elements());
   }
 }
 
 std::int64_t FeatureReader::feature_maps(std::span<const Portion> portions) const {
   std::int64_t maps = 0;
   for (const Portion& portion : portions) {
-    for (const data::MixedSample& s : portion.samples) {
-      const int views = portion.all_views ? views_of(s.ref.source) : 1;
-      maps += s.shown_parts() * static_cast<std::int64_t>(views);
-      if (portion.all_views && shows_silence(s)) ++maps;
-    }
+    maps += packed(portion);
+    in_parts(portion, [&](std::span<const SampleView> wanted) {
+      maps += static_cast<std::int64_t>(wanted.size());
+      return true;
+    });
   }
   return maps;
+}
+
+std::int64_t FeatureReader::packed(const Portion& portion) const {
+  return std::ranges::count_if(portion.samples,
+                               [&](const data::MixedSample& s) { return from_pack(s.ref.source); });
+}
+
+FeatureReader::Turns FeatureReader::turns_of(const Portion& portion, std::size_t sample) const {
+  if (portion.epochs == Portion::kEveryFace) return {0, portion.epochs, true};
+  const auto begin = static_cast<std::int64_t>(sample), end = begin + portion.epochs;
+  if (!shows_silence(portion.samples[sample])) return {begin, portion.epochs, false};
+  const std::int64_t before = begin / kSilenceEvery, silent = end / kSilenceEvery - before;
+  return {begin - before, portion.epochs - silent, silent > 0};
+}
+
+bool FeatureReader::asks_for(const Portion& portion, std::size_t sample, const SampleView& view,
+                             std::uint32_t n) const {
+  if (portion.plain && view.view == 0) return true;
+  const Turns turns = turns_of(portion, sample);
+  const std::int64_t all = faces(*view.sample);
+  if (turns.count >= all) return true;
+  const std::int64_t face =
+      means_ ? view.view : view.view + std::int64_t{n} * views_of(view.sample->ref.source);
+  return (face + all - turns.first % all) % all < turns.count;
+}
+
+bool FeatureReader::asks_for_silence(const Portion& portion, std::size_t sample) const {
+  if (!shows_silence(portion.samples[sample])) return false;
+  return portion.silence || (portion.epochs > 0 && turns_of(portion, sample).silence);
 }
 
 bool FeatureReader::fill(std::span<const Portion> portions, Filled& filled,
                          const std::function<bool(std::int64_t done)>& progress) {
   Filling filling{filled, progress};
   const bool finished = std::ranges::all_of(portions, [&](const Portion& portion) {
-    filling.done += std::ranges::count_if(
-        portion.samples, [&](const data::MixedSample& s) { return from_pack(s.ref.source); });
+    filling.done += packed(portion);
     return in_parts(portion, [&](auto wanted) { return fill_some(wanted, filling); });
   });
   store(filled, [&] { cache_->flush(); });
@@ -258,17 +311,20 @@ bool FeatureReader::fill(std::span<const Portion> portions, Filled& filled,
 bool FeatureReader::in_parts(const Portion& portion,
                              const std::function<bool(std::span<const SampleView>)>& work) const {
   std::vector<SampleView> wanted;
-  for (const data::MixedSample& s : portion.samples) {
+  for (std::size_t i = 0; i < portion.samples.size(); ++i) {
+    const data::MixedSample& s = portion.samples[i];
     if (from_pack(s.ref.source)) continue;
-    const int views = portion.all_views ? views_of(s.ref.source) : 1;
+    const int views = portion.epochs > 0 ? views_of(s.ref.source) : 1;
     for (std::uint32_t n = 0; n < s.shown_parts(); ++n) {
-      for (int view = 0; view < views; ++view)
-        wanted.push_back({&s, static_cast<std::uint16_t>(view), s.shown_part(n)});
+      for (int view = 0; view < views; ++view) {
+        const SampleView one{&s, static_cast<std::uint16_t>(view), s.shown_part(n)};
+        if (asks_for(portion, i, one, n)) wanted.push_back(one);
+      }
       if (wanted.size() < kLookedUpAtOnce) continue;
       if (!work(wanted)) return false;
       wanted.clear();
     }
-    if (portion.all_views && shows_silence(s)) wanted.push_back({&s, 0, data::kSilence});
+    if (asks_for_silence(portion, i)) wanted.push_back({&s, 0, data::kSilence});
   }
   return work(wanted);
 }
@@ -365,16 +421,18 @@ bool FeatureReader::survey(std::span<const Portion> portions, Unreadable& unread
   return read_some();
 }
 
-bool FeatureReader::trains_on_means() const {
-  if (kind_->part_training() != data::PartTraining::kMean) return false;
-  const auto shape = backbone_.feature_shape();
-  return !backbone_.is_identity() &&
-         std::ranges::count_if(shape, [](std::int64_t dim) { return dim > 1; }) <= 1;
+bool FeatureReader::trains_on_means() const { return means_; }
+
+std::int64_t FeatureReader::faces(const data::MixedSample& sample) const {
+  const std::int64_t views = views_of(sample.ref.source);
+  return means_ ? views : sample.shown_parts() * views;
 }
 
-std::int64_t FeatureSource::faces(const data::MixedSample& sample) const {
-  const std::int64_t views = reader_.views_of(sample.ref.source);
-  return means_ ? views : sample.shown_parts() * views;
+// One behind the others is silence.
+std::int64_t FeatureReader::face_at(const data::MixedSample& sample, std::int64_t turn) const {
+  const std::int64_t count = faces(sample);
+  if (!shows_silence(sample)) return turn % count;
+  return turn % kSilenceEvery == kSilenceEvery - 1 ? count : (turn - turn / kSilenceEvery) % count;
 }
 
 bool FeatureSource::is_silent(const SampleView& shown) const {
@@ -383,17 +441,10 @@ bool FeatureSource::is_silent(const SampleView& shown) const {
                 : shown.sample->is_silent(shown.part);
 }
 
-// One behind the others is silence.
-std::int64_t FeatureSource::face_of(std::size_t sample, std::int64_t turn) const {
-  const std::int64_t count = faces(samples_[sample]);
-  if (!reader_.shows_silence(samples_[sample])) return turn % count;
-  return turn % kSilenceEvery == kSilenceEvery - 1 ? count : (turn - turn / kSilenceEvery) % count;
-}
-
 SampleView FeatureSource::shown(std::int64_t index) const {
   const data::MixedSample& sample = samples_[static_cast<std::size_t>(index % size())];
   const std::int64_t face = index / size(), views = reader_.views_of(sample.ref.source);
-  if (face == faces(sample)) return {&sample, 0, data::kSilence};
+  if (face == reader_.faces(sample)) return {&sample, 0, data::kSilence};
   return {&sample, static_cast<std::uint16_t>(face % views),
           sample.shown_part(static_cast<std::uint32_t>(face / views))};
 }
@@ -422,29 +473,41 @@ void FeatureSource::read_soft(std::int64_t sample, const SampleView& shown) {
   soft_.resize(teacher_.soft->classes());
   if (!means_) return teacher_.soft->read(sample, shown.part, shown.view, soft_);
   soft_sum_.assign(soft_.size(), 0.0F);
-  for (std::uint32_t part = 0; part < shown.sample->parts; ++part) {
-    teacher_.soft->read(sample, part, shown.view, soft_);
+  for (std::uint32_t n = 0; n < shown.sample->shown_parts(); ++n) {
+    teacher_.soft->read(sample, shown.sample->shown_part(n), shown.view, soft_);
     for (std::size_t o = 0; o < soft_.size(); ++o) soft_sum_[o] += soft_[o];
   }
-  const auto parts = static_cast<float>(shown.sample->parts);
+  const auto parts = static_cast<float>(shown.sample->shown_parts());
   for (std::size_t o = 0; o < soft_.size(); ++o) soft_[o] = soft_sum_[o] / parts;
 }
 
 // Of each of views_, the mean of its sample's parts.
 void FeatureSource::read_means(const BatchTensor& input) {
-  part_.resize(reader_.elements());
+  const std::size_t elements = reader_.elements(), batch = reader_.batch();
+  parts_.clear();
+  row_of_part_.clear();
   for (std::size_t i = 0; i < views_.size(); ++i) {
-    const std::span<float> row(input.row(i), part_.size());
-    std::ranges::fill(row, 0.0F);
-    SampleView one = views_[i];
-    const bool is_silence = one.part == data::kSilence;
-    const std::uint32_t parts = is_silence ? 1 : one.sample->shown_parts();
+    std::fill_n(input.row(i), elements, 0.0F);
+    const bool is_silence = views_[i].part == data::kSilence;
+    const std::uint32_t parts = is_silence ? 1 : views_[i].sample->shown_parts();
     for (std::uint32_t n = 0; n < parts; ++n) {
-      if (!is_silence) one.part = one.sample->shown_part(n);
-      reader_.read({&one, 1}, part_.data());
-      for (std::size_t k = 0; k < row.size(); ++k) row[k] += part_[k];
+      parts_.push_back(views_[i]);
+      if (!is_silence) parts_.back().part = views_[i].sample->shown_part(n);
+      row_of_part_.push_back(i);
     }
-    for (float& x : row) x /= static_cast<float>(parts);
+  }
+  part_maps_.resize(batch * elements);
+  for (std::size_t begin = 0; begin < parts_.size(); begin += batch) {
+    const std::size_t count = std::min(batch, parts_.size() - begin);
+    reader_.read(std::span(parts_).subspan(begin, count), part_maps_.data());
+    for (std::size_t p = 0; p < count; ++p) {
+      float* row = input.row(row_of_part_[begin + p]);
+      for (std::size_t k = 0; k < elements; ++k) row[k] += part_maps_[p * elements + k];
+    }
+  }
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const auto parts = static_cast<float>(std::ranges::count(row_of_part_, i));
+    for (std::size_t k = 0; k < elements; ++k) input.row(i)[k] /= parts;
   }
 }
 
@@ -470,7 +533,7 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
-    const std::int64_t face = face_of(s, epoch + sample + shown[s]++);
+    const std::int64_t face = reader_.face_at(samples_[s], epoch + sample + shown[s]++);
     indices.push_back(sample + size() * face);
   }
   return indices;
@@ -478,9 +541,17 @@ std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samp
 
 PartSource::PartSource(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                        FeatureReader& reader)
-    : targets_(targets), reader_(reader) {
-  for (const data::MixedSample& s : samples)
-    for (std::uint32_t n = 0; n < s.shown_parts(); ++n) parts_.push_back({&s, 0, s.shown_part(n)});
+    : samples_(samples), targets_(targets), reader_(reader) {
+  ends_.reserve(samples.size());
+  std::int64_t parts = 0;
+  for (const data::MixedSample& s : samples) ends_.push_back(parts += s.shown_parts());
+}
+
+SampleView PartSource::part(std::int64_t index) const {
+  const auto end = std::ranges::upper_bound(ends_, index);
+  const data::MixedSample& sample = samples_[static_cast<std::size_t>(end - ends_.begin())];
+  const std::int64_t n = index - (*end - std::int64_t{sample.shown_parts()});
+  return {&sample, 0, sample.shown_part(static_cast<std::uint32_t>(n))};
 }
 
 void PartSource::read(std::span<const std::int64_t> indices, const Batch& batch) {

@@ -1,7 +1,8 @@
 // Batches of feature maps with their targets: from the cache where it has them, else computed.
 //
 // What stands between a sample and its feature map: the dataset of its origin, the model's kind,
-// the backbone, and the cache in front of all three. Both ways give the same bits.
+// the backbone, and the cache in front of all three. Both ways give the same bits: what the cache
+// would store as bf16 is rounded so where it is computed instead.
 //
 // A sample that cannot be read (a damaged file) is no reason to lose a night: fill() and survey()
 // name it, and the night goes on without it (left_out.h). One that the user forgets meanwhile is
@@ -11,6 +12,7 @@
 // feature map of its own. A sample from a pack of feature maps has its plain view alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,6 +22,7 @@
 #include "daemon/night/backbone.h"
 #include "daemon/night/decoding.h"
 #include "daemon/night/mix_targets.h"
+#include "daemon/night/portion.h"
 #include "daemon/night/soft_targets.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
@@ -79,8 +82,13 @@ class FeatureReader {
   // Whether training shows the mean of a sample's parts: where the kind asks for it, and a feature
   // map is one vector, of which a mean is another.
   bool trains_on_means() const;
+  // In how many ways training shows a sample, one after the other: a view of a part each, or, where
+  // it trains on means, a view of all parts; silence, where it is shown, is one behind them.
+  std::int64_t faces(const data::MixedSample& sample) const;
   // Whether training shows silence beside the sample: local ones of a kind that has some.
   bool shows_silence(const data::MixedSample& sample) const;
+  // The face that a sample shows when it is its turn.
+  std::int64_t face_at(const data::MixedSample& sample, std::int64_t turn) const;
   // Views that may be mirrored are others than those that may not: bit 15 of the key's view.
   cache::FeatureKey key(const SampleView& wanted) const;
 
@@ -91,12 +99,12 @@ class FeatureReader {
   // Into the first rows of a network's inputs, which take elements() together.
   void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
-  // Samples with all parts that they show, each in all of its views, with their silence; or in the
-  // plain one alone.
-  struct Portion {
-    std::span<const data::MixedSample> samples;
-    bool all_views = false;
-  };
+  using Portion = night::Portion;
+  // Whether the portion asks for a view of the sample at this place; of its shown parts, the n-th.
+  bool asks_for(const Portion& portion, std::size_t sample, const SampleView& view,
+                std::uint32_t n) const;
+  // Whether it asks for silence beside that sample.
+  bool asks_for_silence(const Portion& portion, std::size_t sample) const;
   // Feature maps of all portions, those of a pack included.
   std::int64_t feature_maps(std::span<const Portion> portions) const;
 
@@ -118,6 +126,8 @@ class FeatureReader {
 
   // Of the buffers that computing needs.
   std::size_t buffer_bytes() const;
+  // Feature maps that are computed together, and take as long as fewer of them.
+  std::size_t batch() const { return static_cast<std::size_t>(backbone_.batch()); }
 
  private:
   struct Filling {
@@ -126,8 +136,16 @@ class FeatureReader {
     std::int64_t done = 0;
   };
   bool from_pack(data::Source source) const;
+  std::int64_t packed(const Portion& portion) const;
+  // The faces, silence aside, that a sample shows in so many epochs: one behind the other.
+  struct Turns {
+    std::int64_t first = 0, count = 0;
+    bool silence = false;
+  };
+  Turns turns_of(const Portion& portion, std::size_t sample) const;
   void read_cached(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   void compute(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
+  void compute_missing(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   // One batch of the backbone at most, into inputs_.
   void decode(std::span<const SampleView> wanted, Unreadable* unreadable);
   void put(std::span<const SampleView> wanted, const float* features, Filling& filling);
@@ -144,10 +162,14 @@ class FeatureReader {
   cache::FeatureCache* cache_;
   cache::ModelId model_;
   Augmentation augmentation_;
+  const bool means_;
   std::vector<float> inputs_;  // of one backbone batch
   std::vector<float> rows_;    // on their way into several inputs
   std::vector<cache::FeatureKey> keys_;
   std::vector<std::uint8_t> found_;
+  std::vector<std::size_t> missing_;  // of what was looked up
+  std::vector<SampleView> computing_;
+  std::vector<float> computed_;  // of one backbone batch
 };
 
 // Where targets of global samples come from beside their labels. Of what labels leave unknown
@@ -186,8 +208,6 @@ class FeatureSource : public BatchSource {
  private:
   SampleView shown(std::int64_t index) const;
   bool is_silent(const SampleView& shown) const;
-  std::int64_t face_of(std::size_t sample, std::int64_t turn) const;
-  std::int64_t faces(const data::MixedSample& sample) const;
   void read_soft(std::int64_t sample, const SampleView& shown);
   void read_means(const BatchTensor& input);
   void write_target(std::int64_t sample, const SampleView& shown, std::span<float> target);
@@ -199,8 +219,9 @@ class FeatureSource : public BatchSource {
   const bool means_;  // asked once: a step allocates nothing
   const std::vector<float>* weights_ = nullptr;
   std::vector<float> soft_, soft_sum_;  // one sample's
-  std::vector<float> part_;             // a part's feature map
-  std::vector<SampleView> views_;
+  std::vector<SampleView> views_, parts_;
+  std::vector<std::size_t> row_of_part_;
+  std::vector<float> part_maps_;  // of one backbone batch
 };
 
 // Every part of every sample, one after the other, as it is, without parts that hold no signal
@@ -211,21 +232,20 @@ class PartSource : public BatchSource {
   PartSource(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
              FeatureReader& reader);
 
-  std::int64_t size() const override { return static_cast<std::int64_t>(parts_.size()); }
+  std::int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
   void read(std::span<const std::int64_t> indices, const Batch& batch) override;
-  const SampleView& part(std::int64_t index) const {
-    return parts_[static_cast<std::size_t>(index)];
-  }
+  SampleView part(std::int64_t index) const;
   // Whether it is its sample's last.
   bool ends_sample(std::int64_t index) const {
-    const auto next = static_cast<std::size_t>(index) + 1;
-    return next == parts_.size() || parts_[next].sample != parts_[next - 1].sample;
+    return std::ranges::binary_search(ends_, index + 1);
   }
 
  private:
+  const std::vector<data::MixedSample>& samples_;
   const MixTargets& targets_;
   FeatureReader& reader_;
-  std::vector<SampleView> parts_, batch_;
+  std::vector<std::int64_t> ends_;  // of each sample's shown parts; growing
+  std::vector<SampleView> batch_;
 };
 
 }  // namespace moil::night

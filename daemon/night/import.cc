@@ -1,16 +1,37 @@
 #include "daemon/night/import.h"
 
+#include "base/access.h"
 #include "base/file.h"
+#include "daemon/night/class_space.h"
 #include "daemon/night/model_folder.h"
+#include "daemon/night/night_data.h"
+#include "datasets/pack/feature_pack.h"
+#include "datasets/pack/image_pack.h"
 
 namespace moil::night {
+namespace {
 
-daemon::ImportResult import_model(const std::filesystem::path& source,
-                                  const daemon::StateLayout& layout, const std::string& name,
-                                  std::int64_t version) {
-  const ModelBundle bundle = read_model_folder(source);
-  const auto incoming = layout.incoming(name, version);
-  const auto target = layout.version(name, version);
+// As a night will: what it would refuse is refused before anything is imported.
+void check_pack(const std::filesystem::path& pack, const ModelBundle& model) {
+  require_readable(pack);
+  const data::PackManifest manifest = data::read_manifest(pack);
+  require_same_kind(manifest, *model.kind);
+  const bool is_packed = manifest.kind == data::PackKind::kFeatures;
+  if (is_packed) (void)data::open_feature_pack(pack);
+  data::Mix classes;
+  if (!is_packed) classes.classes = data::open_image_pack(pack)->classes();
+  if (is_packed) classes.classes = manifest.classes;
+  classes.global_classes = classes.classes.size();
+  if (model.task->outputs_are_labels()) renumber_classes(classes, model.labels);
+}
+
+}  // namespace
+
+daemon::ImportResult import_model(const Import& import, const daemon::StateLayout& layout) {
+  const ModelBundle bundle = read_model_folder(import.source);
+  if (!import.pack.empty()) check_pack(import.pack, bundle);
+  const auto incoming = layout.incoming(import.name, import.version);
+  const auto target = layout.version(import.name, import.version);
   if (!std::filesystem::is_directory(target)) {
     std::filesystem::remove_all(incoming);
     write_model_folder(incoming, bundle);

@@ -10,9 +10,16 @@
 
 namespace moil::night {
 
-// Nothing half-done stays behind. Throws what read_model_folder throws.
-[[nodiscard]] daemon::ImportResult import_model(const std::filesystem::path& source,
-                                                const daemon::StateLayout& layout,
-                                                const std::string& name, std::int64_t version);
+struct Import {
+  std::filesystem::path source;
+  std::filesystem::path pack;  // that its nights will mix from; empty: none is looked at
+  std::string name;
+  std::int64_t version = 0;
+};
+
+// Nothing half-done stays behind, nor a model whose pack cannot be read or is of samples or classes
+// that it does not know. Throws what read_model_folder and the pack's readers throw.
+[[nodiscard]] daemon::ImportResult import_model(const Import& import,
+                                                const daemon::StateLayout& layout);
 
 }  // namespace moil::night

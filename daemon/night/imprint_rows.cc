@@ -28,6 +28,7 @@ struct KnownRows {
     const auto width = static_cast<std::size_t>(plan.input.width);
     const std::size_t classes = all_bias.data.size();
     auto fresh = static_cast<std::uint32_t>(classes - plan.rows.size());
+    weights.reserve(fresh * width);
     for (std::size_t k = 0; k < classes; ++k) {
       const bool is_new = std::ranges::binary_search(plan.rows, static_cast<data::ClassId>(k));
       number.push_back(is_new ? fresh++ : static_cast<std::uint32_t>(bias.size()));

@@ -26,7 +26,8 @@ class Judging {
     head_.allocate(judged.weights);
     const auto outputs = head_.network().output_info(0).dims.elements_per_sample();
     targets_ = std::make_unique<MixTargets>(task_, mix, static_cast<std::size_t>(outputs));
-    calibrates_ = task_.outputs_are_labels() && task_.loss(judged.head).type == kOneOfSeveral;
+    calibrates_ = judged.calibrates && task_.outputs_are_labels() &&
+                  task_.loss(judged.head).type == kOneOfSeveral;
   }
 
   Judgement run() {

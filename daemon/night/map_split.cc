@@ -101,12 +101,22 @@ MapSplit known_map_split(const ModelDescription& model, const Freeze& freeze, co
   return chosen;
 }
 
-std::uint64_t count_maps(const data::Mix& mix, int views) {
+std::uint64_t count_maps(const data::Mix& mix, const Portion& trained, int views,
+                         const data::Kind& kind) {
+  const bool means = kind.part_training() == data::PartTraining::kMean;
+  const auto of_part = static_cast<std::uint64_t>(views);
+  const auto epochs = static_cast<std::uint64_t>(trained.epochs);
   std::uint64_t maps = 0;
-  for (const data::MixedSample& sample : mix.train)
-    maps += std::uint64_t{sample.parts} * static_cast<std::uint64_t>(views);
+  for (const data::MixedSample& sample : trained.samples) {
+    const std::uint64_t parts = sample.shown_parts();
+    const std::uint64_t shown =
+        means ? parts * std::min(of_part, epochs) : std::min(parts * of_part, epochs);
+    maps += std::min(parts * of_part, shown + (trained.plain ? parts : 0));
+    const bool is_local = sample.ref.source == data::Source::kLocal;
+    if (is_local && kind.has_silence() && (epochs > 0 || trained.silence)) ++maps;
+  }
   for (const auto* held_out : {&mix.global_validation, &mix.local_validation})
-    for (const data::MixedSample& sample : *held_out) maps += sample.parts;
+    for (const data::MixedSample& sample : *held_out) maps += sample.shown_parts();
   return maps;
 }
 

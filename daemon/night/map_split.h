@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "daemon/night/portion.h"
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
+#include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
 #include "engine/graph/freeze.h"
 
@@ -45,8 +47,10 @@ struct MapNeeds {
 [[nodiscard]] MapSplit known_map_split(const ModelDescription& model, const Freeze& freeze,
                                        const MapNeeds& needs, const std::string& value);
 
-// Feature maps of a night: training samples in all their views, the others in the plain one.
-[[nodiscard]] std::uint64_t count_maps(const data::Mix& mix, int views);
+// Feature maps of a night: what is asked of training samples, which have so many views, and the
+// plain view of the others.
+[[nodiscard]] std::uint64_t count_maps(const data::Mix& mix, const Portion& trained, int views,
+                                       const data::Kind& kind);
 
 // By the quota, and by what is free on the disk. What the cache holds already may make room.
 [[nodiscard]] std::uint64_t room_for_cached_maps(const daemon::StateLayout& layout,

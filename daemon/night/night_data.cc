@@ -25,9 +25,16 @@ struct NightData::Readers {
   std::unique_ptr<data::FeaturePack> features;
 };
 
+std::size_t most_for_samples(const daemon::JobSpec& spec) {
+  const auto& budget = spec.memory.budget_bytes;
+  return budget ? static_cast<std::size_t>(*budget) : kNoLimit;
+}
+
 NightData::NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
                      const StoredModel& model)
-    : readers_(std::make_unique<Readers>(layout.labels())), kind_(*model.kind) {
+    : readers_(std::make_unique<Readers>(layout.labels())),
+      kind_(*model.kind),
+      most_bytes_(most_for_samples(spec)) {
   if (spec.local.labels) choice_ = labels_of(spec, model);
   open_local();
   at_field("/global/pack", [&] { open_pack(spec.global.pack, kind_); });
@@ -78,13 +85,16 @@ void NightData::choose(const Choice& choice) {
   readers_->chosen = std::make_unique<data::ClassSubset>(*readers_->labelled, names);
 }
 
+void require_same_kind(const data::PackManifest& pack, const data::Kind& kind) {
+  if (pack.sample_kind->name() == kind.name()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the pack's samples are of the kind \"" + std::string(pack.sample_kind->name()) +
+                  "\"; the model takes \"" + std::string(kind.name()) + "\"");
+}
+
 void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
   const data::PackManifest manifest = data::read_manifest(pack);
-  if (manifest.sample_kind->name() != kind.name())
-    throw Error(ErrorCode::kInvalidArgument, "the pack's samples are of the kind \"" +
-                                                 std::string(manifest.sample_kind->name()) +
-                                                 "\"; the model takes \"" +
-                                                 std::string(kind.name()) + "\"");
+  require_same_kind(manifest, kind);
   if (manifest.kind == data::PackKind::kImages) {
     readers_->images = data::open_image_pack(pack);
   } else {
@@ -100,9 +110,11 @@ const data::Dataset& NightData::global() const {
 const data::Dataset& NightData::local() const { return *origins_.local_samples; }
 
 std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
-                       std::size_t index) {
+                       std::size_t index, std::size_t most_bytes) {
   if (!kind.has_parts()) return 1;
   try {
+    if (most_bytes != kNoLimit && decoding_bytes(samples, index, kind, most_bytes) > most_bytes)
+      return 1;
     return kind.parts(samples.encoded(index), samples.name(index));
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
@@ -163,7 +175,7 @@ std::uint32_t NightData::count_parts(const data::MixedSample& sample,
   const bool is_global = sample.ref.source == data::Source::kGlobal;
   if (is_global && origins_.global_samples == nullptr) return sample.parts;
   return parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
-                  sample.ref.index);
+                  sample.ref.index, most_bytes_);
 }
 
 void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
@@ -183,13 +195,21 @@ void NightData::look_for_silence(data::Mix& mix, const data::Kind& kind) const {
       heard.push_back(&sample);
     }
   std::exception_ptr error;
+  DecodingRoom room(most_bytes_ / 2);  // nothing is planned yet
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < heard.size(); ++i) {
     const bool is_global = heard[i]->ref.source == data::Source::kGlobal;
+    const data::SampleDataset& samples =
+        is_global ? *origins_.global_samples : *origins_.local_samples;
+    const std::size_t index = heard[i]->ref.index;
     try {
-      heard[i]->silent =
-          silent_parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
-                          heard[i]->ref.index);
+      const std::size_t bytes =
+          most_bytes_ == kNoLimit ? 0 : decoding_bytes(samples, index, kind, most_bytes_);
+      if (bytes > most_bytes_) continue;  // it is left out later
+      const std::size_t taken = std::min(bytes, room.bytes());
+      room.enter(taken, samples, index);
+      const DecodingRoom::Place place(room, taken);
+      heard[i]->silent = silent_parts_of(kind, samples, index);
     } catch (...) {
 #pragma omp critical(moil_silence)
       error = std::current_exception();

@@ -9,6 +9,7 @@
 #include "daemon/night/model_folder.h"
 #include "daemon/state_layout.h"
 #include "datasets/labels/label_types.h"
+#include "datasets/pack/manifest.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::data {
@@ -17,10 +18,16 @@ class LabelDataset;
 
 namespace moil::night {
 
-// How many parts the sample has; one that cannot be read has 1: it is found and named when it is
-// decoded. Reads its file.
+// That a sample may take while it is decoded: what does not fit a night's budget is left out.
+[[nodiscard]] std::size_t most_for_samples(const daemon::JobSpec& spec);
+
+// kInvalidArgument where a model of one kind cannot learn from the pack.
+void require_same_kind(const data::PackManifest& pack, const data::Kind& kind);
+
+// How many parts the sample has; one that cannot be read, or takes more than `most_bytes`, has 1:
+// it is found and named when it is decoded. Reads its file.
 [[nodiscard]] std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& samples,
-                                     std::size_t index);
+                                     std::size_t index, std::size_t most_bytes = kNoLimit);
 
 // Opens both, the label store read-only (the daemon writes it). What is wrong with either is told
 // at the job's field (field_error.h). The model outlives it.
@@ -50,7 +57,7 @@ class NightData {
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
   // How many parts each sample of the mix has, and which of them hold no signal; one that cannot be
-  // read has 1. Reads every sample's
+  // read, or takes more than the job's budget, has 1: it is left out later. Reads every sample's
   // file where the kind's samples may have several.
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
@@ -83,6 +90,7 @@ class NightData {
   struct Readers;
   std::unique_ptr<Readers> readers_;
   const data::Kind& kind_;
+  const std::size_t most_bytes_;  // that a sample may take
   std::optional<Choice> choice_;  // where the job names labels
   Origins origins_;
   data::Reconciliation reconciliation_;

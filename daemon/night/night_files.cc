@@ -29,6 +29,7 @@ NightChoices choices_from_json(const nlohmann::json& json) {
   }
   if (const auto rho = json.value("rho", nlohmann::json()); rho.is_number()) choices.rho = rho;
   choices.settings = json.value("settings", nlohmann::json::object());
+  choices.trial_bytes = json.value("trial_bytes", std::size_t{0});
   choices.map_split = json.value("map_split", std::string());
   if (const auto bytes = json.value("map_bytes", nlohmann::json()); !bytes.is_null())
     choices.map_bytes = bytes.get<std::uint64_t>();
@@ -58,6 +59,7 @@ void NightFiles::save_choices(const NightChoices& choices) const {
                          {"rho", choices.rho ? nlohmann::json(*choices.rho) : nlohmann::json()}};
   if (!choices.map_split.empty()) json["map_split"] = choices.map_split;
   if (choices.map_bytes) json["map_bytes"] = *choices.map_bytes;
+  if (choices.trial_bytes > 0) json["trial_bytes"] = choices.trial_bytes;
   if (!choices.processors.is_null()) json["processors"] = choices.processors;
   save("choices.json", json);
 }

@@ -25,6 +25,7 @@ struct NightChoices {
   std::optional<double> rho = {};            // the least possible, where the job asks for less
   // Of fields that the job leaves open: what was tried and chosen (stages/choose_stage.h).
   nlohmann::json settings = nlohmann::json::object();
+  std::size_t trial_bytes = 0;  // that the largest trial was forecast to take
   // The value that feature maps are of (map_split.h); empty: not chosen yet.
   std::string map_split = {};
   // What elastic training's maps may take on disk, chosen by what was free when training began.

@@ -252,12 +252,18 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   check_budget(night, input);
 }
 
-// What a task that compares samples keeps of them while it judges.
+// What is kept of samples while they are judged.
 std::size_t answers_bytes(const NightModel& night, const data::Mix& mix) {
-  if (!night.bundle.task->compares_samples()) return 0;
-  const std::size_t answer_and_target = 2 * night.bundle.labels.size() * sizeof(float);
+  constexpr std::size_t kOfASample = 2 * 256;  // its calibration, what is said of it, its parts
+  constexpr std::size_t kOfALabel = 1024;      // counts by threshold or by side
+  const std::size_t labels = night.bundle.labels.size();
+  const std::size_t held_out = mix.global_validation.size() + mix.local_validation.size();
+  const std::size_t kept = held_out * kOfASample + labels * kOfALabel;
+  if (!night.bundle.task->compares_samples()) return kept;
+  const std::size_t answer_and_target = 2 * labels * sizeof(float);
   // Global samples are compared with local ones, too; vectors grow to twice their size.
-  return 2 * answer_and_target * (2 * mix.global_validation.size() + mix.local_validation.size());
+  return kept +
+         2 * answer_and_target * (2 * mix.global_validation.size() + mix.local_validation.size());
 }
 
 // Rows for labels that the model does not know.
@@ -317,10 +323,20 @@ void require_rows(const NightModel& night, const NightPlanInput& input) {
 
 namespace {
 
+// Where rows may be imprinted, or the task chooses something by training samples.
+bool asks_plain(const NightPlanInput& input) {
+  const Task& task = *input.base.task;
+  if (task.fitting({}) != nullptr) return true;
+  if (!task.outputs_are_labels()) return false;
+  return input.spec.train.epochs == 0 || input.mix.classes.size() > input.base.labels.size();
+}
+
 MapNeeds map_needs(const NightPlanInput& input) {
   const daemon::JobSpec& spec = input.spec;
   const bool halves = spec.cache.dtype == daemon::CacheDtype::kBf16;
-  return {count_maps(input.mix, spec.augment.views), halves ? 2U : 4U, *input.map_room};
+  const Portion trained = trained_portion(input.mix, spec, asks_plain(input));
+  return {count_maps(input.mix, trained, spec.augment.views, *input.base.kind), halves ? 2U : 4U,
+          *input.map_room};
 }
 
 // Feature maps that would not fit are of a value further back.
@@ -369,6 +385,7 @@ NightModel plan_night(const NightPlanInput& input) {
           "/freeze/batch_norms",
           "the layers to train are batch norms alone, and freeze.batch_norms freezes them");
   }
+  night.asks_plain = asks_plain(input);
   place_split(night, input);
   night.head = head_slice(model, night.freeze);
   night.base_head = head_slice(input.base.description, night.freeze);
@@ -394,7 +411,8 @@ NightModel plan_night(const NightPlanInput& input) {
   const TrainerConfig config = trainer_config(spec, input.mix.train.size());
   night.steps = samples / std::max<std::int64_t>(1, config.batch) * config.epochs;
   if (spec.elastic) night.elastic = elastic_config(*spec.elastic);
-  if (night.freeze.trained_units > 0 && spec.train.epochs > 0) plan_trainer(night, input);
+  const bool trains = night.freeze.trained_units > 0 && spec.train.epochs > 0;
+  trains ? plan_trainer(night, input) : check_budget(night, input);
   plan_version(night, input);
   return night;
 }
@@ -437,7 +455,7 @@ std::string NightModel::cache_fingerprint() {
 }
 
 std::size_t MemoryForecast::total() const {
-  return libraries + weights + samples + std::max({caching, training, judging});
+  return std::max(libraries + weights + samples + std::max({caching, training, judging}), trials);
 }
 
 namespace {

@@ -58,6 +58,7 @@ struct NightModel {
   std::size_t judging_bytes = 0;  // of the larger HeadNetwork
   std::size_t imprint_bytes = 0;  // while rows are imprinted
   bool judges_while_training = false;
+  bool asks_plain = false;        // training samples are also asked as they are (portion.h)
   std::size_t known_samples = 0;  // NightPlanInput's
   std::size_t decoding_room = 0;  // what decoding samples may take (decoding.h)
   std::int64_t steps = 0;         // of the whole night; so are the bytes swapped
@@ -105,6 +106,7 @@ struct MemoryForecast {
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights
   std::size_t training = 0;  // while the head trains, or is prepared for it
   std::size_t judging = 0;   // while models are judged
+  std::size_t trials = 0;  // of the largest trial of settings, its own libraries and samples in it
   std::size_t total() const;
 };
 // Without a trainer: what the night needs beside training.

@@ -38,14 +38,16 @@ class JobPlan {
     begin_as_the_night_would();
     if (const auto why = not_measurable(spec_.guard, measurable(mix_, base_)))
       throw field_error(why->pointer, why->message);
-    needs_ = decoding_needs(data_.origins(), mix_, *base_.kind, thread_count());
+    needs_ =
+        decoding_needs(data_.origins(), mix_, *base_.kind, thread_count(), most_for_samples(spec_));
   }
 
   Json run(const PlanRequest& options) {
     const NightModel night = plan(spec_, options.timing || !options.processors.empty());
     data_.check_features(*night.backbone, night.freeze);
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
-    const MemoryForecast forecast = forecast_memory(night, cached);
+    MemoryForecast forecast = forecast_memory(night, cached);
+    forecast.trials = trial_bytes();
     if (options.check) return {{"predicted_bytes", forecast.total()}};
     Json reply = {{"predicted_bytes", forecast.total()},
                   {"budget_bytes", daemon::Json(nullptr)},
@@ -56,7 +58,8 @@ class JobPlan {
                     {"decoding", forecast.decoding},
                     {"caching", forecast.caching},
                     {"training", forecast.training},
-                    {"judging", forecast.judging}}},
+                    {"judging", forecast.judging},
+                    {"trials", forecast.trials}}},
                   {"samples", mix_.train.size()},
                   {"steps", night.steps},
                   {"settings", settled_},
@@ -83,10 +86,32 @@ class JobPlan {
   void begin_as_the_night_would() {
     if (spec_.open.empty()) return;
     const daemon::JobSpec job = spec_;
-    const Candidate first = Search(search_space(job, base_, data_)).cheapest();
+    const SearchSpace space = search_space(job, base_, data_);
+    const Candidate first = Search(space).cheapest();
+    for (const Depth& depth : space.depths) {
+      Candidate other = first;
+      other.layers = depth;
+      other.views = space.views.back();
+      trials_.push_back(filled(job, other, mix_.train.size()));
+    }
     spec_ = filled(job, first, mix_.train.size());
     spec_.global = global_share(job, mix_.train.size() - count_global(mix_));
     settled_ = settled_fields(job, spec_);
+  }
+
+  // Of the largest of what the night may try; what does not fit its budget is not tried.
+  std::size_t trial_bytes() const {
+    std::size_t bytes = 0;
+    for (const daemon::JobSpec& spec : trials_) {
+      try {
+        const NightModel night = plan(spec);
+        const bool cached = spec.cache.enabled && !night.backbone->is_identity();
+        bytes = std::max(bytes, forecast_memory(night, cached).total());
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::kInvalidArgument) throw;
+      }
+    }
+    return bytes;
   }
 
   // measured: with the kernels that the night will measure, and their times.
@@ -204,7 +229,8 @@ class JobPlan {
   const daemon::StateLayout& layout_;
   daemon::JobSpec spec_;  // its open fields settled
   const std::uint64_t map_room_;
-  daemon::Json settled_;  // how
+  daemon::Json settled_;                 // how
+  std::vector<daemon::JobSpec> trials_;  // that the night may make
   const StoredModel base_;
   NightData data_;
   data::Mix mix_;

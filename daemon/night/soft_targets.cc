@@ -42,44 +42,109 @@ void ask(HeadNetwork& teacher, const Task& task, std::span<const SampleView> bat
     task.soften({rows.data() + i * classes, classes}, teacher.form());
 }
 
+// Rows of the file in their order, and whether they are asked for.
+template <typename Each>
+void for_each_row(const Portion& portion, const FeatureReader& reader, const Each& each) {
+  for (int view = 0; view < reader.views_of(data::Source::kGlobal); ++view) {
+    for (std::size_t i = 0; i < portion.samples.size(); ++i) {
+      const data::MixedSample& s = portion.samples[i];
+      std::uint32_t n = 0;  // of the parts that are shown
+      for (std::uint32_t part = 0; is_global(s) && part < s.parts; ++part) {
+        const SampleView one{&s, static_cast<std::uint16_t>(view), part};
+        const bool is_shown = n < s.shown_parts() && s.shown_part(n) == part;
+        if (!each(one, is_shown && reader.asks_for(portion, i, one, n))) return;
+        n += is_shown ? 1 : 0;
+      }
+    }
+  }
+}
+
+std::uint64_t count_parts(const Portion& portion) {
+  std::uint64_t parts = 0;
+  for (const data::MixedSample& s : portion.samples) parts += is_global(s) ? s.parts : 0;
+  return parts;
+}
+
+// Writes rows one after the other, as many questions at once as the teacher takes.
+class SoftTargetsWriter {
+ public:
+  SoftTargetsWriter(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
+                    FeatureReader& reader)
+      : teacher_(teacher), task_(task), reader_(reader), file_(path) {
+    const Network& network = teacher.network();
+    batch_ = static_cast<std::size_t>(network.input_info(0).dims[0]);
+    not_asked_.resize(static_cast<std::size_t>(network.output_info(0).dims.elements_per_sample()));
+  }
+
+  void begin(const Portion& portion) {
+    Header header;
+    header.views = static_cast<std::uint64_t>(reader_.views_of(data::Source::kGlobal));
+    header.samples = count_parts(portion);
+    header.classes = not_asked_.size();
+    file_.write(bytes_of(&header, sizeof header));
+  }
+  void add(const SampleView& view, bool is_asked) {
+    is_asked_.push_back(is_asked ? 1 : 0);
+    if (is_asked) views_.push_back(view);
+  }
+  bool is_full() const { return views_.size() == batch_ || is_asked_.size() == kMostRows; }
+  void flush() {
+    if (!views_.empty()) ask(teacher_, task_, views_, reader_, rows_);
+    const float* row = rows_.data();
+    for (const char is_asked : is_asked_) {
+      file_.write(
+          bytes_of(is_asked != 0 ? row : not_asked_.data(), not_asked_.size() * sizeof(float)));
+      if (is_asked != 0) row += not_asked_.size();
+    }
+    asked_ += static_cast<std::int64_t>(views_.size());
+    views_.clear();
+    is_asked_.clear();
+  }
+  std::int64_t asked() const { return asked_; }
+  void commit() { file_.commit(); }
+
+ private:
+  static constexpr std::size_t kMostRows = 1024;
+
+  HeadNetwork& teacher_;
+  const Task& task_;
+  FeatureReader& reader_;
+  AtomicFile file_;
+  std::size_t batch_ = 0;
+  std::int64_t asked_ = 0;
+  std::vector<SampleView> views_;
+  std::vector<char> is_asked_;
+  std::vector<float> rows_, not_asked_;
+};
+
 }  // namespace
 
-std::int64_t count_questions(const std::vector<data::MixedSample>& samples,
-                             const FeatureReader& reader) {
-  std::int64_t parts = 0;
-  for (const data::MixedSample& s : samples) parts += is_global(s) ? std::int64_t{s.parts} : 0;
-  return parts * reader.views_of(data::Source::kGlobal);
+std::int64_t count_questions(const Portion& portion, const FeatureReader& reader) {
+  std::int64_t asked = 0;
+  for_each_row(portion, reader, [&](const SampleView&, bool is_asked) {
+    asked += is_asked ? 1 : 0;
+    return true;
+  });
+  return asked;
 }
 
 bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
-                        const std::vector<data::MixedSample>& samples, FeatureReader& reader,
+                        const Portion& portion, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress) {
-  Network& network = teacher.network();
-  std::vector<SampleView> global;
-  for (const data::MixedSample& s : samples)
-    for (std::uint32_t part = 0; is_global(s) && part < s.parts; ++part)
-      global.push_back({&s, 0, part});
-  Header header;
-  header.views = static_cast<std::uint64_t>(reader.views_of(data::Source::kGlobal));
-  header.samples = global.size();
-  header.classes = static_cast<std::uint64_t>(network.output_info(0).dims.elements_per_sample());
-  AtomicFile file(path);
-  file.write(bytes_of(&header, sizeof header));
-  const auto batch = static_cast<std::size_t>(network.input_info(0).dims[0]);
-  const std::size_t all = header.views * header.samples;
-  std::vector<SampleView> some;
-  std::vector<float> rows;
-  for (std::size_t begin = 0; begin < all; begin += batch) {
-    some.clear();
-    for (std::size_t row = begin; row < std::min(begin + batch, all); ++row) {
-      some.push_back(global[row % global.size()]);
-      some.back().view = static_cast<std::uint16_t>(row / global.size());
-    }
-    ask(teacher, task, some, reader, rows);
-    file.write(bytes_of(rows.data(), rows.size() * sizeof(float)));
-    if (!progress(static_cast<std::int64_t>(begin + some.size()))) return false;
-  }
-  file.commit();
+  SoftTargetsWriter writer(path, teacher, task, reader);
+  writer.begin(portion);
+  bool goes_on = true;
+  const auto flush = [&] {
+    writer.flush();
+    return progress(writer.asked());
+  };
+  for_each_row(portion, reader, [&](const SampleView& view, bool is_asked) {
+    writer.add(view, is_asked);
+    if (writer.is_full()) goes_on = flush();
+    return goes_on;
+  });
+  if (!goes_on || !flush()) return false;
+  writer.commit();
   return true;
 }
 

@@ -9,7 +9,7 @@
 //   views x samples x classes targets (f32, little-endian)
 //
 // Rows are in the order of the mix's global samples and their parts, of the plain view first, then
-// of each other. "samples" counts the parts.
+// of each other. "samples" counts the parts. What no epoch shows has a row of zeros.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ namespace moil::night {
 
 class FeatureReader;
 class HeadNetwork;
+struct Portion;
 
-// What the teacher is asked of these samples: all views of all parts of global ones.
-[[nodiscard]] std::int64_t count_questions(const std::vector<data::MixedSample>& samples,
-                                           const FeatureReader& reader);
+// What the teacher is asked of these samples: what the portion asks for of global ones.
+[[nodiscard]] std::int64_t count_questions(const Portion& portion, const FeatureReader& reader);
 
-// Asks `teacher`, the allocated head of the model before the night, about every view that `reader`
-// has of global samples. `progress` is told how many are done and stops the work by returning
-// false; so returns false where it was stopped, and leaves no file then. kIo.
+// Asks `teacher`, the allocated head of the model before the night, about these. `progress` is told
+// how many are done and stops the work by returning false; so returns false where it was stopped,
+// and leaves no file then. kIo.
 bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
-                        const std::vector<data::MixedSample>& samples, FeatureReader& reader,
+                        const Portion& portion, FeatureReader& reader,
                         const std::function<bool(std::int64_t done)>& progress);
 
 // read() may be called from any thread.

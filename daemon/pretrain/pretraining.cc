@@ -152,7 +152,8 @@ class Pretraining {
 
  private:
   void fill(night::FeatureReader& reader) {
-    const night::FeatureReader::Portion portions[] = {{train_, true}, {groups_.at(""), false}};
+    const night::FeatureReader::Portion portions[] = {{train_, options_.trainer.epochs, false},
+                                                      {groups_.at("")}};
     night::FeatureReader::Filled filled;
     const std::int64_t all = reader.feature_maps(portions);
     (void)reader.fill(portions, filled, [&](std::int64_t done) {
@@ -324,6 +325,27 @@ PretrainingResult pretrain(const data::SampleDataset& dataset, const Pretraining
   return Pretraining(tagged, options, out, events).run();
 }
 
+namespace {
+
+// As many at once as the backbone takes, for fewer take as long.
+void write_maps(const std::vector<MixedSample>& samples, data::Split split,
+                const data::SampleDataset& dataset, night::FeatureReader& reader,
+                data::FeaturePackWriter& writer) {
+  const std::size_t batch = reader.batch(), elements = reader.elements();
+  std::vector<float> features(batch * elements);
+  for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
+    std::vector<night::SampleView> some;
+    for (std::size_t i = begin; i < std::min(begin + batch, samples.size()); ++i)
+      some.push_back({&samples[i]});
+    reader.read(some, features.data());
+    for (std::size_t i = 0; i < some.size(); ++i)
+      writer.add(split, some[i].sample->labels, dataset.digest(some[i].sample->ref.index),
+                 std::span(features).subspan(i * elements, elements));
+  }
+}
+
+}  // namespace
+
 void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,
                     int trainable_layers, const std::filesystem::path& out) {
   const night::ModelBundle bundle = night::read_model_folder(model);
@@ -350,14 +372,8 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
   description.split_point = freeze.split;
   description.shape = backbone.feature_shape();
   data::FeaturePackWriter writer(out, images->classes(), bundle.kind, description);
-  std::vector<float> features(description.floats());
-  for (const data::Split split : {data::Split::kTrain, data::Split::kValidation}) {
-    for (const MixedSample& sample : samples_of(*images, split, nullptr)) {
-      const night::SampleView one[] = {{&sample}};
-      reader.read(one, features.data());
-      writer.add(split, sample.labels, images->digest(sample.ref.index), features);
-    }
-  }
+  for (const data::Split split : {data::Split::kTrain, data::Split::kValidation})
+    write_maps(samples_of(*images, split, nullptr), split, *images, reader, writer);
   writer.finish();
 }
 

@@ -56,8 +56,8 @@ struct PretrainingEvents {
 struct PretrainingResult {
   night::ModelBundle bundle;
   std::optional<double> quality;  // the headline of the last epoch
-  // task, metric, scores, classes, groups, curve, seconds, samples; and the headline by its name: "accuracy"
-  // (null where there is nothing held out)
+  // task, metric, scores, classes, groups, curve, seconds, samples; and the headline by its name:
+  // "accuracy" (null where there is nothing held out)
   nlohmann::json report;
   std::string remark;  // on what the headline does not tell; empty: nothing
 };

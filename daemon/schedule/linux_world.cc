@@ -96,9 +96,10 @@ std::int64_t LinuxWorld::local_moment(int days, int minute) const {
 
 namespace {
 
-// What clocks show, as a number that grows with it.
+// What clocks show in the zone that was looked at last, as a number that grows with it.
 std::time_t shown(std::time_t moment) {
-  std::tm parts = local(moment);
+  std::tm parts{};
+  ::localtime_r(&moment, &parts);
   return ::timegm(&parts);
 }
 

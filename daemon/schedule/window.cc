@@ -97,20 +97,19 @@ std::optional<std::int64_t> opens_at(const Nights& nights, const World& world) {
   });
 }
 
-int windows_since(const Nights& nights, const World& world, std::int64_t moment) {
+std::vector<std::int64_t> windows_gone(const Nights& nights, const World& world) {
   constexpr int kMostDays = 100;
   constexpr std::int64_t kMinuteMs = 60'000;
   const std::int64_t now = world.now_milliseconds();
   const int today = world.local_time().weekday;
-  int count = 0;
+  std::vector<std::int64_t> gone;
   for (int days = 0; days < kMostDays; ++days) {
     const auto& window = nights.of((today + 7 * kMostDays - days) % 7);
     if (!window) continue;
     const std::int64_t start = world.local_moment(-days, window->start);
-    if (start <= moment) break;
-    count += start + window->length() * kMinuteMs <= now ? 1 : 0;
+    if (start + window->length() * kMinuteMs <= now) gone.push_back(start);
   }
-  return count;
+  return gone;
 }
 
 }  // namespace moil::daemon

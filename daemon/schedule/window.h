@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace moil::daemon {
 
@@ -69,7 +70,7 @@ class Nights {
 // comes twice that is the first, and where its start is skipped it is the moment of the skip.
 std::optional<std::int64_t> opened_at(const Nights& nights, const World& world);
 std::optional<std::int64_t> opens_at(const Nights& nights, const World& world);
-// Windows that began behind this moment and are over; a hundred days are looked at.
-int windows_since(const Nights& nights, const World& world, std::int64_t moment);
+// When windows began that are over, of the last hundred days; newest first.
+std::vector<std::int64_t> windows_gone(const Nights& nights, const World& world);
 
 }  // namespace moil::daemon

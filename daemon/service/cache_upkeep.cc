@@ -2,18 +2,40 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
+#include "base/file.h"
 #include "daemon/state/disk_usage.h"
 
 namespace moil::daemon {
 namespace {
 
 constexpr int kNightsRemembered = 20;
+constexpr std::uint64_t kMostIdsBytes = 1 << 20;
+
+void add_ids_of(const std::filesystem::path& file, std::vector<cache::ModelId>& ids) {
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(file, missing)) return;
+  std::istringstream lines(read_text(file, kMostIdsBytes));
+  for (std::string line; std::getline(lines, line);) {
+    try {
+      ids.push_back(cache::parse_model_id(line));
+    } catch (const Error& error) {  // it computes its maps again
+      spdlog::warn("{}: {}", file.string(), error.what());
+    }
+  }
+}
 
 }  // namespace
 
-std::vector<cache::ModelId> recent_backbones(const JobStore& jobs) {
+std::vector<cache::ModelId> backbones_in_use(const JobStore& jobs, const StateLayout& layout) {
   std::vector<cache::ModelId> out;
+  for (const JobState unfinished : {JobState::kQueued, JobState::kRunning}) {
+    jobs.list(unfinished, 0, Details::kWithout, [&](const Job& job) {
+      if (job.attempts > 0) add_ids_of(layout.job_maps(job.id), out);
+      return true;
+    });
+  }
   for (const std::string& id : jobs.backbones(kNightsRemembered))
     out.push_back(cache::parse_model_id(id));
   return out;

@@ -138,7 +138,7 @@ void Housekeeping::plan(Round& round) const {
   if (rules.days) round.jobs = s_.jobs.ended_before(today() - *rules.days * kDay);
   if (!round.responder) return;
   round.cache_user = s_.scheduler.running();
-  if (!round.cache_user) round.backbones = recent_backbones(s_.jobs);
+  if (!round.cache_user) round.backbones = backbones_in_use(s_.jobs, s_.layout);
 }
 
 void Housekeeping::remove_rows(const RoundPtr& round) {

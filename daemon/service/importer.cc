@@ -5,8 +5,13 @@
 namespace moil::daemon {
 
 Importer::Importer(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
-                   Database& db, ModelStore& models)
-    : calls_(calls), command_(command), layout_(layout), db_(db), models_(models) {}
+                   Database& db, ModelStore& models, std::function<void()> put_in_service)
+    : calls_(calls),
+      command_(command),
+      layout_(layout),
+      db_(db),
+      models_(models),
+      put_in_service_(std::move(put_in_service)) {}
 
 void Importer::start(const ImportRequest& request, const std::map<std::string, int>& files,
                      const std::shared_ptr<const void>& owner, const Responder& responder) {
@@ -23,7 +28,8 @@ void Importer::start(const ImportRequest& request, const std::map<std::string, i
   };
   answer.whose = responder;
   try {
-    calls_.start(command_.import(request.path, files, request.name, version), std::move(answer));
+    calls_.start(command_.import({request.path, files, request.name, version, request.pack}),
+                 std::move(answer));
   } catch (...) {
     models_.discard(request.name, version);
     throw;
@@ -36,6 +42,7 @@ Json Importer::record(const ImportRequest& request, std::int64_t version, const 
                  result.value("details", Json::object()), request.activate);
   if (request.activate) models_.forget_anchor(request.name);
   transaction.commit();
+  if (request.activate) put_in_service_();
   spdlog::info("model {} version {} imported from {}", request.name, version, request.path);
   return to_json(models_.get(request.name, version), layout_);
 }

@@ -2,6 +2,7 @@
 // daemon reads none of it. Loop thread only.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,9 @@ struct ImportRequest {
   std::string name;
   std::string path;
   bool activate = true;
+  // The global pack that nights of the model will mix from; what cannot be one is refused, and
+  // nothing is imported. Empty: none is looked at.
+  std::string pack;
   // Of the model's files, by name: the number of the descriptor that came along; empty: the worker
   // opens them below `path`.
   Json files = Json::object();
@@ -25,7 +29,7 @@ struct ImportRequest {
 class Importer {
  public:
   Importer(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
-           Database& db, ModelStore& models);
+           Database& db, ModelStore& models, std::function<void()> put_in_service);
 
   // Answers when the worker is done. kResourceExhausted where too many workers run.
   // `files` by name: open ones, which the call owns.
@@ -40,6 +44,7 @@ class Importer {
   const StateLayout layout_;
   Database& db_;
   ModelStore& models_;
+  const std::function<void()> put_in_service_;  // called when a version was
 };
 
 }  // namespace moil::daemon

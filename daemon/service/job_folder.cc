@@ -30,10 +30,19 @@ std::optional<JobFile> read_job_file(const fs::path& path) {
 void JobFolder::prepare(const Job& job, const JobFile& file) const {
   const fs::path path = layout_.job_file(job.id);
   if (job.attempts == 0) return remove(path);
-  const auto before = read_job_file(path);
-  if (before && before->version == file.version) return;
+  auto before = read_job_file(path);
+  if (before && before->version == file.version) return judge_by(path, *before, file);
   if (before && before->base_version != file.base_version) drop_work(job.id);
   remove(path);
+}
+
+// What the guard compares with is what it is now; all that the weights hang on stays.
+void JobFolder::judge_by(const fs::path& path, JobFile& kept, const JobFile& now) const {
+  const std::string before = to_json(kept).dump(2);
+  kept.anchor_version = now.anchor_version;
+  kept.withdrawn = now.withdrawn;
+  if (const std::string text = to_json(kept).dump(2); text != before)
+    write_file_atomic(path, text + "\n");
 }
 
 void JobFolder::drop_work(std::int64_t job) const {

@@ -14,7 +14,7 @@ class JobFolder {
 
   // Before an attempt that is to be given `file`. What a start that failed left goes. A job that is
   // tried again after it had failed writes another version; what it made so far is of use where it
-  // begins with the same model.
+  // begins with the same model. One that goes on is held against the anchor that there is now.
   void prepare(const Job& job, const JobFile& file) const;
   // All but the job's description, and the version that it may have written: the next attempt draws
   // its samples anew.
@@ -23,6 +23,7 @@ class JobFolder {
   void settle(const Job& job) const;
 
  private:
+  void judge_by(const std::filesystem::path& path, JobFile& kept, const JobFile& now) const;
   void remove(const std::filesystem::path& path) const;
 
   const StateLayout& layout_;

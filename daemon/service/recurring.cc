@@ -176,6 +176,16 @@ std::string Recurring::why_not(const Schedule& schedule) const {
   return only_if && only_if->changed_pack ? "" : nothing_new(schedule, schedule.pack_seen);
 }
 
+void Recurring::enable(const std::string& name, bool enabled) {
+  if (!enabled) return schedules_.disable(name);
+  const Schedule schedule = schedules_.get(name);
+  const std::int64_t now = world_.now_milliseconds();
+  const bool comes_now = !calendar_of(schedule.spec) && due(schedule);
+  const auto start = opened_at(config_.nights(), world_);
+  schedules_.enable(name, comes_now && start ? *start - 1 : now);
+  wake();
+}
+
 std::int64_t Recurring::run_now(const Schedule& schedule) {
   if (!unfinished(schedule).empty())
     throw Error(ErrorCode::kFailedPrecondition,

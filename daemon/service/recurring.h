@@ -39,6 +39,9 @@ class Recurring {
   [[nodiscard]] std::optional<std::int64_t> next(const Schedule& schedule) const;
   // Why its next moment would submit nothing as things are now; empty where it would.
   [[nodiscard]] std::string why_not(const Schedule& schedule) const;
+  // Lets it come, or rest. Moments of a calendar that went by while it rested do not count; the
+  // night that is open does, unless it has had its job.
+  void enable(const std::string& name, bool enabled);
   // Its job, whether a moment has come or not. kFailedPrecondition where the last one has not
   // ended.
   std::int64_t run_now(const Schedule& schedule);

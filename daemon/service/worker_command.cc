@@ -25,17 +25,16 @@ ProcessOptions WorkerCommand::run(const JobFile& job) const {
                  job.threads);
 }
 
-ProcessOptions WorkerCommand::import(const std::filesystem::path& source,
-                                     const std::map<std::string, int>& files,
-                                     const std::string& model, std::int64_t version) const {
+ProcessOptions WorkerCommand::import(const ModelToImport& model) const {
   std::vector<std::string> arguments{
-      program_,      "import",      "--source",  source,
-      "--model",     model,         "--version", std::to_string(version),
+      program_,      "import",      "--source",  model.source,
+      "--model",     model.name,    "--version", std::to_string(model.version),
       "--state-dir", layout_.root()};
-  for (const auto& [name, fd] : files)
+  if (!model.pack.empty()) arguments.insert(arguments.end(), {"--pack", model.pack});
+  for (const auto& [name, fd] : model.files)
     arguments.insert(arguments.end(), {"--file", name + "=" + std::to_string(fd)});
   ProcessOptions process = options(std::move(arguments), 1);
-  for (const auto& [name, fd] : files) process.keep_open.push_back(fd);
+  for (const auto& [name, fd] : model.files) process.keep_open.push_back(fd);
   return process;
 }
 

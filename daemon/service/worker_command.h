@@ -19,11 +19,16 @@ class WorkerCommand {
   WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock);
 
   ProcessOptions run(const JobFile& job) const;
-  // files: open ones of the model, by name, which must stay open until the worker was started;
-  // empty: those in `source`.
-  ProcessOptions import(const std::filesystem::path& source,
-                        const std::map<std::string, int>& files, const std::string& model,
-                        std::int64_t version) const;
+  struct ModelToImport {
+    std::filesystem::path source;
+    // Open ones of the model, by name, which must stay open until the worker was started; empty:
+    // those in `source`.
+    std::map<std::string, int> files;
+    std::string name;
+    std::int64_t version = 0;
+    std::filesystem::path pack;  // that its nights will mix from; empty: none is looked at
+  };
+  ProcessOptions import(const ModelToImport& model) const;
   // options: further words, "--processors" and a method, "--picture", "--timing" or "--check".
   ProcessOptions plan(const std::filesystem::path& job_file, int threads,
                       const std::vector<std::string>& options) const;

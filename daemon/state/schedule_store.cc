@@ -62,15 +62,21 @@ Schedule ScheduleStore::get(const std::string& name) const {
   return found.front();
 }
 
-void ScheduleStore::enable(const std::string& name, bool enabled, std::int64_t now) {
+void ScheduleStore::disable(const std::string& name) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
-  const RecurringSpec spec = get(name).spec;
-  Statement update(db_, "UPDATE schedules SET enabled = ? WHERE name = ?");
-  update.bind(std::int64_t{enabled}).bind(std::string_view(name)).run();
-  if (enabled && !spec.enabled && calendar_of(spec)) {
-    Statement passed(db_, "UPDATE schedules SET last_due = ?, remark = ? WHERE name = ?");
-    passed.bind(now).bind(std::string_view("it was disabled until then"));
-    passed.bind(std::string_view(name)).run();
+  (void)get(name);
+  Statement update(db_, "UPDATE schedules SET enabled = 0 WHERE name = ?");
+  update.bind(std::string_view(name)).run();
+  transaction.commit();
+}
+
+void ScheduleStore::enable(const std::string& name, std::int64_t dealt_with) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  if (!get(name).spec.enabled) {
+    Statement update(db_,
+                     "UPDATE schedules SET enabled = 1, last_due = ?, remark = ? WHERE name = ?");
+    update.bind(dealt_with).bind(std::string_view("it was disabled until then"));
+    update.bind(std::string_view(name)).run();
   }
   transaction.commit();
 }

@@ -38,8 +38,9 @@ class ScheduleStore {
   // By priority, then by name. Asked for again and again: read anew where something was written.
   const std::vector<Schedule>& all() const;
   Schedule get(const std::string& name) const;  // kNotFound
-  // Moments of a calendar that went by while it was disabled do not count.
-  void enable(const std::string& name, bool enabled, std::int64_t now);
+  void disable(const std::string& name);
+  // What went by until then, while it was disabled, is dealt with.
+  void enable(const std::string& name, std::int64_t dealt_with);
   void remove(const std::string& name);  // its jobs stay
   // A moment has come: its job is queued, in the same transaction.
   std::int64_t submit(const Schedule& schedule, std::int64_t now, const Seen& seen,

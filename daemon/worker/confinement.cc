@@ -94,9 +94,10 @@ Needs needs_of_plan(const daemon::StateLayout& layout, const std::string& job_fi
 }
 
 Needs needs_of_import(const daemon::StateLayout& layout, const fs::path& source,
-                      const std::string& model) {
+                      const fs::path& pack, const std::string& model) {
   Needs needs;
   add_with_links(needs.read, source);
+  if (!pack.empty()) add_with_links(needs.read, pack);
   needs.change = {layout.model(model)};
   return needs;
 }

@@ -27,7 +27,7 @@ Needs needs_of_night(const daemon::StateLayout& layout, const daemon::JobFile& j
 Needs needs_of_plan(const daemon::StateLayout& layout, const std::string& job_file,
                     const daemon::JobFile& job);
 Needs needs_of_import(const daemon::StateLayout& layout, const std::filesystem::path& source,
-                      const std::string& model);
+                      const std::filesystem::path& pack, const std::string& model);
 // Of who reads a model in the store and what is handed over open: predictions, exports.
 Needs needs_of_model(const std::filesystem::path& model);
 

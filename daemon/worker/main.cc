@@ -35,7 +35,7 @@ std::atomic<bool> stop{false};
 void on_terminate(int) { stop = true; }
 
 struct Arguments {
-  std::string job_file, state_dir, source, other, model;
+  std::string job_file, state_dir, source, other, model, pack;
   std::int64_t version = 0;
   int reply = -1;                  // a descriptor
   std::vector<std::string> files;  // NAME=DESCRIPTOR
@@ -92,11 +92,12 @@ int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
 
 int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
-  confine_to(moil::worker::needs_of_import(layout, arguments.source, arguments.model));
+  confine_to(
+      moil::worker::needs_of_import(layout, arguments.source, arguments.pack, arguments.model));
   const auto import_from = [&](const std::filesystem::path& source) {
-    return answer(
-        arguments, events,
-        to_json(moil::night::import_model(source, layout, arguments.model, arguments.version)));
+    return answer(arguments, events,
+                  to_json(moil::night::import_model(
+                      {source, arguments.pack, arguments.model, arguments.version}, layout)));
   };
   if (arguments.files.empty()) return import_from(arguments.source);
   const auto received = layout.incoming(arguments.model, arguments.version);
@@ -175,6 +176,7 @@ int main(int argc, char** argv) {
       app.add_subcommand("import", "Check a model folder and put it into the store");
   import_command->add_option("--source", arguments.source, "The model's folder")->required();
   import_command->add_option("--file", arguments.files, "NAME=DESCRIPTOR of what is open already");
+  import_command->add_option("--pack", arguments.pack, "The pack that its nights will mix from");
   import_command->add_option("--model", arguments.model, "Its name in the store")->required();
   import_command->add_option("--version", arguments.version, "Its version")->required();
   import_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();

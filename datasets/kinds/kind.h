@@ -95,8 +95,8 @@ class Kind {
   // Whether samples of this media type (labels/media_type.h) are of this kind.
   [[nodiscard]] virtual bool takes(std::string_view media_type) const = 0;
   // What loading and making a sample takes at most, its file's bytes included, by the first bytes
-  // of the file and its size. Empty where these do not tell; then nothing is known before it is
-  // loaded.
+  // of the file and its size: a promise, for a night makes room for no more. Empty where these do
+  // not tell, but all of its bytes may; where these do not either, it cannot be read.
   [[nodiscard]] virtual std::optional<std::size_t> working_bytes(
       std::span<const std::uint8_t> head, std::uint64_t file_bytes) const = 0;
 

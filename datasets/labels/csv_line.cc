@@ -13,22 +13,21 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 // Up to the separator behind it, or to the end.
-std::string take_field(std::string_view& rest, char separator) {
+void take_field(std::string_view& rest, char separator, std::size_t most, std::string& field) {
   while (rest.starts_with(' ')) rest.remove_prefix(1);
-  std::string field;
+  field.clear();
   std::size_t i = 0;
   if (rest.starts_with('"')) {
     for (i = 1; i < rest.size(); ++i) {
       if (rest[i] == '"' && !rest.substr(i).starts_with("\"\"")) break;
       if (rest[i] == '"') ++i;
-      field += rest[i];
+      if (field.size() < most) field += rest[i];
     }
     i = std::min(i, rest.size());
   }
   const std::size_t end = std::min(rest.find(separator, i), rest.size());
-  if (i == 0) field = without_blanks(rest.substr(0, end));
+  if (i == 0) field = without_blanks(rest.substr(0, end)).substr(0, most);
   rest.remove_prefix(end);
-  return field;
 }
 
 }  // namespace
@@ -55,12 +54,19 @@ char separator_of(std::string_view line) {
 
 std::vector<std::string> fields_of(std::string_view line, char separator) {
   std::vector<std::string> fields;
-  std::string_view rest = separator == ' ' ? without_blanks(line) : line;
-  for (;;) {
-    fields.push_back(take_field(rest, separator));
-    if (rest.empty()) return fields;
-    rest.remove_prefix(1);
-  }
+  for (CsvFields all(line, separator, line.size()); all.next();) fields.push_back(all.field());
+  return fields;
+}
+
+CsvFields::CsvFields(std::string_view line, char separator, std::size_t most)
+    : rest_(separator == ' ' ? without_blanks(line) : line), separator_(separator), most_(most) {}
+
+bool CsvFields::next() {
+  if (ended_) return false;
+  take_field(rest_, separator_, most_, field_);
+  ended_ = rest_.empty();
+  if (!ended_) rest_.remove_prefix(1);
+  return true;
 }
 
 bool to_number(std::string_view text, double& value) {

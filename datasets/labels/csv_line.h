@@ -1,9 +1,10 @@
 // Lines and fields of CSV text, read alike by whoever reads any: what tells a table from text, the
 // reader of tables, and a sample's numbers.
 //
-// Pure functions; safe from any thread.
+// Pure functions; safe from any thread. A CsvFields is one thread's.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,22 @@ namespace moil::data {
 // The fields of a line: spaces around them are gone, and so are quotes, within which a separator is
 // text and a doubled quote is one. Several spaces that separate are one.
 [[nodiscard]] std::vector<std::string> fields_of(std::string_view line, char separator);
+
+// The same one after the other, in the memory of one, of which no more than `most` bytes are kept:
+// a line may have millions, or one that is as long as a file.
+class CsvFields {
+ public:
+  CsvFields(std::string_view line, char separator, std::size_t most);
+  bool next();                                         // false behind the last one
+  const std::string& field() const { return field_; }  // until the next one
+
+ private:
+  std::string_view rest_;
+  char separator_;
+  std::size_t most_;
+  bool ended_ = false;
+  std::string field_;
+};
 
 // The whole of `text` as a number; it may be one that is not finite.
 [[nodiscard]] bool to_number(std::string_view text, double& value);

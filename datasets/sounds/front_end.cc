@@ -182,7 +182,13 @@ FrontEnd::Memory::Memory(const FrontEnd& front_end) {
     throw std::bad_alloc();
   }
   std::fill_n(samples_, fft, 0.0);
-  bands_.resize(3 * static_cast<std::size_t>(d.frames) * static_cast<std::size_t>(d.bands));
+  if (d.channels() > 1) bands_.resize(front_end.floats());
+}
+
+std::size_t FrontEnd::memory_bytes() const {
+  const auto fft = static_cast<std::size_t>(description_.fft);
+  const std::size_t bands = description_.channels() > 1 ? floats() : 0;
+  return sizeof(double) * (2 * fft + 2) + sizeof(float) * bands;
 }
 
 FrontEnd::Memory::~Memory() {

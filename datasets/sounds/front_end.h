@@ -74,10 +74,12 @@ class FrontEnd {
 
    private:
     friend class FrontEnd;
-    double* samples_;   // aligned as the transform wants it
-    double* spectrum_;  // pairs
-    std::vector<float> bands_;
+    double* samples_;           // aligned as the transform wants it
+    double* spectrum_;          // pairs
+    std::vector<float> bands_;  // where there are differences
   };
+  // That a Memory takes.
+  std::size_t memory_bytes() const;
 
   // samples: patch_samples(). Writes frames x bands x channels, the channel fastest.
   void patch(std::span<const float> samples, Memory& memory, float* out) const;

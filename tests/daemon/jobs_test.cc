@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <set>
 
 #include "base/file.h"
+#include "daemon/methods/cache_access.h"
 #include "daemon/process/cpu_limit.h"
 #include "tests/daemon/support/test_server.h"
 
@@ -345,6 +347,80 @@ TEST_F(Jobs, WhatWasMadeOfAnotherModelIsNotResumed) {
   const Json done = wait_for(socket(), failed, "failed");
   EXPECT_EQ(done["base_version"], active_version());
   EXPECT_EQ(done["attempts"], 6) << "it began anew";
+}
+
+// However another version comes into service: what the night has made so far is of the one before.
+TEST_F(Jobs, ANightStopsWhenAnotherVersionIsPutInService) {
+  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  const std::vector<std::function<void()>> ways = {
+      [&] {
+        result_of(socket(), "model.activate", {{"model", "digits"}, {"version", 1}});
+      },
+      [&] { import_model(server_); },
+      [&] {
+        result_of(socket(), "model.rollback", {{"model", "digits"}});
+      },
+  };
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    SCOPED_TRACE(way);
+    const auto id = submit(socket(), "slow");
+    wait_for_training(id);
+    ways[way]();
+    EXPECT_TRUE(eventually([&] {
+      const Json job = result_of(socket(), "job.get", {{"id", id}})["job"];
+      return job["base_version"] == active_version();
+    })) << "it goes on with the model before";
+    let_go();
+    const Json done = wait_for(socket(), id, "succeeded");
+    EXPECT_EQ(done["attempts"], 2);
+    EXPECT_EQ(done["failures"], 0);
+    fs::remove(folder_ / "state/go");
+  }
+}
+
+TEST_F(Jobs, APausedNightIsHeldAgainstTheAnchorThatThereIsNow) {
+  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  const auto id = submit(socket(), "slow", false);
+  wait_for_training(id);
+  server_.world.minute = 720;
+  EXPECT_TRUE(eventually([&] {
+    return result_of(socket(), "job.get", {{"id", id}})["job"]["state"] == "queued";
+  }));
+  const auto anchor = [&] {
+    const auto file = folder_ / "state/jobs" / std::to_string(id) / "job.json";
+    return Json::parse(read_text(file))["anchor_version"];
+  };
+  EXPECT_EQ(anchor(), 1);
+  result_of(socket(), "model.anchor", {{"model", "digits"}, {"version", 2}});
+  server_.world.minute = 180;
+  wait_for_training(id);
+  EXPECT_EQ(anchor(), 2);
+  let_go();
+  EXPECT_EQ(wait_for(socket(), id, "succeeded")["attempts"], 2);
+}
+
+TEST_F(Jobs, CollectingKeepsTheMapsOfNightsThatGoOn) {
+  const auto id = submit(socket(), "slow", false);
+  wait_for_training(id);
+  server_.world.minute = 720;
+  EXPECT_TRUE(eventually([&] {
+    return result_of(socket(), "job.get", {{"id", id}})["job"]["state"] == "queued";
+  }));
+  const StateLayout layout(folder_ / "state");
+  const cache::ModelId paused = cache::model_id("paused", ""), old = cache::model_id("old", "");
+  write_file_atomic(layout.job_maps(id), "no id\n" + cache::to_hex(paused) + "\n");
+  {
+    auto maps = open_cache(layout, 0);
+    const std::vector<float> features = {1, 2, 3};
+    for (const cache::ModelId& model : {paused, old}) {
+      maps.use_model(model, cache::to_hex(model));
+      maps.put({model, cache::SampleDigest{}}, features);
+    }
+  }
+  EXPECT_EQ(result_of(socket(), "cache.gc")["removed_entries"], 1);
+  const Json left = result_of(socket(), "cache.stats")["models"];
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0]["id"], cache::to_hex(paused));
 }
 
 TEST_F(Jobs, OnlyWhatFailedOrWasCancelledIsTriedAgain) {

@@ -64,6 +64,21 @@ TEST_F(Models, ABadModelLeavesNothingBehind) {
   EXPECT_TRUE(fs::is_empty(state() / "models/digits"));
 }
 
+TEST_F(Models, NothingIsImportedWhoseNightsWouldHaveNoPack) {
+  const TestServer server(state());
+  const TempFolder source, pack;
+  std::ofstream(source / "model.json") << "{}";
+  Json params = {{"name", "digits"}, {"path", source.path().string()}, {"pack", "pack"}};
+  EXPECT_EQ(ask(server.socket(), "model.import", params)["error"]["data"]["errors"][0]["pointer"],
+            "/pack");
+  params["pack"] = pack.path().string();
+  EXPECT_EQ(ask(server.socket(), "model.import", params)["error"]["data"]["code"], "not_found");
+  EXPECT_TRUE(result_of(server.socket(), "model.list")["models"].empty());
+  std::ofstream(pack / "pack.json") << "{}";
+  EXPECT_EQ(result_of(server.socket(), "model.import", params)["version"], 2)
+      << "a number is not given twice";
+}
+
 TEST_F(Models, AWorkerThatIsNotThere) {
   Config config = quick_config();
   config.worker.path = "/nowhere/moil-worker";

@@ -79,6 +79,8 @@ TEST_F(Moild, AWatchedFolderIsTakenFromThroughAnUpgradeOfMoild) {
       return result_of(socket, "label.samples", Json::object())["samples"].size() == count;
     });
   };
+  fs::create_directories(inbox / "caf\xe9");  // no UTF-8, and no reason to wait for moild
+  std::ofstream(inbox / "caf\xe9/z.jpg") << photo("z");
   std::ofstream(inbox / "cat/a.jpg") << photo("a");
   EXPECT_TRUE(taken(1));
   EXPECT_EQ(moild->stop(), EX_OK);
@@ -91,6 +93,7 @@ TEST_F(Moild, AWatchedFolderIsTakenFromThroughAnUpgradeOfMoild) {
   fs::remove_all(inbox);
   watching.join();
   EXPECT_THAT(watched.err, HasSubstr("trying again until it answers"));
+  EXPECT_THAT(watched.err, HasSubstr("is not valid UTF-8"));
   EXPECT_THAT(watched.err, HasSubstr("the folder is gone"));
 }
 

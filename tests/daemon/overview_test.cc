@@ -113,6 +113,12 @@ TEST_F(Overview, AScheduleWhoseWindowsTheDeviceSleepsThroughNeverComesAndSaysSo)
                {"job", job_named("night", server_.socket())}}}});
   server_.world.clock_ahead += 24 * 3'600'000;  // asleep from noon to noon
   EXPECT_TRUE(overview()["attention"].empty()) << "once may be";
+  for (const bool enabled : {false, true}) {
+    result_of(server_.socket(), "schedule.enable", {{"name", "nightly"}, {"enabled", enabled}});
+    if (!enabled) server_.world.clock_ahead += 30 * 24 * std::int64_t{3'600'000};
+  }
+  EXPECT_TRUE(overview()["attention"].empty()) << "it rested meanwhile";
+  server_.world.clock_ahead += 24 * 3'600'000;
   server_.world.clock_ahead += 24 * 3'600'000;
   EXPECT_THAT(overview()["attention"][0].get<std::string>(),
               HasSubstr("schedule nightly does not come: 2 nights have gone by in which the device "

@@ -184,6 +184,19 @@ TEST_F(Schedules, MomentsOfACalendarThatWentByWhileItRestedDoNotCount) {
   EXPECT_TRUE(ran("hourly", 1));
 }
 
+TEST_F(Schedules, TheNightInWhichItIsEnabledCountsUnlessItHadItsJob) {
+  add("nightly", {{"enabled", false}});
+  const auto enable = [&](bool enabled) {
+    result_of(socket(), "schedule.enable", {{"name", "nightly"}, {"enabled", enabled}});
+  };
+  enable(true);
+  ASSERT_TRUE(ran("nightly", 1));
+  enable(false);
+  enable(true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(jobs().size(), 1U);
+}
+
 TEST_F(Schedules, ALastJobThatHasNotEndedIsEnough) {
   server_.world.on_mains = false;  // its jobs wait
   add("nightly");

@@ -241,14 +241,14 @@ TEST_F(SummerTime, TheNextWindowLiesAheadAlsoWhereItsStartComesTwice) {
   }
 }
 
-TEST_F(SummerTime, WindowsThatHaveGoneByAreCounted) {
+TEST_F(SummerTime, WindowsThatHaveGoneByAreListed) {
   const Nights nights(Window{60, 360});
-  const DatedWorld world(local(2026, 3, 31, 12));
-  EXPECT_EQ(windows_since(nights, world, std::int64_t{local(2026, 3, 27, 12)} * 1000), 4);
-  EXPECT_EQ(windows_since(nights, world, std::int64_t{local(2026, 3, 31, 1)} * 1000), 0);
-  EXPECT_EQ(windows_since(nights, DatedWorld(local(2026, 3, 31, 3)),
-                          std::int64_t{local(2026, 3, 30, 0)} * 1000),
-            1)
+  const auto gone = windows_gone(nights, DatedWorld(local(2026, 3, 31, 12)));
+  EXPECT_EQ(gone.size(), 100U);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(gone[static_cast<std::size_t>(i)], std::int64_t{local(2026, 3, 31 - i, 1)} * 1000);
+  EXPECT_EQ(windows_gone(nights, DatedWorld(local(2026, 3, 31, 3))).front(),
+            std::int64_t{local(2026, 3, 30, 1)} * 1000)
       << "the one that is open has not gone by";
 }
 

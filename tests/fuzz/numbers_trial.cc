@@ -4,8 +4,8 @@
 
 #include "datasets/kinds/rows/numbers.h"
 #include "datasets/kinds/rows/rows_kind.h"
-#include "datasets/readers/csv_digits.h"
 #include "datasets/labels/csv_line.h"
+#include "datasets/readers/csv_digits.h"
 #include "datasets/readers/csv_table.h"
 #include "datasets/readers/gzip_text.h"
 #include "tests/fuzz/memory_file.h"

@@ -64,15 +64,16 @@ class Trial {
         std::make_unique<FeatureReader>(origins_, ground.base.kind, *model_.backbone, cache, id,
                                         Augmentation{spec.augment.views, spec.augment.flip});
     is_cached_ = cache != nullptr;
+    ground.forecast(forecast_memory(model_, is_cached_));
   }
 
   FeatureReader::Unreadable bring_maps(bool with_training) {
     if (!is_cached_ && ground_.is_read) return {};
     const data::Mix& mix = ground_.mix;
     std::vector<FeatureReader::Portion> portions;
-    if (with_training) portions.push_back({mix.train, true});
-    portions.push_back({mix.global_validation, false});
-    if (with_training) portions.push_back({mix.local_validation, false});
+    if (with_training) portions.push_back(trained_portion(mix, spec_, model_.asks_plain));
+    portions.push_back({mix.global_validation});
+    if (with_training) portions.push_back({mix.local_validation});
     FeatureReader::Filled filled;
     const std::int64_t maps = reader_->feature_maps(portions);
     const Pace pace;
@@ -156,9 +157,10 @@ class Trial {
     const auto file = ground_.folder / "trial.soft_targets";
     HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
     teacher.allocate(weights_of(ground_.base));
-    const std::int64_t all = count_questions(ground_.mix.train, *reader_);
+    const auto asked = trained_portion(ground_.mix, spec_, false);
+    const std::int64_t all = count_questions(asked, *reader_);
     const Pace pace;
-    if (!write_soft_targets(file, teacher, *ground_.base.task, ground_.mix.train, *reader_,
+    if (!write_soft_targets(file, teacher, *ground_.base.task, asked, *reader_,
                             [&](std::int64_t done) { return go_on(pace, done, all); }))
       end();
     soft_.emplace(file, ground_.mix.train, reader_->views_of(data::Source::kGlobal));

@@ -30,6 +30,7 @@ struct TrialGround {
       open_cache;
   std::function<bool()> may_go_on;       // false stops a trial: Stopped
   std::function<double()> seconds_left;  // a trial that is seen to need more is given up
+  std::function<void(const MemoryForecast&)> forecast;  // told before a trial takes its memory
   bool is_read = false;  // a trial before has read all samples: none needs to be looked at again
 };
 

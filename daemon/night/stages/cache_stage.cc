@@ -21,10 +21,10 @@ FeatureReader& CacheStage::reader() {
   return *reader_;
 }
 
-std::array<FeatureReader::Portion, 3> CacheStage::portions(bool all_views) const {
-  return {{{night_.mix.train, all_views},
-           {night_.mix.global_validation, false},
-           {night_.mix.local_validation, false}}};
+std::array<FeatureReader::Portion, 3> CacheStage::portions() const {
+  return {{trained_portion(night_.mix, night_.spec, plan_.model().asks_plain),
+           {night_.mix.global_validation},
+           {night_.mix.local_validation}}};
 }
 
 void CacheStage::fill() {
@@ -32,7 +32,7 @@ void CacheStage::fill() {
   Backbone& backbone = *plan_.model().backbone;
   FeatureReader reader(night_.data.origins(), night_.base.kind, backbone, cache(), model_id_,
                        night_.augmentation());
-  const auto samples = portions(/*all_views=*/true);
+  const auto samples = portions();
   const std::int64_t total = reader.feature_maps(samples);
   night_.begin(Stage::kCache, total);
   filled_.reused = -filled_.computed;  // before samples were left out, which is not reuse
@@ -50,7 +50,8 @@ void CacheStage::fill() {
 void CacheStage::survey() {
   FeatureReader reader(night_.data.origins(), night_.base.kind, *plan_.model().backbone, nullptr,
                        {});
-  const auto samples = portions(/*all_views=*/false);
+  const std::array<FeatureReader::Portion, 3> samples = {
+      {{night_.mix.train}, {night_.mix.global_validation}, {night_.mix.local_validation}}};
   const std::int64_t total = reader.feature_maps(samples);
   night_.begin(Stage::kMix, total);
   if (!reader.survey(samples, filled_.unreadable,

@@ -30,8 +30,8 @@ class CacheStage {
   const FeatureReader::Filled& filled() const { return filled_; }
 
  private:
-  // Of the mix: what is trained with all of its views or with the plain one, what judges as it is.
-  std::array<FeatureReader::Portion, 3> portions(bool all_views) const;
+  // Of the mix: what is trained as its epochs show it, what judges as it is.
+  std::array<FeatureReader::Portion, 3> portions() const;
   void fill();
   void survey();
   void go_on_uncached(std::int64_t total);

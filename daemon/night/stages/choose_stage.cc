@@ -101,16 +101,18 @@ TrialGround ChooseStage::ground() {
   return {night_.base,
           trials_,
           night_.data,
-          decoding_needs(night_.data.origins(), trials_, *night_.base.kind, thread_count()),
+          decoding_needs(night_.data.origins(), trials_, *night_.base.kind, thread_count(),
+                         most_for_samples(night_.file.spec)),
           night_.layout.job(night_.file.id),
           night_.layout.kernel_profile(),
-          measuring_,
+          night_.measuring,
           night_.processors,
           [this](NightModel& model, const daemon::JobSpec& spec) {
             return std::pair(cache_.use(model, spec.cache.dtype, trials_), cache_.cache());
           },
           [this] { return !night_.is_stopped(); },
-          [this] { return seconds_left(); }};
+          [this] { return seconds_left(); },
+          [this](const MemoryForecast& forecast) { note_bytes(forecast.total()); }};
 }
 
 Search ChooseStage::searched() const {
@@ -152,6 +154,12 @@ FeatureReader::Unreadable ChooseStage::try_all() {
   settle(choice.candidate, choice.why);
   night_.clock.add();
   return {};
+}
+
+// The night's forecast takes it in.
+void ChooseStage::note_bytes(std::size_t bytes) {
+  std::size_t& most = night_.choices.trial_bytes;
+  most = std::max(bytes, most);
 }
 
 // False where enough is known, or the time is over.

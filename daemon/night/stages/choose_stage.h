@@ -37,6 +37,7 @@ class ChooseStage {
   bool try_next(Search& search, TrialGround& ground, FeatureReader::Unreadable& unreadable);
   std::vector<data::MixedSample> untrained_global() const;
   TrialGround ground();
+  void note_bytes(std::size_t bytes);
   // What this night has tried so far.
   [[nodiscard]] Search searched() const;
   void record(const Search& search);
@@ -50,7 +51,6 @@ class ChooseStage {
   const MixStage& mix_;
   NightCache& cache_;
   data::Mix trials_;  // what trials cannot read is told by its samples
-  MeasuringTime measuring_{kMeasuringSeconds};
   double spent_ = 0;  // by trials before the night was resumed
   std::chrono::steady_clock::time_point began_{};
 };

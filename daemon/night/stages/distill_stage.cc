@@ -16,12 +16,13 @@ void DistillStage::run() {
 }
 
 void DistillStage::ask_teacher() {
-  const std::int64_t total = count_questions(night_.mix.train, reader_);
+  const auto asked = trained_portion(night_.mix, night_.spec, false);
+  const std::int64_t total = count_questions(asked, reader_);
   night_.begin(Stage::kDistill, total);
   HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
   teacher.allocate(weights_of(night_.base));
   if (!write_soft_targets(
-          night_.files.soft_targets(), teacher, *night_.base.task, night_.mix.train, reader_,
+          night_.files.soft_targets(), teacher, *night_.base.task, asked, reader_,
           [&](std::int64_t done) { return night_.report(Stage::kDistill, done, total); }))
     throw Stopped{};
 }

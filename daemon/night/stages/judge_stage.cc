@@ -31,7 +31,8 @@ void JudgeStage::run() {
   night_.progress(Stage::kJudge, 1, 2);
   const WeightsOfPart weights = weights_of(model_.bundle);
   const TaskPtr fitted = fitted_task({model_.head, weights, task}, night_.mix, reader_, kernels);
-  after_ = judge({model_.head, weights, fitted ? *fitted : task}, night_.mix, reader_, kernels);
+  after_ = judge({model_.head, weights, fitted ? *fitted : task, /*calibrates=*/true}, night_.mix,
+                 reader_, kernels);
   night_.progress(Stage::kJudge, 2, 2);
   const auto incoming = night_.layout.incoming(night_.spec.model, night_.file.version);
   if (fitted) write_task(incoming, *fitted);

@@ -1,5 +1,7 @@
 #include "daemon/night/stages/night_cache.h"
 
+#include "base/file.h"
+
 namespace moil::night {
 
 // Global samples are nobody's to forget, be they labelled as well.
@@ -31,7 +33,16 @@ cache::ModelId NightCache::use(NightModel& model, daemon::CacheDtype dtype, cons
   cache_->use_model(id, "up to " + model.freeze.split + ", " +
                             std::to_string(model.backbone->feature_elements()) + " elements" +
                             stored);
+  note_use(id);
   return id;
+}
+
+// For whoever removes what nobody uses while this night waits for the next one.
+void NightCache::note_use(const cache::ModelId& id) const {
+  const auto file = night_.layout.job_maps(night_.file.id);
+  std::string ids = std::filesystem::exists(file) ? read_text(file) : "";
+  const std::string line = cache::to_hex(id) + "\n";
+  if (ids.find(line) == std::string::npos) write_file_atomic(file, ids + line);
 }
 
 }  // namespace moil::night

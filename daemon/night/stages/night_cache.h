@@ -23,6 +23,7 @@ class NightCache {
 
  private:
   void open(daemon::CacheDtype dtype);
+  void note_use(const cache::ModelId& id) const;
   bool may_store(const cache::SampleDigest& sample) const;
 
   NightContext& night_;

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+
+#include "daemon/night/night_model.h"
 
 namespace moil::night {
 namespace {
@@ -10,6 +13,11 @@ namespace {
 std::string reason_to_give_up(const NightFiles& files) {
   const auto choices = files.load_choices();
   return choices ? reason_given_up(choices->processors) : "";
+}
+
+double most_measuring(const daemon::JobSpec& spec) {
+  if (!spec.deadline_seconds) return kMeasuringSeconds;
+  return std::min(kMeasuringSeconds, kMeasuringShare * *spec.deadline_seconds);
 }
 
 }  // namespace
@@ -25,6 +33,7 @@ NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon
       files(layout.job(file.id)),
       processors(file.spec, layout.profiles(), reason_to_give_up(files), files.processor_opened()),
       clock(files),
+      measuring(most_measuring(file.spec)),
       base(open_model_folder(layout.version(spec.model, file.base_version))),
       data(layout, file.spec, base) {}
 

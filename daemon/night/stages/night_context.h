@@ -16,6 +16,7 @@
 #include "daemon/night/stopped.h"
 #include "daemon/state_layout.h"
 #include "daemon/worker_protocol.h"
+#include "engine/device/measuring_time.h"
 
 namespace moil::night {
 
@@ -57,7 +58,8 @@ struct NightContext {
   ProcessorChooser processors;
   StageClock clock;
   MemoryProbe probe;
-  const StoredModel base;  // the model before the night
+  MeasuringTime measuring;  // of kernels: one clock for trials and the night itself
+  const StoredModel base;   // the model before the night
   NightData data;
   data::Mix mix;
 };

@@ -42,7 +42,8 @@ NightCosts costs_of(NightContext& night, NightModel& model, bool has_cache,
   const std::vector<data::MixedSample>& train = night.mix.train;
   FeatureReader reader(night.data.origins(), night.base.kind, *model.backbone, nullptr, {},
                        night.augmentation());
-  const FeatureReader::Portion trained[] = {{train, true}};
+  const FeatureReader::Portion trained[] = {
+      trained_portion(night.mix, night.spec, model.asks_plain)};
   NightCosts costs;
   costs.feature_maps = has_cache ? reader.feature_maps(trained) + held_out
                                  : count(train) * night.spec.train.epochs + 2 * held_out;

@@ -109,7 +109,7 @@ Json training_details(const TrainStage& train) {
 
 Json details_of(const NightContext& night, const NightStages& stages) {
   const NightModel& model = stages.plan.model();
-  const MeasuringTime& measuring = stages.plan.measuring();
+  const MeasuringTime& measuring = night.measuring;
   Json details = night_details(night, stages.mix);
   details.update(training_details(stages.train));
   details["freeze"] = {{"trained_units", model.freeze.trained_units},

@@ -14,11 +14,6 @@ namespace {
 
 using daemon::Stage;
 
-double most_measuring(const daemon::JobSpec& spec) {
-  if (!spec.deadline_seconds) return kMeasuringSeconds;
-  return std::min(kMeasuringSeconds, kMeasuringShare * *spec.deadline_seconds);
-}
-
 // What the cache is asked for by, by the arithmetic: known from a night before, or computed.
 using Answers = std::map<std::string, std::string>;
 
@@ -34,9 +29,11 @@ Answers answer_of(Backbone& backbone, const std::filesystem::path& kernel_profil
 
 }  // namespace
 
-PlanStage::PlanStage(NightContext& night)
-    : night_(night),
-      measuring_(most_measuring(night.spec), [this](double seconds) { after_kernel(seconds); }) {}
+PlanStage::PlanStage(NightContext& night) : night_(night) {
+  night.measuring.report_to([this](double seconds) { after_kernel(seconds); });
+}
+
+PlanStage::~PlanStage() { night_.measuring.report_to({}); }
 
 void PlanStage::run() {
   night_.spec = night_.job;
@@ -46,7 +43,8 @@ void PlanStage::run() {
   NightChoices& choices = night_.choices;
   choices = night_.files.load_choices().value_or(NightChoices{{}, night_.file.threads, nullptr});
   set_thread_count(choices.threads);
-  needs_ = decoding_needs(night_.data.origins(), night_.mix, *night_.base.kind, thread_count());
+  needs_ = decoding_needs(night_.data.origins(), night_.mix, *night_.base.kind, thread_count(),
+                          most_for_samples(night_.spec));
   if (night_.spec.deadline_seconds) choose_head();
   plan_networks();
   keep_kernels();
@@ -54,20 +52,24 @@ void PlanStage::run() {
   tell_processors("feature maps", "batch", model_.map_processors);
   place_training();
   profile_if_elastic();
+  is_measuring_ = false;
   forecast_ = forecast_memory(model_, has_cache());
+  forecast_.trials = night_.choices.trial_bytes;
   require_budget(forecast_);
 }
 
 void PlanStage::begin_measuring() {
-  night_.begin(Stage::kMeasure, milliseconds(measuring_.limit()).count());
+  is_measuring_ = true;
+  night_.begin(Stage::kMeasure, milliseconds(night_.measuring.limit()).count());
 }
 
 // How far the measuring of kernels is, of the time that it may take.
 void PlanStage::after_kernel(double seconds) {
+  if (!is_measuring_) return;  // a trial does
   const auto now = std::chrono::steady_clock::now();
   if (now - last_progress_ < std::chrono::milliseconds(200)) return;
   last_progress_ = now;
-  const std::int64_t limit = milliseconds(measuring_.limit()).count();
+  const std::int64_t limit = milliseconds(night_.measuring.limit()).count();
   night_.progress(Stage::kMeasure, std::min(milliseconds(seconds).count(), limit), limit);
 }
 
@@ -89,7 +91,7 @@ NightPlanInput PlanStage::input() {
                        night_.layout.job(night_.file.id),
                        {},
                        false,
-                       &measuring_};
+                       &night_.measuring};
   const nlohmann::json& memory = night_.choices.training_memory;
   input.processors = &night_.processors;
   input.training = placement_;
@@ -122,8 +124,8 @@ void PlanStage::keep_kernels() {
   const auto file = night_.layout.kernel_profile();
   save_kernel_profile(
       file, {model_.kernel_profile(), has_cache() ? answer_of(*model_.backbone, file) : Answers{}});
-  night_.progress(Stage::kMeasure, milliseconds(measuring_.limit()).count(),
-                  milliseconds(measuring_.limit()).count());
+  const std::int64_t limit = milliseconds(night_.measuring.limit()).count();
+  night_.progress(Stage::kMeasure, limit, limit);
 }
 
 // On the CPU, but for what another processor was measured to be chosen for; then training is
@@ -235,6 +237,7 @@ void PlanStage::require_budget(const MemoryForecast& forecast) const {
 void PlanStage::forecast_uncached(const std::string& what) {
   constexpr std::size_t kMapped = 2 * cache::kMostResidentBytes;
   MemoryForecast beside = forecast_memory(model_, false);
+  beside.trials = forecast_.trials;
   beside.caching = forecast_.caching;
   beside.training += kMapped;
   beside.judging += kMapped;

@@ -18,6 +18,7 @@ namespace moil::night {
 class PlanStage {
  public:
   explicit PlanStage(NightContext& night);
+  ~PlanStage();
   PlanStage(const PlanStage&) = delete;
   PlanStage& operator=(const PlanStage&) = delete;
 
@@ -28,7 +29,6 @@ class PlanStage {
   NightModel& model() { return model_; }
   const NightModel& model() const { return model_; }
   bool has_cache() const { return night_.spec.cache.enabled && !model_.backbone->is_identity(); }
-  const MeasuringTime& measuring() const { return measuring_; }
   const ProfileInForce& profile() const { return profile_; }  // of elastic training
 
   // Of training, null where nothing trains, and "feature_maps" where some are computed: records
@@ -58,7 +58,7 @@ class PlanStage {
   void require_budget(const MemoryForecast& forecast) const;
 
   NightContext& night_;
-  MeasuringTime measuring_;
+  bool is_measuring_ = false;  // and not a trial, before
   std::chrono::steady_clock::time_point last_progress_{};
   DecodingNeeds needs_;
   std::unique_ptr<DecodingRoom> room_;

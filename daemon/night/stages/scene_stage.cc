@@ -26,7 +26,8 @@ std::size_t room_for(std::span<const std::size_t> samples, const NightContext& n
   for (const std::size_t i : samples) mix.train.push_back({{data::Source::kLocal, i}, {}, {}});
   Origins origins;
   origins.local_samples = &night.data.labelled();
-  const auto needs = decoding_needs(origins, mix, *night.base.kind, thread_count());
+  const auto needs =
+      decoding_needs(origins, mix, *night.base.kind, thread_count(), most_for_samples(night.spec));
   const auto& budget = night.spec.memory.budget_bytes;
   if (!budget) return choose_room(needs, std::nullopt);
   return choose_room(needs, std::min(needs.largest, static_cast<std::size_t>(*budget) / 2));
@@ -42,7 +43,7 @@ data::SampleLikeness look_at_one(const data::LabelDataset& samples, std::size_t 
   told.is_looked_at = false;
   std::optional<DecodingRoom::Place> place;  // outlives what is decoded in it
   try {
-    if (decoding_bytes(samples, i, kind) > room.bytes()) return told;
+    if (decoding_bytes(samples, i, kind, room.bytes()) > room.bytes()) return told;
     load_sample(maker, kind, samples, i, &room, place);
     told.likeness = maker.likeness();
   } catch (const Error& error) {

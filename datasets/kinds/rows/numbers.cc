@@ -20,6 +20,7 @@ static_assert(std::endian::native == std::endian::little, "NPY files are read in
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostDims = 8;
+constexpr std::size_t kLongestField = 2048;  // none that is longer is a number
 
 template <typename T>
 double read_as(const char* bytes) {
@@ -56,13 +57,23 @@ constexpr NpyType kNpyTypes[] = {
 
 class NumbersReader {
  public:
-  NumbersReader(std::span<const std::uint8_t> bytes, std::string_view name)
-      : content_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), name_(name) {}
+  // most: numbers to read; 0: their shape alone.
+  NumbersReader(std::span<const std::uint8_t> bytes, std::string_view name, std::size_t most)
+      : content_(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+        name_(name),
+        most_(most) {}
 
   Numbers read() {
     content_.starts_with(kMagic) ? read_npy() : read_csv();
-    if (numbers_.values.empty()) fail("it holds no number");
+    if (count_ == 0) fail("it holds no number");
     return std::move(numbers_);
+  }
+
+  // Of a number in the file; 0: it is no NPY file.
+  std::size_t bytes_of_number() {
+    if (!content_.starts_with(kMagic)) return 0;
+    (void)read_header();
+    return type().bytes;
   }
 
  private:
@@ -70,44 +81,79 @@ class NumbersReader {
     throw Error(ErrorCode::kBadData, std::string(name_) + ": " + what);
   }
 
+  void check_count(std::size_t count) const {
+    if (most_ > 0 && count > most_)
+      fail("it holds more than " + std::to_string(most_) +
+           " numbers, which the model does not take");
+  }
+
+  // Each number but the last has one of these behind it: so nothing is ever moved.
+  std::size_t separators() const {
+    return static_cast<std::size_t>(std::ranges::count_if(content_, [](char c) {
+      return c == ',' || c == ';' || c == '\t' || c == ' ' || c == '\n';
+    }));
+  }
+
   void read_csv() {
     if (content_.starts_with("\xff\xfe") || content_.starts_with("\xfe\xff"))
       fail(media_refusal(kUtf16));
+    if (most_ > 0) numbers_.values.reserve(std::min(most_, separators() + 1));
     std::string_view rest = without_mark(content_), line;
     std::int64_t columns = 0, lines = 0;
     bool is_first = true;
     for (std::size_t number = 1; next_line(rest, line); ++number) {
       if (line.empty()) continue;
-      const auto fields = fields_of(line, separator_of(line));
-      double value = 0;
-      if (std::exchange(is_first, false) && are_names(fields)) continue;
-      if (lines > 0 && static_cast<std::int64_t>(fields.size()) != columns)
-        fail("line " + std::to_string(number) + " has " + std::to_string(fields.size()) +
+      if (std::exchange(is_first, false) && is_of_names(line)) continue;
+      const std::int64_t found = read_line(line, number);
+      if (lines > 0 && found != columns)
+        fail("line " + std::to_string(number) + " has " + std::to_string(found) +
              " numbers, the lines before it " + std::to_string(columns));
-      columns = static_cast<std::int64_t>(fields.size());
+      columns = found;
       ++lines;
-      for (const std::string& field : fields) {
-        if (!to_number(field, value) || !std::isfinite(value))
-          fail("line " + std::to_string(number) + ": '" + field.substr(0, 40) +
-               "' is no finite number");
-        numbers_.values.push_back(value);
-      }
     }
     numbers_.shape = {lines, columns};
   }
 
+  // As are_names() says of all of its fields.
+  static bool is_of_names(std::string_view line) {
+    double value = 0;
+    for (CsvFields fields(line, separator_of(line), kLongestField); fields.next();)
+      if (!is_missing(fields.field())) return !to_number(fields.field(), value);
+    return false;
+  }
+
+  std::int64_t read_line(std::string_view line, std::size_t number) {
+    std::int64_t found = 0;
+    for (CsvFields fields(line, separator_of(line), kLongestField); fields.next(); ++found) {
+      const bool is_whole = fields.field().size() < kLongestField;
+      double value = 0;
+      if (!is_whole || !to_number(fields.field(), value) || !std::isfinite(value))
+        fail("line " + std::to_string(number) + ": '" + fields.field().substr(0, 40) +
+             "' is no finite number");
+      check_count(++count_);
+      if (most_ > 0) numbers_.values.push_back(value);
+    }
+    return found;
+  }
+
   // The header is a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
   void read_npy() {
+    const std::string_view data = read_header();
+    read_shape();
+    if (value_of("fortran_order").starts_with("True"))
+      fail("an NPY file in Fortran order; save it in C order");
+    copy(data, type());
+  }
+
+  // What follows it.
+  std::string_view read_header() {
     const std::size_t version = at(6), prefix = version == 1 ? 10 : 12;
     if (version < 1 || version > 3) fail("an NPY file of an unknown version");
     std::size_t length = at(8) | at(9) << 8;
     if (version > 1) length |= at(10) << 16 | at(11) << 24;
     if (content_.size() < prefix + length) fail("the NPY file ends within its header");
     header_ = content_.substr(prefix, length);
-    read_shape();
-    if (value_of("fortran_order").starts_with("True"))
-      fail("an NPY file in Fortran order; save it in C order");
-    read_values(content_.substr(prefix + length));
+    return content_.substr(prefix + length);
   }
 
   std::size_t at(std::size_t i) const {
@@ -143,10 +189,10 @@ class NumbersReader {
     }
   }
 
-  void read_values(std::string_view data) {
+  const NpyType& type() const {
     const std::string_view type = value_of("descr").substr(0, 40);
     for (const NpyType& known : kNpyTypes)
-      if (type.starts_with(known.name)) return copy(data, known);
+      if (type.starts_with(known.name)) return known;
     fail("an NPY file of the type " + std::string(type.substr(0, type.find(','))) +
          "; floats of 2, 4 and 8 bytes, whole numbers and bools are taken, little-endian");
   }
@@ -161,6 +207,9 @@ class NumbersReader {
     if (data.size() != count * type.bytes)
       fail("the NPY file holds " + std::to_string(data.size()) + " bytes of numbers, its 'shape' " +
            std::to_string(count * type.bytes));
+    count_ = count;
+    check_count(count);
+    if (most_ == 0) return;
     numbers_.values.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
       numbers_.values[i] = type.read(data.data() + i * type.bytes);
@@ -170,13 +219,31 @@ class NumbersReader {
   }
 
   std::string_view content_, name_, header_;
+  const std::size_t most_;
+  std::size_t count_ = 0;
   Numbers numbers_;
 };
 
 }  // namespace
 
-Numbers read_numbers(std::span<const std::uint8_t> bytes, std::string_view name) {
-  return NumbersReader(bytes, name).read();
+Numbers read_numbers(std::span<const std::uint8_t> bytes, std::string_view name, std::size_t most) {
+  return NumbersReader(bytes, name, std::max<std::size_t>(1, most)).read();
+}
+
+std::vector<std::int64_t> shape_of_numbers(std::span<const std::uint8_t> bytes,
+                                           std::string_view name) {
+  return NumbersReader(bytes, name, 0).read().shape;
+}
+
+// Of CSV, two characters are a number at least.
+std::uint64_t most_numbers_in(std::span<const std::uint8_t> head, std::uint64_t file_bytes) {
+  try {
+    const std::size_t bytes = NumbersReader(head, "", 0).bytes_of_number();
+    return bytes > 0 ? file_bytes / bytes : file_bytes / 2 + 1;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadData) throw;
+    return file_bytes;
+  }
 }
 
 std::vector<std::uint8_t> encode_npy(std::span<const float> values) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -55,10 +56,17 @@ std::vector<std::int64_t> without_ones(std::vector<std::int64_t> shape) {
   return shape;
 }
 
-void check_shape(const Numbers& numbers, const std::vector<std::int64_t>& dims,
-                 std::string_view name) {
-  if (without_ones(numbers.shape) == without_ones(dims)) return;
-  throw Error(ErrorCode::kBadData, std::string(name) + ": it holds " + shown(numbers.shape) +
+using Shape = std::vector<std::int64_t>;
+
+std::size_t product(const Shape& shape) {
+  std::size_t numbers = 1;
+  for (const std::int64_t extent : shape) numbers *= static_cast<std::size_t>(extent);
+  return numbers;
+}
+
+void check_shape(const Shape& shape, const Shape& dims, std::string_view name) {
+  if (without_ones(shape) == without_ones(dims)) return;
+  throw Error(ErrorCode::kBadData, std::string(name) + ": it holds " + shown(shape) +
                                        " numbers; the model takes " + shown(dims));
 }
 
@@ -69,19 +77,27 @@ std::size_t column_of(const std::vector<std::int64_t>& dims, std::size_t place) 
 }
 
 // Windows that begin `hop` lines behind each other.
-std::size_t windows_of(const Numbers& numbers, const RowsDescription& d, std::string_view name) {
+std::size_t windows_of(const Shape& shape, const RowsDescription& d, std::string_view name) {
   if (d.hop == 0) {
-    check_shape(numbers, d.dims, name);
+    check_shape(shape, d.dims, name);
     return 1;
   }
   const auto lines = static_cast<std::size_t>(d.dims[0]),
              width = static_cast<std::size_t>(d.dims[1]);
-  const bool fits = width == 1 ? without_ones(numbers.shape).size() <= 1
-                               : numbers.shape.size() == 2 && numbers.shape[1] == d.dims[1];
-  const std::size_t has = numbers.values.size() / width;
+  const bool fits =
+      width == 1 ? without_ones(shape).size() <= 1 : shape.size() == 2 && shape[1] == d.dims[1];
+  const std::size_t has = product(shape) / width;
   if (fits && has >= lines) return 1 + (has - lines) / static_cast<std::size_t>(d.hop);
-  throw Error(ErrorCode::kBadData, std::string(name) + ": it holds " + shown(numbers.shape) +
+  throw Error(ErrorCode::kBadData, std::string(name) + ": it holds " + shown(shape) +
                                        " numbers; the model takes at least " + shown(d.dims));
+}
+
+// What is read of a sample at most. A file that holds a little more than the model takes is told by
+// its shape; one that holds far more is not read to its end.
+std::size_t most_read(const RowsDescription& d) {
+  constexpr std::size_t kAlwaysRead = 1 << 16;
+  if (d.hop > 0) return std::numeric_limits<std::size_t>::max();
+  return std::max(product(d.dims), kAlwaysRead);
 }
 
 class RowsMaker final : public SampleMaker {
@@ -89,8 +105,9 @@ class RowsMaker final : public SampleMaker {
   explicit RowsMaker(RowsDescription description) : description_(std::move(description)) {}
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
-    Numbers numbers = read_numbers(bytes, name);
-    windows_ = windows_of(numbers, description_, name);
+    values_ = {};
+    Numbers numbers = read_numbers(bytes, name, most_read(description_));
+    windows_ = windows_of(numbers.shape, description_, name);
     values_ = std::move(numbers.values);
   }
   // Of three dims, channels come last in memory.
@@ -143,23 +160,25 @@ class RowsKind final : public Kind {
   bool takes(std::string_view media_type) const override { return is_numbers(media_type); }
   bool has_parts() const override { return description_.hop > 0; }
   std::uint32_t parts(std::span<const std::uint8_t> bytes, std::string_view name) const override {
-    return static_cast<std::uint32_t>(windows_of(read_numbers(bytes, name), description_, name));
+    return static_cast<std::uint32_t>(
+        windows_of(shape_of_numbers(bytes, name), description_, name));
   }
   std::optional<PartPlaces> part_places(std::span<const std::uint8_t> bytes,
                                         std::string_view name) const override {
     if (!has_parts()) return std::nullopt;
-    const auto numbers = static_cast<std::int64_t>(read_numbers(bytes, name).values.size());
+    const auto numbers = static_cast<std::int64_t>(product(shape_of_numbers(bytes, name)));
     return PartPlaces{static_cast<double>(description_.hop),
                       static_cast<double>(description_.dims[0]),
                       static_cast<double>(numbers / description_.dims[1]), "lines"};
   }
   PartAnswer part_answer() const override { return description_.answer; }
   bool has_views() const override { return false; }
-  // Two characters are a number at least, which takes eight bytes.
-  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
+  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t> head,
                                            std::uint64_t file_bytes) const override {
     constexpr std::size_t kAllocatorRounding = 64 << 10;
-    return 5 * file_bytes + kAllocatorRounding;
+    const std::uint64_t numbers =
+        std::min<std::uint64_t>(most_numbers_in(head, file_bytes), most_read(description_));
+    return file_bytes + numbers * sizeof(double) + kAllocatorRounding;
   }
   std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
     return std::make_unique<RowsMaker>(description_);
@@ -207,7 +226,7 @@ RowsDescription describe_rows(const std::vector<std::int64_t>& dims, const Sampl
   for (const std::size_t i : samples) {
     const std::string name = dataset.name(i);
     const Numbers numbers = read_numbers(dataset.encoded(i), name);
-    (void)windows_of(numbers, description, name);
+    (void)windows_of(numbers.shape, description, name);
     for (std::size_t k = 0; k < numbers.values.size(); ++k) {
       Column& c = columns[column_of(dims, k)];
       const double before = numbers.values[k] - c.mean;

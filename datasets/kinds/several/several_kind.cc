@@ -15,6 +15,7 @@ namespace moil::data {
 namespace {
 
 constexpr std::size_t kMostInputs = 16, kMostFiles = 256;
+constexpr std::size_t kReaderBytes = 256 << 10;  // of who reads the archive
 
 void require_of_several(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, "several: " + what);
@@ -165,10 +166,23 @@ class SeveralKind final : public Kind {
   bool has_likeness() const override {
     return std::ranges::any_of(inputs_, [](const auto& i) { return i.kind->has_likeness(); });
   }
-  // The first bytes of the archive tell nothing of what is behind them.
-  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
-                                           std::uint64_t) const override {
-    return std::nullopt;
+  // The first bytes of the archive tell nothing of what is behind them. Of the whole of it, all of
+  // its files beside it: each is read before the next one.
+  std::optional<std::size_t> working_bytes(std::span<const std::uint8_t> head,
+                                           std::uint64_t file_bytes) const override {
+    if (head.size() < file_bytes) return std::nullopt;
+    std::size_t bytes = kReaderBytes;
+    try {
+      for (const SeveralInput& input : inputs_) {
+        const auto content = file_in_archive(head, input.file, "");
+        const auto of_file = input.kind->working_bytes(content, content.size());
+        bytes += of_file.value_or(content.size());
+      }
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kBadData) throw;
+      return std::nullopt;
+    }
+    return file_bytes + std::max<std::size_t>(bytes, file_bytes);
   }
   std::unique_ptr<SampleMaker> maker(const ViewRules& rules) const override {
     return std::make_unique<SeveralMaker>(inputs_, rules);

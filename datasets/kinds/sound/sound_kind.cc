@@ -67,11 +67,21 @@ class Stretch {
     stream_.reset();
     bytes_ = {};
     samples_ = {};
+    padded_ = {};
+  }
+
+  // That it holds of stretches of so many samples, which move on by no more than `step`.
+  static std::size_t bytes(std::int64_t stretch, std::int64_t step) {
+    const std::int64_t longest = std::max(stretch + 2 * step, kAtOnce);
+    // As it grows, it is there twice.
+    return sizeof(float) * static_cast<std::size_t>(2 * longest + stretch);
   }
 
   const SoundFile* file() const { return stream_ ? &stream_->file() : nullptr; }
 
  private:
+  static constexpr std::int64_t kAtOnce = 1 << 16;
+
   void go_back() {
     stream_->rewind();
     samples_.clear();
@@ -80,6 +90,7 @@ class Stretch {
 
   void append(std::size_t count) {
     const std::size_t had = samples_.size();
+    samples_.reserve(had + count);  // not twice as much as it was
     samples_.resize(had + count);
     const std::size_t read = stream_->read(std::span(samples_).subspan(had));
     if (read < count && !end_) end_ = begin_ + static_cast<std::int64_t>(had + read);
@@ -87,7 +98,6 @@ class Stretch {
 
   // Lets go of what is in front of `begin`, reading past it where it is not read yet.
   void move_to(std::int64_t begin) {
-    constexpr std::int64_t kAtOnce = 1 << 16;
     for (;;) {
       const auto has = static_cast<std::int64_t>(samples_.size());
       const std::int64_t gone = std::min(begin - begin_, has);
@@ -108,7 +118,7 @@ class Stretch {
 class SoundMaker final : public SampleMaker {
  public:
   SoundMaker(const SoundDescription& description, std::shared_ptr<const FrontEnd> front_end)
-      : description_(description), front_end_(std::move(front_end)), memory_(*front_end_) {}
+      : description_(description), front_end_(std::move(front_end)) {}
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     stretch_.load({bytes.begin(), bytes.end()}, name, description_.front_end.rate);
@@ -142,13 +152,18 @@ class SoundMaker final : public SampleMaker {
     }
     disturb(view, samples_);
     const std::span<float> patch(out, front_end_->floats());
-    front_end_->patch(samples_, memory_, patch.data());
+    if (!memory_) memory_.emplace(*front_end_);
+    front_end_->patch(samples_, *memory_, patch.data());
     mask(view, d, patch);
     normalise(patch);
   }
 
   bool has_signal() const override { return has_signal_; }
-  void release() override { stretch_.release(); }
+  void release() override {
+    stretch_.release();
+    memory_.reset();
+    samples_ = {};
+  }
 
  private:
   bool hears(std::span<const float> samples) const {
@@ -183,7 +198,7 @@ class SoundMaker final : public SampleMaker {
 
   const SoundDescription description_;
   const std::shared_ptr<const FrontEnd> front_end_;
-  FrontEnd::Memory memory_;
+  std::optional<FrontEnd::Memory> memory_;
   Stretch stretch_;
   std::vector<float> samples_;
   bool has_signal_ = true;
@@ -263,7 +278,10 @@ class SoundKind final : public Kind {
   PartTraining part_training() const override { return description_.training; }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
                                            std::uint64_t file_bytes) const override {
-    return 2 * file_bytes + kDecodingBytes;
+    const FrontEndDescription& d = description_.front_end;
+    const std::int64_t patch = d.patch_samples(), step = std::int64_t{d.patch_hop} * d.hop;
+    return 2 * file_bytes + kDecodingBytes + front_end_->memory_bytes() +
+           Stretch::bytes(patch, step) + sizeof(float) * static_cast<std::size_t>(patch);
   }
   std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
     return std::make_unique<SoundMaker>(description_, front_end_);

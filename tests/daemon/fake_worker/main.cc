@@ -242,6 +242,10 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
     events.error(Error(ErrorCode::kBadData, source.string() + " holds no model.json"));
     return kExitBadData;
   }
+  if (given.contains("--pack") && !fs::exists(fs::path(given.at("--pack")) / "pack.json")) {
+    events.error(Error(ErrorCode::kNotFound, given.at("--pack") + " is no pack"));
+    return kExitBadData;
+  }
   write_version(layout, given.at("--model"), std::stoll(given.at("--version")),
                 read_text(source / "model.json"));
   return answer(given,
@@ -277,8 +281,8 @@ int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
         {{"/memory/budget_bytes", "the night needs 2000 bytes; 1000 are allowed"}}));
     return kExitBadData;
   }
-  const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10}, {"decoding", 100},
-                      {"caching", 300}, {"training", 900}, {"judging", 900}};
+  const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10},  {"decoding", 100},
+                      {"caching", 300}, {"training", 900}, {"judging", 900}, {"trials", 0}};
   Json reply = {{"predicted_bytes", 1000},
                 {"budget_bytes", nullptr},
                 {"parts", parts},

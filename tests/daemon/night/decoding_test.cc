@@ -5,8 +5,11 @@
 #include <atomic>
 #include <thread>
 
+#include "base/file.h"
 #include "daemon/night/feature_source.h"
+#include "datasets/kinds/several/several_kind.h"
 #include "tests/daemon/night/support.h"
+#include "tests/datasets/synthetic.h"
 
 namespace moil::night {
 namespace {
@@ -97,6 +100,48 @@ TEST(Decoding, APhotoThatFitsNoRoomIsNamedWithBothNumbers) {
   EXPECT_THAT(text, HasSubstr("10 MiB"));
   room.enter(10 << 20, photos, 0);
   room.leave(10 << 20);
+}
+
+// Archives, of which only the whole tells what lies in them; each is read to tell.
+class Archives : public Photos {
+ public:
+  Archives() : Photos({8}) {
+    TempFolder folder;
+    data::test::write_tar(folder / "sample.tar", {{"other.bin", std::vector<std::uint8_t>(400'000)},
+                                                  {"photo.png", Photos::encoded(0)}});
+    const std::string text = read_text(folder / "sample.tar");
+    file_.assign(text.begin(), text.end());
+  }
+  std::vector<std::uint8_t> encoded(std::size_t) const override {
+    ++read_;
+    return file_;
+  }
+  data::EncodedHead head(std::size_t, std::size_t most) const override {
+    return {{file_.begin(), file_.begin() + static_cast<std::ptrdiff_t>(most)}, file_.size()};
+  }
+  std::size_t size_of_file() const { return file_.size(); }
+  int read() const { return read_; }
+
+ private:
+  std::vector<std::uint8_t> file_;
+  mutable int read_ = 0;
+};
+
+TEST(Decoding, AnArchiveIsNeverReadWhereItIsLargerThanItsRoom) {
+  const Archives archives;
+  const data::KindPtr kind = data::several_kind({{"photo", grey_images(8)}});
+  const std::size_t bytes = decoding_bytes(archives, 0, *kind);
+  EXPECT_GE(bytes, 2 * archives.size_of_file());
+  EXPECT_EQ(archives.read(), 1);
+  EXPECT_EQ(decoding_bytes(archives, 0, *kind, 100'000), archives.size_of_file());
+  DecodingRoom narrow(archives.size_of_file()), wide(bytes);
+  const auto maker = kind->maker({});
+  std::optional<DecodingRoom::Place> place;
+  EXPECT_EQ(error_of([&] { load_sample(*maker, *kind, archives, 0, &narrow, place); }),
+            ErrorCode::kBadData);
+  EXPECT_EQ(archives.read(), 1);
+  load_sample(*maker, *kind, archives, 0, &wide, place);
+  EXPECT_EQ(archives.read(), 3) << "to tell, and to decode";
 }
 
 // More views than threads, so that each thread keeps photos between them; none waits for itself.

@@ -1,13 +1,16 @@
 #include "daemon/night/feature_source.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <set>
 
 #include "daemon/night/judge.h"
+#include "daemon/night/map_split.h"
 #include "datasets/sampling/per_class.h"
 #include "engine/graph/realizers/realizers.h"
+#include "engine/kernels/parallel.h"
 #include "tests/daemon/night/support.h"
 #include "tests/engine/train/plain_batch.h"
 
@@ -43,7 +46,7 @@ class FeatureSourceTest : public ::testing::Test {
   // Training samples in all of their views; stops where `most` feature maps are there.
   static constexpr std::int64_t kNeverStop = 1 << 20;
   bool fill(FeatureReader& reader, FeatureReader::Filled& filled, std::int64_t most = kNeverStop) {
-    const FeatureReader::Portion portions[] = {{mix_.train, true}};
+    const Portion portions[] = {{mix_.train, Portion::kEveryFace}};
     return reader.fill(portions, filled, [&](std::int64_t done) {
       told_.push_back(done);
       return done < most;
@@ -165,7 +168,7 @@ TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
   damaged_.damaged = {mix_.train[broken].ref.index};
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
-  const FeatureReader::Portion portions[] = {{mix_.train, true}, {mix_.local_validation, false}};
+  const Portion portions[] = {{mix_.train, Portion::kEveryFace}, {mix_.local_validation}};
   FeatureReader::Unreadable unreadable;
   std::int64_t done = 0;
   ASSERT_TRUE(reader.survey(portions, unreadable, [&](std::int64_t n) {
@@ -224,6 +227,28 @@ TEST_F(FeatureSourceTest, WhatDoesNotFitIsComputedEachTime) {
   net.release();
   FeatureReader computed(origins_, bundle_.kind, net, nullptr, id);
   EXPECT_TRUE(same_bits(read(reader), read(computed)));
+}
+
+// Whatever of them the cache kept, so that a resumed night learns from the same numbers.
+TEST_F(FeatureSourceTest, WhatIsComputedIsWhatTheCacheWouldHaveStored) {
+  for (const auto stored_as : {cache::StoredType::kFp32, cache::StoredType::kBf16}) {
+    std::vector<std::vector<float>> all;
+    for (const std::uint64_t quota : {std::uint64_t{1}, std::uint64_t{600}, std::uint64_t{0}}) {
+      Backbone net = backbone(4);
+      TempFolder temp;
+      cache::FeatureCache cache(temp / "cache",
+                                {.quota_bytes = quota, .stored_as = stored_as, .batch_entries = 2});
+      const auto id = cache::model_id(net.fingerprint(), "p");
+      cache.use_model(id, "small");
+      FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
+      FeatureReader::Filled filled;
+      ASSERT_TRUE(fill(reader, filled));
+      EXPECT_EQ(filled.uncached == 0, quota == 0);
+      all.push_back(read(reader));
+    }
+    EXPECT_TRUE(same_bits(all[0], all[1]));
+    EXPECT_TRUE(same_bits(all[0], all[2]));
+  }
 }
 
 TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
@@ -363,10 +388,16 @@ TEST_F(FeatureSourceTest, ASampleThatComesAgainShowsItsNextViews) {
   EXPECT_EQ(source.order(drawn, 1), (std::vector<std::int64_t>{5, 2, 5 + n, 5 + 2 * n, 5}));
 }
 
-// Images in parts, of which each is a little brighter than the one before; trained on as one.
+// Images in parts, of which each is a little brighter than the one before; trained on as one, or
+// one after the other.
 class PartsAsOne : public data::Kind {
  public:
-  explicit PartsAsOne(data::KindPtr images) : images_(std::move(images)) {}
+  explicit PartsAsOne(data::KindPtr images, data::PartTraining training = data::PartTraining::kMean)
+      : images_(std::move(images)), training_(training) {}
+  bool has_silence() const override { return silence; }
+  bool silence = false;
+  // With one thread, a batch that is decoded asks for one.
+  int makers() const { return makers_; }
   std::string_view name() const override { return "parts"; }
   nlohmann::json to_json() const override { return images_->to_json(); }
   std::string fingerprint() const override { return images_->fingerprint(); }
@@ -377,8 +408,9 @@ class PartsAsOne : public data::Kind {
     return images_->working_bytes(head, bytes);
   }
   bool has_parts() const override { return true; }
-  data::PartTraining part_training() const override { return data::PartTraining::kMean; }
+  data::PartTraining part_training() const override { return training_; }
   std::unique_ptr<data::SampleMaker> maker(const data::ViewRules& rules) const override {
+    ++makers_;
     class Brighter : public data::SampleMaker {
      public:
       Brighter(std::unique_ptr<data::SampleMaker> images, std::size_t floats)
@@ -401,7 +433,113 @@ class PartsAsOne : public data::Kind {
 
  private:
   data::KindPtr images_;
+  data::PartTraining training_;
+  mutable std::atomic<int> makers_ = 0;
 };
+
+// One thread, so that PartsAsOne counts batches.
+class BatchesTest : public FeatureSourceTest {
+ protected:
+  BatchesTest() { set_thread_count(1); }
+  ~BatchesTest() override { set_thread_count(before_); }
+  const int before_ = thread_count();
+};
+
+TEST_F(BatchesTest, WhatTheCacheHasNoRoomForIsComputedInWholeBatches) {
+  const auto kind = std::make_shared<PartsAsOne>(bundle_.kind, data::PartTraining::kEach);
+  Backbone net = backbone(8);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins_, kind, net, &cache, id);
+  (void)read(reader);
+  const auto batches = static_cast<int>((samples_.size() + 7) / 8);
+  EXPECT_EQ(kind->makers(), batches);
+  // Every third is there: what is missing between them is computed together, too.
+  std::vector<float> map(reader.elements());
+  for (std::size_t i = 0; i < samples_.size(); i += 3) cache.put(reader.key(samples_[i]), map);
+  cache.flush();
+  (void)read(reader);
+  const auto missing = samples_.size() - (samples_.size() + 2) / 3;
+  EXPECT_EQ(kind->makers() - batches, static_cast<int>((missing + 7) / 8));
+}
+
+TEST_F(BatchesTest, TheMeanOfPartsIsComputedInWholeBatches) {
+  const auto kind = std::make_shared<PartsAsOne>(bundle_.kind);
+  Backbone net = backbone(8);
+  FeatureReader reader(origins_, kind, net, nullptr, {});
+  for (data::MixedSample& sample : mix_.train) sample.parts = 5;
+  FeatureSource source(mix_.train, *targets_, reader);
+  const std::int64_t indices[] = {0, 1, 2, 3};
+  std::vector<float> shown(4 * reader.elements()), targets(16);
+  moil::test::read_plain(source, indices, shown, targets);
+  EXPECT_EQ(kind->makers(), 3) << "20 parts";
+}
+
+struct Shown {
+  data::PartTraining training = data::PartTraining::kEach;
+  std::int64_t epochs = 1;
+  bool silence = false;
+};
+
+class ShownFacesTest : public BatchesTest, public ::testing::WithParamInterface<Shown> {};
+
+// What is filled is what the epochs of the source read, whatever the kind and however many they
+// are: nothing is computed beside training, and nothing for nobody.
+TEST_P(ShownFacesTest, WhatEpochsShowIsFilledAndNothingElse) {
+  const Shown& param = GetParam();
+  const auto kind = std::make_shared<PartsAsOne>(bundle_.kind, param.training);
+  kind->silence = param.silence;
+  for (std::size_t i = 0; i < mix_.train.size(); ++i) {
+    mix_.train[i].parts = static_cast<std::uint32_t>(1 + i % 4);
+    if (param.silence && i % 3 == 0) mix_.train[i].silent = {0};
+  }
+  Backbone net = backbone(8);
+  cache::FeatureCache cache(temp_ / "cache");
+  const auto id = cache::model_id(net.fingerprint(), "p");
+  cache.use_model(id, "small");
+  FeatureReader reader(origins_, kind, net, &cache, id, {3, true});
+  const Portion portions[] = {{mix_.train, param.epochs, false}};
+  FeatureReader::Filled filled;
+  ASSERT_TRUE(reader.fill(portions, filled, [](std::int64_t) { return true; }));
+  EXPECT_EQ(filled.computed, reader.feature_maps(portions));
+  EXPECT_LE(static_cast<std::uint64_t>(filled.computed), count_maps(mix_, portions[0], 3, *kind));
+
+  const int makers = kind->makers();
+  FeatureSource source(mix_.train, *targets_, reader);
+  std::set<std::int64_t> shown;
+  for (std::int64_t epoch = 0; epoch < param.epochs; ++epoch) {
+    const auto order = source.order(data::epoch_order(mix_.train.size(), 1, 1), epoch);
+    std::vector<float> inputs(order.size() * reader.elements()), targets(order.size() * 4);
+    moil::test::read_plain(source, order, inputs, targets);
+    shown.insert(order.begin(), order.end());
+  }
+  EXPECT_EQ(kind->makers(), makers) << "all of it is in the cache";
+  std::int64_t maps = 0;
+  for (const std::int64_t index : shown) {
+    const data::MixedSample& sample = mix_.train[static_cast<std::size_t>(index % source.size())];
+    const bool is_silence = index / source.size() == reader.faces(sample);
+    maps += is_silence || !reader.trains_on_means() ? 1 : sample.shown_parts();
+  }
+  EXPECT_EQ(filled.computed, maps) << "none of it is for nobody";
+}
+
+std::vector<Shown> all_shown() {
+  std::vector<Shown> all;
+  for (const auto training : {data::PartTraining::kEach, data::PartTraining::kMean})
+    for (const bool silence : {false, true})
+      for (const std::int64_t epochs : {1, 3, 7, 11, 12, 13, 30})
+        all.push_back({training, epochs, silence});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShownFacesTest, ::testing::ValuesIn(all_shown()),
+                         [](const auto& tested) {
+                           const Shown& shown = tested.param;
+                           const bool means = shown.training == data::PartTraining::kMean;
+                           return std::to_string(shown.epochs) + (means ? "Means" : "Parts") +
+                                  (shown.silence ? "AndSilence" : "");
+                         });
 
 TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts) {
   Backbone net = backbone(4);
@@ -484,7 +622,7 @@ TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
   cache.use_model(id, "small");
   FeatureReader reader(origins, bundle_.kind, net, &cache, id, {3, true});
   const std::size_t local = mix.train.size() - 12;
-  const FeatureReader::Portion portions[] = {{mix.train, true}, {mix.local_validation, false}};
+  const Portion portions[] = {{mix.train, Portion::kEveryFace}, {mix.local_validation}};
   EXPECT_EQ(reader.feature_maps(portions),
             static_cast<std::int64_t>(12 + 3 * local + mix.local_validation.size()));
   FeatureReader::Filled filled;

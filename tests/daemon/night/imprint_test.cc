@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/process_memory.h"
 #include "base/random.h"
+#include "tests/datasets/images/memory_growth.h"
+#include "tests/true_memory.h"
 
 namespace moil::night {
 namespace {
@@ -15,6 +18,45 @@ constexpr std::size_t kWidth = 24, kKnown = 6;
 
 double gauss(Random& random) {
   return std::sqrt(-2 * std::log(1 - random.unit())) * std::cos(6.283185307179586 * random.unit());
+}
+
+// Of few classes and of thousands: what the forecast counts is what it takes.
+TEST(Imprint, TakesNoMoreThanItPromises) {
+  MOIL_NEEDS_TRUE_MEMORY();
+  return_freed_memory();
+  struct Case {
+    std::size_t width, known, fresh, of_class;
+  };
+  for (const Case& c : {Case{1024, 10, 2, 50}, Case{64, 4000, 50, 1}, Case{64, 50, 3000, 1},
+                        Case{256, 500, 1000, 2}}) {
+    SCOPED_TRACE(c.fresh);
+    Random random(7);
+    std::vector<FoldedSample> samples;
+    for (std::size_t fold = 0; fold < kFolds; ++fold)
+      for (std::size_t i = 0; i < (c.known + c.fresh) * c.of_class; ++i)
+        if (i % kFolds == fold)
+          samples.push_back({static_cast<std::uint32_t>(i / c.of_class), fold});
+    std::vector<float> features(samples.size() * c.width), weights(c.known * c.width),
+        bias(c.known);
+    for (float& x : features) x = static_cast<float>(gauss(random));
+    for (float& x : weights) x = static_cast<float>(gauss(random));
+    std::optional<ImprintedRows> made;
+    const std::size_t taken = data::growth([&] {
+      made = imprint({.width = c.width,
+                      .known = c.known,
+                      .fresh = c.fresh,
+                      .samples = samples,
+                      .features = features,
+                      .known_weights = weights,
+                      .known_bias = bias});
+    });
+    EXPECT_TRUE(made);
+    const std::size_t promised = imprint_bytes(samples.size(), c.width, c.known, c.fresh,
+                                               (samples.size() + kFolds - 1) / kFolds);
+    EXPECT_LE(taken, promised + data::kMiB);
+    RecordProperty("taken_mib", static_cast<int>(taken >> 20));
+    RecordProperty("promised_mib", static_cast<int>(promised >> 20));
+  }
 }
 
 // Classes are clouds around centres that are far from the origin; directions differ in spread. A

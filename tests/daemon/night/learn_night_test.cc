@@ -83,6 +83,20 @@ TEST(LearnNight, TheSameJobEndsInTheSameBits) {
   EXPECT_EQ(again.run(again.submitted(learning(again))).weights, weights);
 }
 
+// One clock for the kernels of trials and of the night behind them.
+TEST(ChoosingNight, MeasuresAllKernelsByOneClock) {
+  JobPlace place;
+  Json description = place.description();
+  description["settings"] = "auto";
+  description["train"] = {{"epochs", 1}};
+  const JobTrace job = place.run(place.submitted(description));
+  ASSERT_GE(job.result["details"]["auto"]["trials"].size(), 1U);
+  const KernelProfile profile = load_kernel_profile(place.layout().kernel_profile());
+  const Json& kernels = job.result["details"]["kernels"];
+  EXPECT_GE(kernels["measured"].get<std::size_t>() + kernels["untried"].get<std::size_t>(),
+            profile.choices.size());
+}
+
 TEST(LearnNight, ANightThatTrainsBeginsWithTheRows) {
   JobPlace place;
   Json description = place.description();

@@ -87,7 +87,20 @@ TEST(MapSplit, MapsAreCountedByPartsAndViews) {
   mix.train[0].parts = 3;
   mix.local_validation.resize(1);
   mix.local_validation[0].parts = 5;
-  EXPECT_EQ(count_maps(mix, 4), (3U + 1) * 4 + 5);
+  const data::KindPtr each = grey_images(8);
+  const data::KindPtr together = data::kind_from_json(
+      {{"kind", "sound"}, {"front_end", {{"type", "log_mel"}}}, {"train", "clips"}});
+  const auto count = [&](std::int64_t epochs, bool plain, bool means) {
+    return count_maps(mix, {mix.train, epochs, plain}, 4, means ? *together : *each);
+  };
+  EXPECT_EQ(count(Portion::kEveryFace, true, false), (3U + 1) * 4 + 5);
+  EXPECT_EQ(count(5, false, false), 5U + 4 + 5) << "what no epoch shows is not made";
+  EXPECT_EQ(count(5, true, false), 8U + 4 + 5);
+  EXPECT_EQ(count(2, false, true), 2U * 3 + 2 + 5) << "all parts of a view together";
+  EXPECT_EQ(count(0, true, false), 3U + 1 + 5);
+  mix.train[0].ref.source = data::Source::kLocal;
+  EXPECT_EQ(count(2, false, true), 2U * 3 + 2 + 5 + 1)
+      << "and silence beside a sample of the user's";
 }
 
 }  // namespace

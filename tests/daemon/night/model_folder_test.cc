@@ -101,7 +101,7 @@ TEST_F(ModelFolderTest, PreprocessingMustFitTheInput) {
 
 TEST_F(ModelFolderTest, ImportPutsAVersionInPlace) {
   const daemon::StateLayout layout(temp_ / "state");
-  const auto result = import_model(folder_, layout, "small", 1);
+  const auto result = import_model({folder_, "", "small", 1}, layout);
   EXPECT_NE(result.summary.find("3 labels"), std::string::npos) << result.summary;
   EXPECT_EQ(read_model_folder(layout.version("small", 1)).labels, bundle_.labels);
   EXPECT_FALSE(std::filesystem::exists(layout.incoming("small", 1)));
@@ -110,7 +110,9 @@ TEST_F(ModelFolderTest, ImportPutsAVersionInPlace) {
 TEST_F(ModelFolderTest, ImportOfABadModelLeavesNothing) {
   std::filesystem::remove(folder_ / "weights.safetensors");
   const daemon::StateLayout layout(temp_ / "state");
-  EXPECT_EQ(error_of([&] { (void)import_model(folder_, layout, "small", 1); }),
+  EXPECT_EQ(error_of([&] {
+              (void)import_model({folder_, "", "small", 1}, layout);
+            }),
             ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(layout.models()));
 }
@@ -147,9 +149,9 @@ TEST_F(ModelFolderTest, AFinalSigmoidIsSpokenOf) {
   bundle_.description.layers.back().properties["activation"] = "sigmoid";
   write_model_folder(temp_ / "tags", bundle_);
   const daemon::StateLayout layout(temp_ / "state");
-  const auto result = import_model(temp_ / "tags", layout, "tags", 1);
+  const auto result = import_model({temp_ / "tags", "", "tags", 1}, layout);
   EXPECT_NE(result.summary.find("sigmoid cross-entropy"), std::string::npos) << result.summary;
-  const auto plain = import_model(folder_, layout, "small", 1);
+  const auto plain = import_model({folder_, "", "small", 1}, layout);
   EXPECT_EQ(plain.summary.find("sigmoid"), std::string::npos) << plain.summary;
 }
 

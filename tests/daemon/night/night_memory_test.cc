@@ -9,6 +9,7 @@
 #include "daemon/job_result.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
+#include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/pack/image_pack.h"
 #include "tests/daemon/night/support.h"
@@ -125,6 +126,93 @@ TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
   MOIL_NEEDS_TRUE_MEMORY();
   file_.spec.evaluate_every_epoch = true;
   EXPECT_LE(peak(run()), 5 * kLarge + 32 * kMiB);
+}
+
+// A trial may train far more than the night that is chosen by it.
+TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
+  MOIL_NEEDS_TRUE_MEMORY();
+  daemon::Json description = daemon::to_json(file_.spec);
+  description["settings"] = "auto";
+  description.erase("freeze");
+  description["train"]["optimizer"].erase("learning_rate");
+  file_.spec = daemon::job_spec_from_json(description);
+  ASSERT_TRUE(file_.spec.open.contains("/freeze/trainable_layers"));
+  const daemon::Json details = run();
+  ASSERT_GE(details.at("auto").at("trials").size(), 2U);
+  EXPECT_GT(peak(details), 2.5 * kLarge) << "no trial trained all layers";
+}
+
+// Windows of 16 numbers.
+ModelBundle rows_bundle() {
+  ModelBundle bundle = small_bundle(2);
+  bundle.description = parse_model(R"({"format":"moil-model","version":1,"name":"rows",
+    "inputs":[{"name":"numbers","dims":[16,1]}],
+    "layers":[
+     {"name":"flat","type":"flatten","inputs":["numbers"]},
+     {"name":"f1","type":"fully_connected","inputs":["flat"],"properties":{"units":32}},
+     {"name":"r1","type":"relu","inputs":["f1"]},
+     {"name":"classifier","type":"fully_connected","inputs":["r1"],"properties":{"units":2}}],
+    "outputs":["classifier"]})");
+  bundle.weights = initial_weights(build_graph(bundle.description, 1), 5);
+  bundle.kind = data::rows_kind({{16, 1}, {0}, {1}, 16});
+  return bundle;
+}
+
+// CSV of 32 lines; every one differs.
+class Recordings : public data::TableDataset<data::SampleDataset> {
+ public:
+  Recordings() {
+    table_ = data::SampleTable(std::vector<std::string>{"a", "b"});
+    for (std::size_t i = 0; i < 32; ++i)
+      table_.add({static_cast<data::ClassId>(i % 2)},
+                 i % 8 > 5 ? data::Split::kValidation : data::Split::kTrain);
+  }
+  std::vector<std::uint8_t> encoded(std::size_t i) const override {
+    std::string text;
+    for (std::size_t line = 0; line < 32; ++line)
+      text += std::to_string((i + 3) * (line + 1) % 17) + "\n";
+    return {text.begin(), text.end()};
+  }
+  data::Digest digest(std::size_t i) const override { return data::digest_of(encoded(i)); }
+  std::string name(std::size_t i) const override { return "recording " + std::to_string(i); }
+};
+
+// A table of one line, as large as half of the budget: it is never read, and the night keeps its
+// budget.
+TEST_F(NightMemoryTest, ASampleThatTakesMoreThanTheBudgetIsLeftOutAndCostsNothing) {
+  MOIL_NEEDS_TRUE_MEMORY();
+  constexpr double kBudget = 80 * kMiB;
+  std::filesystem::create_directories(layout_.model("rows"));
+  write_model_folder(layout_.version("rows", 1), rows_bundle());
+  data::write_image_pack(temp_ / "tables", Recordings(), rows_bundle().kind);
+  {
+    data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
+    const std::string label[] = {"new"};
+    const auto add = [&](const std::string& text) {
+      const auto added = store.add_sample(std::vector<std::uint8_t>(text.begin(), text.end()),
+                                          label, data::Split::kTrain);
+      const data::SampleLikeness looked_at{added.digest, {}};
+      store.record_likenesses({&looked_at, 1});
+    };
+    for (int i = 0; i < 5; ++i) {
+      std::string small;
+      for (int line = 0; line < 32; ++line) small += std::to_string(100 + i * line) + "\n";
+      add(small);
+    }
+    std::string large;
+    while (large.size() < (40 << 20)) large += "1,";
+    add(large + "1\n");
+  }
+  return_freed_memory();
+  file_.spec.model = "rows";
+  file_.spec.global.pack = temp_ / "tables";
+  file_.spec.freeze.trainable_layers.count = 1;
+  file_.spec.memory.budget_bytes = static_cast<std::int64_t>(kBudget);
+  const daemon::Json details = run();
+  ASSERT_EQ(details.at("samples").at("left_out"), 1);
+  const std::string why = details.at("left_out").dump();
+  EXPECT_NE(why.find("decoding it takes"), std::string::npos) << why;
+  EXPECT_LE(details.at("memory").at("measured_bytes").get<double>(), kBudget);
 }
 
 TEST_F(NightMemoryTest, TheNewVersionHasWhatWasTrainedAndWhatWasNot) {

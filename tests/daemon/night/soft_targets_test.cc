@@ -32,8 +32,8 @@ class SoftTargetsTest : public ::testing::Test {
 
   bool write(std::int64_t most = 1 << 20) { return write(reader_, most); }
   bool write(FeatureReader& reader, std::int64_t most = 1 << 20) {
-    return write_soft_targets(path_, teacher_, *bundle_.task, mix_.train, reader,
-                              [&](std::int64_t done) {
+    return write_soft_targets(path_, teacher_, *bundle_.task, {mix_.train, Portion::kEveryFace},
+                              reader, [&](std::int64_t done) {
                                 told_.push_back(done);
                                 return done < most;
                               });

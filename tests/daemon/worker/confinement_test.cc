@@ -139,7 +139,8 @@ TEST_F(Files, WhatIsNeededIsRead) {
 }
 
 TEST_F(Files, LinksOfAPackLeadWhereTheyLead) {
-  const Needs needs = needs_of_import(daemon::StateLayout(folder_ / "job"), folder_ / "pack", "m");
+  const Needs needs =
+      needs_of_import(daemon::StateLayout(folder_ / "job"), folder_ / "pack", "", "m");
   fs::create_directories(folder_ / "job" / "models");
   EXPECT_EQ(in_child(needs, [&] { return open_outcome(folder_ / "pack" / "link", O_RDONLY); }), 0);
   EXPECT_EQ(in_child(needs, [&] { return open_outcome(folder_ / "other" / "file", O_RDONLY); }),

@@ -33,10 +33,10 @@ std::vector<Clip> clips_of(int world) {
   std::vector<Clip> clips;
   const auto named = [&](std::size_t label) { return "label " + std::to_string(label); };
   for (std::size_t label = 0; label < 8; ++label) {
-    const std::size_t count = 1 + random.below(label < 4 ? 6 : 20);
+    const std::size_t count = label == 7 ? 12 : 1 + random.below(4);
     for (std::size_t i = 0; i < count; ++i) {
       Clip clip{std::to_string(world) + "/" + std::to_string(clips.size()), {named(label)}, {}, {}};
-      if (random.below(4) == 0) clip.labels.push_back(named(random.below(8)));
+      if (random.below(2) == 0) clip.labels.push_back(named(random.below(8)));
       std::ranges::sort(clip.labels);
       clip.labels.erase(std::unique(clip.labels.begin(), clip.labels.end()), clip.labels.end());
       if (random.below(12) == 0)
@@ -162,14 +162,14 @@ std::map<Digest, Split> sides_by(const std::vector<Clip>& clips, std::uint64_t w
 
 TEST(Sides, TheSameClipsAreHeldOutByWhateverWayTheyCame) {
   int held_out = 0;
-  for (int world = 0; world < 4; ++world) {
+  for (int world = 0; world < 6; ++world) {
     const auto clips = clips_of(world);
     const auto first = sides_by(clips, 1);
     for (const auto& [digest, side] : first) held_out += side == Split::kValidation;
-    for (std::uint64_t way = 2; way < 6; ++way)
+    for (std::uint64_t way = 2; way < 4; ++way)
       EXPECT_EQ(sides_by(clips, way), first) << "world " << world << ", way " << way;
   }
-  EXPECT_GT(held_out, 25) << "there is something that could differ";
+  EXPECT_GT(held_out, 20) << "there is something that could differ";
 }
 
 // Back and forth, as whoever is not sure does.

@@ -27,11 +27,11 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // A whole vector of every instruction set, narrower ones behind it, and a rest.
 constexpr std::int64_t kWidth = 39;
 
-using Floats = std::vector<float>;
+using NumberList = std::vector<float>;
 
 // From -1.9 to 1.9, all different.
-Floats plain(std::int64_t size = kWidth) {
-  Floats values(static_cast<std::size_t>(size));
+NumberList plain(std::int64_t size = kWidth) {
+  NumberList values(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = -1.9F + 3.8F * static_cast<float>(i) / static_cast<float>(values.size());
   return values;
@@ -40,9 +40,9 @@ Floats plain(std::int64_t size = kWidth) {
 // `make` fills its second argument from the first: a NaN comes out where one came in, and nowhere
 // else, wherever it stands.
 void expect_it_stays(const std::string& what,
-                     const std::function<void(const Floats&, Floats&)>& make) {
+                     const std::function<void(const NumberList&, NumberList&)>& make) {
   for (std::size_t at = 0; at < static_cast<std::size_t>(kWidth); ++at) {
-    Floats in = plain(), out(in.size());
+    NumberList in = plain(), out(in.size());
     in[at] = kNotANumber;
     make(in, out);
     for (std::size_t i = 0; i < out.size(); ++i)
@@ -80,21 +80,22 @@ void check_activations() {
   constexpr float kSlope = 0.25F;
   for (const ActivationKind kind : kActivationKinds) {
     const std::string name(to_string(kind));
-    expect_it_stays(name, [&](const Floats& in, Floats& out) {
+    expect_it_stays(name, [&](const NumberList& in, NumberList& out) {
       activate(kind, kSlope, in.data(), out.data(), 0, kWidth);
     });
-    expect_it_stays("the derivative of " + name, [&](const Floats& dy, Floats& dx) {
+    expect_it_stays("the derivative of " + name, [&](const NumberList& dy, NumberList& dx) {
       activation_derivative(kind, kSlope, plain().data(), dy.data(), dx.data(), 0, kWidth);
     });
     for (const float x : {kInfinity, -kInfinity, 1e30F, -1e30F}) {
-      const Floats in(static_cast<std::size_t>(kWidth), x);
-      Floats out(in.size());
+      const NumberList in(static_cast<std::size_t>(kWidth), x);
+      NumberList out(in.size());
       activate(kind, kSlope, in.data(), out.data(), 0, kWidth);
       const double expected = formula(kind, double{kSlope}, double{x});
       for (const float found : out) {
         EXPECT_EQ(std::isfinite(found), std::isfinite(expected)) << name << "(" << x << ")";
-        if (std::isfinite(expected))
+        if (std::isfinite(expected)) {
           EXPECT_NEAR(found, expected, 1e-6 * std::fabs(expected) + 1e-6) << name;
+        }
       }
     }
   }
@@ -109,7 +110,7 @@ void check_products() {
   for (const FusedActivation activation : kFused) {
     for (const float wrong : {kNotANumber, kInfinity}) {
       for (std::int64_t row = 0; row < kRows; ++row) {
-        Floats a(kRows * kDepth, 0.5F), b(kDepth * kWidth, 1.0F), c(kRows * kWidth);
+        NumberList a(kRows * kDepth, 0.5F), b(kDepth * kWidth, 1.0F), c(kRows * kWidth);
         a[static_cast<std::size_t>(row * kDepth + 1)] = wrong;
         std::vector<std::byte> packed(packed_b_bytes(kDepth, kWidth) + 64);
         auto* aligned = packed.data() + (64 - reinterpret_cast<std::uintptr_t>(packed.data()) % 64);
@@ -136,11 +137,11 @@ void check_depthwise_convolutions() {
   shape.in_h = shape.in_w = 4;
   shape.kernel_h = shape.kernel_w = 3;
   shape.pad_top = shape.pad_left = shape.pad_bottom = shape.pad_right = 1;
-  const Floats weights(static_cast<std::size_t>(shape.weight_elements()), 1.0F);
+  const NumberList weights(static_cast<std::size_t>(shape.weight_elements()), 1.0F);
   for (const FusedActivation activation : kFused) {
-    expect_it_stays("depthwise, " + std::string(to_string(activation)), [&](const Floats& pixel,
-                                                                            Floats& sums) {
-      Floats image, result(static_cast<std::size_t>(shape.out_elements()));
+    expect_it_stays("depthwise, " + std::string(to_string(activation)), [&](const NumberList& pixel,
+                                                                            NumberList& sums) {
+      NumberList image, result(static_cast<std::size_t>(shape.out_elements()));
       for (int p = 0; p < 16; ++p) image.insert(image.end(), pixel.begin(), pixel.end());
       depthwise_forward(shape, image.data(), weights.data(), {nullptr, activation}, result.data());
       for (std::size_t i = 0; i < result.size(); ++i) {
@@ -175,16 +176,16 @@ std::vector<Loss> losses() {
 
 void check_losses() {
   for (const Loss& loss : losses()) {
-    Floats none(static_cast<std::size_t>(kWidth), 0.0F);
-    expect_it_stays(std::string("the slope of ") + loss.name, [&](const Floats& x, Floats& dx) {
+    NumberList none(static_cast<std::size_t>(kWidth), 0.0F);
+    expect_it_stays(std::string("the slope of ") + loss.name, [&](const NumberList& x, NumberList& dx) {
       loss.slope(x.data(), none.data(), dx.data(), kWidth);
       EXPECT_TRUE(std::isnan(loss.value(x.data(), none.data(), kWidth))) << loss.name;
-      Floats masked = none;  // a target that is none counts nothing, whatever the output is
+      NumberList masked = none;  // a target that is none counts nothing, whatever the output is
       for (std::size_t i = 0; i < x.size(); ++i)
         if (std::isnan(x[i])) masked[i] = kNotANumber;
       EXPECT_TRUE(std::isfinite(loss.value(x.data(), masked.data(), kWidth))) << loss.name;
     });
-    Floats x = plain(), dx(x.size());
+    NumberList x = plain(), dx(x.size());
     x[17] = kInfinity;
     EXPECT_FALSE(std::isfinite(loss.value(x.data(), none.data(), kWidth))) << loss.name;
     loss.slope(x.data(), none.data(), dx.data(), kWidth);
@@ -194,17 +195,17 @@ void check_losses() {
 
 // Rows: what is none anywhere in it is none everywhere.
 void check_softmax() {
-  using Rows = std::function<void(const Floats&, Floats&)>;
-  const Floats target(static_cast<std::size_t>(kWidth), 1.0F / kWidth);
+  using Rows = std::function<void(const NumberList&, NumberList&)>;
+  const NumberList target(static_cast<std::size_t>(kWidth), 1.0F / kWidth);
   const std::pair<const char*, Rows> all[] = {
-      {"softmax", [](const Floats& x, Floats& y) { softmax(x.data(), y.data(), kWidth, 0, 1); }},
+      {"softmax", [](const NumberList& x, NumberList& y) { softmax(x.data(), y.data(), kWidth, 0, 1); }},
       {"log_softmax",
-       [](const Floats& x, Floats& y) { log_softmax(x.data(), y.data(), kWidth, 0, 1); }},
-      {"cross-entropy's slope", [&](const Floats& x, Floats& y) {
+       [](const NumberList& x, NumberList& y) { log_softmax(x.data(), y.data(), kWidth, 0, 1); }},
+      {"cross-entropy's slope", [&](const NumberList& x, NumberList& y) {
          softmax_cross_entropy_derivative(x.data(), target.data(), y.data(), 1, kWidth, 0, 1);
        }}};
   for (std::size_t at = 0; at < static_cast<std::size_t>(kWidth); ++at) {
-    Floats x = plain(), y(x.size());
+    NumberList x = plain(), y(x.size());
     x[at] = kNotANumber;
     for (const auto& [name, make] : all) {
       make(x, y);
@@ -220,17 +221,17 @@ void check_softmax() {
 }
 
 void check_the_others() {
-  const Floats halves(static_cast<std::size_t>(kWidth), 0.5F);
-  expect_it_stays("clamp", [](const Floats& in, Floats& out) {
+  const NumberList halves(static_cast<std::size_t>(kWidth), 0.5F);
+  expect_it_stays("clamp", [](const NumberList& in, NumberList& out) {
     clamp(in.data(), -1, 1, out.data(), 0, kWidth);
   });
-  expect_it_stays("scale_shift", [](const Floats& in, Floats& out) {
+  expect_it_stays("scale_shift", [](const NumberList& in, NumberList& out) {
     scale_shift(in.data(), 2, 1, out.data(), 0, kWidth);
   });
-  expect_it_stays("reciprocal", [](const Floats& in, Floats& out) {
+  expect_it_stays("reciprocal", [](const NumberList& in, NumberList& out) {
     reciprocal(in.data(), out.data(), 0, kWidth);
   });
-  expect_it_stays("prelu", [&](const Floats& in, Floats& out) {
+  expect_it_stays("prelu", [&](const NumberList& in, NumberList& out) {
     prelu(in.data(), halves.data(), out.data(), kWidth, 0, 1);
   });
   PoolShape pool;
@@ -238,11 +239,11 @@ void check_the_others() {
   pool.in_h = pool.in_w = pool.kernel_h = pool.kernel_w = 2;
   for (std::size_t place = 0; place < 4; ++place) {
     const auto pooled = [&](const auto& function) {
-      return [&, place, function](const Floats& pixel, Floats& out) {
-        Floats image;
+      return [&, place, function](const NumberList& pixel, NumberList& out) {
+        NumberList image;
         for (std::size_t p = 0; p < 4; ++p) {
-          const Floats other = plain();
-          const Floats& from = p == place ? pixel : other;
+          const NumberList other = plain();
+          const NumberList& from = p == place ? pixel : other;
           image.insert(image.end(), from.begin(), from.end());
         }
         function(image.data(), out.data());

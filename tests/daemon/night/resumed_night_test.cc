@@ -1,0 +1,87 @@
+// A night that was stopped and resumed ends in the weights of one that never was, whatever the
+// cache had room for meanwhile.
+#include <fcntl.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/file.h"
+#include "base/unique_fd.h"
+#include "daemon/night/kernel_profile.h"
+#include "daemon/night/night_job.h"
+#include "tests/daemon/night/job_place.h"
+
+namespace moil::night {
+namespace {
+
+using daemon::Json;
+
+class ResumedNight : public ::testing::TestWithParam<const char*> {
+ protected:
+  ResumedNight() {
+    Json description = place_.description();
+    description.merge_patch({{"train", {{"epochs", 1000}, {"distill", 0.5}}},
+                             {"augment", {{"views", 3}}},
+                             {"freeze", {{"trainable_layers", 1}}},
+                             {"cache", {{"dtype", GetParam()}}},
+                             {"threads", 1}});
+    spec_ = place_.submitted(description);
+  }
+
+  // Until it ends, or until its training begins.
+  bool attempt(std::int64_t job, std::int64_t quota, bool stops) {
+    daemon::JobFile file = place_.job_file(spec_, job);
+    file.cache_quota_bytes = quota;
+    std::filesystem::create_directories(place_.layout().job(job));
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("pipe2", errno);
+    const UniqueFd told(ends[0]);
+    UniqueFd tells(ends[1]);
+    std::atomic<bool> stop = false;
+    std::thread watcher([&] {
+      std::string text;
+      char some[4096];
+      for (ssize_t n = 0; (n = ::read(told.get(), some, sizeof some)) > 0;) {
+        text.append(some, static_cast<std::size_t>(n));
+        if (stops && text.find("\"train\"") != std::string::npos) stop = true;
+      }
+    });
+    daemon::EventWriter events(tells.get());
+    const bool ended = run_night(place_.layout(), file, events, stop);
+    tells.reset();
+    watcher.join();
+    return ended;
+  }
+
+  std::string weights(std::int64_t job) const {
+    const auto file = place_.job_file(spec_, job);
+    return read_text(place_.layout().version("small", file.version) / "weights.safetensors");
+  }
+
+  JobPlace place_;
+  daemon::JobSpec spec_;
+};
+
+// Some of the maps fit; 24 of training in three views, and those that judge.
+constexpr std::int64_t kShort = 3000, kRoomy = 1 << 30;
+
+TEST_P(ResumedNight, EndsInTheSameWeightsWhateverTheCacheKept) {
+  ASSERT_TRUE(attempt(1, kShort, false));
+  ASSERT_TRUE(attempt(2, kShort, false)) << "with the kernels that the first one measured";
+  std::int64_t job = 2;
+  for (const auto& [before, after] :
+       {std::pair(kShort, kRoomy), std::pair(kShort, kShort), std::pair(kShort, std::int64_t{1})}) {
+    ++job;
+    std::filesystem::remove_all(place_.layout().cache());
+    ASSERT_FALSE(attempt(job, before, true)) << "it had ended before it could be stopped";
+    if (after == 1) std::filesystem::remove_all(place_.layout().cache());
+    ASSERT_TRUE(attempt(job, after, false));
+    EXPECT_EQ(weights(job), weights(2)) << before << " bytes of cache, then " << after;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ResumedNight, ::testing::Values("fp32", "bf16"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+}  // namespace
+}  // namespace moil::night
