@@ -47,7 +47,8 @@ void ScheduleStore::add(const RecurringSpec& spec) {
 }
 
 const std::vector<Schedule>& ScheduleStore::all() const {
-  const std::int64_t now = sqlite3_total_changes64(db_.handle());
+  const std::pair<std::int64_t, std::int64_t> now{db_.number("PRAGMA data_version"),
+                                                  sqlite3_total_changes64(db_.handle())};
   if (now != all_at_) {
     all_ = query("ORDER BY priority DESC, name", nullptr);
     all_at_ = now;

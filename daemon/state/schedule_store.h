@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/recurring_spec.h"
@@ -54,7 +55,7 @@ class ScheduleStore {
   Database& db_;
   JobStore& jobs_;
   mutable std::vector<Schedule> all_;
-  mutable std::int64_t all_at_ = -1;  // after so many changes of the database
+  mutable std::pair<std::int64_t, std::int64_t> all_at_{-1, -1};  // changes by others, and by us
 };
 
 Json to_json(const Schedule& schedule);

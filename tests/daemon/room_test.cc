@@ -255,6 +255,8 @@ TEST_F(Room, AJobThatIsCancelledAndTriedAgainKeepsWhatItMakes) {
 }
 
 TEST_F(Room, WhatIsThrownAwayLeavesItsPlaceAtOnceAndIsRemovedLater) {
+  start();
+  server_.reset();
   const StateLayout layout(state());
   const auto fill = [&] {
     fs::create_directories(layout.job(1) / "deep");
