@@ -39,12 +39,12 @@ def parse() -> argparse.Namespace:
 
 
 def report(figures: Figures) -> None:
-    rows = [[m.method, m.input, f"{m.seconds:.2f}", f"{m.longest_wait_ms:.0f}", str(m.descriptors)] for m in figures.methods]
-    print(table(["method", "with", "seconds", "longest wait ms", "descriptors"], rows))
-    rows = [[r.role, str(r.requests), f"{r.longest_wait_ms:.0f}", f"{r.predict_seconds:.2f}", str(r.descriptors)] for r in figures.roles]
+    rows = [[m.method, m.input, f"{m.seconds:.2f}", f"{m.longest_wait_ms:.0f}", f"{m.machine_ms:.0f}", str(m.descriptors)] for m in figures.methods]
+    print(table(["method", "with", "seconds", "longest wait ms", "machine ms", "descriptors"], rows))
+    rows = [[r.role, str(r.requests), f"{r.longest_wait_ms:.0f}", f"{r.machine_ms:.0f}", f"{r.predict_seconds:.2f}", str(r.descriptors)] for r in figures.roles]
     if rows:
         print()
-        print(table(["role that asks for all", "requests", "longest wait ms", "another's predict s", "descriptors"], rows))
+        print(table(["role that asks for all", "requests", "longest wait ms", "machine ms", "another's predict s", "descriptors"], rows))
     print(f"\nsystem.status waits {figures.longest_wait_ms:.0f} ms at most (goal: {GOAL_MS} ms); at rest {figures.rest_ms:.0f} ms; ")
     print(f"{figures.descriptors} descriptors at most, of {figures.descriptor_limit}")
     for fault in figures.faults():

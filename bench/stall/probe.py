@@ -62,11 +62,39 @@ class Client:
         self.socket.close()
 
 
-class Probe:
-    """Within a `with` block another thread asks for system.status; afterwards: how long it waited at most, and how
-    many descriptors the daemon had at most."""
+class Echo:
+    """A process that answers at once: who waits for it waits for the machine, which is busy with something else."""
 
-    def __init__(self, path: Path, process: int):
+    def __init__(self) -> None:
+        self.socket, theirs = socket.socketpair()
+        self._child = os.fork()
+        if self._child == 0:
+            self.socket.close()
+            while word := theirs.recv(64):
+                theirs.sendall(word)
+            os._exit(0)
+        theirs.close()
+
+    def wait(self) -> float:
+        """Milliseconds for an answer."""
+        began = time.perf_counter()
+        self.socket.sendall(b".")
+        self.socket.recv(64)
+        return 1000 * (time.perf_counter() - began)
+
+    def close(self) -> None:
+        self.socket.close()
+        os.waitpid(self._child, 0)
+
+
+class Probe:
+    """Within a `with` block one thread asks for system.status, and another the echo; afterwards: how long they waited
+    at most, and how many descriptors the daemon had at most."""
+
+    def __init__(self, path: Path, process: int, echo: Echo):
+        self._echo = echo
+        self._listener = threading.Thread(target=self._listen)
+        self.machine_ms = 0.0
         self._client = Client(path)
         self._process = process
         self._end = threading.Event()
@@ -76,6 +104,7 @@ class Probe:
 
     def __enter__(self) -> Probe:
         self._thread.start()
+        self._listener.start()
         time.sleep(0.02)
         return self
 
@@ -83,7 +112,13 @@ class Probe:
         time.sleep(0.05)
         self._end.set()
         self._thread.join()
+        self._listener.join()
         self._client.close()
+
+    def _listen(self) -> None:
+        while not self._end.is_set():
+            self.machine_ms = max(self.machine_ms, self._echo.wait())
+            time.sleep(_EVERY)
 
     def _watch(self) -> None:
         while not self._end.is_set():

@@ -1,7 +1,7 @@
 """No request makes the daemon stand still for others, on a disk whose flush takes 12 ms.
 
 `scripts/bench stall` has the figures, with ten times as much of everything. A machine that is busy with something else
-makes a client wait, too: what is too slow is tried again, and stands if it is too slow every time.
+makes a client wait, too: that is measured beside, and what is too slow is tried again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
-from stall.stall import GOAL_MS, Figures, Size, Stall  # noqa: E402
+from stall.stall import Figures, Size, Stall  # noqa: E402
 
 _TRIES = 3
 
@@ -26,25 +26,24 @@ def _measured() -> Figures:
 
 class StallTest(unittest.TestCase):
     figures: Figures
-    waits: dict[str, float]  # by method and what it was given, or by role: the least of the tries
+    slow: dict[str, str] | None = None  # by method and what it was given, or by role: too slow in every try
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.waits = {}
         for _ in range(_TRIES):
             cls.figures = _measured()
-            found = {f"{m.method}, {m.input}": m.longest_wait_ms for m in cls.figures.methods}
-            found |= {f"beside a greedy user of role {r.role}": r.longest_wait_ms for r in cls.figures.roles}
-            cls.waits = {name: min(wait, cls.waits.get(name, wait)) for name, wait in found.items()}
-            if max(cls.waits.values()) <= GOAL_MS:
+            found = {f"{m.method}, {m.input}": m for m in cls.figures.methods}
+            found |= {f"beside a greedy user of role {r.role}": r for r in cls.figures.roles}
+            slow = {name: f"{one.longest_wait_ms} ms, an echo {one.machine_ms} ms" for name, one in found.items() if one.is_too_long()}
+            cls.slow = slow if cls.slow is None else {name: wait for name, wait in slow.items() if name in cls.slow}
+            if not cls.slow:
                 break
 
     def test_every_method_of_the_protocol_is_tried(self) -> None:
         self.assertEqual(self.figures.unasked, [])
 
     def test_nobody_waits_while_a_method_works(self) -> None:
-        slow = {name: wait for name, wait in self.waits.items() if wait > GOAL_MS}
-        self.assertEqual(slow, {})
+        self.assertEqual(self.slow, {})
 
     def test_a_greedy_user_leaves_descriptors_and_workers_to_others(self) -> None:
         if os.geteuid() != 0:
