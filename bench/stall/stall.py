@@ -122,6 +122,7 @@ class Stall:
             if os.geteuid() == 0:
                 self._be_greedy(requests, figures)
             self._ask_all(client, requests.removals(client), figures)
+            client.close()
             figures.unasked = sorted(known - {one.method for one in figures.methods})
         finally:
             self._daemon.stop()
