@@ -244,6 +244,37 @@ class SoundsTest(unittest.TestCase):
         self.assertEqual(samples_of(self.content(piece["digest"]))[3], [0] * (3 * RATE // 2))
         self.forget_all("quiet")
 
+    def test_a_recording_larger_than_samples_is_heard_as_it_is_read(self) -> None:
+        """Three minutes of 48 kHz in 32 bits: more than 64 MiB, with a hum in its second minute."""
+        rate, seconds, at, lasts = 48000, 180, 100, 5
+        size = seconds * rate * 8
+        head = b"RIFF" + (size + 36).to_bytes(4, "little") + b"WAVEfmt " + (16).to_bytes(4, "little")
+        head += b"".join(n.to_bytes(w, "little") for n, w in ((1, 2), (2, 2), (rate, 4), (rate * 8, 4), (8, 2), (32, 2)))
+        head += b"data" + size.to_bytes(4, "little")
+        hum = [round(3e8 * math.sin(2 * math.pi * KNOWN["hum"] * i / rate)) for i in range(lasts * rate)]
+        wide = self.folder / "wide.wav"
+        with wide.open("wb") as file:
+            file.write(head)
+            file.seek(len(head) + at * rate * 8)
+            file.write(b"".join(2 * sample.to_bytes(4, "little", signed=True) for sample in hum))
+            file.truncate(len(head) + size)
+        self.assertGreater(wide.stat().st_size, 64 << 20)
+        (answer,) = self.ctl.json("predict", wide, "--timeline")["predictions"]
+        self.assertNotIn("error", answer)
+        heard = [i for i in answer["timeline"]["intervals"] if i["label"] == "hum" and i["from"] < at + lasts / 2 < i["to"]]
+        self.assertEqual(len(heard), 1, answer["timeline"])
+        self.assertNotIn("error", self.ctl.json("predict", wide)["predictions"][0])
+
+    def test_channels_that_cancel_are_said(self) -> None:
+        draw = random.Random(6)
+        left = tone(300, 1, draw)
+        opposite, alike = self.folder / "opposite.wav", self.folder / "alike.wav"
+        opposite.write_bytes(wav([sample for one in left for sample in (one, -one)], channels=2))
+        alike.write_bytes(wav([sample for one in left for sample in (one, one)], channels=2))
+        answers = self.ctl.json("predict", opposite, alike)["predictions"]
+        self.assertIn("its channels cancel each other", answers[0]["remark"])
+        self.assertNotIn("remark", answers[1])
+
     def check_refusals(self, walk: Path) -> None:
         def cut(file: Path, begin: str, end: str) -> list[str | Path]:
             return ["label", "cut", file, "--from", begin, "--to", end, "--label", "knock"]
