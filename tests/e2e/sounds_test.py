@@ -261,8 +261,15 @@ class SoundsTest(unittest.TestCase):
         self.assertGreater(wide.stat().st_size, 64 << 20)
         (answer,) = self.ctl.json("predict", wide, "--timeline")["predictions"]
         self.assertNotIn("error", answer)
-        heard = [i for i in answer["timeline"]["intervals"] if i["label"] == "hum" and i["from"] < at + lasts / 2 < i["to"]]
-        self.assertEqual(len(heard), 1, answer["timeline"])
+        intervals = answer["timeline"]["intervals"]
+
+        def said(time: float) -> set[str]:
+            return {i["label"] for i in intervals if i["from"] < time < i["to"]}
+
+        self.assertTrue(said(at + lasts / 2), intervals)
+        self.assertNotEqual(said(at + lasts / 2), said(at / 2), "what hums is no silence")
+        self.assertEqual(said(at / 2), said(seconds - 10))
+        self.assertLessEqual(max(i["to"] for i in intervals), seconds)
         self.assertNotIn("error", self.ctl.json("predict", wide)["predictions"][0])
 
     def test_channels_that_cancel_are_said(self) -> None:
