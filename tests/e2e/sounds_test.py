@@ -292,7 +292,7 @@ class SoundsTest(unittest.TestCase):
         empty.write_bytes(wav([]))
         self.refused(USAGE, "walk.wav: it is 4 s long, and the piece would end at 4.5 s; let it end at 4 s or before", *cut(walk, "1", "4.5"))
         self.refused(USAGE, "a piece ends behind its beginning, not at 1 s where it begins at 2 s", *cut(walk, "2", "1"))
-        self.refused(USAGE, "a piece begins at 0 s or later, not at -1 s", *cut(walk, "-1", "1"))
+        self.refused(USAGE, "\"-1\" is no time", *cut(walk, "-1", "1"))
         self.refused(USAGE, "there is no sample; it has 8000 samples a second", *cut(walk, "1", "1.00001"))
         self.refused(BAD_DATA, "notes.txt: it is text, no sound", *cut(notes, "1", "2"))
         self.refused(BAD_DATA, "empty.wav: it holds no sound", *cut(empty, "0", "1"))
