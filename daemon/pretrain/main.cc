@@ -145,8 +145,8 @@ void add_others(CLI::App& app, Arguments& a) {
                         "Text: a class's name in the data, a tab, the model's label; found by "
                         "itself where spelling or a table beside the data tells");
   image_pack.add_option("--out", a.out, "Folder to write")->required();
-  CLI::App& images =
-      *app.add_subcommand("images", "Write a dataset's samples as <class>/<number>.png, or .npy");
+  CLI::App& images = *app.add_subcommand(
+      "images", "Write a dataset's samples as <class>/<number>.png, .npy or .csv");
   add_selection(images, a.selection);
   images.add_option("--out", a.out, "Folder to write")->required();
 }

@@ -75,8 +75,10 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
     if (!options.format.empty())
       throw Error(ErrorCode::kInvalidArgument,
                   "a table's label column is named, so it is no " + options.format);
-    return std::make_unique<data::CsvTable>(
+    auto table = std::make_unique<data::CsvTable>(
         path, data::CsvTableOptions{.label_column = options.label_column, .split = split});
+    remarks_.insert(remarks_.end(), table->remarks().begin(), table->remarks().end());
+    return table;
   }
   const bool csv = options.format.empty() ? name.ends_with(".csv") || name.ends_with(".csv.gz")
                                           : options.format == "digits-csv";

@@ -81,6 +81,8 @@ bool is_missing(std::string_view field) {
   return field.empty() || std::ranges::find(kWords, field) != std::end(kWords);
 }
 
+bool is_nameless(std::string_view name) { return name.empty() || name.starts_with("Unnamed: "); }
+
 bool are_names(const std::vector<std::string>& fields) {
   const auto first = std::ranges::find_if_not(fields, is_missing);
   double value = 0;

@@ -46,6 +46,9 @@ class CsvFields {
 // Whether a field says that there is no value: nothing, or a word as "NA", "nan" and "null".
 [[nodiscard]] bool is_missing(std::string_view field);
 
+// Whether a column's name is none, as pandas writes and reads its index.
+[[nodiscard]] bool is_nameless(std::string_view name);
+
 // Whether a first line names the columns: the first of its fields that says something is no number.
 // Columns of numbers, as years are, may have numbers for names, all but the first.
 [[nodiscard]] bool are_names(const std::vector<std::string>& fields);

@@ -118,7 +118,7 @@ constexpr Signature kSignatures[] = {
 constexpr std::string_view kContainers[] = {"RIFF", "RF64", "BW64",
                                             "riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb"};
 constexpr std::size_t kLookedAt = 512;                      // to tell text
-constexpr std::size_t kMostOfLines = std::size_t{1} << 20;  // to tell a table from other text
+constexpr std::size_t kMostOfLines = std::size_t{1} << 18;  // to tell a table from other text
 
 bool fits(const Signature& signature, std::string_view content) {
   if (content.size() < signature.at + signature.bytes.size()) return false;

@@ -1,12 +1,17 @@
 // A table as a dataset: one CSV file, plain or gzip, whose first line names the columns; each other
 // line is a record, and one column is its label.
 //
-// A sample is an NPY file of a record's other columns, in their order; its digest is that of this
-// file. Classes are the labels, sorted by name. All samples are held in memory.
+// A sample is a file of a record's other columns, in their order; its digest is that of this file.
+// Where all of them are numbers it is NPY; where some lack values or are text, CSV of a line of
+// names and the record (kinds/rows/record.h). Classes are the labels, sorted by name. All samples
+// are held in memory.
+//
+// A column without a name, as pandas writes for its index, and one without any value are left out.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/readers/sample_table.h"
@@ -22,25 +27,44 @@ struct CsvTableOptions {
 class CsvTable : public TableDataset<SampleDataset> {
  public:
   // kInvalidArgument for a label column that is not there, naming those that are. kBadData with
-  // file, line and column: a field that is no finite number, a line of another length, no record.
-  // kNotFound.
+  // file, line and column: text among numbers, a number that is not finite, a line of another
+  // length, no record. kNotFound.
   CsvTable(const std::filesystem::path& file, const CsvTableOptions& options);
 
-  // Of the numbers of a record.
+  // That samples are of.
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
+  // What was left out, and records that stand under several labels; a line each.
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
   [[nodiscard]] Digest digest(std::size_t i) const override;
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
   [[nodiscard]] std::string name(std::size_t i) const override;
 
  private:
+  // What a column of the file holds.
+  struct Column {
+    std::string name;
+    std::size_t numbers = 0, texts = 0, missing = 0;
+    std::string first_text;
+    std::size_t text_line = 0;
+  };
+
   void read_names(std::string_view line, const std::string& label_column);
-  std::string read_record(std::string_view line, std::size_t number);  // its label
+  // Calls f(fields, line number) for each record.
+  template <class F>
+  void for_each_record(std::string_view records, const F& f) const;
+  void look_at(const std::vector<std::string>& fields, std::size_t number);
+  void choose_columns();
+  void add_sample(const std::vector<std::string>& fields, std::size_t number);
+  void tell_of_twins();
   [[noreturn]] void fail(std::size_t line, const std::string& what) const;
 
   std::filesystem::path file_;
   char separator_ = ',';
   std::size_t label_at_ = 0;
-  std::vector<std::string> columns_;
+  std::vector<Column> all_;
+  std::vector<std::size_t> places_;  // in a line, of `columns_`
+  bool are_numbers_ = true;
+  std::vector<std::string> columns_, remarks_;
   std::vector<std::vector<std::uint8_t>> files_;
   std::vector<std::size_t> lines_;  // where each sample stands
 };

@@ -150,8 +150,8 @@ class RowsTest(unittest.TestCase):
     def test_tables_that_do_not_fit_are_refused(self) -> None:
         self.refused(USAGE, "its columns are x, y, z, pulse, activity", "--data", self.table, "--label-column", "sport")
         broken = self.folder / "broken.csv"
-        broken.write_text("x,activity\n1,walk\nNaN,run\n")
-        self.refused(BAD_DATA, "broken.csv:3: column \"x\" is 'NaN'", "--data", broken, "--label-column", "activity")
+        broken.write_text("x,activity\n1,walk\n2,run\nfast,run\n")
+        self.refused(BAD_DATA, "broken.csv:4: column \"x\" is 'fast'", "--data", broken, "--label-column", "activity")
         narrow = self.folder / "narrow.csv"
         narrow.write_text("x,activity\n1,walk\n2,run\n3,walk\n4,run\n")
         self.refused(BAD_DATA, "it holds 1 numbers; the model takes 4", "--data", narrow, "--label-column", "activity")

@@ -244,6 +244,44 @@ class SoundsTest(unittest.TestCase):
         self.assertEqual(samples_of(self.content(piece["digest"]))[3], [0] * (3 * RATE // 2))
         self.forget_all("quiet")
 
+    def test_a_recording_larger_than_samples_is_heard_as_it_is_read(self) -> None:
+        """Three minutes of 48 kHz in 32 bits: more than 64 MiB, with a hum in its second minute."""
+        rate, seconds, at, lasts = 48000, 180, 100, 5
+        size = seconds * rate * 8
+        head = b"RIFF" + (size + 36).to_bytes(4, "little") + b"WAVEfmt " + (16).to_bytes(4, "little")
+        head += b"".join(n.to_bytes(w, "little") for n, w in ((1, 2), (2, 2), (rate, 4), (rate * 8, 4), (8, 2), (32, 2)))
+        head += b"data" + size.to_bytes(4, "little")
+        hum = [round(3e8 * math.sin(2 * math.pi * KNOWN["hum"] * i / rate)) for i in range(lasts * rate)]
+        wide = self.folder / "wide.wav"
+        with wide.open("wb") as file:
+            file.write(head)
+            file.seek(len(head) + at * rate * 8)
+            file.write(b"".join(2 * sample.to_bytes(4, "little", signed=True) for sample in hum))
+            file.truncate(len(head) + size)
+        self.assertGreater(wide.stat().st_size, 64 << 20)
+        (answer,) = self.ctl.json("predict", wide, "--timeline")["predictions"]
+        self.assertNotIn("error", answer)
+        intervals = answer["timeline"]["intervals"]
+
+        def said(time: float) -> set[str]:
+            return {i["label"] for i in intervals if i["from"] < time < i["to"]}
+
+        self.assertTrue(said(at + lasts / 2), intervals)
+        self.assertNotEqual(said(at + lasts / 2), said(at / 2), "what hums is no silence")
+        self.assertEqual(said(at / 2), said(seconds - 10))
+        self.assertLessEqual(max(i["to"] for i in intervals), seconds)
+        self.assertNotIn("error", self.ctl.json("predict", wide)["predictions"][0])
+
+    def test_channels_that_cancel_are_said(self) -> None:
+        draw = random.Random(6)
+        left = tone(300, 1, draw)
+        opposite, alike = self.folder / "opposite.wav", self.folder / "alike.wav"
+        opposite.write_bytes(wav([sample for one in left for sample in (one, -one)], channels=2))
+        alike.write_bytes(wav([sample for one in left for sample in (one, one)], channels=2))
+        answers = self.ctl.json("predict", opposite, alike)["predictions"]
+        self.assertIn("its channels cancel each other", answers[0]["remark"])
+        self.assertNotIn("remark", answers[1])
+
     def check_refusals(self, walk: Path) -> None:
         def cut(file: Path, begin: str, end: str) -> list[str | Path]:
             return ["label", "cut", file, "--from", begin, "--to", end, "--label", "knock"]
@@ -254,7 +292,7 @@ class SoundsTest(unittest.TestCase):
         empty.write_bytes(wav([]))
         self.refused(USAGE, "walk.wav: it is 4 s long, and the piece would end at 4.5 s; let it end at 4 s or before", *cut(walk, "1", "4.5"))
         self.refused(USAGE, "a piece ends behind its beginning, not at 1 s where it begins at 2 s", *cut(walk, "2", "1"))
-        self.refused(USAGE, "a piece begins at 0 s or later, not at -1 s", *cut(walk, "-1", "1"))
+        self.refused(USAGE, "\"-1\" is no time", *cut(walk, "-1", "1"))
         self.refused(USAGE, "there is no sample; it has 8000 samples a second", *cut(walk, "1", "1.00001"))
         self.refused(BAD_DATA, "notes.txt: it is text, no sound", *cut(notes, "1", "2"))
         self.refused(BAD_DATA, "empty.wav: it holds no sound", *cut(empty, "0", "1"))

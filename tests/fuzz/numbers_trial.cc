@@ -65,11 +65,18 @@ bool check_table(std::span<const std::uint8_t> bytes) {
     const bool has_line = next_line(rest, line);
     const std::string label = has_line ? fields_of(line, separator_of(line)).back() : "";
     const CsvTable table(file.path(), {label, {0.3, 1}, 1 << 20});
+    const std::vector<RowColumn> columns = columns_of(table);
     for (std::size_t i = 0; i < table.size(); ++i) {
       require(table.labels(i).size() == 1 && table.labels(i)[0] < table.classes().size(),
               "a record has a label");
-      const Numbers numbers = read_numbers(table.encoded(i), table.name(i));
-      require(numbers.values.size() == table.columns().size(), "a record has its columns");
+      const auto bytes_of_record = table.encoded(i);
+      const std::string name = table.name(i);
+      if (columns.empty())
+        require(read_numbers(bytes_of_record, name).values.size() == table.columns().size(),
+                "a record has its columns");
+      else
+        require(read_record(bytes_of_record, name, columns).size() == places_of(columns),
+                "a record has its columns' places");
     }
   });
 }

@@ -100,11 +100,15 @@ class NumbersReader {
     if (most_ > 0) numbers_.values.reserve(std::min(most_, separators() + 1));
     std::string_view rest = without_mark(content_), line;
     std::int64_t columns = 0, lines = 0;
-    bool is_first = true;
+    bool is_first = true, has_index = false;
     for (std::size_t number = 1; next_line(rest, line); ++number) {
       if (line.empty()) continue;
-      if (std::exchange(is_first, false) && is_of_names(line)) continue;
-      const std::int64_t found = read_line(line, number);
+      if (std::exchange(is_first, false) && is_of_names(line)) {
+        CsvFields names(line, separator_of(line), kLongestField);
+        has_index = names.next() && is_nameless(names.field());
+        continue;
+      }
+      const std::int64_t found = read_line(line, number, has_index);
       if (lines > 0 && found != columns)
         fail("line " + std::to_string(number) + " has " + std::to_string(found) +
              " numbers, the lines before it " + std::to_string(columns));
@@ -122,9 +126,12 @@ class NumbersReader {
     return false;
   }
 
-  std::int64_t read_line(std::string_view line, std::size_t number) {
+  // has_index: the first field is none of them.
+  std::int64_t read_line(std::string_view line, std::size_t number, bool has_index) {
     std::int64_t found = 0;
-    for (CsvFields fields(line, separator_of(line), kLongestField); fields.next(); ++found) {
+    CsvFields fields(line, separator_of(line), kLongestField);
+    if (has_index) (void)fields.next();
+    for (; fields.next(); ++found) {
       const bool is_whole = fields.field().size() < kLongestField;
       double value = 0;
       if (!is_whole || !to_number(fields.field(), value) || !std::isfinite(value))

@@ -1,8 +1,8 @@
 // Numbers in a file: CSV, or NumPy's NPY.
 //
 // CSV: lines of as many numbers each, with ',', ';', tabs or spaces between them; a first line of
-// names is passed over. NPY: versions 1 to 3, C order, little-endian; whole numbers, floats of 2, 4
-// and 8 bytes, and bools.
+// names is passed over, and with it a first column that it does not name. NPY: versions 1 to 3, C
+// order, little-endian; whole numbers, floats of 2, 4 and 8 bytes, and bools.
 //
 // Pure functions; safe from any thread.
 #pragma once

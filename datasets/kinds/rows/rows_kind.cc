@@ -42,6 +42,9 @@ void check(const RowsDescription& d) {
   require_of_rows(d.hop >= 0, "'hop' is not positive");
   require_of_rows(d.hop == 0 || d.dims.size() == 2, "'hop' goes with two dims, lines and columns");
   require_of_rows(d.hop > 0 || d.answer == PartAnswer::kMean, "'answer' goes with 'hop'");
+  require_of_rows(d.named.empty() || (d.dims.size() == 1 && d.hop == 0 &&
+                                      places_of(d.named) == static_cast<std::size_t>(d.dims[0])),
+                  "'columns' goes with one dim, and has as many places as it");
 }
 
 std::string shown(const std::vector<std::int64_t>& shape) {
@@ -100,12 +103,45 @@ std::size_t most_read(const RowsDescription& d) {
   return std::max(product(d.dims), kAlwaysRead);
 }
 
+nlohmann::json columns_to_json(const std::vector<RowColumn>& columns) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RowColumn& column : columns) {
+    nlohmann::json entry = {{"name", column.name}};
+    if (column.may_lack) entry["missing"] = true;
+    if (!column.values.empty()) entry["values"] = column.values;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::vector<RowColumn> columns_from_json(const nlohmann::json& json) {
+  require_of_rows(json.is_array() && !json.empty(), "'columns' is no list");
+  std::vector<RowColumn> columns;
+  for (const nlohmann::json& entry : json) {
+    JsonFields fields(entry, "rows: 'columns'", ErrorCode::kInvalidArgument);
+    RowColumn column{fields.get<std::string>("name"), false, {}};
+    if (fields.has("missing")) column.may_lack = fields.get<bool>("missing");
+    if (fields.has("values")) {
+      column.values = fields.get<std::vector<std::string>>("values");
+      if (column.values.empty() || column.may_lack)
+        fields.fail("'values' is a list of texts, and goes without 'missing'");
+    }
+    fields.finish();
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
 class RowsMaker final : public SampleMaker {
  public:
   explicit RowsMaker(RowsDescription description) : description_(std::move(description)) {}
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
     values_ = {};
+    if (!description_.named.empty()) {
+      values_ = read_record(bytes, name, description_.named);
+      return;
+    }
     Numbers numbers = read_numbers(bytes, name, most_read(description_));
     windows_ = windows_of(numbers.shape, description_, name);
     values_ = std::move(numbers.values);
@@ -122,7 +158,9 @@ class RowsMaker final : public SampleMaker {
                                               (count / static_cast<std::size_t>(dims[0]));
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t column = column_of(dims, i);
-      const double value = (from[i] - description_.mean[column]) / description_.stddev[column];
+      const double mean = description_.mean[column];
+      const double number = std::isnan(from[i]) ? mean : from[i];
+      const double value = (number - mean) / description_.stddev[column];
       out[i % pixels * channels + i / pixels] = static_cast<float>(value);
     }
   }
@@ -148,6 +186,7 @@ class RowsKind final : public Kind {
                            {"std", description_.stddev}};
     if (description_.hop > 0) json["hop"] = description_.hop;
     if (description_.answer == PartAnswer::kMaximum) json["answer"] = "maximum";
+    if (!description_.named.empty()) json["columns"] = columns_to_json(description_.named);
     return json;
   }
   // Answers of windows are joined behind the network.
@@ -176,6 +215,8 @@ class RowsKind final : public Kind {
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t> head,
                                            std::uint64_t file_bytes) const override {
     constexpr std::size_t kAllocatorRounding = 64 << 10;
+    if (!description_.named.empty())
+      return file_bytes + bytes_of_fields(file_bytes) + kAllocatorRounding;
     const std::uint64_t numbers =
         std::min<std::uint64_t>(most_numbers_in(head, file_bytes), most_read(description_));
     return file_bytes + numbers * sizeof(double) + kAllocatorRounding;
@@ -212,9 +253,43 @@ KindPtr rows_kind_from_json(const nlohmann::json& json) {
       fields.fail("'answer' is \"" + answer + "\", expected \"mean\" or \"maximum\"");
     if (answer == "maximum") description.answer = PartAnswer::kMaximum;
   }
+  if (fields.has("columns")) description.named = columns_from_json(fields.at("columns"));
   fields.finish();
   return rows_kind(std::move(description));
 }
+
+namespace {
+
+std::vector<double> values_of(std::span<const std::uint8_t> bytes, std::string_view name,
+                              const RowsDescription& description) {
+  if (!description.named.empty()) return read_record(bytes, name, description.named);
+  Numbers numbers = read_numbers(bytes, name);
+  (void)windows_of(numbers.shape, description, name);
+  return std::move(numbers.values);
+}
+
+// Places that are 0 or 1 are seen as they are.
+void keep_flags(RowsDescription& description) {
+  std::size_t place = 0;
+  for (const RowColumn& column : description.named) {
+    const std::size_t end = place + column.places();
+    if (column.values.empty()) ++place;  // a number
+    for (; place < end; ++place) {
+      description.mean[place] = 0;
+      description.stddev[place] = 1;
+    }
+  }
+}
+
+// The columns' places are the model's.
+void require_places(const std::vector<RowColumn>& columns, const std::vector<std::int64_t>& dims) {
+  if (dims.size() == 1 && places_of(columns) == static_cast<std::size_t>(dims[0])) return;
+  throw Error(ErrorCode::kBadData,
+              "the table's columns make " + std::to_string(places_of(columns)) + " numbers (" +
+                  names_of_places(columns).substr(0, 400) + "); the model takes " + shown(dims));
+}
+
+}  // namespace
 
 RowsDescription describe_rows(const std::vector<std::int64_t>& dims, const SampleDataset& dataset,
                               std::span<const std::size_t> samples, std::int64_t hop) {
@@ -222,22 +297,24 @@ RowsDescription describe_rows(const std::vector<std::int64_t>& dims, const Sampl
     double count = 0, mean = 0, squares = 0;  // of what differs from the mean (Welford)
   };
   RowsDescription description{dims, {}, {}, hop};
+  if (hop == 0) description.named = columns_of(dataset);
+  if (!description.named.empty()) require_places(description.named, dims);
   std::vector<Column> columns(description.columns());
   for (const std::size_t i : samples) {
-    const std::string name = dataset.name(i);
-    const Numbers numbers = read_numbers(dataset.encoded(i), name);
-    (void)windows_of(numbers.shape, description, name);
-    for (std::size_t k = 0; k < numbers.values.size(); ++k) {
+    const std::vector<double> values = values_of(dataset.encoded(i), dataset.name(i), description);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (std::isnan(values[k])) continue;
       Column& c = columns[column_of(dims, k)];
-      const double before = numbers.values[k] - c.mean;
+      const double before = values[k] - c.mean;
       c.mean += before / ++c.count;
-      c.squares += before * (numbers.values[k] - c.mean);
+      c.squares += before * (values[k] - c.mean);
     }
   }
   for (const Column& c : columns) {
     description.mean.push_back(c.mean);
     description.stddev.push_back(c.squares > 0 ? std::sqrt(c.squares / c.count) : 1);
   }
+  keep_flags(description);
   return description;
 }
 

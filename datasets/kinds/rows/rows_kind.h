@@ -10,12 +10,17 @@
 // "hop", of two dims: a sample is a recording of any length; its parts are windows of the dims,
 // each so many lines behind the one before. What is left at the end is no window. "answer": "mean"
 // or "maximum" of the windows' outputs.
+//
+// "columns", of one dim: a sample is a record with names (record.h), [{"name": "age", "missing":
+// true}, {"name": "colour", "values": ["blue", "red"]}]; they have as many places as the dim. A
+// number that is missing is as the mean.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "datasets/kinds/kind.h"
+#include "datasets/kinds/rows/record.h"
 
 namespace moil::data {
 
@@ -26,6 +31,7 @@ struct RowsDescription {
   std::vector<double> mean, stddev;
   std::int64_t hop = 0;  // 0: a sample has the dims
   PartAnswer answer = PartAnswer::kMean;
+  std::vector<RowColumn> named = {};  // "columns"; empty: samples are plain numbers
 
   // Places that have a mean of their own.
   [[nodiscard]] std::size_t columns() const;
@@ -36,7 +42,8 @@ struct RowsDescription {
 [[nodiscard]] KindPtr rows_kind_from_json(const nlohmann::json& fields);
 
 // Of samples of these dims, with the means and deviations of the data; 1 where a column never
-// changes. kBadData names a sample that does not fit.
+// changes. Records of text, or of which some lack values, get "columns"; places that are 0 or 1
+// stay so. kBadData names a sample that does not fit.
 [[nodiscard]] RowsDescription describe_rows(const std::vector<std::int64_t>& dims,
                                             const SampleDataset& dataset,
                                             std::span<const std::size_t> samples,

@@ -48,7 +48,8 @@ class AccuracyScorer final : public Scorer {
   std::optional<double> quality() const override { return log_probability_.value(); }
 
   std::vector<Score> scores() const override {
-    if (top_1_.count() == 0) return {{"accuracy", std::nullopt}};
+    if (top_1_.count() == 0)
+      return {{"accuracy", std::nullopt}, {"balanced_accuracy", std::nullopt}};
     std::vector<Score> scores = {{"accuracy", top_1_.value()}, {"balanced_accuracy", balanced()}};
     if (classes_ > kTop) scores.push_back({"top_5_accuracy", top_5_.value()});
     return scores;

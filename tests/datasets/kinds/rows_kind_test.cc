@@ -232,6 +232,8 @@ TEST(MediaType, AHeadIsReadAlikeByAll) {
       {"\n\na,b\n1,2\n", 2},
       {"id,2019,2020\n1,2,3\n", 3},
       {"value\n7\n", 1},
+      {",a,b\n0,1,2\n", 2},  // as pandas writes its index
+      {"Unnamed: 0,a\n0,1\n", 1},
       {"a\tb\r\n1\t2\r\n", 2},
   };
   for (const auto& [text, numbers] : tables) {

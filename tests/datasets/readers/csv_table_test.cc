@@ -46,14 +46,49 @@ TEST_F(CsvTableTest, OtherSeparatorsAndGzip) {
 
 TEST_F(CsvTableTest, WhatIsWrongIsNamed) {
   refused(ErrorCode::kInvalidArgument, "a,b\n1,2\n", {"\"label\"", "a, b"});
-  refused(ErrorCode::kBadData, "a,label\n1,x\nnan,y\n", {"t.csv:3", "\"a\"", "'nan'"});
-  refused(ErrorCode::kBadData, "a,label\n,x\n", {"t.csv:2", "\"a\"", "finite"});
+  refused(ErrorCode::kBadData, "a,label\n1,x\n2,x\nmany,y\n", {"t.csv:4", "\"a\"", "'many'"});
+  refused(ErrorCode::kBadData, "a,label\n1,x\ninf,y\n", {"t.csv:3", "\"a\"", "'inf'"});
+  refused(ErrorCode::kBadData, "a,label\n,x\n", {"no column", "holds anything"});
+  refused(ErrorCode::kBadData, "a,a,label\n1,red,x\n", {"two columns are called \"a\""});
+  refused(ErrorCode::kBadData, "1,2,label\n1,red,x\n", {"numbers for names"});
+  refused(ErrorCode::kBadData,
+          std::string("\xff\xfe"
+                      "a\0",
+                      4),
+          {"UTF-16", "save it as UTF-8"});
   refused(ErrorCode::kBadData, "a,label\n1e300,x\n", {"t.csv:2", "finite"});
   refused(ErrorCode::kBadData, "a,label\n1,x,3\n", {"t.csv:2", "3 fields"});
   refused(ErrorCode::kBadData, "a,label\n1,\n", {"t.csv:2", "label"});
   refused(ErrorCode::kBadData, "a,label\n", {"record"});
   refused(ErrorCode::kBadData, "label\nx\n", {"no column"});
   refused(ErrorCode::kBadData, "", {"empty"});
+}
+
+TEST_F(CsvTableTest, WhatIsLeftOutIsSaid) {
+  const CsvTable pandas = open(",a,empty,label\n0,5,,x\n1,6,,y\n");
+  EXPECT_THAT(pandas.columns(), ElementsAre("a"));
+  EXPECT_THAT(read_numbers(pandas.encoded(1), "x").values, ElementsAre(6));
+  ASSERT_EQ(pandas.remarks().size(), 2U);
+  EXPECT_THAT(pandas.remarks()[0], ::testing::HasSubstr("column 1 has no name and is left out"));
+  EXPECT_THAT(pandas.remarks()[1], ::testing::HasSubstr("\"empty\" has no value"));
+  EXPECT_THAT(open("Unnamed: 0,a,label\n0,5,x\n1,6,y\n").columns(), ElementsAre("a"));
+  EXPECT_TRUE(open("a,label\n5,x\n6,y\n").remarks().empty());
+}
+
+TEST_F(CsvTableTest, RecordsUnderSeveralLabelsAreSaidWithNumbers) {
+  const CsvTable table = open("a,b,label\n1,2,x\n3,4,y\n1,2,y\n3,4,y\n1,2,x\n");
+  ASSERT_EQ(table.remarks().size(), 1U);
+  EXPECT_THAT(table.remarks()[0],
+              ::testing::HasSubstr("3 of 5 records stand under several labels"));
+  EXPECT_THAT(table.remarks()[0], ::testing::HasSubstr("line 2 (x) is line 4 (y)"));
+  const CsvTable numbers(file(), {.label_column = "label", .split = {.by_class = false}});
+  EXPECT_TRUE(numbers.remarks().empty()) << "one thing may be measured twice";
+}
+
+TEST_F(CsvTableTest, TextAndGapsStayInSamples) {
+  const CsvTable table = open("size,label,colour\n1,x,\"dark red\"\n,y,blue\n");
+  EXPECT_EQ(table.encoded(0), test::bytes_of("size,colour\n1,\"dark red\"\n"));
+  EXPECT_EQ(table.encoded(1), test::bytes_of("size,colour\n,blue\n"));
 }
 
 TEST(CsvLine, Fields) {

@@ -40,13 +40,23 @@ TEST(Classify, ScoresTopOneAndTopFive) {
   few->add(Row{0, 5, 1}, Row{1, 0, 0});
   few->add(Row{0, 5, 1}, Row{0, 0, 0});  // of no class that the model has
   few->add(Row{0, 5, 1}, Row{0, 0.5, 0.5});
-  ASSERT_EQ(few->scores().size(), 1U);
+  ASSERT_EQ(few->scores().size(), 2U);
   EXPECT_EQ(few->scores()[0].value, 0.5);
   many->add(Row{6, 5, 4, 3, 2, 1}, Row{0, 0, 0, 0, 1, 0});
   many->add(Row{6, 5, 4, 3, 2, 1}, Row{0, 0, 0, 0, 0, 1});
-  ASSERT_EQ(many->scores().size(), 2U);
+  ASSERT_EQ(many->scores().size(), 3U);
   EXPECT_EQ(many->scores()[0].value, 0);
-  EXPECT_EQ(many->scores()[1].value, 0.5);
+  EXPECT_EQ(many->scores()[2].value, 0.5);
+}
+
+TEST(Classify, BalancedAccuracyIsTheMeanOfTheClasses) {
+  const auto scorer = classify_task()->scorer({});
+  for (int i = 0; i < 99; ++i) scorer->add(Row{5, 0, 1}, Row{1, 0, 0});
+  scorer->add(Row{5, 0, 1}, Row{0, 1, 0});
+  const auto scores = scorer->scores();
+  EXPECT_EQ(scores[0].value, 0.99);
+  EXPECT_EQ(scores[1].name, "balanced_accuracy");
+  EXPECT_EQ(scores[1].value, 0.5);
 }
 
 }  // namespace
