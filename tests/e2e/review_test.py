@@ -227,7 +227,7 @@ class PageTest(Case):
         browser.until("!document.querySelector('#help').open")
         # The page is loaded again.
         browser.run("location.reload()")
-        browser.until("document.querySelectorAll('.cell img').length >= 40")
+        browser.until("document.querySelectorAll('.cell img').length >= 30")
         self.assertEqual(browser.complaints(), [])
         browser.click("#done")
         browser.until("document.querySelector('.over')?.textContent.includes('can be closed')")
