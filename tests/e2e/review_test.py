@@ -228,6 +228,7 @@ class PageTest(Case):
         # The page is loaded again.
         browser.run("location.reload()")
         browser.until("document.querySelectorAll('.cell img').length >= 30")
+        browser.until("document.querySelector('.proposed, .unsure')")
         self.assertEqual(browser.complaints(), [])
         browser.click("#done")
         browser.until("document.querySelector('.over')?.textContent.includes('can be closed')")
