@@ -71,7 +71,7 @@ class Requests:
         yield "label.add", f"{_FILES} files", {"labels": ["new"], "samples": [{"file": i} for i in range(_FILES)]}, files
         yield "label.assign", f"{len(many)} samples", {"samples": many, "label": "all of them"}, []
         yield "label.assign", "the same, unchanged", {"samples": many, "label": "all of them"}, []
-        yield "label.undo", f"{len(many)} samples", {}, []
+        yield "label.undo", f"{len(many)} samples", {"with_samples": True}, []
         yield "label.relabel", "a sample", {"digest": self.samples[0], "labels": ["a", "b", "c"]}, []
         yield "label.rename", "500 samples", {"from": "label 1", "to": "renamed"}, []
         yield "label.merge", "500 samples", {"from": "renamed", "into": "label 0"}, []

@@ -3,6 +3,7 @@
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
 #include "daemon/service/service.h"
+#include "daemon/service/studies.h"
 
 namespace moil::daemon {
 namespace {
@@ -36,41 +37,54 @@ const Fields<MeaningsParams>& fields_of(const MeaningsParams*) {
 }
 
 // With the frozen layers and the cache of the model's last job, whose feature maps are there.
-void study(Service& service, const std::string& model, const std::vector<std::string>& options,
-           const Responder& responder) {
-  const auto pattern = learn_pattern(service, model);
-  service.planner.start(*learn_spec({model, std::nullopt, kNoPack}, pattern), options, responder);
-}
+class Asking {
+ public:
+  explicit Asking(Service& service)
+      : service_(service), studies_(service.planner, service.label_view) {}
 
-void audit(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<StudyParams>(call.params, "the parameters of label.audit");
-  study(service, params.model, {"--audit", std::to_string(params.limit)}, responder);
-}
+  void audit(const Call& call, const Responder& responder) {
+    const auto params = read_fields<StudyParams>(call.params, "the parameters of label.audit");
+    study(params.model, {"--audit", std::to_string(params.limit)}, responder);
+  }
+  void suggest(const Call& call, const Responder& responder) {
+    const auto params = read_fields<StudyParams>(call.params, "the parameters of label.suggest");
+    study(params.model, {"--suggest", std::to_string(params.limit)}, responder);
+  }
+  void meanings(const Call& call, const Responder& responder) {
+    const auto params =
+        read_fields<MeaningsParams>(call.params, "the parameters of label.meanings");
+    study(params.model, {"--meanings"}, responder);
+  }
 
-void suggest(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<StudyParams>(call.params, "the parameters of label.suggest");
-  study(service, params.model, {"--suggest", std::to_string(params.limit)}, responder);
-}
+ private:
+  void study(const std::string& model, const std::vector<std::string>& options,
+             const Responder& responder) {
+    const auto pattern = learn_pattern(service_, model);
+    studies_.start(*learn_spec({model, std::nullopt, kNoPack}, pattern), options, responder);
+  }
 
-void meanings(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<MeaningsParams>(call.params, "the parameters of label.meanings");
-  study(service, params.model, {"--meanings"}, responder);
-}
+  Service& service_;
+  Studies studies_;
+};
 
 }  // namespace
 
 MethodTable label_study_methods(Service& s) {
   using Lane = Method::Lane;
   const auto deadline = std::chrono::hours(1);  // all samples are run through the model
+  const auto asking = std::make_shared<Asking>(s);
   return {
       {"label.audit", "0.2", Role::kLabel, "labels that are likely wrong", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { audit(s, call, responder); }, deadline},
+       [asking](Call& call, const Responder& responder) { asking->audit(call, responder); },
+       deadline},
       {"label.suggest", "0.2", Role::kLabel, "what a model proposes for unlabelled samples",
        Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { suggest(s, call, responder); }, deadline},
+       [asking](Call& call, const Responder& responder) { asking->suggest(call, responder); },
+       deadline},
       {"label.meanings", "0.2", Role::kLabel, "global labels that local ones may mean",
        Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { meanings(s, call, responder); }, deadline},
+       [asking](Call& call, const Responder& responder) { asking->meanings(call, responder); },
+       deadline},
   };
 }
 

@@ -266,7 +266,8 @@ TEST_F(Moilctl, LabelsGoOutAndComeBack) {
     EXPECT_EQ(done.out, "3 added, 0 known already\n") << done.err;
     EXPECT_EQ(samples(), before);
   }
-  EXPECT_THAT(ctl({"label", "undo"}).out, HasSubstr("3 that it added are forgotten"));
+  EXPECT_THAT(ctl({"label", "undo", "--with-samples"}).out,
+              HasSubstr("3 that it added are forgotten"));
   EXPECT_TRUE(samples().empty()) << "an import is one step";
 }
 
@@ -305,6 +306,37 @@ TEST_F(Moilctl, WordsForAShellsCompletion) {
       run_program({MOILCTL, "--socket", folder_ / "none.sock", "words", "models"});
   EXPECT_EQ(nobody.status, EX_OK);
   EXPECT_EQ(nobody.out + nobody.err, "") << "a shell wants no complaints";
+}
+
+TEST_F(Moilctl, UndoForgetsNoSampleUnasked) {
+  for (const char* name : {"one.jpg", "two.jpg"}) file(name, photo(name));
+  EXPECT_EQ(
+      ctl({"label", "add", folder_ / "one.jpg", folder_ / "two.jpg", "--label", "cat"}).status,
+      EX_OK);
+  EXPECT_EQ(ctl({"label", "map", "cat", "tabby"}).status, EX_OK);
+  EXPECT_THAT(ctl({"label", "undo"}).out, HasSubstr("undone: label map of cat"));
+  const Finished refused = ctl({"label", "undo"});  // there is nobody to ask
+  EXPECT_EQ(refused.status, EX_UNAVAILABLE);
+  EXPECT_THAT(refused.err, HasSubstr("2 samples that it added would be forgotten for good"));
+  EXPECT_THAT(refused.err, HasSubstr("moilctl label undo --with-samples"));
+  EXPECT_THAT(ctl({"label", "list"}).out, HasSubstr("cat    2"));
+  EXPECT_THAT(ctl({"label", "undo", "--with-samples"}).out,
+              HasSubstr("2 that it added are forgotten"));
+  EXPECT_EQ(ctl({"label", "undo"}).status, EX_UNAVAILABLE);
+}
+
+TEST_F(Moilctl, TimesAreTakenAsTimelinesWriteThem) {
+  const std::string walk = file("walk.ogg", "a walk");
+  for (const auto& [from, to, name] :
+       {std::tuple{"1:00", "1:01.5", "60-61.5 s"}, {"61:05.5", "1:01:06", "3665.5-3666 s"}}) {
+    const Finished done =
+        ctl({"label", "cut", walk, "--from", from, "--to", to, "--label", "knock", "--json"});
+    EXPECT_EQ(done.status, EX_OK) << done.err;
+    EXPECT_THAT(done.out, HasSubstr(name));
+  }
+  const Finished wrong = ctl({"label", "cut", walk, "--from", "1:75", "--to", "2", "--label", "x"});
+  EXPECT_EQ(wrong.status, EX_USAGE);
+  EXPECT_THAT(wrong.err, HasSubstr("--from: \"1:75\" is no time"));
 }
 
 TEST_F(Moilctl, LabelUpkeep) {

@@ -90,7 +90,7 @@ class Review:
         here = f"127.0.0.1:{self.port}"
         headers = {"Host": host or here, "Origin": origin or f"http://{here}", "Moil-Review": secret}
         with contextlib.closing(connection):
-            connection.request("GET" if body is None else "POST", path, body and json.dumps(body), headers)
+            connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), headers)
             reply = connection.getresponse()
             assert reply.headers.get("Set-Cookie") is None, "a cookie goes to every server of the machine"
             return reply.status, reply.read().decode()
@@ -227,7 +227,8 @@ class PageTest(Case):
         browser.until("!document.querySelector('#help').open")
         # The page is loaded again.
         browser.run("location.reload()")
-        browser.until("document.querySelectorAll('.cell img').length >= 40")
+        browser.until("document.querySelectorAll('.cell img').length >= 30")
+        browser.until("document.querySelector('.proposed, .unsure')")
         self.assertEqual(browser.complaints(), [])
         browser.click("#done")
         browser.until("document.querySelector('.over')?.textContent.includes('can be closed')")

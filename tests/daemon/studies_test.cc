@@ -1,0 +1,103 @@
+// What the model tells of the labels: whose work it is, and how long it goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "daemon/methods/sample_content.h"
+#include "tests/daemon/support/test_server.h"
+
+namespace moil::daemon::test {
+namespace {
+
+class Studies : public ::testing::Test {
+ protected:
+  Studies() {
+    import_model(server_);
+    hold();
+  }
+  ~Studies() override { let_go(); }
+
+  // Workers wait before they tell anything.
+  void hold() const { std::ofstream(state() / "hold-studies") << "yes"; }
+  void let_go() const { std::filesystem::remove(state() / "hold-studies"); }
+  std::filesystem::path state() const { return folder_ / "state"; }
+
+  std::unique_ptr<Line> ask_for(const std::string& method) const {
+    auto client = std::make_unique<Line>(server_.socket());
+    client->send(
+        Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", {{"model", "digits"}}}}
+            .dump() +
+        "\n");
+    return client;
+  }
+  // Of the workers that were started for studies, in their order.
+  std::vector<pid_t> workers() const {
+    std::vector<pid_t> found;
+    std::ifstream in(state() / "studies");
+    for (pid_t pid = 0; in >> pid;) found.push_back(pid);
+    return found;
+  }
+  bool are_started(std::size_t count) const {
+    return eventually([&] { return workers().size() >= count; });
+  }
+  // What was sent is taken.
+  static void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+  static bool runs(pid_t worker) { return ::kill(worker, 0) == 0; }
+
+  TempFolder folder_;
+  TestServer server_{folder_ / "state"};
+};
+
+TEST_F(Studies, TwoAskersShareTheWork) {
+  for (const char* method : {"label.suggest", "label.audit"}) {
+    const std::size_t before = workers().size();
+    hold();
+    const auto one = ask_for(method);
+    ASSERT_TRUE(are_started(before + 1));
+    const auto two = ask_for(method);
+    settle();
+    let_go();
+    const Json first = one->read(), second = two->read();
+    EXPECT_TRUE(first.contains("result")) << first;
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(workers().size(), before + 1) << method;
+  }
+}
+
+TEST_F(Studies, OtherQuestionsAndOtherLabelsAreOtherWork) {
+  const auto one = ask_for("label.suggest");
+  ASSERT_TRUE(are_started(1));
+  const Json sample{{"content", encode_base64(photo("one"))}};
+  result_of(server_.socket(), "label.add", {{"labels", {"cat"}}, {"samples", {sample}}});
+  const auto two = ask_for("label.suggest");
+  ASSERT_TRUE(are_started(2)) << "it is asked of a sample more";
+  let_go();
+  EXPECT_TRUE(one->read().contains("result"));
+  EXPECT_TRUE(two->read().contains("result"));
+}
+
+TEST_F(Studies, TheWorkEndsWithItsLastAsker) {
+  auto one = ask_for("label.suggest");
+  ASSERT_TRUE(are_started(1));
+  auto two = ask_for("label.suggest");
+  settle();
+  const pid_t worker = workers().front();
+  one.reset();
+  settle();
+  EXPECT_TRUE(runs(worker)) << "the other one waits for it";
+  two.reset();
+  EXPECT_TRUE(eventually([&] { return !runs(worker); }));
+  // What is asked afterwards begins anew.
+  const auto three = ask_for("label.suggest");
+  ASSERT_TRUE(are_started(2));
+  let_go();
+  EXPECT_TRUE(three->read().contains("result"));
+}
+
+}  // namespace
+}  // namespace moil::daemon::test
