@@ -258,6 +258,7 @@ TEST_F(JobFieldsToTry, WhatIsAcceptedRunsBesideWhatTheNightChooses) {
       for (const bool cached : {true, false}) {
         Json description = place->open_description();
         description["cache"]["enabled"] = cached;
+        description["train"]["epochs"] = 2;  // of trials, too
         description = varied(description, variation, values[i]);
         const bool accepted = refusals(description).empty();
         EXPECT_TRUE(accepted || i >= variation.runs.size()) << description;

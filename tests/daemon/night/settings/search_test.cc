@@ -57,6 +57,22 @@ double peak_at(double best, double rate) {
   return -0.02 * off * off;
 }
 
+TEST(Search, WhatCannotBeHadGivesWayToTheNextBestAndToTheCheapestAtLast) {
+  Search search = searched(space(), [](const Candidate& c) {
+    return std::pair(!c.layers ? 0.95 : (*c.layers == 16 ? 0.8 : 0.5), 0.8);
+  });
+  std::vector<int> depths;
+  while (search.choice().candidate != search.cheapest()) {
+    const Candidate best = search.choice().candidate;
+    depths.push_back(best.layers.value_or(100));
+    search.give_up(best, "over the budget");
+    ASSERT_NE(search.choice().candidate, best);
+    ASSERT_LE(depths.size(), search.results().size());
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(depths, std::greater<>()));
+  EXPECT_GE(std::set<int>(depths.begin(), depths.end()).size(), 2U) << "both deeper heads";
+}
+
 TEST(Search, WhatCannotBeToldApartGoesToTheCheapest) {
   const auto search = searched(space(), [](const Candidate&) { return std::pair(0.9, 0.8); });
   EXPECT_EQ(search.choice().candidate.layers, 1);
