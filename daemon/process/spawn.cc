@@ -40,7 +40,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
 }
 
 // ioprio_set(2). Of our own: the kernel's header of Linux 6.1.192 is no C++.
-constexpr int kOfProcess = 1, kBestEffortClass = 2, kIdleClass = 3, kClassShift = 13;
+constexpr int kOfGroup = 2, kBestEffortClass = 2, kIdleClass = 3, kClassShift = 13;
 constexpr int kLeastOfClass = 7;
 
 int io_priority(IoClass io_class) {
@@ -76,10 +76,6 @@ struct Prepared {
   ::signal(SIGPIPE, SIG_DFL);
   // Before anything is allocated, so that all of it is counted there.
   [[maybe_unused]] const ssize_t entered = p.group >= 0 ? ::write(p.group, "0", 1) : 0;
-  ::setpriority(PRIO_PROCESS, 0, p.options.nice);
-  if (p.options.io_class != IoClass::kNone) {
-    ::syscall(SYS_ioprio_set, kOfProcess, 0, io_priority(p.options.io_class));
-  }
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(null, STDIN_FILENO);
   ::dup2(p.output, STDOUT_FILENO);
@@ -90,6 +86,14 @@ struct Prepared {
   const int error = errno;
   [[maybe_unused]] const ssize_t n = ::write(p.failure, &error, sizeof error);
   ::_exit(127);
+}
+
+// After its exec: the loop waits for that, and a busy machine lets a nice child wait long. All
+// threads of its group, for it may have begun some.
+void lower_priority(pid_t group, const ProcessOptions& options) {
+  ::setpriority(PRIO_PGRP, static_cast<id_t>(group), options.nice);
+  if (options.io_class != IoClass::kNone)
+    ::syscall(SYS_ioprio_set, kOfGroup, group, io_priority(options.io_class));
 }
 
 }  // namespace
@@ -115,6 +119,7 @@ int spawn_process(const ProcessOptions& options, int output, int errors) {
     // Not kNotFound where the program is missing: that would be taken for something of the job's.
     throw Error(ErrorCode::kIo, system_error("cannot start " + options.arguments[0], error).what());
   }
+  lower_priority(pid, options);
   return pid;
 }
 
