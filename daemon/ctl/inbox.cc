@@ -58,15 +58,12 @@ bool is_a_limit(int error) { return error == ENOSPC || error == EMFILE || error 
 }  // namespace
 
 Inbox::Inbox(const fs::path& root, std::size_t most_watches)
-    : root_(root),
-      most_watches_(most_watches),
-      root_folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-      events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    : root_(root), most_watches_(most_watches), events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   if (!events_) {
     if (!is_a_limit(errno)) throw system_error("inotify", errno);
     complaint_ = why_unwatched(errno);
   }
-  if (!root_folder_ || !fs::is_directory(root_))
+  if (!fs::is_directory(root_))
     throw Error(ErrorCode::kNotFound, root_.string() + ": there is no such folder");
   add_folder(root_);
 }
@@ -206,7 +203,8 @@ void Inbox::read_events() {
 // Folder by folder, so that no link is followed and nothing outside is reached, on every kernel.
 UniqueFd Inbox::open_within(const fs::path& file) const {
   const fs::path within = file.lexically_relative(root_);
-  UniqueFd folder(::dup(root_folder_.get()));
+  // Not kept open: the kernel would not say that it is gone.
+  UniqueFd folder(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   constexpr int kNoLink = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
   for (const fs::path& name : within.parent_path())
     folder = UniqueFd(::openat(folder.get(), name.c_str(), kNoLink | O_DIRECTORY));

@@ -66,7 +66,6 @@ class Inbox {
 
   const std::filesystem::path root_;
   const std::size_t most_watches_;
-  UniqueFd root_folder_;
   UniqueFd events_;                               // none where the kernel gives none
   std::map<int, std::filesystem::path> folders_;  // by watch
   std::set<std::filesystem::path> unwatched_;

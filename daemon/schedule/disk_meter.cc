@@ -4,6 +4,7 @@
 #include <array>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace moil::daemon {
 namespace {
@@ -25,10 +26,12 @@ double busy_share(const DiskTicks& then, const DiskTicks& now, std::int64_t mill
 }  // namespace
 
 std::optional<std::vector<DiskTicks>> parse_disk_ticks(const std::string& proc_diskstats) {
-  if (proc_diskstats.empty()) return std::nullopt;
   std::vector<DiskTicks> disks;
+  bool any = false;
   std::istringstream lines(proc_diskstats);
   for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    any = true;
     std::istringstream words(line);
     std::uint64_t major = 0, minor = 0;
     DiskTicks disk;
@@ -44,7 +47,7 @@ std::optional<std::vector<DiskTicks>> parse_disk_ticks(const std::string& proc_d
     disk.busy_milliseconds = counts[9];
     disks.push_back(std::move(disk));
   }
-  return disks;
+  return any ? std::optional(std::move(disks)) : std::nullopt;
 }
 
 std::optional<double> DiskMeter::read(std::vector<DiskTicks> now,

@@ -117,7 +117,8 @@ TEST(WindowConfiguration, AWeekWithoutAnyIsRefused) {
 // Moments in a zone with summer time; the clock of the process is put on a date by hand.
 class DatedWorld : public LinuxWorld {
  public:
-  explicit DatedWorld(std::time_t now) : now_(now) {}
+  explicit DatedWorld(std::time_t now) : LinuxWorld("/nonexistent"), now_(now) {}
+  void set(std::time_t now) { now_ = now; }
   LocalTime local_time() const override {
     std::tm parts{};
     ::localtime_r(&now_, &parts);
@@ -180,8 +181,9 @@ Begun begun(const Nights& nights, std::time_t from, std::time_t to) {
   Begun begun;
   std::int64_t last_due = std::int64_t{from} * 1000;
   std::set<std::string> days;
+  DatedWorld world(from);
   for (std::time_t now = from; now < to; now += 600) {
-    const DatedWorld world(now);
+    world.set(now);
     const auto open = nights.open_at(world.local_time());
     EXPECT_EQ(opened_at(nights, world).has_value(), open.has_value());
     if (!open) continue;
