@@ -28,13 +28,14 @@ void add_products(float scale, const float* rows, std::size_t count, std::size_t
           p);
 }
 
-// [m x n], of a [m x width] and b [n x width].
+// [m x n], of a [m x width] and b [n x width]; so little that threads would only wait for each
+// other.
 std::vector<float> products_of(const float* a, std::size_t m, const float* b, std::size_t n,
                                std::size_t width) {
   std::vector<float> c(m * n);
   if (m > 0 && n > 0)
-    sgemm(Transpose::kNo, Transpose::kYes, wide(m), wide(n), wide(width), 1, a, wide(width), b,
-          wide(width), 0, c.data(), wide(n));
+    sgemm_serial(Transpose::kNo, Transpose::kYes, wide(m), wide(n), wide(width), 1, a, wide(width),
+                 b, wide(width), 0, c.data(), wide(n));
   return c;
 }
 
@@ -241,9 +242,9 @@ void WhitenedRows::score(std::size_t begin, std::size_t end, std::vector<float>&
       std::ranges::fill(square, 0);  // nothing is known without this fold
     const std::vector<float> of_samples =
         products_of(features_of(begin), count, removed, fold.rank, in_.width);
-    sgemm(Transpose::kNo, Transpose::kNo, wide(count), wide(fresh), wide(fold.rank), 1,
-          of_samples.data(), wide(fold.rank), mended.data(), wide(fresh), 1, said.data(),
-          wide(fresh));
+    sgemm_serial(Transpose::kNo, Transpose::kNo, wide(count), wide(fresh), wide(fold.rank), 1,
+                 of_samples.data(), wide(fold.rank), mended.data(), wide(fresh), 1, said.data(),
+                 wide(fresh));
     for (std::size_t i = 0; i < fold.rank; ++i)
       for (std::size_t k = 0; k < fresh; ++k)
         if (square[k] > 0)

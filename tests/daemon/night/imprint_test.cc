@@ -92,16 +92,16 @@ class Clouds {
     return x;
   }
 
-  // counts: training samples of each new class; 20 of each known one.
+  // counts: training samples of each new class; of_known: of each known one.
   std::optional<ImprintedRows> imprinted(const std::vector<std::size_t>& counts,
-                                         bool each_by_itself = false) {
+                                         bool each_by_itself = false, std::size_t of_known = 20) {
     struct Drawn {
       FoldedSample sample;
       std::vector<float> features;
     };
     std::vector<Drawn> drawn;
     for (std::uint32_t k = 0; k < kKnown + fresh_; ++k) {
-      const std::size_t count = k < kKnown ? 20 : counts.at(k - kKnown);
+      const std::size_t count = k < kKnown ? of_known : counts.at(k - kKnown);
       for (std::size_t i = 0; i < count; ++i) drawn.push_back({{k, i % kFolds}, draw(k)});
     }
     std::ranges::stable_sort(drawn, {}, [](const Drawn& d) { return d.sample.fold; });
@@ -186,7 +186,7 @@ TEST(Imprint, AClassThatIsKnownByAnotherNameIsHeardAndNamed) {
   clouds.rename(0, 2);
   clouds.rename(1, 4);
   const double before = clouds.right(kNoRows, 0, 2);
-  const auto rows = clouds.imprinted({5, 5, 5});
+  const auto rows = clouds.imprinted({5, 5, 5}, /*each_by_itself=*/false, /*of_known=*/3);
   ASSERT_TRUE(rows);
   for (const std::uint32_t renamed : {0U, 1U}) {
     ASSERT_TRUE(rows->names[renamed]);
@@ -196,7 +196,7 @@ TEST(Imprint, AClassThatIsKnownByAnotherNameIsHeardAndNamed) {
     EXPECT_TRUE(rows->names[renamed]->paired);
     EXPECT_GT(clouds.right(*rows, kKnown + renamed, kKnown + renamed + 1), 0.6);
   }
-  EXPECT_GT(clouds.right(*rows, kKnown + 2, kKnown + 3), 0.9) << "one that is really new";
+  EXPECT_GT(clouds.right(*rows, kKnown + 2, kKnown + 3), 0.6) << "one that is really new";
   EXPECT_GT(clouds.right(*rows, 0, 2), before - 0.03) << "what nobody renamed";
 }
 
