@@ -101,6 +101,7 @@ bool WhitenedRows::has_spread(std::size_t place) const {
 std::vector<float> WhitenedRows::covariance() {
   std::vector<float> matrix(in_.width * in_.width), scaled;
   add_products(1, in_.features.data(), in_.samples.size(), in_.width, matrix);
+  scaled.reserve(std::min(kMeansAtOnce, count_.size()) * in_.width);
   std::size_t used = 0;
   const auto subtract = [&] {
     add_products(-1, scaled.data(), scaled.size() / in_.width, in_.width, matrix);
@@ -192,6 +193,7 @@ WhitenedRows::Fold::Fold(const WhitenedRows& all, std::size_t begin, std::size_t
                                      all.place_.begin() + wide(end));
   std::ranges::sort(touched);
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  removed.reserve((end - begin + touched.size()) * width);
   for (const std::uint32_t place : touched) {
     std::vector<double> gone(width);  // less the mean, each
     std::size_t count = 0;

@@ -590,7 +590,7 @@ TEST_F(FeatureSourceTest, WhatHoldsNoSignalTeachesNoLabelAndSilenceIsNone) {
     for (data::MixedSample& sample : samples) sample.parts = 4;
     samples[1].silent = {0, 2};
     samples[2].silent = {0, 1, 2, 3};
-    const FeatureReader::Portion portions[] = {{samples, true}};
+    const FeatureReader::Portion portions[] = {{samples, FeatureReader::Portion::kEveryFace}};
     EXPECT_EQ(reader.feature_maps(portions), 4 + (2 + 1) + (4 + 1));
     FeatureSource source(samples, *targets_, reader);
     const std::vector<float> global = {1, 0, 0, 0}, own = {0, 0, 0, 1},
