@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/process_memory.h"
 #include "base/random.h"
@@ -27,8 +28,10 @@ TEST(Imprint, TakesNoMoreThanItPromises) {
   struct Case {
     std::size_t width, known, fresh, of_class;
   };
-  for (const Case& c : {Case{1024, 10, 2, 50}, Case{64, 4000, 50, 1}, Case{64, 50, 3000, 1},
-                        Case{256, 500, 1000, 2}}) {
+  // What BLAS keeps for its threads is the libraries' own: the first case only makes it take that.
+  bool is_first = true;
+  for (const Case& c : {Case{1024, 10, 2, 50}, Case{1024, 10, 2, 50}, Case{64, 4000, 50, 1},
+                        Case{64, 50, 3000, 1}, Case{256, 500, 1000, 2}}) {
     SCOPED_TRACE(c.fresh);
     Random random(7);
     std::vector<FoldedSample> samples;
@@ -51,6 +54,7 @@ TEST(Imprint, TakesNoMoreThanItPromises) {
                       .known_bias = bias});
     });
     EXPECT_TRUE(made);
+    if (std::exchange(is_first, false)) continue;
     const std::size_t promised = imprint_bytes(samples.size(), c.width, c.known, c.fresh,
                                                (samples.size() + kFolds - 1) / kFolds);
     EXPECT_LE(taken, promised + data::kMiB);
