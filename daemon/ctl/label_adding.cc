@@ -46,6 +46,30 @@ std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& o
   return ": " + command;
 }
 
+// What of the recordings that were added is silent, as "silent" of each; a guess at the model's own
+// floor. Nothing is said where nobody can look now.
+void look_for_silence(Session& session, std::span<const OpenSample> files, std::span<Json> samples,
+                      Added& all) {
+  std::vector<Json*> sounds;
+  Json digests = Json::array();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!samples[i].value("new", false) || !is_a_sound(files[i].file)) continue;
+    sounds.push_back(&samples[i]);
+    digests.push_back(samples[i]["digest"]);
+  }
+  if (sounds.empty()) return;
+  try {
+    const Json reply = session.call("label.preview", {{"digests", digests}, {"size", 64}});
+    for (std::size_t i = 0; i < sounds.size(); ++i) {
+      const Json silent = reply["previews"][i].value("silent", Json());
+      if (!silent.is_number()) continue;
+      (*sounds[i])["silent"] = silent;
+      all.mostly_silent += silent > 0.5 ? 1 : 0;
+    }
+  } catch (const Error&) {
+  }
+}
+
 // Where there is more to wait for than one request.
 void show_progress(Console& console, std::size_t done, std::size_t all) {
   if (all <= kFilesAtOnce) return;
@@ -65,16 +89,18 @@ void add_open_files(Session& session, const AddOptions& options, std::span<const
   const Json reply = add_some(session, options, files);
   all.added += reply["added"].get<int>();
   all.failed += reply["failed"].get<int>();
+  std::vector<Json> samples;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    Json sample = reply["samples"][i];
+    Json& sample = samples.emplace_back(reply["samples"][i]);
     sample["file"] = data::shown(files[i].path.string());
     if (sample.contains("error")) {
       session.console.note(printable(files[i].path.string()) + ": " +
                            cell(sample["error"]["message"]) +
                            advice(files[i].file, sample, options));
     }
-    all.samples.push_back(std::move(sample));
   }
+  look_for_silence(session, files, samples, all);
+  for (Json& sample : samples) all.samples.push_back(std::move(sample));
 }
 
 void add_files(Session& session, const AddOptions& options, std::span<const fs::path> files,
@@ -92,7 +118,10 @@ void add_files(Session& session, const AddOptions& options, std::span<const fs::
 std::string summary_of(const Added& all) {
   const auto known = static_cast<long>(all.samples.size()) - all.added - all.failed;
   return std::to_string(all.added) + " added, " + std::to_string(known) + " known already" +
-         (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : "");
+         (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : "") +
+         (all.mostly_silent > 0 ? "; " + std::to_string(all.mostly_silent) +
+                                      " mostly silent (softer than -60 dB), which teaches nothing"
+                                : "");
 }
 
 }  // namespace moil::daemon::ctl

@@ -21,6 +21,7 @@ struct AddOptions {
 
 struct Added {
   int added = 0, failed = 0;
+  int mostly_silent = 0;         // of the recordings that were added
   Json samples = Json::array();  // as label.add told of each, with "file"
 };
 

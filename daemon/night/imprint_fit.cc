@@ -63,15 +63,15 @@ Point newton_step(Local at) {
 class Fitting {
  public:
   Fitting(const ImprintScores& scores, double usual, bool each_by_itself)
-      : scores_(scores), usual_(usual), each_by_itself_(each_by_itself) {
+      : scores_(scores), usual_(usual), each_by_itself_(each_by_itself), outputs_(scores.classes) {
     for (std::size_t g = 0; g < kRowGroups; ++g) active_[g] = tells(static_cast<RowGroup>(g));
   }
 
   bool has_known() const { return std::ranges::count(scores_.label, kKnownLabel) > 0; }
   bool is_active(RowGroup group) const { return active_[group]; }
-  double loss_at(const Point& at) const { return loss(at).loss; }
+  double loss_at(const Point& at) { return loss(at).loss; }
 
-  Point minimum() const {
+  Point minimum() {
     Point at = kBegin;
     for (int step = 0; step < kMostSteps; ++step) {
       const Local here = loss(at);
@@ -140,17 +140,17 @@ class Fitting {
     return scores_.weight.empty() ? 1 : scores_.weight[k];
   }
 
-  Local softmax(std::size_t sample, const Point& at) const {
+  Local softmax(std::size_t sample, const Point& at) {
     double most = scores_.known[sample];
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (takes_part(sample, k)) most = std::max(most, output(sample, k, at));
+      if (takes_part(sample, k)) most = std::max(most, outputs_[k] = output(sample, k, at));
     double total = std::exp(scores_.known[sample] - most);
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (takes_part(sample, k)) total += std::exp(output(sample, k, at) - most);
+      if (takes_part(sample, k)) total += outputs_[k] = std::exp(outputs_[k] - most);
     Local sum;
     for (std::size_t k = 0; k < scores_.classes; ++k) {
       if (!takes_part(sample, k)) continue;
-      const double p = std::exp(output(sample, k, at) - most) / total;
+      const double p = outputs_[k] / total;
       sum.add_row(group_of(k), slope(values(sample)[k]), p, p);
     }
     for (std::size_t i = 0; i < kNumbers; ++i)
@@ -177,7 +177,7 @@ class Fitting {
     return sum;
   }
 
-  Local loss(const Point& at) const {
+  Local loss(const Point& at) {
     Local sum;
     for (std::size_t i = 0; i < kNumbers; ++i) {
       const double prior = i < kRowGroups ? 1 : kOffsetPrior, far = at[i] - kBegin[i];
@@ -223,12 +223,13 @@ class Fitting {
   const double usual_;
   const bool each_by_itself_;
   std::array<bool, kRowGroups> active_{};
+  std::vector<double> outputs_;  // of one sample
 };
 
 }  // namespace
 
 ImprintFit fit_imprint(const ImprintScores& scores, double usual, bool each_by_itself) {
-  const Fitting fitting(scores, usual, each_by_itself);
+  Fitting fitting(scores, usual, each_by_itself);
   ImprintFit fit;
   for (auto& strength : fit.of) strength = {usual, 0};
   if (!fitting.has_known()) return fit;

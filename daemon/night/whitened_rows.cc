@@ -28,13 +28,14 @@ void add_products(float scale, const float* rows, std::size_t count, std::size_t
           p);
 }
 
-// [m x n], of a [m x width] and b [n x width].
+// [m x n], of a [m x width] and b [n x width]; so little that threads would only wait for each
+// other.
 std::vector<float> products_of(const float* a, std::size_t m, const float* b, std::size_t n,
                                std::size_t width) {
   std::vector<float> c(m * n);
   if (m > 0 && n > 0)
-    sgemm(Transpose::kNo, Transpose::kYes, wide(m), wide(n), wide(width), 1, a, wide(width), b,
-          wide(width), 0, c.data(), wide(n));
+    sgemm_serial(Transpose::kNo, Transpose::kYes, wide(m), wide(n), wide(width), 1, a, wide(width),
+                 b, wide(width), 0, c.data(), wide(n));
   return c;
 }
 
@@ -100,6 +101,7 @@ bool WhitenedRows::has_spread(std::size_t place) const {
 std::vector<float> WhitenedRows::covariance() {
   std::vector<float> matrix(in_.width * in_.width), scaled;
   add_products(1, in_.features.data(), in_.samples.size(), in_.width, matrix);
+  scaled.reserve(std::min(kMeansAtOnce, count_.size()) * in_.width);
   std::size_t used = 0;
   const auto subtract = [&] {
     add_products(-1, scaled.data(), scaled.size() / in_.width, in_.width, matrix);
@@ -191,6 +193,7 @@ WhitenedRows::Fold::Fold(const WhitenedRows& all, std::size_t begin, std::size_t
                                      all.place_.begin() + wide(end));
   std::ranges::sort(touched);
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  removed.reserve((end - begin + touched.size()) * width);
   for (const std::uint32_t place : touched) {
     std::vector<double> gone(width);  // less the mean, each
     std::size_t count = 0;
@@ -241,9 +244,9 @@ void WhitenedRows::score(std::size_t begin, std::size_t end, std::vector<float>&
       std::ranges::fill(square, 0);  // nothing is known without this fold
     const std::vector<float> of_samples =
         products_of(features_of(begin), count, removed, fold.rank, in_.width);
-    sgemm(Transpose::kNo, Transpose::kNo, wide(count), wide(fresh), wide(fold.rank), 1,
-          of_samples.data(), wide(fold.rank), mended.data(), wide(fresh), 1, said.data(),
-          wide(fresh));
+    sgemm_serial(Transpose::kNo, Transpose::kNo, wide(count), wide(fresh), wide(fold.rank), 1,
+                 of_samples.data(), wide(fold.rank), mended.data(), wide(fresh), 1, said.data(),
+                 wide(fresh));
     for (std::size_t i = 0; i < fold.rank; ++i)
       for (std::size_t k = 0; k < fresh; ++k)
         if (square[k] > 0)

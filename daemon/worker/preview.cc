@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "daemon/methods/sample_content.h"
 #include "datasets/images/codec.h"
+#include "datasets/kinds/sound/sound_kind.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/sounds/sound_outline.h"
 #include "datasets/transforms/resample.h"
@@ -84,6 +85,14 @@ Json to_json(const data::Image& image) {
       {"height", image.height}};
 }
 
+double silent_share(const data::SoundOutline& outline) {
+  const auto floor = static_cast<float>(std::pow(10, data::kSoundFloor / 20));
+  const auto silent = std::ranges::count_if(
+      outline.swings, [&](const auto& s) { return std::max(s.high, -s.low) < floor; });
+  return static_cast<double>(silent) /
+         static_cast<double>(std::max<std::size_t>(1, outline.swings.size()));
+}
+
 Json preview(const std::vector<std::uint8_t>& bytes, int size) {
   if (!data::is_sound(data::media_type_of(bytes)))
     return to_json(shrunk(decoded(bytes, size), size));
@@ -92,6 +101,7 @@ Json preview(const std::vector<std::uint8_t>& bytes, int size) {
       data::outline_of(sound, 4 * static_cast<std::size_t>(size), kMostShownSeconds);
   Json preview = to_json(drawn(outline, size));
   preview["seconds"] = outline.seconds;
+  preview["silent"] = silent_share(outline);
   return preview;
 }
 

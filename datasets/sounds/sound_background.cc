@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSoftestBackground = -80, kLoudestBackground = -45;  // dB of full scale
 constexpr double kBelowRecording = 20;                                // dB
-constexpr double kFaintest = 40;                                      // dB below the floor
+constexpr double kFaintest = -100;                                    // dB of full scale
 
 double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
 
@@ -42,11 +42,11 @@ SoundBackground background_of(const Digest& sample, std::uint16_t view,
   return background;
 }
 
-SoundBackground silence_of(const Digest& sample, std::uint16_t view, double floor) {
+SoundBackground silence_of(const Digest& sample, std::uint16_t view) {
   Random random = drawn_for(sample, view, "silence/");
   SoundBackground background;
   const bool is_digital = random.below(4) == 0;
-  const double level = floor - kFaintest * random.unit();
+  const double level = kFaintest + (kLoudestBackground - kFaintest) * random.unit();
   if (!is_digital) background.level = amplitude_of(level);
   background.seed = random.next();
   background.colour = 0.95 * random.unit();

@@ -25,9 +25,9 @@ struct SoundBackground {
 // -45 dB of full scale, and at least 20 dB below the recording's.
 [[nodiscard]] SoundBackground background_of(const Digest& sample, std::uint16_t view,
                                             std::span<const float> recording);
-// Of a patch without a signal: every fourth is digital silence, the others are up to 40 dB below
-// `floor`, dB of full scale.
-[[nodiscard]] SoundBackground silence_of(const Digest& sample, std::uint16_t view, double floor);
+// Of a patch without a signal: every fourth is digital silence, the others are of -100 to -45 dB of
+// full scale: what lies around short recordings is nothing by itself.
+[[nodiscard]] SoundBackground silence_of(const Digest& sample, std::uint16_t view);
 
 // Lays `recording` into the patch, which is as long or longer, over the noise.
 void lay(std::span<const float> recording, const SoundBackground& background,

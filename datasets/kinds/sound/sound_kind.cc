@@ -142,7 +142,7 @@ class SoundMaker final : public SampleMaker {
     const auto whole = static_cast<std::size_t>(d.patch_samples());
     samples_.resize(whole);
     if (wanted.part == kSilence) {
-      lay({}, silence_of(content, wanted.view, description_.floor_db), samples_);
+      lay({}, silence_of(content, wanted.view), samples_);
       has_signal_ = false;
     } else if (const auto recording = short_recording(wanted.part)) {
       has_signal_ = hears(*recording);

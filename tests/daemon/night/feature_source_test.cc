@@ -566,6 +566,75 @@ TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts)
   EXPECT_NE(parts[0], parts[size]) << "parts differ";
 }
 
+// Of images in parts, some of which hold no signal.
+class WithSilence : public PartsAsOne {
+ public:
+  WithSilence(data::KindPtr images, data::PartTraining training)
+      : PartsAsOne(std::move(images)), training_(training) {}
+  bool has_silence() const override { return true; }
+  data::PartTraining part_training() const override { return training_; }
+
+ private:
+  data::PartTraining training_;
+};
+
+TEST_F(FeatureSourceTest, WhatHoldsNoSignalTeachesNoLabelAndSilenceIsNone) {
+  Backbone net = backbone(4);
+  for (const auto training : {data::PartTraining::kEach, data::PartTraining::kMean}) {
+    FeatureReader reader(origins_, std::make_shared<WithSilence>(bundle_.kind, training), net,
+                         nullptr, {}, {1});
+    std::vector<data::MixedSample> samples = {mix_.train.front(), mix_.train.back(),
+                                              mix_.train.back()};
+    ASSERT_EQ(samples[0].ref.source, data::Source::kGlobal);
+    ASSERT_EQ(samples[1].ref.source, data::Source::kLocal);
+    for (data::MixedSample& sample : samples) sample.parts = 4;
+    samples[1].silent = {0, 2};
+    samples[2].silent = {0, 1, 2, 3};
+    const FeatureReader::Portion portions[] = {{samples, FeatureReader::Portion::kEveryFace}};
+    EXPECT_EQ(reader.feature_maps(portions), 4 + (2 + 1) + (4 + 1));
+    FeatureSource source(samples, *targets_, reader);
+    const std::vector<float> global = {1, 0, 0, 0}, own = {0, 0, 0, 1},
+                             none = {1.0F / 3, 1.0F / 3, 1.0F / 3, 0};
+    std::map<std::int64_t, std::map<std::vector<float>, int>> taught;
+    std::set<std::int64_t> shown;
+    const std::size_t drawn[] = {0, 1, 2};
+    std::vector<float> inputs(3 * reader.elements()), targets(12);
+    for (std::int64_t epoch = 0; epoch < 48; ++epoch) {
+      const auto order = source.order(drawn, epoch);
+      moil::test::read_plain(source, order, inputs, targets);
+      for (std::size_t i = 0; i < 3; ++i) {
+        ++taught[order[i] % 3][{targets.begin() + static_cast<std::ptrdiff_t>(4 * i),
+                                targets.begin() + static_cast<std::ptrdiff_t>(4 * i + 4)}];
+        shown.insert(order[i]);
+      }
+    }
+    EXPECT_EQ(taught[0].size(), 1U) << "a pack's sample has no silence";
+    EXPECT_EQ(taught[1][own], 44);
+    EXPECT_EQ(taught[1][none], 4);
+    EXPECT_EQ(taught[2][none], 48) << "one that is silent throughout";
+    const bool each = training == data::PartTraining::kEach;
+    EXPECT_EQ(shown.size(), each ? 4U + 3 + 5 : 1U + 2 + 2);
+  }
+}
+
+TEST_F(FeatureSourceTest, JudgingAsksWhatHoldsASignal) {
+  Backbone net = backbone(4);
+  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  std::vector<data::MixedSample> samples(mix_.train.begin(), mix_.train.begin() + 3);
+  for (data::MixedSample& sample : samples) sample.parts = 3;
+  samples[1].silent = {0, 1};
+  samples[2].silent = {0, 1, 2};
+  PartSource source(samples, *targets_, reader);
+  std::vector<std::uint32_t> parts;
+  std::vector<bool> ends;
+  for (std::int64_t i = 0; i < source.size(); ++i) {
+    parts.push_back(source.part(i).part);
+    ends.push_back(source.ends_sample(i));
+  }
+  EXPECT_EQ(parts, (std::vector<std::uint32_t>{0, 1, 2, 2, 0, 1, 2}));
+  EXPECT_EQ(ends, (std::vector<bool>{false, false, true, true, false, false, true}));
+}
+
 TEST_F(FeatureSourceTest, WeightsAreThoseOfTheSamples) {
   Backbone net = backbone(4);
   FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});

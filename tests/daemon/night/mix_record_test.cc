@@ -14,6 +14,9 @@ data::Mix draw_recorded() { return data::mix(kRecordedGlobal, kRecordedLocal, {}
 TEST(MixRecord, RoundTrip) {
   data::Mix mix = draw_recorded();
   mix.train.back().scene = 12;
+  mix.train.front().parts = 5;
+  mix.train.front().silent = {1, 4};
+  mix.train[1].silent = {0};
   std::size_t lost = 0;
   const data::Mix again = mix_from_json(to_json(mix), kRecordedGlobal, kRecordedLocal, lost);
   EXPECT_EQ(lost, 0U);
@@ -24,6 +27,7 @@ TEST(MixRecord, RoundTrip) {
     EXPECT_EQ(again.train[i].labels, mix.train[i].labels);
     EXPECT_EQ(again.train[i].parts, mix.train[i].parts);
     EXPECT_EQ(again.train[i].scene, mix.train[i].scene);
+    EXPECT_EQ(again.train[i].silent, mix.train[i].silent);
   }
   EXPECT_EQ(again.global_validation.size(), mix.global_validation.size());
   EXPECT_EQ(again.local_validation.size(), mix.local_validation.size());

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "daemon/night/local_scorer.h"
 #include "engine/train/tasks/predict.h"
 #include "engine/train/tasks/tag.h"
@@ -62,6 +64,20 @@ TEST_F(MixTargetsTest, TheModelBeforeHasNoOutputForWhatIsNew) {
 TEST_F(MixTargetsTest, WhereUnnamedIsAbsentAllElseIs) {
   const TaskPtr task = tag_task({.unnamed_is_unknown = false});
   EXPECT_THAT(target(mix_.train[1], task), ElementsAre(1, 1, 0, 0, 0, 0));
+}
+
+TEST_F(MixTargetsTest, SilenceHasNoLabelThatLocalSamplesHave) {
+  const auto silence = [&](const TaskPtr& task, std::size_t outputs) {
+    Row row(outputs, 9);
+    MixTargets(*task, mix_, outputs).write_silence(row);
+    return row;
+  };
+  EXPECT_THAT(silence(tag_task(), 6), ElementsAre(0, 0, 0, IsNan(), IsNan(), 0));
+  EXPECT_THAT(silence(task_from_json(nlohmann::json()), 6),
+              ElementsAre(0, 0, 0, FloatEq(0.5), FloatEq(0.5), 0))
+      << "one of all says something";
+  EXPECT_THAT(silence(task_from_json(nlohmann::json()), 3), testing::Each(FloatEq(1.0F / 3)))
+      << "where local samples have every label";
 }
 
 TEST_F(MixTargetsTest, NumbersAreThoseOfTheLabelsOnBothSides) {
