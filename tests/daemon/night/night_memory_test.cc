@@ -48,15 +48,7 @@ class NightMemoryTest : public ::testing::Test {
       write_model_folder(layout_.version("large", 1), bundle);
       data::write_image_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16), bundle.kind);
     }
-    data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
-    const NumberImages images({"new"}, 16, 500);
-    const std::string label[] = {"new"};
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      const auto added = store.add_sample(
-          images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
-      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
-      store.record_likenesses({&looked_at, 1});
-    }
+    add_samples(16, 500);
     std::filesystem::create_directories(layout_.job(1));
     file_.id = 1;
     file_.base_version = 1;
@@ -70,6 +62,18 @@ class NightMemoryTest : public ::testing::Test {
     file_.spec.train.batch = 8;
     file_.spec.train.optimizer.learning_rate = 1e-3;
     file_.spec.guard = {1, 0};
+  }
+
+  void add_samples(std::size_t count, std::size_t first) {
+    data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
+    const NumberImages images({"new"}, count, first);
+    const std::string label[] = {"new"};
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const auto added = store.add_sample(
+          images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
+      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
+      store.record_likenesses({&looked_at, 1});
+    }
   }
 
   daemon::Json run() {
@@ -131,6 +135,7 @@ TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
 // A trial may train far more than the night that is chosen by it.
 TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
   MOIL_NEEDS_TRUE_MEMORY();
+  add_samples(48, 900);  // of fewer nothing is tried
   daemon::Json description = daemon::to_json(file_.spec);
   description["settings"] = "auto";
   description.erase("freeze");
