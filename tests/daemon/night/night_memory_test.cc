@@ -88,12 +88,12 @@ class NightMemoryTest : public ::testing::Test {
   }
 
   // The night's peak, which its forecast and the plan before it held.
-  double peak(const daemon::Json& details) {
+  double peak(const daemon::Json& details, double most_above = 48 * kMiB) {
     const double measured = details.at("memory").at("measured_bytes");
     const double predicted = details.at("memory").at("predicted_bytes");
     EXPECT_GT(measured, kLarge);
     EXPECT_LE(measured, predicted);
-    EXPECT_LE(predicted, measured + 48 * kMiB) << "the forecast is far above what is used";
+    EXPECT_LE(predicted, measured + most_above) << "the forecast is far above what is used";
     const double planned = plan_job(layout_, file_, {}).at("predicted_bytes");
     EXPECT_NEAR(planned, predicted, 0.02 * predicted);
     return measured;
@@ -144,7 +144,8 @@ TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
   ASSERT_TRUE(file_.spec.open.contains("/freeze/trainable_layers"));
   const daemon::Json details = run();
   ASSERT_GE(details.at("auto").at("trials").size(), 2U);
-  EXPECT_GT(peak(details), 2.5 * kLarge) << "no trial trained all layers";
+  // Weights that a judge is given come in one after the other here: it needs less than twice them.
+  EXPECT_GT(peak(details, 48 * kMiB + kLarge), 2.5 * kLarge) << "no trial trained all layers";
 }
 
 // Windows of 16 numbers.
