@@ -93,6 +93,7 @@ class JobPlan {
       other.layers = depth;
       other.views = space.views.back();
       trials_.push_back(filled(job, other, mix_.train.size()));
+      trials_.back().evaluate_every_epoch = true;  // a trial is judged while its training is there
     }
     spec_ = filled(job, first, mix_.train.size());
     spec_.global = global_share(job, mix_.train.size() - count_global(mix_));

@@ -234,7 +234,7 @@ class Trial {
 daemon::JobSpec for_trials(daemon::JobSpec spec) {
   spec.elastic.reset();
   spec.deadline_seconds.reset();
-  spec.evaluate_every_epoch = false;
+  spec.evaluate_every_epoch = true;  // it is judged while its training is there
   return spec;
 }
 

@@ -57,7 +57,7 @@ TEST(Imprint, TakesNoMoreThanItPromises) {
     if (std::exchange(is_first, false)) continue;
     const std::size_t promised = imprint_bytes(samples.size(), c.width, c.known, c.fresh,
                                                (samples.size() + kFolds - 1) / kFolds);
-    EXPECT_LE(taken, promised + data::kMiB);
+    EXPECT_LE(taken, promised + 2 * data::kMiB) << "products of matrices have buffers of their own";
     RecordProperty("taken_mib", static_cast<int>(taken >> 20));
     RecordProperty("promised_mib", static_cast<int>(promised >> 20));
   }

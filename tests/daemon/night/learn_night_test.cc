@@ -86,6 +86,16 @@ TEST(LearnNight, TheSameJobEndsInTheSameBits) {
 // One clock for the kernels of trials and of the night behind them.
 TEST(ChoosingNight, MeasuresAllKernelsByOneClock) {
   JobPlace place;
+  {
+    data::LabelStore labels(place.layout().labels(), data::LabelStore::Access::kReadWrite);
+    const NumberImages more({"new", "c"}, 24, 3000);
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      const std::vector<std::string> label = {more.classes()[more.labels(i)[0]]};
+      const auto added = labels.add_sample(more.encoded(i), label, more.split(i));
+      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
+      labels.record_likenesses({&looked_at, 1});
+    }
+  }
   Json description = place.description();
   description["settings"] = "auto";
   description["train"] = {{"epochs", 1}};

@@ -48,15 +48,7 @@ class NightMemoryTest : public ::testing::Test {
       write_model_folder(layout_.version("large", 1), bundle);
       data::write_image_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16), bundle.kind);
     }
-    data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
-    const NumberImages images({"new"}, 16, 500);
-    const std::string label[] = {"new"};
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      const auto added = store.add_sample(
-          images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
-      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
-      store.record_likenesses({&looked_at, 1});
-    }
+    add_samples(16, 500);
     std::filesystem::create_directories(layout_.job(1));
     file_.id = 1;
     file_.base_version = 1;
@@ -72,6 +64,18 @@ class NightMemoryTest : public ::testing::Test {
     file_.spec.guard = {1, 0};
   }
 
+  void add_samples(std::size_t count, std::size_t first) {
+    data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
+    const NumberImages images({"new"}, count, first);
+    const std::string label[] = {"new"};
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const auto added = store.add_sample(
+          images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
+      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
+      store.record_likenesses({&looked_at, 1});
+    }
+  }
+
   daemon::Json run() {
     const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     daemon::EventWriter events(nowhere.get());
@@ -84,12 +88,12 @@ class NightMemoryTest : public ::testing::Test {
   }
 
   // The night's peak, which its forecast and the plan before it held.
-  double peak(const daemon::Json& details) {
+  double peak(const daemon::Json& details, double most_above = 48 * kMiB) {
     const double measured = details.at("memory").at("measured_bytes");
     const double predicted = details.at("memory").at("predicted_bytes");
     EXPECT_GT(measured, kLarge);
     EXPECT_LE(measured, predicted);
-    EXPECT_LE(predicted, measured + 48 * kMiB) << "the forecast is far above what is used";
+    EXPECT_LE(predicted, measured + most_above) << "the forecast is far above what is used";
     const double planned = plan_job(layout_, file_, {}).at("predicted_bytes");
     EXPECT_NEAR(planned, predicted, 0.02 * predicted);
     return measured;
@@ -131,6 +135,7 @@ TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
 // A trial may train far more than the night that is chosen by it.
 TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
   MOIL_NEEDS_TRUE_MEMORY();
+  add_samples(48, 900);  // of fewer nothing is tried
   daemon::Json description = daemon::to_json(file_.spec);
   description["settings"] = "auto";
   description.erase("freeze");
@@ -139,7 +144,8 @@ TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
   ASSERT_TRUE(file_.spec.open.contains("/freeze/trainable_layers"));
   const daemon::Json details = run();
   ASSERT_GE(details.at("auto").at("trials").size(), 2U);
-  EXPECT_GT(peak(details), 2.5 * kLarge) << "no trial trained all layers";
+  // Weights that a judge is given come in one after the other here: it needs less than twice them.
+  EXPECT_GT(peak(details, 48 * kMiB + kLarge), 2.5 * kLarge) << "no trial trained all layers";
 }
 
 // Windows of 16 numbers.

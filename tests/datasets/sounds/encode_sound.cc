@@ -2,6 +2,7 @@
 
 #include <sndfile.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -71,8 +72,12 @@ std::vector<std::uint8_t> encoded(int code, int rate, int channels,
   if (file == nullptr) throw std::runtime_error(::sf_strerror(nullptr));
   if (is_ambisonic) ::sf_command(file, SFC_WAVEX_SET_AMBISONIC, nullptr, SF_AMBISONIC_B_FORMAT);
   const auto frames = static_cast<sf_count_t>(samples.size()) / channels;
-  if (::sf_writef_float(file, samples.data(), frames) != frames)
-    throw std::runtime_error("the sound cannot be written");
+  constexpr sf_count_t kAtOnce = 4096;  // libvorbis takes all of it from the stack
+  for (sf_count_t done = 0; done < frames; done += kAtOnce) {
+    const sf_count_t some = std::min(kAtOnce, frames - done);
+    if (::sf_writef_float(file, samples.data() + done * channels, some) != some)
+      throw std::runtime_error("the sound cannot be written");
+  }
   ::sf_close(file);
   return written.bytes;
 }
