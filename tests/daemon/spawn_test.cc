@@ -9,6 +9,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 
@@ -19,13 +20,14 @@
 namespace moil::daemon {
 namespace {
 
-// What a program prints that is started so.
-std::string printed(const ProcessOptions& options) {
+// What a program prints that is started so. `begun`: after its start.
+std::string printed(const ProcessOptions& options, const std::function<void()>& begun = [] {}) {
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe(ends.data()), 0);
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const int pid = spawn_process(options, ends[1]);
+  begun();
   write_end.reset();
   std::string text;
   std::array<char, 256> part{};
@@ -37,16 +39,24 @@ std::string printed(const ProcessOptions& options) {
   return text;
 }
 
+// They fall once it runs, so it asks for them when it is told to.
+std::string priorities(ProcessOptions options, const std::string& command) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  const UniqueFd read_end(ends[0]), write_end(ends[1]);
+  options.keep_open = {ends[0]};
+  options.arguments = {"/bin/sh", "-c", "read -r go <&" + std::to_string(ends[0]) + "; " + command};
+  return printed(options, [&] { EXPECT_EQ(::write(write_end.get(), "\n", 1), 1); });
+}
+
 TEST(SpawnProcess, GivesTheChildItsPriorities) {
   ProcessOptions options;
   options.nice = 7;
-  options.arguments = {"/usr/bin/nice"};
-  EXPECT_EQ(printed(options), "7\n");
-  options.arguments = {"/usr/bin/ionice"};
+  EXPECT_EQ(priorities(options, "nice"), "7\n");
   options.io_class = IoClass::kIdle;
-  EXPECT_EQ(printed(options), "idle\n");
+  EXPECT_EQ(priorities(options, "ionice"), "idle\n");
   options.io_class = IoClass::kBestEffort;
-  EXPECT_EQ(printed(options), "best-effort: prio 7\n");
+  EXPECT_EQ(priorities(options, "ionice"), "best-effort: prio 7\n");
 }
 
 TEST(SpawnProcess, SaysWhatCannotBeStarted) {
