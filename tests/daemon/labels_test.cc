@@ -296,8 +296,8 @@ TEST_F(Labels, AStepIsTakenBackByItsName) {
   EXPECT_EQ(undone["kept"], Json({two}));
   EXPECT_EQ(error_of("label.undo", {{"step", "page 1"}}), "failed_precondition");
   EXPECT_EQ(call("label.undo", Json::object())["undone"], "relabel");
-  for (const Json& sample : call("label.samples", Json::object())["samples"])
-    EXPECT_EQ(sample["labels"], Json({"cat"}));
+  const Json samples = call("label.samples", Json::object())["samples"];
+  for (const Json& sample : samples) EXPECT_EQ(sample["labels"], Json({"cat"}));
 }
 
 TEST_F(Labels, ForgetTakesTheFeatureMapsAlong) {
