@@ -94,7 +94,8 @@ void CanaryWatch::tick() {
   } catch (const std::exception& error) {
     return spdlog::error("the canaries cannot be read: {}", error.what());
   }
-  std::ranges::rotate(canaries, std::ranges::upper_bound(canaries, last_, {}, &Canary::model));
+  const auto next = std::ranges::upper_bound(canaries, last_, {}, &Canary::model);
+  std::rotate(canaries.begin(), next, canaries.end());
   for (const Canary& canary : canaries) {
     look_or_rest(canary);
     if (busy_) return;

@@ -13,7 +13,7 @@ constexpr std::uint64_t kMoreRoom = 4 << 20;
 
 void QueueHold::again(Cause cause, const std::string& why, const Pace& pace) {
   if (!held_) {
-    held_.emplace();
+    held_ = Held{};
     held_->since = world_.now_milliseconds();
     held_->since_steady = world_.steady_milliseconds();
   }

@@ -84,7 +84,7 @@ void Recurring::heed_the_clock(const Schedule& schedule) {
     ahead_.erase(name);
     return;
   }
-  const auto [seen, is_new] = ahead_.try_emplace(name, now, steady);
+  const auto [seen, is_new] = ahead_.try_emplace(name, FirstSeen{now, steady});
   if (is_new) spdlog::warn("schedule {}: the clock was set back behind its last moment", name);
   seen->second.clock = std::min(seen->second.clock, now);
   if (now < kEarliestClock || steady - seen->second.steady < kClockIsBelieved) return;

@@ -72,8 +72,8 @@ UndoneStep LabelStore::undo(std::string_view step, bool with_samples) {
   undone.at = steps.back().at;
   for (const LabelStep& one : steps) take_back(change.sides, one, undone);
   std::ranges::sort(undone.labels);
-  const auto doubles = std::ranges::unique(undone.labels);
-  undone.labels.erase(doubles.begin(), doubles.end());
+  const auto doubles = std::unique(undone.labels.begin(), undone.labels.end());
+  undone.labels.erase(doubles, undone.labels.end());
   undone.left = journal_.steps();
   if (undone.forgotten > 0 && !with_samples) throw WouldForget(undone.kind, undone.forgotten);
   change.commit();
