@@ -218,7 +218,8 @@ class Pretraining {
     network.load(weights);
     const OutputForm form{answers_probabilities(bundle_.description)};
     std::map<std::string, std::vector<Score>> scores;
-    for (const auto& [name, samples] : groups_) {
+    for (const auto& group : groups_) {
+      const auto& samples = group.second;
       const auto scorer = bundle_.task->scorer(form);
       std::map<std::string, night::Right> by_class;
       night::for_each_sample(samples, *targets_, reader, {network, *bundle_.task, form},
@@ -227,8 +228,8 @@ class Pretraining {
                                count(samples[static_cast<std::size_t>(i)],
                                      bundle_.task->said(output, form), by_class);
                              });
-      scores[name] = scorer->scores();
-      if (name.empty()) by_class_ = std::move(by_class);
+      scores[group.first] = scorer->scores();
+      if (group.first.empty()) by_class_ = std::move(by_class);
     }
     return scores;
   }
