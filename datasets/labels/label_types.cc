@@ -28,8 +28,7 @@ std::vector<std::string> checked_label_names(std::span<const std::string> names)
   std::vector<std::string> sorted;
   for (const auto& name : names) sorted.push_back(checked(name));
   std::ranges::sort(sorted);
-  const auto doubles = std::ranges::unique(sorted);
-  sorted.erase(doubles.begin(), doubles.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   return sorted;
 }
 
