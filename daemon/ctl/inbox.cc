@@ -215,7 +215,7 @@ UniqueFd Inbox::open_within(const fs::path& file) const {
   return found;
 }
 
-// Of those that have not gone, or become something else, meanwhile.
+// Files that have gone, or become something else, meanwhile are passed over.
 std::optional<Inbox::Arrival> Inbox::first_arrived() {
   while (!arrived_.empty()) {
     const fs::path file = std::move(arrived_.front());

@@ -32,7 +32,7 @@ class Inbox {
     UniqueFd content;   // open for reading; a regular file
   };
 
-  // kNotFound where there is no such folder. most_watches: folders that the kernel is asked to
+  // kNotFound if there is no such folder. most_watches: folders that the kernel is asked to
   // watch (for tests; as many as it will).
   explicit Inbox(const std::filesystem::path& root, std::size_t most_watches = SIZE_MAX);
 

@@ -12,7 +12,7 @@ namespace moil::daemon {
 
 class Service;
 
-// Of a method that looks at a job: at its pack, and by a worker.
+// The deadline of a method that looks at a job: at its pack, and by a worker.
 inline constexpr std::chrono::minutes kCheckTime{2};
 
 // Looks at the pack, which may lie on a disk that hangs, and at what cannot be seen from the

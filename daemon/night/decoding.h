@@ -33,8 +33,8 @@ struct DecodingNeeds {
   std::size_t side_by_side = 0;  // of the largest samples, one for each thread
   std::size_t usual = 0;         // half of all samples need no more
 };
-// Of all samples of a mix that are decoded: those of a pack of feature maps are not. most: there is
-// never more.
+// What all decoded samples of a mix need; those of a pack of feature maps are not decoded. most:
+// there is never more.
 [[nodiscard]] DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix,
                                            const data::Kind& kind, int threads,
                                            std::size_t most = kNoLimit);

@@ -12,7 +12,7 @@ constexpr int kMostSteps = 50;
 constexpr double kOffsetPrior = 1e-3;  // holds it where nothing else does
 constexpr double kFarOffset = 200;     // beyond it, an exponential is all or nothing
 
-// Of each group the factor, in units of the usual one, then of each the offset.
+// The groups' factors, in units of the usual one, then their offsets.
 constexpr std::size_t kNumbers = 2 * kRowGroups;
 using Point = std::array<double, kNumbers>;
 constexpr Point kBegin = {1, 1, 0, 0};

@@ -110,7 +110,7 @@ void choose_samples(ImprintPlan& plan, const data::Mix& mix, std::uint64_t seed)
   plan.largest_fold = std::ranges::max(rows_of_fold);
 }
 
-// Of samples with a new label, which silence is told from.
+// Samples with a new label are shown as silence, too: their labels are told from it.
 void choose_silences(ImprintPlan& plan, const data::Mix& mix) {
   for (const std::size_t i : plan.samples) {
     if (plan.silences.size() == kMostSilences) break;

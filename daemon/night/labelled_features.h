@@ -24,7 +24,7 @@ struct UnreadSample {
   std::string why;
 };
 
-// Of samples with all of their parts.
+// A row a sample, of all its parts.
 struct FeatureRows {
   std::vector<data::MixedSample> mixed;  // of the samples, in their order; labels are theirs
   std::vector<float> rows;               // [samples x input.width], the mean of a sample's parts

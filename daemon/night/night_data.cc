@@ -185,7 +185,8 @@ void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
   if (kind.has_silence()) look_for_silence(mix, kind);
 }
 
-// Of samples that teach their labels, or are judged; what a pack's teach, the model before says.
+// Samples that teach their labels, or are judged, are looked at; what a pack's teach, the model
+// before says.
 void NightData::look_for_silence(data::Mix& mix, const data::Kind& kind) const {
   std::vector<data::MixedSample*> heard;
   for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})

@@ -24,8 +24,8 @@ struct Portion {
   bool silence = false;
 };
 
-// Of a job's training samples. Drawn by importance, a sample may come often. plain: they are also
-// asked as they are, by imprinting or by a task that chooses by them.
+// What a job's training samples show. Drawn by importance, a sample may come often. plain: they are
+// also asked as they are, by imprinting or by a task that chooses by them.
 [[nodiscard]] inline Portion trained_portion(const data::Mix& mix, const daemon::JobSpec& spec,
                                              bool plain) {
   const bool once = spec.train.sampling != daemon::Sampling::kImportance;

@@ -13,8 +13,8 @@ namespace moil::pretrain {
 // middle of the numbers, so that a few that are far off change little.
 enum class NumberLoss { kSquares, kHuber };
 
-// Of the numbers that are trained on. kInvalidArgument, naming the label, for one that is not as
-// many numbers as outputs.
+// Describes the numbers that are trained on. kInvalidArgument, naming the label, for one that is
+// not as many numbers as outputs.
 [[nodiscard]] PredictDescription describe_numbers(const data::Dataset& dataset, std::size_t outputs,
                                                   NumberLoss loss);
 

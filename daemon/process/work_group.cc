@@ -22,7 +22,7 @@ UniqueFd& entrance() {
   return file;
 }
 
-// Of the unified hierarchy; empty where there is none.
+// The group in the unified hierarchy; empty if there is none.
 fs::path own_control_group(const fs::path& root) {
   std::ifstream in(root / "proc/self/cgroup");
   for (std::string line; std::getline(in, line);)

@@ -84,7 +84,7 @@ std::shared_ptr<const void> timer(EventLoop& loop, std::chrono::seconds time,
   return {static_cast<const void*>(&loop), [&loop, id](const void*) { loop.cancel(id); }};
 }
 
-// Of a handler that is run in place.
+// Runs a handler in place.
 void carry_out(const Method& method, Call& call, const Responder& responder) {
   try {
     if (method.handle) return responder.result(method.handle(call));

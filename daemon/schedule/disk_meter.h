@@ -14,7 +14,7 @@
 
 namespace moil::daemon {
 
-// Of a disk since it is there.
+// A disk's counters since it is there.
 struct DiskTicks {
   std::string name;
   std::uint64_t done = 0;               // reads, writes and discards that were completed

@@ -24,7 +24,7 @@ std::vector<data::Digest> digests_of(const std::vector<data::ForgottenSample>& s
   return digests;
 }
 
-// Of the loop, before others have their turn.
+// A turn of the loop, before others have theirs.
 constexpr std::chrono::milliseconds kForgettingTurn{20};
 constexpr std::chrono::milliseconds kAnotherTry{50};
 

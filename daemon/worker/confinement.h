@@ -28,7 +28,7 @@ Needs needs_of_plan(const daemon::StateLayout& layout, const std::string& job_fi
                     const daemon::JobFile& job);
 Needs needs_of_import(const daemon::StateLayout& layout, const std::filesystem::path& source,
                       const std::filesystem::path& pack, const std::string& model);
-// Of who reads a model in the store and what is handed over open: predictions, exports.
+// For predictions and exports, which read a model in the store and what is handed over open.
 Needs needs_of_model(const std::filesystem::path& model);
 
 // What could not be confined, for the log; empty where all was. Throws kIo where the kernel has the

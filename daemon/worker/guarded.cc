@@ -29,7 +29,7 @@ int told(daemon::EventWriter& events, const Error& error, bool no_room = false) 
   return no_room ? daemon::kExitNoRoom : exit_code_of(error.code());
 }
 
-// Of the exception that is being handled.
+// The code of the exception that is being handled.
 int exit_code_of_current(daemon::EventWriter& events) {
   try {
     throw;

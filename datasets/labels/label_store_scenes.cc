@@ -49,7 +49,7 @@ std::vector<SceneMember> LabelStore::known_likenesses() const {
   return members;
 }
 
-// Of those that look like something, by their content: in which order they look for their scenes.
+// The samples that look like something, by content: in this order they look for their scenes.
 std::map<Digest, SceneMember> LabelStore::note_likenesses(std::span<const SampleLikeness> samples) {
   std::map<Digest, SceneMember> fresh;
   Statement find(database_, "SELECT id, scene FROM samples WHERE digest = ? AND likeness IS NULL");

@@ -127,7 +127,7 @@ void LabelStore::note_labels(std::int64_t step, std::span<const std::string> nam
   for (const std::string& name : names) journal_.note(step, name, globals_of(name));
 }
 
-// Of those that are not there yet, that they were not.
+// Notes which of the names are of no label yet.
 void LabelStore::note_new_labels(std::int64_t step, std::span<const std::string> names) {
   for (const std::string& name : names)
     if (!globals_of(name)) journal_.note(step, name, std::nullopt);

@@ -10,11 +10,11 @@ namespace moil {
 // Overwrites the lower triangle of A [n x n], which alone is read, by its Cholesky factor L, A = L
 // transpose(L). False where A is not positive definite in fp32.
 [[nodiscard]] bool factor_positive_definite(std::int64_t n, float* a);
-// Of rows [m x n] of samples whose covariance is A: each x becomes inverse(L) x, whose covariance
-// is the identity.
+// rows: [m x n], samples whose covariance is A. Each x becomes inverse(L) x, whose covariance is
+// the identity.
 void whiten_rows(std::int64_t n, const float* factor, std::int64_t m, float* rows);
-// Of directions among whitened samples: each r becomes inverse(transpose(L)) r, whose product with
-// a sample is that of r with the whitened sample.
+// rows: [m x n], directions among whitened samples. Each r becomes inverse(transpose(L)) r, whose
+// product with a sample is that of r with the whitened sample.
 void unwhiten_directions(std::int64_t n, const float* factor, std::int64_t m, float* rows);
 
 // Solves A X = B: A is [n x n], of which the lower triangle is read and overwritten by its Cholesky

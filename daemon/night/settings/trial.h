@@ -41,8 +41,8 @@ struct TrialGround {
                                        const Candidate& candidate,
                                        FeatureReader::Unreadable& unreadable);
 
-// Of the model before the night, on the trials' global held-out samples, through the maps of this
-// candidate. Nothing where there is no time for it.
+// How good the model before the night is on the trials' global held-out samples, through the maps
+// of this candidate. Nothing if there is no time for it.
 [[nodiscard]] std::optional<Quality> global_before(const TrialGround& ground,
                                                    const daemon::JobSpec& job,
                                                    const Candidate& candidate,

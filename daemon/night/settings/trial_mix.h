@@ -13,7 +13,7 @@
 
 namespace moil::night {
 
-// Of either side, at most.
+// Samples of either side, at most.
 inline constexpr std::size_t kMostTrialsHoldOut = 500;
 
 // by_label: false where labels are numbers. The mix's held-out samples are passed over; those of

@@ -566,7 +566,7 @@ TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts)
   EXPECT_NE(parts[0], parts[size]) << "parts differ";
 }
 
-// Of images in parts, some of which hold no signal.
+// Images in parts, some of which hold no signal.
 class WithSilence : public PartsAsOne {
  public:
   WithSilence(data::KindPtr images, data::PartTraining training)

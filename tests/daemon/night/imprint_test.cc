@@ -21,7 +21,7 @@ double gauss(Random& random) {
   return std::sqrt(-2 * std::log(1 - random.unit())) * std::cos(6.283185307179586 * random.unit());
 }
 
-// Of few classes and of thousands: what the forecast counts is what it takes.
+// What the forecast counts is what it takes, with few classes and with thousands.
 TEST(Imprint, TakesNoMoreThanItPromises) {
   MOIL_NEEDS_TRUE_MEMORY();
   return_freed_memory();

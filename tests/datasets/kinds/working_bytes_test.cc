@@ -55,7 +55,7 @@ std::string npy_header(const std::string& type, std::size_t count) {
   return file + '\0' + text;
 }
 
-// Of zeros, so many as the model takes.
+// Zeros, as many as the model takes.
 Medium npy(const std::string& type, std::size_t bytes, const std::string& what, const Json& kind,
            std::size_t count) {
   return {"npy " + type + what, kind, [=] {
