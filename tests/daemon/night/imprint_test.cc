@@ -10,7 +10,7 @@
 #include "base/process_memory.h"
 #include "base/random.h"
 #include "tests/datasets/images/memory_growth.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil::night {
 namespace {

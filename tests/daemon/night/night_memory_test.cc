@@ -13,7 +13,7 @@
 #include "datasets/labels/label_store.h"
 #include "datasets/pack/image_pack.h"
 #include "tests/daemon/night/support.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil::night {
 namespace {
@@ -76,19 +76,19 @@ class NightMemoryTest : public ::testing::Test {
     }
   }
 
-  daemon::Json run() {
+  Json run() {
     const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     daemon::EventWriter events(nowhere.get());
     if (!run_night(layout_, file_, events, stop_))
       throw Error(ErrorCode::kInternal, "the night was stopped");
-    const daemon::Json result =
+    const Json result =
         daemon::finished_result(layout_, file_.id, file_.spec.model, file_.version).value();
     EXPECT_TRUE(result.at("promoted").get<bool>());
     return result.at("details");
   }
 
   // The night's peak, which its forecast and the plan before it held.
-  double peak(const daemon::Json& details, double most_above = 48 * kMiB) {
+  double peak(const Json& details, double most_above = 48 * kMiB) {
     const double measured = details.at("memory").at("measured_bytes");
     const double predicted = details.at("memory").at("predicted_bytes");
     EXPECT_GT(measured, kLarge);
@@ -109,7 +109,7 @@ class NightMemoryTest : public ::testing::Test {
 TEST_F(NightMemoryTest, FrozenWeightsAreThereOnce) {
   MOIL_NEEDS_TRUE_MEMORY();
   file_.spec.freeze.trainable_layers.count = 1;
-  const daemon::Json details = run();
+  const Json details = run();
   EXPECT_LE(peak(details), 2 * kLarge + 24 * kMiB);
   EXPECT_LE(details.at("memory").at("training_peak_bytes").get<double>(), 0.5 * kLarge);
 }
@@ -118,7 +118,7 @@ TEST_F(NightMemoryTest, FrozenWeightsAreThereOnce) {
 TEST_F(NightMemoryTest, TrainedWeightsAreThereOnce) {
   MOIL_NEEDS_TRUE_MEMORY();
   const double plain = [&] {
-    const daemon::Json details = run();
+    const Json details = run();
     EXPECT_NEAR(details.at("memory").at("training_plan_bytes").get<double>(), 3 * kLarge, 8 * kMiB);
     return peak(details);
   }();
@@ -136,13 +136,13 @@ TEST_F(NightMemoryTest, JudgingEachEpochIsPartOfTheForecast) {
 TEST_F(NightMemoryTest, TrialsArePartOfTheForecast) {
   MOIL_NEEDS_TRUE_MEMORY();
   add_samples(48, 900);  // of fewer nothing is tried
-  daemon::Json description = daemon::to_json(file_.spec);
+  Json description = daemon::to_json(file_.spec);
   description["settings"] = "auto";
   description.erase("freeze");
   description["train"]["optimizer"].erase("learning_rate");
   file_.spec = daemon::job_spec_from_json(description);
   ASSERT_TRUE(file_.spec.open.contains("/freeze/trainable_layers"));
-  const daemon::Json details = run();
+  const Json details = run();
   ASSERT_GE(details.at("auto").at("trials").size(), 2U);
   // Weights that a judge is given come in one after the other here: it needs less than twice them.
   EXPECT_GT(peak(details, 48 * kMiB + kLarge), 2.5 * kLarge) << "no trial trained all layers";
@@ -214,7 +214,7 @@ TEST_F(NightMemoryTest, ASampleThatTakesMoreThanTheBudgetIsLeftOutAndCostsNothin
   file_.spec.global.pack = temp_ / "tables";
   file_.spec.freeze.trainable_layers.count = 1;
   file_.spec.memory.budget_bytes = static_cast<std::int64_t>(kBudget);
-  const daemon::Json details = run();
+  const Json details = run();
   ASSERT_EQ(details.at("samples").at("left_out"), 1);
   const std::string why = details.at("left_out").dump();
   EXPECT_NE(why.find("decoding it takes"), std::string::npos) << why;

@@ -5,11 +5,10 @@
 #include "base/hash.h"
 #include "daemon/night/kernel_profile.h"
 #include "tests/daemon/night/job_place.h"
+#include "tests/plain_build.h"
 
 namespace moil::night {
 namespace {
-
-using daemon::Json;
 
 // Kernels that every device has, in place of those that it would measure. Bits are those of one
 // instruction set.
@@ -44,6 +43,7 @@ void PrintTo(const Recorded& recorded, std::ostream* out) { *out << recorded.nam
 class RecordedNight : public ::testing::TestWithParam<Recorded> {};
 
 TEST_P(RecordedNight, EndsInTheSameBits) {
+  MOIL_NEEDS_BOTH_BUILDS();
   if (!has_recorded_arithmetic()) GTEST_SKIP() << "the hashes are of AVX2 arithmetic";
   JobPlace place;
   save_kernel_profile(place.layout().kernel_profile(), {kRecorded, {}});

@@ -24,6 +24,7 @@
 #include "base/sqlite/database.h"
 #include "base/unnamed_file.h"
 #include "daemon/worker/landlock.h"
+#include "tests/plain_build.h"
 
 namespace fs = std::filesystem;
 
@@ -195,9 +196,7 @@ TEST_F(Files, LabelsAreReadBesideTheDaemonThatWritesThem) {
 class SystemCalls : public ::testing::Test {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the sanitizers need what is refused";
-#endif
+    MOIL_NEEDS_PLAIN_BUILD("the sanitizers need what is refused");
     const Needs nothing;
     if (in_child(nothing, [] { return outcome(::socket(AF_UNIX, SOCK_STREAM, 0)); }) == 0)
       GTEST_SKIP() << "this kernel has no seccomp";

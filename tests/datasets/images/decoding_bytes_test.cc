@@ -16,7 +16,7 @@
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 #include "tests/datasets/webp.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil::data {
 namespace {

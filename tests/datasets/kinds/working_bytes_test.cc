@@ -3,23 +3,22 @@
 #include <archive.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "tests/datasets/images/memory_growth.h"
 #include "tests/datasets/sounds/encode_sound.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 #include "tests/datasets/webp.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil::data {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-using Json = nlohmann::json;
 
 struct Medium {
   std::string name;

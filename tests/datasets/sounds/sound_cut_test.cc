@@ -13,7 +13,7 @@
 #include "datasets/sounds/sound_decoder.h"
 #include "tests/datasets/sounds/encode_sound.h"
 #include "tests/datasets/support.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil::data {
 namespace {

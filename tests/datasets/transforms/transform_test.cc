@@ -4,7 +4,7 @@
 #include "datasets/identity/digest.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil::data {
 namespace {
@@ -121,7 +121,7 @@ TEST(Preprocessing, JsonGoesBothWaysAndNamesTheDescription) {
   d.scale = 1.0 / 255;
   d.mean = {0.485, 0.456, 0.406};
   d.stddev = {0.229, 0.224, 0.225};
-  const auto back = Preprocessing::from_json(nlohmann::json::parse(d.to_json().dump()));
+  const auto back = Preprocessing::from_json(parsed_json(d.to_json().dump()));
   EXPECT_EQ(back, d);
   EXPECT_EQ(back.fingerprint(), d.fingerprint());
   auto other = d;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "tests/true_memory.h"
+#include "tests/plain_build.h"
 
 namespace moil {
 namespace {
