@@ -1,12 +1,13 @@
 // GFLOP/s of every kernel of every processor, step by step, over the shapes of MobileNetV2,
 // ResNet-18 and VGG16, next to OpenBLAS's sgemm on a large square: conv_bench [--quick] [--json F].
 // GFLOP/s are those of the direct convolution, whatever the algorithm really computes.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/command_line/command_line.h"
+#include "base/json/json.h"
+#include "base/version.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/device/measure.h"
 #include "engine/kernels/gemm.h"
@@ -89,12 +90,12 @@ nlohmann::json bench(const ConvShape& s, const Row& row, int runs) {
 }  // namespace moil
 
 int main(int argc, char** argv) {
-  CLI::App app("GFLOP/s of convolutions by kernel");
+  moil::cli::Program app("GFLOP/s of convolutions by kernel", "conv_bench", moil::kVersion);
   bool quick = false;
   std::string json;
   app.add_flag("--quick", quick, "one run a kernel, every third shape");
   app.add_option("--json", json, "also write the numbers to this file");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   nlohmann::json report = {{"threads", moil::thread_count()}, {"sgemm_gflops", moil::sgemm_peak()}};
   std::printf("%d threads; sgemm 2048: %.0f GFLOP/s\n", moil::thread_count(),
               report["sgemm_gflops"].get<double>());

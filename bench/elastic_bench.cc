@@ -6,16 +6,17 @@
 // Profiles the training of a model's last layers, then trains what the selector chooses for random
 // importance. A machine's speed drifts meanwhile: each selection's steps take turns with steps of
 // full training, and medians count. "rho_shares" are whole steps, as parts of full ones, by rho.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/command_line/command_line.h"
+#include "base/json/json.h"
 #include "base/median.h"
 #include "base/seconds.h"
+#include "base/version.h"
 #include "daemon/night/head_slice.h"
 #include "daemon/night/model_folder.h"
 #include "engine/device/kernel_selector.h"
@@ -28,7 +29,6 @@ namespace moil::night {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::json;
 
 struct Options {
   std::string model, trainable_layers = "all";
@@ -197,16 +197,17 @@ void print(const Json& result) {
 int main(int argc, char** argv) {
   moil::night::Options options;
   bool json = false;
-  CLI::App app("The selector's time, and what steps of its selections take");
-  app.add_option("--model", options.model, "model folder")->required();
+  moil::cli::Program app("The selector's time, and what steps of its selections take",
+                         "elastic_bench", moil::kVersion);
+  app.add_option("--model", options.model, "model folder").required();
   app.add_option("--trainable-layers", options.trainable_layers, "n of LF(n), or all");
-  app.add_option("--batch", options.batch)->check(CLI::PositiveNumber);
-  app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
-  app.add_option("--rounds", options.rounds, "visits of each")->check(CLI::PositiveNumber);
-  app.add_option("--resolution", options.resolution)->check(CLI::PositiveNumber);
+  app.add_option("--batch", options.batch).check(moil::cli::positive());
+  app.add_option("--threads", options.threads).check(moil::cli::positive());
+  app.add_option("--rounds", options.rounds, "visits of each").check(moil::cli::positive());
+  app.add_option("--resolution", options.resolution).check(moil::cli::positive());
   app.add_flag("--freeze-batch-norms", options.freeze_batch_norms);
   app.add_flag("--json", json, "print one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   try {
     moil::set_thread_count(options.threads);
     const auto result = moil::night::Bench(options).run();

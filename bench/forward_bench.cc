@@ -3,14 +3,15 @@
 //   forward_bench --model FOLDER [--batch 32] [--layers 1] [--threads 2] [--runs 7] [--json]
 //
 // Prints the median milliseconds an image of so many forward passes of whole batches.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/command_line/command_line.h"
+#include "base/json/json.h"
+#include "base/version.h"
 #include "daemon/night/backbone.h"
 #include "daemon/night/model_folder.h"
 #include "engine/kernels/parallel.h"
@@ -72,14 +73,15 @@ nlohmann::json run(const Options& options) {
 int main(int argc, char** argv) {
   moil::night::Options options;
   bool json = false;
-  CLI::App app("The frozen forward pass of a model folder, timed");
-  app.add_option("--model", options.model, "model folder")->required();
-  app.add_option("--batch", options.batch, "images a pass")->check(CLI::PositiveNumber);
+  moil::cli::Program app("The frozen forward pass of a model folder, timed", "forward_bench",
+                         moil::kVersion);
+  app.add_option("--model", options.model, "model folder").required();
+  app.add_option("--batch", options.batch, "images a pass").check(moil::cli::positive());
   app.add_option("--layers", options.layers, "layers that a night would train");
-  app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
-  app.add_option("--runs", options.runs)->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads).check(moil::cli::positive());
+  app.add_option("--runs", options.runs).check(moil::cli::positive());
   app.add_flag("--json", json, "print one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   try {
     const nlohmann::json result = moil::night::run(options);
     if (json) {

@@ -5,16 +5,17 @@
 // One thread. Prints how many times as fast as the sounds play all of it is, as a night asks for
 // patches (the median of the runs), and the seconds that decoding once at the network's rate and
 // the front end alone take. --patches writes every patch as fp32, one sound after the other.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 
+#include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
+#include "base/version.h"
 #include "datasets/kinds/sound/sound_kind.h"
 #include "datasets/sounds/sound_stream.h"
 
@@ -107,7 +108,7 @@ double front_end_seconds(const FrontEndDescription& d, const std::vector<Sound>&
 }
 
 nlohmann::json run(const Options& options) {
-  const nlohmann::json description = nlohmann::json::parse(read_text(options.preprocessing));
+  const nlohmann::json description = parsed_json(read_text(options.preprocessing));
   const KindPtr kind = kind_from_json(description);
   if (kind->name() != "sound")
     throw Error(ErrorCode::kInvalidArgument, options.preprocessing + " describes no sound");
@@ -142,13 +143,14 @@ nlohmann::json run(const Options& options) {
 int main(int argc, char** argv) {
   moil::data::Options options;
   bool json = false;
-  CLI::App app("From a sound's file to a network's input, timed");
-  app.add_option("--preprocessing", options.preprocessing, "JSON: a kind \"sound\"")->required();
+  moil::cli::Program app("From a sound's file to a network's input, timed", "sound_bench",
+                         moil::kVersion);
+  app.add_option("--preprocessing", options.preprocessing, "JSON: a kind \"sound\"").required();
   app.add_option("--patches", options.patches, "also write the patches to this file");
-  app.add_option("--runs", options.runs)->check(CLI::PositiveNumber);
-  app.add_option("sounds", options.sounds, "files")->required();
+  app.add_option("--runs", options.runs).check(moil::cli::positive());
+  app.add_option("sounds", options.sounds, "files").required();
   app.add_flag("--json", json, "print one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   try {
     const nlohmann::json result = moil::data::run(options);
     if (json) {

@@ -29,10 +29,14 @@ function(moil_library name)
   moil_quick_build(moil_${name})
 endfunction()
 
-# moil_tests(NAME LIBS ...): one GoogleTest program of every *_test.cc below tests/NAME.
+# moil_tests(NAME [BOTH] LIBS ...): one GoogleTest program of every *_test.cc below tests/NAME; BOTH: in
+# the plain build and in that of the sanitizers (TestsOnce.cmake).
 function(moil_tests name)
-  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "BOTH" "" "LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT ARG_BOTH)
+    moil_tests_once(sources)
+  endif()
   if(NOT sources)
     return()
   endif()

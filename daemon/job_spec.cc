@@ -125,20 +125,26 @@ EnumNames<ProcessorUse> enum_names(ProcessorUse) {
 
 namespace fields_internal {
 
+namespace {
+
+void read_layers(const Json& v, TrainableLayers& out, const std::string& at, FieldErrors& errors) {
+  out.count.reset();
+  if (v == "all") return;
+  if (!v.is_number_integer() || v < 0 || v > 100000)
+    return wrong_type("an integer from 0 to 100000 or \"all\"", v, at, errors);
+  out.count = v.get<int>();
+}
+
+Json write_layers(const TrainableLayers& v) { return v.all() ? Json("all") : Json(*v.count); }
+
+}  // namespace
+
 // An integer from 0, or "all".
 template <>
-struct Codec<TrainableLayers> {
-  static void read(const Json& v, TrainableLayers& out, const std::string& at,
-                   FieldErrors& errors) {
-    out.count.reset();
-    if (v == "all") return;
-    if (!v.is_number_integer() || v < 0 || v > 100000) {
-      return wrong_type("an integer from 0 to 100000 or \"all\"", v, at, errors);
-    }
-    out.count = v.get<int>();
-  }
-  static Json write(const TrainableLayers& v) { return v.all() ? Json("all") : Json(*v.count); }
-};
+const Codec& codec_of<TrainableLayers>() {
+  static const OwnCodec<TrainableLayers> codec(read_layers, write_layers);
+  return codec;
+}
 
 }  // namespace fields_internal
 
@@ -318,22 +324,40 @@ std::span<const std::string_view> choosable_fields() {
   return kFields;
 }
 
-void fields_internal::Codec<JobSpec>::read(const Json& v, JobSpec& out, const std::string& at,
-                                           FieldErrors& errors) {
-  read_struct(v, out, at, errors);
-  out.open.clear();
-  if (!v.is_object() || out.settings != Settings::kAuto) return;
-  for (const std::string_view field : choosable_fields())
-    if (!v.contains(Json::json_pointer(std::string(field)))) out.open.emplace(field);
-}
+namespace {
 
-Json fields_internal::Codec<JobSpec>::write(const JobSpec& spec) {
-  Json document = write_struct(spec);
-  for (const std::string& field : spec.open) {
-    const Json::json_pointer pointer(field);
-    document.at(pointer.parent_pointer()).erase(pointer.back());
+class JobSpecCodec final : public fields_internal::StructCodec {
+ public:
+  JobSpecCodec()
+      : StructCodec([]() -> const fields_internal::Entries& {
+          return fields_of(static_cast<const JobSpec*>(nullptr)).entries();
+        }) {}
+
+  void read(const Json& v, void* out, const std::string& at, FieldErrors& errors) const override {
+    StructCodec::read(v, out, at, errors);
+    auto& spec = *static_cast<JobSpec*>(out);
+    spec.open.clear();
+    if (!v.is_object() || spec.settings != Settings::kAuto) return;
+    for (const std::string_view field : choosable_fields())
+      if (!v.contains(Json::json_pointer(std::string(field)))) spec.open.emplace(field);
   }
-  return document;
+
+  Json write(const void* in) const override {
+    Json document = StructCodec::write(in);
+    for (const std::string& field : static_cast<const JobSpec*>(in)->open) {
+      const Json::json_pointer pointer(field);
+      document.at(pointer.parent_pointer()).erase(pointer.back());
+    }
+    return document;
+  }
+};
+
+}  // namespace
+
+template <>
+const fields_internal::Codec& fields_internal::codec_of<JobSpec>() {
+  static const JobSpecCodec codec;
+  return codec;
 }
 
 namespace {
@@ -357,10 +381,6 @@ class Complaints {
   FieldErrors take() { return std::move(errors_); }
 
  private:
-  template <class Type>
-  static std::string name_of(Type type) {
-    return fields_internal::Codec<Type>::write(type).template get<std::string>();
-  }
   FieldErrors errors_;
 };
 

@@ -205,10 +205,7 @@ Json to_json(const JobSpec& spec);
 const Fields<JobSpec>& fields_of(const JobSpec*);
 // Beside the fields: which of them the document leaves open.
 template <>
-struct fields_internal::Codec<JobSpec> {
-  static void read(const Json& v, JobSpec& out, const std::string& at, FieldErrors& errors);
-  static Json write(const JobSpec& spec);
-};
+const fields_internal::Codec& fields_internal::codec_of<JobSpec>();
 const Fields<CanarySpec>& fields_of(const CanarySpec*);
 
 // Fields that are right by themselves, but not together. With the field table this is all that can

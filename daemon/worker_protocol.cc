@@ -94,9 +94,7 @@ JobFile job_file_from_json(const Json& document) {
   return read_fields<JobFile>(document, "the job file");
 }
 
-std::string to_string(Stage stage) {
-  return fields_internal::Codec<Stage>::write(stage).get<std::string>();
-}
+std::string to_string(Stage stage) { return name_of(stage); }
 
 bool is_final(const std::string& code) {
   constexpr std::array kFinal = {ErrorCode::kInvalidArgument, ErrorCode::kBadData,

@@ -8,7 +8,6 @@
 namespace moil {
 namespace {
 
-using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kDepth = 3;  // the object, a tensor's object, its lists

@@ -8,8 +8,6 @@
 namespace moil {
 namespace {
 
-using Json = nlohmann::json;
-
 // Judges a document before anything is built of it, in time that grows with its length alone. (The
 // library's parser with a callback searches every object for what the callback discarded, as often
 // as it has members.) The parser itself does not recurse.
@@ -67,7 +65,7 @@ Json parse_strict_json(std::string_view text, const std::string& where, int max_
   Judge judge(where, max_depth);
   try {
     (void)Json::sax_parse(text, &judge);
-    return Json::parse(text);
+    return parsed_json(text);
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::kBadData, where + ": " + plain(error));
   }

@@ -3,9 +3,10 @@
 // Thread-safe. Errors are kBadData and begin with `where`, the file's name.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "base/json/json.h"
 
 namespace moil {
 

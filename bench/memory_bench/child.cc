@@ -61,7 +61,7 @@ ChildResult run_in_child(const std::function<nlohmann::json()>& work) {
   while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   if (status != 0) throw Error(ErrorCode::kInternal, "the preparing process failed");
-  return {nlohmann::json::parse(text), static_cast<std::size_t>(usage.ru_maxrss) * 1024};
+  return {parsed_json(text), static_cast<std::size_t>(usage.ru_maxrss) * 1024};
 }
 
 }  // namespace moil

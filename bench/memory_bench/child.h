@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
+
+#include "base/json/json.h"
 
 namespace moil {
 

@@ -4,13 +4,14 @@
 // Plain SGD on random samples, the network alone: no data pipeline. What is chosen by measurement
 // is chosen in a child process, as a night finds it recorded: trying things out takes memory that
 // training does not. The peak is this process's VmHWM, from its start to its end.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
+#include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/process_memory.h"
+#include "base/version.h"
 #include "bench/memory_bench/child.h"
 #include "bench/memory_bench/training.h"
 #include "engine/io/model_json.h"
@@ -106,17 +107,18 @@ void check_options(const BenchOptions& options) {
 }  // namespace moil
 
 int main(int argc, char** argv) {
-  CLI::App app("Memory and time of training a model, planned and measured");
+  moil::cli::Program app("Memory and time of training a model, planned and measured",
+                         "memory_bench", moil::kVersion);
   moil::BenchOptions options;
   int trainable = -1, lookahead = 1;
   bool json = false;
   std::string mode = "off";
-  app.add_option("--model", options.model, "model description (JSON)")->required();
-  app.add_option("--batch", options.batch, "samples a step")->check(CLI::PositiveNumber);
+  app.add_option("--model", options.model, "model description (JSON)").required();
+  app.add_option("--batch", options.batch, "samples a step").check(moil::cli::positive());
   app.add_option("--loss", options.loss, "loss layer");
   app.add_option("--trainable-layers", trainable, "train the last N weight units; default: all");
   app.add_option("--freeze", options.frozen_layer, "a layer that is not trained");
-  app.add_option("--iterations", options.iterations, "timed steps")->check(CLI::PositiveNumber);
+  app.add_option("--iterations", options.iterations, "timed steps").check(moil::cli::positive());
   app.add_option("--threads", options.threads, "0: as many as the machine has");
   app.add_option("--budget", options.budget_bytes,
                  "bytes that the plan may take for faster kernels");
@@ -125,13 +127,13 @@ int main(int argc, char** argv) {
                  "bytes of the pool: no more is swapped than it takes; 0: all that can be");
   app.add_option("--swap-folder", options.swap_folder, "where swapped tensors lie; on a real disk");
   app.add_option("--lookahead", lookahead, "orders ahead that a tensor comes in")
-      ->check(CLI::PositiveNumber);
+      .check(moil::cli::positive());
   app.add_flag("--measured", options.measured,
                "measure the orders and the disk, and choose each lookahead by that");
   app.add_option("--profile", options.profile,
                  "file of kernels measured before; what is measured is added");
   app.add_flag("--json", json, "print one JSON object, on one line");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   if (trainable >= 0) options.trainable_layers = trainable;
   try {
     options.swap.mode = moil::swap_mode(mode);

@@ -61,7 +61,7 @@ KernelSelector::Options selector_options(const BenchOptions& options) {
 
 KernelChoices read_profile(const std::filesystem::path& path) {
   if (path.empty() || !std::filesystem::exists(path)) return {};
-  return nlohmann::json::parse(read_text(path)).get<KernelChoices>();
+  return parsed_json(read_text(path)).get<KernelChoices>();
 }
 
 void write_profile(const std::filesystem::path& path, const KernelChoices& profile) {

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "base/json/json.h"
 #include "bench/memory_bench/options.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/network.h"

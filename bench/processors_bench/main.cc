@@ -1,10 +1,11 @@
 // Processors: one network on the CPU, on an OpenCL device, and by every selection between the two.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 
+#include "base/command_line/command_line.h"
 #include "base/error.h"
+#include "base/version.h"
 #include "bench/processors_bench/rows.h"
 #include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
@@ -78,17 +79,18 @@ void predict(const moil::ModelDescription& model, const Arguments& a, nlohmann::
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("processors: CPU, OpenCL device, and every selection between them");
+  moil::cli::Program app("processors: CPU, OpenCL device, and every selection between them",
+                         "processors_bench", moil::kVersion);
   Arguments a;
-  app.add_option("--model", a.model, "the network's description")->required();
+  app.add_option("--model", a.model, "the network's description").required();
   app.add_option("--json", a.json, "the figures");
   app.add_option("--device", a.device, "a part of the device's name");
   app.add_option("--recorded", a.recorded, "a recorded device, beside the one at hand");
   app.add_option("--record", a.record, "write down what the device takes, training at batch 32");
   app.add_option("--runs", a.runs, "steps of each, of which the median counts")
-      ->check(CLI::PositiveNumber);
+      .check(moil::cli::positive());
   app.add_flag("--quick", a.quick, "batch 16 alone, three steps of each");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   try {
     const moil::ModelDescription model = moil::complete_model(moil::read_model(a.model));
     nlohmann::json figures = {{"quick", a.quick},

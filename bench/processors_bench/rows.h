@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "engine/device/processor.h"
 #include "engine/device/recorded_device.h"
 #include "engine/graph/model_description.h"

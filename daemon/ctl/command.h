@@ -2,11 +2,11 @@
 // fill the table.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "base/command_line/command_line.h"
 #include "daemon/ctl/client.h"
 #include "daemon/ctl/console.h"
 #include "daemon/ctl/text.h"
@@ -43,37 +43,37 @@ struct NoOptions {};  // of a command that takes none
 using Action = std::function<int(Session&)>;
 
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
-void add_job_commands(CLI::App& app, Action& chosen);
-void add_schedule_commands(CLI::App& app, Action& chosen);
-void add_logs_command(CLI::App& app, Action& chosen);
-void add_plan_command(CLI::App& app, Action& chosen);
-void add_report_command(CLI::App& app, Action& chosen);
-void add_learn_command(CLI::App& app, Action& chosen);
-void add_predict_command(CLI::App& app, Action& chosen);
-void add_label_commands(CLI::App& app, Action& chosen);
-void add_label_step_commands(CLI::App* group, Action& chosen);      // of the group "label"
-void add_label_exchange_commands(CLI::App* group, Action& chosen);  // of the group "label"
-void add_label_watch_command(CLI::App* group, Action& chosen);      // of the group "label"
-void add_label_cut_command(CLI::App* group, Action& chosen);        // of the group "label"
-void add_label_review_command(CLI::App* group, Action& chosen);     // of the group "label"
-void add_label_study_commands(CLI::App* group, Action& chosen);     // of the group "label"
+void add_job_commands(cli::Command app, Action& chosen);
+void add_schedule_commands(cli::Command app, Action& chosen);
+void add_logs_command(cli::Command app, Action& chosen);
+void add_plan_command(cli::Command app, Action& chosen);
+void add_report_command(cli::Command app, Action& chosen);
+void add_learn_command(cli::Command app, Action& chosen);
+void add_predict_command(cli::Command app, Action& chosen);
+void add_label_commands(cli::Command app, Action& chosen);
+void add_label_step_commands(cli::Command group, Action& chosen);      // of the group "label"
+void add_label_exchange_commands(cli::Command group, Action& chosen);  // of the group "label"
+void add_label_watch_command(cli::Command group, Action& chosen);      // of the group "label"
+void add_label_cut_command(cli::Command group, Action& chosen);        // of the group "label"
+void add_label_review_command(cli::Command group, Action& chosen);     // of the group "label"
+void add_label_study_commands(cli::Command group, Action& chosen);     // of the group "label"
 // label map --suggest. model: empty where there is only one.
 int show_meanings(Session& session, const std::string& model);
-void add_model_commands(CLI::App& app, Action& chosen);
-void add_model_life_commands(CLI::App* group, Action& chosen);  // of the group "model"
-void add_cache_commands(CLI::App& app, Action& chosen);
-void add_system_commands(CLI::App& app, Action& chosen);
-void add_doctor_command(CLI::App& app, Action& chosen);
-void add_room_commands(CLI::App& app, Action& chosen);
-void add_words_command(CLI::App& app, Action& chosen);  // hidden
+void add_model_commands(cli::Command app, Action& chosen);
+void add_model_life_commands(cli::Command group, Action& chosen);  // of the group "model"
+void add_cache_commands(cli::Command app, Action& chosen);
+void add_system_commands(cli::Command app, Action& chosen);
+void add_doctor_command(cli::Command app, Action& chosen);
+void add_room_commands(cli::Command app, Action& chosen);
+void add_words_command(cli::Command app, Action& chosen);  // hidden
 
 // A sub-command `name` of `parent` with its own variables, kept alive by the action.
 template <class Options>
-CLI::App* add_command(CLI::App* parent, const std::string& name, const std::string& help,
-                      Action& chosen, std::shared_ptr<Options> options,
-                      int (*run)(Session&, const Options&)) {
-  CLI::App* command = parent->add_subcommand(name, help);
-  command->callback([&chosen, options, run] {
+cli::Command add_command(cli::Command parent, const std::string& name, const std::string& help,
+                         Action& chosen, std::shared_ptr<Options> options,
+                         int (*run)(Session&, const Options&)) {
+  cli::Command command = parent.add_subcommand(name, help);
+  command.callback([&chosen, options, run] {
     chosen = [options, run](Session& session) { return run(session, *options); };
   });
   return command;

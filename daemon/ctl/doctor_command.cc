@@ -97,10 +97,10 @@ int doctor(Session& session, const DoctorOptions& options) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, Action& chosen) {
+void add_doctor_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<DoctorOptions>();
-  add_command(&app, "doctor", "look for what is wrong, and say what to do", chosen, options, doctor)
-      ->add_flag("-q,--quiet", options->quiet, "only what is wrong");
+  add_command(app, "doctor", "look for what is wrong, and say what to do", chosen, options, doctor)
+      .add_flag("-q,--quiet", options->quiet, "only what is wrong");
 }
 
 }  // namespace moil::daemon::ctl

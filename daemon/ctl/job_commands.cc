@@ -126,20 +126,20 @@ Json read_schedule_description(const std::string& file) {
   return read_description(file, Json::json_pointer("/job/global/pack"));
 }
 
-void add_job_commands(CLI::App& app, Action& chosen) {
-  CLI::App* group = app.add_subcommand("job", "jobs: what a night does");
-  group->require_subcommand(1);
+void add_job_commands(cli::Command app, Action& chosen) {
+  cli::Command group = app.add_subcommand("job", "jobs: what a night does");
+  group.require_subcommand(1);
 
   const auto submitted = std::make_shared<SubmitOptions>();
-  CLI::App* command = add_command(group, "submit", "queue a job", chosen, submitted, submit);
-  command->add_option("FILE", submitted->file, "the job description (JSON)")->required();
-  command->add_flag("--now", submitted->now, "do not wait for the night");
-  command->add_flag("--watch", submitted->watch, "follow it to its end");
+  cli::Command command = add_command(group, "submit", "queue a job", chosen, submitted, submit);
+  command.add_option("FILE", submitted->file, "the job description (JSON)").required();
+  command.add_flag("--now", submitted->now, "do not wait for the night");
+  command.add_flag("--watch", submitted->watch, "follow it to its end");
 
   const auto listed = std::make_shared<ListOptions>();
   command = add_command(group, "list", "jobs, newest first", chosen, listed, list);
-  command->add_option("--state", listed->state, "only jobs in this state");
-  command->add_option("--limit", listed->limit, "at most so many; all if left out");
+  command.add_option("--state", listed->state, "only jobs in this state");
+  command.add_option("--limit", listed->limit, "at most so many; all if left out");
 
   for (const auto& [name, help, run] :
        {std::tuple{"get", "one job", &get}, std::tuple{"cancel", "cancel a job", &cancel},
@@ -148,7 +148,7 @@ void add_job_commands(CLI::App& app, Action& chosen) {
         std::tuple{"watch", "follow a job to its end", &watch}}) {
     const auto options = std::make_shared<IdOptions>();
     command = add_command(group, name, help, chosen, options, run);
-    command->add_option("ID", options->id, "the job's number")->required();
+    command.add_option("ID", options->id, "the job's number").required();
   }
 }
 

@@ -189,43 +189,43 @@ int map(Session& session, const MapOptions& options) {
   return EX_OK;
 }
 
-void add_sample_commands(CLI::App* group, Action& chosen) {
+void add_sample_commands(cli::Command group, Action& chosen) {
   const auto added = std::make_shared<AddOptions>();
-  CLI::App* command = add_command(group, "add", "add samples under a label", chosen, added, add);
-  command->add_option("FILE", added->files, "files, or folders with files in them and below")
-      ->required();
-  command->add_option("--label", added->labels, "their label; may be given more than once")
-      ->allow_extra_args(false);
-  command->add_flag("--unlabelled", added->unlabelled,
-                    "without a label: what they are is said later");
-  command->add_option("--split", added->split, "train or val; chosen by content if left out");
+  cli::Command command = add_command(group, "add", "add samples under a label", chosen, added, add);
+  command.add_option("FILE", added->files, "files, or folders with files in them and below")
+      .required();
+  command.add_option("--label", added->labels, "their label; may be given more than once")
+      .one_value_each_time();
+  command.add_flag("--unlabelled", added->unlabelled,
+                   "without a label: what they are is said later");
+  command.add_option("--split", added->split, "train or val; chosen by content if left out");
 
   const auto listed = std::make_shared<SamplesOptions>();
   command = add_command(group, "samples", "samples, oldest first", chosen, listed, samples);
-  command->add_option("--label", listed->label, "only those of this label");
-  command->add_option("--split", listed->split, "only train or val");
-  command->add_flag("--unlabelled", listed->unlabelled, "only those without a label");
-  command->add_option("--after", listed->after, "go on after this ID");
-  command->add_option("--limit", listed->limit, "at most so many; all if left out");
+  command.add_option("--label", listed->label, "only those of this label");
+  command.add_option("--split", listed->split, "only train or val");
+  command.add_flag("--unlabelled", listed->unlabelled, "only those without a label");
+  command.add_option("--after", listed->after, "go on after this ID");
+  command.add_option("--limit", listed->limit, "at most so many; all if left out");
 
   const auto forgotten = std::make_shared<DigestOptions>();
   command = add_command(group, "forget", "remove a sample and all that was made of it", chosen,
                         forgotten, forget);
-  command->add_option("DIGEST", forgotten->digest, "see label samples")->required();
+  command.add_option("DIGEST", forgotten->digest, "see label samples").required();
 
   const auto relabelled = std::make_shared<DigestOptions>();
   command = add_command(group, "relabel", "replace a sample's labels", chosen, relabelled, relabel);
-  command->add_option("DIGEST", relabelled->digest, "see label samples")->required();
-  command->add_option("--label", relabelled->labels, "the new labels")
-      ->required()
-      ->allow_extra_args(false);
+  command.add_option("DIGEST", relabelled->digest, "see label samples").required();
+  command.add_option("--label", relabelled->labels, "the new labels")
+      .required()
+      .one_value_each_time();
 }
 
 }  // namespace
 
-void add_label_commands(CLI::App& app, Action& chosen) {
-  CLI::App* group = app.add_subcommand("label", "labels and their samples");
-  group->require_subcommand(1);
+void add_label_commands(cli::Command app, Action& chosen) {
+  cli::Command group = app.add_subcommand("label", "labels and their samples");
+  group.require_subcommand(1);
   add_sample_commands(group, chosen);
   add_label_step_commands(group, chosen);
   add_label_exchange_commands(group, chosen);
@@ -236,22 +236,22 @@ void add_label_commands(CLI::App& app, Action& chosen) {
   add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
 
   const auto removed = std::make_shared<RmOptions>();
-  CLI::App* command = add_command(group, "rm", "remove a label", chosen, removed, rm);
-  command->add_option("LABEL", removed->label)->required();
-  command->add_flag("--with-samples", removed->with_samples, "forget its samples as well");
+  cli::Command command = add_command(group, "rm", "remove a label", chosen, removed, rm);
+  command.add_option("LABEL", removed->label).required();
+  command.add_flag("--with-samples", removed->with_samples, "forget its samples as well");
 
   const auto renamed = std::make_shared<RenameOptions>();
   command = add_command(group, "rename", "rename a label", chosen, renamed, rename);
-  command->add_option("LABEL", renamed->from)->required();
-  command->add_option("TO", renamed->to)->required();
+  command.add_option("LABEL", renamed->from).required();
+  command.add_option("TO", renamed->to).required();
 
   const auto mapped = std::make_shared<MapOptions>();
   command = add_command(group, "map", "show or set which global labels a local one stands for",
                         chosen, mapped, map);
-  command->add_flag("--suggest", mapped->suggest, "which ones local labels may stand for");
-  command->add_option("--model", mapped->model, "of --suggest, where there are several");
-  command->add_option("LABEL", mapped->label);
-  command->add_option("GLOBAL", mapped->global, "none: remove the entry");
+  command.add_flag("--suggest", mapped->suggest, "which ones local labels may stand for");
+  command.add_option("--model", mapped->model, "of --suggest, where there are several");
+  command.add_option("LABEL", mapped->label);
+  command.add_option("GLOBAL", mapped->global, "none: remove the entry");
 }
 
 }  // namespace moil::daemon::ctl

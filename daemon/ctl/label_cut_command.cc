@@ -46,22 +46,22 @@ int cut(Session& session, const CutOptions& options) {
 
 }  // namespace
 
-void add_label_cut_command(CLI::App* group, Action& chosen) {
+void add_label_cut_command(cli::Command group, Action& chosen) {
   const auto options = std::make_shared<CutOptions>();
-  CLI::App* command =
+  cli::Command command =
       add_command(group, "cut", "add a piece of a recording under a label", chosen, options, cut);
-  command->add_option("FILE", options->file, "a sound: WAV, FLAC, Ogg or MP3, of any length")
-      ->required();
+  command.add_option("FILE", options->file, "a sound: WAV, FLAC, Ogg or MP3, of any length")
+      .required();
   command
-      ->add_option("--from", options->from,
-                   "where the piece begins: seconds, or M:SS as in a timeline")
-      ->required();
-  command->add_option("--to", options->to, "where it ends")->required();
-  command->add_option("--label", options->labels, "its label; may be given more than once")
-      ->allow_extra_args(false);
-  command->add_flag("--unlabelled", options->unlabelled,
-                    "without a label: what it is is said later");
-  command->add_option("--split", options->split, "train or val; chosen by content if left out");
+      .add_option("--from", options->from,
+                  "where the piece begins: seconds, or M:SS as in a timeline")
+      .required();
+  command.add_option("--to", options->to, "where it ends").required();
+  command.add_option("--label", options->labels, "its label; may be given more than once")
+      .one_value_each_time();
+  command.add_flag("--unlabelled", options->unlabelled,
+                   "without a label: what it is is said later");
+  command.add_option("--split", options->split, "train or val; chosen by content if left out");
 }
 
 }  // namespace moil::daemon::ctl

@@ -215,22 +215,22 @@ int export_all(Session& session, const LabelExportOptions& options) {
 
 }  // namespace
 
-void add_label_exchange_commands(CLI::App* group, Action& chosen) {
+void add_label_exchange_commands(cli::Command group, Action& chosen) {
   const auto imported = std::make_shared<LabelImportOptions>();
-  CLI::App* command = add_command(group, "import", "add samples with their labels from a list",
-                                  chosen, imported, import_list);
+  cli::Command command = add_command(group, "import", "add samples with their labels from a list",
+                                     chosen, imported, import_list);
   command
-      ->add_option("FROM", imported->from,
-                   "a list (.csv, .jsonl), or a folder with one, or with a folder a label")
-      ->required();
-  command->add_flag("--dry-run", imported->dry_run, "say what it would do, and do nothing");
+      .add_option("FROM", imported->from,
+                  "a list (.csv, .jsonl), or a folder with one, or with a folder a label")
+      .required();
+  command.add_flag("--dry-run", imported->dry_run, "say what it would do, and do nothing");
 
   const auto exported = std::make_shared<LabelExportOptions>();
   command = add_command(group, "export", "write all samples and their labels to a folder", chosen,
                         exported, export_all);
-  command->add_option("FOLDER", exported->folder, "new or empty")->required();
-  command->add_option("--format", exported->format, "jsonl, csv, or folder: a folder a label")
-      ->check(CLI::IsMember({"jsonl", "csv", "folder"}));
+  command.add_option("FOLDER", exported->folder, "new or empty").required();
+  command.add_option("--format", exported->format, "jsonl, csv, or folder: a folder a label")
+      .check(cli::one_of({"jsonl", "csv", "folder"}));
 }
 
 }  // namespace moil::daemon::ctl

@@ -41,19 +41,19 @@ int review(Session& session, const ReviewOptions& options) {
 
 }  // namespace
 
-void add_label_review_command(CLI::App* group, Action& chosen) {
+void add_label_review_command(cli::Command group, Action& chosen) {
   const auto options = std::make_shared<ReviewOptions>();
-  CLI::App* command = add_command(
+  cli::Command command = add_command(
       group, "review",
       "label samples in a browser: what is unlabelled, what looks wrong, and all others", chosen,
       options, review);
-  command->add_option("--model", options->model,
-                      "whose proposals and doubts are shown, where there are several");
-  command->add_option("--port", options->port, "listen on this port of 127.0.0.1; any if left out")
-      ->check(CLI::Range(1, 65535));
-  command->add_flag("--no-open", options->no_open, "only tell the address");
-  command->add_flag("--terminal", options->terminal,
-                    "without a browser: name one unlabelled sample after the other and ask");
+  command.add_option("--model", options->model,
+                     "whose proposals and doubts are shown, where there are several");
+  command.add_option("--port", options->port, "listen on this port of 127.0.0.1; any if left out")
+      .check(cli::within(1, 65535));
+  command.add_flag("--no-open", options->no_open, "only tell the address");
+  command.add_flag("--terminal", options->terminal,
+                   "without a browser: name one unlabelled sample after the other and ask");
 }
 
 }  // namespace moil::daemon::ctl

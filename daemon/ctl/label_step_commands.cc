@@ -85,25 +85,25 @@ int undo(Session& session, const UndoOptions& options) {
 
 }  // namespace
 
-void add_label_step_commands(CLI::App* group, Action& chosen) {
+void add_label_step_commands(cli::Command group, Action& chosen) {
   const auto assigned = std::make_shared<AssignOptions>();
-  CLI::App* command = add_command(group, "assign", "give samples a label in place of theirs",
-                                  chosen, assigned, assign);
-  command->add_option("DIGEST", assigned->digests, "see label samples")->required();
-  command->add_option("--label", assigned->label, "the label");
-  command->add_flag("--unlabelled", assigned->none, "none");
+  cli::Command command = add_command(group, "assign", "give samples a label in place of theirs",
+                                     chosen, assigned, assign);
+  command.add_option("DIGEST", assigned->digests, "see label samples").required();
+  command.add_option("--label", assigned->label, "the label");
+  command.add_flag("--unlabelled", assigned->none, "none");
 
   const auto merged = std::make_shared<MergeOptions>();
   command =
       add_command(group, "merge", "give a label's samples to another label", chosen, merged, merge);
-  command->add_option("LABEL", merged->from)->required();
-  command->add_option("INTO", merged->into)->required();
+  command.add_option("LABEL", merged->from).required();
+  command.add_option("INTO", merged->into).required();
 
   const auto taken_back = std::make_shared<UndoOptions>();
   command =
       add_command(group, "undo", "take back the last change of labels", chosen, taken_back, undo);
-  command->add_flag("--with-samples", taken_back->with_samples,
-                    "where it added samples, forget them for good without asking");
+  command.add_flag("--with-samples", taken_back->with_samples,
+                   "where it added samples, forget them for good without asking");
 }
 
 }  // namespace moil::daemon::ctl

@@ -100,23 +100,23 @@ int show_meanings(Session& session, const std::string& named) {
   return EX_OK;
 }
 
-void add_label_study_commands(CLI::App* group, Action& chosen) {
+void add_label_study_commands(cli::Command group, Action& chosen) {
   const auto audited = std::make_shared<StudyOptions>();
-  CLI::App* command =
+  cli::Command command =
       add_command(group, "audit", "labels that are likely wrong, by what the others teach", chosen,
                   audited, audit);
-  command->add_option("--model", audited->model, "which model, where there are several");
-  command->add_option("--limit", audited->limit, "at most so many")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  command.add_option("--model", audited->model, "which model, where there are several");
+  command.add_option("--limit", audited->limit, "at most so many")
+      .check(cli::within(1, 10000))
+      .capture_default_str();
   const auto suggested = std::make_shared<StudyOptions>();
   command = add_command(group, "suggest",
                         "what the model proposes for unlabelled samples, the most useful first",
                         chosen, suggested, suggest);
-  command->add_option("--model", suggested->model, "which model, where there are several");
-  command->add_option("--limit", suggested->limit, "at most so many")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  command.add_option("--model", suggested->model, "which model, where there are several");
+  command.add_option("--limit", suggested->limit, "at most so many")
+      .check(cli::within(1, 10000))
+      .capture_default_str();
 }
 
 }  // namespace moil::daemon::ctl

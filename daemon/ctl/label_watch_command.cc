@@ -131,15 +131,15 @@ int watch(Session& session, const WatchOptions& options) {
 
 }  // namespace
 
-void add_label_watch_command(CLI::App* group, Action& chosen) {
+void add_label_watch_command(cli::Command group, Action& chosen) {
   const auto watched = std::make_shared<WatchOptions>();
-  CLI::App* command =
+  cli::Command command =
       add_command(group, "watch", "add files as they come into a folder", chosen, watched, watch);
   command
-      ->add_option("FOLDER", watched->folder,
-                   "folders in it are labels; files beside them are unlabelled")
-      ->required();
-  command->add_flag("--once", watched->once, "take what is there, and end");
+      .add_option("FOLDER", watched->folder,
+                  "folders in it are labels; files beside them are unlabelled")
+      .required();
+  command.add_flag("--once", watched->once, "take what is there, and end");
 }
 
 }  // namespace moil::daemon::ctl

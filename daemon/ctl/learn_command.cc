@@ -31,17 +31,16 @@ int learn(Session& session, const LearnOptions& options) {
 
 }  // namespace
 
-void add_learn_command(CLI::App& app, Action& chosen) {
+void add_learn_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<LearnOptions>();
-  CLI::App* command = add_command(&app, "learn", "learn new labels at once, without a night",
-                                  chosen, options, learn);
-  command->add_option("MODEL", options->model, "which model, where there are several");
-  command->add_option("--label", options->labels, "only this label; may be given several times")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--pack", options->pack,
-                      "the global pack; the one of the model's last job if left out");
-  command->add_flag("--no-wait", options->no_wait, "do not follow it to its end");
+  cli::Command command = add_command(app, "learn", "learn new labels at once, without a night",
+                                     chosen, options, learn);
+  command.add_option("MODEL", options->model, "which model, where there are several");
+  command.add_option("--label", options->labels, "only this label; may be given several times")
+      .one_value_each_time();
+  command.add_option("--pack", options->pack,
+                     "the global pack; the one of the model's last job if left out");
+  command.add_flag("--no-wait", options->no_wait, "do not follow it to its end");
 }
 
 }  // namespace moil::daemon::ctl

@@ -143,13 +143,13 @@ int logs(Session& session, const LogsOptions& options) { return Logs(session, op
 
 }  // namespace
 
-void add_logs_command(CLI::App& app, Action& chosen) {
+void add_logs_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<LogsOptions>();
-  CLI::App* command = add_command(&app, "logs", "what a job did, and what the log says of it",
-                                  chosen, options, logs);
-  command->add_option("JOB", options->id, "the job's number")->required();
-  command->add_option("-n,--lines", options->lines, "the last so many lines; all if left out");
-  command->add_flag("-f,--follow", options->follow, "go on with what comes, until the job ends");
+  cli::Command command = add_command(app, "logs", "what a job did, and what the log says of it",
+                                     chosen, options, logs);
+  command.add_option("JOB", options->id, "the job's number").required();
+  command.add_option("-n,--lines", options->lines, "the last so many lines; all if left out");
+  command.add_flag("-f,--follow", options->follow, "go on with what comes, until the job ends");
 }
 
 }  // namespace moil::daemon::ctl

@@ -10,11 +10,11 @@ namespace {
 int run(int argc, char** argv) {
   Session session;
   Action chosen;
-  CLI::App app{"moilctl speaks to moild, which personalizes neural networks overnight.", "moilctl"};
-  app.set_version_flag("--version", std::string("moilctl ") + kVersion);
+  cli::Program app("moilctl speaks to moild, which personalizes neural networks overnight.",
+                   "moilctl", std::string("moilctl ") + kVersion);
   app.add_option("--socket", session.socket, "moild's socket")
-      ->envname("MOILD_SOCKET")
-      ->capture_default_str();
+      .envname("MOILD_SOCKET")
+      .capture_default_str();
   app.add_flag("--json", session.json, "print results as JSON");
   app.require_subcommand(1);
   app.fallthrough();
@@ -35,11 +35,7 @@ int run(int argc, char** argv) {
                       {"INTO", "labels"},
                       {"--label", "labels"},
                       {"NAME", "schedules"}});
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return report_usage(app, error);
-  }
+  if (const auto exit = app.parse(argc, argv, report_usage)) return *exit;
   try {
     return chosen(session);
   } catch (...) {

@@ -171,51 +171,51 @@ int anchor(Session& session, const ModelOptions& options) {
 
 }  // namespace
 
-void add_model_commands(CLI::App& app, Action& chosen) {
-  CLI::App* group = app.add_subcommand("model", "models and their versions");
-  group->require_subcommand(1);
+void add_model_commands(cli::Command app, Action& chosen) {
+  cli::Command group = app.add_subcommand("model", "models and their versions");
+  group.require_subcommand(1);
 
   const auto imported = std::make_shared<ModelImportOptions>();
-  CLI::App* command =
+  cli::Command command =
       add_command(group, "import", "take a model from a folder", chosen, imported, import_model);
-  command->add_option("PATH", imported->path, "model.json, weights.safetensors, labels.json, ...")
-      ->required();
-  command->add_option("--name", imported->name, "its name in the model store")->required();
-  command->add_flag("--inactive", imported->keep_inactive, "do not put it in service");
-  command->add_flag("--nightly", imported->nightly,
-                    "and personalize it in every night that has new labels or a new pack");
-  command->add_option("--pack", imported->pack,
-                      "the global pack of these nights; what lies beside the model if left out");
+  command.add_option("PATH", imported->path, "model.json, weights.safetensors, labels.json, ...")
+      .required();
+  command.add_option("--name", imported->name, "its name in the model store").required();
+  command.add_flag("--inactive", imported->keep_inactive, "do not put it in service");
+  command.add_flag("--nightly", imported->nightly,
+                   "and personalize it in every night that has new labels or a new pack");
+  command.add_option("--pack", imported->pack,
+                     "the global pack of these nights; what lies beside the model if left out");
 
   const auto listed = std::make_shared<ModelOptions>();
   command = add_command(group, "list", "versions of models", chosen, listed, list);
-  command->add_option("MODEL", listed->model, "only of this model");
+  command.add_option("MODEL", listed->model, "only of this model");
 
   const auto shown = std::make_shared<ModelOptions>();
   command = add_command(group, "get", "one version", chosen, shown, get);
-  command->add_option("MODEL", shown->model)->required();
-  command->add_option("VERSION", shown->version, "the active one if left out");
+  command.add_option("MODEL", shown->model).required();
+  command.add_option("VERSION", shown->version, "the active one if left out");
 
   const auto activated = std::make_shared<ModelOptions>();
   command = add_command(group, "activate", "put a version in service", chosen, activated, activate);
-  command->add_option("MODEL", activated->model)->required();
-  command->add_option("VERSION", activated->version)->required();
+  command.add_option("MODEL", activated->model).required();
+  command.add_option("VERSION", activated->version).required();
 
   const auto removed = std::make_shared<ModelOptions>();
   command =
       add_command(group, "rm", "remove a version that is not in service", chosen, removed, rm);
-  command->add_option("MODEL", removed->model)->required();
-  command->add_option("VERSION", removed->version)->required();
+  command.add_option("MODEL", removed->model).required();
+  command.add_option("VERSION", removed->version).required();
   const auto anchored = std::make_shared<ModelOptions>();
   command = add_command(group, "anchor", "the version that no night may fall far behind", chosen,
                         anchored, anchor);
-  command->add_option("MODEL", anchored->model)->required();
-  command->add_option("VERSION", anchored->version, "make it this one; else say which it is");
+  command.add_option("MODEL", anchored->model).required();
+  command.add_option("VERSION", anchored->version, "make it this one; else say which it is");
 
   const auto back = std::make_shared<RollbackOptions>();
   command = add_command(group, "rollback", "go back to the version before", chosen, back, rollback);
-  command->add_option("MODEL", back->model)->required();
-  command->add_option("--why", back->why, "kept with the version that is left");
+  command.add_option("MODEL", back->model).required();
+  command.add_option("--why", back->why, "kept with the version that is left");
   add_model_life_commands(group, chosen);
 }
 

@@ -238,33 +238,34 @@ int unpin(Session& session, const VersionOptions& options) {
 
 }  // namespace
 
-void add_model_life_commands(CLI::App* group, Action& chosen) {
+void add_model_life_commands(cli::Command group, Action& chosen) {
   const auto shown = std::make_shared<VersionOptions>();
-  CLI::App* command = add_command(group, "show", "where a version comes from", chosen, shown, show);
-  command->add_option("MODEL", shown->model)->required();
-  command->add_option("VERSION", shown->version, "the active one if left out");
+  cli::Command command =
+      add_command(group, "show", "where a version comes from", chosen, shown, show);
+  command.add_option("MODEL", shown->model).required();
+  command.add_option("VERSION", shown->version, "the active one if left out");
 
   const auto compared = std::make_shared<DiffOptions>();
   command = add_command(group, "diff", "what changed between two versions", chosen, compared, diff);
-  command->add_option("MODEL", compared->model)->required();
-  command->add_option("A", compared->a, "a version")->required();
-  command->add_option("B", compared->b, "another one")->required();
+  command.add_option("MODEL", compared->model).required();
+  command.add_option("A", compared->a, "a version").required();
+  command.add_option("B", compared->b, "another one").required();
 
   const auto exported = std::make_shared<ModelExportOptions>();
   command = add_command(group, "export", "write a version as ONNX", chosen, exported, export_model);
-  command->add_option("MODEL", exported->model)->required();
-  command->add_option("VERSION", exported->version, "the active one if left out");
-  command->add_option("-o,--out", exported->file, "the file to write")->required();
+  command.add_option("MODEL", exported->model).required();
+  command.add_option("VERSION", exported->version, "the active one if left out");
+  command.add_option("-o,--out", exported->file, "the file to write").required();
 
   const auto pinned = std::make_shared<VersionOptions>();
   command =
       add_command(group, "pin", "keep a version, however old it becomes", chosen, pinned, pin);
-  command->add_option("MODEL", pinned->model)->required();
-  command->add_option("VERSION", pinned->version)->required();
+  command.add_option("MODEL", pinned->model).required();
+  command.add_option("VERSION", pinned->version).required();
   const auto unpinned = std::make_shared<VersionOptions>();
   command = add_command(group, "unpin", "let it go like others", chosen, unpinned, unpin);
-  command->add_option("MODEL", unpinned->model)->required();
-  command->add_option("VERSION", unpinned->version)->required();
+  command.add_option("MODEL", unpinned->model).required();
+  command.add_option("VERSION", unpinned->version).required();
 }
 
 }  // namespace moil::daemon::ctl

@@ -156,19 +156,19 @@ int predict(Session& session, const PredictOptions& options) {
 
 }  // namespace
 
-void add_predict_command(CLI::App& app, Action& chosen) {
+void add_predict_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<PredictOptions>();
-  CLI::App* command = add_command(&app, "predict", "what the model in service says of samples",
-                                  chosen, options, predict);
+  cli::Command command = add_command(app, "predict", "what the model in service says of samples",
+                                     chosen, options, predict);
   command
-      ->add_option("FILE", options->files,
-                   "photos, sounds, or numbers as CSV or NPY: what the model takes")
-      ->required();
-  command->add_option("--model", options->model, "which model, where there are several");
-  command->add_option("--top", options->top, "so many labels a file")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_flag("--timeline", options->timeline, "when labels are said in recordings");
+      .add_option("FILE", options->files,
+                  "photos, sounds, or numbers as CSV or NPY: what the model takes")
+      .required();
+  command.add_option("--model", options->model, "which model, where there are several");
+  command.add_option("--top", options->top, "so many labels a file")
+      .check(cli::within(1, 1000))
+      .capture_default_str();
+  command.add_flag("--timeline", options->timeline, "when labels are said in recordings");
 }
 
 }  // namespace moil::daemon::ctl

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "base/json/json.h"
 
 namespace moil::daemon::ctl {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kPasses[] = {"FP", "BP", "UP"};
 

@@ -122,21 +122,21 @@ int report(Session& session, const ReportOptions& options) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, Action& chosen) {
+void add_report_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* command =
-      add_command(&app, "report", "what a finished job did", chosen, options, report);
-  CLI::Option* job = command->add_option("JOB", options->id, "the job's number");
-  command->add_flag("--last", options->last, "of the job that ended last")->excludes(job);
-  CLI::Option* elastic = command->add_flag("--elastic", options->elastic,
-                                           "which tensors elastic training trained when");
-  command->add_option("--svg", options->svg, "draw them to this file")->needs(elastic);
+  cli::Command command =
+      add_command(app, "report", "what a finished job did", chosen, options, report);
+  cli::Option job = command.add_option("JOB", options->id, "the job's number");
+  command.add_flag("--last", options->last, "of the job that ended last").excludes(job);
+  cli::Option elastic = command.add_flag("--elastic", options->elastic,
+                                         "which tensors elastic training trained when");
+  command.add_option("--svg", options->svg, "draw them to this file").needs(elastic);
   command
-      ->add_option("--html", options->html,
-                   "write the whole report to this file, as one page for a browser (-: to the "
-                   "standard output); it shows samples of yours: give it to nobody who may not see "
-                   "them")
-      ->excludes(elastic);
+      .add_option("--html", options->html,
+                  "write the whole report to this file, as one page for a browser (-: to the "
+                  "standard output); it shows samples of yours: give it to nobody who may not see "
+                  "them")
+      .excludes(elastic);
 }
 
 }  // namespace moil::daemon::ctl

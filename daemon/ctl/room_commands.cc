@@ -58,12 +58,13 @@ int clean(Session& session, const CleanOptions& options) {
 
 }  // namespace
 
-void add_room_commands(CLI::App& app, Action& chosen) {
-  add_command(&app, "disk", "what takes room on the disk", chosen, std::make_shared<DiskOptions>(),
+void add_room_commands(cli::Command app, Action& chosen) {
+  add_command(app, "disk", "what takes room on the disk", chosen, std::make_shared<DiskOptions>(),
               disk);
   const auto options = std::make_shared<CleanOptions>();
-  CLI::App* command = add_command(&app, "clean", "remove what is not kept", chosen, options, clean);
-  command->add_flag("--dry-run", options->dry_run, "only say what that would be");
+  cli::Command command =
+      add_command(app, "clean", "remove what is not kept", chosen, options, clean);
+  command.add_flag("--dry-run", options->dry_run, "only say what that would be");
 }
 
 }  // namespace moil::daemon::ctl

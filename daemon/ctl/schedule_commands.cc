@@ -83,13 +83,13 @@ int run(Session& session, const NameOptions& options) {
 
 }  // namespace
 
-void add_schedule_commands(CLI::App& app, Action& chosen) {
-  CLI::App* group = app.add_subcommand("schedule", "nights that come back by themselves");
-  group->require_subcommand(1);
+void add_schedule_commands(cli::Command app, Action& chosen) {
+  cli::Command group = app.add_subcommand("schedule", "nights that come back by themselves");
+  group.require_subcommand(1);
 
   const auto added = std::make_shared<FileOptions>();
-  CLI::App* command = add_command(group, "add", "from a description", chosen, added, add);
-  command->add_option("FILE", added->file, "the schedule (JSON, docs/schedules.md)")->required();
+  cli::Command command = add_command(group, "add", "from a description", chosen, added, add);
+  command.add_option("FILE", added->file, "the schedule (JSON, docs/schedules.md)").required();
 
   const auto listed = std::make_shared<NameOptions>();
   add_command(group, "list", "all, and when each comes next", chosen, listed, list);
@@ -104,7 +104,7 @@ void add_schedule_commands(CLI::App& app, Action& chosen) {
         Named{"run", "queue its job now", run}}) {
     const auto named = std::make_shared<NameOptions>();
     command = add_command(group, c.name, c.help, chosen, named, c.run);
-    command->add_option("NAME", named->name)->required();
+    command.add_option("NAME", named->name).required();
   }
 }
 

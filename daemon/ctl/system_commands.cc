@@ -119,24 +119,24 @@ int methods(Session& session, const NoOptions&) {
 
 }  // namespace
 
-void add_cache_commands(CLI::App& app, Action& chosen) {
-  CLI::App* group = app.add_subcommand("cache", "the cache of feature maps");
-  group->require_subcommand(1);
+void add_cache_commands(cli::Command app, Action& chosen) {
+  cli::Command group = app.add_subcommand("cache", "the cache of feature maps");
+  group.require_subcommand(1);
   add_command(group, "stats", "what it holds", chosen, std::make_shared<NoOptions>(), cache_stats);
   const auto collected = std::make_shared<FlagOptions>();
   add_command(group, "gc", "remove what is no longer used", chosen, collected, cache_gc)
-      ->add_flag("--all", collected->flag, "what recent nights used, too");
+      .add_flag("--all", collected->flag, "what recent nights used, too");
   const auto verified = std::make_shared<FlagOptions>();
   add_command(group, "verify", "check every feature map", chosen, verified, cache_verify)
-      ->add_flag("--repair", verified->flag, "remove bad ones");
+      .add_flag("--repair", verified->flag, "remove bad ones");
 }
 
-void add_system_commands(CLI::App& app, Action& chosen) {
-  add_command(&app, "status", "what runs, waits, was and comes", chosen,
+void add_system_commands(cli::Command app, Action& chosen) {
+  add_command(app, "status", "what runs, waits, was and comes", chosen,
               std::make_shared<NoOptions>(), status);
-  add_command(&app, "metrics", "figures for Prometheus", chosen, std::make_shared<NoOptions>(),
+  add_command(app, "metrics", "figures for Prometheus", chosen, std::make_shared<NoOptions>(),
               metrics);
-  add_command(&app, "methods", "what the daemon understands", chosen, std::make_shared<NoOptions>(),
+  add_command(app, "methods", "what the daemon understands", chosen, std::make_shared<NoOptions>(),
               methods);
 }
 

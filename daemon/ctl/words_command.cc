@@ -43,13 +43,13 @@ int words(Session& session, const WordsOptions& options) {
 
 }  // namespace
 
-void add_words_command(CLI::App& app, Action& chosen) {
+void add_words_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<WordsOptions>();
-  CLI::App* command =
-      add_command(&app, "words", "names for a shell's completion", chosen, options, words);
-  command->group("")
-      ->add_option("KIND", options->kind, "models, jobs, labels or schedules")
-      ->required();
+  cli::Command command =
+      add_command(app, "words", "names for a shell's completion", chosen, options, words);
+  command.group("")
+      .add_option("KIND", options->kind, "models, jobs, labels or schedules")
+      .required();
 }
 
 }  // namespace moil::daemon::ctl

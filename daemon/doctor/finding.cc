@@ -13,7 +13,7 @@ EnumNames<Finding::Level> enum_names(Finding::Level) {
 
 Json to_json(const Finding& finding) {
   return {{"what", finding.what},
-          {"level", fields_internal::Codec<Finding::Level>::write(finding.level)},
+          {"level", name_of(finding.level)},
           {"says", finding.says},
           {"remedy", finding.remedy.empty() ? Json(nullptr) : Json(finding.remedy)}};
 }

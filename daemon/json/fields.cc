@@ -1,7 +1,5 @@
 #include "daemon/json/fields.h"
 
-#include <algorithm>
-
 #include "daemon/json/nearest.h"
 
 namespace moil::daemon {
@@ -85,25 +83,4 @@ std::string unknown_message(std::string_view what, std::string_view found,
   return text;
 }
 
-namespace fields_internal {
-
-void wrong_type(const char* expected, const Json& found, const std::string& pointer,
-                FieldErrors& errors) {
-  errors.push_back({pointer, std::string("expected ") + expected + ", found " + describe(found)});
-}
-
-bool check_object(const Json& value, std::span<const std::string> known, const std::string& pointer,
-                  FieldErrors& errors) {
-  if (!value.is_object()) {
-    wrong_type("an object", value, pointer, errors);
-    return false;
-  }
-  for (const auto& [name, ignored] : value.items()) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    errors.push_back({pointer_to(pointer, name), unknown_message("field", name, known)});
-  }
-  return true;
-}
-
-}  // namespace fields_internal
 }  // namespace moil::daemon

@@ -17,8 +17,9 @@
 // construction and may be used from any thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,10 +29,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 
 namespace moil::daemon {
-
-using Json = nlohmann::json;
 
 // One wrong field: where (JSON pointer, "" is the whole document) and what was expected.
 struct FieldError {
@@ -71,6 +71,30 @@ std::string unknown_message(std::string_view what, std::string_view found,
 
 enum class Need { kOptional, kRequired };
 
+namespace fields_internal {
+
+// How one type is read and written, whatever holds it; for each kind of type there is one, compiled
+// once (codecs.cc).
+class Codec {
+ public:
+  virtual ~Codec() = default;
+  virtual void read(const Json& value, void* out, const std::string& at,
+                    FieldErrors& errors) const = 0;
+  virtual Json write(const void* in) const = 0;
+};
+
+struct Entry {
+  std::string name;
+  Need need;
+  std::size_t offset;  // of the member in its struct, in bytes
+  const Codec* codec;
+  // What is wrong with a member that was read; empty: nothing can be.
+  std::function<void(const void* member, const std::string& at, FieldErrors&)> check;
+};
+using Entries = std::vector<Entry>;
+
+}  // namespace fields_internal
+
 // A rule on a value: the text of the complaint, or nothing where the value is fine.
 template <class T>
 using Check = std::function<std::optional<std::string>(const T&)>;
@@ -80,16 +104,25 @@ using Check = std::function<std::optional<std::string>(const T&)>;
 template <class T>
 using CheckTogether = std::function<FieldErrors(const T&)>;
 
+// A table's line; made by field().
 template <class Struct>
 struct Field {
-  std::string name;
-  Need need;
-  std::function<void(const Json&, Struct&, const std::string& pointer, FieldErrors&)> read;
-  std::function<Json(const Struct&)> write;
+  fields_internal::Entry entry;
 };
 
+// A struct's table.
 template <class Struct>
-using Fields = std::vector<Field<Struct>>;
+class Fields {
+ public:
+  Fields() = default;
+  Fields(std::initializer_list<Field<Struct>> fields) {
+    for (const Field<Struct>& f : fields) entries_.push_back(f.entry);
+  }
+  const fields_internal::Entries& entries() const { return entries_; }
+
+ private:
+  fields_internal::Entries entries_;
+};
 
 template <class T>
 using EnumNames = std::vector<std::pair<T, std::string>>;

@@ -1,8 +1,8 @@
 // Implementation of fields.h; include that one.
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <limits>
 
 namespace moil::daemon {
 
@@ -15,190 +15,237 @@ concept HasNames = requires(T t) {
   enum_names(t);
 };
 
-template <class T>
-T read_fields(const Json& value, const std::string& what);
-
 namespace fields_internal {
 
 void wrong_type(const char* expected, const Json& found, const std::string& pointer,
                 FieldErrors& errors);
-bool check_object(const Json& value, std::span<const std::string> known, const std::string& pointer,
-                  FieldErrors& errors);
+// The name that a codec of names writes.
+std::string name_by(const Codec& codec, const void* value);
 
-template <class Struct>
-void read_struct(const Json& value, Struct& out, const std::string& pointer, FieldErrors& errors);
-template <class Struct>
-Json write_struct(const Struct& in);
-
+// The codec of T; those of plain types are in codecs.cc.
 template <class T>
-struct Codec;
-
+const Codec& codec_of();
 template <>
-struct Codec<bool> {
-  static void read(const Json& v, bool& out, const std::string& at, FieldErrors& errors) {
-    if (!v.is_boolean()) return wrong_type("true or false", v, at, errors);
-    out = v.get<bool>();
-  }
-  static Json write(const bool& v) { return v; }
-};
-
+const Codec& codec_of<bool>();
 template <>
-struct Codec<std::string> {
-  static void read(const Json& v, std::string& out, const std::string& at, FieldErrors& errors) {
-    if (!v.is_string()) return wrong_type("a string", v, at, errors);
-    out = v.get<std::string>();
-  }
-  static Json write(const std::string& v) { return v; }
-};
-
+const Codec& codec_of<double>();
 template <>
-struct Codec<double> {
-  static void read(const Json& v, double& out, const std::string& at, FieldErrors& errors) {
-    if (!v.is_number()) return wrong_type("a number", v, at, errors);
-    out = v.get<double>();
-  }
-  static Json write(const double& v) { return v; }
-};
-
+const Codec& codec_of<std::string>();
 template <>
-struct Codec<Json> {
-  static void read(const Json& v, Json& out, const std::string&, FieldErrors&) { out = v; }
-  static Json write(const Json& v) { return v; }
+const Codec& codec_of<Json>();
+template <>
+const Codec& codec_of<int>();
+template <>
+const Codec& codec_of<std::uint8_t>();
+template <>
+const Codec& codec_of<std::uint32_t>();
+template <>
+const Codec& codec_of<std::int64_t>();
+template <>
+const Codec& codec_of<std::uint64_t>();
+
+class EnumCodec : public Codec {
+ public:
+  explicit EnumCodec(EnumNames<std::int64_t> names) : names_(std::move(names)) {}
+  void read(const Json& value, void* out, const std::string& at,
+            FieldErrors& errors) const override;
+  Json write(const void* in) const override;
+
+ private:
+  virtual void put(void* out, std::int64_t value) const = 0;
+  virtual std::int64_t value_of(const void* in) const = 0;
+
+  const EnumNames<std::int64_t> names_;
 };
 
 template <class T>
-requires std::is_integral_v<T>
-struct Codec<T> {
-  static void read(const Json& v, T& out, const std::string& at, FieldErrors& errors) {
-    if (!v.is_number_integer()) return wrong_type("an integer", v, at, errors);
-    const bool fits = v.is_number_unsigned() ? std::in_range<T>(v.get<std::uint64_t>())
-                                             : std::in_range<T>(v.get<std::int64_t>());
-    if (!fits) return wrong_type("an integer within range", v, at, errors);
-    out = v.get<T>();
-  }
-  static Json write(const T& v) { return v; }
-};
+class EnumCodecOf final : public EnumCodec {
+ public:
+  EnumCodecOf() : EnumCodec(numbered()) {}
 
-template <HasNames T>
-struct Codec<T> {
-  static void read(const Json& v, T& out, const std::string& at, FieldErrors& errors) {
-    std::vector<std::string> known;
-    for (const auto& [value, name] : enum_names(T{})) {
-      if (v.is_string() && v.get_ref<const std::string&>() == name) {
-        out = value;
-        return;
-      }
-      known.push_back(name);
-    }
-    if (!v.is_string()) return wrong_type("a string", v, at, errors);
-    errors.push_back({at, unknown_message("value", v.get_ref<const std::string&>(), known)});
+ private:
+  static EnumNames<std::int64_t> numbered() {
+    EnumNames<std::int64_t> names;
+    for (auto& [value, name] : enum_names(T{}))
+      names.emplace_back(static_cast<std::int64_t>(value), name);
+    return names;
   }
-  static Json write(const T& v) {
-    for (const auto& [value, name] : enum_names(T{})) {
-      if (value == v) return name;
-    }
-    return nullptr;
+  void put(void* out, std::int64_t value) const override {
+    *static_cast<T*>(out) = static_cast<T>(value);
+  }
+  std::int64_t value_of(const void* in) const override {
+    return static_cast<std::int64_t>(*static_cast<const T*>(in));
   }
 };
 
-template <class T>
-struct Codec<std::optional<T>> {
-  static void read(const Json& v, std::optional<T>& out, const std::string& at,
-                   FieldErrors& errors) {
-    out.reset();
-    if (v.is_null()) return;
-    T value{};
-    Codec<T>::read(v, value, at, errors);
-    out = std::move(value);
-  }
-  static Json write(const std::optional<T>& v) { return v ? Codec<T>::write(*v) : Json(nullptr); }
+class OptionalCodec : public Codec {
+ public:
+  explicit OptionalCodec(const Codec& held) : held_(held) {}
+  void read(const Json& value, void* out, const std::string& at,
+            FieldErrors& errors) const override;
+  Json write(const void* in) const override;
+
+ private:
+  virtual void reset(void* optional) const = 0;
+  virtual void* emplace(void* optional) const = 0;
+  virtual const void* value_of(const void* optional) const = 0;  // null: empty
+
+  const Codec& held_;
 };
 
 template <class T>
-struct Codec<std::vector<T>> {
-  static void read(const Json& v, std::vector<T>& out, const std::string& at, FieldErrors& errors) {
-    if (!v.is_array()) return wrong_type("a list", v, at, errors);
-    out.clear();
-    out.reserve(v.size());
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      T item{};
-      Codec<T>::read(v[i], item, pointer_to(at, std::to_string(i)), errors);
-      out.push_back(std::move(item));
-    }
+class OptionalCodecOf final : public OptionalCodec {
+ public:
+  OptionalCodecOf() : OptionalCodec(codec_of<T>()) {}
+
+ private:
+  using Optional = std::optional<T>;
+  void reset(void* optional) const override { static_cast<Optional*>(optional)->reset(); }
+  void* emplace(void* optional) const override {
+    return &static_cast<Optional*>(optional)->emplace();
   }
-  static Json write(const std::vector<T>& v) {
-    Json list = Json::array();
-    for (const T& item : v) list.push_back(Codec<T>::write(item));
-    return list;
+  const void* value_of(const void* optional) const override {
+    const auto& held = *static_cast<const Optional*>(optional);
+    return held ? &*held : nullptr;
   }
 };
 
-template <HasFields T>
-struct Codec<T> {
-  static void read(const Json& v, T& out, const std::string& at, FieldErrors& errors) {
-    read_struct(v, out, at, errors);
-  }
-  static Json write(const T& v) { return write_struct(v); }
+class ListCodec : public Codec {
+ public:
+  explicit ListCodec(const Codec& item) : item_(item) {}
+  void read(const Json& value, void* out, const std::string& at,
+            FieldErrors& errors) const override;
+  Json write(const void* in) const override;
+
+ private:
+  virtual void clear(void* list) const = 0;
+  virtual void* append(void* list) const = 0;
+  virtual std::size_t size(const void* list) const = 0;
+  virtual const void* at(const void* list, std::size_t i) const = 0;
+
+  const Codec& item_;
 };
 
-template <class Struct>
-void read_struct(const Json& value, Struct& out, const std::string& pointer, FieldErrors& errors) {
-  const Fields<Struct>& table = fields_of(static_cast<const Struct*>(nullptr));
-  std::vector<std::string> known;
-  for (const auto& entry : table) known.push_back(entry.name);
-  if (!check_object(value, known, pointer, errors)) return;
-  for (const auto& entry : table) {
-    const auto it = value.find(entry.name);
-    const std::string at = pointer_to(pointer, entry.name);
-    if (it != value.end()) {
-      entry.read(*it, out, at, errors);
-    } else if (entry.need == Need::kRequired) {
-      errors.push_back({at, "required field is missing"});
-    }
+template <class T>
+class ListCodecOf final : public ListCodec {
+ public:
+  ListCodecOf() : ListCodec(codec_of<T>()) {}
+
+ private:
+  using List = std::vector<T>;
+  void clear(void* list) const override { static_cast<List*>(list)->clear(); }
+  void* append(void* list) const override { return &static_cast<List*>(list)->emplace_back(); }
+  std::size_t size(const void* list) const override {
+    return static_cast<const List*>(list)->size();
+  }
+  const void* at(const void* list, std::size_t i) const override {
+    return &(*static_cast<const List*>(list))[i];
+  }
+};
+
+class StructCodec : public Codec {
+ public:
+  // The table is asked for when it is used: structs may hold one another's lists.
+  using Table = const Entries& (*)();
+  explicit StructCodec(Table table) : table_(table) {}
+  void read(const Json& value, void* out, const std::string& at,
+            FieldErrors& errors) const override;
+  Json write(const void* in) const override;
+
+ private:
+  const Table table_;
+};
+
+// Of a type that is read and written by functions of its own:
+//
+//   template <>
+//   const Codec& codec_of<TimeOfDay>() {
+//     static const OwnCodec<TimeOfDay> codec(read_time, write_time);
+//     return codec;
+//   }
+template <class T>
+class OwnCodec final : public Codec {
+ public:
+  using Read = void (*)(const Json& value, T& out, const std::string& at, FieldErrors& errors);
+  using Write = Json (*)(const T& value);
+  OwnCodec(Read reader, Write writer) : read_(reader), write_(writer) {}
+  void read(const Json& value, void* out, const std::string& at,
+            FieldErrors& errors) const override {
+    read_(value, *static_cast<T*>(out), at, errors);
+  }
+  Json write(const void* in) const override { return write_(*static_cast<const T*>(in)); }
+
+ private:
+  const Read read_;
+  const Write write_;
+};
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
+
+template <class T>
+const Codec& codec_of() {
+  if constexpr (HasFields<T>) {
+    static const StructCodec codec(
+        []() -> const Entries& { return fields_of(static_cast<const T*>(nullptr)).entries(); });
+    return codec;
+  } else if constexpr (IsOptional<T>::value) {
+    static const OptionalCodecOf<typename T::value_type> codec;
+    return codec;
+  } else if constexpr (IsList<T>::value) {
+    static const ListCodecOf<typename T::value_type> codec;
+    return codec;
+  } else {
+    static const EnumCodecOf<T> codec;
+    return codec;
   }
 }
 
-template <class Struct>
-Json write_struct(const Struct& in) {
-  Json object = Json::object();
-  for (const auto& entry : fields_of(static_cast<const Struct*>(nullptr))) {
-    object[entry.name] = entry.write(in);
-  }
-  return object;
+template <class Struct, class T>
+std::size_t offset_of(T Struct::*member) {
+  // The C++ ABI of Linux keeps a member's offset in a pointer to it.
+  static_assert(sizeof member == sizeof(std::ptrdiff_t));
+  return static_cast<std::size_t>(std::bit_cast<std::ptrdiff_t>(member));
 }
 
 }  // namespace fields_internal
 
-// A table's line. A check sees the member as read (of an optional: only where it holds a value)
-// and runs only where the type was right.
 template <class Struct, class T>
-Field<Struct> field(std::string name, T Struct::*member, Need need = Need::kOptional,
-                    std::type_identity_t<Check<T>> check = nullptr) {
-  auto read = [member, check](const Json& v, Struct& out, const std::string& at,
-                              FieldErrors& errors) {
-    const std::size_t before = errors.size();
-    fields_internal::Codec<T>::read(v, out.*member, at, errors);
-    if (!check || errors.size() != before) return;
-    if (const auto complaint = check(out.*member)) errors.push_back({at, *complaint});
+Field<Struct> field(std::string name, T Struct::*member, Need need = Need::kOptional) {
+  return {{std::move(name), need, fields_internal::offset_of(member),
+           &fields_internal::codec_of<T>(), nullptr}};
+}
+
+// With a rule, which sees the member as read and is asked only if the type was right.
+template <class Struct, class T>
+Field<Struct> field(std::string name, T Struct::*member, Need need,
+                    std::type_identity_t<Check<T>> check) {
+  Field<Struct> made = field(std::move(name), member, need);
+  made.entry.check = [check = std::move(check)](const void* read, const std::string& at,
+                                                FieldErrors& errors) {
+    if (auto complaint = check(*static_cast<const T*>(read)))
+      errors.push_back({at, *std::move(complaint)});
   };
-  auto write = [member](const Struct& in) { return fields_internal::Codec<T>::write(in.*member); };
-  return {std::move(name), need, std::move(read), std::move(write)};
+  return made;
 }
 
 // With a rule on the struct that the member is.
 template <class Struct, class T>
 Field<Struct> field(std::string name, T Struct::*member, Need need,
                     std::type_identity_t<CheckTogether<T>> check) {
-  Field<Struct> entry = field(std::move(name), member, need);
-  entry.read = [member, check, read = std::move(entry.read)](
-                   const Json& v, Struct& out, const std::string& at, FieldErrors& errors) {
-    const std::size_t before = errors.size();
-    read(v, out, at, errors);
-    if (errors.size() != before) return;
-    for (FieldError& error : check(out.*member))
+  Field<Struct> made = field(std::move(name), member, need);
+  made.entry.check = [check = std::move(check)](const void* read, const std::string& at,
+                                                FieldErrors& errors) {
+    for (FieldError& error : check(*static_cast<const T*>(read)))
       errors.push_back({at + error.pointer, std::move(error.message)});
   };
-  return entry;
+  return made;
 }
 
 // The number lies in [low, high]; of an optional, where it holds one.
@@ -223,7 +270,7 @@ template <class T>
 T read_fields(const Json& value, const std::string& what) {
   T out{};
   FieldErrors errors;
-  fields_internal::Codec<T>::read(value, out, "", errors);
+  fields_internal::codec_of<T>().read(value, &out, "", errors);
   if (!errors.empty()) throw ValidationError(what, std::move(errors));
   return out;
 }
@@ -234,14 +281,20 @@ template <class T>
 T read_stored_fields(const Json& value) {
   T out{};
   FieldErrors ignored;
-  fields_internal::Codec<T>::read(value, out, "", ignored);
+  fields_internal::codec_of<T>().read(value, &out, "", ignored);
   return out;
+}
+
+// The name of an enum's value.
+template <HasNames T>
+std::string name_of(T value) {
+  return fields_internal::name_by(fields_internal::codec_of<T>(), &value);
 }
 
 // The document of a struct, defaults included.
 template <HasFields T>
 Json write_fields(const T& value) {
-  return fields_internal::Codec<T>::write(value);
+  return fields_internal::codec_of<T>().write(&value);
 }
 
 }  // namespace moil::daemon

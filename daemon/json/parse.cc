@@ -61,7 +61,7 @@ class LineWalker {
   void string() {
     const std::size_t end = skip_string(text_, at_);
     if (!open_.empty() && open_.back().expects_name) {
-      const Json name = Json::parse(text_.substr(at_, end - at_), nullptr, false);
+      const Json name = json_or_discarded(text_.substr(at_, end - at_));
       open_.back().expects_name = false;
       current_ = pointer_to(open_.back().pointer, name.is_string() ? name.get<std::string>() : "");
       lines_.emplace(current_, line_);
@@ -126,7 +126,7 @@ Json parse_json(std::string_view text, int nesting_limit, Comments comments) {
                 "JSON nests deeper than " + std::to_string(nesting_limit) + " levels");
   }
   try {
-    return Json::parse(text, nullptr, true, comments == Comments::kAllowed);
+    return comments == Comments::kAllowed ? parsed_json_with_comments(text) : parsed_json(text);
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::kBadData, without_tag(error.what()));
   }

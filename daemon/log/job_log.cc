@@ -9,7 +9,7 @@ thread_local const LogContext* current = nullptr;
 
 const LogContext* log_context() { return current; }
 
-void JobLog::write(spdlog::level::level_enum level, const std::string& text) const {
+void JobLog::write(LogLevel level, const std::string& text) const {
   struct Scope {
     explicit Scope(const LogContext& context) { current = &context; }
     ~Scope() { current = nullptr; }
@@ -17,7 +17,7 @@ void JobLog::write(spdlog::level::level_enum level, const std::string& text) con
     Scope& operator=(const Scope&) = delete;
   };
   const Scope scope(context_);
-  spdlog::log(level, "job {}: {}", context_.job, text);
+  write_log(level, "job " + std::to_string(context_.job) + ": " + text);
 }
 
 }  // namespace moil::daemon

@@ -3,11 +3,11 @@
 // and `moilctl logs 7` find them. Any thread.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
+
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 
@@ -27,20 +27,20 @@ class JobLog {
   explicit JobLog(LogContext context) : context_(std::move(context)) {}
 
   template <class... Args>
-  void info(spdlog::format_string_t<Args...> format, Args&&... args) const {
-    write(spdlog::level::info, fmt::format(format, std::forward<Args>(args)...));
+  void info(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kInfo, fmt::vformat(format, fmt::make_format_args(args...)));
   }
   template <class... Args>
-  void warn(spdlog::format_string_t<Args...> format, Args&&... args) const {
-    write(spdlog::level::warn, fmt::format(format, std::forward<Args>(args)...));
+  void warn(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kWarning, fmt::vformat(format, fmt::make_format_args(args...)));
   }
   template <class... Args>
-  void error(spdlog::format_string_t<Args...> format, Args&&... args) const {
-    write(spdlog::level::err, fmt::format(format, std::forward<Args>(args)...));
+  void error(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kError, fmt::vformat(format, fmt::make_format_args(args...)));
   }
 
  private:
-  void write(spdlog::level::level_enum level, const std::string& text) const;
+  void write(LogLevel level, const std::string& text) const;
 
   LogContext context_;
 };

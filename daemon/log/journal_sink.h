@@ -15,11 +15,6 @@
 
 namespace moil::daemon {
 
-// Whether stderr is the journal's (JOURNAL_STREAM of systemd.exec(5)).
-[[nodiscard]] bool stderr_is_journal();
-// Whether the log goes to the journal, from the first JournalSink on.
-[[nodiscard]] bool logs_to_journal();
-
 class JournalSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit JournalSink(std::string state_folder);

@@ -1,6 +1,5 @@
 #include "daemon/loop/event_loop.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-event.h>
@@ -9,6 +8,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 namespace {
@@ -36,9 +36,9 @@ bool guarded(const char* what, const Call& call) {
     call();
     return true;
   } catch (const std::exception& error) {
-    spdlog::error("{} failed: {}", what, error.what());
+    log_error("{} failed: {}", what, error.what());
   } catch (...) {
-    spdlog::error("{} failed with something that is no exception", what);
+    log_error("{} failed with something that is no exception", what);
   }
   return false;
 }

@@ -5,9 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "base/json/json.h"
 
 namespace moil::manual {
 

@@ -1,5 +1,7 @@
 #include "daemon/manual/manual.h"
 
+#include <CLI/CLI.hpp>
+
 #include "daemon/manual/completion.h"
 #include "daemon/manual/pages.h"
 
@@ -19,8 +21,10 @@ std::string printed(const Command& program, int section, const std::string& form
 
 }  // namespace
 
-void add_manual(CLI::App& app, int section, const std::map<std::string, std::string>& elsewhere,
+void add_manual(const cli::Command& program, int section,
+                const std::map<std::string, std::string>& elsewhere,
                 const std::map<std::string, std::string>& words) {
+  CLI::App& app = program.app();
   const auto print = [&app, section, elsewhere, words](const std::string& format) {
     std::string text = printed(command_table(app, words), section, format);
     for (const auto& [here, there] : elsewhere)
@@ -28,10 +32,9 @@ void add_manual(CLI::App& app, int section, const std::map<std::string, std::str
     text.pop_back();  // CLI11 ends the text with a newline of its own
     throw CLI::CallForVersion(text, 0);
   };
-  app.add_option_function<std::string>("--manual", print,
-                                       "print a page made from the command table")
-      ->check(CLI::IsMember({"man", "markdown", "bash", "zsh", "fish", "json"}))
-      ->group("");
+  program.add_action("--manual", print, "print a page made from the command table")
+      .check(cli::one_of({"man", "markdown", "bash", "zsh", "fish", "json"}))
+      .group("");
 }
 
 }  // namespace moil::manual

@@ -2,8 +2,7 @@
 // closed again, for the worker is its true owner and one process may open it only once.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
+#include "daemon/log/log.h"
 #include "daemon/state_layout.h"
 #include "featurecache/cache.h"
 #include "featurecache/discard.h"
@@ -24,7 +23,7 @@ Result in_usable_cache(const StateLayout& layout, std::int64_t quota_bytes, cons
     auto cache = open_cache(layout, quota_bytes);
     return work(cache);
   } catch (const cache::Unusable& error) {
-    spdlog::warn("the cache of feature maps is removed: {}", error.what());
+    log_warn("the cache of feature maps is removed: {}", error.what());
     cache::discard(layout.cache());
     return instead;
   }

@@ -237,7 +237,7 @@ const Fields<RenameParams>& fields_of(const RenameParams*) {
 std::vector<std::string> classes_of(const StateLayout& layout, const ModelVersion& version) {
   try {
     const auto file = layout.version(version.model, version.version) / "labels.json";
-    return Json::parse(read_text(file)).get<std::vector<std::string>>();
+    return parsed_json(read_text(file)).get<std::vector<std::string>>();
   } catch (const std::exception&) {
     return {};
   }

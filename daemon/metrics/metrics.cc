@@ -7,6 +7,7 @@
 
 #include "base/process_memory.h"
 #include "base/version.h"
+#include "daemon/log/log.h"
 #include "daemon/methods/cache_access.h"
 #include "daemon/metrics/prometheus_text.h"
 #include "daemon/service/service.h"
@@ -240,7 +241,7 @@ void collect_metrics(Service& service, std::function<void(std::string text)> don
     try {
       add_files(*out, service);
     } catch (const std::exception& error) {
-      spdlog::warn("some metrics are missing: {}", error.what());
+      log_warn("some metrics are missing: {}", error.what());
     }
     return [out, done] { done(out->text()); };
   });

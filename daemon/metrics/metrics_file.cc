@@ -1,7 +1,6 @@
 #include "daemon/metrics/metrics_file.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/open_file.h"
 #include "base/write_all.h"
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 namespace {
@@ -71,7 +71,7 @@ void MetricsFile::put(const std::string& text) {
 // Once, not every minute.
 void MetricsFile::failed(const std::string& why) {
   if (why != complaint_)
-    spdlog::warn("the metrics are not written: {}; see metrics.textfile in moild.json", why);
+    log_warn("the metrics are not written: {}; see metrics.textfile in moild.json", why);
   complaint_ = why;
 }
 

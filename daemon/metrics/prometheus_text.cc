@@ -1,6 +1,6 @@
 #include "daemon/metrics/prometheus_text.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

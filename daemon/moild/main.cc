@@ -1,8 +1,6 @@
 // moild: the daemon. Everything it is made of is service/service.h; here are the command line,
-// signals, logging and exit codes.
+// signals and exit codes.
 #include <signal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sysexits.h>
@@ -12,7 +10,7 @@
 #include <memory>
 
 #include "base/version.h"
-#include "daemon/log/journal_sink.h"
+#include "daemon/log/start_log.h"
 #include "daemon/moild/options.h"
 #include "daemon/process/work_group.h"
 #include "daemon/service/notify.h"
@@ -37,30 +35,6 @@ UniqueFd signals_as_file() {
 std::string state_folder(const Options& options) {
   const auto inside = std::filesystem::path(options.state_dir) / ".";
   return std::filesystem::absolute(inside).lexically_normal().parent_path().string();
-}
-
-void set_up_log(const Options& options, LogLevel level) {
-  const bool journal = !options.foreground && stderr_is_journal();
-  auto logger = journal ? std::make_shared<spdlog::logger>(
-                              "moild", std::make_shared<JournalSink>(state_folder(options)))
-                        : spdlog::stderr_color_mt("moild");
-  // Whoever keeps the log of a service adds time and process itself.
-  if (!journal) logger->set_pattern(options.foreground ? "%H:%M:%S %^%l%$ %v" : "%l %v");
-  switch (level) {
-    case LogLevel::kDebug:
-      logger->set_level(spdlog::level::debug);
-      break;
-    case LogLevel::kInfo:
-      logger->set_level(spdlog::level::info);
-      break;
-    case LogLevel::kWarning:
-      logger->set_level(spdlog::level::warn);
-      break;
-    case LogLevel::kError:
-      logger->set_level(spdlog::level::err);
-      break;
-  }
-  spdlog::set_default_logger(logger);
 }
 
 Config configuration(const Options& options) {
@@ -95,7 +69,7 @@ int fail(const std::exception& error, int code) {
 }
 
 void serve(const Options& options, const Config& config, const UniqueFd& signals) {
-  if (const std::string told = divide_group(); !told.empty()) spdlog::info("{}", told);
+  if (const std::string told = divide_group(); !told.empty()) log_info("{}", told);
   const bool watch_users = config.conditions.user_idle_minutes > 0;
   const LinuxWorld world(device_root(),
                          watch_users ? LinuxWorld::Users::kWatched : LinuxWorld::Users::kIgnored);
@@ -106,16 +80,15 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
     signalfd_siginfo info{};
     if (::read(signals.get(), &info, sizeof info) != sizeof info) return;
     if (info.ssi_signo == SIGHUP) {
-      return spdlog::info("SIGHUP: nothing is done; the configuration is read when moild starts");
+      return log_info("SIGHUP: nothing is done; the configuration is read when moild starts");
     }
-    spdlog::info("stopping");
+    log_info("stopping");
     notifier.stopping();
     service.shut_down([&] { loop.stop(); });
   };
   loop.watch(signals.get(), EPOLLIN, on_signal, EventLoop::Priority::kUrgent);
   notifier.ready();
-  spdlog::info("moild {} serves {} on {}", kVersion, service.layout.root().string(),
-               options.socket);
+  log_info("moild {} serves {} on {}", kVersion, service.layout.root().string(), options.socket);
   loop.run();
 }
 
@@ -137,7 +110,8 @@ int run(int argc, char** argv) {
   }
   const UniqueFd signals = signals_as_file();
   try {
-    set_up_log(options, config.log_level);
+    start_log(options.foreground ? LogReader::kPerson : LogReader::kService, config.log_level,
+              state_folder(options));
     serve(options, config, signals);
     return EX_OK;
   } catch (const Error& error) {

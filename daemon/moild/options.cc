@@ -2,9 +2,9 @@
 
 #include <sysexits.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "base/command_line/command_line.h"
 #include "base/this_program.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
@@ -22,25 +22,21 @@ std::string default_config() {
 
 Parsed parse_options(int argc, char** argv) {
   Options options;
-  CLI::App app{"moild personalizes neural networks overnight, on the device's own data.", "moild"};
-  app.set_version_flag("--version", std::string("moild ") + kVersion);
+  cli::Program app("moild personalizes neural networks overnight, on the device's own data.",
+                   "moild", std::string("moild ") + kVersion);
   app.add_flag("--foreground", options.foreground,
                "log to the terminal, without systemd (the daemon never forks)");
   app.add_option("--state-dir", options.state_dir, "where jobs, labels, models and cache are kept")
-      ->envname("MOILD_STATE_DIR")
-      ->capture_default_str();
+      .envname("MOILD_STATE_DIR")
+      .capture_default_str();
   app.add_option("--socket", options.socket, "the Unix socket to listen on")
-      ->envname("MOILD_SOCKET")
-      ->capture_default_str();
+      .envname("MOILD_SOCKET")
+      .capture_default_str();
   app.add_option("--config", options.config,
                  "moild.json (default: " + default_config() + " where it is there)");
   app.add_flag("--check", options.check, "read the configuration, print it in full and exit");
   manual::add_manual(app, 8, {{default_config(), "/etc/moild/moild.json"}});
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return {options, app.exit(error) == 0 ? EX_OK : EX_USAGE};
-  }
+  if (const auto exit = app.parse(argc, argv)) return {options, exit};
   return {options, std::nullopt};
 }
 

@@ -1,15 +1,12 @@
 #include "daemon/night/accuracy_record.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json/json.h"
 #include "base/version.h"
 #include "daemon/night/kernel_profile.h"
 
 namespace moil::night {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t kMostSets = 8;
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
+
+#include "base/json/json.h"
 
 namespace moil::night {
 namespace {

@@ -1,7 +1,6 @@
 #include "daemon/night/epoch_sampling.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json.h"
 #include "datasets/sampling/per_class.h"
 
 namespace moil::night {

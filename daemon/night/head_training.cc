@@ -9,8 +9,6 @@
 namespace moil::night {
 namespace {
 
-using Json = nlohmann::json;
-
 Json to_json(const TrainState& state) {
   return {{"step", state.step},
           {"loss_sum", state.loss_sum},
@@ -56,7 +54,7 @@ class PlainTraining final : public HeadTraining {
     });
     const auto saved = Checkpoint::load(checkpoint);
     if (!saved) return std::nullopt;
-    Json text = Json::parse(saved->text());
+    Json text = parsed_json(saved->text());
     saved->restore(trainer_.network().persistent());
     trainer_.network().weights_changed();
     TrainState& state = trainer_.state();
@@ -104,7 +102,7 @@ class ElasticTraining final : public HeadTraining {
   std::optional<Json> begin(const ModelWeights& weights,
                             const std::filesystem::path& checkpoint) override {
     const auto saved = Checkpoint::load(checkpoint);
-    const Json text = saved ? Json::parse(saved->text()) : Json();
+    const Json text = saved ? parsed_json(saved->text()) : Json();
     // An earlier release recorded other inputs, by which this one cannot go on.
     if (!text.contains("profile")) {
       start(weights, plan_.profile);

@@ -5,9 +5,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json/json.h"
 #include "daemon/night/model_weights.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/train/checkpoint.h"

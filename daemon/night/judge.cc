@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "daemon/night/head_network.h"
 #include "daemon/night/local_scorer.h"
 #include "daemon/night/mix_record.h"

@@ -1,10 +1,10 @@
 #include "daemon/night/kernel_profile.h"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 #include "base/version.h"
 
 namespace moil::night {
@@ -35,7 +35,7 @@ std::map<std::string, std::string> texts(const nlohmann::json& json, const char*
 std::optional<nlohmann::json> load_profile(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
-  auto json = nlohmann::json::parse(read_text(file), nullptr, false);
+  auto json = json_or_discarded(read_text(file));
   if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion) return std::nullopt;
   return json;
 }

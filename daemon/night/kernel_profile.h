@@ -8,10 +8,10 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json/json.h"
 #include "engine/device/kernel_selector.h"
 
 namespace moil::night {

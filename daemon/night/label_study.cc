@@ -17,8 +17,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
-
 // Which samples are in which fold: the same for the same samples.
 constexpr std::uint64_t kFoldSeed = 1;
 

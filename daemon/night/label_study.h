@@ -17,16 +17,16 @@ namespace moil::night {
 
 // The reply of label.audit (docs/protocol.md): labels that are likely wrong, `limit` at most, alike
 // samples with different labels or on both sides of the split, and labels of one sample.
-[[nodiscard]] daemon::Json audit_labels(const daemon::StateLayout& layout,
-                                        const daemon::JobFile& file, std::size_t limit);
+[[nodiscard]] Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                                std::size_t limit);
 
 // The reply of label.suggest: the model's proposals for unlabelled samples, `limit` at most, the
 // most useful to label first (useful_order.h).
-[[nodiscard]] daemon::Json suggest_labels(const daemon::StateLayout& layout,
-                                          const daemon::JobFile& file, std::size_t limit);
+[[nodiscard]] Json suggest_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                                  std::size_t limit);
 
 // The reply of label.meanings: for each local label the model's labels that it may mean.
-[[nodiscard]] daemon::Json meanings_of_labels(const daemon::StateLayout& layout,
-                                              const daemon::JobFile& file);
+[[nodiscard]] Json meanings_of_labels(const daemon::StateLayout& layout,
+                                      const daemon::JobFile& file);
 
 }  // namespace moil::night

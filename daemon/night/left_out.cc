@@ -8,7 +8,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using data::Source;
 
 constexpr std::size_t kMostSamplesNamed = 5;  // in one sentence

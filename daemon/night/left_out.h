@@ -32,8 +32,8 @@ using LeftOut = std::vector<LeftOutSample>;
 [[nodiscard]] std::unordered_set<data::Digest> digests_of(const LeftOut& left_out);
 
 // The first `most` as in the report (docs/protocol.md, job.get).
-[[nodiscard]] daemon::Json to_json(const LeftOut& left_out, std::size_t most = SIZE_MAX);
-[[nodiscard]] LeftOut left_out_from_json(const daemon::Json& json);
+[[nodiscard]] Json to_json(const LeftOut& left_out, std::size_t most = SIZE_MAX);
+[[nodiscard]] LeftOut left_out_from_json(const Json& json);
 
 // kInvalidArgument, with names, where nothing to train on is left of one of the datasets because
 // none of its samples can be read. `mix`: without them.

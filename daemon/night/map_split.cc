@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/disk_full.h"
 #include "base/error.h"
+#include "base/json/json.h"
 #include "engine/graph/cut.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/graph/work.h"

@@ -2,8 +2,7 @@
 // resumed job trains on the same samples, whatever was labelled meanwhile.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {

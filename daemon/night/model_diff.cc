@@ -13,7 +13,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using Shape = std::vector<std::int64_t>;
 
 std::string layer_of(const std::string& weight) { return weight.substr(0, weight.rfind('.')); }
@@ -135,7 +134,7 @@ Json labels_of(const StoredModel& a, const StoredModel& b) {
 
 }  // namespace
 
-daemon::Json model_diff(const std::filesystem::path& a, const std::filesystem::path& b) {
+Json model_diff(const std::filesystem::path& a, const std::filesystem::path& b) {
   const StoredModel first = open_model_folder(a), second = open_model_folder(b);
   return {{"layers", layers_of(first, second)}, {"labels", labels_of(first, second)}};
 }

@@ -10,7 +10,6 @@ namespace moil::night {
 // {"layers": [...], "labels": [...]} (docs/protocol.md, model.diff), of what lies in both folders:
 // how far the weights of each layer went, and which labels came and went. One tensor of each is in
 // memory at a time. Throws what open_model_folder throws.
-[[nodiscard]] daemon::Json model_diff(const std::filesystem::path& a,
-                                      const std::filesystem::path& b);
+[[nodiscard]] Json model_diff(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace moil::night

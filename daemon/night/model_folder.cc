@@ -1,12 +1,12 @@
 #include "daemon/night/model_folder.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/access.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMaxJsonBytes = 16 << 20;
 
 nlohmann::json read_json(const std::filesystem::path& path) {
-  auto json = nlohmann::json::parse(read_text(path, kMaxJsonBytes), nullptr, false);
+  auto json = json_or_discarded(read_text(path, kMaxJsonBytes));
   if (json.is_discarded()) throw Error(ErrorCode::kBadData, path.string() + " is not JSON");
   return json;
 }

@@ -165,7 +165,7 @@ data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& mo
   if (mix.train.empty()) {
     throw field_error("/global/alpha",
                       "there is nothing to train on: no labelled samples, and global.alpha is " +
-                          daemon::Json(spec.global.alpha).dump());
+                          Json(spec.global.alpha).dump());
   }
   return mix;
 }

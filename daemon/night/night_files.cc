@@ -9,7 +9,7 @@ namespace moil::night {
 std::optional<nlohmann::json> NightFiles::load(const char* name) const {
   const auto path = folder_ / name;
   if (!std::filesystem::exists(path)) return std::nullopt;
-  auto json = nlohmann::json::parse(read_text(path, std::uint64_t{1} << 30), nullptr, false);
+  auto json = json_or_discarded(read_text(path, std::uint64_t{1} << 30));
   if (json.is_discarded()) throw DamagedRecord(path.string() + " is not JSON");
   return json;
 }

@@ -6,11 +6,11 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "daemon/night/deadline.h"
 #include "engine/device/kernel_selector.h"
 

@@ -18,8 +18,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
-
 class JobPlan {
  public:
   JobPlan(const daemon::StateLayout& layout, const daemon::JobFile& file)
@@ -50,7 +48,7 @@ class JobPlan {
     forecast.trials = trial_bytes();
     if (options.check) return {{"predicted_bytes", forecast.total()}};
     Json reply = {{"predicted_bytes", forecast.total()},
-                  {"budget_bytes", daemon::Json(nullptr)},
+                  {"budget_bytes", Json(nullptr)},
                   {"parts",
                    {{"libraries", forecast.libraries},
                     {"weights", forecast.weights},
@@ -230,7 +228,7 @@ class JobPlan {
   const daemon::StateLayout& layout_;
   daemon::JobSpec spec_;  // its open fields settled
   const std::uint64_t map_room_;
-  daemon::Json settled_;                 // how
+  Json settled_;                         // how
   std::vector<daemon::JobSpec> trials_;  // that the night may make
   const StoredModel base_;
   NightData data_;

@@ -20,7 +20,7 @@ struct PlanRequest {
 // of tensor, what would lower it, the swap's traffic. Throws what the night itself would throw
 // before it begins, at the job's field (field_error.h); but not for what only measuring tells: a
 // deadline or a rho that this machine cannot keep.
-[[nodiscard]] daemon::Json plan_job(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                                    const PlanRequest& options);
+[[nodiscard]] Json plan_job(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                            const PlanRequest& options);
 
 }  // namespace moil::night

@@ -10,8 +10,6 @@
 namespace moil::night {
 namespace {
 
-using Json = nlohmann::json;
-
 // A device has a few networks; after so many it begins anew rather than grow for ever.
 constexpr std::size_t kMost = 256;
 

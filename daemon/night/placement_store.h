@@ -5,10 +5,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json/json.h"
 #include "engine/graph/network.h"
 #include "engine/train/optimizer.h"
 

@@ -23,8 +23,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
-
 // Measuring kernels would take longer than the few samples that are asked about.
 KernelSelector first_kernels() {
   KernelSelector::Options options;

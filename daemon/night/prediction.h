@@ -30,8 +30,7 @@ struct PredictionWanted {
 // read; "remark" is what else is to be said of one. Of a model with a calibration the probabilities
 // are calibrated, and it is said whether it is sure. Throws what read_model_folder throws;
 // kInvalidArgument where the model has no timeline.
-[[nodiscard]] daemon::Json predict(const std::filesystem::path& model_folder,
-                                   const std::vector<AskedSample>& samples,
-                                   const PredictionWanted& wanted);
+[[nodiscard]] Json predict(const std::filesystem::path& model_folder,
+                           const std::vector<AskedSample>& samples, const PredictionWanted& wanted);
 
 }  // namespace moil::night

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json/json.h"
 #include "daemon/night/processors.h"
 #include "engine/device/selection.h"
 

@@ -16,7 +16,6 @@ namespace moil::night {
 namespace {
 
 using daemon::ProcessorUse;
-using Json = nlohmann::json;
 
 constexpr const char* kProcessor = "opencl";
 

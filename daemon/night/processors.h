@@ -7,9 +7,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json/json.h"
 #include "daemon/job_spec.h"
 #include "engine/device/assignment.h"
 #include "engine/device/processor.h"

@@ -1,7 +1,8 @@
 #include "daemon/night/silent_labels.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "base/json/json.h"
 
 namespace moil::night {
 

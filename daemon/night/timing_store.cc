@@ -1,10 +1,10 @@
 #include "daemon/night/timing_store.h"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 #include "base/seconds.h"
 #include "base/version.h"
 #include "daemon/night/kernel_profile.h"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json/json.h"
 
 namespace moil::night {
 namespace {

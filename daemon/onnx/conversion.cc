@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "base/disk_full.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 #include "daemon/night/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
@@ -37,7 +37,7 @@ constexpr char kLabelsKey[] = "moil.labels", kPreprocessingKey[] = "moil.preproc
                kTaskKey[] = "moil.task", kCalibrationKey[] = "moil.calibration";
 
 json parse(const std::string& text, const std::string& where) {
-  json result = json::parse(text, nullptr, false);
+  json result = json_or_discarded(text);
   if (result.is_discarded()) throw Error(ErrorCode::kBadData, where + " is not JSON");
   return result;
 }

@@ -3,9 +3,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
@@ -31,22 +31,22 @@ int exit_code_of(moil::ErrorCode code) {
   }
 }
 
-CLI::App* add_import(CLI::App& app, moil::ImportArguments& a) {
-  CLI::App* import = app.add_subcommand("import", "ONNX file to model folder");
-  import->add_option("file", a.file, "ONNX file; its external data lies beside it")->required();
-  import->add_option("--out", a.folder, "Folder to make")->required();
-  import->add_option("--name", a.name, "Name of the model; the graph's if left out");
-  import->add_option(
+moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) {
+  moil::cli::Command import = app.add_subcommand("import", "ONNX file to model folder");
+  import.add_option("file", a.file, "ONNX file; its external data lies beside it").required();
+  import.add_option("--out", a.folder, "Folder to make").required();
+  import.add_option("--name", a.name, "Name of the model; the graph's if left out");
+  import.add_option(
       "--labels", a.labels,
       "JSON list of the classes' names, or text or CSV with one a line; numbers if left out");
-  import->add_option("--task", a.task,
-                     "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
-                     "file's if left out, else classify");
-  import->add_option(
+  import.add_option("--task", a.task,
+                    "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
+                    "file's if left out, else classify");
+  import.add_option(
       "--preprocessing", a.preprocessing,
       "JSON: what a sample is, and what is done to it first (docs/kinds.md, docs/onnx.md)");
-  import->add_option("--input-dims", a.input_dims,
-                     "Dims of one sample where the file leaves them open: 3 224 224");
+  import.add_option("--input-dims", a.input_dims,
+                    "Dims of one sample where the file leaves them open: 3 224 224");
   return import;
 }
 
@@ -56,11 +56,12 @@ struct DaemonExport {
 };
 
 // Not for people.
-CLI::App* add_daemon_export(CLI::App& app, DaemonExport& to) {
-  CLI::App* command = app.add_subcommand("export-to", "Model folder to an open file")->group("");
-  command->add_option("--reply", to.reply, "Descriptor for the answer")->required();
-  command->add_option("--model-folder", to.folder, "Model folder")->required();
-  command->add_option("--descriptor", to.descriptor, "Of the file")->required();
+moil::cli::Command add_daemon_export(moil::cli::Command app, DaemonExport& to) {
+  moil::cli::Command command =
+      app.add_subcommand("export-to", "Model folder to an open file").group("");
+  command.add_option("--reply", to.reply, "Descriptor for the answer").required();
+  command.add_option("--model-folder", to.folder, "Model folder").required();
+  command.add_option("--descriptor", to.descriptor, "Of the file").required();
   return command;
 }
 
@@ -88,23 +89,19 @@ int export_for_daemon(const DaemonExport& to) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Brings models from other tools and takes them there, as ONNX files.", "moil-onnx");
-  app.set_version_flag("--version", moil::kVersion);
+  moil::cli::Program app("Brings models from other tools and takes them there, as ONNX files.",
+                         "moil-onnx", moil::kVersion);
   app.require_subcommand(1);
   moil::ImportArguments import_arguments;
-  CLI::App* import = add_import(app, import_arguments);
+  moil::cli::Command import = add_import(app, import_arguments);
   moil::ExportArguments export_arguments;
-  CLI::App* exporter = app.add_subcommand("export", "Model folder to ONNX file");
-  exporter->add_option("folder", export_arguments.folder, "Model folder")->required();
-  exporter->add_option("--out", export_arguments.file, "File to write")->required();
+  moil::cli::Command exporter = app.add_subcommand("export", "Model folder to ONNX file");
+  exporter.add_option("folder", export_arguments.folder, "Model folder").required();
+  exporter.add_option("--out", export_arguments.file, "File to write").required();
   DaemonExport for_daemon;
-  const CLI::App* exporter_to = add_daemon_export(app, for_daemon);
+  moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? EX_OK : EX_USAGE;
-  }
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   if (exporter_to->parsed()) return export_for_daemon(for_daemon);
   try {
     if (import->parsed())

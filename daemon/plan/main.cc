@@ -2,13 +2,13 @@
 // without running it.
 #include <sysexits.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/plan/processors.h"
@@ -185,15 +185,15 @@ int exit_code_of(moil::ErrorCode code) {
 
 int main(int argc, char** argv) {
   Arguments a;
-  CLI::App app("Tells what training or running a model would need in memory.", "moil-plan");
-  app.set_version_flag("--version", moil::kVersion);
-  app.add_option("model", a.model, "Model description (model.json)")->required();
-  app.add_option("--batch", a.batch)->check(CLI::PositiveNumber)->capture_default_str();
+  moil::cli::Program app("Tells what training or running a model would need in memory.",
+                         "moil-plan", moil::kVersion);
+  app.add_option("model", a.model, "Model description (model.json)").required();
+  app.add_option("--batch", a.batch).check(moil::cli::positive()).capture_default_str();
   app.add_option("--trainable-layers", a.trainable_layers, "n of LF(n); all if left out")
-      ->check(CLI::NonNegativeNumber);
+      .check(moil::cli::not_negative());
   app.add_flag("--inference", a.inference, "Plan inference instead of training");
-  app.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw")->capture_default_str();
-  app.add_option("--momentum", a.momentum)->capture_default_str();
+  app.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw").capture_default_str();
+  app.add_option("--momentum", a.momentum).capture_default_str();
   app.add_flag("--clip", a.clip, "Plan for clipping by the global norm");
   app.add_option("--svg", a.svg, "Draw the plan to this file");
   auto* processors = app.add_option(
@@ -201,17 +201,13 @@ int main(int argc, char** argv) {
       "Tell who would compute what beside an OpenCL device, which is measured: cpu, opencl, "
       "step_wise, layer_wise or path");
   app.add_option("--device", a.device, "With --processors: a part of the device's name")
-      ->needs(processors);
+      .needs(processors);
   app.add_option("--recorded", a.recorded,
                  "With --processors: a recorded device's file, in place of one at hand")
-      ->needs(processors);
+      .needs(processors);
   app.add_flag("--json", a.json, "Print JSON");
   moil::manual::add_manual(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? EX_OK : EX_USAGE;
-  }
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   try {
     run(a);
     return EX_OK;

@@ -1,9 +1,9 @@
 #include "daemon/plan/processors.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json/json.h"
 #include "daemon/ctl/processor_table.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/device/recorded_device.h"

@@ -1,8 +1,7 @@
 // What the samples of a dataset are to a model that has seen none of them yet.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/readers/dataset.h"
 #include "engine/graph/model_description.h"

@@ -4,12 +4,12 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
 
 #include "base/access.h"
+#include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/version.h"
@@ -36,119 +36,120 @@ struct Arguments {
   int threads = 0, trainable_layers = 1;
 };
 
-void add_selection(CLI::App& command, SelectionOptions& s) {
+void add_selection(moil::cli::Command command, SelectionOptions& s) {
   command
       .add_option("--data", s.data,
                   "Digits CSV, a table as CSV, or a folder or tar of images by class")
-      ->required();
+      .required();
   command.add_option("--format", s.format,
                      "digits-csv or image-folder; by the file's name if left out");
   command.add_option("--label-column", s.label_column,
                      "The data is a table, a record a line: this column names the classes");
-  command.add_option("--classes", s.classes, "Classes to use, in this order")->delimiter(',');
+  command.add_option("--classes", s.classes, "Classes to use, in this order").delimiter(',');
   command.add_option("--limit-per-class", s.limit_per_class,
                      "Use so many samples of each class and split");
   command.add_option("--offset", s.skip_per_class,
                      "Pass over the first so many of each class and split");
 }
 
-void add_validation(CLI::App& command, SelectionOptions& s) {
+void add_validation(moil::cli::Command command, SelectionOptions& s) {
   command.add_option("--validation-data,--val-data", s.validation_data,
                      "Held-out samples, if they lie apart; of all classes or of some");
   command
       .add_option("--validation-fraction,--val-fraction", s.validation_fraction,
                   "Held out, by class")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
+      .check(moil::cli::within(0.0, 0.9))
+      .capture_default_str();
 }
 
-void add_train(CLI::App& app, Arguments& a) {
-  CLI::App& train = *app.add_subcommand(
+void add_train(moil::cli::Command app, Arguments& a) {
+  moil::cli::Command train = app.add_subcommand(
       "train", "Train a global model, from scratch or from another; write model and global pack");
   add_selection(train, a.selection);
   add_validation(train, a.selection);
   train.add_option("--model", a.model, "From scratch: the network's description (JSON)");
-  CLI::Option* from = train.add_option(
+  moil::cli::Option from = train.add_option(
       "--from", a.training.from,
       "From a model's folder, as moil-onnx import writes one; where its labels are "
       "others, with a fresh classifier");
   train
       .add_option("--trainable-layers", a.training.trainable_layers,
                   "n of LF(n): of --from, the last so many layers learn; all if left out")
-      ->check(CLI::PositiveNumber);
+      .check(moil::cli::positive());
   train
       .add_option("--task", a.training.task,
                   "classify: one class a sample; tag: several labels, as \"red+round\"; predict: "
                   "the label is a number")
-      ->check(CLI::IsMember({"classify", "tag", "predict"}))
-      ->capture_default_str();
+      .check(moil::cli::one_of({"classify", "tag", "predict"}))
+      .capture_default_str();
   train
       .add_option("--loss", a.loss,
                   "Of --task predict: squares, or huber, with which labels that lie far from the "
                   "others count little")
-      ->check(CLI::IsMember({"squares", "huber"}))
-      ->capture_default_str();
-  CLI::Option* preprocessing = train.add_option(
+      .check(moil::cli::one_of({"squares", "huber"}))
+      .capture_default_str();
+  moil::cli::Option preprocessing = train.add_option(
       "--preprocessing", a.preprocessing,
       "JSON: what samples are to the model (docs/kinds.md); by the data if left out");
-  preprocessing->excludes(from);
+  preprocessing.excludes(from);
   train
       .add_option(
           "--hop", a.training.kind.hop,
           "Samples are recordings of any length, seen in windows of the model's lines, each "
           "so many lines behind the one before")
-      ->check(CLI::PositiveNumber)
-      ->excludes(preprocessing);
+      .check(moil::cli::positive())
+      .excludes(preprocessing);
   train
       .add_option("--views", a.training.augmentation.views,
                   "Of each training sample, the plain one among them; each epoch shows the next")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+      .check(moil::cli::within(1, 64))
+      .capture_default_str();
   train.add_flag("!--no-flip", a.training.augmentation.flip,
                  "Views are not mirrored: letters and digits would be others then");
-  train.add_option("--out", a.out, "Folder to write; gets model/ and pack/")->required();
+  train.add_option("--out", a.out, "Folder to write; gets model/ and pack/").required();
   auto& t = a.training.trainer;
   t.epochs = 20;
   t.optimizer.learning_rate = 0.1;
-  train.add_option("--epochs", t.epochs)->check(CLI::PositiveNumber)->capture_default_str();
-  train.add_option("--batch", t.batch)->check(CLI::PositiveNumber)->capture_default_str();
-  train.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw")->capture_default_str();
-  train.add_option("--learning-rate", t.optimizer.learning_rate)->capture_default_str();
+  train.add_option("--epochs", t.epochs).check(moil::cli::positive()).capture_default_str();
+  train.add_option("--batch", t.batch).check(moil::cli::positive()).capture_default_str();
+  train.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw").capture_default_str();
+  train.add_option("--learning-rate", t.optimizer.learning_rate).capture_default_str();
   train.add_option("--momentum", a.momentum, "Of sgd and sgdw; 0.9 if left out");
-  train.add_option("--weight-decay", t.optimizer.weight_decay)->capture_default_str();
+  train.add_option("--weight-decay", t.optimizer.weight_decay).capture_default_str();
   train.add_option("--schedule", a.schedule, "constant, step, cosine or exponential")
-      ->capture_default_str();
-  train.add_option("--seed", t.seed)->capture_default_str();
-  train.add_option("--threads", a.threads, "All CPUs if left out")->check(CLI::PositiveNumber);
+      .capture_default_str();
+  train.add_option("--seed", t.seed).capture_default_str();
+  train.add_option("--threads", a.threads, "All CPUs if left out").check(moil::cli::positive());
   train
       .add_option("--eval-groups", a.groups,
                   "NAME=A,B: also tell the accuracy of these classes; several with ';'")
-      ->delimiter(';');
+      .delimiter(';');
   train.add_option("--json", a.json, "Write the figures to this file");
 }
 
-void add_others(CLI::App& app, Arguments& a) {
-  CLI::App& pack = *app.add_subcommand("pack", "Make a pack of feature maps from a pack of images");
-  pack.add_option("--model", a.model, "The model's folder")->required();
-  pack.add_option("--pack", a.pack, "The pack of images")->required();
+void add_others(moil::cli::Command app, Arguments& a) {
+  moil::cli::Command pack =
+      app.add_subcommand("pack", "Make a pack of feature maps from a pack of images");
+  pack.add_option("--model", a.model, "The model's folder").required();
+  pack.add_option("--pack", a.pack, "The pack of images").required();
   pack.add_option("--trainable-layers", a.trainable_layers,
                   "n of LF(n): what stays trainable on the device")
-      ->required();
-  pack.add_option("--out", a.out, "Folder to write")->required();
-  CLI::App& image_pack = *app.add_subcommand(
+      .required();
+  pack.add_option("--out", a.out, "Folder to write").required();
+  moil::cli::Command image_pack = app.add_subcommand(
       "image-pack", "Make a global pack of images, for a model that was trained elsewhere");
   add_selection(image_pack, a.selection);
   add_validation(image_pack, a.selection);
   image_pack.add_option("--model", a.model, "The model's folder; its labels name the classes")
-      ->required();
+      .required();
   image_pack.add_option("--class-names", a.class_names,
                         "Text: a class's name in the data, a tab, the model's label; found by "
                         "itself where spelling or a table beside the data tells");
-  image_pack.add_option("--out", a.out, "Folder to write")->required();
-  CLI::App& images = *app.add_subcommand(
+  image_pack.add_option("--out", a.out, "Folder to write").required();
+  moil::cli::Command images = app.add_subcommand(
       "images", "Write a dataset's samples as <class>/<number>.png, .npy or .csv");
   add_selection(images, a.selection);
-  images.add_option("--out", a.out, "Folder to write")->required();
+  images.add_option("--out", a.out, "Folder to write").required();
 }
 
 void parse_groups(Arguments& a) {
@@ -216,8 +217,7 @@ moil::data::PackOptions pack_options(bool is_tagging) {
 
 nlohmann::json read_json(const std::filesystem::path& file) {
   constexpr std::uint64_t kMostBytes = 1 << 20;
-  auto json = nlohmann::json::parse(moil::read_text(file, kMostBytes, moil::Named::kFileOrPipe),
-                                    nullptr, false);
+  auto json = moil::json_or_discarded(moil::read_text(file, kMostBytes, moil::Named::kFileOrPipe));
   if (json.is_discarded())
     throw moil::Error(moil::ErrorCode::kBadData, file.string() + " is not JSON");
   return json;
@@ -311,17 +311,13 @@ int exit_code_of(moil::ErrorCode code) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("The cloud phase of moild: global models and packs.", "moil-pretrain");
-  app.set_version_flag("--version", moil::kVersion);
+  moil::cli::Program app("The cloud phase of moild: global models and packs.", "moil-pretrain",
+                         moil::kVersion);
   app.require_subcommand(1);
   add_train(app, arguments);
   add_others(app, arguments);
   moil::manual::add_manual(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? EX_OK : EX_USAGE;
-  }
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   try {
     if (app.got_subcommand("train")) train(arguments);
     if (app.got_subcommand("pack")) {

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "daemon/night/feature_source.h"
 #include "daemon/night/model_folder.h"
 #include "daemon/pretrain/kind_of_data.h"

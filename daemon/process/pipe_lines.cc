@@ -1,7 +1,6 @@
 #include "daemon/process/pipe_lines.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "daemon/log/log.h"
 #include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
@@ -61,7 +61,7 @@ void PipeLines::take_lines() {
   buffer_.erase(0, begin);
   if (buffer_.size() < kMostLineBytes) return;
   if (!skipping_)
-    spdlog::error("the worker wrote a line of more than {} bytes: skipped", kMostLineBytes);
+    log_error("the worker wrote a line of more than {} bytes: skipped", kMostLineBytes);
   skipping_ = true;
   buffer_.clear();
 }

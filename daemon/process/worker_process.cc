@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "daemon/log/log.h"
 #include "daemon/process/spawn.h"
 
 namespace moil::daemon {
@@ -74,7 +74,7 @@ void WorkerProcess::stop(std::chrono::milliseconds grace) {
   ::kill(pid_, SIGTERM);
   loop_.cancel(kill_timer_);
   kill_timer_ = loop_.after(grace, [this] {
-    spdlog::warn("the worker did not stop in time: killed");
+    log_warn("the worker did not stop in time: killed");
     if (pid_ >= 0) ::kill(pid_, SIGKILL);
   });
 }

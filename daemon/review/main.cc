@@ -3,12 +3,12 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
 #include <optional>
 #include <thread>
 
+#include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
@@ -67,16 +67,15 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("The review of labels in a browser. Started by moilctl label review.",
-               "moil-review");
-  app.set_version_flag("--version", moil::kVersion);
-  app.add_option("--socket", arguments.socket, "moild's socket")->required();
+  moil::cli::Program app("The review of labels in a browser. Started by moilctl label review.",
+                         "moil-review", moil::kVersion);
+  app.add_option("--socket", arguments.socket, "moild's socket").required();
   app.add_option("--model", arguments.model,
                  "Whose proposals are shown; the only one's if left out");
   app.add_option("--port", arguments.port, "The port to listen on; any if left out");
   app.add_flag("--no-open", arguments.no_open, "Do not open a browser");
   moil::manual::add_manual(app);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_IGN);  // what opens a browser is not waited for
   try {

@@ -23,7 +23,6 @@
 namespace moil::review {
 namespace {
 
-using daemon::Json;
 using daemon::ctl::ReplyError;
 using daemon::ctl::Session;
 using httplib::Request;

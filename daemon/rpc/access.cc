@@ -62,9 +62,7 @@ EnumNames<Role> enum_names(Role) {
           {Role::kAdmin, "admin"}};
 }
 
-std::string to_string(Role role) {
-  return fields_internal::Codec<Role>::write(role).get<std::string>();
-}
+std::string to_string(Role role) { return name_of(role); }
 
 std::optional<Peer> peer_of(int socket) {
   ucred credentials{};

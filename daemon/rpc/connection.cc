@@ -1,12 +1,12 @@
 #include "daemon/rpc/connection.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/log/log.h"
 #include "daemon/rpc/receive.h"
 
 namespace moil::daemon {
@@ -210,7 +210,7 @@ void Connection::take_line() {
       close_if_done();
     }
   } catch (const std::exception& error) {
-    spdlog::error("a client's line cannot be handled: {}", error.what());
+    log_error("a client's line cannot be handled: {}", error.what());
     return close();
   }
   if (!socket_) return;
@@ -320,7 +320,7 @@ void Connection::watch_output_time() {
     connection->output_timer_ = 0;
     connection->write_some();
     if (connection->socket_ && connection->waiting() < before) return connection->take_soon();
-    spdlog::warn("a client does not read its replies ({} bytes wait): dropped", before);
+    log_warn("a client does not read its replies ({} bytes wait): dropped", before);
     connection->close();
   });
 }

@@ -1,9 +1,8 @@
 #include "daemon/rpc/dispatcher.h"
 
-#include <spdlog/spdlog.h>
-
 #include "base/seconds.h"
 #include "daemon/json/parse.h"
+#include "daemon/log/log.h"
 #include "daemon/rpc/batch.h"
 
 namespace moil::daemon {
@@ -91,7 +90,7 @@ void carry_out(const Method& method, Call& call, const Responder& responder) {
     method.defer(call, responder);
   } catch (...) {
     const RpcError error = rpc_error(std::current_exception());
-    if (error.code == kInternalError) spdlog::error("{}: {}", method.name, error.message);
+    if (error.code == kInternalError) log_error("{}: {}", method.name, error.message);
     responder.error(error);
   }
 }
@@ -114,7 +113,7 @@ void Dispatcher::line(const std::shared_ptr<Connection>& client, const std::stri
     take(client, line, std::move(files));
   } catch (...) {
     const RpcError error = rpc_error(std::current_exception());
-    spdlog::error("a request could not be begun: {}", error.message);
+    log_error("a request could not be begun: {}", error.message);
     client->send(to_line(error_reply(nullptr, error)));
   }
 }

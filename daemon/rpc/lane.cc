@@ -1,6 +1,6 @@
 #include "daemon/rpc/lane.h"
 
-#include <spdlog/spdlog.h>
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 
@@ -29,7 +29,7 @@ void Lane::go_on() {
   try {
     step(turn);
   } catch (const std::exception& error) {
-    spdlog::error("a request could not be begun: {}", error.what());
+    log_error("a request could not be begun: {}", error.what());
   }
 }
 

@@ -1,6 +1,6 @@
 #include "daemon/rpc/reply.h"
 
-#include <spdlog/spdlog.h>
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 namespace {
@@ -27,7 +27,7 @@ Reply::~Reply() {
   try {
     error(unanswered());
   } catch (const std::exception& failure) {
-    spdlog::error("a request cannot be answered: {}", failure.what());
+    log_error("a request cannot be answered: {}", failure.what());
   }
 }
 

@@ -1,6 +1,5 @@
 #include "daemon/rpc/server.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "daemon/log/log.h"
 #include "daemon/rpc/address.h"
 
 namespace moil::daemon {
@@ -94,7 +94,7 @@ void Server::accept_clients() {
     UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno != EAGAIN && errno != EINTR) {
-        spdlog::warn("cannot accept a client: errno {}", errno);
+        log_warn("cannot accept a client: errno {}", errno);
         // Out of descriptors: the waiting client would wake the loop at once, again and again.
         loop_.change(listener_.get(), 0);
         again_ = loop_.after(std::chrono::seconds(1),
@@ -111,7 +111,7 @@ std::optional<Caller> Server::caller_of(int socket) {
   if (!peer) return std::nullopt;
   if (const auto role = access_.role_of(*peer)) return Caller{peer->user, *role};
   if (turned_away_.insert(peer->user).second)
-    spdlog::warn("clients of user {} are turned away: \"access\" does not name it", peer->user);
+    log_warn("clients of user {} are turned away: \"access\" does not name it", peer->user);
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "daemon/log/log.h"
 #include "daemon/state/disk_usage.h"
 
 namespace moil::daemon {
@@ -21,7 +22,7 @@ void add_ids_of(const std::filesystem::path& file, std::vector<cache::ModelId>& 
     try {
       ids.push_back(cache::parse_model_id(line));
     } catch (const Error& error) {  // it computes its maps again
-      spdlog::warn("{}: {}", file.string(), error.what());
+      log_warn("{}: {}", file.string(), error.what());
     }
   }
 }

@@ -1,11 +1,10 @@
 #include "daemon/service/canary.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "daemon/log/log.h"
 #include "daemon/schedule/conditions.h"
 #include "daemon/service/in_memory.h"
 
@@ -92,7 +91,7 @@ void CanaryWatch::tick() {
   try {
     canaries = store_.all();
   } catch (const std::exception& error) {
-    return spdlog::error("the canaries cannot be read: {}", error.what());
+    return log_error("the canaries cannot be read: {}", error.what());
   }
   const auto next = std::ranges::upper_bound(canaries, last_, {}, &Canary::model);
   std::rotate(canaries.begin(), next, canaries.end());
@@ -202,7 +201,7 @@ CanaryWatch::Sample CanaryWatch::read(const data::SampleRecord& record,
   try {
     content = s_.labels.content(record.digest);
   } catch (const Error& error) {  // damaged, unreadable or forgotten meanwhile
-    spdlog::warn("sample {} counts for no canary: {}", record.digest.hex(), error.what());
+    log_warn("sample {} counts for no canary: {}", record.digest.hex(), error.what());
     return sample;
   }
   sample.content = in_memory(content);
@@ -272,8 +271,8 @@ void CanaryWatch::rest(const std::string& model, const std::exception_ptr& error
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& e) {
-    spdlog::warn("model {}: new labels could not be held against its promoted version: {}", model,
-                 e.what());
+    log_warn("model {}: new labels could not be held against its promoted version: {}", model,
+             e.what());
   }
 }
 
@@ -297,7 +296,7 @@ void CanaryWatch::give_up(const Canary& canary, const std::string& why) {
 
 // In the log, and to whoever looks at the job that made the version.
 void CanaryWatch::tell(const Canary& canary, const std::string& message) {
-  spdlog::warn("model {}: {}", canary.model, message);
+  log_warn("model {}: {}", canary.model, message);
   const auto versions = s_.models.versions(canary.model);
   const auto version =
       std::ranges::find(versions, canary.version, [](const ModelVersion& v) { return v.version; });

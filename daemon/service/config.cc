@@ -29,25 +29,37 @@ EnumNames<LogLevel> enum_names(LogLevel) {
 
 namespace fields_internal {
 
-template <>
-struct Codec<TimeOfDay> {
-  static void read(const Json& v, TimeOfDay& out, const std::string& at, FieldErrors& errors) {
-    const auto minute = v.is_string() ? parse_time_of_day(v.get<std::string>()) : std::nullopt;
-    if (!minute) return wrong_type("a time of day like \"01:30\"", v, at, errors);
-    out.minute = *minute;
-  }
-  static Json write(const TimeOfDay& v) { return time_of_day(v.minute); }
-};
+namespace {
+
+void read_time(const Json& v, TimeOfDay& out, const std::string& at, FieldErrors& errors) {
+  const auto minute = v.is_string() ? parse_time_of_day(v.get<std::string>()) : std::nullopt;
+  if (!minute) return wrong_type("a time of day like \"01:30\"", v, at, errors);
+  out.minute = *minute;
+}
+
+Json write_time(const TimeOfDay& v) { return time_of_day(v.minute); }
+
+void read_window(const Json& v, DayWindow& out, const std::string& at, FieldErrors& errors) {
+  if (v == "none") return out.window.reset();
+  out.window = v.is_string() ? parse_window(v.get<std::string>()) : std::nullopt;
+  if (!out.window) wrong_type("a window like \"01:00-06:00\", or \"none\"", v, at, errors);
+}
+
+Json write_window(const DayWindow& v) { return v.window ? v.window->text() : "none"; }
+
+}  // namespace
 
 template <>
-struct Codec<DayWindow> {
-  static void read(const Json& v, DayWindow& out, const std::string& at, FieldErrors& errors) {
-    if (v == "none") return out.window.reset();
-    out.window = v.is_string() ? parse_window(v.get<std::string>()) : std::nullopt;
-    if (!out.window) wrong_type("a window like \"01:00-06:00\", or \"none\"", v, at, errors);
-  }
-  static Json write(const DayWindow& v) { return v.window ? v.window->text() : "none"; }
-};
+const Codec& codec_of<TimeOfDay>() {
+  static const OwnCodec<TimeOfDay> codec(read_time, write_time);
+  return codec;
+}
+
+template <>
+const Codec& codec_of<DayWindow>() {
+  static const OwnCodec<DayWindow> codec(read_window, write_window);
+  return codec;
+}
 
 }  // namespace fields_internal
 

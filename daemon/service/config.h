@@ -9,6 +9,7 @@
 #include <string>
 
 #include "daemon/json/fields.h"
+#include "daemon/log/log.h"
 #include "daemon/process/worker_process.h"
 #include "daemon/rpc/access.h"
 #include "daemon/rpc/limits.h"
@@ -79,8 +80,6 @@ struct RetentionConfig {
   std::optional<int> days = 365;        // jobs that ended, with their events and results
   std::optional<int> failed_days = 30;  // the folder of a job that failed, to go on from
 };
-
-enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 struct Config {
   WindowConfig window;

@@ -1,7 +1,5 @@
 #include "daemon/service/forgetting.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "daemon/log/log.h"
 #include "daemon/methods/cache_access.h"
 #include "daemon/state/flushed_later.h"
 #include "daemon/state/forgotten_traces.h"
@@ -58,8 +57,7 @@ Forgetting::Forgetting(EventLoop& loop, Background& background, data::LabelStore
 
 void Forgetting::resume() {
   const auto told = [](const Json&, const RpcError* error) {
-    if (error != nullptr)
-      spdlog::error("forgotten samples are still in places: {}", error->message);
+    if (error != nullptr) log_error("forgotten samples are still in places: {}", error->message);
   };
   start([] { return Json::object(); }, Responder(told));
 }
@@ -175,12 +173,12 @@ void Forgetting::forget_note(const std::vector<data::ForgottenSample>& samples) 
       try {
         reserve_.for_deletion([&] { labels_.forgotten(samples); });
       } catch (const Error& error) {
-        spdlog::error("what was forgotten is still noted: {}", error.what());
+        log_error("what was forgotten is still noted: {}", error.what());
       }
       return [] {};
     });
   } catch (const Error& error) {  // the next start goes on with it
-    spdlog::warn("what was forgotten is still noted: {}", error.what());
+    log_warn("what was forgotten is still noted: {}", error.what());
   }
 }
 

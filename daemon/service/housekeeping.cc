@@ -1,11 +1,10 @@
 #include "daemon/service/housekeeping.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "base/durations.h"
+#include "daemon/log/log.h"
 #include "daemon/methods/page.h"
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/state/disk_usage.h"
@@ -159,7 +158,7 @@ bool Housekeeping::remove_some_rows(Round& round) {
           s_.reserve.for_deletion([&] { s_.models.remove_row(v.model, v.version); });
         round.gone.push_back(v);
       } catch (const Error& error) {  // it was put in service meanwhile, say
-        spdlog::info("{} stays: {}", place_of(v), error.what());
+        log_info("{} stays: {}", place_of(v), error.what());
       }
     }
     return true;
@@ -239,7 +238,7 @@ void Housekeeping::throw_files_away(const RoundPtr& round) {
     for (const Leftover& gone : round->found) {
       if (is_needed(gone, now)) continue;
       throw_away(s_.layout, gone.path);
-      spdlog::info("removed {}, which nothing needs", gone.path.string());
+      log_info("removed {}, which nothing needs", gone.path.string());
     }
   }
   remove_maps(round);
@@ -285,7 +284,7 @@ void Housekeeping::end(const RoundPtr& round, const RpcError* error) {
       round->responder->result(round->reply());
     }
   } else if (error != nullptr) {
-    spdlog::warn("what is not kept could not be removed: {}", error->message);
+    log_warn("what is not kept could not be removed: {}", error->message);
   }
   if (!waiting_.empty()) {
     const RoundPtr next = std::move(waiting_.front());

@@ -1,6 +1,6 @@
 #include "daemon/service/importer.h"
 
-#include <spdlog/spdlog.h>
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 
@@ -43,7 +43,7 @@ Json Importer::record(const ImportRequest& request, std::int64_t version, const 
   if (request.activate) models_.forget_anchor(request.name);
   transaction.commit();
   if (request.activate) put_in_service_();
-  spdlog::info("model {} version {} imported from {}", request.name, version, request.path);
+  log_info("model {} version {} imported from {}", request.name, version, request.path);
   return to_json(models_.get(request.name, version), layout_);
 }
 

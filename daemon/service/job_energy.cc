@@ -1,12 +1,11 @@
 #include "daemon/service/job_energy.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cmath>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/json/parse.h"
+#include "daemon/log/log.h"
 #include "daemon/schedule/world.h"
 
 namespace fs = std::filesystem;
@@ -75,7 +74,7 @@ void JobEnergy::keep(const Json& record) const {
   try {
     write_file_atomic(file_, to_line(record) + "\n");
   } catch (const Error& error) {
-    spdlog::warn("the energy of a job cannot be kept: {}", error.what());
+    log_warn("the energy of a job cannot be kept: {}", error.what());
   }
 }
 

@@ -1,6 +1,5 @@
 #include "daemon/service/job_planner.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -8,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "daemon/log/log.h"
 #include "daemon/processor_use.h"
 
 namespace moil::daemon {
@@ -43,9 +43,9 @@ std::exception_ptr refusal_of(const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   } catch (const Error& e) {
     if (is_final(std::string(to_string(e.code())))) return error;
-    spdlog::warn("a job is queued unchecked: {}", e.what());
+    log_warn("a job is queued unchecked: {}", e.what());
   } catch (const std::exception& e) {
-    spdlog::warn("a job is queued unchecked: {}", e.what());
+    log_warn("a job is queued unchecked: {}", e.what());
   }
   return nullptr;
 }

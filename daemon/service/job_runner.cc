@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
-#include "daemon/log/journal_sink.h"
+#include "daemon/log/journal.h"
 #include "daemon/process/cpu_limit.h"
 #include "daemon/worker_protocol.h"
 

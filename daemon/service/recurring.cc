@@ -1,7 +1,5 @@
 #include "daemon/service/recurring.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -9,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "daemon/log/log.h"
 #include "daemon/schedule/world.h"
 
 namespace moil::daemon {
@@ -62,7 +61,7 @@ void Recurring::tick() {
       if (const auto moment = due(schedule)) meet(schedule, *moment);
     }
   } catch (const std::exception& error) {
-    spdlog::error("the schedules cannot be read or written: {}", error.what());
+    log_error("the schedules cannot be read or written: {}", error.what());
   }
 }
 
@@ -85,7 +84,7 @@ void Recurring::heed_the_clock(const Schedule& schedule) {
     return;
   }
   const auto [seen, is_new] = ahead_.try_emplace(name, FirstSeen{now, steady});
-  if (is_new) spdlog::warn("schedule {}: the clock was set back behind its last moment", name);
+  if (is_new) log_warn("schedule {}: the clock was set back behind its last moment", name);
   seen->second.clock = std::min(seen->second.clock, now);
   if (now < kEarliestClock || steady - seen->second.steady < kClockIsBelieved) return;
   if (!due(schedule)) schedules_.pass_over(name, now, "the clock was set back");
@@ -133,7 +132,7 @@ void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
     outside_.start<std::string>([pack = schedule.spec.job.global.pack] { return told(pack); },
                                 go_on, [go_on](const std::exception_ptr&) { go_on(""); });
   } catch (const std::exception& error) {  // so many others hang: no reason to stay away
-    spdlog::warn("schedule {}: its pack is not looked at: {}", name, error.what());
+    log_warn("schedule {}: its pack is not looked at: {}", name, error.what());
     go_on("");
   }
 }
@@ -147,11 +146,11 @@ void Recurring::decide(const std::string& name, const std::string& pack) {
     if (const std::string why = nothing_new(schedule, pack); !why.empty())
       return schedules_.pass_over(name, now, why);
     const std::int64_t job = schedules_.submit(schedule, now, {labels_.newest_id(), pack});
-    spdlog::info("schedule {}: job {} is queued", name, job);
+    log_info("schedule {}: job {} is queued", name, job);
     submitted_();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kNotFound)  // removed meanwhile
-      spdlog::error("schedule {}: {}", name, error.what());
+      log_error("schedule {}: {}", name, error.what());
   }
 }
 

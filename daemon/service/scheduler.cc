@@ -1,13 +1,12 @@
 #include "daemon/service/scheduler.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/durations.h"
 #include "daemon/job_result.h"
 #include "daemon/log/job_log.h"
+#include "daemon/log/log.h"
 #include "daemon/process/cpu_limit.h"
 #include "daemon/processor_use.h"
 #include "daemon/state/job_samples.h"
@@ -56,7 +55,7 @@ void Scheduler::tick() {
     reserve_.restore();
     look();
   } catch (const std::exception& error) {
-    spdlog::error("the queue cannot be read or written: {}", error.what());
+    log_error("the queue cannot be read or written: {}", error.what());
   }
 }
 
@@ -96,7 +95,7 @@ void Scheduler::keep_lost_nights(const LostNights& before) {
   try {
     write_lost_nights(layout_.lost_nights(), waits_.lost());
   } catch (const std::exception& error) {
-    spdlog::warn("how many nights went by without a start cannot be noted: {}", error.what());
+    log_warn("how many nights went by without a start cannot be noted: {}", error.what());
   }
 }
 

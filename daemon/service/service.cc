@@ -1,8 +1,7 @@
 #include "daemon/service/service.h"
 
-#include <spdlog/spdlog.h>
-
 #include "base/file.h"
+#include "daemon/log/log.h"
 #include "daemon/methods/methods.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/state/trash.h"
@@ -87,8 +86,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       metrics_file(loop, outside, config.metrics.textfile,
                    [this](auto done) { collect_metrics(*this, std::move(done)); }) {
   for (const std::string& name : access.unknown())
-    spdlog::warn("access.{}: there is no such user or group; moild looks again when it restarts",
-                 name);
+    log_warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
   reserve.for_record([&] { recover(jobs, models); });
   scheduler.settle_found();
   forgetting.resume();
@@ -108,7 +106,7 @@ void Service::record_likenesses(std::vector<data::SampleLikeness> samples) {
     try {
       reserve.for_record([&] { labels.record_likenesses(samples); });
     } catch (const std::exception& error) {
-      spdlog::error("what samples look like cannot be recorded: {}", error.what());
+      log_error("what samples look like cannot be recorded: {}", error.what());
     }
     return [] {};
   });

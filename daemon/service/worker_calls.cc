@@ -1,12 +1,12 @@
 #include "daemon/service/worker_calls.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 
 #include <cerrno>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "daemon/log/log.h"
 #include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
@@ -101,7 +101,7 @@ void WorkerCalls::on_line(Running& running, const std::string& line) {
     const std::string kind = event.is_object() ? event.value("event", "") : "";
     if (kind == "error") running.error = std::move(event);
   } catch (const std::exception& error) {
-    spdlog::warn("a worker wrote a line that is no event: {}", error.what());
+    log_warn("a worker wrote a line that is no event: {}", error.what());
   }
 }
 

@@ -22,7 +22,7 @@ Canary canary_of(const Statement& row) {
   Canary canary{.model = row.text(0),
                 .version = row.integer(1),
                 .parent = row.integer(2),
-                .rule = read_stored_fields<CanarySpec>(Json::parse(row.text(3))),
+                .rule = read_stored_fields<CanarySpec>(parsed_json(row.text(3))),
                 .seen = row.integer(4),
                 .worse = row.integer(5),
                 .better = row.integer(6),

@@ -1,7 +1,6 @@
 #include "daemon/state/disk_reserve.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cerrno>
 
 #include "base/open_file.h"
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 namespace {
@@ -32,7 +32,7 @@ DiskReserve::DiskReserve(const std::filesystem::path& file, std::uint64_t bytes)
       bytes_(bytes),
       fd_(open_file(file, O_RDWR | O_CREAT)),
       held_(allocated(fd_.get())) {
-  if (!fd_) spdlog::warn("no room is kept for deletions: {}: {}", file.string(), ::strerror(errno));
+  if (!fd_) log_warn("no room is kept for deletions: {}: {}", file.string(), ::strerror(errno));
   if (held_ > bytes_) give_up(held_ - bytes_);
   if (is_short_of(bytes_)) {
     give_up(bytes_);

@@ -2,9 +2,8 @@
 // daemon, and after a power cut once something was committed that does wait.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include "base/sqlite/database.h"
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 
@@ -15,7 +14,7 @@ class FlushedLater {
     try {
       db_.run("PRAGMA synchronous = FULL");
     } catch (const std::exception& error) {
-      spdlog::critical("what is acknowledged may not survive a power cut: {}", error.what());
+      log_critical("what is acknowledged may not survive a power cut: {}", error.what());
     }
   }
   FlushedLater(const FlushedLater&) = delete;

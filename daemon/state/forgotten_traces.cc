@@ -1,14 +1,13 @@
 #include "daemon/state/forgotten_traces.h"
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {
 namespace {
 
-using Json = nlohmann::json;
 using Names = std::unordered_map<std::string, std::string>;  // by digest, in hexadecimal digits
 
 constexpr std::size_t kDigits = 32;
@@ -95,7 +94,7 @@ constexpr Column kColumns[] = {
 };
 
 std::string cleaned(std::string text, bool is_json, const Names& names) {
-  Json document = is_json ? Json::parse(text, nullptr, false) : Json();
+  Json document = is_json ? json_or_discarded(text) : Json();
   if (!is_json || document.is_discarded()) {
     clean(text, names);
     return text;

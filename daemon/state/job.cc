@@ -20,9 +20,7 @@ EnumNames<JobState> enum_names(JobState) {
           {JobState::kCancelled, "cancelled"}, {JobState::kRejectedByGuard, "rejected-by-guard"}};
 }
 
-std::string to_string(JobState state) {
-  return fields_internal::Codec<JobState>::write(state).get<std::string>();
-}
+std::string to_string(JobState state) { return name_of(state); }
 
 JobState state_named(const std::string& name) {
   for (const auto& [state, known] : enum_names(JobState{})) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/json.h"
 
 namespace fs = std::filesystem;
 
@@ -22,7 +22,7 @@ void add_local(const nlohmann::json& list, std::vector<data::Digest>& digests) {
 }
 
 JobSamples read_note(const fs::path& file) {
-  const auto note = nlohmann::json::parse(read_text(file, kMostBytes));
+  const auto note = parsed_json(read_text(file, kMostBytes));
   JobSamples samples;
   add_local(note.at("train"), samples.trained);
   add_local(note.at("local_validation"), samples.others);

@@ -25,7 +25,7 @@ Job job_of(const Statement& row) {
   job.id = row.integer(0);
   job.spec.name = row.text(1);
   job.spec.model = row.text(2);
-  if (!row.is_null(3)) job.spec = stored_job_spec(Json::parse(row.text(3)));
+  if (!row.is_null(3)) job.spec = stored_job_spec(parsed_json(row.text(3)));
   job.state = state_named(row.text(4));
   job.ignore_window = row.integer(5) != 0;
   job.cancelling = row.integer(6) != 0;
@@ -38,7 +38,7 @@ Job job_of(const Statement& row) {
   job.base_version = row.optional_integer(13);
   job.version = row.optional_integer(14);
   job.message = row.text(15);
-  if (!row.is_null(16)) job.result = Json::parse(row.text(16));
+  if (!row.is_null(16)) job.result = parsed_json(row.text(16));
   if (!row.is_null(17)) job.schedule = row.text(17);
   return job;
 }
@@ -156,7 +156,7 @@ void JobStore::events(std::int64_t id, std::int64_t after_seq,
   Statement rows(db_, "SELECT seq, at, body FROM events WHERE job = ? AND seq > ? ORDER BY seq");
   rows.bind(id).bind(after_seq);
   while (rows.step()) {
-    if (!take({rows.integer(0), rows.integer(1), Json::parse(rows.text(2))})) return;
+    if (!take({rows.integer(0), rows.integer(1), parsed_json(rows.text(2))})) return;
   }
 }
 
@@ -250,7 +250,7 @@ JobStore::ListPart JobStore::result_list(const Job& job, const std::string& list
     const std::string body = rows.text(0);
     bytes += body.size();
     if (bytes > most_bytes && !part.items.empty()) break;
-    part.items.push_back(Json::parse(body));
+    part.items.push_back(parsed_json(body));
   }
   return part;
 }

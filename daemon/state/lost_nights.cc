@@ -8,7 +8,7 @@ namespace moil::daemon {
 LostNights read_lost_nights(const std::filesystem::path& file) {
   constexpr std::uint64_t kMostBytes = 1 << 16;
   try {
-    const Json json = Json::parse(read_text(file, kMostBytes));
+    const Json json = parsed_json(read_text(file, kMostBytes));
     LostNights lost;
     lost.count = json.at("nights");
     for (const auto& [name, milliseconds] : json.at("waited_milliseconds").items()) {

@@ -1,7 +1,5 @@
 #include "daemon/state/model_store.h"
 
-#include <spdlog/spdlog.h>
-
 #include <filesystem>
 #include <set>
 
@@ -9,6 +7,7 @@
 #include "base/file.h"
 #include "base/folder_entries.h"
 #include "daemon/json/parse.h"
+#include "daemon/log/log.h"
 #include "daemon/state/job.h"
 #include "daemon/state/trash.h"
 #include "daemon/state/version_samples.h"
@@ -37,7 +36,7 @@ Json without_long_lists(Json metrics) {
 }
 
 Json json_or_null(const Statement& row, int column) {
-  return row.is_null(column) ? Json(nullptr) : Json::parse(row.text(column));
+  return row.is_null(column) ? Json(nullptr) : parsed_json(row.text(column));
 }
 
 Error no_such_version(const std::string& model, std::int64_t version) {
@@ -80,7 +79,7 @@ std::vector<ModelVersion> ModelStore::query(const std::string& where, const std:
                    .parent = rows.optional_integer(4),
                    .job = rows.optional_integer(5),
                    .summary = rows.text(6),
-                   .metrics = Json::parse(rows.text(7)),
+                   .metrics = parsed_json(rows.text(7)),
                    .forgotten = rows.integer(8),
                    .pinned = rows.integer(9) != 0,
                    .withdrawn = {}});
@@ -325,7 +324,7 @@ void ModelStore::recover() {
   }
   for (const auto& v : list()) {
     if (fs::is_directory(layout_.version(v.model, v.version))) continue;
-    spdlog::error("version {} of model {} is recorded but its folder is gone", v.version, v.model);
+    log_error("version {} of model {} is recorded but its folder is gone", v.version, v.model);
   }
 }
 
@@ -345,7 +344,7 @@ void ModelStore::remove_unknown_folders(const std::string& model) {
   }
   for (const fs::path& entry : entries_of(layout_.model(model))) {
     if (known.contains(entry.filename())) continue;
-    spdlog::info("removing {}, which is no version of the store", entry.string());
+    log_info("removing {}, which is no version of the store", entry.string());
     throw_away(layout_, entry);
   }
 }

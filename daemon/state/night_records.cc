@@ -28,7 +28,7 @@ NightRecord record_of(const Statement& row) {
   night.finished_at = row.integer(6);
   night.version = row.optional_integer(7);
   night.in_service = !row.is_null(8) && row.integer(8) != 0;
-  if (!row.is_null(9)) night.result = Json::parse(row.text(9));
+  if (!row.is_null(9)) night.result = parsed_json(row.text(9));
   night.maps_computed = row.optional_integer(10);
   night.maps_reused = row.optional_integer(11);
   return night;

@@ -8,7 +8,7 @@ namespace {
 
 Schedule schedule_of(const Statement& row) {
   Schedule schedule;
-  schedule.spec = stored_recurring_spec(Json::parse(row.text(0)));
+  schedule.spec = stored_recurring_spec(parsed_json(row.text(0)));
   schedule.spec.enabled = row.integer(1) != 0;
   schedule.created_at = row.integer(2);
   schedule.last_due = row.optional_integer(3);

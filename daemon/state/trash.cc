@@ -1,6 +1,5 @@
 #include "daemon/state/trash.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/folder_entries.h"
+#include "daemon/log/log.h"
 
 namespace fs = std::filesystem;
 
@@ -39,7 +39,7 @@ bool moved(const StateLayout& layout, const fs::path& path) {
 void remove_at_once(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  if (error) spdlog::warn("cannot remove {}: {}", path.string(), error.message());
+  if (error) log_warn("cannot remove {}: {}", path.string(), error.message());
 }
 
 }  // namespace

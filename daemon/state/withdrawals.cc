@@ -8,9 +8,7 @@ EnumNames<Withdrawal::Cause> enum_names(Withdrawal::Cause) {
   return {{Withdrawal::Cause::kUser, "user"}, {Withdrawal::Cause::kCanary, "canary"}};
 }
 
-std::string to_string(Withdrawal::Cause cause) {
-  return fields_internal::Codec<Withdrawal::Cause>::write(cause).get<std::string>();
-}
+std::string to_string(Withdrawal::Cause cause) { return name_of(cause); }
 
 Withdrawal::Cause cause_named(const std::string& name) {
   return name == to_string(Withdrawal::Cause::kCanary) ? Withdrawal::Cause::kCanary

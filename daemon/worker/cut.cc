@@ -26,7 +26,7 @@ std::string digest_of(const data::SoundBytes& recording) {
 
 }  // namespace
 
-daemon::Json cut(const Cut& wanted) {
+Json cut(const Cut& wanted) {
   const data::SoundBytesOfFile recording(wanted.recording, wanted.name);
   const data::SoundPiece piece =
       data::cut_sound(recording, wanted.name, wanted.from, wanted.to, data::kMaxSampleBytes);

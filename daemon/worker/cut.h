@@ -16,6 +16,6 @@ struct Cut {
 // Writes the piece, of at most data::kMaxSampleBytes, and says what it is: {"recording", "rate",
 // "channels", "frames", "seconds"}; "recording" is the digest of the whole file. Throws as
 // data::cut_sound(), and kIo.
-[[nodiscard]] daemon::Json cut(const Cut& wanted);
+[[nodiscard]] Json cut(const Cut& wanted);
 
 }  // namespace moil::worker

@@ -5,11 +5,11 @@
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <iostream>
 
+#include "base/command_line/command_line.h"
 #include "base/file.h"
 #include "base/process_memory.h"
 #include "base/version.h"
@@ -49,7 +49,7 @@ struct Arguments {
 };
 
 moil::daemon::JobFile read_job_file(const std::string& path) {
-  return moil::daemon::job_file_from_json(moil::daemon::Json::parse(moil::read_text(path)));
+  return moil::daemon::job_file_from_json(moil::parsed_json(moil::read_text(path)));
 }
 
 void confine_to(const moil::worker::Needs& needs) {
@@ -67,8 +67,7 @@ int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
   return moil::daemon::kExitDone;
 }
 
-int answer(const Arguments& arguments, moil::daemon::EventWriter& events,
-           const moil::daemon::Json& reply) {
+int answer(const Arguments& arguments, moil::daemon::EventWriter& events, const moil::Json& reply) {
   moil::daemon::write_reply(arguments.reply, reply);
   events.result();
   return moil::daemon::kExitDone;
@@ -152,62 +151,59 @@ int diff(const Arguments& arguments, moil::daemon::EventWriter& events) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Does one job of moild and ends. Started by the daemon.", "moil-worker");
-  app.set_version_flag("--version", moil::kVersion);
+  moil::cli::Program app("Does one job of moild and ends. Started by the daemon.", "moil-worker",
+                         moil::kVersion);
   app.require_subcommand(1);
-  CLI::App* run_command = app.add_subcommand("run", "Run one night's job");
-  run_command->add_option("--job-file", arguments.job_file, "jobs/ID/job.json")->required();
-  run_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
-  CLI::App* plan_command = app.add_subcommand("plan", "Say what a night's job would need");
-  plan_command->add_option("--job-file", arguments.job_file, "The job")->required();
-  plan_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
-  plan_command->add_flag("--picture", arguments.plan.picture, "With the plan as SVG");
-  plan_command->add_flag("--timing", arguments.plan.timing, "With what each layer takes, measured");
-  plan_command->add_option("--processors", arguments.plan.processors,
-                           "With who would compute what, by this selection, measured");
-  plan_command->add_flag("--check", arguments.plan.check, "Only whether the night would refuse it");
-  plan_command->add_option("--audit", arguments.audit,
-                           "Instead: so many labels that the model doubts");
-  plan_command->add_option("--suggest", arguments.suggest,
-                           "Instead: labels for so many unlabelled samples");
-  plan_command->add_flag("--meanings", arguments.meanings,
-                         "Instead: what the model calls the labels");
-  CLI::App* import_command =
+  moil::cli::Command run_command = app.add_subcommand("run", "Run one night's job");
+  run_command.add_option("--job-file", arguments.job_file, "jobs/ID/job.json").required();
+  run_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
+  moil::cli::Command plan_command = app.add_subcommand("plan", "Say what a night's job would need");
+  plan_command.add_option("--job-file", arguments.job_file, "The job").required();
+  plan_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
+  plan_command.add_flag("--picture", arguments.plan.picture, "With the plan as SVG");
+  plan_command.add_flag("--timing", arguments.plan.timing, "With what each layer takes, measured");
+  plan_command.add_option("--processors", arguments.plan.processors,
+                          "With who would compute what, by this selection, measured");
+  plan_command.add_flag("--check", arguments.plan.check, "Only whether the night would refuse it");
+  plan_command.add_option("--audit", arguments.audit,
+                          "Instead: so many labels that the model doubts");
+  plan_command.add_option("--suggest", arguments.suggest,
+                          "Instead: labels for so many unlabelled samples");
+  plan_command.add_flag("--meanings", arguments.meanings,
+                        "Instead: what the model calls the labels");
+  moil::cli::Command import_command =
       app.add_subcommand("import", "Check a model folder and put it into the store");
-  import_command->add_option("--source", arguments.source, "The model's folder")->required();
-  import_command->add_option("--file", arguments.files, "NAME=DESCRIPTOR of what is open already");
-  import_command->add_option("--pack", arguments.pack, "The pack that its nights will mix from");
-  import_command->add_option("--model", arguments.model, "Its name in the store")->required();
-  import_command->add_option("--version", arguments.version, "Its version")->required();
-  import_command->add_option("--state-dir", arguments.state_dir, "The state folder")->required();
-  CLI::App* predict_command = app.add_subcommand("predict", "Run a model on images");
-  predict_command->add_option("--model-folder", arguments.source, "The model")->required();
-  predict_command->add_option("--top", arguments.prediction.top, "So many labels an image");
-  predict_command->add_flag("--timeline", arguments.prediction.timeline, "When labels are said");
-  predict_command->add_option("--image", arguments.images, "Descriptor of an image")->required();
-  CLI::App* preview_command = app.add_subcommand("preview", "Make small pictures of samples");
-  preview_command->add_option("--size", arguments.size, "Pixels of the longer side")
-      ->check(CLI::Range(1, 4096));
-  preview_command->add_option("--image", arguments.images, "Descriptor of a sample")->required();
-  CLI::App* cut_command = app.add_subcommand("cut", "Cut a piece out of a recording");
-  cut_command->add_option("--recording", arguments.cut.recording, "Its descriptor")->required();
-  cut_command->add_option("--piece", arguments.cut.piece, "Descriptor for the piece")->required();
-  cut_command->add_option("--name", arguments.cut.name, "What messages call the recording");
-  cut_command->add_option("--from", arguments.cut.from, "Seconds")->required();
-  cut_command->add_option("--to", arguments.cut.to, "Seconds")->required();
-  CLI::App* doctor_command = app.add_subcommand("doctor", "Measure the machine");
-  CLI::App* diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
-  diff_command->add_option("--model-folder", arguments.source, "The first")->required();
-  diff_command->add_option("--other", arguments.other, "The second")->required();
-  for (CLI::App* command : {plan_command, import_command, predict_command, preview_command,
-                            cut_command, doctor_command, diff_command})
-    command->add_option("--reply", arguments.reply, "Descriptor for the answer")->required();
+  import_command.add_option("--source", arguments.source, "The model's folder").required();
+  import_command.add_option("--file", arguments.files, "NAME=DESCRIPTOR of what is open already");
+  import_command.add_option("--pack", arguments.pack, "The pack that its nights will mix from");
+  import_command.add_option("--model", arguments.model, "Its name in the store").required();
+  import_command.add_option("--version", arguments.version, "Its version").required();
+  import_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
+  moil::cli::Command predict_command = app.add_subcommand("predict", "Run a model on images");
+  predict_command.add_option("--model-folder", arguments.source, "The model").required();
+  predict_command.add_option("--top", arguments.prediction.top, "So many labels an image");
+  predict_command.add_flag("--timeline", arguments.prediction.timeline, "When labels are said");
+  predict_command.add_option("--image", arguments.images, "Descriptor of an image").required();
+  moil::cli::Command preview_command =
+      app.add_subcommand("preview", "Make small pictures of samples");
+  preview_command.add_option("--size", arguments.size, "Pixels of the longer side")
+      .check(moil::cli::within(1, 4096));
+  preview_command.add_option("--image", arguments.images, "Descriptor of a sample").required();
+  moil::cli::Command cut_command = app.add_subcommand("cut", "Cut a piece out of a recording");
+  cut_command.add_option("--recording", arguments.cut.recording, "Its descriptor").required();
+  cut_command.add_option("--piece", arguments.cut.piece, "Descriptor for the piece").required();
+  cut_command.add_option("--name", arguments.cut.name, "What messages call the recording");
+  cut_command.add_option("--from", arguments.cut.from, "Seconds").required();
+  cut_command.add_option("--to", arguments.cut.to, "Seconds").required();
+  moil::cli::Command doctor_command = app.add_subcommand("doctor", "Measure the machine");
+  moil::cli::Command diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
+  diff_command.add_option("--model-folder", arguments.source, "The first").required();
+  diff_command.add_option("--other", arguments.other, "The second").required();
+  for (moil::cli::Command command : {plan_command, import_command, predict_command, preview_command,
+                                     cut_command, doctor_command, diff_command})
+    command.add_option("--reply", arguments.reply, "Descriptor for the answer").required();
   moil::manual::add_manual(app, 8);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : moil::daemon::kExitUsage;
-  }
+  if (const auto exit = app.parse(argc, argv, moil::daemon::kExitUsage)) return *exit;
   moil::return_freed_memory();
   struct sigaction action {};
   action.sa_handler = on_terminate;
@@ -217,12 +213,12 @@ int main(int argc, char** argv) {
   moil::daemon::EventWriter events(STDOUT_FILENO);
   moil::worker::guard_threads(events);
   return moil::worker::guarded(events, [&] {
-    if (*run_command) return run(arguments, events);
-    if (*predict_command) return predict(arguments, events);
-    if (*preview_command) return preview(arguments, events);
-    if (*cut_command) return cut(arguments, events);
-    if (*doctor_command) return doctor(arguments, events);
-    if (*diff_command) return diff(arguments, events);
-    return *plan_command ? plan(arguments, events) : import(arguments, events);
+    if (run_command.given()) return run(arguments, events);
+    if (predict_command.given()) return predict(arguments, events);
+    if (preview_command.given()) return preview(arguments, events);
+    if (cut_command.given()) return cut(arguments, events);
+    if (doctor_command.given()) return doctor(arguments, events);
+    if (diff_command.given()) return diff(arguments, events);
+    return plan_command.given() ? plan(arguments, events) : import(arguments, events);
   });
 }

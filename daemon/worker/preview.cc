@@ -16,8 +16,6 @@
 namespace moil::worker {
 namespace {
 
-using daemon::Json;
-
 constexpr const char* kName = "the sample";
 constexpr int kQuality = 80;
 

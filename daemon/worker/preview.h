@@ -15,7 +15,7 @@ using ReadSample = std::function<std::vector<std::uint8_t>()>;  // may throw
 // {"error": {"code", "message"}}. Photos are upright, and smaller ones stay as they are. Of a sound
 // it is the outline, `size` pixels wide and half as high, of its first kMostShownSeconds; "seconds"
 // says of how many, and "silent" which share of them is softer than data::kSoundFloor.
-[[nodiscard]] daemon::Json previews(const std::vector<ReadSample>& samples, int size);
+[[nodiscard]] Json previews(const std::vector<ReadSample>& samples, int size);
 
 inline constexpr double kMostShownSeconds = 600;
 

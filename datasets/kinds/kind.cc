@@ -1,9 +1,9 @@
 #include "datasets/kinds/kind.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"

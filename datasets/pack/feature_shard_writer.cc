@@ -1,9 +1,9 @@
 #include <bit>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/half_floats.h"
+#include "base/json/json.h"
 #include "datasets/pack/feature_shard.h"
 
 namespace moil::data {

@@ -2,10 +2,10 @@
 #include <archive_entry.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/images/codec.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/pack/image_pack.h"

@@ -1,11 +1,11 @@
 #include "datasets/pack/manifest.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json/json.h"
 #include "datasets/readers/input_file.h"
 #include "datasets/transforms/json_fields.h"
 
@@ -153,7 +153,7 @@ PackManifest read_manifest(const fs::path& folder) {
   const std::string text = read_text(path, kMaxManifestBytes);
   json root;
   try {
-    root = json::parse(text);
+    root = parsed_json(text);
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kBadData, path.string() + ": " + error.what());
   }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "base/json/json.h"
 
 namespace moil::data {
 namespace {
@@ -137,7 +138,7 @@ std::vector<std::string> columns_of(std::string_view line, bool tabs) {
 
 NameTable parse_name_table(std::string_view text) {
   if (text.starts_with('{')) {
-    const json object = json::parse(text, nullptr, false);
+    const json object = json_or_discarded(text);
     if (object.is_object()) return table_of(object);
   }
   const bool tabs = text.find('\t') != std::string_view::npos;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/random.h"
 #include "datasets/sampling/per_class.h"
 

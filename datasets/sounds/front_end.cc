@@ -6,10 +6,10 @@
 #include <cmath>
 #include <mutex>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/transforms/json_fields.h"
 
 namespace moil::data {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
 #include "base/error.h"
+#include "base/json/json.h"
 
 namespace moil::data {
 

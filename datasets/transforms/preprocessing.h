@@ -8,10 +8,10 @@
 //    "height": 224, "width": 224, "scale": 1, "mean": [127, 127, 127], "std": [128, 128, 128]}
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "datasets/transforms/resample.h"
 
 namespace moil::data {

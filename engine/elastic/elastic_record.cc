@@ -1,13 +1,11 @@
 #include "engine/elastic/elastic_record.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 
 namespace moil {
-
-using Json = nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IntervalSeconds, step, whole)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ElasticInterval, epoch, epochs, selection, importance, cut,

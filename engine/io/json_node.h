@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/safetensors/strict_json.h"
 
 namespace moil {

@@ -11,8 +11,6 @@
 namespace moil {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int kModelDepth = 5;  // document, layers, a layer, its properties, a list
 constexpr std::size_t kMaxRank = 5;
 

@@ -6,8 +6,6 @@
 namespace moil {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int kDeviceDepth = 4;  // document, layers, a layer, a pass
 constexpr const char* kPassNames[kPasses] = {"FP", "BP", "UP"};
 

@@ -1,11 +1,9 @@
 #include "engine/io/selection_json.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json/json.h"
 
 namespace moil {
 namespace {
-
-using Json = nlohmann::json;
 
 Json layer_json(const SelectionLayer& layer, const LayerSchedule& schedule) {
   Json json = {

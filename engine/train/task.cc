@@ -1,9 +1,9 @@
 #include "engine/train/task.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "engine/train/tasks/classify.h"
 #include "engine/train/tasks/predict.h"
 #include "engine/train/tasks/tag.h"

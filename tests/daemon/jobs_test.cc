@@ -193,7 +193,7 @@ TEST_F(Jobs, ThreadsAreTheJobs) {
   wait_for(socket(), result_of(socket(), "job.submit", {{"job", job}, {"now", true}})["id"],
            "succeeded");
   const auto version = folder_ / "state/models/digits/2/model.json";
-  EXPECT_EQ(Json::parse(read_text(version))["threads"], 3);
+  EXPECT_EQ(parsed_json(read_text(version))["threads"], 3);
 }
 
 TEST_F(Jobs, TheGuardKeepsTheOldModel) {
@@ -388,7 +388,7 @@ TEST_F(Jobs, APausedNightIsHeldAgainstTheAnchorThatThereIsNow) {
   }));
   const auto anchor = [&] {
     const auto file = folder_ / "state/jobs" / std::to_string(id) / "job.json";
-    return Json::parse(read_text(file))["anchor_version"];
+    return parsed_json(read_text(file))["anchor_version"];
   };
   EXPECT_EQ(anchor(), 1);
   result_of(socket(), "model.anchor", {{"model", "digits"}, {"version", 2}});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/log/job_log.h"
+#include "daemon/log/journal.h"
 
 namespace moil::daemon::test {
 namespace {

@@ -32,7 +32,7 @@ class ModelLife : public ::testing::Test {
     return id;
   }
   Json job_file(std::int64_t id) const {
-    return Json::parse(read_text(state() / "jobs" / std::to_string(id) / "job.json"));
+    return parsed_json(read_text(state() / "jobs" / std::to_string(id) / "job.json"));
   }
 
   TempFolder folder_;

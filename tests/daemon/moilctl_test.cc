@@ -71,7 +71,7 @@ TEST_F(Moilctl, AListOfManyPagesIsShownToItsEnd) {
   }
   const std::string shown = ctl({"label", "list"}).out;
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 2501);
-  const Json document = Json::parse(ctl({"--json", "label", "list"}).out);
+  const Json document = parsed_json(ctl({"--json", "label", "list"}).out);
   EXPECT_EQ(document["labels"].size(), 2500U);
 }
 
@@ -109,9 +109,9 @@ TEST_F(Moilctl, APlanNeedsNoMethodOfASelection) {
   import_digits();
   const Finished last = ctl({"--json", "plan", description("night"), "--processors"});
   EXPECT_EQ(last.status, EX_OK) << last.err;
-  EXPECT_EQ(Json::parse(last.out)["processors"]["method"], "path");
+  EXPECT_EQ(parsed_json(last.out)["processors"]["method"], "path");
   const Finished first = ctl({"--json", "plan", "--processors", description("night")});
-  EXPECT_EQ(Json::parse(first.out)["processors"]["method"], "path");
+  EXPECT_EQ(parsed_json(first.out)["processors"]["method"], "path");
   EXPECT_EQ(ctl({"plan", description("night"), "--processors", "gpu"}).status, EX_USAGE);
 }
 
@@ -131,7 +131,7 @@ TEST_F(Moilctl, PredictTakesMoreFilesThanARequest) {
   import_digits();
   std::vector<std::string> words{"predict", "--json"};
   for (int i = 0; i < 101; ++i) words.push_back(file(std::to_string(i) + ".png", "seven"));
-  const Json reply = Json::parse(ctl(words).out);
+  const Json reply = parsed_json(ctl(words).out);
   ASSERT_EQ(reply["predictions"].size(), 101U);
   EXPECT_EQ(reply["predictions"][100]["file"], words.back());
 }
@@ -170,7 +170,7 @@ TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
   EXPECT_THAT(many.err, HasSubstr("adding  50 of 120\n"));  // a bar where there is a terminal
   EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "7"}).out,
             "0 added, 1 known already\n");
-  const Json list = Json::parse(ctl({"label", "list", "--json"}).out);
+  const Json list = parsed_json(ctl({"label", "list", "--json"}).out);
   EXPECT_EQ(list["labels"][0]["samples"], 120);
   const Finished other = ctl({"label", "add", folder_ / "sevens/3", "--label", "8"});
   EXPECT_EQ(other.status, EX_DATAERR);
@@ -212,7 +212,7 @@ TEST_F(Moilctl, APieceOfARecordingIsNamedByItsTimes) {
       ctl({"label", "cut", walk, "--from", "3.2", "--to", "4.7", "--label", "knock"});
   EXPECT_EQ(done.status, EX_OK) << done.err;
   EXPECT_EQ(done.out, walk + " 3.2-4.7 s: added, 1.5 s, 12 B\n");
-  const Json again = Json::parse(ctl({"label", "cut", walk, "--from", "3.2", "--to", "4.7",
+  const Json again = parsed_json(ctl({"label", "cut", walk, "--from", "3.2", "--to", "4.7",
                                       "--label", "knock", "--split", "val", "--json"})
                                      .out);
   EXPECT_EQ(again["new"], false);
@@ -247,7 +247,7 @@ TEST_F(Moilctl, LabelsGoOutAndComeBack) {
   ctl({"label", "add", file("c.jpg", photo("three")), "--unlabelled"});
   const auto samples = [&] {
     std::map<std::string, Json> by_digest;
-    const Json reply = Json::parse(ctl({"label", "samples", "--json"}).out);
+    const Json reply = parsed_json(ctl({"label", "samples", "--json"}).out);
     for (const Json& s : reply["samples"]) by_digest[s["digest"]] = {s["labels"], s["split"]};
     return by_digest;
   };
@@ -258,9 +258,9 @@ TEST_F(Moilctl, LabelsGoOutAndComeBack) {
     EXPECT_EQ(ctl({"label", "export", out, "--format", format}).status, EX_OK);
     EXPECT_EQ(ctl({"label", "export", out, "--format", format}).status, EX_CANTCREAT);
     const Finished known = ctl({"label", "import", out, "--dry-run", "--json"});
-    EXPECT_EQ(Json::parse(known.out)["known"], 3) << known.err;
+    EXPECT_EQ(parsed_json(known.out)["known"], 3) << known.err;
     for (const auto& [digest, what] : before) ctl({"label", "forget", digest});
-    EXPECT_EQ(Json::parse(ctl({"label", "import", out, "--dry-run", "--json"}).out)["new"], 3);
+    EXPECT_EQ(parsed_json(ctl({"label", "import", out, "--dry-run", "--json"}).out)["new"], 3);
     EXPECT_TRUE(samples().empty()) << "nothing was done";
     const Finished done = ctl({"label", "import", out});
     EXPECT_EQ(done.out, "3 added, 0 known already\n") << done.err;
@@ -283,12 +283,12 @@ TEST_F(Moilctl, FoldersAreLabels) {
   EXPECT_EQ(done.out, "3 added, 0 known already, 1 refused\n");
   const std::string out = folder_ / "out";
   EXPECT_EQ(ctl({"label", "export", out, "--format", "folder"}).status, EX_OK);
-  EXPECT_EQ(Json::parse(ctl({"label", "import", out, "--dry-run", "--json"}).out)["known"], 3);
+  EXPECT_EQ(parsed_json(ctl({"label", "import", out, "--dry-run", "--json"}).out)["known"], 3);
   const Finished watched = ctl({"label", "watch", folder_ / "in", "--once"});
   EXPECT_THAT(watched.out, HasSubstr("c.jpg: known already, unlabelled"));
   EXPECT_THAT(ctl({"label", "list"}).out, HasSubstr("1 unlabelled"));
   const Json unlabelled =
-      Json::parse(ctl({"label", "samples", "--unlabelled", "--json"}).out)["samples"];
+      parsed_json(ctl({"label", "samples", "--unlabelled", "--json"}).out)["samples"];
   EXPECT_THAT(ctl({"label", "assign", unlabelled[0]["digest"], "--label", "dog"}).out,
               HasSubstr("1 samples are now"));
   EXPECT_THAT(ctl({"label", "merge", "dog", "cat"}).out, HasSubstr("with 2 samples"));
@@ -343,7 +343,7 @@ TEST_F(Moilctl, LabelUpkeep) {
   ctl({"label", "add", file("a", photo("one")), "--label", "cat"});
   EXPECT_EQ(ctl({"label", "rename", "cat", "tom"}).status, EX_OK);
   EXPECT_THAT(ctl({"label", "map", "tom", "cat"}).out, HasSubstr("tom"));
-  const Json samples = Json::parse(ctl({"--json", "label", "samples"}).out)["samples"];
+  const Json samples = parsed_json(ctl({"--json", "label", "samples"}).out)["samples"];
   const std::string digest = samples[0]["digest"];
   EXPECT_THAT(ctl({"label", "samples"}).out, HasSubstr(digest));
   EXPECT_EQ(ctl({"label", "relabel", digest, "--label", "felix"}).status, EX_OK);
@@ -387,7 +387,7 @@ TEST_F(Moilctl, StatusFitsAScreen) {
   EXPECT_THAT(done.out, HasSubstr("job 1 personalized digits: local 10.0% -> 98.0%, global 97.0% "
                                   "-> 96.0%, 2 s; in service as version 2"));
   EXPECT_LE(std::count(done.out.begin(), done.out.end(), '\n'), 20);
-  EXPECT_EQ(Json::parse(ctl({"status", "--json"}).out)["overview"]["last_night"]["job"], 1);
+  EXPECT_EQ(parsed_json(ctl({"status", "--json"}).out)["overview"]["last_night"]["job"], 1);
 }
 
 TEST_F(Moilctl, LogsShowsAJobsEventsByTime) {
@@ -421,7 +421,7 @@ TEST_F(Moilctl, DoctorsExitStatusTellsOfProblems) {
   const Finished nobody =
       run_program({MOILCTL, "--json", "--socket", folder_ / "none.sock", "doctor"});
   EXPECT_EQ(nobody.status, 1);
-  EXPECT_EQ(Json::parse(nobody.out)["findings"][0]["what"], "moild");
+  EXPECT_EQ(parsed_json(nobody.out)["findings"][0]["what"], "moild");
 }
 
 TEST_F(Moilctl, WhoWaitsWithoutAnEndIsNamed) {
@@ -453,7 +453,7 @@ TEST_F(Moilctl, ReportTellsWhatAJobDid) {
   for (const char* line : {"layers +the last 2 of 9", "train +3.00 s +75.0%",
                            "measured peak +2.0 MiB", "feature maps reused +5", "energy +not known"})
     EXPECT_THAT(done.out, ::testing::ContainsRegex(line));
-  EXPECT_EQ(Json::parse(ctl({"report", "1", "--json"}).out)["local_after"], 0.98);
+  EXPECT_EQ(parsed_json(ctl({"report", "1", "--json"}).out)["local_after"], 0.98);
 }
 
 TEST_F(Moilctl, ReportTellsTheEnergyOfAJob) {
@@ -481,7 +481,7 @@ TEST_F(Moilctl, ReportDrawsElasticTraining) {
   EXPECT_THAT(done.out, HasSubstr("classifier.kernel  #######      100.0%"));
   EXPECT_THAT(done.out, HasSubstr("little < much"));
   EXPECT_THAT(read_text(svg), HasSubstr("classifier.kernel, epochs 1-2: trained"));
-  EXPECT_EQ(Json::parse(ctl({"report", "1", "--elastic", "--json"}).out)["rho"], 0.5);
+  EXPECT_EQ(parsed_json(ctl({"report", "1", "--elastic", "--json"}).out)["rho"], 0.5);
   EXPECT_EQ(ctl({"report", "1", "--elastic", "--svg", "/no/such/folder/a.svg"}).status, EX_NOINPUT);
 }
 
@@ -489,10 +489,10 @@ TEST_F(Moilctl, ReportDrawsElasticTraining) {
 TEST_F(Moilctl, ReportFetchesALongResult) {
   import_digits();
   ctl({"job", "submit", description("long"), "--now", "--watch"});
-  const Json job = Json::parse(ctl({"job", "get", "1", "--json"}).out)["job"];
+  const Json job = parsed_json(ctl({"job", "get", "1", "--json"}).out)["job"];
   EXPECT_EQ(job["result"]["details"]["elastic"]["intervals"].size(), 400U);
   EXPECT_FALSE(job["result"].contains("lists"));
-  const Json elastic = Json::parse(ctl({"report", "1", "--elastic", "--json"}).out);
+  const Json elastic = parsed_json(ctl({"report", "1", "--elastic", "--json"}).out);
   EXPECT_EQ(elastic["intervals"][399]["epoch"], 399);
   EXPECT_THAT(ctl({"report", "1", "--elastic"}).out, HasSubstr("400"));
 }
@@ -521,7 +521,7 @@ TEST_F(Moilctl, ErrorsAsJson) {
   const Finished done = ctl({"--json", "job", "get", "99"});
   EXPECT_EQ(done.status, EX_NOINPUT);
   EXPECT_THAT(done.out, IsEmpty());
-  EXPECT_EQ(Json::parse(done.err)["data"]["code"], "not_found");
+  EXPECT_EQ(parsed_json(done.err)["data"]["code"], "not_found");
 }
 
 // Whoever finds the fault: the command line, a file, the connection.
@@ -539,8 +539,8 @@ TEST_F(Moilctl, ErrorsOfItsOwnAreJsonToo) {
     EXPECT_EQ(done.status, status) << done.err;
     EXPECT_THAT(done.out, IsEmpty());
     ASSERT_TRUE(Json::accept(done.err)) << done.err;
-    EXPECT_EQ(Json::parse(done.err)["data"]["code"], code);
-    EXPECT_TRUE(Json::parse(done.err)["message"].is_string());
+    EXPECT_EQ(parsed_json(done.err)["data"]["code"], code);
+    EXPECT_TRUE(parsed_json(done.err)["message"].is_string());
   }
 }
 
@@ -571,7 +571,7 @@ TEST_F(Moilctl, FollowedJobsAreJsonLines) {
   std::istringstream text(done.out);
   for (std::string line; std::getline(text, line);) {
     ASSERT_TRUE(Json::accept(line)) << line;
-    lines.push_back(Json::parse(line));
+    lines.push_back(parsed_json(line));
   }
   ASSERT_GE(lines.size(), 3U);
   EXPECT_EQ(lines.front()["id"], 1);

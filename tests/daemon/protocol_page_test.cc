@@ -83,7 +83,7 @@ class Replay {
         watching = content.find("\"job.watch\"") != std::string::npos;
         continue;
       }
-      const Json expected = Json::parse(content);
+      const Json expected = parsed_json(content);
       const Json found = line.read();
       EXPECT_TRUE(matches(expected, found)) << "expected " << content << "\nfound    " << found;
       if (watching) server_.world.minute = 180;
@@ -127,7 +127,7 @@ TEST(ProtocolPage, EveryMethodHasItsSectionSinceAndExample) {
   std::set<std::string> exemplified;
   for (const Example& example : examples()) {
     for (const std::string& line : example) {
-      const Json request = Json::parse(line.substr(3), nullptr, false);
+      const Json request = json_or_discarded(line.substr(3));
       if (line.starts_with("-> ") && request.is_object()) exemplified.insert(request["method"]);
     }
   }
@@ -153,7 +153,7 @@ TEST(ProtocolPage, TheExampleOfAJobIsValid) {
   const std::string text = read_text(page("job.md"));
   const std::size_t begin = text.find("```json\n") + 8;
   const std::size_t end = text.find("```", begin);
-  EXPECT_NO_THROW((void)job_spec_from_json(Json::parse(text.substr(begin, end - begin))));
+  EXPECT_NO_THROW((void)job_spec_from_json(parsed_json(text.substr(begin, end - begin))));
 }
 
 }  // namespace

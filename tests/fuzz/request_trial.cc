@@ -181,7 +181,7 @@ std::vector<std::string> ids_of(std::string_view replies) {
   while (!replies.empty()) {
     const std::size_t end = replies.find('\n');
     require(end != std::string_view::npos, "a reply is a line");
-    const Json document = Json::parse(replies.substr(0, end), nullptr, false);
+    const Json document = json_or_discarded(replies.substr(0, end));
     require(!document.is_discarded(), "a reply is JSON");
     replies.remove_prefix(end + 1);
     if (!document.is_array()) {

@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/readers/image_folder.h"
@@ -56,7 +56,7 @@ void check_folders(const MemoryFile& file) {
 
 // By libarchive: a photo and numbers of one moment.
 void check_tar_sample(std::span<const std::uint8_t> bytes) {
-  static const KindPtr kind = kind_from_json(nlohmann::json::parse(R"({
+  static const KindPtr kind = kind_from_json(parsed_json(R"({
     "kind": "several",
     "inputs": [{"file": "sensor", "kind": "rows", "dims": [4], "mean": [0, 0, 0, 0], "std": [1, 1, 1, 1]},
                {"file": "wind", "kind": "rows", "dims": [2], "mean": [0, 0], "std": [1, 1]}]})"));

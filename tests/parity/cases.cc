@@ -35,7 +35,7 @@ const Cases* Cases::get() {
     std::ifstream binary(folder / "cases.bin", std::ios::binary);
     if (!text || !binary) return nullptr;
     auto result = std::make_unique<Cases>();
-    const Json file = Json::parse(text);
+    const Json file = parsed_json(text);
     result->cases_ = file.at("cases");
     result->floats_.resize(file.at("floats").get<std::size_t>());
     binary.read(reinterpret_cast<char*>(result->floats_.data()),

@@ -1,16 +1,14 @@
 // What generate_cases.py wrote: PyTorch's answers, and how close ours must be.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "engine/layers/properties.h"
 #include "engine/tensor/dims.h"
 
 namespace moil::test {
-
-using Json = nlohmann::json;
 
 struct Tensor {
   Dims dims;

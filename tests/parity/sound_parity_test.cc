@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json/json.h"
 #include "datasets/kinds/sound/sound_kind.h"
 
 namespace moil::data {
@@ -23,7 +23,7 @@ std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 TEST(SoundParity, PatchesAreWhatOthersMakeOfThem) {
-  const auto cases = nlohmann::json::parse(read_text(kCases / "cases.json"));
+  const auto cases = parsed_json(read_text(kCases / "cases.json"));
   const std::vector<float> expected = floats_of(read_file(kCases / "patches.bin", 1 << 28));
   double largest = 0;
   for (const nlohmann::json& one : cases.at("cases")) {

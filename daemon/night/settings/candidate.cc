@@ -9,7 +9,6 @@ namespace {
 using daemon::JobSpec;
 using daemon::OptimizerType;
 using daemon::Sampling;
-using SamplingName = daemon::fields_internal::Codec<Sampling>;
 
 // Steps count, not passes: a small set is gone through more often. A classifier's steps cost
 // little.
@@ -33,7 +32,7 @@ nlohmann::json to_json(const Candidate& candidate) {
   return {{"layers", candidate.layers ? nlohmann::json(*candidate.layers) : nlohmann::json("all")},
           {"learning_rate", candidate.learning_rate},
           {"views", candidate.views},
-          {"sampling", SamplingName::write(candidate.sampling)}};
+          {"sampling", daemon::name_of(candidate.sampling)}};
 }
 
 Candidate candidate_from_json(const nlohmann::json& json) {
@@ -43,7 +42,7 @@ Candidate candidate_from_json(const nlohmann::json& json) {
   candidate.learning_rate = json.at("learning_rate");
   candidate.views = json.at("views");
   // An earlier release knew no other than shuffled epochs.
-  if (json.value("sampling", nlohmann::json()) == SamplingName::write(Sampling::kImportance))
+  if (json.value("sampling", nlohmann::json()) == daemon::name_of(Sampling::kImportance))
     candidate.sampling = Sampling::kImportance;
   return candidate;
 }

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json/json.h"
 #include "daemon/job_spec.h"
 
 namespace moil::night {

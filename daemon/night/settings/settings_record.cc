@@ -8,8 +8,6 @@
 namespace moil::night {
 namespace {
 
-using Json = nlohmann::json;
-
 // What is fixed of the job, and what is open.
 std::string fingerprint_of(const daemon::JobSpec& job) {
   const Json whole = daemon::to_json(job);

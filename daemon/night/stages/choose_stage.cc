@@ -13,7 +13,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using daemon::Stage;
 
 // Of the night's time; ten minutes where it has no deadline. Maps that trials compute are the

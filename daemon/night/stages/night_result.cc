@@ -10,8 +10,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
-
 constexpr std::size_t kMostLeftOutTold = 100;  // by name
 
 Json sample_details(const NightContext& night, const LeftOut& left_out) {

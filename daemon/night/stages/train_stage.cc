@@ -6,7 +6,6 @@
 
 namespace moil::night {
 
-using daemon::Json;
 using daemon::Stage;
 
 void TrainStage::run() {

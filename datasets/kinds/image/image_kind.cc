@@ -1,8 +1,7 @@
 #include "datasets/kinds/image/image_kind.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/images/codec.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/transforms/difference_hash.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/kinds/rows/numbers.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/dataset.h"

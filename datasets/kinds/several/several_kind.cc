@@ -4,10 +4,10 @@
 #include <archive_entry.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/transforms/json_fields.h"
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/dataset.h"
 #include "datasets/sounds/sound_background.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "engine/kernels/softmax.h"
 #include "engine/train/metrics.h"
 #include "engine/train/tasks/task_fields.h"

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json/json.h"
 
 namespace moil {
 

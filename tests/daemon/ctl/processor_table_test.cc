@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "base/json/json.h"
 
 namespace moil::daemon::ctl {
 namespace {
 
 TEST(ProcessorTable, LayersThenSelectionsThenWhatIsRefused) {
-  const auto told = nlohmann::json::parse(R"({"device": "a board", "method": "path",
+  const auto told = parsed_json(R"({"device": "a board", "method": "path",
       "layers": [{"name": "conv", "type": "conv2d", "processors": "GCG",
                   "FP": {"c": 0.004, "g": 0.001}, "BP": {"c": 0.006, "g": 0.008},
                   "UP": {"c": 0.001, "g": null}},

@@ -17,7 +17,7 @@ constexpr const char* kForgotten = "ffffffffffffffffffffffffffffffff";
 
 // As job.get has it, of a night that learned 7 and 8.
 Json night() {
-  return Json::parse(R"({
+  return parsed_json(R"({
     "id": 12, "name": "night", "model": "digits", "base_version": 3, "version": 4, "attempts": 1,
     "state": "succeeded", "submitted_at": "2026-01-02T03:04:05Z", "started_at": "2026-01-02T03:05:00Z",
     "finished_at": "2026-01-02T03:06:30Z", "schedule": null, "spec": {"name": "night", "seed": 7},

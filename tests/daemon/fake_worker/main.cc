@@ -441,7 +441,7 @@ int run(int argc, char** argv) {
   const StateLayout layout(given.at("--state-dir"));
   ::signal(SIGTERM, on_term);
   if (std::string(argv[1]) == "import") return import(layout, given);
-  JobFile job = job_file_from_json(Json::parse(read_text(given.at("--job-file"))));
+  JobFile job = job_file_from_json(parsed_json(read_text(given.at("--job-file"))));
   if (std::string(argv[1]) == "plan") return plan(job, given);
   return Night(layout, std::move(job)).run();
 }

@@ -25,7 +25,7 @@ class Manual : public ::testing::Test {
     one->add_option("FILE", files_, "what to do it with")->required();
     one->add_option("--kind,-k", kind_, "of thing")->check(CLI::IsMember({"red", "round"}));
     app_.add_subcommand("gone", "no longer there")->group("");
-    add_manual(app_, 8, {{"/here/conf", "/there/conf"}});
+    add_manual(cli::Command(&app_), 8, {{"/here/conf", "/there/conf"}});
   }
   Command table() const { return command_table(app_); }
   std::string printed(const std::string& format) {

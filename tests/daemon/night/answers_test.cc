@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json.h"
 #include "engine/train/task.h"
 #include "tests/daemon/night/support.h"
 
@@ -36,22 +35,22 @@ Judgement said(const std::vector<std::vector<std::uint32_t>>& answers) {
 TEST(Answers, LabelsThatAreTakenForOthersComeFirst) {
   const data::Mix mix = mix_of({{0}, {0}, {1}, {1}, {1}, {2}});
   const json found = confusion(mix, *kClassify, said({{0}, {0}, {2}, {2}, {0}, {2}}));
-  EXPECT_EQ(found["labels"], json::parse(R"([{"label": "b", "held_out": 3, "right": 0},
+  EXPECT_EQ(found["labels"], parsed_json(R"([{"label": "b", "held_out": 3, "right": 0},
     {"label": "a", "held_out": 2, "right": 2}, {"label": "c", "held_out": 1, "right": 1}])"));
-  EXPECT_EQ(found["pairs"], json::parse(R"([{"label": "b", "said": "c", "count": 2},
+  EXPECT_EQ(found["pairs"], parsed_json(R"([{"label": "b", "said": "c", "count": 2},
     {"label": "b", "said": "a", "count": 1}])"));
-  EXPECT_EQ(found["more"], json::parse(R"({"labels": 0, "pairs": 0})"));
+  EXPECT_EQ(found["more"], parsed_json(R"({"labels": 0, "pairs": 0})"));
 }
 
 TEST(Answers, OneOfSeveralLabelsIsRightForAClassifierAndAllAreForTags) {
   const data::Mix mix = mix_of({{0, 1}, {0, 1}});
   const Judgement after = said({{1}, {2}});
   EXPECT_EQ(confusion(mix, *kClassify, after)["labels"],
-            json::parse(R"([{"label": "a or b", "held_out": 2, "right": 1}])"));
+            parsed_json(R"([{"label": "a or b", "held_out": 2, "right": 1}])"));
   const json tags = confusion(mix, *kTag, after);
-  EXPECT_EQ(tags["labels"], json::parse(R"([{"label": "a", "held_out": 2, "right": 0},
+  EXPECT_EQ(tags["labels"], parsed_json(R"([{"label": "a", "held_out": 2, "right": 0},
     {"label": "b", "held_out": 2, "right": 1}])"));
-  EXPECT_EQ(tags["pairs"], json::parse(R"([{"label": "a", "said": null, "count": 1},
+  EXPECT_EQ(tags["pairs"], parsed_json(R"([{"label": "a", "said": null, "count": 1},
     {"label": "a", "said": "c", "count": 1}, {"label": "b", "said": "c", "count": 1}])"));
 }
 

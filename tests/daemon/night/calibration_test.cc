@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/random.h"
 
 namespace moil::night {
@@ -112,7 +112,7 @@ TEST(Calibration, ComesBackFromItsFile) {
   for (const char* wrong :
        {"[]", "{}", R"({"temperature": 0, "not_sure_below": 0.5, "held_out": 30})",
         R"({"temperature": 1, "not_sure_below": 2, "held_out": 30})"})
-    EXPECT_THROW((void)calibration_from_json(nlohmann::json::parse(wrong)), Error) << wrong;
+    EXPECT_THROW((void)calibration_from_json(parsed_json(wrong)), Error) << wrong;
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(HeadTraining, AResumedRunKnowsTheStepsOfEachWeight) {
   first.training->save_checkpoint(file, {{"curve", nlohmann::json::array()}});
   for (const bool old : {false, true}) {
     if (old) {
-      auto text = nlohmann::json::parse(Checkpoint::load(file)->text());
+      auto text = parsed_json(Checkpoint::load(file)->text());
       text["state"].erase("updates");
       save_checkpoint(file, text.dump(), first.trainer.network().persistent());
     }

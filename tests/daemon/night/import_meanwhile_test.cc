@@ -19,7 +19,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using data::LabelStore;
 
 class ImportMeanwhile : public ::testing::Test {
@@ -60,7 +59,7 @@ class ImportMeanwhile : public ::testing::Test {
     char* line = nullptr;
     std::size_t room = 0;
     while (::getline(&line, &room, in) > 0) {
-      const Json event = Json::parse(line);
+      const Json event = parsed_json(line);
       if (event["event"] == "likenesses") recorder(labels, daemon::likenesses_from_json(event));
     }
     std::free(line);

@@ -15,7 +15,6 @@ namespace moil::night {
 namespace {
 
 namespace fs = std::filesystem;
-using daemon::Json;
 
 // Counts what is renamed into a folder.
 class Renames {
@@ -58,7 +57,7 @@ Json without_times(Json result) {
 }
 
 Json file_json(const fs::path& file) {
-  return fs::exists(file) ? Json::parse(read_text(file)) : Json(nullptr);
+  return fs::exists(file) ? parsed_json(read_text(file)) : Json(nullptr);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace moil::night {
 
 // What a job left behind: nothing that differs from run to run where the description is the same.
 struct JobTrace {
-  daemon::Json result;                 // without times and measured memory
+  Json result;                         // without times and measured memory
   std::string weights;                 // of the version it wrote; empty: none
-  daemon::Json samples, choices;       // mix.json, choices.json
+  Json samples, choices;               // mix.json, choices.json
   std::map<std::string, int> written;  // how often each file of its folder was renamed into place
   std::size_t cached_bytes = 0;
 };
@@ -30,14 +30,14 @@ class JobPlace {
 
   // Classes a, b and c are the model's and the pack's, with 8 samples each; "new" and "c" are
   // labelled.
-  [[nodiscard]] daemon::Json description() const;
+  [[nodiscard]] Json description() const;
   // The same, and everything that a night can choose is left to it.
-  [[nodiscard]] daemon::Json open_description() const;
+  [[nodiscard]] Json open_description() const;
   [[nodiscard]] std::filesystem::path folder(const std::string& name) const {
     return folder_ / name;
   }
   // As job.submit: throws what is refused then.
-  [[nodiscard]] daemon::JobSpec submitted(const daemon::Json& description) const;
+  [[nodiscard]] daemon::JobSpec submitted(const Json& description) const;
   // Throws where the night fails.
   JobTrace run(const daemon::JobSpec& spec);
   [[nodiscard]] const daemon::StateLayout& layout() const { return layout_; }

@@ -9,8 +9,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
-
 // Images of one grey each: dark ones are "dark", bright ones "bright".
 std::vector<std::uint8_t> grey(int value) {
   data::Image image;

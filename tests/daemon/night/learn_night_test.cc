@@ -11,7 +11,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json/json.h"
 #include "engine/graph/work.h"
 #include "engine/io/model_json.h"
 #include "tests/daemon/night/support.h"

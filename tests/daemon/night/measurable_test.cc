@@ -10,7 +10,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using ::testing::HasSubstr;
 using Labels = std::vector<std::vector<data::ClassId>>;  // of each sample
 

@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json.h"
 #include "daemon/night/local_scorer.h"
 #include "engine/train/tasks/predict.h"
 #include "engine/train/tasks/tag.h"

@@ -11,14 +11,14 @@ namespace {
 
 class ModelDiff : public ::testing::Test {
  protected:
-  daemon::Json diff() {
+  Json diff() {
     write_model_folder(temp_ / "a", a_);
     write_model_folder(temp_ / "b", b_);
     return model_diff(temp_ / "a", temp_ / "b");
   }
   // The layer that owns the weight.
-  static daemon::Json layer_of(const daemon::Json& diff, const std::string& weight) {
-    for (const daemon::Json& layer : diff["layers"])
+  static Json layer_of(const Json& diff, const std::string& weight) {
+    for (const Json& layer : diff["layers"])
       if (weight.starts_with(layer["layer"].get<std::string>() + ".")) return layer;
     return nullptr;
   }
@@ -28,13 +28,13 @@ class ModelDiff : public ::testing::Test {
 };
 
 TEST_F(ModelDiff, EqualModelsAreIdenticalLayerByLayer) {
-  const daemon::Json found = diff();
+  const Json found = diff();
   ASSERT_FALSE(found["layers"].empty());
-  for (const daemon::Json& layer : found["layers"]) {
+  for (const Json& layer : found["layers"]) {
     EXPECT_EQ(layer["identical"], true) << layer;
     EXPECT_EQ(layer["change"], 0.0) << layer;
   }
-  for (const daemon::Json& label : found["labels"]) EXPECT_EQ(label["in"], "both");
+  for (const Json& label : found["labels"]) EXPECT_EQ(label["in"], "both");
   EXPECT_EQ(found["labels"].size(), a_.labels.size());
 }
 
@@ -47,7 +47,7 @@ TEST_F(ModelDiff, AChangeIsToldInPartsOfTheNorm) {
     for (const float x : values.data) norm += double{x} * x;
   }
   b_.weights.at(name).data[0] += 2;
-  const daemon::Json changed = layer_of(diff(), name);
+  const Json changed = layer_of(diff(), name);
   EXPECT_EQ(changed["identical"], false);
   EXPECT_EQ(changed["resized"], false);
   EXPECT_NEAR(changed["change"].get<double>(), 2 / std::sqrt(norm), 1e-4);
@@ -57,12 +57,12 @@ TEST_F(ModelDiff, AChangeIsToldInPartsOfTheNorm) {
 TEST_F(ModelDiff, OfWhatGrewTheCommonPartIsCompared) {
   grow_classifier(b_.description, b_.weights, 4, 1);
   b_.labels.emplace_back("new one");
-  const daemon::Json found = diff();
-  const daemon::Json grown = layer_of(found, "classifier.");
+  const Json found = diff();
+  const Json grown = layer_of(found, "classifier.");
   EXPECT_EQ(grown["identical"], false);
   EXPECT_EQ(grown["resized"], true);
   EXPECT_EQ(grown["change"], 0.0);
-  EXPECT_EQ(found["labels"].back(), daemon::Json({{"label", "new one"}, {"in", "b"}}));
+  EXPECT_EQ(found["labels"].back(), Json({{"label", "new one"}, {"in", "b"}}));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(KernelProfile, AnotherBuildsOrProcessorsProfileIsIgnored) {
   const TempFolder temp;
   const auto file = temp / "kernels.json";
   save_kernel_profile(file, {{{"a", "native/gemm"}}, {}});
-  const auto own = nlohmann::json::parse(read_text(file));
+  const auto own = parsed_json(read_text(file));
   for (const char* member : {"version", "machine"}) {
     nlohmann::json other = own;
     other[member] = "another";

@@ -7,8 +7,6 @@
 namespace moil::night {
 namespace {
 
-using Json = nlohmann::json;
-
 ModelDescription model(int units) {
   return parse_model(R"({"format": "moil-model", "version": 1, "name": "m",
       "inputs": [{"name": "x", "dims": [4]}],

@@ -10,7 +10,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using ::testing::HasSubstr;
 
 class ProcessorPlans : public ::testing::Test {

@@ -24,7 +24,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using ::testing::HasSubstr;
 
 class ProcessorNights : public ::testing::Test {

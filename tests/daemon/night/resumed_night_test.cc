@@ -14,8 +14,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
-
 class ResumedNight : public ::testing::TestWithParam<const char*> {
  protected:
   ResumedNight() {

@@ -18,7 +18,6 @@
 namespace moil::review {
 namespace {
 
-using daemon::Json;
 using daemon::ctl::Labels;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -47,7 +46,7 @@ class Review : public daemon::ctl::SamplesTest {
     ASSERT_TRUE(opened);
     ASSERT_EQ(opened->status, 200);
     EXPECT_FALSE(opened->has_header("Set-Cookie")) << "it would go to all servers of the machine";
-    headers_ = {{"Moil-Review", Json::parse(opened->body)["secret"]}, {"Origin", origin()}};
+    headers_ = {{"Moil-Review", parsed_json(opened->body)["secret"]}, {"Origin", origin()}};
   }
   int open_status(const std::string& token, const httplib::Headers& headers) {
     return post_status("/api/open", Json{{"token", token}}.dump(), headers);
@@ -65,7 +64,7 @@ class Review : public daemon::ctl::SamplesTest {
     const auto reply = http_->Post("/api/" + name, headers_, body.dump(), "application/json");
     if (!reply) return "no reply";
     EXPECT_EQ(reply->status, status) << reply->body;
-    return Json::parse(reply->body);
+    return parsed_json(reply->body);
   }
   Json unlabelled() { return call("samples", {{"unlabelled", true}, {"after", 0}})["samples"]; }
   static Json decision(const std::vector<std::string>& digests, const Json& label) {
@@ -279,7 +278,7 @@ httplib::Headers let_in(const std::string& at, const std::string& address) {
   const httplib::Headers ours{{"Origin", "http://" + at}};
   const Json token{{"token", address.substr(address.find('#') + 1)}};
   const auto opened = httplib::Client(at).Post("/api/open", ours, token.dump(), "application/json");
-  return {{"Moil-Review", Json::parse(opened->body)["secret"]}, {"Origin", "http://" + at}};
+  return {{"Moil-Review", parsed_json(opened->body)["secret"]}, {"Origin", "http://" + at}};
 }
 
 TEST(ReviewServer, EndsWhereNoMoildIs) {

@@ -91,7 +91,7 @@ Json Line::read() {
   for (;;) {
     const std::size_t end = buffer_.find('\n');
     if (end != std::string::npos) {
-      Json message = Json::parse(buffer_.substr(0, end));
+      Json message = parsed_json(buffer_.substr(0, end));
       buffer_.erase(0, end + 1);
       return message;
     }

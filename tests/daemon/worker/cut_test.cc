@@ -30,16 +30,16 @@ std::string wav(const std::string& samples) {
 
 TEST(Cut, WritesThePieceAndSaysWhatItIs) {
   const UniqueFd recording = file_of(wav("0123456789")), piece = file_of("");
-  const daemon::Json told = cut({.recording = recording.get(),
-                                 .piece = piece.get(),
-                                 .name = "digits",
-                                 .from = 0.003,
-                                 .to = 0.007});
-  EXPECT_EQ(told, (daemon::Json{{"recording", data::digest_of(wav("0123456789")).hex()},
-                                {"rate", 1000},
-                                {"channels", 1},
-                                {"frames", 4},
-                                {"seconds", 0.004}}));
+  const Json told = cut({.recording = recording.get(),
+                         .piece = piece.get(),
+                         .name = "digits",
+                         .from = 0.003,
+                         .to = 0.007});
+  EXPECT_EQ(told, (Json{{"recording", data::digest_of(wav("0123456789")).hex()},
+                        {"rate", 1000},
+                        {"channels", 1},
+                        {"frames", 4},
+                        {"seconds", 0.004}}));
   const auto written = read_descriptor(piece.get(), 1000);
   EXPECT_EQ(std::string(written.begin(), written.end()), wav("3456"));
 }

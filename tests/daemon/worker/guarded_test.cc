@@ -16,8 +16,6 @@
 namespace moil::worker {
 namespace {
 
-using daemon::Json;
-
 struct NoError {};  // of no known kind
 
 struct Thrown {
@@ -73,7 +71,7 @@ Ending ending_of(const std::function<int(daemon::EventWriter&)>& work) {
 void expect_told(const Ending& ending, const Thrown& thrown) {
   ASSERT_TRUE(WIFEXITED(ending.status)) << "it ended by signal " << WTERMSIG(ending.status);
   EXPECT_EQ(WEXITSTATUS(ending.status), thrown.exit_code);
-  const Json event = Json::parse(ending.said, nullptr, false);
+  const Json event = json_or_discarded(ending.said);
   ASSERT_TRUE(event.is_object()) << ending.said;
   EXPECT_EQ(event["event"], "error");
   EXPECT_EQ(event["code"], thrown.code);

@@ -10,8 +10,6 @@
 namespace moil::worker {
 namespace {
 
-using daemon::Json;
-
 data::Image picture(int width, int height, int channels) {
   data::Image image;
   image.resize(width, height, channels);

@@ -1,7 +1,6 @@
 #include "datasets/kinds/image/image_kind.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json.h"
 #include "datasets/images/codec.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/transforms/transform.h"

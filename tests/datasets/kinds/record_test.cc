@@ -2,8 +2,8 @@
 #include "datasets/kinds/rows/record.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "datasets/kinds/rows/numbers.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/labels/media_type.h"

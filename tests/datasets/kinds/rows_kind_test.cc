@@ -1,8 +1,8 @@
 #include "datasets/kinds/rows/rows_kind.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "datasets/kinds/rows/numbers.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/csv_table.h"
@@ -40,7 +40,7 @@ TEST(RowsKind, ADescriptionReadsBack) {
 TEST(RowsKind, WrongFieldsAreNamed) {
   const auto refused = [](const char* json, const std::string& field) {
     expect_error(ErrorCode::kInvalidArgument, {field},
-                 [&] { (void)kind_from_json(nlohmann::json::parse(json)); });
+                 [&] { (void)kind_from_json(parsed_json(json)); });
   };
   refused(R"({"kind": "rows", "dims": [], "mean": [], "std": []})", "'dims'");
   refused(R"({"kind": "rows", "dims": [1, 1, 1, 1], "mean": [0], "std": [1]})", "'dims'");

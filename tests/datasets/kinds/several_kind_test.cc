@@ -4,9 +4,8 @@
 #include <archive_entry.h>
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json/json.h"
 #include "datasets/labels/media_type.h"
 
 namespace moil::data {
@@ -14,7 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes tar(const std::vector<std::pair<std::string, std::string>>& files) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json/json.h"
 #include "datasets/labels/media_type.h"
 #include "tests/datasets/sounds/encode_sound.h"
 #include "tests/datasets/support.h"

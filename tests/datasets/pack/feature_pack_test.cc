@@ -40,7 +40,7 @@ class FeaturePackTest : public ::testing::Test {
   // A shard that was changed with its checksum put right, so that the reader itself is asked.
   void refused(const std::vector<std::uint8_t>& bytes, const std::vector<std::string>& fragments) {
     test::write_bytes(shard(), bytes);
-    auto manifest = nlohmann::json::parse(read_text(pack() / "pack.json"));
+    auto manifest = parsed_json(read_text(pack() / "pack.json"));
     manifest["shards"][0]["bytes"] = bytes.size();
     manifest["shards"][0]["xxh3_128"] = checksum_of(shard()).hex();
     write_file_atomic(pack() / "pack.json", manifest.dump());

@@ -42,12 +42,12 @@ class ImagePackTest : public ::testing::Test {
   }
   void write(PackOptions options = {}) { write_image_pack(pack(), *source_, grey8(), options); }
   std::filesystem::path pack() const { return folder_ / "pack"; }
-  json manifest() const { return json::parse(read_text(pack() / "pack.json")); }
+  json manifest() const { return parsed_json(read_text(pack() / "pack.json")); }
   // Opening fails after pack.json was changed.
   void refused(const std::function<void(json&)>& change, ErrorCode code,
                const std::vector<std::string>& fragments) {
     const std::string good = read_text(pack() / "pack.json");
-    json changed = json::parse(good);
+    json changed = parsed_json(good);
     change(changed);
     write_file_atomic(pack() / "pack.json", changed.dump());
     expect_error(code, fragments, [&] { (void)open_image_pack(pack()); });

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "datasets/sampling/per_class.h"
 #include "tests/datasets/support.h"
 
@@ -91,7 +91,7 @@ TEST(ImportanceSampler, AResumedRunDrawsTheSame) {
   const auto weights = sampler.weights();
   for (std::size_t i = 0; i < kDrawn; ++i) sampler.see(i, 0.01F * static_cast<float>(i) / 3);
   ImportanceSampler resumed(kDrawn, 7);
-  resumed.restore(nlohmann::json::parse(sampler.state().dump()));
+  resumed.restore(parsed_json(sampler.state().dump()));
   EXPECT_EQ(resumed.epoch(3), drawn);
   EXPECT_EQ(resumed.weights(), weights);
   EXPECT_EQ(resumed.epoch(4), sampler.epoch(4));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "tests/datasets/sounds/encode_sound.h"
 #include "tests/datasets/support.h"
 

@@ -2,16 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json/json.h"
 
 namespace moil {
 namespace {
 
-using Json = nlohmann::json;
-
-Json reread(const Json& record) { return Json::parse(record.dump()); }
+Json reread(const Json& record) { return parsed_json(record.dump()); }
 
 ProfileInForce profile() {
   return {{{{"fc", 0.1, 1.0 / 3, {{"fc.weight", 1.0 / 7}, {"fc.bias", 1e-9}}},

@@ -3,16 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "base/json/json.h"
 
 namespace moil {
 namespace {
 
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
 
 Json document() {
-  return Json::parse(R"({
+  return parsed_json(R"({
     "device": "a board", "note": "made up", "network": "net", "batch": 32,
     "layers": [
       {"name": "conv", "type": "conv2d", "FP": {"c": 1, "g": 0.5}, "BP": {"c": 2, "g": 3},
@@ -41,7 +40,7 @@ TEST(RecordedDeviceJson, IsReadInFull) {
 TEST(RecordedDeviceJson, ComesBackAsItWasWritten) {
   const std::string text = format_recorded_device(parse_recorded_device(document().dump()));
   EXPECT_EQ(format_recorded_device(parse_recorded_device(text)), text);
-  EXPECT_EQ(Json::parse(text), document());
+  EXPECT_EQ(parsed_json(text), document());
 }
 
 void expect_refused(const Json& json, const std::string& what) {

@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "base/json/json.h"
 
 namespace moil {
 namespace {
-
-using Json = nlohmann::json;
 
 // x -> conv -> y -> pool: the convolution is faster elsewhere, and pooling must stay on the CPU.
 SelectionProblem problem() {
@@ -30,7 +28,7 @@ TEST(SelectionJson, LayersHaveTheirPassesOnBothProcessors) {
   EXPECT_EQ(json.at("device"), "a board");
   EXPECT_EQ(json.at("method"), "step_wise");
   EXPECT_EQ(json.at("refused"), Json({"conv2d 3x3: no room"}));
-  EXPECT_EQ(json.at("layers"), Json::parse(R"([
+  EXPECT_EQ(json.at("layers"), parsed_json(R"([
       {"name": "conv", "type": "conv2d", "processors": "GCG", "FP": {"c": 4.0, "g": 1.0},
        "BP": {"c": 6.0, "g": 8.0}, "UP": {"c": 1.0, "g": 0.5}},
       {"name": "pool", "type": "max_pool", "processors": "C", "FP": {"c": 2.0, "g": null}}])"));

@@ -2,9 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json/json.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/train/toy_source.h"
@@ -13,7 +12,6 @@ namespace moil {
 namespace {
 
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
 
 std::string task_refusal(const Json& description) {
   try {

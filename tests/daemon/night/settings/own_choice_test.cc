@@ -10,7 +10,6 @@
 namespace moil::night {
 namespace {
 
-using daemon::Json;
 using ::testing::HasSubstr;
 
 // Enough samples to try settings on.

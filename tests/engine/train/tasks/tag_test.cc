@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "tests/engine/graph/models.h"
 
 namespace moil {
