@@ -12,10 +12,10 @@ constexpr int kMostSteps = 50;
 constexpr double kOffsetPrior = 1e-3;  // holds it where nothing else does
 constexpr double kFarOffset = 200;     // beyond it, an exponential is all or nothing
 
-// The groups' factors, in units of the usual one, then their offsets.
-constexpr std::size_t kNumbers = 2 * kRowGroups;
+// The factor, in units of the usual one, the share and the offset.
+enum Number : std::size_t { kFactor, kShare, kOffset, kNumbers };
 using Point = std::array<double, kNumbers>;
-constexpr Point kBegin = {1, 1, 0, 0};
+constexpr Point kBegin = {1, 1, 0}, kPrior = {1, 1, kOffsetPrior};
 
 // Loss with its derivatives.
 struct Local {
@@ -30,12 +30,12 @@ struct Local {
       for (std::size_t j = 0; j < kNumbers; ++j) curve[i][j] += weight * other.curve[i][j];
     }
   }
-  // Of a row's output, which changes by x with the factor: its derivative, and its derivative's.
-  void add_row(RowGroup group, double x, double first, double second) {
-    const std::size_t factor = group, offset = kRowGroups + group;
-    slope[factor] += first * x, slope[offset] += first;
-    curve[factor][factor] += second * x * x, curve[offset][offset] += second;
-    curve[factor][offset] += second * x, curve[offset][factor] += second * x;
+  // Of a row's output, which changes by x with the numbers: its derivative, and its derivative's.
+  void add_row(const Point& x, double first, double second) {
+    for (std::size_t i = 0; i < kNumbers; ++i) {
+      slope[i] += first * x[i];
+      for (std::size_t j = 0; j < kNumbers; ++j) curve[i][j] += second * x[i] * x[j];
+    }
   }
 };
 
@@ -64,12 +64,19 @@ class Fitting {
  public:
   Fitting(const ImprintScores& scores, double usual, bool each_by_itself)
       : scores_(scores), usual_(usual), each_by_itself_(each_by_itself), outputs_(scores.classes) {
-    for (std::size_t g = 0; g < kRowGroups; ++g) active_[g] = tells(static_cast<RowGroup>(g));
+    std::size_t known = 0, fresh = 0;
+    for (std::size_t i = 0; i < scores.label.size(); ++i) {
+      if (scores.label[i] == kKnownLabel) ++known;
+      if (tells(i)) ++fresh;
+    }
+    has_known_ = known > 0;
+    has_fresh_ = fresh > 0;
+    if (!each_by_itself && known > fresh && fresh > 0)
+      weight_ = std::cbrt(static_cast<double>(known) / static_cast<double>(fresh));
   }
 
-  bool has_known() const { return std::ranges::count(scores_.label, kKnownLabel) > 0; }
-  bool is_active(RowGroup group) const { return active_[group]; }
-  double loss_at(const Point& at) { return loss(at).loss; }
+  bool has_known() const { return has_known_; }
+  bool has_fresh() const { return has_fresh_; }
 
   Point minimum() {
     Point at = kBegin;
@@ -92,66 +99,52 @@ class Fitting {
     return at;
   }
 
-  // At which the group's rows get kStolen of known samples, on average, with the usual factor.
-  double careful_offset(RowGroup group) const {
+  // At which new rows get kStolen of known samples, on average, with the usual factor.
+  double careful_offset() const {
     double low = -kFarOffset, high = kFarOffset;
     for (int i = 0; i < 60; ++i) {
       const double middle = (low + high) / 2;
-      (stolen(group, middle) > kStolen ? high : low) = middle;
+      (stolen(middle) > kStolen ? high : low) = middle;
     }
     return low;
   }
 
  private:
-  RowGroup group_of(std::size_t k) const {
-    return scores_.group.empty() ? kAlone : scores_.group[k];
+  // How an output changes with the numbers.
+  Point slope(std::size_t sample, std::size_t k) const {
+    const std::size_t i = sample * scores_.classes + k;
+    return {usual_ * double{scores_.values[i]},
+            scores_.named.empty() ? 0 : double{scores_.named[i]}, 1};
   }
-  const float* values(std::size_t sample) const {
-    return scores_.values.data() + sample * scores_.classes;
-  }
-  // Of a paired row's known one.
-  double base(std::size_t sample, std::size_t k) const {
-    return scores_.paired.empty() ? 0 : double{scores_.paired[sample * scores_.classes + k]};
-  }
-  // By the factor's change: usual * value.
-  double slope(float value) const { return usual_ * double{value}; }
-
-  bool tells(RowGroup group) const {
-    for (std::size_t i = 0; i < scores_.label.size(); ++i) {
-      const int label = scores_.label[i];
-      if (label == kKnownLabel) continue;
-      const auto k = static_cast<std::size_t>(label);
-      if (group_of(k) == group && values(i)[k] != kNoRow) return true;
-    }
-    return false;
-  }
-  bool takes_part(std::size_t sample, std::size_t k) const {
-    return values(sample)[k] != kNoRow && active_[group_of(k)];
+  bool has_row(std::size_t sample, std::size_t k) const {
+    return scores_.values[sample * scores_.classes + k] != kNoRow;
   }
   double output(std::size_t sample, std::size_t k, const Point& at) const {
-    const RowGroup group = group_of(k);
-    return base(sample, k) + at[group] * slope(values(sample)[k]) + at[kRowGroups + group];
+    const Point x = slope(sample, k);
+    return at[kFactor] * x[kFactor] + at[kShare] * x[kShare] + at[kOffset];
+  }
+  // A sample of a new class, which the rows were not made of.
+  bool tells(std::size_t sample) const {
+    const int label = scores_.label[sample];
+    return label != kKnownLabel && has_row(sample, static_cast<std::size_t>(label));
   }
   double weight(std::size_t sample) const {
-    const int label = scores_.label[sample];
-    if (label == kKnownLabel) return 1;
-    const auto k = static_cast<std::size_t>(label);
-    if (!takes_part(sample, k)) return 0;
-    return scores_.weight.empty() ? 1 : scores_.weight[k];
+    if (scores_.label[sample] == kKnownLabel) return 1;
+    return tells(sample) ? weight_ : 0;
   }
 
   Local softmax(std::size_t sample, const Point& at) {
     double most = scores_.known[sample];
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (takes_part(sample, k)) most = std::max(most, outputs_[k] = output(sample, k, at));
+      if (has_row(sample, k)) most = std::max(most, outputs_[k] = output(sample, k, at));
     double total = std::exp(scores_.known[sample] - most);
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (takes_part(sample, k)) total += outputs_[k] = std::exp(outputs_[k] - most);
+      if (has_row(sample, k)) total += outputs_[k] = std::exp(outputs_[k] - most);
     Local sum;
     for (std::size_t k = 0; k < scores_.classes; ++k) {
-      if (!takes_part(sample, k)) continue;
+      if (!has_row(sample, k)) continue;
       const double p = outputs_[k] / total;
-      sum.add_row(group_of(k), slope(values(sample)[k]), p, p);
+      sum.add_row(slope(sample, k), p, p);
     }
     for (std::size_t i = 0; i < kNumbers; ++i)
       for (std::size_t j = 0; j < kNumbers; ++j) sum.curve[i][j] -= sum.slope[i] * sum.slope[j];
@@ -159,7 +152,7 @@ class Fitting {
     if (scores_.label[sample] != kKnownLabel) {
       const auto label = static_cast<std::size_t>(scores_.label[sample]);
       own = output(sample, label, at);
-      sum.add_row(group_of(label), slope(values(sample)[label]), -1, 0);
+      sum.add_row(slope(sample, label), -1, 0);
     }
     sum.loss = most + std::log(total) - own;
     return sum;
@@ -168,11 +161,11 @@ class Fitting {
   Local sigmoids(std::size_t sample, const Point& at) const {
     Local sum;
     for (std::size_t k = 0; k < scores_.classes; ++k) {
-      if (!takes_part(sample, k)) continue;
+      if (!has_row(sample, k)) continue;
       const double y = output(sample, k, at), p = 1 / (1 + std::exp(-y));
       const double target = scores_.label[sample] == static_cast<int>(k) ? 1 : 0;
       sum.loss += std::max(y, 0.0) + std::log1p(std::exp(-std::abs(y))) - target * y;
-      sum.add_row(group_of(k), slope(values(sample)[k]), p - target, p * (1 - p));
+      sum.add_row(slope(sample, k), p - target, p * (1 - p));
     }
     return sum;
   }
@@ -180,10 +173,10 @@ class Fitting {
   Local loss(const Point& at) {
     Local sum;
     for (std::size_t i = 0; i < kNumbers; ++i) {
-      const double prior = i < kRowGroups ? 1 : kOffsetPrior, far = at[i] - kBegin[i];
-      sum.loss += prior * far * far / 2;
-      sum.slope[i] = prior * far;
-      sum.curve[i][i] = prior;
+      const double far = at[i] - kBegin[i];
+      sum.loss += kPrior[i] * far * far / 2;
+      sum.slope[i] = kPrior[i] * far;
+      sum.curve[i][i] = kPrior[i];
     }
     for (std::size_t i = 0; i < scores_.label.size(); ++i)
       if (const double counts = weight(i); counts > 0)
@@ -191,38 +184,35 @@ class Fitting {
     return sum;
   }
 
-  double stolen(RowGroup group, double offset) const {
+  double stolen(double offset) const {
     double sum = 0;
     std::size_t count = 0;
     for (std::size_t i = 0; i < scores_.label.size(); ++i) {
       if (scores_.label[i] != kKnownLabel) continue;
-      sum += each_by_itself_ ? likeliest(group, i, offset) : fresh_share(group, i, offset);
+      sum += each_by_itself_ ? likeliest(i, offset) : fresh_share(i, offset);
       ++count;
     }
     return sum / static_cast<double>(count);
   }
-  bool is_careful(RowGroup group, std::size_t sample, std::size_t k) const {
-    return group_of(k) == group && values(sample)[k] != kNoRow;
-  }
-  double fresh_share(RowGroup group, std::size_t sample, double offset) const {
+  double fresh_share(std::size_t sample, double offset) const {
     double fresh = 0;
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (is_careful(group, sample, k))
-        fresh +=
-            std::exp(base(sample, k) + slope(values(sample)[k]) + offset - scores_.known[sample]);
+      if (has_row(sample, k))
+        fresh += std::exp(output(sample, k, {1, 1, offset}) - scores_.known[sample]);
     return 1 - 1 / (1 + fresh);
   }
-  double likeliest(RowGroup group, std::size_t sample, double offset) const {
+  double likeliest(std::size_t sample, double offset) const {
     double most = -kFarOffset;
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (is_careful(group, sample, k)) most = std::max(most, slope(values(sample)[k]));
-    return 1 / (1 + std::exp(-most - offset));
+      if (has_row(sample, k)) most = std::max(most, output(sample, k, {1, 1, offset}));
+    return 1 / (1 + std::exp(-most));
   }
 
   const ImprintScores& scores_;
   const double usual_;
   const bool each_by_itself_;
-  std::array<bool, kRowGroups> active_{};
+  bool has_known_ = false, has_fresh_ = false;
+  double weight_ = 1;            // of a new class's sample
   std::vector<double> outputs_;  // of one sample
 };
 
@@ -230,22 +220,35 @@ class Fitting {
 
 ImprintFit fit_imprint(const ImprintScores& scores, double usual, bool each_by_itself) {
   Fitting fitting(scores, usual, each_by_itself);
-  ImprintFit fit;
-  for (auto& strength : fit.of) strength = {usual, 0};
+  ImprintFit fit{usual, 1, 0, false};
   if (!fitting.has_known()) return fit;
-  const Point best = fitting.minimum();
-  fit.loss = fitting.loss_at(best);
-  for (std::size_t g = 0; g < kRowGroups; ++g) {
-    const auto group = static_cast<RowGroup>(g);
-    const double factor = best[g], offset = best[kRowGroups + g];
-    if (fitting.is_active(group) && factor > 0 && std::isfinite(offset)) {
-      fit.of[g] = {factor * usual, offset};
-      fit.fitted = true;
-    } else {
-      fit.of[g].offset = fitting.careful_offset(group);
-    }
-  }
+  const Point best = fitting.has_fresh() ? fitting.minimum() : kBegin;
+  // Beside named rows, whitened ones may be taken away.
+  fit.fitted = fitting.has_fresh() && std::isfinite(best[kFactor] + best[kShare] + best[kOffset]) &&
+               (best[kFactor] > 0 || !scores.named.empty());
+  if (fit.fitted)
+    fit = {best[kFactor] * usual, best[kShare], best[kOffset], true};
+  else
+    fit.offset = fitting.careful_offset();
   return fit;
+}
+
+RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit) {
+  RightOf found;
+  for (std::size_t i = 0; i < scores.label.size(); ++i) {
+    const auto first = i * scores.classes, label = static_cast<std::size_t>(scores.label[i]);
+    if (scores.label[i] == kKnownLabel || scores.values[first + label] == kNoRow) continue;
+    const auto output = [&](std::size_t k) {
+      const double named = scores.named.empty() ? 0 : double{scores.named[first + k]};
+      return fit.factor * double{scores.values[first + k]} + fit.share * named + fit.offset;
+    };
+    bool wins = output(label) > double{scores.loudest[i]};
+    for (std::size_t k = 0; k < scores.classes && wins; ++k)
+      wins = k == label || scores.values[first + k] == kNoRow || output(k) < output(label);
+    ++found.samples;
+    found.right += wins ? 1 : 0;
+  }
+  return found;
 }
 
 }  // namespace moil::night

@@ -2,7 +2,6 @@
 // made of. Pure.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -12,35 +11,34 @@ namespace moil::night {
 
 inline constexpr int kKnownLabel = -1;  // of a class that the classifier knows
 
-// New rows are of two groups, each with a factor and an offset of its own: those that stand alone,
-// and those that are paired with a known row, to whose output they add.
-enum RowGroup : std::size_t { kAlone, kPaired, kRowGroups };
-
 struct ImprintScores {
-  std::size_t classes = 0;      // new ones
-  std::vector<float> values;    // [samples x classes]; kNoRow where the row had no samples
-  std::vector<double> known;    // by sample: the log of the sum of the old rows' exponentials
-  std::vector<int> label;       // by sample: its new class, or kKnownLabel
-  std::vector<double> weight;   // by new class, of one of its samples; empty: 1
-  std::vector<RowGroup> group;  // by new class; empty: all stand alone
-  std::vector<float> paired;    // [samples x classes]: outputs of paired rows' known ones, else 0
+  std::size_t classes = 0;     // new ones
+  std::vector<float> values;   // [samples x classes]; kNoRow where the row had no samples
+  std::vector<float> named;    // [samples x classes]: what named rows say (named_rows.h); or empty
+  std::vector<double> known;   // by sample: the log of the sum of the old rows' exponentials
+  std::vector<float> loudest;  // by sample: the loudest old row's output
+  std::vector<int> label;      // by sample: its new class, or kKnownLabel
 };
 
+// A new row's output: factor * value + share * what the named row says + offset.
 struct ImprintFit {
-  // A new row's output: factor * value + offset, beside its known row's.
-  struct Strength {
-    double factor = 1, offset = 0;
-  };
-  std::array<Strength, kRowGroups> of;
-  bool fitted = false;  // any of them
-  double loss = 0;      // where fitted
+  double factor = 1, share = 1, offset = 0;
+  bool fitted = false;
 };
 
-// All minimise cross-entropy together, softmax over old and new rows, or sigmoid of each new row by
-// itself; beside it counts, as one sample would, how far a factor is from `usual`. A group of which
-// no sample tells has the factor `usual`, and its rows get kStolen of what is said of known
-// samples; without known samples that tell, so it is of all.
+// All minimise cross-entropy together: softmax over old and new rows, where each sample of a new
+// class weighs the cube root of how many known samples there are to one of those; or sigmoid of
+// each new row by itself, where all samples weigh the same. Beside it counts, as one sample would,
+// how far the factor is from `usual`, and the share from 1. Where no sample tells, the factor is
+// `usual` and new rows get kStolen of what is said of known samples; without known samples, all.
 [[nodiscard]] ImprintFit fit_imprint(const ImprintScores& scores, double usual,
                                      bool each_by_itself);
+
+struct RightOf {
+  std::size_t right = 0, samples = 0;
+};
+// Of the samples of new classes that were left out, how many the rows of the others tell right, as
+// loud as `fit` has it. Of softmax.
+[[nodiscard]] RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit);
 
 }  // namespace moil::night

@@ -94,7 +94,8 @@ Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::M
        .known_bias = known.bias,
        .each_by_itself = model.bundle.task->loss(model.head).type != "softmax_cross_entropy"});
   if (!made) return {};
-  Imprinted result{made->fitted ? Imprinted::Kind::kFitted : Imprinted::Kind::kUnfitted, {}};
+  Imprinted result{
+      made->fitted ? Imprinted::Kind::kFitted : Imprinted::Kind::kUnfitted, {}, made->left_out};
   for (std::size_t k = 0; k < plan.rows.size(); ++k) {
     const auto width = static_cast<std::ptrdiff_t>(plan.input.width);
     std::copy_n(made->weights.begin() + static_cast<std::ptrdiff_t>(k) * width, width,
@@ -102,7 +103,7 @@ Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::M
     bias.data[plan.rows[k]] = made->bias[k];
     if (const auto& name = made->names[k])
       result.looks_like.push_back(
-          {plan.rows[k], known.class_of[name->known], name->said, name->samples, name->paired});
+          {plan.rows[k], known.class_of[name->known], name->said, name->samples});
   }
   model.bundle.weights.change(plan.input.weight, std::move(weights));
   model.bundle.weights.change(plan.input.bias, std::move(bias));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/night/feature_source.h"
+#include "daemon/night/imprint_fit.h"
 #include "daemon/night/night_model.h"
 
 namespace moil::night {
@@ -13,13 +14,13 @@ namespace moil::night {
 struct LooksLike {
   data::ClassId label = 0, known = 0;
   std::size_t said = 0, samples = 0;  // feature rows; of so many
-  bool paired = false;                // its row begins as the known one (imprint.h)
 };
 
 struct Imprinted {
   enum class Kind { kNone, kUnfitted, kFitted };
   Kind kind = Kind::kNone;
   std::vector<LooksLike> looks_like;
+  RightOf left_out;  // feature rows; none where nobody can tell
 };
 
 // Of the plan in `model`; does nothing where there is none. base: the model before the night; mix:

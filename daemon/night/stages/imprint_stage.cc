@@ -32,10 +32,14 @@ nlohmann::json alike(const data::Mix& mix, const std::vector<LooksLike>& found) 
     list.push_back({{"label", mix.classes.at(one.label)},
                     {"known", mix.classes.at(one.known)},
                     {"said", one.said},
-                    {"samples", one.samples},
-                    {"paired", one.paired}});
+                    {"samples", one.samples}});
   }
   return list;
+}
+
+nlohmann::json right_of(const RightOf& count) {
+  if (count.samples == 0) return nullptr;
+  return {{"right", count.right}, {"samples", count.samples}};
 }
 
 }  // namespace
@@ -52,6 +56,7 @@ nlohmann::json ImprintStage::details() const {
           {"samples", fresh},
           {"known_samples", static_cast<std::int64_t>(plan.samples.size()) - fresh},
           {"fitted", made_.kind == Imprinted::Kind::kFitted},
+          {"left_out", right_of(made_.left_out)},
           {"looks_like", alike(night_.mix, made_.looks_like)}};
 }
 

@@ -197,11 +197,21 @@ TEST(Imprint, AClassThatIsKnownByAnotherNameIsHeardAndNamed) {
     EXPECT_EQ(rows->names[renamed]->known, renamed == 0 ? 2U : 4U);
     EXPECT_EQ(rows->names[renamed]->samples, 5U);
     EXPECT_GT(rows->names[renamed]->said, 2U);
-    EXPECT_TRUE(rows->names[renamed]->paired);
     EXPECT_GT(clouds.right(*rows, kKnown + renamed, kKnown + renamed + 1), 0.6);
   }
   EXPECT_GT(clouds.right(*rows, kKnown + 2, kKnown + 3), 0.6) << "one that is really new";
   EXPECT_GT(clouds.right(*rows, 0, 2), before - 0.03) << "what nobody renamed";
+}
+
+TEST(Imprint, SaysHowManyAreRightThatRowsWereNotMadeOf) {
+  Clouds clouds(4);
+  const auto rows = clouds.imprinted({5, 5, 5, 1});
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->left_out.samples, 15U) << "the only one of its class tells nothing";
+  EXPECT_NEAR(static_cast<double>(rows->left_out.right) / 15,
+              clouds.right(*rows, kKnown, kKnown + 3), 0.2);
+  EXPECT_EQ(Clouds(2).imprinted({1, 1})->left_out.samples, 0U);
+  EXPECT_EQ(Clouds(2).imprinted({5, 5}, /*each_by_itself=*/true)->left_out.samples, 0U);
 }
 
 // Rows are held against what they were not made of; were the covariance made of it, or the means,
