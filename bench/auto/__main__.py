@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from auto.audit import measure_audit  # noqa: E402
 from auto.case import run_case  # noqa: E402
 from auto.cases import digits_case, photos_case  # noqa: E402
+from auto.half_known import measure_half_known  # noqa: E402
 from auto.learn import measure_learn  # noqa: E402
 from auto.sampling import SAMPLINGS, measure_sampling  # noqa: E402
 from image_night import data  # noqa: E402
@@ -29,7 +30,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="auto", description="Nights without settings beside nights set by hand.")
     parser.add_argument("--quick", action="store_true", help="the digits, and photos beside the shallow night alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures; the file grows as they come")
-    parser.add_argument("--only", choices=["digits", "photos", "labels", "sampling"], help="a dataset, learn and audit, or importance sampling")
+    parser.add_argument("--only", choices=["digits", "photos", "labels", "half-known", "sampling"], help="a dataset, learn and audit, learning what is half known, or importance sampling")
     parser.add_argument("--local-train", type=Path, default=data.LOCAL_TRAIN, metavar="TAR", help="photos, CLASS/FILE")
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
@@ -56,6 +57,16 @@ def learn_text(learn: dict[str, Any]) -> str:
     return table(["run", "photos a class", "global before → after", "local", "seconds"], lines)
 
 
+def half_known_text(sets: list[dict[str, Any]]) -> str:
+    lines = []
+    for one in sets:
+        local = f"{percent(one['local_mean'])} ({percent(one['local_worst'])})"
+        lost = f"{percent(one['lost_mean'])} ({percent(one['lost_worst'])})"
+        draws = len(one["draws"])
+        lines.append([one["dataset"], str(draws), local, f"{one['reached']} of {draws}", lost])
+    return table(["half known", "draws", "local (worst)", "80 % or more", "lost global (worst)"], lines)
+
+
 def sampling_text(nights: list[dict[str, Any]]) -> str:
     lines = []
     for night in nights:
@@ -73,7 +84,7 @@ class Figures:
 
     def __init__(self, file: Path | None, quick: bool):
         self._file = file
-        self._known: dict[str, Any] = {"machine": machine(), "quick": quick, "cases": [], "learn": None, "audit": None, "sampling": None}
+        self._known: dict[str, Any] = {"machine": machine(), "quick": quick, "cases": [], "learn": None, "audit": None, "half_known": None, "sampling": None}
 
     def add_case(self, case: dict[str, Any]) -> None:
         self._known["cases"].append(case)
@@ -104,6 +115,9 @@ def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) 
         figures.add("learn", learn, learn_text(learn))
         audit = measure_audit(folder / "audit", model, photos)
         figures.add("audit", audit, "audit: " + ", ".join(f"{key} {value}" for key, value in audit.items()))
+    if options.only == "half-known" or (options.only is None and not options.quick):
+        known = measure_half_known(folder / "half-known", model)
+        figures.add("half_known", known, half_known_text(known))
     if options.only == "sampling" or (options.only is None and not options.quick):
         sampling = measure_sampling(folder / "sampling", model, photos)
         figures.add("sampling", sampling, sampling_text(sampling))

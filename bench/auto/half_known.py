@@ -14,9 +14,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from image_night.data import GLOBAL, GLOBAL_TUNE, GLOBAL_VAL, LOCAL_TRAIN, LOCAL_VAL, extract
+from image_night.data import GLOBAL, GLOBAL_TUNE, GLOBAL_VAL, LOCAL_TRAIN, LOCAL_VAL, Photos, extract
 from image_night.world import MODEL, World, make_pack, predictions, world
-from image_night.data import Photos
 from night.night import say
 from night.samples import Files, count, only
 

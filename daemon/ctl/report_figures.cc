@@ -123,9 +123,15 @@ Rows silent_label_rows(const Json& details) {
   return rows;
 }
 
-Rows looks_like_rows(const Json& details) {
+Rows new_label_rows(const Json& details) {
   Rows rows;
-  const Json found = at(details, "/imprinted/looks_like");
+  const Json imprinted = at(details, "/imprinted"), found = at(imprinted, "/looks_like");
+  if (!imprinted.is_object()) return rows;
+  rows.push_back({"new labels", cell(at(imprinted, "/labels").size()) + ", of " +
+                                    cell(at(imprinted, "/samples")) + " samples"});
+  if (const Json told = at(imprinted, "/left_out"); told.is_object())
+    rows.push_back({"each left out", cell(at(told, "/right")) + " of " +
+                                         cell(at(told, "/samples")) + " are told by the others"});
   if (!found.is_array()) return rows;
   for (const Json& one : found) {
     const std::string label = cell(at(one, "/label")), known = cell(at(one, "/known"));

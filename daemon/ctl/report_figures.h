@@ -20,8 +20,9 @@ namespace moil::daemon::ctl {
 [[nodiscard]] Json scores_of(const Json& details);
 // What was trained, on which samples.
 [[nodiscard]] Rows trained_rows(const Json& details);
-// New labels that the model calls by a name of its own, each with the command that maps it.
-[[nodiscard]] Rows looks_like_rows(const Json& details);
+// Labels that rows were made for, and how many of their samples such rows tell; those that the
+// model calls by a name of its own, each with the command that maps it.
+[[nodiscard]] Rows new_label_rows(const Json& details);
 // Labels whose recordings are mostly silent.
 [[nodiscard]] Rows silent_label_rows(const Json& details);
 [[nodiscard]] Rows cache_rows(const Json& cache);

@@ -56,12 +56,8 @@ void print_result(Console& console, const Json& job) {
   const std::string metric = result.value("metric", "accuracy");
   std::vector<std::vector<std::string>> rows{
       {"model", cell(job["model"]) + " version " + cell(job["version"])}};
-  if (const Json imprinted = result.value(Json::json_pointer("/details/imprinted"), Json());
-      imprinted.is_object())
-    rows.push_back({"new labels", cell(imprinted["labels"].size()) + ", of " +
-                                      cell(imprinted["samples"]) + " samples"});
+  for (auto& row : new_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
   for (auto& row : silent_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
-  for (auto& row : looks_like_rows(at(result, "/details"))) rows.push_back(std::move(row));
   rows.insert(rows.end(), {{"global " + metric, pair("global")},
                            {"local " + metric, pair("local")},
                            {"epochs", cell(result.value("epochs", Json()))},

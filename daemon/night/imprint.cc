@@ -62,7 +62,8 @@ class OldRows {
 
 class Imprinting {
  public:
-  explicit Imprinting(const ImprintInput& input) : in_(input), old_(OldRows(input).answers()) {
+  explicit Imprinting(const ImprintInput& input)
+      : in_(input), old_(OldRows(input).answers()), names_(input.fresh) {
     scores_.classes = in_.fresh;
     scores_.known = std::move(old_.sums);
     scores_.loudest = std::move(old_.loudest);
@@ -124,8 +125,8 @@ class Imprinting {
   const ImprintInput& in_;
   OldAnswers old_;
   ImprintScores scores_;
-  std::vector<std::optional<KnownName>> names_;
-  std::optional<NamedRows> named_;  // of softmax
+  std::vector<std::optional<KnownName>> names_;  // none of sigmoids
+  std::optional<NamedRows> named_;               // of softmax
   std::optional<WhitenedRows> rows_;
 };
 

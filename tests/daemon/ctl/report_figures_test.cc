@@ -35,10 +35,18 @@ TEST(EnergyWords, AResultThatTellsNothingHasNone) {
     EXPECT_FALSE(energy_words(details).has_value()) << details;
 }
 
-TEST(LooksLike, IsToldWithTheCommandThatMapsIt) {
+Json imprinted(const Json& looks_like, const Json& left_out = nullptr) {
+  return {{"imprinted",
+           {{"labels", {"ants", "bees"}},
+            {"samples", 10},
+            {"looks_like", looks_like},
+            {"left_out", left_out}}}};
+}
+
+TEST(NewLabels, ALabelThatLooksKnownIsToldWithTheCommandThatMapsIt) {
   const auto told = [](const char* label, const char* known) {
     const Json one = {{"label", label}, {"known", known}, {"said", 4}, {"samples", 5}};
-    return looks_like_rows({{"imprinted", {{"looks_like", Json::array({one})}}}}).at(0).at(1);
+    return new_label_rows(imprinted(Json::array({one}))).at(1).at(1);
   };
   EXPECT_EQ(
       told("ants", "ant"),
@@ -47,7 +55,14 @@ TEST(LooksLike, IsToldWithTheCommandThatMapsIt) {
               ::testing::EndsWith(R"(moilctl label map 'my cat'\''s' 'Persian cat')"));
   EXPECT_THAT(told("-x", "$(y)"), ::testing::EndsWith("moilctl label map '-x' '$(y)'"));
   for (const Json& none : {Json(), Json::object(), Json{{"imprinted", nullptr}}})
-    EXPECT_TRUE(looks_like_rows(none).empty());
+    EXPECT_TRUE(new_label_rows(none).empty());
+}
+
+TEST(NewLabels, SayHowManyOfTheirSamplesTheOthersTell) {
+  const Rows rows = new_label_rows(imprinted(Json::array(), {{"right", 9}, {"samples", 10}}));
+  EXPECT_EQ(rows.at(0).at(1), "2, of 10 samples");
+  EXPECT_EQ(rows.at(1).at(1), "9 of 10 are told by the others");
+  EXPECT_EQ(new_label_rows(imprinted(Json::array())).size(), 1U) << "nobody can tell";
 }
 
 TEST(ProcessorsWords, TellWhoComputed) {

@@ -254,6 +254,7 @@ TEST(Imprint, RowsOfSigmoidsAnswerByThemselves) {
   Clouds clouds(2, 5);
   const auto rows = clouds.imprinted({8, 8}, /*each_by_itself=*/true);
   ASSERT_TRUE(rows);
+  EXPECT_THAT(rows->names, testing::ElementsAre(std::nullopt, std::nullopt));
   std::size_t right = 0;
   constexpr std::uint32_t kClasses = kKnown + 2;
   for (std::uint32_t label = 0; label < kClasses; ++label) {
