@@ -254,7 +254,8 @@ TEST(Imprint, RowsOfSigmoidsAnswerByThemselves) {
   Clouds clouds(2, 5);
   const auto rows = clouds.imprinted({8, 8}, /*each_by_itself=*/true);
   ASSERT_TRUE(rows);
-  EXPECT_THAT(rows->names, testing::ElementsAre(std::nullopt, std::nullopt));
+  ASSERT_EQ(rows->names.size(), 2U);
+  EXPECT_FALSE(rows->names[0] || rows->names[1]) << "several may be right";
   std::size_t right = 0;
   constexpr std::uint32_t kClasses = kKnown + 2;
   for (std::uint32_t label = 0; label < kClasses; ++label) {
