@@ -52,6 +52,13 @@ void AtomicFile::commit() {
   committed_ = true;
 }
 
+void AtomicFile::commit_unflushed() {
+  file_.reset();
+  if (::rename(aside_.c_str(), path_.c_str()) != 0)
+    throw_write_error("cannot rename " + aside_.string() + " to " + path_.string(), errno);
+  committed_ = true;
+}
+
 void remove_unfinished(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> found;
   const std::string beginning = path.filename().string() + kAsideMark;

@@ -30,6 +30,8 @@ class AtomicFile {
   void write(std::span<const std::uint8_t> bytes);
   // Fsyncs, renames to `path` and fsyncs the folder. Once.
   void commit();
+  // Renames to `path` alone (unflushed.h). Once.
+  void commit_unflushed();
 
  private:
   std::filesystem::path path_, aside_;

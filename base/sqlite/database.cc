@@ -40,11 +40,12 @@ bool is_for_want_of_room(int sqlite_code, sqlite3* handle) {
   return of_the_system && handle != nullptr && is_disk_full(sqlite3_system_errno(handle));
 }
 
-// SQLite would create the file readable for all; its -wal and -shm copy the mode of the file.
+// SQLite would create the file readable for all; its -wal and -shm copy the mode of the file. One
+// that is there is left alone: closing it would take the locks of other connections of the process.
 void create_private(const std::filesystem::path& path) {
-  const int fd = open_file(path, O_RDWR | O_CREAT);
-  if (fd < 0) throw_write_error("cannot open " + path.string(), errno);
-  ::close(fd);
+  const int fd = open_file(path, O_RDWR | O_CREAT | O_EXCL);
+  if (fd < 0 && errno != EEXIST) throw_write_error("cannot open " + path.string(), errno);
+  if (fd >= 0) ::close(fd);
 }
 
 }  // namespace
