@@ -11,9 +11,10 @@
 
 namespace moil::daemon {
 
-Connection::Connection(EventLoop& loop, UniqueFd socket, const Caller& caller, const Limits& limits,
-                       Callbacks callbacks, Budget descriptors)
+Connection::Connection(EventLoop& loop, UserTasks& tasks, UniqueFd socket, const Caller& caller,
+                       const Limits& limits, Callbacks callbacks, Budget descriptors)
     : loop_(loop),
+      tasks_(tasks),
       socket_(std::move(socket)),
       caller_(caller),
       limits_(limits),
@@ -84,7 +85,7 @@ void Connection::hang_up() {
 
 void Connection::when_room(EventLoop::Task task) {
   if (!socket_) return;
-  if (has_room()) return loop_.post(std::move(task));
+  if (has_room()) return tasks_.add(caller_.user, std::move(task));
   when_room_.push_back(std::move(task));
 }
 
@@ -195,7 +196,7 @@ void Connection::take_soon() {
   if (!socket_ || taking_soon_) return;
   taking_soon_ = true;
   update_watch();
-  loop_.post([self = weak_from_this()] {
+  tasks_.add(caller_.user, [self = weak_from_this()] {
     if (const auto connection = self.lock()) connection->take_line();
   });
 }
@@ -282,7 +283,7 @@ void Connection::write_some() {
 
 void Connection::on_room() {
   lane_->go_on();
-  for (auto& task : std::exchange(when_room_, {})) loop_.post(std::move(task));
+  for (auto& task : std::exchange(when_room_, {})) tasks_.add(caller_.user, std::move(task));
 }
 
 void Connection::drop_output() {

@@ -1,12 +1,11 @@
 // One client's socket: lines in, lines out, within the limits.
 //
-// Lines are taken one a turn of the loop, so that no client holds up the others; while too many are
-// not answered yet, too much of the answers is not read, or they come too fast, the next ones wait
-// in the socket. A
-// line that is too long is answered by the owner and the rest is discarded; a line that does not
-// end in time, or output of which nothing is read for a time, closes the connection. A client that
-// ends its side is served to its last line. Descriptors that arrive with a line (SCM_RIGHTS) belong
-// to it. Loop thread only.
+// Lines are taken one at a time, and users take turns, so that no client holds up the others; while
+// too many are not answered yet, too much of the answers is not read, or they come too fast, the
+// next ones wait in the socket. A line that is too long is answered by the owner and the rest is
+// discarded; a line that does not end in time, or output of which nothing is read for a time,
+// closes the connection. A client that ends its side is served to its last line. Descriptors that
+// arrive with a line (SCM_RIGHTS) belong to it. Loop thread only.
 #pragma once
 
 #include <functional>
@@ -21,6 +20,7 @@
 #include "daemon/rpc/pace.h"
 #include "daemon/rpc/role.h"
 #include "daemon/rpc/sent_files.h"
+#include "daemon/rpc/user_tasks.h"
 
 namespace moil::daemon {
 
@@ -39,9 +39,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(const std::shared_ptr<Connection>&)> closed;
   };
 
-  // descriptors: of which those that clients send along are taken.
-  Connection(EventLoop& loop, UniqueFd socket, const Caller& caller, const Limits& limits,
-             Callbacks callbacks, Budget descriptors = Budget::of_descriptors());
+  // tasks: with which its lines take turns. descriptors: of which those that clients send along are
+  // taken.
+  Connection(EventLoop& loop, UserTasks& tasks, UniqueFd socket, const Caller& caller,
+             const Limits& limits, Callbacks callbacks,
+             Budget descriptors = Budget::of_descriptors());
   ~Connection();
 
   void open();  // begins to read; after make_shared
@@ -92,6 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool paused() const;
 
   EventLoop& loop_;
+  UserTasks& tasks_;
   UniqueFd socket_;
   const Caller caller_;
   const Limits& limits_;

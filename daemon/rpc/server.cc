@@ -76,6 +76,7 @@ Server::Server(EventLoop& loop, const std::filesystem::path& path, Dispatcher& d
       dispatcher_(dispatcher),
       limits_(limits),
       access_(std::move(access)),
+      tasks_(loop),
       listener_(listen_on(path, access_)),
       file_(file_at(path)) {
   loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_clients(); });
@@ -159,7 +160,7 @@ std::shared_ptr<Connection> Server::connection(UniqueFd socket, const Caller& ca
     clients_.erase(client);
     if (closed_) closed_(client);
   };
-  return std::make_shared<Connection>(loop_, std::move(socket), caller, limits_,
+  return std::make_shared<Connection>(loop_, tasks_, std::move(socket), caller, limits_,
                                       std::move(callbacks), descriptors_);
 }
 

@@ -56,6 +56,7 @@ class Server {
   const Limits& limits_;
   const Access access_;
   const Budget descriptors_ = Budget::of_descriptors();
+  UserTasks tasks_;
   UniqueFd listener_;
   const std::pair<dev_t, ino_t> file_;  // the socket's
   EventLoop::TimerId again_ = 0;        // accepting after a pause

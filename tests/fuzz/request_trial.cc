@@ -65,14 +65,15 @@ class Exchange {
       : limits_(small_limits()),
         methods_(methods(loop_)),
         workers_(loop_),
+        tasks_(loop_),
         dispatcher_(methods_, {loop_, no_background(), no_background(), workers_}, limits_,
                     counts_) {
     int ends[2];
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0,
             "there are sockets");
     ours_ = UniqueFd(ends[0]);
-    connection_ = std::make_shared<Connection>(loop_, UniqueFd(ends[1]), Caller{0, Role::kAdmin},
-                                               limits_, callbacks());
+    connection_ = std::make_shared<Connection>(loop_, tasks_, UniqueFd(ends[1]),
+                                               Caller{0, Role::kAdmin}, limits_, callbacks());
     connection_->open();
     const auto size = static_cast<ssize_t>(bytes.size());
     require(::send(ours_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == size,
@@ -111,6 +112,7 @@ class Exchange {
   const MethodTable methods_;
   RequestCounts counts_;
   UserTurns workers_;
+  UserTasks tasks_;
   Dispatcher dispatcher_;
   UniqueFd ours_;
   std::shared_ptr<Connection> connection_;
