@@ -1,5 +1,7 @@
 #include "daemon/doctor/night_checks.h"
 
+#include <set>
+
 #include "daemon/methods/attention.h"
 #include "daemon/methods/overview.h"
 #include "daemon/service/service.h"
@@ -10,10 +12,23 @@ namespace {
 
 constexpr double kMinuteSeconds = 60;
 
-Finding check_schedule(const Service& s, const Json& night) {
+// What holds for all schedules, of which there may be a thousand: it is found out once.
+struct Common {
+  const WindowsGone gone;
+  std::set<std::string> models;  // that have a version in service
+
+  explicit Common(const Service& s) : gone(windows_gone(s)) {
+    for (const ModelVersion& version : s.models.list())
+      if (version.active) models.insert(version.model);
+  }
+};
+
+// night: what is told of the schedule (next_nights).
+Finding check_schedule(const Service& s, const Schedule& schedule, const Json& night,
+                       const Common& common) {
   const std::string name = night["schedule"], model = night["model"];
   const std::string what = "schedule";
-  if (!s.models.active(model))
+  if (!common.models.contains(model))
     return problem(
         what, name + ": model \"" + model + "\" has no version in service",
         "moilctl model import FOLDER --name " + model + "; or moilctl schedule rm " + name);
@@ -23,8 +38,7 @@ Finding check_schedule(const Service& s, const Json& night) {
                        (night["why_not"].is_string() ? ": " + night["why_not"].get<std::string>()
                                                      : std::string()),
                    "moilctl schedule enable " + name + ", where it should");
-  if (const std::string slept = slept_through_sentence(s, s.schedules.get(name), windows_gone(s));
-      !slept.empty())
+  if (const std::string slept = slept_through_sentence(s, schedule, common.gone); !slept.empty())
     return problem(what, slept, kStayAwake);
   std::string says =
       name + " (model " + model + ") comes next at " + night["at"].get<std::string>();
@@ -51,7 +65,7 @@ Finding check_last(const NightRecord& night) {
   return ok("last-night", says + "succeeded at " + utc_text(night.finished_at));
 }
 
-Finding check_queue(const Service& s, std::int64_t waiting) {
+Finding check_queue(const Service& s, std::int64_t waiting, const WindowsGone& gone) {
   constexpr const char* kWhat = "queue";
   const Verdict verdict = s.scheduler.verdict();
   const std::string jobs = std::to_string(waiting) + (waiting == 1 ? " job waits" : " jobs wait");
@@ -62,7 +76,7 @@ Finding check_queue(const Service& s, std::int64_t waiting) {
     return problem(kWhat, lost,
                    "mend its cause; or change \"conditions\" in moild.json, which say what is "
                    "asked for");
-  if (const std::string slept = slept_through_sentence(s, windows_gone(s)); !slept.empty())
+  if (const std::string slept = slept_through_sentence(s, gone); !slept.empty())
     return problem(kWhat, slept, kStayAwake);
   if (verdict.open || verdict.obstacle == Obstacle::kWindow)
     return ok(kWhat, jobs + "; the window is " + night_window(s).text() +
@@ -75,9 +89,12 @@ Finding check_queue(const Service& s, std::int64_t waiting) {
 
 Findings check_nights(const Service& s) {
   const std::int64_t waiting = s.jobs.count(JobState::kQueued);
-  Findings findings = {check_queue(s, waiting)};
-  const Json nights = next_nights(s);
-  for (const Json& schedule : nights) findings.push_back(check_schedule(s, schedule));
+  const Common common(s);
+  Findings findings = {check_queue(s, waiting, common.gone)};
+  const std::vector<Schedule>& schedules = s.schedules.all();
+  const Json nights = next_nights(s);  // in the same order
+  for (std::size_t i = 0; i < schedules.size(); ++i)
+    findings.push_back(check_schedule(s, schedules[i], nights[i], common));
   if (nights.empty() && waiting == 0) {
     findings.push_back(
         warning("schedule", "there is no schedule and no job, so no night will do anything",

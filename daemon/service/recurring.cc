@@ -94,7 +94,7 @@ std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {
   const std::int64_t now = world_.now_milliseconds();
   const auto calendar = calendar_of(schedule.spec);
   if (!calendar) {
-    const auto start = opened_at(config_.nights(), world_);
+    const auto start = openings().last;
     // A schedule that is added within a window has its first night in it.
     const bool is_done =
         schedule.last_due && *schedule.last_due >= start && *schedule.last_due <= now;
@@ -114,7 +114,15 @@ std::optional<std::int64_t> Recurring::next(const Schedule& schedule) const {
     const auto found = calendar->next(now / 1000);
     return found ? std::optional(*found * 1000) : std::nullopt;
   }
-  return opens_at(config_.nights(), world_);
+  return openings().next;
+}
+
+const Recurring::Openings& Recurring::openings() const {
+  constexpr std::int64_t kJust = 20;  // milliseconds
+  const std::int64_t now = world_.steady_milliseconds();
+  if (!openings_ || now - openings_->at > kJust)
+    openings_ = {now, opened_at(config_.nights(), world_), opens_at(config_.nights(), world_)};
+  return *openings_;
 }
 
 // Of moments that were missed, `moment` is the first.
@@ -180,7 +188,7 @@ void Recurring::enable(const std::string& name, bool enabled) {
   const Schedule schedule = schedules_.get(name);
   const std::int64_t now = world_.now_milliseconds();
   const bool comes_now = !calendar_of(schedule.spec) && due(schedule);
-  const auto start = opened_at(config_.nights(), world_);
+  const auto start = openings().last;
   schedules_.enable(name, comes_now && start ? *start - 1 : now);
   wake();
 }

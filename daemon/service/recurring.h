@@ -57,9 +57,18 @@ class Recurring {
   [[nodiscard]] std::string unfinished(const Schedule& schedule) const;
   [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
 
+  // When the window that is open opened, and when the next one does. Clocks take their time to
+  // tell, and there may be a thousand schedules: what was just asked holds for all of them.
+  struct Openings {
+    std::int64_t at = 0;  // steady clock
+    std::optional<std::int64_t> last, next;
+  };
+  [[nodiscard]] const Openings& openings() const;
+
   EventLoop& loop_;
   const Config& config_;
   const World& world_;
+  mutable std::optional<Openings> openings_;
   ScheduleStore& schedules_;
   JobStore& jobs_;
   const data::LabelStore& labels_;
