@@ -12,8 +12,8 @@
 namespace moil::daemon {
 namespace {
 
-// Those that were killed and do not go, for a disk hangs, count along.
-constexpr std::size_t kMostRunning = 16;
+// Workers that were killed and do not go, for a disk hangs: of one user, and of all together.
+constexpr std::ptrdiff_t kMostAbandonedOfUser = 6, kMostAbandoned = 24;
 
 ErrorCode code_named(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
@@ -36,7 +36,12 @@ struct WorkerCalls::Running {
   Answer answer;
   UniqueFd reply;
   Json error;
+  bool is_abandoned = false;  // killed; nobody waits for it, nor is its place kept
   std::unique_ptr<WorkerProcess> process;
+
+  bool is_abandoned_of(uid_t user) const {
+    return is_abandoned && answer.whose && answer.whose->user() == user;
+  }
 
   [[noreturn]] void throw_error() const {
     if (FieldErrors wrong = field_errors_from_json(error.value("errors", Json::array()));
@@ -67,10 +72,7 @@ WorkerCalls::WorkerCalls(EventLoop& loop, Background& background)
 WorkerCalls::~WorkerCalls() = default;
 
 std::uint64_t WorkerCalls::start(const ProcessOptions& process, Answer answer) {
-  if (running_.size() >= kMostRunning)
-    throw Error(ErrorCode::kResourceExhausted,
-                "too many workers that were ended do not go; a disk or network drive of this "
-                "device hangs");
+  if (answer.whose) check_room(answer.whose->user());
   const std::uint64_t call = next_++;
   const auto running = std::make_shared<Running>();
   running->answer = std::move(answer);
@@ -90,9 +92,23 @@ std::uint64_t WorkerCalls::start(const ProcessOptions& process, Answer answer) {
   return call;
 }
 
+void WorkerCalls::check_room(uid_t user) const {
+  std::ptrdiff_t all = 0, own = 0;
+  for (const auto& [call, running] : running_) {
+    all += running->is_abandoned ? 1 : 0;
+    own += running->is_abandoned_of(user) ? 1 : 0;
+  }
+  if (own < kMostAbandonedOfUser && all < kMostAbandoned) return;
+  throw Error(ErrorCode::kResourceExhausted,
+              "too many workers that were ended do not go; a disk or network drive of this device "
+              "hangs");
+}
+
 void WorkerCalls::kill(std::uint64_t call) {
   const auto found = running_.find(call);
-  if (found != running_.end()) found->second->process->kill();
+  if (found == running_.end()) return;
+  found->second->is_abandoned = true;
+  found->second->process->kill();
 }
 
 void WorkerCalls::on_line(Running& running, const std::string& line) {

@@ -33,7 +33,9 @@ class WorkerCalls {
   ~WorkerCalls();  // kills; nobody is answered
 
   // Calls one of `answer` when the worker is done; throws, and calls neither, where it cannot be
-  // started. The descriptors that it inherits must be open until then: let `answer` own them.
+  // started: also where too many of its user's were killed and are still there, for a disk holds
+  // them (kResourceExhausted). The descriptors that it inherits must be open until then: let
+  // `answer` own them.
   std::uint64_t start(const ProcessOptions& process, Answer answer);
   // Nothing where it has ended. It is answered when the process is gone, which a disk that hangs
   // may put off.
@@ -43,6 +45,7 @@ class WorkerCalls {
   struct Running;
   using RunningPtr = std::shared_ptr<Running>;
 
+  void check_room(uid_t user) const;
   static void on_line(Running& running, const std::string& line);
   void ended(std::uint64_t call, const ProcessExit& exit);
   void read_reply(const RunningPtr& running);

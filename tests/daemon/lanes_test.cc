@@ -13,6 +13,7 @@
 
 #include "daemon/methods/sample_content.h"
 #include "daemon/rpc/receive.h"
+#include "daemon/rpc/user_tasks.h"
 #include "daemon/rpc/user_turns.h"
 #include "tests/daemon/support/hung_file.h"
 #include "tests/daemon/support/test_server.h"
@@ -162,6 +163,32 @@ TEST(DescriptorsTest, AUsersClientsHaveAPartOfThemHoweverManyTheyAre) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+TEST(UserTasksTest, AUserWithManyClientsHoldsUpOthersByOneTask) {
+  EventLoop loop;
+  UserTasks tasks(loop);
+  std::vector<uid_t> had;
+  bool is_late = false;
+  const auto add = [&](uid_t user, std::chrono::milliseconds time) {
+    tasks.add(user, [&had, user, time] {
+      std::this_thread::sleep_for(time);
+      had.push_back(user);
+    });
+  };
+  for (int i = 0; i < 60; ++i) add(1, 5ms);
+  loop.after(1ms, [&] {  // what else the loop does
+    is_late = had.size() > 10;
+    add(2, 0ms);
+    add(3, 0ms);
+  });
+  tasks.add(1, [] { throw std::logic_error("a bug"); });
+  tasks.add(1, [&] { loop.stop(); });
+  loop.run();
+  EXPECT_FALSE(is_late) << had.size();
+  ASSERT_EQ(had.size(), 62U);
+  for (const uid_t user : {2, 3})
+    EXPECT_LT(std::ranges::find(had, user) - had.begin(), 16) << "behind at most one of each user";
+}
+
 // --- workers ------------------------------------------------------------------------------------
 
 int workers() {
@@ -195,6 +222,34 @@ TEST_F(Lanes, ClientsThatAreGoneLeaveTheirWorkersToOthers) {
   const Json image{{"content", encode_base64("seven")}};
   EXPECT_EQ(result_of(server_.socket(), "model.predict", {{"images", {image}}})["version"], 1);
   EXPECT_EQ(hung.reads(), 2) << "what waited never began";
+}
+
+TEST_F(Lanes, AWorkerThatCannotBeEndedLeavesItsPlaceToItsUser) {
+  HungFile hung(HungFile::Killed::kStays);
+  if (!hung.is_there()) GTEST_SKIP() << "no right to mount";
+  import_model(server_);
+  const std::string predict =
+      line("model.predict", {{"model", "digits"}, {"images", {{{"file", 0}}}}});
+  const Json image{{"content", encode_base64("seven")}};
+  const auto hang = [&](int before) {
+    std::vector<std::unique_ptr<Line>> clients;
+    for (int i = 1; i <= 2; ++i) {
+      const UniqueFd file(::open(hung.path().c_str(), O_RDONLY | O_CLOEXEC));
+      clients.push_back(std::make_unique<Line>(server_.socket()));
+      const int fd = file.get();
+      ASSERT_GT(send_with(clients.back()->descriptor(), predict, {&fd, 1}), 0);
+      ASSERT_TRUE(eventually([&] { return hung.reads() == before + i; }));
+    }
+  };
+  for (int left_behind = 0; left_behind < 6; left_behind += 2) {
+    EXPECT_EQ(result_of(server_.socket(), "model.predict", {{"images", {image}}})["version"], 1);
+    hang(left_behind);  // as many as one user may have; their clients are gone then
+    EXPECT_EQ(workers(), left_behind + 2);
+  }
+  EXPECT_TRUE(eventually([&] {
+    return ask(server_.socket(), "model.predict", {{"images", {image}}}).contains("error");
+  })) << "not ever more are left behind";
+  EXPECT_EQ(workers(), 6);
 }
 
 TEST_F(Lanes, AJobWhoseClientIsGoneIsNotQueued) {

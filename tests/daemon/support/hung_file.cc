@@ -27,7 +27,8 @@ fuse_attr attributes(std::uint64_t node) {
 
 }  // namespace
 
-HungFile::HungFile() : device_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
+HungFile::HungFile(Killed killed)
+    : killed_(killed), device_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
   if (!device_) return;
   const std::string options =
       "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0,allow_other";
@@ -101,6 +102,7 @@ void HungFile::serve() {
       case FUSE_BATCH_FORGET:
         break;
       case FUSE_INTERRUPT: {  // who reads is being killed
+        if (killed_ == Killed::kStays) break;
         fuse_interrupt_in interrupted{};
         std::memcpy(&interrupted, buffer.data() + sizeof in, sizeof interrupted);
         refuse(interrupted.unique, EINTR);

@@ -14,7 +14,9 @@ namespace moil::daemon::test {
 
 class HungFile {
  public:
-  HungFile();
+  // Whether who reads it can be killed: some disks' drivers let nobody go.
+  enum class Killed { kGoes, kStays };
+  explicit HungFile(Killed killed = Killed::kGoes);
   ~HungFile();  // ends the reads with an error
   HungFile(const HungFile&) = delete;
   HungFile& operator=(const HungFile&) = delete;
@@ -29,6 +31,7 @@ class HungFile {
   void answer(std::uint64_t request, const Body& body) const;
   void refuse(std::uint64_t request, int error) const;  // 0: nothing to say
 
+  const Killed killed_;
   TempFolder folder_;
   UniqueFd device_;
   bool mounted_ = false;
