@@ -164,8 +164,11 @@ Json retry(Service& service, const Call& call) {
 void remove_job(Service& service, const Call& call, const Responder& responder) {
   const std::int64_t id = read_fields<IdParams>(call.params, "the parameters of job.rm").id;
   service.reserve.for_deletion([&] { service.jobs.remove(std::span(&id, 1)); });
-  throw_away(service.layout, service.layout.job(id));
-  service.empty_trash(responder, {{"id", id}});
+  service.flusher.then([&service, id, responder](const std::exception_ptr& lost) {
+    if (lost) return responder.error(rpc_error(lost));
+    throw_away(service.layout, service.layout.job(id));
+    service.empty_trash(responder, {{"id", id}});
+  });
 }
 
 // --- job.details --------------------------------------------------------------------------------
@@ -225,9 +228,7 @@ Json watch(Service& service, const Call& call) {
       events.empty() ? params.since : events.back()["seq"].get<std::int64_t>();
   service.watchers.begin(client, params.id, seen);
   // After the reply: what it had no room for.
-  service.loop.post([&service, whose = call.client] {
-    if (const auto alive = whose.lock()) service.watchers.drained(alive);
-  });
+  service.loop.post([&service, job = params.id] { service.watchers.changed(job); });
   return reply;
 }
 

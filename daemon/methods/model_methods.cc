@@ -175,7 +175,11 @@ Json rollback(Service& s, const Call& call) {
 void remove_version(Service& s, const Call& call, const Responder& responder) {
   const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rm");
   s.models.remove(params.model, params.version);
-  s.empty_trash(responder, {{"model", params.model}, {"version", params.version}});
+  s.flusher.then([&s, params, responder](const std::exception_ptr& lost) {
+    if (lost) return responder.error(rpc_error(lost));
+    s.models.remove_unknown_folders(params.model);
+    s.empty_trash(responder, {{"model", params.model}, {"version", params.version}});
+  });
 }
 
 Json pin(Service& s, const Call& call) {

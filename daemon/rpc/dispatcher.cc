@@ -157,13 +157,14 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
   const std::string& name = request["method"].get_ref<const std::string&>();
   const Method* method = find(name);
   RequestCount& count = counts_[method != nullptr ? method->name : "unknown"];
+  const bool changes = method != nullptr && method->role > Role::kRead;
   const Responder responder(
-      [reply, &count, start = std::chrono::steady_clock::now()](Json result,
-                                                                const RpcError* error) {
+      [this, reply, changes, &count, start = std::chrono::steady_clock::now()](
+          Json result, const RpcError* error) {
         ++count.answered;
         count.seconds += seconds_since(start);
         if (error != nullptr) ++count.errors[error->data.value("code", "")];
-        error != nullptr ? reply->error(*error) : reply->result(std::move(result));
+        answer(reply, std::move(result), error, changes);
       },
       client->caller().user);
   if (method == nullptr) return responder.error(unknown_method(name));
@@ -179,6 +180,18 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
         rpc_error(kInvalidParams, "\"params\" must be an object, found " + describe(call.params)));
   }
   start(*method, std::move(call), responder);
+}
+
+// Who changed something is answered when that survives a power cut. What only tells is told at
+// once.
+void Dispatcher::answer(const std::shared_ptr<Reply>& reply, Json result, const RpcError* error,
+                        bool changes) const {
+  if (error != nullptr) return reply->error(*error);
+  if (!changes || !places_.when_kept) return reply->result(std::move(result));
+  places_.when_kept(
+      [reply, result = std::make_shared<Json>(std::move(result))](const std::exception_ptr& lost) {
+        lost ? reply->error(rpc_error(lost)) : reply->result(std::move(*result));
+      });
 }
 
 void Dispatcher::start(const Method& method, Call call, const Responder& responder) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +27,9 @@ class Dispatcher {
     Background& reading;
     Background& writing;
     UserTurns& workers;
+    // Calls when what was done so far survives a power cut, with an error where it does not. Who
+    // may have changed something is answered then. Empty: it always does.
+    std::function<void(std::function<void(const std::exception_ptr& error)>)> when_kept = {};
   };
 
   // The table is constant from here on and outlives the dispatcher, as do the others.
@@ -41,6 +46,8 @@ class Dispatcher {
   void batch(const std::shared_ptr<Connection>& client, Json requests);
   void request(const std::shared_ptr<Connection>& client, const Json& request, SentFiles files,
                std::unique_ptr<ReplyTarget> target);
+  void answer(const std::shared_ptr<Reply>& reply, Json result, const RpcError* error,
+              bool changes) const;
   void start(const Method& method, Call call, const Responder& responder);
   void begin(const Method& method, const std::shared_ptr<Call>& call, const Responder& responder);
   void begin_worker(const Method& method, const std::shared_ptr<Call>& call,

@@ -44,13 +44,15 @@ struct Forgetting::Work {
 
 Forgetting::Forgetting(EventLoop& loop, Background& background, data::LabelStore& labels,
                        const StateLayout& layout, const Config& config, Database& database,
-                       ModelStore& models, Scheduler& scheduler, DiskReserve& reserve)
+                       Flusher& flusher, ModelStore& models, Scheduler& scheduler,
+                       DiskReserve& reserve)
     : loop_(loop),
       background_(background),
       labels_(labels),
       layout_(layout),
       config_(config),
       database_(database),
+      flusher_(flusher),
       models_(models),
       scheduler_(scheduler),
       reserve_(reserve) {}
@@ -102,11 +104,11 @@ void Forgetting::go_on(const WorkPtr& work) {
   try {
     const bool is_done =
         work->digests_done == work->digests.size() && work->places_done == work->places.size();
-    if (is_done && (work->samples.empty() || is_erased())) return end(work);
-    if (is_done) {  // another reads what was there before, without whom this would wait
-      loop_.after(kAnotherTry, [this, work] { go_on(work); });
-      return;
-    }
+    if (is_done && work->samples.empty()) return end(work);
+    if (is_done)
+      return flusher_.erase([this, work](bool is_erased, const std::exception_ptr& error) {
+        erased(work, is_erased, error);
+      });
     remove_some(*work);
     loop_.post([this, work] { go_on(work); });
   } catch (...) {
@@ -118,7 +120,7 @@ void Forgetting::go_on(const WorkPtr& work) {
 void Forgetting::remove_some(Work& work) {
   constexpr std::size_t kDigests = 50;
   reserve_.for_deletion([&] {
-    const FlushedLater later(database_);
+    const FlushedLater later;
     Transaction transaction(database_, Transaction::Kind::kWrite);
     const auto until = std::chrono::steady_clock::now() + kForgettingTurn;
     const auto has_time = [&] { return std::chrono::steady_clock::now() < until; };
@@ -139,13 +141,18 @@ void Forgetting::remove_some(Work& work) {
   });
 }
 
-// What was overwritten is gone from the database's files, too. Waits for nobody.
-bool Forgetting::is_erased() {
-  const auto patience = static_cast<int>(database_.number("PRAGMA busy_timeout"));
-  sqlite3_busy_timeout(database_.handle(), 0);
-  const bool is_busy = database_.number("PRAGMA wal_checkpoint(TRUNCATE)") != 0;
-  sqlite3_busy_timeout(database_.handle(), patience);
-  return !is_busy;
+// It is not while another reads what was there before.
+void Forgetting::erased(const WorkPtr& work, bool is_erased, const std::exception_ptr& error) {
+  if (!is_erased && !error) {
+    loop_.after(kAnotherTry, [this, work] { go_on(work); });
+    return;
+  }
+  try {
+    if (error) std::rethrow_exception(error);
+    end(work);
+  } catch (...) {
+    work->responder->error(rpc_error(std::current_exception()));
+  }
 }
 
 void Forgetting::end(const WorkPtr& work) {

@@ -24,6 +24,7 @@
 #include "daemon/service/config.h"
 #include "daemon/service/scheduler.h"
 #include "daemon/state/disk_reserve.h"
+#include "daemon/state/flusher.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state/model_store.h"
 #include "datasets/labels/label_store.h"
@@ -33,7 +34,7 @@ namespace moil::daemon {
 class Forgetting {
  public:
   Forgetting(EventLoop& loop, Background& background, data::LabelStore& labels,
-             const StateLayout& layout, const Config& config, Database& database,
+             const StateLayout& layout, const Config& config, Database& database, Flusher& flusher,
              ModelStore& models, Scheduler& scheduler, DiskReserve& reserve);
 
   // `rows` does step 1 on the background thread and returns the answer, to which "versions" is
@@ -50,7 +51,7 @@ class Forgetting {
   void find_traces(Work& work) const;
   void go_on(const WorkPtr& work);
   void remove_some(Work& work);
-  bool is_erased();
+  void erased(const WorkPtr& work, bool is_erased, const std::exception_ptr& error);
   void end(const WorkPtr& work);
   [[nodiscard]] Json versions(const Work& work) const;
   void forget_note(const std::vector<data::ForgottenSample>& samples);
@@ -61,6 +62,7 @@ class Forgetting {
   const StateLayout layout_;
   const Config& config_;
   Database& database_;
+  Flusher& flusher_;
   ModelStore& models_;
   Scheduler& scheduler_;
   DiskReserve& reserve_;

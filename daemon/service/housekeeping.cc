@@ -141,7 +141,14 @@ void Housekeeping::plan(Round& round) const {
 }
 
 void Housekeeping::remove_rows(const RoundPtr& round) {
-  if (!remove_some_rows(*round)) return find_files(round);
+  if (!remove_some_rows(*round)) {
+    return s_.flusher.then([this, round](const std::exception_ptr& lost) {
+      next_step(round, [this, round, lost] {
+        if (lost) std::rethrow_exception(lost);
+        find_files(round);
+      });
+    });
+  }
   s_.loop.post([this, round] { next_step(round, [this, round] { remove_rows(round); }); });
 }
 
@@ -154,8 +161,7 @@ bool Housekeeping::remove_some_rows(Round& round) {
       const ModelVersion v = std::move(round.versions.front());
       round.versions.erase(round.versions.begin());
       try {
-        if (!round.dry_run)
-          s_.reserve.for_deletion([&] { s_.models.remove_row(v.model, v.version); });
+        if (!round.dry_run) s_.reserve.for_deletion([&] { s_.models.remove(v.model, v.version); });
         round.gone.push_back(v);
       } catch (const Error& error) {  // it was put in service meanwhile, say
         log_info("{} stays: {}", place_of(v), error.what());

@@ -2,11 +2,11 @@
 // results, folders and files that nothing needs. By itself at the start, after a night and once a
 // day; and when it is asked, then also the feature maps of backbones that no night uses.
 //
-// Rows go first, a few in each turn of the loop. Then files are found in the background, thrown
-// away on the loop where nothing needs them by then (state/trash.h), and removed in the background:
-// a crash in between leaves files that are found the next time. What others throw away is removed
-// now and then. Ages are counted from the last job's end where the clock says a later time, so that
-// a clock which went wrong makes nothing old. Loop thread only.
+// Rows go first, a few in each turn of the loop. When the disk knows of it, files are found in the
+// background, thrown away on the loop where nothing needs them by then (state/trash.h), and removed
+// in the background: a crash in between leaves files that are found the next time. What others
+// throw away is removed now and then. Ages are counted from the last job's end where the clock says
+// a later time, so that a clock which went wrong makes nothing old. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@
 #include "daemon/service/leftovers.h"
 #include "daemon/service/scheduler.h"
 #include "daemon/state/disk_reserve.h"
+#include "daemon/state/flusher.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state/model_store.h"
 
@@ -37,6 +38,7 @@ class Housekeeping {
     const StateLayout& layout;
     Background& background;
     Database& database;
+    Flusher& flusher;
     ModelStore& models;
     JobStore& jobs;
     const Scheduler& scheduler;

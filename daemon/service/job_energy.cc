@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unflushed.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/log.h"
 #include "daemon/schedule/world.h"
@@ -72,7 +73,7 @@ std::optional<Energy> JobEnergy::all_attempts() const {
 
 void JobEnergy::keep(const Json& record) const {
   try {
-    write_file_atomic(file_, to_line(record) + "\n");
+    write_unflushed(file_, to_line(record) + "\n");
   } catch (const Error& error) {
     log_warn("the energy of a job cannot be kept: {}", error.what());
   }

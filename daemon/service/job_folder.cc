@@ -64,7 +64,14 @@ void JobFolder::drop_work(std::int64_t job) const {
 }
 
 void JobFolder::settle(const Job& job) const {
-  if (is_finished(job.state) && job.state != JobState::kFailed) remove(layout_.job(job.id));
+  flusher_.then([this, id = job.id](const std::exception_ptr& lost) {
+    if (lost) return;  // housekeeping finds it
+    try {
+      const JobState now = jobs_.standing(id).state;
+      if (is_finished(now) && now != JobState::kFailed) remove(layout_.job(id));
+    } catch (const Error&) {  // the job was removed, and its folder with it
+    }
+  });
 }
 
 void JobFolder::remove(const fs::path& path) const { throw_away(layout_, path); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "daemon/state/flusher.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state_layout.h"
 
@@ -10,7 +11,8 @@ namespace moil::daemon {
 
 class JobFolder {
  public:
-  JobFolder(const StateLayout& layout, const JobStore& jobs) : layout_(layout), jobs_(jobs) {}
+  JobFolder(const StateLayout& layout, const JobStore& jobs, Flusher& flusher)
+      : layout_(layout), jobs_(jobs), flusher_(flusher) {}
 
   // Before an attempt that is to be given `file`. What a start that failed left goes. A job that is
   // tried again after it had failed writes another version; what it made so far is of use where it
@@ -19,7 +21,8 @@ class JobFolder {
   // All but the job's description, and the version that it may have written: the next attempt draws
   // its samples anew.
   void drop_work(std::int64_t job) const;
-  // Of a job that ended. A failed one keeps its own, for job.retry, but not half a version.
+  // Of a job that ended, when its end survives a power cut. A failed one keeps its own, for
+  // job.retry, but not half a version.
   void settle(const Job& job) const;
 
  private:
@@ -28,6 +31,7 @@ class JobFolder {
 
   const StateLayout& layout_;
   const JobStore& jobs_;
+  Flusher& flusher_;
 };
 
 }  // namespace moil::daemon

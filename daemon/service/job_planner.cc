@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/unflushed.h"
 #include "daemon/log/log.h"
 #include "daemon/processor_use.h"
 
@@ -17,7 +17,7 @@ namespace {
 class PassingFile {
  public:
   PassingFile(std::filesystem::path path, const std::string& text) : path_(std::move(path)) {
-    write_file_atomic(path_, text);
+    write_unflushed(path_, text);
   }
   ~PassingFile() { remove(); }
   PassingFile(const PassingFile&) = delete;
@@ -88,7 +88,7 @@ std::uint64_t JobPlanner::call(const JobSpec& spec, const std::vector<std::strin
   file.leave_free_bytes = config_.disk.leave_free_bytes;
   file.spec = spec;
   use_processors(file.spec, config_.worker.processors);
-  make_private_folder(layout_.jobs());
+  make_private_folder_unflushed(layout_.jobs());
   const auto path = layout_.plan(::getpid(), next_++);
   const auto document = std::make_shared<const PassingFile>(path, to_json(file).dump(2) + "\n");
   // Removed before the reply: who has it may look into the state folder.

@@ -6,7 +6,7 @@
 #include <array>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/unflushed.h"
 #include "daemon/job_result.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/journal.h"
@@ -19,12 +19,12 @@ namespace {
 // With which a loader that misses a library ends a program, and a shell one that it cannot run.
 constexpr int kLeastNotStarted = 126, kMostNotStarted = 127;
 
-// A later attempt reads what the first one was given.
+// A later attempt reads what the first one was given; the worker flushes it before it works.
 void write_job_file(const StateLayout& layout, const JobFile& job) {
-  make_private_folder(layout.jobs());
-  make_private_folder(layout.job(job.id));
+  make_private_folder_unflushed(layout.jobs());
+  make_private_folder_unflushed(layout.job(job.id));
   if (std::filesystem::exists(layout.job_file(job.id))) return;
-  write_file_atomic(layout.job_file(job.id), to_json(job).dump(2) + "\n");
+  write_unflushed(layout.job_file(job.id), to_json(job).dump(2) + "\n");
 }
 
 // How a program ends that met what it could not expect, as a library does in a damaged file.
@@ -174,8 +174,7 @@ void JobRunner::on_exit(const ProcessExit& exit) {
 // For the next attempt, which will not trust what may have been to do with it: in which stage.
 void JobRunner::mark_crashed() const {
   try {
-    write_file_atomic(layout_.job_crashed(job_),
-                      stage_.empty() ? to_string(Stage::kScenes) : stage_);
+    write_unflushed(layout_.job_crashed(job_), stage_.empty() ? to_string(Stage::kScenes) : stage_);
   } catch (const Error& error) {
     log().warn("{}", error.what());
   }

@@ -25,7 +25,8 @@ constexpr double kLongestHoldSeconds = 300, kLongestWaitForRoomSeconds = 900;
 
 Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
                      const StateLayout& layout, const World& world, JobStore& jobs,
-                     const data::LabelStore& labels, DiskReserve& reserve, Listener listener)
+                     const data::LabelStore& labels, DiskReserve& reserve, Flusher& flusher,
+                     Listener listener)
     : loop_(loop),
       config_(config),
       command_(command),
@@ -35,7 +36,7 @@ Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand&
       labels_(labels),
       reserve_(reserve),
       listener_(std::move(listener)),
-      folder_(layout_, jobs),
+      folder_(layout_, jobs, flusher),
       hold_(world, layout.root()),
       waits_(read_lost_nights(layout.lost_nights())) {
   remember_delays();

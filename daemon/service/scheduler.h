@@ -43,7 +43,8 @@ class Scheduler {
 
   Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
             const StateLayout& layout, const World& world, JobStore& jobs,
-            const data::LabelStore& labels, DiskReserve& reserve, Listener listener);
+            const data::LabelStore& labels, DiskReserve& reserve, Flusher& flusher,
+            Listener listener);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;

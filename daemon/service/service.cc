@@ -39,14 +39,16 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       lock(layout.lock()),
       reserve(layout.reserve(), static_cast<std::uint64_t>(config.disk.reserve_bytes)),
       database(open_database(layout)),
+      flusher(loop, database, layout.database()),
       models(database, layout),
       jobs(database, models),
       schedules(database, jobs),
       labels(layout.labels(), data::LabelStore::Access::kReadWrite),
       label_reader(layout.labels(), data::LabelStore::Access::kReadOnly),
       label_view(layout.labels(), data::LabelStore::Access::kReadOnly),
-      forgetting(loop, background, labels, layout, config, database, models, scheduler, reserve),
-      watchers(jobs),
+      forgetting(loop, background, labels, layout, config, database, flusher, models, scheduler,
+                 reserve),
+      watchers(jobs, flusher),
       command(config.worker, layout, lock.descriptor()),
       worker_turns(loop),
       worker_calls(loop, reading),
@@ -56,7 +58,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       predictor(worker_calls, command, layout, models),
       previewer(reading, label_reader, worker_calls, command),
       scheduler(
-          loop, config, command, layout, world, jobs, label_view, reserve,
+          loop, config, command, layout, world, jobs, label_view, reserve, flusher,
           {.changed = [this](std::int64_t job) { job_changed(job); },
            .progress = [this](std::int64_t job,
                               const Json& event) { watchers.progress(job, event); },
@@ -69,15 +71,18 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
            .finished = [this](std::int64_t) { housekeeping.soon(); }}),
       recurring(loop, config, world, schedules, jobs, label_view, outside,
                 [this] { scheduler.wake(); }),
-      housekeeping(
-          {loop, config, world, layout, background, database, models, jobs, scheduler, reserve}),
+      housekeeping({loop, config, world, layout, background, database, flusher, models, jobs,
+                    scheduler, reserve}),
       canaries({loop, config, world, layout, background, worker_calls, command, database, models,
                 jobs, labels, label_view, scheduler,
                 [this](std::int64_t job) { watchers.changed(job); }}),
       limits(config.limits()),
       methods(all_methods(*this)),
       access(config.access),
-      dispatcher(methods, {loop, reading, background, worker_turns}, limits, counts.requests),
+      dispatcher(methods,
+                 {loop, reading, background, worker_turns,
+                  [this](auto then) { flusher.then(std::move(then)); }},
+                 limits, counts.requests),
       server(loop, socket, dispatcher, limits, access),
       idle_memory(loop, [this] { return dispatcher.taken(); }),
       outside(loop, limits.file_time),
@@ -119,7 +124,11 @@ void Service::empty_trash(const Responder& responder, Json reply) {
   });
 }
 
-void Service::shut_down(std::function<void()> done) { scheduler.shut_down(std::move(done)); }
+void Service::shut_down(std::function<void()> done) {
+  scheduler.shut_down([this, done = std::move(done)] {
+    flusher.then([done](const std::exception_ptr&) { done(); });
+  });
+}
 
 std::string Service::status() const {
   const auto waiting = jobs.count(JobState::kQueued);

@@ -31,6 +31,7 @@
 #include "daemon/service/watchers.h"
 #include "daemon/service/worker_command.h"
 #include "daemon/state/disk_reserve.h"
+#include "daemon/state/flusher.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state/lock_file.h"
 #include "daemon/state/model_store.h"
@@ -64,6 +65,7 @@ class Service {
   const LockFile lock;
   DiskReserve reserve;
   Database database;
+  Flusher flusher;
   ModelStore models;
   JobStore jobs;
   ScheduleStore schedules;

@@ -1,27 +1,21 @@
-// What is committed during its life does not wait for the disk: it is there after a crash of the
-// daemon, and after a power cut once something was committed that does wait.
+// What is committed during its life nobody waits for (flusher.h): it is there after a crash of the
+// daemon, and after a power cut once something was committed that is waited for.
 #pragma once
-
-#include "base/sqlite/database.h"
-#include "daemon/log/log.h"
 
 namespace moil::daemon {
 
 class FlushedLater {
  public:
-  explicit FlushedLater(Database& db) : db_(db) { db_.run("PRAGMA synchronous = NORMAL"); }
-  ~FlushedLater() {
-    try {
-      db_.run("PRAGMA synchronous = FULL");
-    } catch (const std::exception& error) {
-      log_critical("what is acknowledged may not survive a power cut: {}", error.what());
-    }
-  }
+  FlushedLater() { ++depth_; }
+  ~FlushedLater() { --depth_; }
   FlushedLater(const FlushedLater&) = delete;
   FlushedLater& operator=(const FlushedLater&) = delete;
 
+  // Whether one lives in this thread.
+  static bool is_on() { return depth_ > 0; }
+
  private:
-  Database& db_;
+  static inline thread_local int depth_ = 0;
 };
 
 }  // namespace moil::daemon

@@ -160,6 +160,11 @@ void JobStore::events(std::int64_t id, std::int64_t after_seq,
   }
 }
 
+std::int64_t JobStore::newest_event(std::int64_t id) const {
+  Statement row(db_, "SELECT max(seq) FROM events WHERE job = ?");
+  return row.bind(id).step() ? row.integer(0) : 0;
+}
+
 std::optional<std::string> JobStore::cannot_start(const Job& job) const {
   if ((job.version && job.base_version) || models_.active(job.spec.model)) return std::nullopt;
   return "model \"" + job.spec.model + "\" has no active version; import it first";
@@ -373,7 +378,7 @@ void JobStore::queue_again(std::int64_t id) {
 }
 
 void JobStore::add_event(std::int64_t id, const Json& body) {
-  const FlushedLater later(db_);
+  const FlushedLater later;
   Transaction transaction(db_, Transaction::Kind::kWrite);
   insert_event(id, body);
   transaction.commit();

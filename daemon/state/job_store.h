@@ -58,6 +58,7 @@ class JobStore {
   // In order, until `take` returns false.
   void events(std::int64_t id, std::int64_t after_seq,
               const std::function<bool(const JobEvent&)>& take) const;
+  std::int64_t newest_event(std::int64_t id) const;  // its number; 0: none
   // Items of a list of the job's result, by its JSON pointer, from number `from` (0) on: as many as
   // have at most so many bytes, or one. kNotFound where the result has no such list.
   struct ListPart {

@@ -1,6 +1,7 @@
 #include "daemon/state/lost_nights.h"
 
 #include "base/file.h"
+#include "base/unflushed.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {
@@ -29,8 +30,8 @@ void write_lost_nights(const std::filesystem::path& file, const LostNights& lost
   Json waited = Json::object();
   for (const auto& [obstacle, milliseconds] : lost.milliseconds)
     waited[name_of(obstacle)] = milliseconds;
-  write_file_atomic(file,
-                    Json{{"nights", lost.count}, {"waited_milliseconds", waited}}.dump() + "\n");
+  write_unflushed(file,
+                  Json{{"nights", lost.count}, {"waited_milliseconds", waited}}.dump() + "\n");
 }
 
 }  // namespace moil::daemon

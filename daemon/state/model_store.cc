@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/folder_entries.h"
+#include "base/unflushed.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/log.h"
 #include "daemon/state/job.h"
@@ -112,7 +113,7 @@ std::optional<ModelVersion> ModelStore::active(const std::string& model) const {
 
 std::int64_t ModelStore::reserve(const std::string& model, std::optional<std::int64_t> parent,
                                  std::optional<std::int64_t> job) {
-  make_private_folder(layout_.model(model));
+  make_private_folder_unflushed(layout_.model(model));  // its first worker flushes it
   Statement last(db_,
                  "SELECT max(coalesce((SELECT max(version) FROM versions WHERE model = ?1), 0), "
                  "coalesce((SELECT max(version) FROM jobs WHERE model = ?1), 0), "
@@ -222,11 +223,6 @@ void ModelStore::require_unused(const ModelVersion& version) const {
 }
 
 void ModelStore::remove(const std::string& model, std::int64_t version) {
-  remove_row(model, version);
-  remove_unknown_folders(model);
-}
-
-void ModelStore::remove_row(const std::string& model, std::int64_t version) {
   Transaction transaction(db_, Transaction::Kind::kWrite);
   require_unused(get(model, version));
   VersionSamples(db_).hand_down({model, version});

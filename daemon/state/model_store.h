@@ -75,12 +75,13 @@ class ModelStore {
   void record_provenance(const std::string& model, std::int64_t version,
                          const Provenance& provenance);
   Provenance provenance(const std::string& model, std::int64_t version) const;  // kNotFound
-  // Removes a recorded version and its folder; what was made from it is its parent's then.
-  // kNotFound; kFailedPrecondition where it is in service, pinned, the anchor, or an unfinished
-  // job began with it.
+  // Removes a recorded version; what was made from it is its parent's then. Its folder is left to
+  // the caller, who waits until the disk knows that it is needed no more. kNotFound;
+  // kFailedPrecondition where it is in service, pinned, the anchor, or an unfinished job began with
+  // it.
   void remove(const std::string& model, std::int64_t version);
-  // The same, but its folder is left to the caller.
-  void remove_row(const std::string& model, std::int64_t version);
+  // Throws away what is in the model's folder and is of no version that there is.
+  void remove_unknown_folders(const std::string& model);
   // Forgets a version that was never recorded, and removes its folders.
   void discard(const std::string& model, std::int64_t version);
 
@@ -117,7 +118,6 @@ class ModelStore {
   void set_active(const std::string& model, std::int64_t version);
   void choose(const std::string& model, std::int64_t version);
   void drop_abandoned_rows();
-  void remove_unknown_folders(const std::string& model);
 
   Database& db_;
   const StateLayout layout_;

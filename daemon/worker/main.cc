@@ -12,6 +12,7 @@
 #include "base/command_line/command_line.h"
 #include "base/file.h"
 #include "base/process_memory.h"
+#include "base/unflushed.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/night/import.h"
@@ -57,9 +58,19 @@ void confine_to(const moil::worker::Needs& needs) {
   if (!missing.empty()) std::cerr << "moil-worker: " << missing << "\n";
 }
 
+// What the daemon has made for this worker, without waiting for the disk: what is written there is
+// to survive a power cut. job_file: empty where there is none.
+void flush_places(const moil::daemon::StateLayout& layout, const std::string& job_file) {
+  moil::sync_folder(layout.models());
+  if (job_file.empty()) return;
+  moil::flush_file(job_file);
+  moil::sync_folder(layout.jobs());
+}
+
 int run(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const auto file = read_job_file(arguments.job_file);
   const moil::daemon::StateLayout layout(arguments.state_dir);
+  flush_places(layout, arguments.job_file);
   moil::night::make_place_for_cache(layout, events);
   confine_to(moil::worker::needs_of_night(layout, file));
   if (!moil::night::run_night(layout, file, events, stop)) return moil::daemon::kExitCheckpointed;
@@ -91,6 +102,7 @@ int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
 
 int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   const moil::daemon::StateLayout layout(arguments.state_dir);
+  flush_places(layout, "");
   confine_to(
       moil::worker::needs_of_import(layout, arguments.source, arguments.pack, arguments.model));
   const auto import_from = [&](const std::filesystem::path& source) {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <future>
+#include <set>
 
 #include "daemon/rpc/server.h"
 #include "tests/daemon/support/test_server.h"
@@ -28,6 +29,7 @@ Limits small_limits() {
 //   slow: as large, in the background
 //   throw, throw-nothing: what is no moil::Error                 drop: never answers
 //   endless: as a worker whose work does not end, for a second
+//   change: changes something, which survives a power cut from the next "keep" on, or never: "lose"
 class Dispatch : public ::testing::Test {
  protected:
   Dispatch() {
@@ -80,21 +82,54 @@ class Dispatch : public ::testing::Test {
            responder.on_stop([this, responder] { ++stopped_; });
          },
          std::chrono::seconds(1)},
+        {"change", "0", Role::kLabel, "", Lane::kLoop, [](Call&) { return Json("changed"); },
+         nullptr},
+        {"keep", "0", Role::kRead, "", Lane::kLoop, [this](Call&) { return settle(nullptr); },
+         nullptr},
+        {"lose", "0", Role::kRead, "", Lane::kLoop,
+         [this](Call&) {
+           return settle(std::make_exception_ptr(Error(ErrorCode::kIo, "cannot flush")));
+         },
+         nullptr},
     };
     background.emplace(loop_);
     RequestCounts counts;
     UserTurns workers(loop_);
-    Dispatcher dispatcher(methods, {loop_, *background, *background, workers}, limits, counts);
+    Dispatcher dispatcher(methods,
+                          {loop_, *background, *background, workers,
+                           [this](auto then) { unsettled_.push_back(std::move(then)); }},
+                          limits, counts);
     Server server(loop_, socket(), dispatcher, limits);
     ready.set_value();
     loop_.run();
     background.reset();
   }
 
+  Json settle(const std::exception_ptr& error) {
+    for (const auto& then : std::exchange(unsettled_, {})) then(error);
+    return nullptr;
+  }
+
   TempFolder folder_;
   EventLoop loop_;
+  std::vector<std::function<void(const std::exception_ptr&)>> unsettled_;
   std::thread thread_;
 };
+
+TEST_F(Dispatch, WhoChangedSomethingIsAnsweredWhenItSurvivesAPowerCut) {
+  Line client(socket());
+  client.send(line(1, "change") + line(2, "echo"));
+  EXPECT_EQ(client.read()["id"], 2) << "what only tells does not wait";
+  client.send(line(3, "keep"));
+  std::set<int> answered;
+  for (int i = 0; i < 2; ++i) answered.insert(client.read()["id"].get<int>());
+  EXPECT_EQ(answered, (std::set<int>{1, 3}));
+  client.send(line(4, "change") + line(5, "lose"));
+  for (int i = 0; i < 2; ++i) {
+    const Json reply = client.read();
+    EXPECT_EQ(reply.contains("error"), reply["id"] == 4) << reply;
+  }
+}
 
 TEST_F(Dispatch, WhatAMethodThrowsIsAnErrorReply) {
   for (const char* method : {"throw", "throw-nothing"}) {

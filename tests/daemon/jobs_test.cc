@@ -48,7 +48,7 @@ TEST_F(Jobs, ANightPromotesANewVersion) {
   EXPECT_EQ(job["base_version"], 1);
   EXPECT_EQ(job["version"], 2);
   EXPECT_EQ(active_version(), 2);
-  EXPECT_FALSE(fs::exists(folder_ / "state/jobs" / std::to_string(id)));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(folder_ / "state/jobs" / std::to_string(id)); }));
 }
 
 TEST_F(Jobs, AJobThatNamesNoModelOrPackIsRefusedWithBoth) {

@@ -227,7 +227,7 @@ TEST_F(Models, ADaemonThatRestartsFindsAFinishedResult) {
   EXPECT_EQ(job["message"], "found");
   EXPECT_EQ(job["attempts"], 1);
   EXPECT_EQ(active(server), 2);
-  EXPECT_FALSE(fs::exists(layout.job(id)));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(layout.job(id)); }));
 }
 
 TEST_F(Models, ARecordFailsAsAWholeWhereTheFolderIsMissing) {

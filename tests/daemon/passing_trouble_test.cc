@@ -186,7 +186,7 @@ TEST_F(PassingTrouble, AJobThatWaitsForRoomCanBeCancelled) {
   held();
   result_of(server_->socket(), "job.cancel", {{"id", id}});
   EXPECT_EQ(job(id)["state"], "cancelled");
-  EXPECT_FALSE(fs::exists(state_ / "jobs" / std::to_string(id)));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(state_ / "jobs" / std::to_string(id)); }));
 }
 
 // --- clocks
