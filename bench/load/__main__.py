@@ -8,16 +8,15 @@ again, to see how soon it is ready and what it holds when it has nothing to do.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from load.load import Figures, Load  # noqa: E402
 from night import digits  # noqa: E402
+from night.frame import options_of, run  # noqa: E402
 from night.night import pretrain_global  # noqa: E402
 from night.programs import ROOT  # noqa: E402
 from night.settings import Training  # noqa: E402
@@ -29,27 +28,23 @@ SETTINGS = replace(digits.SETTINGS, pretraining=Training(epochs=3, learning_rate
 
 def main() -> int:
     options = parse()
-    with tempfile.TemporaryDirectory(prefix="moil-load-") as name:
-        folder = Path(name)
+
+    def measure(folder: Path) -> Figures:
         place = lay_out(folder, SETTINGS, digits.split_of(options.digits, folder))
         pretrained = pretrain_global(SETTINGS, place)
         load = Load(folder, SETTINGS, place, pretrained, clients=options.clients, rate=options.rate)
-        figures = load.measure(options.requests, options.seed)
-    report(figures)
-    if options.json:
-        options.json.write_text(json.dumps(asdict(figures), indent=2) + "\n")
-    return 1 if figures.faults() else 0
+        return load.measure(options.requests, options.seed)
+
+    return run("load", measure, report, options.json)
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/bench load", description=__doc__)
+    parser = options_of("load", __doc__, "2,000 requests")
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--rate", type=float, default=1000, help="requests a second, of all clients together")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="2,000 requests")
     parser.add_argument("--digits", type=Path, default=ROOT / "build" / "data" / "digits.csv.gz")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     if options.quick:
         options.requests = 2000
@@ -67,8 +62,6 @@ def report(figures: Figures) -> None:
     )
     for name, told in figures.trouble.items():
         print(f"{name}: {told}")
-    for fault in figures.faults():
-        print(f"failed: {fault}")
 
 
 if __name__ == "__main__":

@@ -8,47 +8,37 @@ Then users of every role ask for as much as they can, and another user asks for 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
-from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from night.frame import options_of, run  # noqa: E402
 from night.table import table  # noqa: E402
 from stall.stall import GOAL_MS, Figures, Size, Stall  # noqa: E402
 
 
 def main() -> int:
     options = parse()
-    with tempfile.TemporaryDirectory(prefix="moil-stall-") as name:
-        figures = Stall(Path(name), Size.quick() if options.quick else Size(), options.flush).measure()
-    report(figures)
-    if options.json:
-        options.json.write_text(json.dumps(asdict(figures), indent=2) + "\n")
-    return 1 if figures.faults() else 0
+    size = Size.quick() if options.quick else Size()
+    return run("stall", lambda folder: Stall(folder, size, options.flush).measure(), report, options.json)
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/bench stall", description=__doc__)
+    parser = options_of("stall", __doc__, "a tenth of the samples, schedules and jobs")
     parser.add_argument("--flush", type=int, default=12, metavar="MS", help="what a flush of the disk takes (12)")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the samples, schedules and jobs")
-    parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
 
 def report(figures: Figures) -> None:
-    rows = [[m.method, m.input, f"{m.seconds:.2f}", f"{m.longest_wait_ms:.0f}", f"{m.machine_ms:.0f}", str(m.descriptors)] for m in figures.methods]
-    print(table(["method", "with", "seconds", "longest wait ms", "machine ms", "descriptors"], rows))
-    rows = [[r.role, str(r.requests), f"{r.longest_wait_ms:.0f}", f"{r.machine_ms:.0f}", f"{r.predict_seconds:.2f}", str(r.descriptors)] for r in figures.roles]
+    rows = [[m.method, m.input, f"{m.seconds:.2f}", f"{m.longest_wait_ms:.0f}", f"{m.machine_ms:.0f}", str(m.descriptors), str(len(m.loop_flushes))] for m in figures.methods]
+    print(table(["method", "with", "seconds", "longest wait ms", "machine ms", "descriptors", "flushes of the loop"], rows))
+    rows = [[r.role, str(r.requests), f"{r.longest_wait_ms:.0f}", f"{r.machine_ms:.0f}", f"{r.predict_seconds:.2f}", str(r.descriptors), str(len(r.loop_flushes))] for r in figures.roles]
     if rows:
         print()
-        print(table(["role that asks for all", "requests", "longest wait ms", "machine ms", "another's predict s", "descriptors"], rows))
+        print(table(["role that asks for all", "requests", "longest wait ms", "machine ms", "another's predict s", "descriptors", "flushes of the loop"], rows))
     print(f"\nsystem.status waits {figures.longest_wait_ms:.0f} ms at most (goal: {GOAL_MS} ms); at rest {figures.rest_ms:.0f} ms; ")
     print(f"{figures.descriptors} descriptors at most, of {figures.descriptor_limit}")
-    for fault in figures.faults():
-        print(f"failed: {fault}")
 
 
 if __name__ == "__main__":

@@ -57,6 +57,13 @@ class Client:
                 raise Refused(method, reply["error"])
             return reply["result"]
 
+    def event(self) -> Any:
+        """The next one of a job that is watched; replies are left aside."""
+        while True:
+            message = json.loads(self._lines.readline())
+            if "id" not in message:
+                return message
+
     def close(self) -> None:
         self._lines.close()
         self.socket.close()

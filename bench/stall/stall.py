@@ -55,6 +55,7 @@ class MethodFigures:
     longest_wait_ms: float  # of another client's system.status
     machine_ms: float  # of another process that answers at once: how busy the machine is with something else
     descriptors: int  # of the daemon, at most
+    loop_flushes: list[str]  # files that the loop itself flushed, while nobody was served
 
     def is_too_long(self, goal_ms: float = GOAL_MS) -> bool:
         return self.longest_wait_ms > _limit(self.machine_ms, goal_ms)
@@ -68,6 +69,7 @@ class RoleFigures:
     machine_ms: float
     predict_seconds: float  # of another user's model.predict meanwhile
     descriptors: int
+    loop_flushes: list[str]
 
     def is_too_long(self, goal_ms: float = GOAL_MS) -> bool:
         return self.longest_wait_ms > _limit(self.machine_ms, goal_ms)
@@ -98,6 +100,21 @@ class Figures:
         return wrong
 
 
+def daemon_by_day(folder: Path) -> Daemon:
+    """Its night is far, so that what is queued stays so, and its worker computes nothing."""
+    hour = time.localtime().tm_hour
+    config = {
+        "window": {"start": f"{(hour + 6) % 24:02}:00", "end": f"{(hour + 7) % 24:02}:00"},
+        "worker": {"path": str(build_dir() / "tests" / "daemon" / "fake_worker"), "backoff_seconds": 0.05},
+        "poll_seconds": 0.5,
+        "server": {"requests_per_second": 100_000},
+        "access": {role: [user] for role, user in _USERS.items()},
+    }
+    file = folder / "moild.json"
+    file.write_text(json.dumps(config))
+    return Daemon(folder / "state", config=file)
+
+
 class Stall:
     """`flush_ms`: what a flush of the disk takes while it is measured."""
 
@@ -106,7 +123,7 @@ class Stall:
         self._size = size
         self._flush_ms = flush_ms
         folder.chmod(0o711)  # others come to the socket through it
-        self._daemon = self._make_daemon()
+        self._daemon = daemon_by_day(folder)
 
     def measure(self) -> Figures:
         figures = Figures(self._flush_ms, descriptor_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0])
@@ -134,25 +151,17 @@ class Stall:
 
     # --- what is there ----------------------------------------------------------------------------
 
-    def _make_daemon(self) -> Daemon:
-        worker = build_dir() / "tests" / "daemon" / "fake_worker"
-        hour = time.localtime().tm_hour  # far from the night: what is queued stays so
-        config = {
-            "window": {"start": f"{(hour + 6) % 24:02}:00", "end": f"{(hour + 7) % 24:02}:00"},
-            "worker": {"path": str(worker), "backoff_seconds": 0.05},
-            "poll_seconds": 0.5,
-            "server": {"requests_per_second": 100_000},
-            "access": {role: [user] for role, user in _USERS.items()},
-        }
-        file = self._folder / "moild.json"
-        file.write_text(json.dumps(config))
-        return Daemon(self._folder / "state", config=file)
-
     def _disk(self, milliseconds: int) -> dict[str, str]:
         library = build_dir() / "tests" / "preload" / "libmoil_slow_disk.so"
         if not library.is_file():
             raise FileNotFoundError(f"{library} is not built; build moil_slow_disk, or set MOIL_BUILD")
-        return {"LD_PRELOAD": str(library), "MOIL_FLUSH_MS": str(milliseconds)}
+        log = {"MOIL_FLUSH_LOG": str(self._folder / "flushes"), "MOIL_FLUSH_OF": "moild"}
+        return {"LD_PRELOAD": str(library), "MOIL_FLUSH_MS": str(milliseconds), **log}
+
+    def _flushes(self) -> list[str]:
+        """Files that the loop has flushed, below the state folder or beside it."""
+        log = self._folder / "flushes"
+        return [line.removeprefix(f"{self._folder}/") for line in log.read_text().splitlines()] if log.exists() else []
 
     def _furnish(self) -> Requests:
         """Models, a canary, samples, schedules and jobs; on a disk whose flushes take no time."""
@@ -222,6 +231,7 @@ class Stall:
             figures.methods.append(self._ask(client, method, what, params, files))
 
     def _ask(self, client: Client, method: str, what: str, params: dict[str, Any], files: list[int]) -> MethodFigures:
+        before = len(self._flushes())
         with Probe(self._daemon.socket, self._daemon.pid, self._echo) as probe:
             began = time.monotonic()
             try:
@@ -230,10 +240,11 @@ class Stall:
                 if error.code in ("invalid_argument", "internal", "unimplemented"):  # it was not carried out at all
                     raise
             seconds = time.monotonic() - began
-        return MethodFigures(method, what, round(seconds, 3), round(probe.longest_ms, 1), round(probe.machine_ms, 1), probe.descriptors)
+        return MethodFigures(method, what, round(seconds, 3), round(probe.longest_ms, 1), round(probe.machine_ms, 1), probe.descriptors, self._flushes()[before:])
 
     def _be_greedy(self, requests: Requests, figures: Figures) -> None:
         for role, user in _USERS.items():
+            before = len(self._flushes())
             greed = Greed(self._daemon.socket, user, _GREEDY_SECONDS, requests.of_a_greedy_user(role))
             with Probe(self._daemon.socket, self._daemon.pid, self._echo) as probe:
                 greed.begin()
@@ -244,4 +255,4 @@ class Stall:
                 seconds = time.monotonic() - began
                 client.close()
                 sent = greed.end()
-            figures.roles.append(RoleFigures(role, sent, round(probe.longest_ms, 1), round(probe.machine_ms, 1), round(seconds, 3), probe.descriptors))
+            figures.roles.append(RoleFigures(role, sent, round(probe.longest_ms, 1), round(probe.machine_ms, 1), round(seconds, 3), probe.descriptors, self._flushes()[before:]))

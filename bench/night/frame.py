@@ -1,0 +1,32 @@
+"""What benchmarks of a daemon have around them: options, a folder that goes with them, and a document of figures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+
+def options_of(name: str, about: str | None, quick: str) -> argparse.ArgumentParser:
+    """Of scripts/bench NAME; `quick`: what is made smaller then."""
+    parser = argparse.ArgumentParser(prog=f"scripts/bench {name}", description=about)
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--json", type=Path)
+    return parser
+
+
+def run(name: str, measure: Callable[[Path], Any], report: Callable[[Any], None], to: Path | None) -> int:
+    """Measures in a folder of its own, tells the figures and what is not as promised; the program's status."""
+    with tempfile.TemporaryDirectory(prefix=f"moil-{name}-") as folder:
+        figures = measure(Path(folder))
+    report(figures)
+    faults = figures.faults()
+    for fault in faults:
+        print(f"failed: {fault}")
+    if to:
+        to.write_text(json.dumps(asdict(figures), indent=2) + "\n")
+    return 1 if faults else 0
