@@ -17,9 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 from stall.stall import Figures, Size, Stall  # noqa: E402
 
 _TRIES = 3
-# The goal is 100 ms. A few methods still flush several files in one turn of the loop; a method that did so for each
-# sample took seconds.
-_GOAL_MS = 400
+_GOAL_MS = 200  # the benchmark's is 100, on a machine that does nothing else
 
 
 def _measured() -> Figures:
@@ -51,6 +49,14 @@ class StallTest(unittest.TestCase):
 
     def test_nobody_waits_while_a_method_works(self) -> None:
         self.assertEqual(self.slow, {})
+
+    def test_the_loop_flushes_nothing(self) -> None:
+        """But the head of its database's log, when one begins."""
+        flushed = [(m.method, file) for m in self.figures.methods for file in m.loop_flushes]
+        flushed += [(f"a user of role {r.role}", file) for r in self.figures.roles for file in r.loop_flushes]
+        heads = [file for _, file in flushed if file in ("state", "state/moild.db-wal")]
+        self.assertEqual(len(heads), len(flushed), flushed)
+        self.assertLess(len(heads), 10, flushed)
 
     def test_a_greedy_user_leaves_descriptors_and_workers_to_others(self) -> None:
         if os.geteuid() != 0:
