@@ -87,7 +87,8 @@ Finding check_queue(const Service& s, std::int64_t waiting, const WindowsGone& g
 
 }  // namespace
 
-Findings check_nights(const Service& s) {
+Findings check_nights(Service& s) {
+  const Transaction reading(s.database, Transaction::Kind::kRead);  // for much is asked
   const std::int64_t waiting = s.jobs.count(JobState::kQueued);
   const Common common(s);
   Findings findings = {check_queue(s, waiting, common.gone)};

@@ -7,6 +7,6 @@ namespace moil::daemon {
 
 class Service;
 
-Findings check_nights(const Service& service);
+Findings check_nights(Service& service);
 
 }  // namespace moil::daemon

@@ -74,7 +74,8 @@ Json next_nights(const Service& s) {
   return list;
 }
 
-Json overview(const Service& s) {
+Json overview(Service& s) {
+  const Transaction reading(s.database, Transaction::Kind::kRead);  // for much is asked
   const Verdict verdict = s.scheduler.verdict();
   const auto last = NightRecords(s.database).last();
   return {{"running", running_job(s)},

@@ -9,7 +9,7 @@ namespace moil::daemon {
 class Service;
 
 // docs/protocol.md, system.overview, says what is in it.
-Json overview(const Service& service);
+Json overview(Service& service);
 // The window that is open, or the next one.
 Window night_window(const Service& service);
 // How long the schedule's nights take and when and why not it comes: members of an object.

@@ -1,14 +1,29 @@
 #include "daemon/state/schedule_store.h"
 
+#include <unordered_map>
+#include <utility>
+
 #include "base/error.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {
 namespace {
 
+// A description is read once for as long as it is the same: a thousand of them take the loop a
+// fifth of a second, and whatever is committed has all of them asked for again.
+const RecurringSpec& spec_of(const std::string& description) {
+  constexpr std::size_t kMostKept = 2000;
+  thread_local std::unordered_map<std::string, RecurringSpec> known;
+  const auto found = known.find(description);
+  if (found != known.end()) return found->second;
+  if (known.size() >= kMostKept) known.clear();
+  RecurringSpec spec = stored_recurring_spec(parsed_json(description));
+  return known.emplace(description, std::move(spec)).first->second;
+}
+
 Schedule schedule_of(const Statement& row) {
   Schedule schedule;
-  schedule.spec = stored_recurring_spec(parsed_json(row.text(0)));
+  schedule.spec = spec_of(row.text(0));
   schedule.spec.enabled = row.integer(1) != 0;
   schedule.created_at = row.integer(2);
   schedule.last_due = row.optional_integer(3);
