@@ -35,7 +35,7 @@ bool is_copied(const Database& database, int mode) {
   const int code = sqlite3_wal_checkpoint_v2(database.handle(), nullptr, mode, &pages, &copied);
   if (code == SQLITE_BUSY) return false;
   if (code != SQLITE_OK) database.fail(code, "copy the log");
-  return pages == copied;
+  return pages >= 0 && pages == copied;
 }
 
 }  // namespace
@@ -155,6 +155,7 @@ struct Flusher::Thread {
     if (!database) {
       database.emplace(file, Database::Access::kReadWrite);
       sqlite3_busy_timeout(database->handle(), 0);
+      (void)database->number("PRAGMA user_version");  // from its first read on it knows the log
     }
     return *database;
   }
