@@ -2,6 +2,7 @@
 
 #include <sysexits.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 

@@ -3,7 +3,6 @@
 // file); and the exit status, from sysexits.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <exception>
 
 #include "daemon/ctl/command.h"

@@ -1,9 +1,9 @@
 #include "daemon/rpc/user_tasks.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
+
+#include "daemon/log/log.h"
 
 namespace moil::daemon {
 namespace {
@@ -44,7 +44,7 @@ void UserTasks::go_on() {
     try {
       task();
     } catch (const std::exception& error) {
-      spdlog::error("a client's task failed: {}", error.what());
+      log_error("a client's task failed: {}", error.what());
     }
     if (alive.expired()) return;
   }

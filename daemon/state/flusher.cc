@@ -1,7 +1,6 @@
 #include "daemon/state/flusher.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include "base/file.h"
 #include "base/open_file.h"
 #include "base/unique_fd.h"
+#include "daemon/log/log.h"
 #include "daemon/state/flushed_later.h"
 
 namespace moil::daemon {
@@ -125,7 +125,7 @@ struct Flusher::Thread {
         is_suspect = false;
         return nullptr;
       } catch (const std::exception& error) {
-        if (!std::exchange(is_suspect, true)) spdlog::error("{}; it is tried again", error.what());
+        if (!std::exchange(is_suspect, true)) log_error("{}; it is tried again", error.what());
         if (tries == kTries || !pause()) return std::current_exception();
       }
     }
@@ -164,7 +164,7 @@ struct Flusher::Thread {
     try {
       is_copied(opened(), SQLITE_CHECKPOINT_PASSIVE);
     } catch (const std::exception& error) {
-      spdlog::warn("the log of the state is not copied: {}", error.what());
+      log_warn("the log of the state is not copied: {}", error.what());
     }
   }
 
@@ -200,7 +200,7 @@ Flusher::~Flusher() {
   try {
     database_.run("PRAGMA synchronous = FULL");
   } catch (const std::exception& error) {
-    spdlog::critical("what is acknowledged may not survive a power cut: {}", error.what());
+    log_critical("what is acknowledged may not survive a power cut: {}", error.what());
   }
 }
 
@@ -244,7 +244,7 @@ void Flusher::tell_some() {
     try {
       what(error_);
     } catch (const std::exception& failure) {
-      spdlog::error("after a flush: {}", failure.what());
+      log_error("after a flush: {}", failure.what());
     }
   }
 }
