@@ -46,8 +46,7 @@ std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& o
   return ": " + command;
 }
 
-// What of the recordings that were added is silent, as "silent" of each; a guess at the model's own
-// floor. Nothing is said where nobody can look now.
+// What of the recordings that were added is silent, as "silent" of each.
 void look_for_silence(Session& session, std::span<const OpenSample> files, std::span<Json> samples,
                       Added& all) {
   std::vector<Json*> sounds;
@@ -57,16 +56,11 @@ void look_for_silence(Session& session, std::span<const OpenSample> files, std::
     sounds.push_back(&samples[i]);
     digests.push_back(samples[i]["digest"]);
   }
-  if (sounds.empty()) return;
-  try {
-    const Json reply = session.call("label.preview", {{"digests", digests}, {"size", 64}});
-    for (std::size_t i = 0; i < sounds.size(); ++i) {
-      const Json silent = reply["previews"][i].value("silent", Json());
-      if (!silent.is_number()) continue;
-      (*sounds[i])["silent"] = silent;
-      all.mostly_silent += silent > 0.5 ? 1 : 0;
-    }
-  } catch (const Error&) {
+  const std::vector<Json> shares = silent_shares(session, digests);
+  for (std::size_t i = 0; i < sounds.size(); ++i) {
+    if (!shares[i].is_number()) continue;
+    (*sounds[i])["silent"] = shares[i];
+    all.mostly_silent += is_mostly_silent(shares[i]) ? 1 : 0;
   }
 }
 
@@ -78,6 +72,20 @@ void show_progress(Console& console, std::size_t done, std::size_t all) {
 }
 
 }  // namespace
+
+std::vector<Json> silent_shares(Session& session, const Json& digests) {
+  std::vector<Json> shares(digests.size());
+  if (shares.empty()) return shares;
+  try {
+    const Json reply = session.call("label.preview", {{"digests", digests}, {"size", 64}});
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      shares[i] = reply["previews"][i].value("silent", Json());
+  } catch (const Error&) {
+  }
+  return shares;
+}
+
+bool is_mostly_silent(const Json& share) { return share.is_number() && share > 0.5; }
 
 std::string new_step() {
   std::random_device random;
@@ -119,8 +127,7 @@ std::string summary_of(const Added& all) {
   const auto known = static_cast<long>(all.samples.size()) - all.added - all.failed;
   return std::to_string(all.added) + " added, " + std::to_string(known) + " known already" +
          (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : "") +
-         (all.mostly_silent > 0 ? "; " + std::to_string(all.mostly_silent) +
-                                      " mostly silent (softer than -60 dB), which teaches nothing"
+         (all.mostly_silent > 0 ? "; " + std::to_string(all.mostly_silent) + " " + kMostlySilent
                                 : "");
 }
 

@@ -25,6 +25,13 @@ struct Added {
   Json samples = Json::array();  // as label.add told of each, with "file"
 };
 
+// Of each of these samples which share is silent, by a guess at the model's own floor; null where
+// it is no sound, or nobody can look now.
+[[nodiscard]] std::vector<Json> silent_shares(Session& session, const Json& digests);
+[[nodiscard]] bool is_mostly_silent(const Json& share);
+inline const std::string kMostlySilent =
+    "mostly silent (softer than -60 dB), which teaches nothing";
+
 // A step that no other call is of.
 [[nodiscard]] std::string new_step();
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/number_text.h"
-#include "daemon/ctl/command.h"
+#include "daemon/ctl/label_adding.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon::ctl {
@@ -35,12 +35,15 @@ int cut(Session& session, const CutOptions& options) {
               {"labels", options.labels}};
   if (!options.split.empty()) params["split"] = options.split;
   const int descriptor = recording.get();
-  const Json reply = session.call("label.cut", params, std::span(&descriptor, 1));
+  Json reply = session.call("label.cut", params, std::span(&descriptor, 1));
+  const Json silent = silent_shares(session, Json::array({reply["digest"]})).front();
+  if (silent.is_number()) reply["silent"] = silent;
   if (session.printed_json(reply)) return EX_OK;
   session.console.print(printable(reply["name"].get<std::string>()) + ": " +
                         (reply["new"] == true ? "added" : "known already") + ", " +
                         number_text(reply["seconds"].get<double>()) + " s, " +
-                        bytes_text(reply["bytes"].get<double>()));
+                        bytes_text(reply["bytes"].get<double>()) +
+                        (is_mostly_silent(silent) ? "; " + kMostlySilent : ""));
   return EX_OK;
 }
 

@@ -122,16 +122,6 @@ std::uint32_t parts_of(const data::Kind& kind, const data::SampleDataset& sample
   }
 }
 
-std::vector<std::uint32_t> silent_parts_of(const data::Kind& kind,
-                                           const data::SampleDataset& samples, std::size_t index) {
-  try {
-    return kind.silent_parts(samples.encoded(index), samples.name(index));
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
-    return {};
-  }
-}
-
 namespace {
 
 void check_labels(const data::Mix& mix, const StoredModel& model) {
@@ -178,45 +168,59 @@ std::uint32_t NightData::count_parts(const data::MixedSample& sample,
                   sample.ref.index, most_bytes_);
 }
 
+// Samples that teach their labels, or are judged, are listened to; what a pack's teach, the model
+// before says.
 void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
   if (!kind.has_parts()) return;
-  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
-    for (data::MixedSample& sample : *list) sample.parts = count_parts(sample, kind);
-  if (kind.has_silence()) look_for_silence(mix, kind);
-}
-
-// Samples that teach their labels, or are judged, are looked at; what a pack's teach, the model
-// before says.
-void NightData::look_for_silence(data::Mix& mix, const data::Kind& kind) const {
   std::vector<data::MixedSample*> heard;
-  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
+  for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation}) {
     for (data::MixedSample& sample : *list) {
       const bool is_global = sample.ref.source == data::Source::kGlobal;
-      if (is_global && (list == &mix.train || origins_.global_samples == nullptr)) continue;
-      heard.push_back(&sample);
+      const bool teaches = is_global && list == &mix.train;
+      if (teaches || !kind.has_silence() || (is_global && origins_.global_samples == nullptr))
+        sample.parts = count_parts(sample, kind);
+      else
+        heard.push_back(&sample);
     }
+  }
+  listen(heard, kind);
+}
+
+void NightData::listen(const std::vector<data::MixedSample*>& heard, const data::Kind& kind) const {
   std::exception_ptr error;
   DecodingRoom room(most_bytes_ / 2);  // nothing is planned yet
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < heard.size(); ++i) {
-    const bool is_global = heard[i]->ref.source == data::Source::kGlobal;
-    const data::SampleDataset& samples =
-        is_global ? *origins_.global_samples : *origins_.local_samples;
-    const std::size_t index = heard[i]->ref.index;
     try {
-      const std::size_t bytes =
-          most_bytes_ == kNoLimit ? 0 : decoding_bytes(samples, index, kind, most_bytes_);
-      if (bytes > most_bytes_) continue;  // it is left out later
-      const std::size_t taken = std::min(bytes, room.bytes());
-      room.enter(taken, samples, index);
-      const DecodingRoom::Place place(room, taken);
-      heard[i]->silent = silent_parts_of(kind, samples, index);
+      listen(*heard[i], kind, room);
     } catch (...) {
 #pragma omp critical(moil_silence)
       error = std::current_exception();
     }
   }
   if (error) std::rethrow_exception(error);
+}
+
+void NightData::listen(data::MixedSample& sample, const data::Kind& kind,
+                       DecodingRoom& room) const {
+  const data::SampleDataset& samples = sample.ref.source == data::Source::kGlobal
+                                           ? *origins_.global_samples
+                                           : *origins_.local_samples;
+  const std::size_t index = sample.ref.index;
+  sample.parts = 1;
+  try {
+    const std::size_t bytes =
+        most_bytes_ == kNoLimit ? 0 : decoding_bytes(samples, index, kind, most_bytes_);
+    if (bytes > most_bytes_) return;  // it is left out later
+    const std::size_t taken = std::min(bytes, room.bytes());
+    room.enter(taken, samples, index);
+    const DecodingRoom::Place place(room, taken);
+    auto [parts, silent] = kind.signal(samples.encoded(index), samples.name(index));
+    sample.parts = parts;
+    sample.silent = std::move(silent);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
+  }
 }
 
 void NightData::guess_parts(data::Mix& mix, const data::Kind& kind) const {

@@ -85,7 +85,8 @@ class NightData {
   void choose(const Choice& choice);
   void open_pack(const std::filesystem::path& pack, const data::Kind& kind);
   std::uint32_t count_parts(const data::MixedSample& sample, const data::Kind& kind) const;
-  void look_for_silence(data::Mix& mix, const data::Kind& kind) const;
+  void listen(const std::vector<data::MixedSample*>& heard, const data::Kind& kind) const;
+  void listen(data::MixedSample& sample, const data::Kind& kind, DecodingRoom& room) const;
 
   struct Readers;
   std::unique_ptr<Readers> readers_;

@@ -54,6 +54,8 @@ class Predictor {
 
   Json of(const AskedSample& sample) {
     Json found = found_of(output_of(sample));
+    // What a model says of silence is a guess, however sure it is of that.
+    if (is_silent_ && task_->outputs_are_labels()) found["not_sure"] = true;
     if (std::string remark = maker_->remark(); !remark.empty()) found["remark"] = std::move(remark);
     return found;
   }
@@ -95,7 +97,7 @@ class Predictor {
     const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
     // As a night draws it. What is long enough to be streamed is not laid anywhere.
     content_ = kind_->has_silence() ? data::digest_of(bytes) : data::Digest{};
-    if (tells_when_) timeline_.emplace(kind_->part_places(bytes, kName).value(), intervals_left_);
+    if (tells_when_) begin_timeline(kind_->part_places(bytes, kName).value());
     maker_->load(bytes, kName);
     return parts;
   }
@@ -104,9 +106,14 @@ class Predictor {
     content_ = {};
     const auto recording = std::make_shared<data::SoundBytesOfFile>(file, kName);
     const auto [parts, places] = kind_->parts_of(recording, kName);
-    if (tells_when_) timeline_.emplace(places, intervals_left_);
+    if (tells_when_) begin_timeline(places);
     maker_->stream(recording, kName);
     return parts;
+  }
+
+  void begin_timeline(const data::PartPlaces& places) {
+    timeline_.emplace(places, intervals_left_);
+    is_one_place_ = places.hop == 0;
   }
 
   bool is_streamed(const AskedSample& sample) const {
@@ -125,11 +132,17 @@ class Predictor {
       network_.forward();
       const std::span<const float> output(network_.output(0), labels_.size());
       (maker_->has_signal() ? answers_ : silent_answers_).add(output);
-      if (timeline_) timeline_->add(part, task_->said(output, form_), answer_of(output));
+      if (timeline_ && !is_one_place_ && maker_->has_signal()) tell(part, output);
     }
-    const bool is_silent = answers_.parts() == 0;
+    is_silent_ = answers_.parts() == 0;
     const std::span<const float> quiet = silent_answers_.take();
-    return is_silent ? quiet : answers_.take();
+    const std::span<const float> answer = is_silent_ ? quiet : answers_.take();
+    if (timeline_ && is_one_place_ && !is_silent_) tell(0, answer);
+    return answer;
+  }
+
+  void tell(std::uint32_t part, std::span<const float> output) {
+    timeline_->add(part, task_->said(output, form_), answer_of(output));
   }
 
   Json told(Timeline& timeline) {
@@ -187,6 +200,8 @@ class Predictor {
   static constexpr std::size_t kMostIntervals = 50'000;
   std::size_t intervals_left_ = kMostIntervals;
   std::optional<Timeline> timeline_;  // of the sample that is looked at
+  bool is_one_place_ = false;         // in which all parts of that lie
+  bool is_silent_ = false;            // that no part of it holds a signal
 
   data::KindPtr kind_;
   PartAnswers answers_, silent_answers_;

@@ -169,10 +169,10 @@ class Pretraining {
       const std::size_t i = sample.ref.index;
       const bool is_drawn = options_.augmentation.views > 1 || bundle_.kind->has_silence();
       if (cache_ || is_drawn) sample.digest = dataset_.digest(i);
-      if (bundle_.kind->has_parts())
-        sample.parts = bundle_.kind->parts(dataset_.encoded(i), dataset_.name(i));
-      if (bundle_.kind->has_silence())
-        sample.silent = bundle_.kind->silent_parts(dataset_.encoded(i), dataset_.name(i));
+      if (!bundle_.kind->has_parts()) continue;
+      auto [parts, silent] = bundle_.kind->signal(dataset_.encoded(i), dataset_.name(i));
+      sample.parts = parts;
+      sample.silent = std::move(silent);
     }
     return samples;
   }

@@ -43,7 +43,7 @@ struct PartView {
 enum class PartAnswer : std::uint8_t { kMean, kMaximum };
 
 // Where the parts of a sample lie in it: the part i from i * hop on, `length` long, none beyond
-// `end`.
+// `end`. A hop of 0: each of them is all of the sample.
 struct PartPlaces {
   double hop = 0, length = 0, end = 0;
   std::string_view unit;  // "seconds"
@@ -70,7 +70,7 @@ class SampleMaker {
   // (channels last): the view of this number that the sample of this content has, on every machine,
   // of the sample's part. kBadData where the sample does not fit what the kind describes.
   virtual void make(const Digest& content, PartView wanted, float* out) = 0;
-  // Whether what was made last holds a signal (Kind::silent_parts()).
+  // Whether what was made last holds a signal (Kind::signal()).
   [[nodiscard]] virtual bool has_signal() const { return true; }
   // What the sample looks like; nothing where the kind has no such thing, or the sample too little.
   [[nodiscard]] virtual std::optional<Likeness> likeness() { return std::nullopt; }
@@ -110,10 +110,15 @@ class Kind {
   // Whether parts of a sample may hold no signal, and a part kSilence can be made of every sample.
   // What holds none teaches no label, and says nothing beside parts that hold one.
   [[nodiscard]] virtual bool has_silence() const { return false; }
-  // The parts that hold no signal, in order. Asked as parts() is.
-  [[nodiscard]] virtual std::vector<std::uint32_t> silent_parts(
-      std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
-    return {};
+  // How many parts it has and which of them hold no signal, in order: parts() and more, found in
+  // one reading.
+  struct Signal {
+    std::uint32_t parts = 1;
+    std::vector<std::uint32_t> silent = {};
+  };
+  [[nodiscard]] virtual Signal signal(std::span<const std::uint8_t> bytes,
+                                      std::string_view name) const {
+    return {parts(bytes, name)};
   }
   // Nothing where a sample has one part. Asked as parts() is.
   [[nodiscard]] virtual std::optional<PartPlaces> part_places(

@@ -42,7 +42,7 @@ struct MixedSample {
   std::vector<ClassId> labels;     // in the classes of the mix, sorted
   std::uint32_t parts = 1;         // that a network sees one after the other (kinds/kind.h)
   std::int64_t scene = kOwnScene;  // samples of one source that share it look alike (scenes.h)
-  // Parts without a signal (Kind::silent_parts), in order; empty where it was not asked.
+  // Parts without a signal (Kind::signal), in order; empty where it was not asked.
   std::vector<std::uint32_t> silent = {};
 
   [[nodiscard]] bool is_silent(std::uint32_t part) const {

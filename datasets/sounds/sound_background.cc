@@ -22,17 +22,18 @@ double mean_square(std::span<const float> samples) {
   return squares / static_cast<double>(std::max<std::size_t>(1, samples.size()));
 }
 
-Random drawn_for(const Digest& sample, std::uint16_t view, const char* what) {
+Random drawn_for(const Digest& sample, std::uint16_t view, const std::string& what) {
   return Random(derive_seed(view, what + sample.hex()));
 }
 
 }  // namespace
 
-SoundBackground background_of(const Digest& sample, std::uint16_t view,
+SoundBackground background_of(const Digest& sample, std::uint16_t view, std::uint32_t part,
                               std::span<const float> recording) {
-  Random random = drawn_for(sample, view, "background/");
+  Random random = drawn_for(sample, view, "background/" + std::to_string(part) + "/");
   SoundBackground background;
-  background.place = random.unit();
+  const double within = random.unit();
+  background.place = view == 0 ? part / (kShortPlaces - 1.0) : (part + within) / kShortPlaces;
   const double level =
       kSoftestBackground + (kLoudestBackground - kSoftestBackground) * random.unit();
   background.level = std::min(amplitude_of(level),

@@ -1,9 +1,9 @@
 // What lies around a sound in its patch: low noise, as any place has it.
 //
-// A recording that is shorter than a patch lies somewhere in it, over noise; so a network does not
-// learn that a word begins where its patch does and has nothing around it. A patch without any
-// signal is noise alone. Both are drawn by number: functions of their arguments alone. Safe from
-// any thread.
+// A recording that is shorter than a patch is shown in several places of one, over noise; so a
+// network does not learn that a word begins where its patch does and has nothing around it. A patch
+// without any signal is noise alone. Both are drawn by number: functions of their arguments alone.
+// Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@
 
 namespace moil::data {
 
+// In how many places a short recording is shown, one part each.
+inline constexpr std::uint32_t kShortPlaces = 3;
+
 struct SoundBackground {
   double place = 0;  // of a short recording: 0, at the patch's beginning, to 1, at its end
   double level = 0;  // root of the noise's mean square; full scale: 1
@@ -21,10 +24,12 @@ struct SoundBackground {
   bool operator==(const SoundBackground&) const = default;
 };
 
-// Around a short recording of this content, in its view of this number. The level is drawn, -80 to
-// -45 dB of full scale, and at least 20 dB below the recording's.
+// Around a short recording of this content, as its part of this number below kShortPlaces has it:
+// as it is, at the patch's beginning, in its middle and at its end; in other views somewhere in
+// such a third. The level is drawn, -80 to -45 dB of full scale, and at least 20 dB below the
+// recording's.
 [[nodiscard]] SoundBackground background_of(const Digest& sample, std::uint16_t view,
-                                            std::span<const float> recording);
+                                            std::uint32_t part, std::span<const float> recording);
 // Of a patch without a signal: every fourth is digital silence, the others are of -100 to -45 dB of
 // full scale: what lies around short recordings is nothing by itself.
 [[nodiscard]] SoundBackground silence_of(const Digest& sample, std::uint16_t view);

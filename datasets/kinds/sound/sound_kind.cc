@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "base/number_text.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/dataset.h"
 #include "datasets/sounds/sound_background.h"
@@ -18,7 +19,7 @@ namespace moil::data {
 namespace {
 
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kSoundArithmetic = "sound 3 ";
+constexpr const char* kSoundArithmetic = "sound 4 ";
 // Channels that have nothing to do with each other leave one over their number of their energy when
 // they are mixed; such as leave this much of that cancel each other.
 constexpr double kLeastEnergyLeft = 0.25;
@@ -115,19 +116,32 @@ class Stretch {
   std::optional<std::int64_t> end_;
 };
 
+// All of a recording that is shorter than a patch of so many samples; valid until the next at().
+std::optional<std::span<const float>> short_one(Stretch& stretch, std::size_t patch) {
+  const auto found = stretch.at(0, patch, 0);
+  const auto end = stretch.end();
+  if (!end || *end >= std::ssize(found)) return std::nullopt;
+  return found.first(static_cast<std::size_t>(*end));
+}
+
 class SoundMaker final : public SampleMaker {
  public:
   SoundMaker(const SoundDescription& description, std::shared_ptr<const FrontEnd> front_end)
       : description_(description), front_end_(std::move(front_end)) {}
 
   void load(std::span<const std::uint8_t> bytes, std::string_view name) override {
+    begin();
     stretch_.load({bytes.begin(), bytes.end()}, name, description_.front_end.rate);
   }
   void stream(std::shared_ptr<const SoundBytes> recording, std::string_view name) override {
+    begin();
     stretch_.release();
     stretch_.stream(std::move(recording), name, description_.front_end.rate);
   }
   std::string remark() const override {
+    if (hears_any_ == false)
+      return "it is silent: nothing in it is as loud as " + number_text(description_.floor_db) +
+             " dB of full scale";
     const SoundFile* file = stretch_.file();
     if (file == nullptr || file->energy_left() * file->channels() >= kLeastEnergyLeft) return {};
     return "its channels cancel each other: mixed to one, " +
@@ -146,10 +160,11 @@ class SoundMaker final : public SampleMaker {
       has_signal_ = false;
     } else if (const auto recording = short_recording(wanted.part)) {
       has_signal_ = hears(*recording);
-      lay(*recording, background_of(content, wanted.view, *recording), samples_);
+      lay(*recording, background_of(content, wanted.view, wanted.part, *recording), samples_);
     } else {
       take_patch(view, wanted.part, step, room);
     }
+    hears_any_ = hears_any_.value_or(false) || has_signal_;
     disturb(view, samples_);
     const std::span<float> patch(out, front_end_->floats());
     if (!memory_) memory_.emplace(*front_end_);
@@ -166,6 +181,11 @@ class SoundMaker final : public SampleMaker {
   }
 
  private:
+  void begin() {
+    is_long_ = false;
+    hears_any_.reset();
+  }
+
   bool hears(std::span<const float> samples) const {
     return data::has_signal(samples, static_cast<std::size_t>(description_.front_end.hop),
                             description_.floor_db);
@@ -173,11 +193,10 @@ class SoundMaker final : public SampleMaker {
 
   // One that is shorter than a patch, as a whole.
   std::optional<std::span<const float>> short_recording(std::uint32_t part) {
-    if (part > 0) return std::nullopt;
-    const auto found = stretch_.at(0, samples_.size(), 0);
-    const auto end = stretch_.end();
-    if (!end || *end >= std::ssize(found)) return std::nullopt;
-    return found.first(static_cast<std::size_t>(*end));
+    if (part >= kShortPlaces || is_long_) return std::nullopt;
+    auto found = short_one(stretch_, samples_.size());
+    is_long_ = !found;
+    return found;
   }
 
   void take_patch(const SoundView& view, std::uint32_t part, std::int64_t step, std::int64_t room) {
@@ -201,7 +220,9 @@ class SoundMaker final : public SampleMaker {
   std::optional<FrontEnd::Memory> memory_;
   Stretch stretch_;
   std::vector<float> samples_;
-  bool has_signal_ = true;
+  bool is_long_ = false;           // that it is, was seen
+  bool has_signal_ = true;         // what was made last
+  std::optional<bool> hears_any_;  // of what was made since it was loaded; none: nothing
 };
 
 class SoundKind final : public Kind {
@@ -244,20 +265,28 @@ class SoundKind final : public Kind {
     return parts_of(std::make_shared<SoundBytesInMemory>(bytes), name).count;
   }
   bool has_silence() const override { return true; }
-  std::vector<std::uint32_t> silent_parts(std::span<const std::uint8_t> bytes,
-                                          std::string_view name) const override {
+  Signal signal(std::span<const std::uint8_t> bytes, std::string_view name) const override {
     const FrontEndDescription& d = description_.front_end;
     Stretch stretch;
     stretch.load({bytes.begin(), bytes.end()}, name, d.rate);
-    const std::uint32_t count = parts(bytes, name);
-    const auto step = std::int64_t{d.patch_hop} * d.hop;
-    std::vector<std::uint32_t> silent;
-    for (std::uint32_t part = 0; part < count; ++part) {
-      const auto samples = stretch.at(part * step, static_cast<std::size_t>(d.patch_samples()), 0);
-      if (!has_signal(samples, static_cast<std::size_t>(d.hop), description_.floor_db))
-        silent.push_back(part);
+    const auto patch = static_cast<std::size_t>(d.patch_samples());
+    const auto is_silent = [&](std::span<const float> samples) {
+      return !has_signal(samples, static_cast<std::size_t>(d.hop), description_.floor_db);
+    };
+    Signal found;
+    if (const auto recording = short_one(stretch, patch)) {
+      found.parts = kShortPlaces;
+      if (is_silent(*recording))
+        for (std::uint32_t part = 0; part < kShortPlaces; ++part) found.silent.push_back(part);
+      return found;
     }
-    return silent;
+    const auto step = std::int64_t{d.patch_hop} * d.hop;
+    for (std::uint32_t part = 0;; ++part) {
+      const auto samples = stretch.at(part * step, patch, 0);
+      if (const auto end = stretch.end()) found.parts = static_cast<std::uint32_t>(d.patches(*end));
+      if (stretch.end() && part >= found.parts) return found;
+      if (is_silent(samples)) found.silent.push_back(part);
+    }
   }
   std::optional<PartPlaces> part_places(std::span<const std::uint8_t> bytes,
                                         std::string_view name) const override {
@@ -270,6 +299,8 @@ class SoundKind final : public Kind {
     SoundStream stream(std::move(recording), name, d.rate);
     const std::int64_t samples = stream.samples();
     const auto seconds = [&](auto count) { return static_cast<double>(count) / d.rate; };
+    if (samples < d.patch_samples())
+      return {kShortPlaces, {0, seconds(samples), seconds(samples), "seconds"}};
     return {static_cast<std::uint32_t>(d.patches(samples)),
             {seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
              seconds(samples), "seconds"}};

@@ -126,32 +126,70 @@ std::size_t begins(const std::vector<float>& patch) {
   return patch.size() / 64;
 }
 
-TEST(SoundKind, AShortSoundLiesSomewhereInItsPatchOverLowNoise) {
+// A part for the beginning of a patch, its middle and its end.
+TEST(SoundKind, AShortSoundIsShownInThreePlacesOverLowNoise) {
   const KindPtr kind = kind_from_json(kPlain);
   for (const int rate : {16000, 8000}) {
     const auto bytes = encode_sound(SoundFormat::kWav16, rate, 1, test::tone(rate, 440, 0.2));
-    EXPECT_EQ(kind->parts(bytes, "knock"), 1U);
+    ASSERT_EQ(kind->parts(bytes, "knock"), 3U);
     const auto maker = kind->maker({});
     maker->load(bytes, "knock");
     std::vector<float> patch(kind->floats());
-    std::set<std::size_t> places;
+    std::set<std::size_t> drawn;
     for (const char* content : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
-      for (std::uint16_t view = 0; view < 3; ++view) {
-        maker->make(digest_of(content), {view, 0}, patch.data());
-        EXPECT_TRUE(maker->has_signal());
-        EXPECT_LE(begins(patch), 96U - 18) << "all of it is there";
-        if (view > 0) continue;
-        places.insert(begins(patch));
-        const auto first = patch;
-        maker->make(digest_of(content), {0, 0}, patch.data());
-        EXPECT_EQ(patch, first) << "the same each time";
-        EXPECT_GT(std::ranges::count_if(patch, [](float x) { return x > std::log(0.00101F); }),
-                  std::ssize(patch) / 4)
-            << "around it is no digital silence";
+      for (std::uint32_t part = 0; part < 3; ++part) {
+        for (std::uint16_t view = 0; view < 3; ++view) {
+          maker->make(digest_of(content), {view, part}, patch.data());
+          EXPECT_TRUE(maker->has_signal());
+          const std::size_t at = begins(patch), room = 96 - 18;
+          EXPECT_LE(at, room) << "all of it is there";
+          if (view == 0) {
+            EXPECT_NEAR(static_cast<double>(at), part * 38.0, 4) << "the same of every content";
+          } else {
+            drawn.insert(at);
+          }
+          const auto first = patch;
+          maker->make(digest_of(content), {view, part}, patch.data());
+          EXPECT_EQ(patch, first) << "the same each time";
+          if (view > 0) continue;
+          EXPECT_GT(std::ranges::count_if(patch, [](float x) { return x > std::log(0.00101F); }),
+                    std::ssize(patch) / 4)
+              << "around it is no digital silence";
+        }
       }
     }
-    EXPECT_GT(places.size(), 5U);
-    EXPECT_GT(*places.rbegin() - *places.begin(), 30U);
+    EXPECT_GT(drawn.size(), 20U) << "of views somewhere";
+  }
+}
+
+TEST(SoundKind, AllPartsOfAShortSoundLieOverAllOfIt) {
+  const KindPtr kind = kind_from_json(kPlain);
+  for (const double seconds : {0.2, 0.9, 0.97}) {
+    const auto bytes = encode_sound(SoundFormat::kWav16, 16000, 1, sweep(seconds));
+    const auto places = kind->part_places(bytes, "knock");
+    ASSERT_TRUE(places);
+    EXPECT_EQ(places->hop, 0);
+    EXPECT_DOUBLE_EQ(places->length, seconds);
+    EXPECT_DOUBLE_EQ(places->end, seconds);
+  }
+  const auto patch = encode_sound(SoundFormat::kWav16, 16000, 1, sweep(0.975));
+  EXPECT_EQ(kind->parts(patch, "patch"), 1U) << "what fills a patch has nothing around it";
+  EXPECT_GT(kind->part_places(patch, "patch")->hop, 0);
+}
+
+// Parts are counted by what a file says of itself, or by what is read of it.
+TEST(SoundKind, PartsAreAsManyHoweverTheyAreCounted) {
+  const KindPtr kind = kind_from_json(kPlain);
+  for (const auto format : {SoundFormat::kWav16, SoundFormat::kFlac, SoundFormat::kVorbis}) {
+    for (const int rate : {16000, 8000, 44100}) {
+      for (const double seconds : {0.3, 0.975, 1.2, 1.455, 3.0}) {
+        const auto bytes = encode_sound(format, rate, 1, test::tone(rate, 440, seconds));
+        const std::uint32_t parts = kind->parts(bytes, "tone");
+        const auto signal = kind->signal(bytes, "tone");
+        EXPECT_EQ(signal.parts, parts) << rate << " " << seconds;
+        for (const std::uint32_t part : signal.silent) EXPECT_LT(part, parts);
+      }
+    }
   }
 }
 
@@ -162,7 +200,7 @@ TEST(SoundKind, PartsWithoutASignalAreTold) {
     const KindPtr kind = kind_from_json(json);
     EXPECT_EQ(kind_from_json(kind->to_json())->fingerprint(), kind->fingerprint());
     const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, samples);
-    const auto silent = kind->silent_parts(bytes, "clip");
+    const auto silent = kind->signal(bytes, "clip").silent;
     const auto maker = kind->maker({});
     maker->load(bytes, "clip");
     std::vector<float> patch(kind->floats());
@@ -181,7 +219,25 @@ TEST(SoundKind, PartsWithoutASignalAreTold) {
   for (std::size_t i = 0; i < faint.size(); ++i) faint[i] = i % 2 == 0 ? 3e-4F : -3e-4F;  // -70 dB
   EXPECT_EQ(silent_in(-60, faint).size(), 4U);
   EXPECT_EQ(silent_in(-80, faint), Parts{});
-  EXPECT_EQ(silent_in(-60, std::vector<float>(1600)), Parts{0}) << "a short one";
+  EXPECT_EQ(silent_in(-60, std::vector<float>(1600)), (Parts{0, 1, 2})) << "a short one";
+  EXPECT_EQ(silent_in(-60, std::vector<float>(15600)), Parts{0}) << "one of a patch";
+}
+
+TEST(SoundKind, ASilentSoundIsSaidToBe) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto maker = kind->maker({});
+  const auto remark_on = [&](const std::vector<float>& samples) {
+    const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, samples);
+    maker->load(bytes, "clip");
+    for (std::uint32_t part = 0; part < kind->parts(bytes, "clip"); ++part)
+      (void)made(*maker, *kind, {0, part});
+    return maker->remark();
+  };
+  std::vector<float> late = std::vector<float>(std::size_t{3} * 16000);
+  EXPECT_NE(remark_on(late).find("as loud as -60 dB"), std::string::npos);
+  std::ranges::copy(test::tone(16000, 440, 0.1), late.end() - 1600);
+  EXPECT_EQ(remark_on(late), "");
+  EXPECT_NE(remark_on(std::vector<float>(1600)).find("it is silent"), std::string::npos);
 }
 
 TEST(SoundKind, SilenceIsFaintAndDigitalAndHasNoSignal) {

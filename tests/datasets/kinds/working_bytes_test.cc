@@ -202,7 +202,7 @@ bool read_whole(const Kind& kind, SampleMaker& maker, const Bytes& file, std::ve
   try {
     maker.load(file, "sample");
     const std::uint32_t parts = kind.has_parts() ? kind.parts(file, "sample") : 1;
-    if (kind.has_silence()) (void)kind.silent_parts(file, "sample");
+    (void)kind.signal(file, "sample");
     for (std::uint32_t part = 0; part < std::min(parts, 4U); ++part)
       for (const std::uint16_t view : {0, 1})
         maker.make({}, {kind.has_views() ? view : std::uint16_t{0}, part}, out.data());
