@@ -334,6 +334,33 @@ class SoundsTest(unittest.TestCase):
         self.assertIn("its channels cancel each other", answers[0]["remark"])
         self.assertNotIn("remark", answers[1])
 
+    def test_silence_is_told_when_it_is_added_and_when_it_is_asked_about(self) -> None:
+        draw = random.Random(8)
+        quiet = [draw.randint(-3, 3) for _ in range(2 * RATE)]  # about -84 dB
+        silent, faint, loud = self.write("rooms", [wav([0] * 2 * RATE), wav(quiet), wav(tone(300, 2, draw))])
+        words = "mostly silent (softer than -60 dB), which teaches nothing"
+        self.assertIn("3 added, 0 known already; 2 " + words, self.ctl.text("label", "add", silent, faint, loud, "--label", "room"))
+        half = self.folder / "half.wav"
+        half.write_bytes(wav(tone(300, 2, draw) + quiet))
+        self.assertNotIn("silent", self.ctl.text("label", "cut", half, "--from", "0", "--to", "1.5", "--label", "room"))
+        self.assertIn("; " + words, self.ctl.text("label", "cut", half, "--from", "2.2", "--to", "3.7", "--label", "room"))
+        self.assertEqual(self.ctl.json("label", "cut", half, "--from", "2.2", "--to", "3.7", "--label", "room")["silent"], 1)
+        answers = self.ctl.json("predict", silent, faint, half, "--timeline")["predictions"]
+        for answer in answers[:2]:
+            self.assertIn("it is silent: nothing in it is as loud as -60 dB", answer["remark"])
+            self.assertEqual((answer["not_sure"], answer["timeline"]["intervals"]), (True, []))
+        self.assertNotIn("remark", answers[2])
+        self.assertLess(max(line["to"] for line in answers[2]["timeline"]["intervals"]), 2.2, "where it hums")
+        self.assertIn("not sure", self.ctl.text("predict", silent))
+        self.forget_all("room")
+
+    def test_a_short_recording_is_one_line_of_its_length(self) -> None:
+        """Though it is heard in three places."""
+        (knock,) = self.write("short", [wav(tone(KNOWN["hum"], 0.2, random.Random(9)))])
+        (answer,) = self.ctl.json("predict", knock, "--timeline")["predictions"]
+        self.assertEqual([(line["from"], line["to"], line["label"]) for line in answer["timeline"]["intervals"]], [(0, 0.2, answer["top"][0]["label"])])
+        self.assertEqual(answer["timeline"]["intervals"][0]["probability"], answer["top"][0]["probability"])
+
     def check_refusals(self, walk: Path) -> None:
         def cut(file: Path, begin: str, end: str) -> list[str | Path]:
             return ["label", "cut", file, "--from", begin, "--to", end, "--label", "knock"]

@@ -139,14 +139,15 @@ class SoundMaker final : public SampleMaker {
     stretch_.stream(std::move(recording), name, description_.front_end.rate);
   }
   std::string remark() const override {
+    const SoundFile* file = stretch_.file();
+    if (file != nullptr && file->energy_left() * file->channels() < kLeastEnergyLeft)
+      return "its channels cancel each other: mixed to one, " +
+             std::to_string(std::lround(100 * file->energy_left())) +
+             " % of their energy is left; give one of them alone";
     if (hears_any_ == false)
       return "it is silent: nothing in it is as loud as " + number_text(description_.floor_db) +
              " dB of full scale";
-    const SoundFile* file = stretch_.file();
-    if (file == nullptr || file->energy_left() * file->channels() >= kLeastEnergyLeft) return {};
-    return "its channels cancel each other: mixed to one, " +
-           std::to_string(std::lround(100 * file->energy_left())) +
-           " % of their energy is left; give one of them alone";
+    return {};
   }
 
   void make(const Digest& content, PartView wanted, float* out) override {
