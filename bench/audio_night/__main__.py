@@ -16,12 +16,13 @@ from audio_night.frontend import frontend  # noqa: E402
 from audio_night.microphone import microphone  # noqa: E402
 from audio_night.speakers import speakers_case  # noqa: E402
 from audio_night.tuning import tune  # noqa: E402
+from audio_night.words import words_case  # noqa: E402
 from audio_night.world import import_tagger  # noqa: E402
 from image_night.data import extract  # noqa: E402
 from night.figures import Figures  # noqa: E402
 from night.in_folder import in_folder  # noqa: E402
 
-CASES = ("esc10", "speakers", "microphone", "frontend")
+CASES = ("esc10", "speakers", "words", "microphone", "frontend")
 
 
 def arguments() -> argparse.Namespace:
@@ -56,6 +57,9 @@ def measure(folder: Path, cases: list[str], quick: bool, figures: Figures) -> No
     if "speakers" in cases:
         found = speakers_case(folder / "speakers", model, data.extract(data.FSDD, folder / "people"), quick)
         figures.add(table.speakers_text(found["speakers"]), **found)
+    if "words" in cases:
+        found = words_case(folder / "words", model, data.extract(data.FSDD, folder / "speech"), extract(data.ESC10, folder / "places"), quick)
+        figures.add(table.words_text(found), words=found)
     if "microphone" in cases:
         found = microphone(made(folder / "microphone"), quick)
         figures.add(table.microphone_text(found), microphone=found)

@@ -78,6 +78,12 @@ def speakers_text(speakers: list[dict[str, Any]]) -> str:
     return table(header, lines) + f"\nglobal down by {100 * drop:.1f} points (mean)"
 
 
+def words_text(found: dict[str, Any]) -> str:
+    names = [name for name in found["mean"] if name != "seconds"]
+    rows = [(name, [*(one[name] for one in found["words"]), found["mean"][name]]) for name in names]
+    return table(["a word", *(one["word"] for one in found["words"]), "mean"], [[name, *(f"{value:.1f}".removesuffix(".0") for value in values)] for name, values in rows])
+
+
 def microphone_text(found: dict[str, Any]) -> str:
     words = {"a_on_a": "A on A", "a_on_b": "A on B", "b_after": "B after a night", "a_after": "A after it"}
     lines = [[title, percent(found[name]), percent(found["paper"].get(name)) if found["paper"].get(name) else "–"] for name, title in words.items()]

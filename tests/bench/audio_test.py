@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
 from audio_night.sides import FOLDS, halves, recording_of, sides  # noqa: E402
+from audio_night.words import RATE, noise, patches, read_wav, stream, write_wav  # noqa: E402
 from night.samples import Files  # noqa: E402
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
@@ -53,6 +55,27 @@ class Sides(unittest.TestCase):
         self.assertGreater(len(second["clock"]), 0)
         self.assertEqual(halves(files, "seed"), (first, second))
         self.assertNotEqual(halves(files, "another"), (first, second))
+
+
+class Words(unittest.TestCase):
+    def test_words_lie_where_the_stream_says(self) -> None:
+        words = [[0.5] * 800, [0.25] * 1600]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "stream.wav"
+            places = stream(file, words, noise(-60, 1, 1), 1)
+            samples = read_wav(file)
+        self.assertEqual(len(places), 2)
+        for word, (begin, end) in zip(words, places):
+            inside = samples[round(begin * RATE) : round(end * RATE)]
+            self.assertAlmostEqual(sum(inside) / len(word), word[0], delta=0.01)
+            self.assertLess(abs(samples[round(begin * RATE) - 2]), 0.05)
+
+    def test_what_is_written_is_read(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(read_wav(write_wav(Path(folder) / "one.wav", [0.0, 0.5, -1.0])), [0.0, 0.5, -1.0])
+
+    def test_a_line_counts_its_patches(self) -> None:
+        self.assertEqual(patches([(0.48, 1.455), (2, 2 + 0.975 + 2 * 0.48)]), 1 + 3)
 
 
 @unittest.skipUnless(HAS_NUMPY, "NumPy is not installed")
