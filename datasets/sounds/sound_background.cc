@@ -1,9 +1,13 @@
 #include "datasets/sounds/sound_background.h"
 
+#include <samplerate.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "datasets/sounds/sound_view.h"
 
@@ -12,7 +16,8 @@ namespace {
 
 constexpr double kSoftestBackground = -80, kLoudestBackground = -45;  // dB of full scale
 constexpr double kBelowRecording = 20;                                // dB
-constexpr double kFaintest = -100;                                    // dB of full scale
+constexpr std::size_t kMargin = 256;  // more than the resampler looks ahead
+constexpr double kFaintest = -100;    // dB of full scale
 
 double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
 
@@ -24,6 +29,29 @@ double mean_square(std::span<const float> samples) {
 
 Random drawn_for(const Digest& sample, std::uint16_t view, const std::string& what) {
   return Random(derive_seed(view, what + sample.hex()));
+}
+
+std::vector<float> noise_of(const SoundBackground& background, std::size_t count) {
+  std::vector<float> noise(count);
+  add_noise({background.seed, background.colour}, background.level, noise);
+  return noise;
+}
+
+// Made at the rate of its band.
+std::vector<float> noise_in_band(const SoundBackground& background, std::size_t count) {
+  if (background.band >= 1) return noise_of(background, count);
+  const double made = std::ceil(static_cast<double>(count) * background.band);
+  const std::vector<float> noise = noise_of(background, kMargin + static_cast<std::size_t>(made));
+  std::vector<float> resampled(count);
+  SRC_DATA data{};
+  data.data_in = noise.data();
+  data.input_frames = static_cast<long>(noise.size());
+  data.data_out = resampled.data();
+  data.output_frames = static_cast<long>(count);
+  data.src_ratio = 1 / background.band;
+  if (const int error = ::src_simple(&data, SRC_SINC_FASTEST, 1); error != 0)
+    throw Error(ErrorCode::kInternal, ::src_strerror(error));
+  return resampled;
 }
 
 }  // namespace
@@ -60,8 +88,9 @@ void lay(std::span<const float> recording, const SoundBackground& background,
   const auto room = static_cast<double>(patch.size() - recording.size());
   const auto begin = static_cast<std::ptrdiff_t>(std::llround(background.place * room));
   std::ranges::copy(recording, patch.begin() + begin);
-  if (background.level > 0)
-    add_noise({background.seed, background.colour}, background.level, patch);
+  if (background.level == 0) return;
+  const std::vector<float> noise = noise_in_band(background, patch.size());
+  for (std::size_t i = 0; i < patch.size(); ++i) patch[i] += noise[i];
 }
 
 bool has_signal(std::span<const float> samples, std::size_t length, double floor) {

@@ -21,6 +21,9 @@ struct SoundBackground {
   double level = 0;  // root of the noise's mean square; full scale: 1
   std::uint64_t seed = 0;
   double colour = 0;  // as SoundView's
+  // The share of a patch's frequencies that it has: a microphone that is recorded at a lower rate
+  // hears no noise above that, either.
+  double band = 1;
   bool operator==(const SoundBackground&) const = default;
 };
 

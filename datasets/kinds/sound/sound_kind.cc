@@ -157,11 +157,15 @@ class SoundMaker final : public SampleMaker {
     const auto whole = static_cast<std::size_t>(d.patch_samples());
     samples_.resize(whole);
     if (wanted.part == kSilence) {
-      lay({}, silence_of(content, wanted.view), samples_);
+      SoundBackground silence = silence_of(content, wanted.view);
+      silence.band = band();
+      lay({}, silence, samples_);
       has_signal_ = false;
     } else if (const auto recording = short_recording(wanted.part)) {
       has_signal_ = hears(*recording);
-      lay(*recording, background_of(content, wanted.view, wanted.part, *recording), samples_);
+      SoundBackground around = background_of(content, wanted.view, wanted.part, *recording);
+      around.band = band();
+      lay(*recording, around, samples_);
     } else {
       take_patch(view, wanted.part, step, room);
     }
@@ -185,6 +189,13 @@ class SoundMaker final : public SampleMaker {
   void begin() {
     is_long_ = false;
     hears_any_.reset();
+  }
+
+  // The share of a patch's frequencies that the recording has.
+  double band() const {
+    const SoundFile* file = stretch_.file();
+    if (file == nullptr) return 1;
+    return std::min(1.0, static_cast<double>(file->rate()) / description_.front_end.rate);
   }
 
   bool hears(std::span<const float> samples) const {
@@ -313,7 +324,7 @@ class SoundKind final : public Kind {
     const FrontEndDescription& d = description_.front_end;
     const std::int64_t patch = d.patch_samples(), step = std::int64_t{d.patch_hop} * d.hop;
     return 2 * file_bytes + kDecodingBytes + front_end_->memory_bytes() +
-           Stretch::bytes(patch, step) + sizeof(float) * static_cast<std::size_t>(patch);
+           Stretch::bytes(patch, step) + 3 * sizeof(float) * static_cast<std::size_t>(patch);
   }
   std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
     return std::make_unique<SoundMaker>(description_, front_end_);

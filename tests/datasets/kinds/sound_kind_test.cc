@@ -162,6 +162,44 @@ TEST(SoundKind, AShortSoundIsShownInThreePlacesOverLowNoise) {
   }
 }
 
+// What is recorded at 8,000 samples a second has nothing above 4,000 Hz, and so has what lies
+// around it and the silence that is shown in its place.
+TEST(SoundKind, BackgroundHasTheRecordingsBand) {
+  const KindPtr kind = kind_from_json(kPlain);
+  constexpr std::size_t kAbove = 54;  // a band of 64; 5,000 Hz and more
+  for (const int rate : {8000, 16000, 44100}) {
+    const auto bytes = encode_sound(SoundFormat::kWav16, rate, 1, test::tone(rate, 440, 0.2));
+    const auto maker = kind->maker({});
+    maker->load(bytes, "knock");
+    std::vector<float> patch(kind->floats());
+    std::size_t low = 0, high = 0;
+    for (int i = 0; i < 8; ++i) {
+      for (const std::uint32_t part : {0U, 2U, kSilence}) {
+        maker->make(digest_of(std::to_string(i)), {0, part}, patch.data());
+        for (std::size_t k = 40 * 64; k < 56 * 64; ++k)  // where no tone is
+          (k % 64 < kAbove ? low : high) += patch[k] > std::log(0.0015F) ? 1 : 0;
+      }
+    }
+    EXPECT_GT(low, 1000U) << rate;
+    if (rate == 8000)
+      EXPECT_LT(high, 100U);
+    else
+      EXPECT_GT(high, 500U) << rate;
+  }
+}
+
+TEST(SoundKind, ShortOnesAreAsLoudAsTheySay) {
+  const KindPtr kind = kind_from_json(kPlain);
+  const auto loudest = [&](float factor) {
+    auto samples = test::tone(16000, 440, 0.2);
+    for (float& s : samples) s *= factor;
+    const auto maker = kind->maker({});
+    maker->load(encode_sound(SoundFormat::kWavFloat, 16000, 1, samples), "loud");
+    return std::ranges::max(made(*maker, *kind, {}));
+  };
+  EXPECT_NEAR(loudest(8) - loudest(1), std::log(8), 0.05) << "beyond full scale";
+}
+
 TEST(SoundKind, AllPartsOfAShortSoundLieOverAllOfIt) {
   const KindPtr kind = kind_from_json(kPlain);
   for (const double seconds : {0.2, 0.9, 0.97}) {
