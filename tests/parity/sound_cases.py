@@ -68,7 +68,7 @@ def main():
         with wave.open(io.BytesIO(content)) as file:
             samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float64) / 32768
             rate = file.getframerate()
-            # Repeated: one that is shorter than a patch lies somewhere in it, over noise.
+            # Repeated: one that is shorter than a patch is shown in several places of one, over noise.
             sounds.append((name, rate, wav(np.tile(samples, 1 + 2 * rate // len(samples)), rate)))
     cases, floats = [], 0
     with open(FOLDER / "patches.bin", "wb") as out:
