@@ -1,10 +1,13 @@
 #include "datasets/sounds/sound_background.h"
 
+#include <samplerate.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "datasets/sounds/sound_view.h"
 
@@ -13,8 +16,8 @@ namespace {
 
 constexpr double kSoftestBackground = -80, kLoudestBackground = -45;  // dB of full scale
 constexpr double kBelowRecording = 20;                                // dB
-constexpr double kOfBand = 0.9;     // that the filter lets through
-constexpr double kFaintest = -100;  // dB of full scale
+constexpr std::size_t kMargin = 256;  // more than the resampler looks ahead
+constexpr double kFaintest = -100;    // dB of full scale
 
 double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
 
@@ -28,31 +31,27 @@ Random drawn_for(const Digest& sample, std::uint16_t view, const std::string& wh
   return Random(derive_seed(view, what + sample.hex()));
 }
 
-// A Butterworth filter of order eight, up to just below the share `band` of all frequencies.
-void keep_below(double band, std::span<float> samples) {
-  const double angle = M_PI * kOfBand * band, cosine = std::cos(angle);
-  for (const double quality : {0.5098, 0.6013, 0.9000, 2.5629}) {
-    const double alpha = std::sin(angle) / (2 * quality), scale = 1 / (1 + alpha);
-    const double forward = (1 - cosine) / 2 * scale;
-    const double back1 = -2 * cosine * scale, back2 = (1 - alpha) * scale;
-    double state1 = 0, state2 = 0;
-    for (float& s : samples) {
-      const double in = double{s}, out = forward * in + state1;
-      state1 = 2 * forward * in - back1 * out + state2;
-      state2 = forward * in - back2 * out;
-      s = static_cast<float>(out);
-    }
-  }
-}
-
-std::vector<float> noise_in_band(const SoundBackground& background, std::size_t count) {
+std::vector<float> noise_of(const SoundBackground& background, std::size_t count) {
   std::vector<float> noise(count);
   add_noise({background.seed, background.colour}, background.level, noise);
-  if (background.band >= 1) return noise;
-  keep_below(background.band, noise);
-  const double factor = background.level / std::max(1e-12, std::sqrt(mean_square(noise)));
-  for (float& s : noise) s = static_cast<float>(factor * double{s});
   return noise;
+}
+
+// Made at the rate of its band.
+std::vector<float> noise_in_band(const SoundBackground& background, std::size_t count) {
+  if (background.band >= 1) return noise_of(background, count);
+  const double made = std::ceil(static_cast<double>(count) * background.band);
+  const std::vector<float> noise = noise_of(background, kMargin + static_cast<std::size_t>(made));
+  std::vector<float> resampled(count);
+  SRC_DATA data{};
+  data.data_in = noise.data();
+  data.input_frames = static_cast<long>(noise.size());
+  data.data_out = resampled.data();
+  data.output_frames = static_cast<long>(count);
+  data.src_ratio = 1 / background.band;
+  if (const int error = ::src_simple(&data, SRC_SINC_FASTEST, 1); error != 0)
+    throw Error(ErrorCode::kInternal, ::src_strerror(error));
+  return resampled;
 }
 
 }  // namespace
