@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 
 namespace moil::cli {
 
@@ -53,6 +54,8 @@ template Option Command::add_option(const std::string&, std::uint64_t&, const st
 template Option Command::add_option(const std::string&, float&, const std::string&) const;
 template Option Command::add_option(const std::string&, double&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::string&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::filesystem::path&,
+                                    const std::string&) const;
 template Option Command::add_option(const std::string&, std::optional<int>&,
                                     const std::string&) const;
 template Option Command::add_option(const std::string&, std::optional<double>&,
