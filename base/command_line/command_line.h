@@ -58,8 +58,8 @@ class Command {
  public:
   explicit Command(CLI::App* app) : app_(app) {}
 
-  // T: bool, a number, std::string, std::optional or std::vector of them; command_line.cc names
-  // those that there are.
+  // T: a number, a text, a path, std::optional or std::vector of them; command_line.cc names those
+  // that there are.
   template <class T>
   Option add_option(const std::string& names, T& target, const std::string& help = "") const;
   Option add_flag(const std::string& names, bool& target, const std::string& help = "") const;

@@ -102,9 +102,9 @@ int main(int argc, char** argv) {
   moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
   if (const auto exit = app.parse(argc, argv)) return *exit;
-  if (exporter_to->parsed()) return export_for_daemon(for_daemon);
+  if (exporter_to.given()) return export_for_daemon(for_daemon);
   try {
-    if (import->parsed())
+    if (import.given())
       std::printf("%s\n", moil::import_file(import_arguments).c_str());
     else
       std::printf("%s\n", moil::export_file(export_arguments).c_str());

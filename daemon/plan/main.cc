@@ -196,7 +196,7 @@ int main(int argc, char** argv) {
   app.add_option("--momentum", a.momentum).capture_default_str();
   app.add_flag("--clip", a.clip, "Plan for clipping by the global norm");
   app.add_option("--svg", a.svg, "Draw the plan to this file");
-  auto* processors = app.add_option(
+  const auto processors = app.add_option(
       "--processors", a.processors,
       "Tell who would compute what beside an OpenCL device, which is measured: cpu, opencl, "
       "step_wise, layer_wise or path");
