@@ -3,8 +3,11 @@
 #include <samplerate.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -18,6 +21,9 @@ constexpr double kSoftestBackground = -80, kLoudestBackground = -45;  // dB of f
 constexpr double kBelowRecording = 20;                                // dB
 constexpr std::size_t kMargin = 256;  // more than the resampler looks ahead
 constexpr double kFaintest = -100;    // dB of full scale
+constexpr std::size_t kStretch = 1 << 17;
+constexpr std::size_t kMostBands = 2;  // whose stretches a thread keeps
+constexpr double kLoudness = 0.1;      // of a stretch, so that none of it is clipped
 
 double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
 
@@ -37,21 +43,53 @@ std::vector<float> noise_of(const SoundBackground& background, std::size_t count
   return noise;
 }
 
-// Made at the rate of its band.
-std::vector<float> noise_in_band(const SoundBackground& background, std::size_t count) {
-  if (background.band >= 1) return noise_of(background, count);
-  const double made = std::ceil(static_cast<double>(count) * background.band);
-  const std::vector<float> noise = noise_of(background, kMargin + static_cast<std::size_t>(made));
+// White noise below `band` of the frequencies: made at the rate of its band, and resampled.
+std::vector<float> made_in_band(double band, std::size_t count) {
+  const double made = std::ceil(static_cast<double>(count) * band);
+  std::vector<float> noise(kMargin + static_cast<std::size_t>(made));
+  add_noise({derive_seed(count, "band"), 0}, kLoudness, noise);
   std::vector<float> resampled(count);
   SRC_DATA data{};
   data.data_in = noise.data();
   data.input_frames = static_cast<long>(noise.size());
   data.data_out = resampled.data();
   data.output_frames = static_cast<long>(count);
-  data.src_ratio = 1 / background.band;
+  data.src_ratio = 1 / band;
   if (const int error = ::src_simple(&data, SRC_SINC_FASTEST, 1); error != 0)
     throw Error(ErrorCode::kInternal, ::src_strerror(error));
   return resampled;
+}
+
+std::size_t stretch_samples(std::size_t count) {
+  return std::max(kStretch, std::bit_ceil(2 * count));
+}
+
+// A stretch of noise that backgrounds of this band are cut from, at places of their own: resampling
+// for each would take longer than its front end. Of the band and the stretch's length alone.
+std::span<const float> stretch_in_band(double band, std::size_t count) {
+  thread_local std::map<std::pair<double, std::size_t>, std::vector<float>> made;
+  const std::pair key{band, stretch_samples(count)};
+  if (const auto found = made.find(key); found != made.end()) return found->second;
+  if (made.size() >= kMostBands) made.clear();
+  return made.emplace(key, made_in_band(key.first, key.second)).first->second;
+}
+
+std::vector<float> noise_in_band(const SoundBackground& background, std::size_t count) {
+  if (background.band >= 1) return noise_of(background, count);
+  const std::span<const float> stretch = stretch_in_band(background.band, count);
+  Random random(background.seed);
+  const std::size_t begin = random.below(stretch.size() - count + 1);
+  // The colour's decay takes as long as it would at the rate of the band.
+  const double colour = std::pow(background.colour, background.band);
+  std::vector<float> noise(count);
+  double last = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    last = colour * last + double{stretch[begin + i]};
+    noise[i] = static_cast<float>(last);
+  }
+  const auto gain = static_cast<float>(background.level / std::sqrt(mean_square(noise)));
+  for (float& sample : noise) sample *= gain;
+  return noise;
 }
 
 }  // namespace
@@ -91,6 +129,10 @@ void lay(std::span<const float> recording, const SoundBackground& background,
   if (background.level == 0) return;
   const std::vector<float> noise = noise_in_band(background, patch.size());
   for (std::size_t i = 0; i < patch.size(); ++i) patch[i] += noise[i];
+}
+
+std::size_t background_bytes(std::size_t count) {
+  return sizeof(float) * (kMostBands + 1) * stretch_samples(count);
 }
 
 bool has_signal(std::span<const float> samples, std::size_t length, double floor) {

@@ -40,6 +40,8 @@ struct SoundBackground {
 // Lays `recording` into the patch, which is as long or longer, over the noise.
 void lay(std::span<const float> recording, const SoundBackground& background,
          std::span<float> patch);
+// What a thread keeps, at most, to lay recordings into patches of so many samples.
+[[nodiscard]] std::size_t background_bytes(std::size_t count);
 
 // Whether any stretch of `length` samples is as loud as `floor`, dB of full scale.
 [[nodiscard]] bool has_signal(std::span<const float> samples, std::size_t length, double floor);

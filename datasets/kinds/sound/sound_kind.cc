@@ -324,7 +324,8 @@ class SoundKind final : public Kind {
     const FrontEndDescription& d = description_.front_end;
     const std::int64_t patch = d.patch_samples(), step = std::int64_t{d.patch_hop} * d.hop;
     return 2 * file_bytes + kDecodingBytes + front_end_->memory_bytes() +
-           Stretch::bytes(patch, step) + 3 * sizeof(float) * static_cast<std::size_t>(patch);
+           Stretch::bytes(patch, step) + background_bytes(static_cast<std::size_t>(patch)) +
+           3 * sizeof(float) * static_cast<std::size_t>(patch);
   }
   std::unique_ptr<SampleMaker> maker(const ViewRules&) const override {
     return std::make_unique<SoundMaker>(description_, front_end_);
