@@ -22,8 +22,8 @@ constexpr double kBelowRecording = 20;                                // dB
 constexpr std::size_t kMargin = 256;  // more than the resampler looks ahead
 constexpr double kFaintest = -100;    // dB of full scale
 constexpr std::size_t kStretch = 1 << 17;
-constexpr std::size_t kMostBands = 2;  // whose stretches a thread keeps
-constexpr double kLoudness = 0.1;      // of a stretch, so that none of it is clipped
+constexpr std::size_t kKeptStretches = 2;  // whose stretches a thread keeps
+constexpr double kLoudness = 0.1;          // of a stretch, so that none of it is clipped
 
 double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
 
@@ -70,7 +70,7 @@ std::span<const float> stretch_in_band(double band, std::size_t count) {
   thread_local std::map<std::pair<double, std::size_t>, std::vector<float>> made;
   const std::pair key{band, stretch_samples(count)};
   if (const auto found = made.find(key); found != made.end()) return found->second;
-  if (made.size() >= kMostBands) made.clear();
+  if (made.size() >= kKeptStretches) made.clear();
   return made.emplace(key, made_in_band(key.first, key.second)).first->second;
 }
 
@@ -132,7 +132,7 @@ void lay(std::span<const float> recording, const SoundBackground& background,
 }
 
 std::size_t background_bytes(std::size_t count) {
-  return sizeof(float) * (kMostBands + 1) * stretch_samples(count);
+  return sizeof(float) * (kKeptStretches + 1) * stretch_samples(count);
 }
 
 bool has_signal(std::span<const float> samples, std::size_t length, double floor) {
