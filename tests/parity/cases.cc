@@ -9,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "base/file.h"
+
 namespace moil::test {
 namespace {
 
@@ -31,11 +33,10 @@ Property property_of(const Json& value) {
 const Cases* Cases::get() {
   static const std::unique_ptr<Cases> cases = []() -> std::unique_ptr<Cases> {
     const fs::path folder = MOIL_PARITY_CASES;
-    std::ifstream text(folder / "cases.json");
     std::ifstream binary(folder / "cases.bin", std::ios::binary);
-    if (!text || !binary) return nullptr;
+    if (!fs::exists(folder / "cases.json") || !binary) return nullptr;
     auto result = std::make_unique<Cases>();
-    const Json file = parsed_json(text);
+    const Json file = parsed_json(read_text(folder / "cases.json"));
     result->cases_ = file.at("cases");
     result->floats_.resize(file.at("floats").get<std::size_t>());
     binary.read(reinterpret_cast<char*>(result->floats_.data()),
