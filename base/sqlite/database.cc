@@ -11,6 +11,7 @@
 namespace moil {
 namespace {
 
+constexpr std::size_t kMostKept = 200;  // statements of a connection
 constexpr int kBusyMilliseconds = 10'000;
 
 ErrorCode code_of(int sqlite_code) {
@@ -84,12 +85,32 @@ void Database::fail(int code, std::string_view what) const {
   throw Error(code_of(code), message);
 }
 
-Statement::Statement(const Database& database, std::string_view sql) : database_(database) {
+StatementHandle Database::prepare(std::string_view sql) const {
+  if (const auto kept = kept_.find(std::string(sql)); kept != kept_.end())
+    return std::move(kept_.extract(kept).mapped());
   sqlite3_stmt* raw = nullptr;
-  const int code = sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()),
-                                      &raw, nullptr);
-  handle_.reset(raw);
-  if (code != SQLITE_OK) database.fail(code, sql);
+  const int code =
+      sqlite3_prepare_v2(handle(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+  StatementHandle statement(raw);
+  if (code != SQLITE_OK) fail(code, sql);
+  return statement;
+}
+
+void Database::keep(StatementHandle statement) const {
+  const char* text = sqlite3_sql(statement.get());
+  // Some pragmas do their work while they are prepared.
+  if (text == nullptr || std::string_view(text).starts_with("PRAGMA")) return;
+  sqlite3_reset(statement.get());
+  sqlite3_clear_bindings(statement.get());
+  if (kept_.size() >= kMostKept) kept_.clear();
+  kept_.try_emplace(text, std::move(statement));
+}
+
+Statement::Statement(const Database& database, std::string_view sql)
+    : database_(database), handle_(database.prepare(sql)) {}
+
+Statement::~Statement() {
+  if (handle_) database_.keep(std::move(handle_));
 }
 
 void Statement::check(int code) const {

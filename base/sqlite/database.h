@@ -14,8 +14,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace moil {
+
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 class Database {
  public:
@@ -31,18 +37,28 @@ class Database {
 
   [[noreturn]] void fail(int code, std::string_view what) const;
 
+  // For Statement: preparing one takes several times as long as running it, so those that are done
+  // are kept for the next of the same text.
+  [[nodiscard]] StatementHandle prepare(std::string_view sql) const;
+  void keep(StatementHandle statement) const;
+
  private:
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   std::filesystem::path path_;
   std::unique_ptr<sqlite3, Close> handle_;
+  mutable std::unordered_map<std::string, StatementHandle> kept_;  // by text
 };
 
 // A prepared statement: bind in order, then step while rows come.
 class Statement {
  public:
   Statement(const Database& database, std::string_view sql);
+  ~Statement();
+  Statement(Statement&&) = default;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
 
   Statement& bind(std::int64_t value);
   Statement& bind(std::string_view text);
@@ -61,13 +77,10 @@ class Statement {
   [[nodiscard]] std::span<const std::uint8_t> blob(int column) const;
 
  private:
-  struct Finalize {
-    void operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
-  };
   void check(int code) const;
 
   const Database& database_;
-  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  StatementHandle handle_;
   int bound_ = 0;
 };
 
