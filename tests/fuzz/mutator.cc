@@ -75,8 +75,9 @@ void change(Bytes& bytes, std::span<const Bytes> seeds, Random& random) {
 
 Bytes mutated(std::span<const Bytes> seeds, std::size_t most, Random& random) {
   Bytes bytes = seeds[random.below(seeds.size())];
-  const std::uint64_t changes = 1 + random.below(8);
-  for (std::uint64_t i = 0; i < changes && !bytes.empty(); ++i) change(bytes, seeds, random);
+  int changes = 1;  // half of the files have one, for many are refused
+  while (changes < 8 && random.below(2) == 0) ++changes;
+  for (int i = 0; i < changes && !bytes.empty(); ++i) change(bytes, seeds, random);
   bytes.resize(std::min(bytes.size(), most));
   return bytes;
 }
