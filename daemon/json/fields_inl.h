@@ -156,7 +156,7 @@ class StructCodec : public Codec {
   const Table table_;
 };
 
-// Of a type that is read and written by functions of its own:
+// For a type that is read and written by functions of its own:
 //
 //   template <>
 //   const Codec& codec_of<TimeOfDay>() {

@@ -105,7 +105,7 @@ class Imprinting {
     return old / static_cast<double>(in_.known) / (fresh / static_cast<double>(in_.fresh));
   }
 
-  // Of a whitened row.
+  // Makes it of a whitened row.
   void make(std::size_t k, const ImprintFit& fit, ImprintedRows& made) const {
     float* row = made.weights.data() + k * in_.width;
     double bias = fit.offset;

@@ -30,7 +30,7 @@ struct Local {
       for (std::size_t j = 0; j < kNumbers; ++j) curve[i][j] += weight * other.curve[i][j];
     }
   }
-  // Of a row's output, which changes by x with the numbers: its derivative, and its derivative's.
+  // Adds a row's output, which changes by x with the numbers: its derivative, and its derivative's.
   void add_row(const Point& x, double first, double second) {
     for (std::size_t i = 0; i < kNumbers; ++i) {
       slope[i] += first * x[i];

@@ -37,7 +37,7 @@ struct ImprintFit {
 struct RightOf {
   std::size_t right = 0, samples = 0;
 };
-// Of the samples of new classes that were left out, how many the rows of the others tell right, as
+// How many of the left-out samples of new classes the rows of the others tell right, as
 // loud as `fit` has it. Of softmax.
 [[nodiscard]] RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit);
 

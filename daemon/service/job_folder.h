@@ -21,8 +21,8 @@ class JobFolder {
   // All but the job's description, and the version that it may have written: the next attempt draws
   // its samples anew.
   void drop_work(std::int64_t job) const;
-  // Of a job that ended, when its end survives a power cut. A failed one keeps its own, for
-  // job.retry, but not half a version.
+  // The folder of a job that ended goes, when its end survives a power cut. A failed one keeps its
+  // own, for job.retry, but not half a version.
   void settle(const Job& job) const;
 
  private:

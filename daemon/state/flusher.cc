@@ -26,7 +26,7 @@ namespace {
 constexpr int kLongLog = 1000;  // pages; then it is copied
 constexpr int kTries = 5;       // of a flush, before anybody is told that it fails
 constexpr std::chrono::milliseconds kBetweenTries{200};
-// Of telling those who waited, in a turn of the loop.
+// For telling those who waited, in a turn of the loop.
 constexpr std::chrono::milliseconds kTellingTurn{10};
 
 // Whether all of the log is in the file now, and flushed.
