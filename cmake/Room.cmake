@@ -29,20 +29,33 @@ function(moil_library name)
   moil_quick_build(moil_${name})
 endfunction()
 
-# moil_tests(NAME [BOTH] LIBS ...): one GoogleTest program of every *_test.cc below tests/NAME; BOTH: in
-# the plain build and in that of the sanitizers (TestsOnce.cmake).
-function(moil_tests name)
-  cmake_parse_arguments(ARG "BOTH" "" "LIBS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+# moil_test_program(NAME [BOTH] SOURCES ... [WITH ...] LIBS ... [HEADERS ...] [DEFINITIONS ...] [PROGRAMS ...]
+# [TIMEOUT SECONDS]): a GoogleTest program of SOURCES, together WITH sources of what it tests. BOTH: in the
+# plain build and in that of the sanitizers (TestsOnce.cmake). HEADERS are precompiled beside GoogleTest's;
+# PROGRAMS are built before it. TIMEOUT: of a test, 120 unless given.
+function(moil_test_program name)
+  cmake_parse_arguments(ARG "BOTH" "TIMEOUT" "SOURCES;WITH;LIBS;HEADERS;DEFINITIONS;PROGRAMS" ${ARGN})
   if(NOT ARG_BOTH)
-    moil_tests_once(sources)
+    moil_tests_once(ARG_SOURCES)
   endif()
-  if(NOT sources)
+  if(NOT ARG_SOURCES)
     return()
   endif()
-  add_executable(${name}_tests ${sources})
-  target_compile_definitions(${name}_tests PRIVATE MOIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name}_tests PRIVATE ${ARG_LIBS} moil_test_options GTest::gtest GTest::gmock GTest::gtest_main)
-  moil_quick_build(${name}_tests HEADERS <gmock/gmock.h> <gtest/gtest.h>)
-  gtest_discover_tests(${name}_tests PROPERTIES TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES} ${ARG_WITH})
+  target_compile_definitions(${name} PRIVATE MOIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${ARG_DEFINITIONS})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} moil_test_options GTest::gtest GTest::gmock GTest::gtest_main)
+  moil_quick_build(${name} HEADERS <gmock/gmock.h> <gtest/gtest.h> ${ARG_HEADERS})
+  if(ARG_PROGRAMS)
+    add_dependencies(${name} ${ARG_PROGRAMS})
+  endif()
+  gtest_discover_tests(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# moil_tests(NAME ...): the program NAME_tests of every source below tests/NAME; the rest as above.
+function(moil_tests name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  moil_test_program(${name}_tests SOURCES ${sources} TIMEOUT 300 ${ARGN})
 endfunction()
