@@ -47,9 +47,8 @@ void AtomicFile::write(std::span<const std::uint8_t> bytes) {
 
 void AtomicFile::commit() {
   if (::fsync(file_.get()) != 0) throw_write_error("cannot fsync " + aside_.string(), errno);
-  file_.reset();
-  rename_durable(aside_, path_);
-  committed_ = true;
+  commit_unflushed();
+  sync_folder(path_.parent_path());
 }
 
 void AtomicFile::commit_unflushed() {

@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/disk_full.h"
 #include "base/open_file.h"
+#include "base/unflushed.h"
 
 namespace moil {
 namespace {
@@ -126,11 +127,7 @@ void sync_folder(const std::filesystem::path& folder) {
 }
 
 void make_private_folder(const std::filesystem::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0) {
-    sync_folder(folder.parent_path());
-  } else if (errno != EEXIST) {
-    throw_write_error("cannot create " + folder.string(), errno);
-  }
+  if (make_private_folder_unflushed(folder)) sync_folder(folder.parent_path());
 }
 
 void rename_durable(const std::filesystem::path& from, const std::filesystem::path& to) {

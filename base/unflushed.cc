@@ -20,9 +20,10 @@ void write_unflushed(const std::filesystem::path& path, std::string_view text) {
   file.commit_unflushed();
 }
 
-void make_private_folder_unflushed(const std::filesystem::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    throw_write_error("cannot create " + folder.string(), errno);
+bool make_private_folder_unflushed(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) return true;
+  if (errno != EEXIST) throw_write_error("cannot create " + folder.string(), errno);
+  return false;
 }
 
 void flush_file(const std::filesystem::path& path) {

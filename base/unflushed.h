@@ -13,8 +13,8 @@ namespace moil {
 // Replaces the file as a whole: who reads it finds the old or the new content.
 void write_unflushed(const std::filesystem::path& path, std::string_view text);
 
-// Creates the folder with mode 0700; present is fine.
-void make_private_folder_unflushed(const std::filesystem::path& folder);
+// Creates the folder with mode 0700; present is fine. Whether it was not there.
+bool make_private_folder_unflushed(const std::filesystem::path& folder);
 
 // The file and its name survive a power cut from here on.
 void flush_file(const std::filesystem::path& path);

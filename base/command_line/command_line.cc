@@ -1,7 +1,5 @@
 #include "base/command_line/command_line.h"
 
-#include <sysexits.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -96,11 +94,10 @@ Program::Program(const std::string& help, const std::string& name, const std::st
 }
 Program::Program(std::unique_ptr<CLI::App> app) : Command(app.get()), own_(std::move(app)) {}
 Program::~Program() = default;
-Program::Program(Program&&) noexcept = default;
 
-std::optional<int> Program::parse(int argc, char** argv, std::optional<int> usage) {
+std::optional<int> Program::parse(int argc, char** argv, int usage) {
   return parse(argc, argv, [&](const CLI::App& app, const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? EX_OK : usage.value_or(EX_USAGE);
+    return app.exit(error) == 0 ? EX_OK : usage;
   });
 }
 

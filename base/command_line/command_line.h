@@ -9,6 +9,8 @@
 // will; they live as long as their Program. One thread.
 #pragma once
 
+#include <sysexits.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -86,12 +88,10 @@ class Program : public Command {
   // `version` is what --version prints.
   Program(const std::string& help, const std::string& name, const std::string& version);
   ~Program();
-  Program(Program&&) noexcept;
-  Program& operator=(Program&&) = delete;
 
-  // The exit status if there is nothing more to do: 0 after help or the version, `usage` (EX_USAGE
-  // unless given) after a line that says what is wrong.
-  [[nodiscard]] std::optional<int> parse(int argc, char** argv, std::optional<int> usage = {});
+  // The exit status if there is nothing more to do: 0 after help or the version, `usage` after a
+  // line that says what is wrong.
+  [[nodiscard]] std::optional<int> parse(int argc, char** argv, int usage = EX_USAGE);
   // The same, but hands what is wrong, help and the version to `report`, whose status it returns.
   [[nodiscard]] std::optional<int> parse(
       int argc, char** argv,

@@ -37,12 +37,13 @@ class Database {
 
   [[noreturn]] void fail(int code, std::string_view what) const;
 
-  // For Statement: preparing one takes several times as long as running it, so those that are done
-  // are kept for the next of the same text.
+ private:
+  friend class Statement;
+  // Preparing a statement takes as long as running it: one that is done is kept for the next of its
+  // text.
   [[nodiscard]] StatementHandle prepare(std::string_view sql) const;
   void keep(StatementHandle statement) const;
 
- private:
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };

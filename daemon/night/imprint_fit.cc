@@ -67,7 +67,7 @@ class Fitting {
     std::size_t known = 0, fresh = 0;
     for (std::size_t i = 0; i < scores.label.size(); ++i) {
       if (scores.label[i] == kKnownLabel) ++known;
-      if (tells(i)) ++fresh;
+      if (scores_.tells(i)) ++fresh;
     }
     has_known_ = known > 0;
     has_fresh_ = fresh > 0;
@@ -112,37 +112,28 @@ class Fitting {
  private:
   // How an output changes with the numbers.
   Point slope(std::size_t sample, std::size_t k) const {
-    const std::size_t i = sample * scores_.classes + k;
-    return {usual_ * double{scores_.values[i]},
-            scores_.named.empty() ? 0 : double{scores_.named[i]}, 1};
-  }
-  bool has_row(std::size_t sample, std::size_t k) const {
-    return scores_.values[sample * scores_.classes + k] != kNoRow;
+    return {usual_ * double{scores_.values[sample * scores_.classes + k]},
+            scores_.named_output(sample, k), 1};
   }
   double output(std::size_t sample, std::size_t k, const Point& at) const {
     const Point x = slope(sample, k);
     return at[kFactor] * x[kFactor] + at[kShare] * x[kShare] + at[kOffset];
   }
-  // A sample of a new class, which the rows were not made of.
-  bool tells(std::size_t sample) const {
-    const int label = scores_.label[sample];
-    return label != kKnownLabel && has_row(sample, static_cast<std::size_t>(label));
-  }
   double weight(std::size_t sample) const {
     if (scores_.label[sample] == kKnownLabel) return 1;
-    return tells(sample) ? weight_ : 0;
+    return scores_.tells(sample) ? weight_ : 0;
   }
 
   Local softmax(std::size_t sample, const Point& at) {
     double most = scores_.known[sample];
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (has_row(sample, k)) most = std::max(most, outputs_[k] = output(sample, k, at));
+      if (scores_.has_row(sample, k)) most = std::max(most, outputs_[k] = output(sample, k, at));
     double total = std::exp(scores_.known[sample] - most);
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (has_row(sample, k)) total += outputs_[k] = std::exp(outputs_[k] - most);
+      if (scores_.has_row(sample, k)) total += outputs_[k] = std::exp(outputs_[k] - most);
     Local sum;
     for (std::size_t k = 0; k < scores_.classes; ++k) {
-      if (!has_row(sample, k)) continue;
+      if (!scores_.has_row(sample, k)) continue;
       const double p = outputs_[k] / total;
       sum.add_row(slope(sample, k), p, p);
     }
@@ -161,7 +152,7 @@ class Fitting {
   Local sigmoids(std::size_t sample, const Point& at) const {
     Local sum;
     for (std::size_t k = 0; k < scores_.classes; ++k) {
-      if (!has_row(sample, k)) continue;
+      if (!scores_.has_row(sample, k)) continue;
       const double y = output(sample, k, at), p = 1 / (1 + std::exp(-y));
       const double target = scores_.label[sample] == static_cast<int>(k) ? 1 : 0;
       sum.loss += std::max(y, 0.0) + std::log1p(std::exp(-std::abs(y))) - target * y;
@@ -197,14 +188,14 @@ class Fitting {
   double fresh_share(std::size_t sample, double offset) const {
     double fresh = 0;
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (has_row(sample, k))
+      if (scores_.has_row(sample, k))
         fresh += std::exp(output(sample, k, {1, 1, offset}) - scores_.known[sample]);
     return 1 - 1 / (1 + fresh);
   }
   double likeliest(std::size_t sample, double offset) const {
     double most = -kFarOffset;
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (has_row(sample, k)) most = std::max(most, output(sample, k, {1, 1, offset}));
+      if (scores_.has_row(sample, k)) most = std::max(most, output(sample, k, {1, 1, offset}));
     return 1 / (1 + std::exp(-most));
   }
 
@@ -236,15 +227,15 @@ ImprintFit fit_imprint(const ImprintScores& scores, double usual, bool each_by_i
 RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit) {
   RightOf found;
   for (std::size_t i = 0; i < scores.label.size(); ++i) {
-    const auto first = i * scores.classes, label = static_cast<std::size_t>(scores.label[i]);
-    if (scores.label[i] == kKnownLabel || scores.values[first + label] == kNoRow) continue;
+    if (!scores.tells(i)) continue;
+    const auto label = static_cast<std::size_t>(scores.label[i]);
     const auto output = [&](std::size_t k) {
-      const double named = scores.named.empty() ? 0 : double{scores.named[first + k]};
-      return fit.factor * double{scores.values[first + k]} + fit.share * named + fit.offset;
+      return fit.factor * double{scores.values[i * scores.classes + k]} +
+             fit.share * scores.named_output(i, k) + fit.offset;
     };
     bool wins = output(label) > double{scores.loudest[i]};
     for (std::size_t k = 0; k < scores.classes && wins; ++k)
-      wins = k == label || scores.values[first + k] == kNoRow || output(k) < output(label);
+      wins = k == label || !scores.has_row(i, k) || output(k) < output(label);
     ++found.samples;
     found.right += wins ? 1 : 0;
   }

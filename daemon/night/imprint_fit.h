@@ -18,6 +18,17 @@ struct ImprintScores {
   std::vector<double> known;   // by sample: the log of the sum of the old rows' exponentials
   std::vector<float> loudest;  // by sample: the loudest old row's output
   std::vector<int> label;      // by sample: its new class, or kKnownLabel
+
+  bool has_row(std::size_t sample, std::size_t k) const {
+    return values[sample * classes + k] != kNoRow;
+  }
+  // A sample of a new class, which that class's row was not made of.
+  bool tells(std::size_t sample) const {
+    return label[sample] != kKnownLabel && has_row(sample, static_cast<std::size_t>(label[sample]));
+  }
+  double named_output(std::size_t sample, std::size_t k) const {
+    return named.empty() ? 0 : double{named[sample * classes + k]};
+  }
 };
 
 // A new row's output: factor * value + share * what the named row says + offset.
@@ -37,8 +48,8 @@ struct ImprintFit {
 struct RightOf {
   std::size_t right = 0, samples = 0;
 };
-// How many of the left-out samples of new classes the rows of the others tell right, as
-// loud as `fit` has it. Of softmax.
+// How many of the left-out samples of new classes the rows of the others tell right, as loud as
+// `fit` has it. For softmax.
 [[nodiscard]] RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit);
 
 }  // namespace moil::night

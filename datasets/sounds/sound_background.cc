@@ -22,7 +22,7 @@ constexpr double kBelowRecording = 20;                                // dB
 constexpr std::size_t kMargin = 256;  // more than the resampler looks ahead
 constexpr double kFaintest = -100;    // dB of full scale
 constexpr std::size_t kStretch = 1 << 17;
-constexpr std::size_t kKeptStretches = 2;  // whose stretches a thread keeps
+constexpr std::size_t kKeptStretches = 2;  // of a thread
 constexpr double kLoudness = 0.1;          // of a stretch, so that none of it is clipped
 
 double amplitude_of(double decibels) { return std::pow(10, decibels / 20); }
