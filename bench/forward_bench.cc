@@ -12,8 +12,8 @@
 #include "base/command_line/command_line.h"
 #include "base/json/json.h"
 #include "base/version.h"
-#include "daemon/night/backbone.h"
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/night/maps/backbone.h"
 #include "engine/kernels/parallel.h"
 
 namespace moil::night {

@@ -16,8 +16,8 @@ endfunction()
 number_in(STATE_FORMAT daemon/state/schema.h kSchemaVersion)
 number_in(LABELS_FORMAT datasets/labels/schema.h kLabelSchemaVersion)
 
-# What the daemon keeps in its state folder, as daemon/state_layout.h names it.
-file(STRINGS ${PROJECT_SOURCE_DIR}/daemon/state_layout.h lines REGEX "const { return root_ / ")
+# What the daemon keeps in its state folder, as daemon/spec/state_layout.h names it.
+file(STRINGS ${PROJECT_SOURCE_DIR}/daemon/spec/state_layout.h lines REGEX "const { return root_ / ")
 set(STATE_NAMES "")
 foreach(line ${lines})
   string(REGEX REPLACE ".*root_ / \"([^\"]+)\".*" "\\1" name "${line}")
@@ -25,7 +25,7 @@ foreach(line ${lines})
 endforeach()
 string(APPEND STATE_NAMES " moild.db-wal moild.db-shm")
 string(STRIP "${STATE_NAMES}" STATE_NAMES)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/daemon/state_layout.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/daemon/spec/state_layout.h)
 
 string(TIMESTAMP PACKAGE_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)  # or SOURCE_DATE_EPOCH
 set(PACKAGE_CONTACT "moild maintainers <maintainers@moild.invalid>")

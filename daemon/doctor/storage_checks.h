@@ -8,7 +8,7 @@
 
 #include "daemon/doctor/finding.h"
 #include "daemon/service/config.h"
-#include "daemon/state_layout.h"
+#include "daemon/spec/state_layout.h"
 
 namespace moil::daemon {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "daemon/log/log.h"
-#include "daemon/state_layout.h"
+#include "daemon/spec/state_layout.h"
 #include "featurecache/cache.h"
 #include "featurecache/discard.h"
 

@@ -1,8 +1,8 @@
 #include "daemon/methods/job_checks.h"
 
 #include "base/access.h"
-#include "daemon/new_names.h"
 #include "daemon/service/service.h"
+#include "daemon/spec/new_names.h"
 
 namespace moil::daemon {
 namespace {

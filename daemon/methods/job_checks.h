@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "daemon/job_spec.h"
 #include "daemon/rpc/method.h"
+#include "daemon/spec/job_spec.h"
 
 namespace moil::daemon {
 

@@ -1,9 +1,9 @@
 // model.learn
-#include "daemon/learn_spec.h"
 #include "daemon/methods/job_checks.h"
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
 #include "daemon/service/service.h"
+#include "daemon/spec/learn_spec.h"
 
 namespace moil::daemon {
 namespace {

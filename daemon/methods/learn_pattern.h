@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/learn_spec.h"
+#include "daemon/spec/learn_spec.h"
 
 namespace moil::daemon {
 

@@ -5,10 +5,10 @@
 #include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/versions.h"
-#include "daemon/model_files.h"
-#include "daemon/new_names.h"
 #include "daemon/rpc/limits.h"
 #include "daemon/service/service.h"
+#include "daemon/spec/model_files.h"
+#include "daemon/spec/new_names.h"
 #include "daemon/state/canary_store.h"
 
 namespace moil::daemon {

@@ -4,13 +4,13 @@
 #include <array>
 
 #include "base/file.h"
-#include "daemon/job_result.h"
-#include "daemon/night/field_error.h"
-#include "daemon/night/measurable.h"
-#include "daemon/night/processors.h"
+#include "daemon/models/version_identity.h"
+#include "daemon/night/data/field_error.h"
+#include "daemon/night/judge/measurable.h"
+#include "daemon/night/plan/processors.h"
 #include "daemon/night/stages/night_result.h"
 #include "daemon/night/stages/promote_stage.h"
-#include "daemon/night/version_identity.h"
+#include "daemon/spec/job_result.h"
 #include "featurecache/discard.h"
 
 namespace moil::night {

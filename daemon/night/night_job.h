@@ -7,8 +7,8 @@
 
 #include <atomic>
 
-#include "daemon/state_layout.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::night {
 

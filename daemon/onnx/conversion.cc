@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json/json.h"
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/readers/csv_names.h"

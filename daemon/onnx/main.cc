@@ -10,8 +10,8 @@
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/onnx/conversion.h"
+#include "daemon/spec/worker_protocol.h"
 #include "daemon/worker/confinement.h"
-#include "daemon/worker_protocol.h"
 
 namespace {
 

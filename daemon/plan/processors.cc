@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "daemon/ctl/processor_table.h"
+#include "daemon/ctl/jobs/processor_table.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/device/recorded_device.h"
 #include "engine/device/schedule_picture.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/night/backbone.h"
-#include "daemon/night/feature_source.h"
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/night/maps/backbone.h"
+#include "daemon/night/maps/feature_source.h"
 #include "datasets/readers/dataset.h"
 #include "featurecache/cache.h"
 

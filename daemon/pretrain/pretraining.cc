@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "daemon/night/head_slice.h"
-#include "daemon/night/judge.h"
+#include "daemon/night/judge/judge.h"
+#include "daemon/night/maps/head_slice.h"
 #include "daemon/pretrain/beginning.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"

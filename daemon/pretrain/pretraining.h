@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/json/json.h"
-#include "daemon/night/feature_source.h"
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/night/maps/feature_source.h"
 #include "daemon/pretrain/kind_of_data.h"
 #include "daemon/pretrain/number_labels.h"
 #include "datasets/readers/dataset.h"

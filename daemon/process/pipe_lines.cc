@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "daemon/log/log.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::daemon {
 

@@ -4,8 +4,8 @@
 
 #include "base/durations.h"
 #include "base/file.h"
-#include "daemon/job_spec.h"
 #include "daemon/json/parse.h"
+#include "daemon/spec/job_spec.h"
 
 namespace moil::daemon {
 namespace {

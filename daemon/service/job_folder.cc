@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/job_log.h"
+#include "daemon/spec/worker_protocol.h"
 #include "daemon/state/trash.h"
-#include "daemon/worker_protocol.h"
 
 namespace fs = std::filesystem;
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "daemon/spec/state_layout.h"
 #include "daemon/state/flusher.h"
 #include "daemon/state/job_store.h"
-#include "daemon/state_layout.h"
 
 namespace moil::daemon {
 

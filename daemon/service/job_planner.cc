@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/unflushed.h"
 #include "daemon/log/log.h"
-#include "daemon/processor_use.h"
+#include "daemon/spec/processor_use.h"
 
 namespace moil::daemon {
 namespace {

@@ -8,12 +8,12 @@
 #include <functional>
 #include <map>
 
-#include "daemon/job_spec.h"
 #include "daemon/loop/event_loop.h"
 #include "daemon/rpc/method.h"
 #include "daemon/service/config.h"
 #include "daemon/service/worker_calls.h"
 #include "daemon/service/worker_command.h"
+#include "daemon/spec/job_spec.h"
 #include "daemon/state/model_store.h"
 
 namespace moil::daemon {

@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "base/unflushed.h"
-#include "daemon/job_result.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/journal.h"
 #include "daemon/process/cpu_limit.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/job_result.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::daemon {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/state_layout.h"
+#include "daemon/spec/state_layout.h"
 
 namespace moil::daemon {
 

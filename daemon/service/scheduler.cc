@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "base/durations.h"
-#include "daemon/job_result.h"
 #include "daemon/log/job_log.h"
 #include "daemon/log/log.h"
 #include "daemon/process/cpu_limit.h"
-#include "daemon/processor_use.h"
+#include "daemon/spec/job_result.h"
+#include "daemon/spec/processor_use.h"
 #include "daemon/state/job_samples.h"
 #include "daemon/state/lost_nights.h"
 

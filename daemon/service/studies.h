@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/job_spec.h"
 #include "daemon/rpc/method.h"
 #include "daemon/service/job_planner.h"
+#include "daemon/spec/job_spec.h"
 #include "datasets/labels/label_store.h"
 
 namespace moil::daemon {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/log/log.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::daemon {
 namespace {

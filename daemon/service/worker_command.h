@@ -8,8 +8,8 @@
 
 #include "daemon/process/worker_process.h"
 #include "daemon/service/config.h"
-#include "daemon/state_layout.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::daemon {
 

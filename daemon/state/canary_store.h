@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/job_spec.h"
+#include "daemon/spec/job_spec.h"
 #include "daemon/state/schema.h"
 #include "datasets/labels/label_types.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "daemon/state_layout.h"
+#include "daemon/spec/state_layout.h"
 
 namespace moil::daemon {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/job_spec.h"
+#include "daemon/spec/job_spec.h"
 
 namespace moil::daemon {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "daemon/state_layout.h"
+#include "daemon/spec/state_layout.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::daemon {

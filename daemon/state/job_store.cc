@@ -1,8 +1,8 @@
 #include "daemon/state/job_store.h"
 
 #include "base/error.h"
-#include "daemon/job_result.h"
 #include "daemon/json/parse.h"
+#include "daemon/spec/job_result.h"
 #include "daemon/state/canary_store.h"
 #include "daemon/state/flushed_later.h"
 #include "daemon/state/provenance.h"

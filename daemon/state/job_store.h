@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "daemon/spec/worker_protocol.h"
 #include "daemon/state/job.h"
 #include "daemon/state/model_store.h"
 #include "daemon/state/schema.h"
-#include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
 

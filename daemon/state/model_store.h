@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "daemon/json/fields.h"
+#include "daemon/spec/state_layout.h"
 #include "daemon/state/schema.h"
 #include "daemon/state/withdrawals.h"
-#include "daemon/state_layout.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::daemon {

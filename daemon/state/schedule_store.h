@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/recurring_spec.h"
+#include "daemon/spec/recurring_spec.h"
 #include "daemon/state/job_store.h"
 
 namespace moil::daemon {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "daemon/json/fields.h"
+#include "daemon/spec/worker_protocol.h"
 #include "daemon/state/schema.h"
-#include "daemon/worker_protocol.h"
 
 namespace moil::daemon {
 

@@ -1,7 +1,7 @@
 #include "daemon/worker/confinement.h"
 
 #include "base/file.h"
-#include "daemon/processor_use.h"
+#include "daemon/spec/processor_use.h"
 #include "daemon/worker/landlock.h"
 #include "daemon/worker/processor_needs.h"
 #include "daemon/worker/system_calls.h"

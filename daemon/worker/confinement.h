@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/state_layout.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::worker {
 

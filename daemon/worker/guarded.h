@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::worker {
 

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/write_all.h"
-#include "daemon/model_files.h"
+#include "daemon/spec/model_files.h"
 
 namespace moil::worker {
 namespace {

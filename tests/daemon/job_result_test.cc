@@ -1,5 +1,5 @@
 // A result's file, and what the database keeps of it.
-#include "daemon/job_result.h"
+#include "daemon/spec/job_result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "daemon/json/nearest.h"
 #include "daemon/json/parse.h"
 #include "daemon/service/config.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::daemon {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/learn_spec.h"
+#include "daemon/spec/learn_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "daemon/job_result.h"
+#include "daemon/spec/job_result.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

@@ -1,8 +1,8 @@
-#include "daemon/new_names.h"
+#include "daemon/spec/new_names.h"
 
 #include <gtest/gtest.h>
 
-#include "daemon/job_spec.h"
+#include "daemon/spec/job_spec.h"
 
 namespace moil::daemon {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/processor_use.h"
+#include "daemon/spec/processor_use.h"
 
 #include <gtest/gtest.h>
 

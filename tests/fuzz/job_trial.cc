@@ -1,6 +1,6 @@
-#include "daemon/job_spec.h"
 #include "daemon/json/parse.h"
-#include "daemon/recurring_spec.h"
+#include "daemon/spec/job_spec.h"
+#include "daemon/spec/recurring_spec.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/text.h"
 #include "tests/fuzz/trials.h"

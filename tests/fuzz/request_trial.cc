@@ -6,8 +6,8 @@
 #include <string>
 
 #include "daemon/json/parse.h"
-#include "daemon/recurring_spec.h"
 #include "daemon/rpc/dispatcher.h"
+#include "daemon/spec/recurring_spec.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/text.h"
 #include "tests/fuzz/trials.h"

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
 #include "engine/device/kernel_selector.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"

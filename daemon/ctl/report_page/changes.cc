@@ -1,4 +1,4 @@
-#include "daemon/ctl/report_figures.h"
+#include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/report_page/sections.h"
 #include "daemon/ctl/text.h"

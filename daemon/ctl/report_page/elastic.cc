@@ -1,6 +1,6 @@
-#include "daemon/ctl/elastic_picture.h"
-#include "daemon/ctl/elastic_table.h"
-#include "daemon/ctl/report_figures.h"
+#include "daemon/ctl/elastic/elastic_picture.h"
+#include "daemon/ctl/elastic/elastic_table.h"
+#include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/report_page/sections.h"
 

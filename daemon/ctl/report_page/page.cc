@@ -1,7 +1,7 @@
 #include "daemon/ctl/report_page/page.h"
 
 #include "daemon/ctl/embedded.h"
-#include "daemon/ctl/report_figures.h"
+#include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/report_page/sections.h"
 

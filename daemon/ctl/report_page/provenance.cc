@@ -1,5 +1,5 @@
 #include "base/svg.h"
-#include "daemon/ctl/report_figures.h"
+#include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/report_page/sections.h"
 #include "daemon/ctl/text.h"

@@ -1,6 +1,6 @@
 #include "daemon/ctl/report_page/thumbnails.h"
 
-#include "daemon/ctl/report_figures.h"
+#include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/text.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/json/json.h"
-#include "daemon/job_spec.h"
+#include "daemon/spec/job_spec.h"
 
 namespace moil::night {
 

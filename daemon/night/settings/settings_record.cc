@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
-#include "daemon/night/kernel_profile.h"
+#include "daemon/night/plan/kernel_profile.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::night {

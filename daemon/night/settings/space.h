@@ -2,7 +2,7 @@
 // and its pack leave.
 #pragma once
 
-#include "daemon/night/night_data.h"
+#include "daemon/night/data/night_data.h"
 #include "daemon/night/settings/search.h"
 
 namespace moil::night {

@@ -4,15 +4,15 @@
 #include <set>
 
 #include "base/seconds.h"
-#include "daemon/night/epoch_sampling.h"
-#include "daemon/night/field_error.h"
-#include "daemon/night/head_network.h"
-#include "daemon/night/imprint_rows.h"
-#include "daemon/night/judge.h"
-#include "daemon/night/kernel_profile.h"
-#include "daemon/night/local_scorer.h"
-#include "daemon/night/mix_record.h"
-#include "daemon/night/stopped.h"
+#include "daemon/night/data/field_error.h"
+#include "daemon/night/data/mix_record.h"
+#include "daemon/night/imprint/imprint_rows.h"
+#include "daemon/night/judge/judge.h"
+#include "daemon/night/judge/local_scorer.h"
+#include "daemon/night/maps/head_network.h"
+#include "daemon/night/plan/kernel_profile.h"
+#include "daemon/night/train/epoch_sampling.h"
+#include "daemon/night/train/stopped.h"
 
 namespace moil::night {
 namespace {

@@ -6,11 +6,11 @@
 #include <functional>
 #include <memory>
 
-#include "daemon/night/feature_source.h"
-#include "daemon/night/head_training.h"
-#include "daemon/night/night_data.h"
-#include "daemon/night/night_model.h"
+#include "daemon/night/data/night_data.h"
+#include "daemon/night/maps/feature_source.h"
+#include "daemon/night/plan/night_model.h"
 #include "daemon/night/settings/search.h"
+#include "daemon/night/train/head_training.h"
 
 namespace moil::night {
 

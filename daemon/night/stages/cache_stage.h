@@ -8,7 +8,7 @@
 #include <array>
 #include <memory>
 
-#include "daemon/night/feature_source.h"
+#include "daemon/night/maps/feature_source.h"
 #include "daemon/night/stages/night_cache.h"
 #include "daemon/night/stages/plan_stage.h"
 

@@ -5,7 +5,7 @@
 #include "base/durations.h"
 #include "base/mean.h"
 #include "base/seconds.h"
-#include "daemon/night/mix_record.h"
+#include "daemon/night/data/mix_record.h"
 #include "daemon/night/settings/space.h"
 #include "daemon/night/settings/trial_mix.h"
 #include "engine/kernels/parallel.h"

@@ -1,7 +1,7 @@
 #include "daemon/night/stages/distill_stage.h"
 
-#include "daemon/night/head_network.h"
-#include "daemon/night/mix_record.h"
+#include "daemon/night/data/mix_record.h"
+#include "daemon/night/maps/head_network.h"
 
 namespace moil::night {
 

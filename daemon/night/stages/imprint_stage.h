@@ -3,7 +3,7 @@
 // Leaves nothing in the job's folder: a resumed night makes the same rows of the same maps.
 #pragma once
 
-#include "daemon/night/imprint_rows.h"
+#include "daemon/night/imprint/imprint_rows.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/stages/plan_stage.h"
 

@@ -1,8 +1,8 @@
 #include "daemon/night/stages/judge_stage.h"
 
-#include "daemon/night/anchor.h"
-#include "daemon/night/answers.h"
-#include "daemon/night/fitted_task.h"
+#include "daemon/night/judge/anchor.h"
+#include "daemon/night/judge/answers.h"
+#include "daemon/night/judge/fitted_task.h"
 
 namespace moil::night {
 

@@ -3,9 +3,9 @@
 // Reads and leaves profiles/accuracy/NAME.json (accuracy_record.h).
 #pragma once
 
-#include "daemon/night/accuracy_record.h"
-#include "daemon/night/judge.h"
-#include "daemon/night/night_model.h"
+#include "daemon/night/judge/accuracy_record.h"
+#include "daemon/night/judge/judge.h"
+#include "daemon/night/plan/night_model.h"
 #include "daemon/night/stages/night_context.h"
 
 namespace moil::night {

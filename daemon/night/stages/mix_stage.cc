@@ -1,7 +1,7 @@
 #include "daemon/night/stages/mix_stage.h"
 
-#include "daemon/night/mix_record.h"
-#include "daemon/night/silent_labels.h"
+#include "daemon/night/data/mix_record.h"
+#include "daemon/night/data/silent_labels.h"
 
 namespace moil::night {
 

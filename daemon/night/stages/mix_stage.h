@@ -5,7 +5,7 @@
 // resumed night has the same samples, whatever was labelled meanwhile.
 #pragma once
 
-#include "daemon/night/left_out.h"
+#include "daemon/night/data/left_out.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/stages/scene_stage.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <unordered_set>
 
-#include "daemon/night/night_model.h"
+#include "daemon/night/plan/night_model.h"
 #include "daemon/night/stages/night_context.h"
 #include "featurecache/cache.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "daemon/night/night_model.h"
+#include "daemon/night/plan/night_model.h"
 
 namespace moil::night {
 namespace {

@@ -7,15 +7,15 @@
 
 #include <atomic>
 
-#include "daemon/night/memory_probe.h"
-#include "daemon/night/model_folder.h"
-#include "daemon/night/night_data.h"
-#include "daemon/night/night_files.h"
-#include "daemon/night/processors.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/night/data/night_data.h"
+#include "daemon/night/plan/processors.h"
+#include "daemon/night/stages/memory_probe.h"
+#include "daemon/night/stages/night_files.h"
 #include "daemon/night/stages/stage_clock.h"
-#include "daemon/night/stopped.h"
-#include "daemon/state_layout.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/night/train/stopped.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
 #include "engine/device/measuring_time.h"
 
 namespace moil::night {

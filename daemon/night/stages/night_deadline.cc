@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "base/seconds.h"
-#include "daemon/night/field_error.h"
+#include "daemon/night/data/field_error.h"
 
 namespace moil::night {
 namespace {

@@ -2,8 +2,8 @@
 // takes. The choice is kept in choices.json.
 #pragma once
 
-#include "daemon/night/deadline.h"
-#include "daemon/night/night_model.h"
+#include "daemon/night/plan/deadline.h"
+#include "daemon/night/plan/night_model.h"
 #include "daemon/night/stages/night_context.h"
 
 namespace moil::night {

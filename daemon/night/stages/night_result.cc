@@ -3,9 +3,9 @@
 #include <map>
 
 #include "base/version.h"
-#include "daemon/night/mix_record.h"
-#include "daemon/night/silent_labels.h"
-#include "daemon/night/version_identity.h"
+#include "daemon/models/version_identity.h"
+#include "daemon/night/data/mix_record.h"
+#include "daemon/night/data/silent_labels.h"
 
 namespace moil::night {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/disk_full.h"
 #include "base/durations.h"
-#include "daemon/night/kernel_profile.h"
+#include "daemon/night/plan/kernel_profile.h"
 #include "daemon/night/stages/night_deadline.h"
 #include "engine/kernels/parallel.h"
 

@@ -7,11 +7,11 @@
 
 #include <memory>
 
-#include "daemon/night/decoding.h"
-#include "daemon/night/night_model.h"
-#include "daemon/night/processors.h"
+#include "daemon/night/data/decoding.h"
+#include "daemon/night/plan/night_model.h"
+#include "daemon/night/plan/processors.h"
+#include "daemon/night/plan/timing_store.h"
 #include "daemon/night/stages/night_context.h"
-#include "daemon/night/timing_store.h"
 
 namespace moil::night {
 

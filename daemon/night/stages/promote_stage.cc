@@ -1,7 +1,7 @@
 #include "daemon/night/stages/promote_stage.h"
 
 #include "base/file.h"
-#include "daemon/job_result.h"
+#include "daemon/spec/job_result.h"
 
 namespace moil::night {
 

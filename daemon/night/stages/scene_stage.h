@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "daemon/night/decoding.h"
+#include "daemon/night/data/decoding.h"
 #include "daemon/night/stages/night_context.h"
 
 namespace moil::night {

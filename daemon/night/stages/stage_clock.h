@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "daemon/night/night_files.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/night/stages/night_files.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace moil::night {
 

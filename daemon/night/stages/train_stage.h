@@ -6,11 +6,11 @@
 
 #include <set>
 
-#include "daemon/night/epoch_sampling.h"
-#include "daemon/night/head_training.h"
-#include "daemon/night/judge.h"
+#include "daemon/night/judge/judge.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/stages/plan_stage.h"
+#include "daemon/night/train/epoch_sampling.h"
+#include "daemon/night/train/head_training.h"
 #include "engine/tensor/swapper.h"
 
 namespace moil::night {

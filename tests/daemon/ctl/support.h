@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/ctl/elastic_report.h"
+#include "daemon/ctl/elastic/elastic_report.h"
 
 namespace moil::daemon::ctl::test {
 

@@ -34,9 +34,9 @@
 
 #include "base/file.h"
 #include "base/write_all.h"
-#include "daemon/job_result.h"
-#include "daemon/state_layout.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/job_result.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
 
 namespace fs = std::filesystem;
 

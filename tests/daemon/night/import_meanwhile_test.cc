@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "base/file.h"
-#include "daemon/job_result.h"
 #include "daemon/night/night_job.h"
+#include "daemon/spec/job_result.h"
 #include "datasets/labels/label_store.h"
 #include "tests/daemon/night/job_place.h"
 

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "daemon/night/model_folder.h"
-#include "daemon/night/night_data.h"
-#include "daemon/night/night_model.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/night/data/night_data.h"
+#include "daemon/night/plan/night_model.h"
 #include "tests/daemon/night/job_place.h"
 #include "tests/plain_build.h"
 

@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
-#include "daemon/job_result.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
+#include "daemon/spec/job_result.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/pack/image_pack.h"
 

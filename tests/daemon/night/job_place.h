@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/job_spec.h"
-#include "daemon/state_layout.h"
-#include "daemon/worker_protocol.h"
+#include "daemon/spec/job_spec.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::night {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "daemon/night/kernel_profile.h"
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/night/plan/kernel_profile.h"
 #include "datasets/labels/label_store.h"
 #include "tests/daemon/night/job_place.h"
 

@@ -3,7 +3,7 @@
 #include <cblas.h>
 
 #include "base/hash.h"
-#include "daemon/night/kernel_profile.h"
+#include "daemon/night/plan/kernel_profile.h"
 #include "tests/daemon/night/job_place.h"
 #include "tests/plain_build.h"
 

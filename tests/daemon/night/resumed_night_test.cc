@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
-#include "daemon/night/kernel_profile.h"
 #include "daemon/night/night_job.h"
+#include "daemon/night/plan/kernel_profile.h"
 #include "tests/daemon/night/job_place.h"
 
 namespace moil::night {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "daemon/night/model_folder.h"
+#include "daemon/models/model_folder.h"
 #include "datasets/images/codec.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/readers/sample_table.h"

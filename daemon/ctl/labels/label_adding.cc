@@ -1,0 +1,134 @@
+#include "daemon/ctl/labels/label_adding.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "daemon/rpc/limits.h"
+#include "datasets/labels/media_type.h"
+#include "datasets/labels/text.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+Json add_some(Session& session, const AddOptions& options, std::span<const OpenSample> files) {
+  std::vector<int> descriptors;
+  Json samples = Json::array();
+  for (const OpenSample& sample : files) {
+    samples.push_back({{"file", descriptors.size()}, {"name", data::shown(sample.path.string())}});
+    descriptors.push_back(sample.file.get());
+  }
+  Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
+  if (!options.split.empty()) params["split"] = options.split;
+  if (!options.step.empty()) params["step"] = options.step;
+  return session.call("label.add", params, descriptors);
+}
+
+bool is_a_sound(const UniqueFd& file) {
+  std::array<std::uint8_t, 512> head{};
+  const ssize_t n = ::pread(file.get(), head.data(), head.size(), 0);
+  return n > 0 &&
+         data::is_sound(data::media_type_of(std::span(head).first(static_cast<std::size_t>(n))));
+}
+
+// How the labels of a sample that is there already are changed to those that were asked for, and
+// what is done with a recording that is too long.
+std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& options) {
+  if (sample["error"]["code"] == "resource_exhausted" && is_a_sound(file))
+    return ": add pieces of it, with moilctl label cut";
+  if (sample["error"]["code"] != "already_exists") return "";
+  std::string command = "moilctl label relabel " + cell(sample["digest"]);
+  for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
+  return ": " + command;
+}
+
+// What of the recordings that were added is silent, as "silent" of each.
+void look_for_silence(Session& session, std::span<const OpenSample> files, std::span<Json> samples,
+                      Added& all) {
+  std::vector<Json*> sounds;
+  Json digests = Json::array();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!samples[i].value("new", false) || !is_a_sound(files[i].file)) continue;
+    sounds.push_back(&samples[i]);
+    digests.push_back(samples[i]["digest"]);
+  }
+  const std::vector<Json> shares = silent_shares(session, digests);
+  for (std::size_t i = 0; i < sounds.size(); ++i) {
+    if (!shares[i].is_number()) continue;
+    (*sounds[i])["silent"] = shares[i];
+    all.mostly_silent += is_mostly_silent(shares[i]) ? 1 : 0;
+  }
+}
+
+// Where there is more to wait for than one request.
+void show_progress(Console& console, std::size_t done, std::size_t all) {
+  if (all <= kFilesAtOnce) return;
+  console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",
+              std::to_string(done) + " of " + std::to_string(all));
+}
+
+}  // namespace
+
+std::vector<Json> silent_shares(Session& session, const Json& digests) {
+  std::vector<Json> shares(digests.size());
+  if (shares.empty()) return shares;
+  try {
+    const Json reply = session.call("label.preview", {{"digests", digests}, {"size", 64}});
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      shares[i] = reply["previews"][i].value("silent", Json());
+  } catch (const Error&) {
+  }
+  return shares;
+}
+
+bool is_mostly_silent(const Json& share) { return share.is_number() && share > 0.5; }
+
+std::string new_step() {
+  std::random_device random;
+  return std::to_string(random()) + "-" + std::to_string(random());
+}
+
+void add_open_files(Session& session, const AddOptions& options, std::span<const OpenSample> files,
+                    Added& all) {
+  const Json reply = add_some(session, options, files);
+  all.added += reply["added"].get<int>();
+  all.failed += reply["failed"].get<int>();
+  std::vector<Json> samples;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    Json& sample = samples.emplace_back(reply["samples"][i]);
+    sample["file"] = data::shown(files[i].path.string());
+    if (sample.contains("error")) {
+      session.console.note(printable(files[i].path.string()) + ": " +
+                           cell(sample["error"]["message"]) +
+                           advice(files[i].file, sample, options));
+    }
+  }
+  look_for_silence(session, files, samples, all);
+  for (Json& sample : samples) all.samples.push_back(std::move(sample));
+}
+
+void add_files(Session& session, const AddOptions& options, std::span<const fs::path> files,
+               Added& all, std::size_t done, std::size_t of) {
+  for (std::size_t at = 0; at < files.size(); at += kFilesAtOnce) {
+    const auto some = files.subspan(at, std::min(kFilesAtOnce, files.size() - at));
+    std::vector<OpenSample> open;
+    for (const fs::path& file : some) open.push_back({file, open_sample(file)});
+    add_open_files(session, options, open, all);
+    show_progress(session.console, done + at + some.size(), of);
+  }
+  session.console.end_bar();
+}
+
+std::string summary_of(const Added& all) {
+  const auto known = static_cast<long>(all.samples.size()) - all.added - all.failed;
+  return std::to_string(all.added) + " added, " + std::to_string(known) + " known already" +
+         (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : "") +
+         (all.mostly_silent > 0 ? "; " + std::to_string(all.mostly_silent) + " " + kMostlySilent
+                                : "");
+}
+
+}  // namespace moil::daemon::ctl

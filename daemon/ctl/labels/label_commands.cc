@@ -1,0 +1,257 @@
+// moilctl label add|list|rm|rename|relabel|forget|samples|map
+#include <sysexits.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/label_adding.h"
+#include "daemon/ctl/labels/sample_files.h"
+#include "datasets/labels/text.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+// --- label add ----------------------------------------------------------------------------------
+
+// What folders held beside samples.
+void tell_passed_over(Console& console, const SampleFiles& found) {
+  std::size_t service = 0;
+  for (const auto& passed : found.passed_over) {
+    service += passed.is_service ? 1 : 0;
+    if (!passed.is_service)
+      console.note(printable(passed.file.string()) + ": passed over: " + passed.why);
+  }
+  if (service > 0) console.note(std::to_string(service) + " hidden or service files passed over");
+}
+
+int add(Session& session, const AddOptions& given) {
+  if (given.labels.empty() != given.unlabelled)
+    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
+  AddOptions options = given;
+  options.step = new_step();
+  const SampleFiles found = gather_samples(options.files);
+  tell_passed_over(session.console, found);
+  Added all;
+  add_files(session, options, found.files, all, 0, found.files.size());
+  Json passed_over = Json::array();
+  for (const auto& passed : found.passed_over)
+    passed_over.push_back({{"file", data::shown(passed.file.string())}, {"why", passed.why}});
+  const Json total{{"added", all.added},
+                   {"failed", all.failed},
+                   {"samples", all.samples},
+                   {"passed_over", std::move(passed_over)}};
+  if (!session.printed_json(total)) session.console.print(summary_of(all));
+  if (found.files.empty()) session.console.note("there is no file to add");
+  if (found.files.empty()) return EX_NOINPUT;
+  return all.failed > 0 ? EX_DATAERR : EX_OK;
+}
+
+// --- label list, samples ------------------------------------------------------------------------
+
+int list(Session& session, const NoOptions&) {
+  const Json reply = session.list("label.list", Json::object(), "labels");
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{{"LABEL", "SAMPLES", "HELD OUT"}};
+  for (const Json& label : reply["labels"]) {
+    rows.push_back({cell(label["name"]), cell(label["samples"]), cell(label["validation"])});
+  }
+  session.console.table(rows);
+  if (const Json unlabelled = reply.value("unlabelled", Json());
+      unlabelled.is_number() && unlabelled != 0)
+    session.console.print(cell(unlabelled) + " unlabelled: moilctl label samples --unlabelled");
+  return EX_OK;
+}
+
+struct SamplesOptions {
+  std::string label;
+  std::string split;
+  bool unlabelled = false;
+  std::int64_t after = 0;
+  std::size_t limit = 0;  // none
+};
+
+int samples(Session& session, const SamplesOptions& options) {
+  Json params{{"after", options.after}, {"limit", 1000}};
+  if (!options.label.empty()) params["label"] = options.label;
+  if (!options.split.empty()) params["split"] = options.split;
+  if (options.unlabelled) params["unlabelled"] = true;
+  const Json reply = session.list("label.samples", params, "samples", options.limit);
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{
+      {"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS", "NAME"}};
+  for (const Json& s : reply["samples"]) {
+    rows.push_back({cell(s["id"]), cell(s["digest"]), cell(s["split"]),
+                    bytes_text(s["bytes"].get<double>()), cell(s["media_type"]),
+                    joined(s["labels"]), s.value("name", "")});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+// --- label rm, rename, relabel, forget, map -----------------------------------------------------
+
+struct RmOptions {
+  std::string label;
+  bool with_samples = false;
+};
+
+std::string listed(const Json& versions) {
+  Json names = Json::array();
+  for (const Json& v : versions) {
+    names.push_back(cell(v["model"]) + " " + cell(v["version"]) +
+                    (v["active"] == true ? " (in service)" : ""));
+  }
+  return joined(names);
+}
+
+// Where that which was forgotten lives on, and how that ends, too.
+void tell_versions(Console& console, const Json& reply) {
+  const Json learned = reply.value("versions", Json::array());
+  const Json named = reply.value("named_in", Json::array());
+  if (!learned.empty())
+    console.print("these versions learned from what was forgotten: " + listed(learned));
+  if (!named.empty()) console.print("these versions have a class of that name: " + listed(named));
+  if (!learned.empty() || !named.empty())
+    console.print("moilctl model rm MODEL VERSION removes one that is not in service");
+}
+
+int rm(Session& session, const RmOptions& options) {
+  const Json reply =
+      session.call("label.rm", {{"label", options.label}, {"with_samples", options.with_samples}});
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print("label \"" + options.label + "\" removed, " + cell(reply["forgotten"]) +
+                        " samples forgotten");
+  tell_versions(session.console, reply);
+  return EX_OK;
+}
+
+struct RenameOptions {
+  std::string from;
+  std::string to;
+};
+
+int rename(Session& session, const RenameOptions& options) {
+  const Json reply = session.call("label.rename", {{"from", options.from}, {"to", options.to}});
+  if (!session.printed_json(reply)) session.console.print("label is now \"" + options.to + "\"");
+  return EX_OK;
+}
+
+struct DigestOptions {
+  std::string digest;
+  std::vector<std::string> labels;
+};
+
+int relabel(Session& session, const DigestOptions& options) {
+  const Json reply =
+      session.call("label.relabel", {{"digest", options.digest}, {"labels", options.labels}});
+  if (!session.printed_json(reply)) session.console.print("sample relabelled");
+  return EX_OK;
+}
+
+int forget(Session& session, const DigestOptions& options) {
+  const Json reply = session.call("label.forget", {{"digest", options.digest}});
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print("sample forgotten");
+  tell_versions(session.console, reply);
+  return EX_OK;
+}
+
+struct MapOptions {
+  bool suggest = false;
+  std::string model;
+  std::string label;
+  std::vector<std::string> global;
+};
+
+// A name with a comma in it among others.
+std::string in_a_list(const std::string& name) {
+  return name.find(',') == std::string::npos ? name : "\"" + name + "\"";
+}
+
+int map(Session& session, const MapOptions& options) {
+  if (options.suggest) return show_meanings(session, options.model);
+  if (!options.label.empty()) {
+    session.call("label.map", {{"label", options.label}, {"global", options.global}});
+  }
+  const Json reply = session.list("label.map", Json::object(), "map");
+  if (session.printed_json(reply)) return EX_OK;
+  std::vector<std::vector<std::string>> rows{{"LOCAL LABEL", "GLOBAL LABELS"}};
+  for (const auto& [label, global] : reply["map"].items()) {
+    Json names = Json::array();
+    for (const Json& name : global) names.push_back(in_a_list(cell(name)));
+    rows.push_back({label, joined(names)});
+  }
+  session.console.table(rows);
+  return EX_OK;
+}
+
+void add_sample_commands(cli::Command group, Action& chosen) {
+  const auto added = std::make_shared<AddOptions>();
+  cli::Command command = add_command(group, "add", "add samples under a label", chosen, added, add);
+  command.add_option("FILE", added->files, "files, or folders with files in them and below")
+      .required();
+  command.add_option("--label", added->labels, "their label; may be given more than once")
+      .one_value_each_time();
+  command.add_flag("--unlabelled", added->unlabelled,
+                   "without a label: what they are is said later");
+  command.add_option("--split", added->split, "train or val; chosen by content if left out");
+
+  const auto listed = std::make_shared<SamplesOptions>();
+  command = add_command(group, "samples", "samples, oldest first", chosen, listed, samples);
+  command.add_option("--label", listed->label, "only those of this label");
+  command.add_option("--split", listed->split, "only train or val");
+  command.add_flag("--unlabelled", listed->unlabelled, "only those without a label");
+  command.add_option("--after", listed->after, "go on after this ID");
+  command.add_option("--limit", listed->limit, "at most so many; all if left out");
+
+  const auto forgotten = std::make_shared<DigestOptions>();
+  command = add_command(group, "forget", "remove a sample and all that was made of it", chosen,
+                        forgotten, forget);
+  command.add_option("DIGEST", forgotten->digest, "see label samples").required();
+
+  const auto relabelled = std::make_shared<DigestOptions>();
+  command = add_command(group, "relabel", "replace a sample's labels", chosen, relabelled, relabel);
+  command.add_option("DIGEST", relabelled->digest, "see label samples").required();
+  command.add_option("--label", relabelled->labels, "the new labels")
+      .required()
+      .one_value_each_time();
+}
+
+}  // namespace
+
+void add_label_commands(cli::Command app, Action& chosen) {
+  cli::Command group = app.add_subcommand("label", "labels and their samples");
+  group.require_subcommand(1);
+  add_sample_commands(group, chosen);
+  add_label_step_commands(group, chosen);
+  add_label_exchange_commands(group, chosen);
+  add_label_watch_command(group, chosen);
+  add_label_cut_command(group, chosen);
+  add_label_study_commands(group, chosen);
+  add_label_review_command(group, chosen);
+  add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
+
+  const auto removed = std::make_shared<RmOptions>();
+  cli::Command command = add_command(group, "rm", "remove a label", chosen, removed, rm);
+  command.add_option("LABEL", removed->label).required();
+  command.add_flag("--with-samples", removed->with_samples, "forget its samples as well");
+
+  const auto renamed = std::make_shared<RenameOptions>();
+  command = add_command(group, "rename", "rename a label", chosen, renamed, rename);
+  command.add_option("LABEL", renamed->from).required();
+  command.add_option("TO", renamed->to).required();
+
+  const auto mapped = std::make_shared<MapOptions>();
+  command = add_command(group, "map", "show or set which global labels a local one stands for",
+                        chosen, mapped, map);
+  command.add_flag("--suggest", mapped->suggest, "which ones local labels may stand for");
+  command.add_option("--model", mapped->model, "of --suggest, where there are several");
+  command.add_option("LABEL", mapped->label);
+  command.add_option("GLOBAL", mapped->global, "none: remove the entry");
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,236 @@
+// moilctl label import|export
+#include <sysexits.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/label_adding.h"
+#include "daemon/ctl/labels/sample_list.h"
+#include "daemon/methods/sample_content.h"
+#include "datasets/labels/label_types.h"
+#include "datasets/labels/media_type.h"
+#include "datasets/labels/text.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+// --- label import -------------------------------------------------------------------------------
+
+struct LabelImportOptions {
+  std::string from;
+  bool dry_run = false;
+};
+
+using KnownLabels = std::map<std::string, std::vector<std::string>>;  // by digest
+
+KnownLabels labels_in_store(Session& session) {
+  KnownLabels known;
+  const Json reply = session.list("label.samples", {{"limit", 1000}}, "samples");
+  for (const Json& sample : reply["samples"])
+    known[sample["digest"]] = sample["labels"].get<std::vector<std::string>>();
+  return known;
+}
+
+// What will become of each file, before anything is sent.
+struct Outlook {
+  std::vector<ListedSample> wanted;  // a content once, with the labels of all files that have it
+  std::size_t fresh = 0, known = 0, labelled = 0, other = 0;
+  Json refused = Json::array();  // "file" and "error", as label.add tells it
+};
+
+void look_at(const ListedSample& sample, const std::vector<std::string>& labels,
+             const KnownLabels& store, const std::string& digest, Outlook& outlook) {
+  const auto there = store.find(digest);
+  if (there == store.end()) {
+    ++outlook.fresh;
+  } else if (std::ranges::includes(there->second, labels)) {
+    ++outlook.known;
+  } else {
+    ++(there->second.empty() ? outlook.labelled : outlook.other);
+  }
+  outlook.wanted.push_back({sample.file, labels, sample.split});
+}
+
+Outlook look_ahead(Session& session, const std::vector<ListedSample>& listed) {
+  Outlook outlook;
+  std::map<std::string, std::pair<ListedSample, std::set<std::string>>> by_digest;
+  std::vector<std::string> order;
+  for (const ListedSample& sample : listed) {
+    try {
+      const auto content = read_file(sample.file, data::kMaxSampleBytes);
+      const auto type = data::media_type_of(content);
+      if (!data::is_taken(type)) throw Error(ErrorCode::kBadData, data::media_refusal(type));
+      if (!sample.labels.empty()) (void)data::checked_label_names(sample.labels);
+      const std::string digest = data::digest_of(content).hex();
+      const auto [at, is_new] = by_digest.try_emplace(digest, sample, std::set<std::string>());
+      if (is_new) order.push_back(digest);
+      for (const std::string& label : sample.labels) at->second.second.insert(data::normal(label));
+    } catch (const Error& error) {
+      outlook.refused.push_back(
+          {{"file", data::shown(sample.file.string())},
+           {"error", {{"code", to_string(error.code())}, {"message", error.what()}}}});
+      session.console.note(printable(sample.file.string()) + ": " + printable(error.what()));
+    }
+  }
+  const KnownLabels store = labels_in_store(session);
+  for (const std::string& digest : order) {
+    const auto& [sample, labels] = by_digest.at(digest);
+    look_at(sample, {labels.begin(), labels.end()}, store, digest, outlook);
+  }
+  return outlook;
+}
+
+int tell_outlook(Session& session, const Outlook& outlook) {
+  const Json told{{"new", outlook.fresh},
+                  {"known", outlook.known},
+                  {"first_label", outlook.labelled},
+                  {"other_labels", outlook.other},
+                  {"refused", outlook.refused.size()}};
+  if (!session.printed_json(told))
+    session.console.print(std::to_string(outlook.fresh) + " would be added, " +
+                          std::to_string(outlook.known) + " are known already, " +
+                          std::to_string(outlook.labelled) + " would get their first label, " +
+                          std::to_string(outlook.other) +
+                          " have other labels and would be left as they are, " +
+                          std::to_string(outlook.refused.size()) + " cannot be taken");
+  return EX_OK;
+}
+
+int import_list(Session& session, const LabelImportOptions& options) {
+  const Outlook outlook = look_ahead(session, read_sample_list(options.from));
+  if (options.dry_run) return tell_outlook(session, outlook);
+  std::map<std::pair<std::vector<std::string>, std::string>, std::vector<fs::path>> groups;
+  for (const ListedSample& sample : outlook.wanted)
+    groups[{sample.labels, sample.split}].push_back(sample.file);
+  Added all;
+  const std::string step = new_step();
+  for (const auto& [what, files] : groups) {
+    AddOptions group;
+    group.labels = what.first;
+    group.split = what.second;
+    group.step = step;
+    add_files(session, group, files, all, all.samples.size(), outlook.wanted.size());
+  }
+  all.failed += static_cast<int>(outlook.refused.size());
+  all.samples.insert(all.samples.end(), outlook.refused.begin(), outlook.refused.end());
+  const Json total{{"added", all.added}, {"failed", all.failed}, {"samples", all.samples}};
+  if (!session.printed_json(total)) session.console.print(summary_of(all));
+  if (all.samples.empty() && all.failed == 0) session.console.note("there is no file to add");
+  if (all.samples.empty() && all.failed == 0) return EX_NOINPUT;
+  return all.failed > 0 ? EX_DATAERR : EX_OK;
+}
+
+// --- label export -------------------------------------------------------------------------------
+
+struct LabelExportOptions {
+  std::string folder;
+  std::string format = "jsonl";
+};
+
+std::string content_of(Session& session, const Json& digest) {
+  std::string content;
+  for (std::size_t size = 1; content.size() < size;) {
+    const Json reply =
+        session.call("label.content", {{"digest", digest}, {"offset", content.size()}});
+    size = reply["bytes"];
+    const auto part = decode_base64(reply["content"].get<std::string>());
+    if (!part || part->empty())
+      throw Error(ErrorCode::kIo, "the daemon sent nothing of sample " + cell(digest));
+    content.append(part->begin(), part->end());
+  }
+  return content;
+}
+
+// The last dot of "walk.ogg 3.2-4.7 s" begins none.
+bool has_ending(const std::string& name) {
+  const std::string ending = fs::path(name).extension().string();
+  return ending.size() > 1 && ending.find(' ') == std::string::npos;
+}
+
+// A name that no other sample has, and that leads nowhere.
+std::string file_name_of(const Json& sample) {
+  std::string name = fs::path(sample.value("name", "")).filename().string();
+  const std::string digest = sample["digest"];
+  const auto ending = data::media_ending(sample["media_type"].get<std::string>());
+  if (name.empty() || name[0] == '.') name = "sample" + std::string(ending);
+  if (!has_ending(name)) name += ending;
+  return digest.substr(0, 12) + "-" + name;
+}
+
+bool is_a_folder_name(const std::string& label) {
+  return label.find('/') == std::string::npos && label[0] != '.';
+}
+
+// Where a sample's file goes: in folders that are its labels, or in one for all.
+std::vector<fs::path> places_of(const Json& sample, bool in_folders) {
+  const std::string name = file_name_of(sample);
+  if (!in_folders) return {fs::path("files") / name};
+  std::vector<fs::path> places;
+  for (const Json& label : sample["labels"]) {
+    if (!is_a_folder_name(label))
+      throw Error(ErrorCode::kInvalidArgument, "the label '" + label.get<std::string>() +
+                                                   "' cannot name a folder; export as jsonl");
+    places.push_back(fs::path(label.get<std::string>()) / name);
+  }
+  if (places.empty()) places.emplace_back(name);
+  return places;
+}
+
+int export_all(Session& session, const LabelExportOptions& options) {
+  const fs::path root = options.folder;
+  if (fs::exists(root) && !fs::is_empty(root))
+    throw Error(ErrorCode::kAlreadyExists,
+                root.string() + ": it is not empty; name a folder that is new");
+  const bool in_folders = options.format == "folder";
+  const Json reply = session.list("label.samples", {{"limit", 1000}}, "samples");
+  std::vector<ListedSample> list;
+  for (const Json& sample : reply["samples"]) {
+    const auto places = places_of(sample, in_folders);
+    const std::string content = content_of(session, sample["digest"]);
+    for (const fs::path& place : places) {
+      fs::create_directories((root / place).parent_path());
+      write_file_atomic(root / place, content);
+    }
+    list.push_back({places.front(), sample["labels"].get<std::vector<std::string>>(),
+                    sample["split"].get<std::string>()});
+    session.console.bar(
+        static_cast<double>(list.size()) / static_cast<double>(reply["samples"].size()),
+        "exporting", std::to_string(list.size()));
+  }
+  session.console.end_bar();
+  fs::create_directories(root);
+  if (options.format == "csv") write_file_atomic(root / "labels.csv", csv_of(list));
+  if (options.format == "jsonl") write_file_atomic(root / "labels.jsonl", json_lines_of(list));
+  const Json told{{"exported", list.size()}, {"folder", fs::absolute(root).string()}};
+  if (!session.printed_json(told))
+    session.console.print(std::to_string(list.size()) + " samples exported to " + root.string());
+  return EX_OK;
+}
+
+}  // namespace
+
+void add_label_exchange_commands(cli::Command group, Action& chosen) {
+  const auto imported = std::make_shared<LabelImportOptions>();
+  cli::Command command = add_command(group, "import", "add samples with their labels from a list",
+                                     chosen, imported, import_list);
+  command
+      .add_option("FROM", imported->from,
+                  "a list (.csv, .jsonl), or a folder with one, or with a folder a label")
+      .required();
+  command.add_flag("--dry-run", imported->dry_run, "say what it would do, and do nothing");
+
+  const auto exported = std::make_shared<LabelExportOptions>();
+  command = add_command(group, "export", "write all samples and their labels to a folder", chosen,
+                        exported, export_all);
+  command.add_option("FOLDER", exported->folder, "new or empty").required();
+  command.add_option("--format", exported->format, "jsonl, csv, or folder: a folder a label")
+      .check(cli::one_of({"jsonl", "csv", "folder"}));
+}
+
+}  // namespace moil::daemon::ctl

@@ -1,0 +1,48 @@
+#include "daemon/models/model_weights.h"
+
+#include "base/error.h"
+#include "daemon/models/model_folder.h"
+#include "engine/graph/graph.h"
+
+namespace moil::night {
+
+ModelWeights::ModelWeights(const std::filesystem::path& file)
+    : file_(std::make_shared<const SafetensorsFile>(file)), shapes_(file_->shapes()) {}
+
+NamedTensor ModelWeights::read(const std::string& name) const {
+  if (const auto it = changed_.find(name); it != changed_.end()) return it->second;
+  if (!file_) throw Error(ErrorCode::kNotFound, "there is no weight \"" + name + "\"");
+  return file_->read(name);
+}
+
+WeightMap ModelWeights::of(const ModelDescription& part) const {
+  return weights_by_name(part, [&](const std::string& name) { return read(name); });
+}
+
+void ModelWeights::change(const std::string& name, NamedTensor tensor) {
+  shapes_[name] = tensor.dims;
+  changed_[name] = std::move(tensor);
+}
+
+std::size_t ModelWeights::bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [name, dims] : shapes_) bytes += elements_of(name, dims) * sizeof(float);
+  return bytes;
+}
+
+std::size_t ModelWeights::changed_bytes() const { return weight_bytes(changed_); }
+
+WeightMap weights_by_name(const ModelDescription& part,
+                          const std::function<NamedTensor(const std::string&)>& read) {
+  WeightMap own;
+  for (const Node& node : build_graph(part, 1).nodes) {
+    for (const WeightSpec& spec : node.weights) {
+      std::string name = weight_name(node, spec);
+      NamedTensor tensor = read(name);
+      own.emplace(std::move(name), std::move(tensor));
+    }
+  }
+  return own;
+}
+
+}  // namespace moil::night

@@ -1,0 +1,64 @@
+#include "daemon/night/data/mix_targets.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace moil::night {
+namespace {
+
+using Labels = std::set<data::ClassId>;
+
+Labels labels_of(const data::Mix& mix, data::Source source) {
+  Labels labels;
+  for (const auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
+    for (const data::MixedSample& s : *list)
+      if (s.ref.source == source) labels.insert(s.labels.begin(), s.labels.end());
+  return labels;
+}
+
+std::unique_ptr<Targets> targets_of(const Task& task, const data::Mix& mix, std::size_t outputs,
+                                    const Labels& named) {
+  return task.targets(mix.classes, outputs, std::vector<std::uint32_t>(named.begin(), named.end()));
+}
+
+std::vector<float> silence_of(const Task& task, std::size_t outputs, const Labels& local,
+                              const Targets& of_local) {
+  std::vector<float> target(outputs, std::numeric_limits<float>::quiet_NaN());
+  if (!task.outputs_are_labels()) return target;
+  if (task.compares_samples()) {
+    of_local.write({}, target);
+    return target;
+  }
+  const auto named = static_cast<std::size_t>(
+      std::ranges::count_if(local, [&](data::ClassId label) { return label < outputs; }));
+  const bool has_others = named < outputs;
+  std::ranges::fill(target, 1 / static_cast<float>(has_others ? outputs - named : outputs));
+  for (const data::ClassId label : local)
+    if (has_others && label < outputs) target[label] = 0;
+  return target;
+}
+
+}  // namespace
+
+MixTargets::MixTargets(const Task& task, const data::Mix& mix, std::size_t outputs) {
+  Labels of_global = labels_of(mix, data::Source::kGlobal);
+  for (std::size_t fresh = mix.global_classes; fresh < mix.classes.size(); ++fresh)
+    of_global.insert(static_cast<data::ClassId>(fresh));
+  global_ = targets_of(task, mix, outputs, of_global);
+  const Labels of_local = labels_of(mix, data::Source::kLocal);
+  local_ = targets_of(task, mix, outputs, of_local);
+  silence_ = silence_of(task, outputs, of_local, *local_);
+}
+
+void MixTargets::write_silence(std::span<float> target) const {
+  std::copy_n(silence_.begin(), std::min(silence_.size(), target.size()), target.begin());
+}
+
+void MixTargets::write(const data::MixedSample& sample, std::span<float> target) const {
+  const bool is_global = sample.ref.source == data::Source::kGlobal;
+  (is_global ? *global_ : *local_).write(sample.labels, target);
+}
+
+}  // namespace moil::night

@@ -1,0 +1,55 @@
+// How loud imprinted rows are (imprint.h), from what such rows say of samples that they were not
+// made of. Pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "daemon/night/imprint/whitened_rows.h"
+
+namespace moil::night {
+
+inline constexpr int kKnownLabel = -1;  // of a class that the classifier knows
+
+struct ImprintScores {
+  std::size_t classes = 0;     // new ones
+  std::vector<float> values;   // [samples x classes]; kNoRow where the row had no samples
+  std::vector<float> named;    // [samples x classes]: what named rows say (named_rows.h); or empty
+  std::vector<double> known;   // by sample: the log of the sum of the old rows' exponentials
+  std::vector<float> loudest;  // by sample: the loudest old row's output
+  std::vector<int> label;      // by sample: its new class, or kKnownLabel
+
+  bool has_row(std::size_t sample, std::size_t k) const {
+    return values[sample * classes + k] != kNoRow;
+  }
+  // A sample of a new class, which that class's row was not made of.
+  bool tells(std::size_t sample) const {
+    return label[sample] != kKnownLabel && has_row(sample, static_cast<std::size_t>(label[sample]));
+  }
+  double named_output(std::size_t sample, std::size_t k) const {
+    return named.empty() ? 0 : double{named[sample * classes + k]};
+  }
+};
+
+// A new row's output: factor * value + share * what the named row says + offset.
+struct ImprintFit {
+  double factor = 1, share = 1, offset = 0;
+  bool fitted = false;
+};
+
+// All minimise cross-entropy together: softmax over old and new rows, where each sample of a new
+// class weighs the cube root of how many known samples there are to one of those; or sigmoid of
+// each new row by itself, where all samples weigh the same. Beside it counts, as one sample would,
+// how far the factor is from `usual`, and the share from 1. Where no sample tells, the factor is
+// `usual` and new rows get kStolen of what is said of known samples; without known samples, all.
+[[nodiscard]] ImprintFit fit_imprint(const ImprintScores& scores, double usual,
+                                     bool each_by_itself);
+
+struct RightOf {
+  std::size_t right = 0, samples = 0;
+};
+// How many of the left-out samples of new classes the rows of the others tell right, as loud as
+// `fit` has it. For softmax.
+[[nodiscard]] RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit);
+
+}  // namespace moil::night

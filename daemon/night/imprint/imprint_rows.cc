@@ -1,0 +1,113 @@
+#include "daemon/night/imprint/imprint_rows.h"
+
+#include <algorithm>
+
+#include "daemon/night/imprint/imprint.h"
+#include "daemon/night/maps/classifier_features.h"
+
+namespace moil::night {
+namespace {
+
+std::vector<SampleView> parts_of(const ImprintPlan& plan, const data::Mix& mix) {
+  std::vector<SampleView> parts;
+  parts.reserve(plan.feature_rows);
+  for (const std::size_t i : plan.samples)
+    for (std::uint32_t n = 0; n < mix.train[i].shown_parts(); ++n)
+      parts.push_back({&mix.train[i], 0, mix.train[i].shown_part(n)});
+  for (const std::size_t i : plan.silences) parts.push_back({&mix.train[i], 0, data::kSilence});
+  return parts;
+}
+
+// The classifier's rows as they are, without those that are to be made.
+struct KnownRows {
+  std::vector<float> weights, bias;
+  std::vector<std::uint32_t> number;    // by class: among the known, or behind them among the new
+  std::vector<data::ClassId> class_of;  // of the known
+
+  KnownRows(const ImprintPlan& plan, const NamedTensor& all, const NamedTensor& all_bias) {
+    const auto width = static_cast<std::size_t>(plan.input.width);
+    const std::size_t classes = all_bias.data.size();
+    auto fresh = static_cast<std::uint32_t>(classes - plan.rows.size());
+    weights.reserve(fresh * width);
+    for (std::size_t k = 0; k < classes; ++k) {
+      const bool is_new = std::ranges::binary_search(plan.rows, static_cast<data::ClassId>(k));
+      number.push_back(is_new ? fresh++ : static_cast<std::uint32_t>(bias.size()));
+      if (is_new) continue;
+      class_of.push_back(static_cast<data::ClassId>(k));
+      const auto row = all.data.begin() + static_cast<std::ptrdiff_t>(k * width);
+      weights.insert(weights.end(), row, row + static_cast<std::ptrdiff_t>(width));
+      bias.push_back(all_bias.data[k]);
+    }
+  }
+};
+
+std::vector<FoldedSample> samples_of(const ImprintPlan& plan, const data::Mix& mix,
+                                     const KnownRows& known) {
+  std::vector<FoldedSample> samples;
+  for (std::size_t i = 0; i < plan.samples.size(); ++i) {
+    const data::MixedSample& sample = mix.train[plan.samples[i]];
+    samples.insert(
+        samples.end(), sample.shown_parts(),
+        {sample.has_signal() ? known.number.at(sample.labels[0]) : kOfNoClass, plan.folds[i]});
+  }
+  samples.insert(samples.end(), plan.silences.size(), {kOfNoClass, kFolds});
+  return samples;
+}
+
+std::vector<float> features_of(NightModel& model, const StoredModel& base, const data::Mix& mix,
+                               FeatureReader& reader,
+                               const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  const ImprintPlan& plan = *model.imprint;
+  const auto parts = parts_of(plan, mix);
+  std::vector<float> features;
+  features.reserve(parts.size() * static_cast<std::size_t>(plan.input.width));
+  constexpr std::size_t kAtOnce = ClassifierFeatures::kViewsAtOnce;
+  ClassifierFeatures front(plan.front, plan.input, reader, *model.trainer_kernels,
+                           weights_of(base));
+  for (std::size_t at = 0; at < parts.size(); at += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, parts.size() - at);
+    front.add(std::span(parts).subspan(at, count), features);
+    progress(static_cast<std::int64_t>(at + count), static_cast<std::int64_t>(parts.size()));
+  }
+  return features;
+}
+
+}  // namespace
+
+Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::Mix& mix,
+                       FeatureReader& reader,
+                       const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  if (!model.imprint) return {};
+  const ImprintPlan& plan = *model.imprint;
+  std::vector<float> rows = features_of(model, base, mix, reader, progress);
+  NamedTensor weights = model.bundle.weights.read(plan.input.weight);
+  NamedTensor bias = model.bundle.weights.read(plan.input.bias);
+  const KnownRows known(plan, weights, bias);
+  const auto samples = samples_of(plan, mix, known);
+  const auto made = imprint(
+      {.width = static_cast<std::size_t>(plan.input.width),
+       .known = known.bias.size(),
+       .fresh = plan.rows.size(),
+       .samples = samples,
+       .features = rows,
+       .known_weights = known.weights,
+       .known_bias = known.bias,
+       .each_by_itself = model.bundle.task->loss(model.head).type != "softmax_cross_entropy"});
+  if (!made) return {};
+  Imprinted result{
+      made->fitted ? Imprinted::Kind::kFitted : Imprinted::Kind::kUnfitted, {}, made->left_out};
+  for (std::size_t k = 0; k < plan.rows.size(); ++k) {
+    const auto width = static_cast<std::ptrdiff_t>(plan.input.width);
+    std::copy_n(made->weights.begin() + static_cast<std::ptrdiff_t>(k) * width, width,
+                weights.data.begin() + std::ptrdiff_t{plan.rows[k]} * width);
+    bias.data[plan.rows[k]] = made->bias[k];
+    if (const auto& name = made->names[k])
+      result.looks_like.push_back(
+          {plan.rows[k], known.class_of[name->known], name->said, name->samples});
+  }
+  model.bundle.weights.change(plan.input.weight, std::move(weights));
+  model.bundle.weights.change(plan.input.bias, std::move(bias));
+  return result;
+}
+
+}  // namespace moil::night

@@ -1,0 +1,29 @@
+// Judging a model's anchor (guard.h) where its accuracy is not known.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "daemon/night/judge/guard.h"
+#include "daemon/night/maps/feature_source.h"
+#include "daemon/night/plan/night_model.h"
+
+namespace moil::night {
+
+struct AnchorQuestion {
+  std::int64_t version = 0;
+  std::filesystem::path folder;  // of that version
+  const data::Mix& mix;
+  const Origins& origins;
+  const StoredModel& base;  // the model before the night
+  const NightModel& night;
+  FeatureReader& reader;  // of the night's feature maps
+};
+
+// Through the night's feature maps where the anchor's frozen layers are those of the night; as a
+// whole, from the images, where they are others. Where it cannot be judged, the anchor's why_not
+// says so. Takes the memory of judging, beside what the night holds.
+[[nodiscard]] Anchor judge_anchor(const AnchorQuestion& question);
+
+}  // namespace moil::night

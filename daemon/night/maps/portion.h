@@ -1,0 +1,35 @@
+// Samples, and what of them is asked of feature maps: what training will show, and nothing that no
+// epoch shows, for a recording has far more parts and views than a night has epochs.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "daemon/spec/job_spec.h"
+#include "datasets/sampling/mix.h"
+
+namespace moil::night {
+
+struct Portion {
+  static constexpr std::int64_t kEveryFace = std::numeric_limits<std::int64_t>::max();
+
+  std::span<const data::MixedSample> samples;
+  // The faces that so many epochs show of each sample, which is drawn once an epoch
+  // (FeatureSource::order()).
+  std::int64_t epochs = 0;
+  // All of its shown parts in the plain view.
+  bool plain = true;
+  // Silence beside the user's samples, whatever the epochs show.
+  bool silence = false;
+};
+
+// What a job's training samples show. Drawn by importance, a sample may come often. plain: they are
+// also asked as they are, by imprinting or by a task that chooses by them.
+[[nodiscard]] inline Portion trained_portion(const data::Mix& mix, const daemon::JobSpec& spec,
+                                             bool plain) {
+  const bool once = spec.train.sampling != daemon::Sampling::kImportance;
+  return {mix.train, once ? std::int64_t{spec.train.epochs} : Portion::kEveryFace, plain, plain};
+}
+
+}  // namespace moil::night

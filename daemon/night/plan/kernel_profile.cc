@@ -1,0 +1,63 @@
+#include "daemon/night/plan/kernel_profile.h"
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json/json.h"
+#include "base/version.h"
+
+namespace moil::night {
+namespace {
+
+// Of the first processor, what says which instructions it has.
+std::string machine() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(info, line) && !line.empty();) {
+    for (const char* kind : {"model name", "flags", "CPU implementer", "CPU part", "Features"})
+      if (line.starts_with(kind)) text += line + "\n";
+  }
+  return text;
+}
+
+std::map<std::string, std::string> texts(const nlohmann::json& json, const char* member) {
+  std::map<std::string, std::string> found;
+  const nlohmann::json all = json.value(member, nlohmann::json::object());
+  for (const auto& [what, who] : all.items()) {
+    if (who.is_string()) found[what] = who.get<std::string>();
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<nlohmann::json> load_profile(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
+  auto json = json_or_discarded(read_text(file));
+  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion) return std::nullopt;
+  return json;
+}
+
+KernelProfile load_kernel_profile(const std::filesystem::path& file) {
+  const auto json = load_profile(file);
+  if (!json || json->value("machine", nlohmann::json()) != machine()) return {};
+  return {texts(*json, "choices"), texts(*json, "answers")};
+}
+
+void save_kernel_profile(const std::filesystem::path& file, const KernelProfile& profile) {
+  KernelProfile all = load_kernel_profile(file);
+  const std::size_t before = all.choices.size() + all.answers.size();
+  all.choices.insert(profile.choices.begin(), profile.choices.end());
+  all.answers.insert(profile.answers.begin(), profile.answers.end());
+  if (all.choices.size() + all.answers.size() == before) return;
+  std::filesystem::create_directories(file.parent_path());
+  const nlohmann::json json = {{"version", kVersion},
+                               {"machine", machine()},
+                               {"choices", all.choices},
+                               {"answers", all.answers}};
+  write_file_atomic(file, json.dump(1) + "\n");
+}
+
+}  // namespace moil::night

@@ -1,0 +1,59 @@
+#include "daemon/night/plan/placement_store.h"
+
+#include "base/file.h"
+#include "base/version.h"
+#include "daemon/night/plan/kernel_profile.h"
+#include "engine/io/fingerprint.h"
+#include "engine/kernels/parallel.h"
+#include "featurecache/key.h"
+
+namespace moil::night {
+namespace {
+
+// A device has a few networks; after so many it begins anew rather than grow for ever.
+constexpr std::size_t kMost = 256;
+
+std::string text_of(const PlacementKey& key) {
+  const OptimizerConfig& optimizer = key.optimizer;
+  const PlanOptions& plan = key.options.plan;
+  const Json json = {{"asked", key.asked},
+                     {"device", key.device},
+                     {"batch", key.options.batch},
+                     {"training", plan.training},
+                     {"trainable", plan.trainable},
+                     {"clips", plan.orders.clip_by_global_norm},
+                     {"accumulates", plan.accumulate_gradients},
+                     {"swap", to_string(plan.swap.mode)},
+                     {"optimizer", to_string(optimizer.kind)},
+                     {"momentum", optimizer.momentum > 0},
+                     {"threads", thread_count()}};
+  return cache::to_hex(cache::model_id(model_fingerprint(key.model), json.dump()));
+}
+
+Json known(const std::filesystem::path& file) {
+  const auto profile = load_profile(file);
+  const Json placements = profile ? profile->value("placements", Json()) : Json();
+  return placements.is_object() ? placements : Json::object();
+}
+
+}  // namespace
+
+PlacementStore::PlacementStore(std::filesystem::path file, const PlacementKey& key)
+    : file_(std::move(file)), key_(text_of(key)) {}
+
+std::optional<Json> PlacementStore::load() const {
+  const Json placements = known(file_);
+  const auto it = placements.find(key_);
+  if (it == placements.end() || !it->is_object() || !it->contains("method")) return std::nullopt;
+  return *it;
+}
+
+void PlacementStore::save(const Json& record) const {
+  Json placements = known(file_);
+  if (placements.size() >= kMost) placements = Json::object();
+  placements[key_] = record;
+  std::filesystem::create_directories(file_.parent_path());
+  write_file_atomic(file_, Json{{"version", kVersion}, {"placements", placements}}.dump(1) + "\n");
+}
+
+}  // namespace moil::night

@@ -1,0 +1,230 @@
+#include "daemon/predict/prediction.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "base/error.h"
+#include "daemon/models/model_folder.h"
+#include "daemon/models/part_answers.h"
+#include "daemon/predict/timeline.h"
+#include "datasets/labels/label_types.h"
+#include "datasets/sounds/sound_bytes.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/ending.h"
+#include "engine/graph/network.h"
+#include "engine/graph/preparation.h"
+#include "engine/train/batch.h"
+
+namespace moil::night {
+namespace {
+
+// Measuring kernels would take longer than the few samples that are asked about.
+KernelSelector first_kernels() {
+  KernelSelector::Options options;
+  options.measure = false;
+  return KernelSelector(options);
+}
+
+class Predictor {
+ public:
+  Predictor(ModelBundle bundle, const PredictionWanted& wanted)
+      : labels_(std::move(bundle.labels)),
+        task_(bundle.task),
+        calibration_(bundle.calibration),
+        form_{answers_probabilities(bundle.description)},
+        top_(std::min(wanted.top, labels_.size())),
+        tells_when_(wanted.timeline),
+        kind_(bundle.kind),
+        answers_(kind_->part_answer(), *task_, form_),
+        silent_answers_(kind_->part_answer(), *task_, form_),
+        sample_(kind_->floats()),
+        maker_(kind_->maker({})),
+        kernels_(first_kernels()),
+        network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
+                 kernels_) {
+    if (tells_when_) require_timeline();
+    network_.allocate();
+    network_.move_in(bundle.weights);
+  }
+
+  Json of(const AskedSample& sample) {
+    Json found = found_of(output_of(sample));
+    // What a model says of silence is a guess, however sure it is of that.
+    if (is_silent_ && task_->outputs_are_labels()) found["not_sure"] = true;
+    if (std::string remark = maker_->remark(); !remark.empty()) found["remark"] = std::move(remark);
+    return found;
+  }
+
+ private:
+  Json found_of(std::span<const float> output) {
+    const std::vector<float> answer = answer_of(output);
+    if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
+    const std::vector<std::uint32_t> said = task_->said(output, form_);
+    Json names = Json::array();
+    for (const std::uint32_t label : said) names.push_back(labels_[label]);
+    Json found = {{"top", listed(most_likely(answer), answer)}, {"labels", std::move(names)}};
+    if (task_->compares_samples()) found["said"] = listed(by_probability(said, answer), answer);
+    if (calibration_)
+      found["not_sure"] = double{*std::ranges::max_element(answer)} < calibration_->not_sure_below;
+    if (timeline_) found["timeline"] = told(*timeline_);
+    return found;
+  }
+
+  void require_timeline() const {
+    if (!task_->outputs_are_labels())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the model tells numbers; a timeline is of labels, and of a model that has some");
+    if (!kind_->has_parts())
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the model sees a sample as a whole; a timeline is of recordings, of which it "
+                  "sees one part after the other");
+  }
+
+  std::vector<float> answer_of(std::span<const float> output) const {
+    std::vector<float> answer(output.begin(), output.end());
+    if (calibration_) temper(answer, form_, calibration_->temperature);
+    task_->answer(answer, form_);
+    return answer;
+  }
+
+  // How many parts it has.
+  std::uint32_t load(const std::vector<std::uint8_t>& bytes) {
+    const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
+    // As a night draws it. What is long enough to be streamed is not laid anywhere.
+    content_ = kind_->has_silence() ? data::digest_of(bytes) : data::Digest{};
+    if (tells_when_) begin_timeline(kind_->part_places(bytes, kName).value());
+    maker_->load(bytes, kName);
+    return parts;
+  }
+
+  std::uint32_t stream(int file) {
+    content_ = {};
+    const auto recording = std::make_shared<data::SoundBytesOfFile>(file, kName);
+    const auto [parts, places] = kind_->parts_of(recording, kName);
+    if (tells_when_) begin_timeline(places);
+    maker_->stream(recording, kName);
+    return parts;
+  }
+
+  void begin_timeline(const data::PartPlaces& places) {
+    timeline_.emplace(places, intervals_left_);
+    is_one_place_ = places.hop == 0;
+  }
+
+  bool is_streamed(const AskedSample& sample) const {
+    struct stat status {};
+    return sample.file >= 0 && kind_->streams() && ::fstat(sample.file, &status) == 0 &&
+           S_ISREG(status.st_mode) &&
+           static_cast<std::uint64_t>(status.st_size) > data::kMaxSampleBytes;
+  }
+
+  std::span<const float> output_of(const AskedSample& sample) {
+    timeline_.reset();
+    const std::uint32_t parts = is_streamed(sample) ? stream(sample.file) : load(sample.read());
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      maker_->make(content_, {0, part}, sample_.data());
+      scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
+      network_.forward();
+      const std::span<const float> output(network_.output(0), labels_.size());
+      (maker_->has_signal() ? answers_ : silent_answers_).add(output);
+      if (timeline_ && !is_one_place_ && maker_->has_signal()) tell(part, output);
+    }
+    is_silent_ = answers_.parts() == 0;
+    const std::span<const float> quiet = silent_answers_.take();
+    const std::span<const float> answer = is_silent_ ? quiet : answers_.take();
+    if (timeline_ && is_one_place_ && !is_silent_) tell(0, answer);
+    return answer;
+  }
+
+  void tell(std::uint32_t part, std::span<const float> output) {
+    timeline_->add(part, task_->said(output, form_), answer_of(output));
+  }
+
+  Json told(Timeline& timeline) {
+    const auto [heard, more] = timeline.take();
+    intervals_left_ -= heard.size();
+    Json intervals = Json::array();
+    for (const Heard& h : heard)
+      intervals.push_back({{"from", h.from},
+                           {"to", h.to},
+                           {"label", labels_[h.label]},
+                           {"probability", h.probability}});
+    return {{"unit", timeline.unit()}, {"intervals", std::move(intervals)}, {"more", more}};
+  }
+
+  Json values(const std::vector<float>& numbers) const {
+    Json found = Json::array();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      found.push_back({{"name", labels_[i]}, {"value", numbers[i]}});
+    return found;
+  }
+
+  using Order = std::vector<std::uint32_t>;
+
+  Order most_likely(const std::vector<float>& chances) const {
+    Order order(chances.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),
+        [&](auto a, auto b) { return chances[a] != chances[b] ? chances[a] > chances[b] : a < b; });
+    order.resize(top_);
+    return order;
+  }
+
+  static Order by_probability(Order labels, const std::vector<float>& chances) {
+    std::ranges::stable_sort(labels, std::ranges::greater{}, [&](auto k) { return chances[k]; });
+    return labels;
+  }
+
+  Json listed(const Order& labels, const std::vector<float>& chances) const {
+    Json list = Json::array();
+    for (const std::uint32_t label : labels)
+      list.push_back({{"label", labels_[label]}, {"probability", chances[label]}});
+    return list;
+  }
+
+  std::vector<std::string> labels_;
+  data::Digest content_{};  // of what was loaded
+  TaskPtr task_;
+  std::optional<Calibration> calibration_;
+  OutputForm form_;
+  std::size_t top_;
+  const bool tells_when_;
+  static constexpr std::string_view kName = "the sample";
+  // Of all samples, so that a reply stays one.
+  static constexpr std::size_t kMostIntervals = 50'000;
+  std::size_t intervals_left_ = kMostIntervals;
+  std::optional<Timeline> timeline_;  // of the sample that is looked at
+  bool is_one_place_ = false;         // in which all parts of that lie
+  bool is_silent_ = false;            // that no part of it holds a signal
+
+  data::KindPtr kind_;
+  PartAnswers answers_, silent_answers_;
+  std::vector<float> sample_;
+  std::unique_ptr<data::SampleMaker> maker_;
+  KernelSelector kernels_;
+  Network network_;
+};
+
+}  // namespace
+
+Json predict(const std::filesystem::path& model_folder, const std::vector<AskedSample>& samples,
+             const PredictionWanted& wanted) {
+  Predictor predictor(read_model_folder(model_folder), wanted);
+  Json predictions = Json::array();
+  for (const AskedSample& sample : samples) {
+    try {
+      predictions.push_back(predictor.of(sample));
+    } catch (const Error& e) {
+      predictions.push_back({{"error", {{"code", to_string(e.code())}, {"message", e.what()}}}});
+    }
+  }
+  return predictions;
+}
+
+}  // namespace moil::night

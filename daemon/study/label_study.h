@@ -1,0 +1,32 @@
+// What a model's features tell of the labels of the label store: label.audit,
+// label.suggest, label.meanings.
+//
+// Runs in a worker of its own, beside a night or by day. Reads the cache of feature maps and
+// changes nothing; what is not cached is computed and not kept.
+#pragma once
+
+#include <cstddef>
+
+#include "daemon/json/fields.h"
+#include "daemon/spec/state_layout.h"
+#include "daemon/spec/worker_protocol.h"
+
+namespace moil::night {
+
+// Of the file, its model, frozen layers, cache and threads count; no pack is read.
+
+// The reply of label.audit (docs/protocol.md): labels that are likely wrong, `limit` at most, alike
+// samples with different labels or on both sides of the split, and labels of one sample.
+[[nodiscard]] Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                                std::size_t limit);
+
+// The reply of label.suggest: the model's proposals for unlabelled samples, `limit` at most, the
+// most useful to label first (useful_order.h).
+[[nodiscard]] Json suggest_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                                  std::size_t limit);
+
+// The reply of label.meanings: for each local label the model's labels that it may mean.
+[[nodiscard]] Json meanings_of_labels(const daemon::StateLayout& layout,
+                                      const daemon::JobFile& file);
+
+}  // namespace moil::night
