@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "daemon/models/class_space.h"
 #include "daemon/models/model_folder.h"
-#include "daemon/night/data/night_data.h"
+#include "daemon/models/pack_kind.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
 

@@ -1,10 +1,12 @@
 #include "daemon/night/night_plan.h"
 
 #include "daemon/night/data/field_error.h"
+#include "daemon/night/data/global_share.h"
 #include "daemon/night/data/mix_record.h"
 #include "daemon/night/data/night_data.h"
 #include "daemon/night/judge/measurable.h"
 #include "daemon/night/plan/kernel_profile.h"
+#include "daemon/night/plan/memory_forecast.h"
 #include "daemon/night/plan/night_model.h"
 #include "daemon/night/plan/processor_plan.h"
 #include "daemon/night/plan/timing_store.h"
@@ -42,7 +44,7 @@ class JobPlan {
 
   Json run(const PlanRequest& options) {
     const NightModel night = plan(spec_, options.timing || !options.processors.empty());
-    data_.check_features(*night.backbone, night.freeze);
+    data_.check_features(night.backbone->network_fingerprint(), night.freeze.split);
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
     MemoryForecast forecast = forecast_memory(night, cached);
     forecast.trials = trial_bytes();

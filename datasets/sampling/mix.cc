@@ -117,7 +117,7 @@ void pass_over_held_out(Mix& result) {
 void pass_over_trained_scenes(Mix& result) {
   std::unordered_set<std::int64_t> trained;
   for (const auto& sample : result.train)
-    if (sample.ref.source == Source::kLocal && sample.scene != kOwnScene)
+    if (!sample.is_global() && sample.scene != kOwnScene)
       trained.insert(sample.scene);
   result.also_trained = std::erase_if(result.local_validation, [&](const MixedSample& sample) {
     return trained.contains(sample.scene);

@@ -45,6 +45,7 @@ struct MixedSample {
   // Parts without a signal (Kind::signal), in order; empty where it was not asked.
   std::vector<std::uint32_t> silent = {};
 
+  [[nodiscard]] bool is_global() const { return ref.source == Source::kGlobal; }
   [[nodiscard]] bool is_silent(std::uint32_t part) const {
     return part >= parts || std::ranges::binary_search(silent, part);
   }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "daemon/night/maps/feature_source.h"
 
 namespace moil::night {
 namespace {
@@ -48,8 +47,7 @@ DecodingNeeds decoding_needs(const Origins& origins, const data::Mix& mix, const
   std::vector<std::size_t> needs;
   for (const auto* part : {&mix.train, &mix.global_validation, &mix.local_validation}) {
     for (const data::MixedSample& s : *part) {
-      const auto* files =
-          s.ref.source == data::Source::kGlobal ? origins.global_samples : origins.local_samples;
+      const auto* files = files_of(origins, s.ref.source);
       if (files != nullptr) needs.push_back(need_of(*files, s.ref.index, kind, most_bytes));
     }
   }

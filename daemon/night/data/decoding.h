@@ -12,13 +12,12 @@
 #include <mutex>
 #include <optional>
 
+#include "daemon/night/data/origins.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/readers/dataset.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {
-
-struct Origins;
 
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 

@@ -40,12 +40,12 @@ std::string sentence_of(const LeftOut& left_out, Source source) {
 
 }  // namespace
 
-LeftOut left_out_of(const FeatureReader::Unreadable& unreadable, const data::Mix& mix,
+LeftOut left_out_of(const UnreadableSamples& unreadable, const data::Mix& mix,
                     const data::Dataset& global, const data::Dataset& local) {
   LeftOut left_out;
   for (const UnreadableSample& found : unreadable) {
     const data::MixedSample& sample = *found.sample;
-    const data::Dataset& dataset = sample.ref.source == Source::kGlobal ? global : local;
+    const data::Dataset& dataset = sample.is_global() ? global : local;
     LeftOutSample entry{sample.digest, plain_name(found), {}, sample.ref.source, false, found.why};
     for (const data::ClassId label : dataset.labels(sample.ref.index))
       entry.labels.push_back(dataset.classes()[label]);

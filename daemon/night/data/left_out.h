@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/json/fields.h"
-#include "daemon/night/maps/feature_source.h"
+#include "daemon/night/data/sample_view.h"
 
 namespace moil::night {
 
@@ -26,7 +26,7 @@ using LeftOut = std::vector<LeftOutSample>;
 
 // What was found, in the words that the user knows. Held out are the samples that lie in one of the
 // mix's held-out lists.
-[[nodiscard]] LeftOut left_out_of(const FeatureReader::Unreadable& unreadable, const data::Mix& mix,
+[[nodiscard]] LeftOut left_out_of(const UnreadableSamples& unreadable, const data::Mix& mix,
                                   const data::Dataset& global, const data::Dataset& local);
 
 [[nodiscard]] std::unordered_set<data::Digest> digests_of(const LeftOut& left_out);

@@ -14,7 +14,7 @@ using data::Source;
 nlohmann::json list_to_json(const std::vector<MixedSample>& samples) {
   nlohmann::json list = nlohmann::json::array();
   for (const MixedSample& s : samples) {
-    list.push_back({s.ref.source == Source::kGlobal ? "g" : "l", s.digest.hex(), s.labels});
+    list.push_back({s.is_global() ? "g" : "l", s.digest.hex(), s.labels});
     const bool has_silence = !s.silent.empty(), has_scene = s.scene != data::kOwnScene;
     if (s.parts > 1 || has_scene || has_silence) list.back().push_back(s.parts);
     if (has_scene || has_silence) list.back().push_back(s.scene);
@@ -42,7 +42,7 @@ std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Digest
     if (item.size() > 3) sample.parts = item.at(3).get<std::uint32_t>();
     if (item.size() > 4) sample.scene = item.at(4).get<std::int64_t>();
     if (item.size() > 5) sample.silent = item.at(5).get<std::vector<std::uint32_t>>();
-    const DigestIndex& index = sample.ref.source == Source::kGlobal ? global : local;
+    const DigestIndex& index = sample.is_global() ? global : local;
     const auto it = index.find(sample.digest);
     if (it == index.end()) {
       ++lost;
@@ -86,9 +86,8 @@ data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
 }
 
 std::size_t count_global(const data::Mix& mix) {
-  return static_cast<std::size_t>(
-      std::count_if(mix.train.begin(), mix.train.end(),
-                    [](const MixedSample& s) { return s.ref.source == Source::kGlobal; }));
+  return static_cast<std::size_t>(std::count_if(
+      mix.train.begin(), mix.train.end(), [](const MixedSample& s) { return s.is_global(); }));
 }
 
 }  // namespace moil::night

@@ -57,7 +57,7 @@ void MixTargets::write_silence(std::span<float> target) const {
 }
 
 void MixTargets::write(const data::MixedSample& sample, std::span<float> target) const {
-  const bool is_global = sample.ref.source == data::Source::kGlobal;
+  const bool is_global = sample.is_global();
   (is_global ? *global_ : *local_).write(sample.labels, target);
 }
 

@@ -4,8 +4,9 @@
 #include <exception>
 
 #include "daemon/models/class_space.h"
+#include "daemon/models/pack_kind.h"
 #include "daemon/night/data/field_error.h"
-#include "daemon/night/settings/candidate.h"
+#include "daemon/night/data/global_share.h"
 #include "datasets/labels/text.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/image_pack.h"
@@ -85,13 +86,6 @@ void NightData::choose(const Choice& choice) {
   readers_->chosen = std::make_unique<data::ClassSubset>(*readers_->labelled, names);
 }
 
-void require_same_kind(const data::PackManifest& pack, const data::Kind& kind) {
-  if (pack.sample_kind->name() == kind.name()) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "the pack's samples are of the kind \"" + std::string(pack.sample_kind->name()) +
-                  "\"; the model takes \"" + std::string(kind.name()) + "\"");
-}
-
 void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
   const data::PackManifest manifest = data::read_manifest(pack);
   require_same_kind(manifest, kind);
@@ -162,10 +156,8 @@ data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& mo
 
 std::uint32_t NightData::count_parts(const data::MixedSample& sample,
                                      const data::Kind& kind) const {
-  const bool is_global = sample.ref.source == data::Source::kGlobal;
-  if (is_global && origins_.global_samples == nullptr) return sample.parts;
-  return parts_of(kind, is_global ? *origins_.global_samples : *origins_.local_samples,
-                  sample.ref.index, most_bytes_);
+  const data::SampleDataset* files = files_of(origins_, sample.ref.source);
+  return files == nullptr ? sample.parts : parts_of(kind, *files, sample.ref.index, most_bytes_);
 }
 
 // Samples that teach their labels, or are judged, are listened to; what a pack's teach, the model
@@ -175,9 +167,9 @@ void NightData::count_parts(data::Mix& mix, const data::Kind& kind) const {
   std::vector<data::MixedSample*> heard;
   for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation}) {
     for (data::MixedSample& sample : *list) {
-      const bool is_global = sample.ref.source == data::Source::kGlobal;
+      const bool is_global = sample.is_global();
       const bool teaches = is_global && list == &mix.train;
-      if (teaches || !kind.has_silence() || (is_global && origins_.global_samples == nullptr))
+      if (teaches || !kind.has_silence() || files_of(origins_, sample.ref.source) == nullptr)
         sample.parts = count_parts(sample, kind);
       else
         heard.push_back(&sample);
@@ -203,9 +195,7 @@ void NightData::listen(const std::vector<data::MixedSample*>& heard, const data:
 
 void NightData::listen(data::MixedSample& sample, const data::Kind& kind,
                        DecodingRoom& room) const {
-  const data::SampleDataset& samples = sample.ref.source == data::Source::kGlobal
-                                           ? *origins_.global_samples
-                                           : *origins_.local_samples;
+  const data::SampleDataset& samples = *files_of(origins_, sample.ref.source);
   const std::size_t index = sample.ref.index;
   sample.parts = 1;
   try {
@@ -241,7 +231,7 @@ void NightData::guess_parts(data::Mix& mix, const data::Kind& kind) const {
 }
 
 bool NightData::is_remembered(const data::MixedSample& sample) const {
-  return sample.ref.source == data::Source::kGlobal || readers_->store.has(sample.digest);
+  return sample.is_global() || readers_->store.has(sample.digest);
 }
 
 bool NightData::is_looked_at(const data::Digest& digest) const {
@@ -258,13 +248,13 @@ bool NightData::can_split_at(const std::string& value) const {
   return pack == nullptr || pack->split_point() == value;
 }
 
-void NightData::check_features(const Backbone& backbone, const Freeze& freeze) const {
+void NightData::check_features(const std::string& backbone, const std::string& split) const {
   const data::FeatureDataset* pack = origins_.global_features;
   if (pack == nullptr) return;
-  if (pack->backbone() == backbone.network_fingerprint() && can_split_at(freeze.split)) return;
+  if (pack->backbone() == backbone && can_split_at(split)) return;
   throw field_error("/global/pack",
                     "the global pack holds feature maps of another backbone or split (\"" +
-                        pack->split_point() + "\"; this night splits at \"" + freeze.split +
+                        pack->split_point() + "\"; this night splits at \"" + split +
                         "\"); use a pack of samples, or the pack made for this model and freeze");
 }
 

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "daemon/models/model_folder.h"
-#include "daemon/night/maps/feature_source.h"
+#include "daemon/night/data/decoding.h"
+#include "daemon/night/data/origins.h"
 #include "daemon/spec/job_spec.h"
 #include "daemon/spec/state_layout.h"
 #include "datasets/labels/label_types.h"
@@ -20,9 +21,6 @@ namespace moil::night {
 
 // That a sample may take while it is decoded: what does not fit a night's budget is left out.
 [[nodiscard]] std::size_t most_for_samples(const daemon::JobSpec& spec);
-
-// kInvalidArgument where a model of one kind cannot learn from the pack.
-void require_same_kind(const data::PackManifest& pack, const data::Kind& kind);
 
 // How many parts the sample has; one that cannot be read, or takes more than `most_bytes`, has 1:
 // it is found and named when it is decoded. Reads its file.
@@ -64,8 +62,9 @@ class NightData {
   void guess_parts(data::Mix& mix, const data::Kind& kind) const;
   // Whether a head can begin at this value: where the pack holds feature maps, only at theirs.
   bool can_split_at(const std::string& value) const;
-  // Feature maps made elsewhere are worth as much as our own only if the same backbone made them.
-  void check_features(const Backbone& backbone, const Freeze& freeze) const;
+  // Feature maps made elsewhere are worth as much as our own only if the same backbone made them,
+  // at the same value. backbone: its network's fingerprint.
+  void check_features(const std::string& backbone, const std::string& split) const;
 
   // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
   bool is_remembered(const data::MixedSample& sample) const;

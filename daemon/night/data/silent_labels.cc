@@ -10,7 +10,7 @@ std::vector<SilentLabel> silent_labels(const data::Mix& mix) {
   std::map<std::string, SilentLabel> labels;
   for (const auto* list : {&mix.train, &mix.local_validation}) {
     for (const data::MixedSample& sample : *list) {
-      if (sample.ref.source != data::Source::kLocal) continue;
+      if (sample.is_global()) continue;
       for (const data::ClassId k : sample.labels) {
         SilentLabel& label = labels[mix.classes.at(k)];
         ++label.samples;

@@ -14,29 +14,27 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/unique_fd.h"
 #include "datasets/sampling/mix.h"
-#include "engine/train/task.h"
 
 namespace moil::night {
 
-class FeatureReader;
-class HeadNetwork;
-struct Portion;
+// Writes one: the header, then rows in the file's order. Nothing is there before commit(). kIo.
+class SoftTargetsFile {
+ public:
+  // parts: of the global samples, together.
+  SoftTargetsFile(const std::filesystem::path& path, std::uint64_t views, std::uint64_t parts,
+                  std::uint64_t classes);
+  void add(std::span<const float> row);
+  void commit() { file_.commit(); }
 
-// What the teacher is asked of these samples: what the portion asks for of global ones.
-[[nodiscard]] std::int64_t count_questions(const Portion& portion, const FeatureReader& reader);
-
-// Asks `teacher`, the allocated head of the model before the night, about these. `progress` is told
-// how many are done and stops the work by returning false; so returns false where it was stopped,
-// and leaves no file then. kIo.
-bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
-                        const Portion& portion, FeatureReader& reader,
-                        const std::function<bool(std::int64_t done)>& progress);
+ private:
+  AtomicFile file_;
+};
 
 // read() may be called from any thread.
 class SoftTargets {

@@ -28,8 +28,6 @@
 
 namespace moil::night {
 
-inline constexpr double kStolen = 0.01;
-
 struct ImprintInput {
   std::size_t width = 0;                  // of the features
   std::size_t known = 0, fresh = 0;       // classes

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "daemon/night/imprint/imprint.h"
-
 namespace moil::night {
 namespace {
 

@@ -9,6 +9,7 @@
 
 namespace moil::night {
 
+inline constexpr double kStolen = 0.01;
 inline constexpr int kKnownLabel = -1;  // of a class that the classifier knows
 
 struct ImprintScores {

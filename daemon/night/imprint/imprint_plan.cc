@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 4096, kMostSilences = 16;
 
-bool is_local(const data::MixedSample& s) { return s.ref.source == data::Source::kLocal; }
-
 std::vector<data::ClassId> rows_of(const StoredModel& base, const data::Mix& mix,
                                    const daemon::JobSpec& spec) {
   const auto is_wanted = [&](data::ClassId label) {
@@ -25,7 +23,7 @@ std::vector<data::ClassId> rows_of(const StoredModel& base, const data::Mix& mix
   };
   std::vector<data::ClassId> rows;
   for (const data::MixedSample& s : mix.train)
-    if (is_local(s) && s.labels.size() == 1 && s.has_signal() && is_wanted(s.labels[0]))
+    if (!s.is_global() && s.labels.size() == 1 && s.has_signal() && is_wanted(s.labels[0]))
       rows.push_back(s.labels[0]);
   std::ranges::sort(rows);
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
@@ -114,7 +112,7 @@ void choose_samples(ImprintPlan& plan, const data::Mix& mix, std::uint64_t seed)
 void choose_silences(ImprintPlan& plan, const data::Mix& mix) {
   for (const std::size_t i : plan.samples) {
     if (plan.silences.size() == kMostSilences) break;
-    if (is_local(mix.train[i])) plan.silences.push_back(i);
+    if (!mix.train[i].is_global()) plan.silences.push_back(i);
   }
   plan.feature_rows += plan.silences.size();
   plan.largest_fold = std::max(plan.largest_fold, plan.silences.size());

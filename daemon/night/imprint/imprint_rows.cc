@@ -54,16 +54,15 @@ std::vector<FoldedSample> samples_of(const ImprintPlan& plan, const data::Mix& m
   return samples;
 }
 
-std::vector<float> features_of(NightModel& model, const StoredModel& base, const data::Mix& mix,
-                               FeatureReader& reader,
+std::vector<float> features_of(const ImprintWork& work,
                                const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  const ImprintPlan& plan = *model.imprint;
-  const auto parts = parts_of(plan, mix);
+  const ImprintPlan& plan = work.plan;
+  const auto parts = parts_of(plan, work.mix);
   std::vector<float> features;
   features.reserve(parts.size() * static_cast<std::size_t>(plan.input.width));
   constexpr std::size_t kAtOnce = ClassifierFeatures::kViewsAtOnce;
-  ClassifierFeatures front(plan.front, plan.input, reader, *model.trainer_kernels,
-                           weights_of(base));
+  ClassifierFeatures front(plan.front, plan.input, work.reader, work.kernels,
+                           weights_of(work.base));
   for (std::size_t at = 0; at < parts.size(); at += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, parts.size() - at);
     front.add(std::span(parts).subspan(at, count), features);
@@ -74,25 +73,23 @@ std::vector<float> features_of(NightModel& model, const StoredModel& base, const
 
 }  // namespace
 
-Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::Mix& mix,
-                       FeatureReader& reader,
+Imprinted imprint_rows(const ImprintWork& work, StoredModel& model,
                        const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  if (!model.imprint) return {};
-  const ImprintPlan& plan = *model.imprint;
-  std::vector<float> rows = features_of(model, base, mix, reader, progress);
-  NamedTensor weights = model.bundle.weights.read(plan.input.weight);
-  NamedTensor bias = model.bundle.weights.read(plan.input.bias);
+  const ImprintPlan& plan = work.plan;
+  std::vector<float> rows = features_of(work, progress);
+  NamedTensor weights = model.weights.read(plan.input.weight);
+  NamedTensor bias = model.weights.read(plan.input.bias);
   const KnownRows known(plan, weights, bias);
-  const auto samples = samples_of(plan, mix, known);
-  const auto made = imprint(
-      {.width = static_cast<std::size_t>(plan.input.width),
-       .known = known.bias.size(),
-       .fresh = plan.rows.size(),
-       .samples = samples,
-       .features = rows,
-       .known_weights = known.weights,
-       .known_bias = known.bias,
-       .each_by_itself = model.bundle.task->loss(model.head).type != "softmax_cross_entropy"});
+  const auto samples = samples_of(plan, work.mix, known);
+  const auto made =
+      imprint({.width = static_cast<std::size_t>(plan.input.width),
+               .known = known.bias.size(),
+               .fresh = plan.rows.size(),
+               .samples = samples,
+               .features = rows,
+               .known_weights = known.weights,
+               .known_bias = known.bias,
+               .each_by_itself = model.task->loss(work.head).type != "softmax_cross_entropy"});
   if (!made) return {};
   Imprinted result{
       made->fitted ? Imprinted::Kind::kFitted : Imprinted::Kind::kUnfitted, {}, made->left_out};
@@ -105,8 +102,8 @@ Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::M
       result.looks_like.push_back(
           {plan.rows[k], known.class_of[name->known], name->said, name->samples});
   }
-  model.bundle.weights.change(plan.input.weight, std::move(weights));
-  model.bundle.weights.change(plan.input.bias, std::move(bias));
+  model.weights.change(plan.input.weight, std::move(weights));
+  model.weights.change(plan.input.bias, std::move(bias));
   return result;
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "daemon/night/imprint/imprint_fit.h"
+#include "daemon/night/imprint/imprint_plan.h"
 #include "daemon/night/maps/feature_source.h"
-#include "daemon/night/plan/night_model.h"
 
 namespace moil::night {
 
@@ -23,10 +23,18 @@ struct Imprinted {
   RightOf left_out;  // feature rows; none where nobody can tell
 };
 
-// Of the plan in `model`; does nothing where there is none. base: the model before the night; mix:
-// the one that was planned for. progress: after each batch, of all feature rows; it may throw.
-Imprinted imprint_rows(NightModel& model, const StoredModel& base, const data::Mix& mix,
-                       FeatureReader& reader,
+// What rows are made with. All of it outlives the call.
+struct ImprintWork {
+  const ImprintPlan& plan;
+  const StoredModel& base;  // the model before the night
+  const data::Mix& mix;     // the one that was planned for
+  FeatureReader& reader;
+  KernelSelector& kernels;
+  const ModelDescription& head;  // of the model that gets them
+};
+// Writes the plan's rows into `model`. progress: after each batch, of all feature rows; it may
+// throw.
+Imprinted imprint_rows(const ImprintWork& work, StoredModel& model,
                        const std::function<void(std::int64_t done, std::int64_t total)>& progress);
 
 }  // namespace moil::night

@@ -130,7 +130,7 @@ std::vector<LocalClass> local_classes(const data::Mix& mix, const Judgement& bef
                                       const Judgement& after) {
   std::map<data::ClassId, LocalClass> classes;
   for (const data::MixedSample& s : mix.train) {
-    if (s.ref.source != data::Source::kLocal) continue;
+    if (s.is_global()) continue;
     for (const data::ClassId label : s.labels) ++classes[label].trained;
   }
   for (std::size_t i = 0; i < mix.local_validation.size(); ++i) {

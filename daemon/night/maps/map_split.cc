@@ -112,7 +112,7 @@ std::uint64_t count_maps(const data::Mix& mix, const Portion& trained, int views
     const std::uint64_t shown =
         means ? parts * std::min(of_part, epochs) : std::min(parts * of_part, epochs);
     maps += std::min(parts * of_part, shown + (trained.plain ? parts : 0));
-    const bool is_local = sample.ref.source == data::Source::kLocal;
+    const bool is_local = !sample.is_global();
     if (is_local && kind.has_silence() && (epochs > 0 || trained.silence)) ++maps;
   }
   for (const auto* held_out : {&mix.global_validation, &mix.local_validation})

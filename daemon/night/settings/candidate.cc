@@ -14,7 +14,6 @@ using daemon::Sampling;
 // little.
 constexpr double kClassifierSteps = 1600, kDeepSteps = 700;
 constexpr int kFewestEpochs = 4, kMostEpochs = 40;
-constexpr std::int64_t kFewestGlobal = 1000;
 constexpr int kUsualBatch = 32;
 
 int epochs_of(const JobSpec& spec, const Candidate& candidate, std::size_t train, double part) {
@@ -84,15 +83,6 @@ JobSpec filled(JobSpec spec, const Candidate& candidate, std::size_t train, doub
   if (open.contains("/train/schedule/warmup_epochs"))
     t.schedule.warmup_epochs = std::min(1.0, 0.1 * t.epochs);
   return spec;
-}
-
-daemon::GlobalSpec global_share(const JobSpec& spec, std::size_t local) {
-  daemon::GlobalSpec global = spec.global;
-  if (!spec.open.contains("/global/alpha")) return global;
-  global.alpha = 1;
-  if (spec.open.contains("/global/limit"))
-    global.limit = std::max(kFewestGlobal, static_cast<std::int64_t>(local));
-  return global;
 }
 
 nlohmann::json settled_fields(const JobSpec& job, const JobSpec& settled) {

@@ -35,10 +35,6 @@ struct Candidate {
 [[nodiscard]] daemon::JobSpec filled(daemon::JobSpec spec, const Candidate& candidate,
                                      std::size_t train, double part = 1);
 
-// GDM's share, where the job leaves it open: all of the pack, up to as many samples as local ones
-// that are trained on, and a thousand at least.
-[[nodiscard]] daemon::GlobalSpec global_share(const daemon::JobSpec& spec, std::size_t local);
-
 // The fields that were open in `job`, with what `settled` has there: a merge patch of the
 // description.
 [[nodiscard]] nlohmann::json settled_fields(const daemon::JobSpec& job,

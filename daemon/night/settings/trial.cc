@@ -11,6 +11,7 @@
 #include "daemon/night/judge/local_scorer.h"
 #include "daemon/night/maps/head_network.h"
 #include "daemon/night/plan/kernel_profile.h"
+#include "daemon/night/train/distillation.h"
 #include "daemon/night/train/epoch_sampling.h"
 #include "daemon/night/train/stopped.h"
 
@@ -32,7 +33,8 @@ class NoTimeLeft : public Error {
   NoTimeLeft() : Error(ErrorCode::kCancelled, "it takes longer than there was time for trials") {}
 };
 
-// What is left of a piece of work takes as long as what is done: seen once this has taken so long.
+// What is left of a piece of work takes as long as what is done: seen once this has taken so
+// long.
 constexpr double kSecondsToSee = 2;
 
 class Pace {
@@ -51,7 +53,7 @@ class Trial {
  public:
   Trial(const TrialGround& ground, const daemon::JobSpec& spec)
       : ground_(ground), spec_(spec), model_(plan_night(input())) {
-    ground.data.check_features(*model_.backbone, model_.freeze);
+    ground.data.check_features(model_.backbone->network_fingerprint(), model_.freeze.split);
     save_kernel_profile(ground.kernel_profile, {model_.kernel_profile(), {}});
     room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
     origins_ = ground.data.origins();
@@ -89,10 +91,12 @@ class Trial {
     if (!model_.trainer) throw Error(ErrorCode::kFailedPrecondition, "nothing of it trains");
     const Teacher teacher = ask_teacher();
     const Pace imprinting;
-    imprint_rows(model_, ground_.base, ground_.mix, *reader_,
-                 [&](std::int64_t done, std::int64_t all) {
-                   if (!go_on(imprinting, done, all)) end();
-                 });
+    if (model_.imprint)
+      imprint_rows({*model_.imprint, ground_.base, ground_.mix, *reader_, *model_.trainer_kernels,
+                    model_.head},
+                   model_.bundle, [&](std::int64_t done, std::int64_t all) {
+                     if (!go_on(imprinting, done, all)) end();
+                   });
     training_ = plain_training(*model_.trainer);
     (void)training_->begin(model_.bundle.weights, ground_.folder / "trial.none");
     for (const Node& node : model_.trainer->network().graph().nodes)

@@ -8,6 +8,7 @@
 
 #include "daemon/night/data/night_data.h"
 #include "daemon/night/maps/feature_source.h"
+#include "daemon/night/plan/memory_forecast.h"
 #include "daemon/night/plan/night_model.h"
 #include "daemon/night/settings/search.h"
 #include "daemon/night/train/head_training.h"

@@ -56,8 +56,7 @@ std::set<std::size_t> latest_scenes(const Samples& local, bool by_label) {
 data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed,
                     const Samples& untrained) {
   Samples global, local;
-  for (const MixedSample& s : mix.train)
-    (s.ref.source == data::Source::kGlobal ? global : local).push_back(s);
+  for (const MixedSample& s : mix.train) (s.is_global() ? global : local).push_back(s);
   std::ranges::stable_sort(local, {}, [](const MixedSample& s) { return s.ref.index; });
   const std::set<std::size_t> latest = latest_scenes(local, by_label);
   Samples local_train, local_held, global_train, global_held;

@@ -5,6 +5,7 @@
 #include "base/durations.h"
 #include "base/mean.h"
 #include "base/seconds.h"
+#include "daemon/night/data/global_share.h"
 #include "daemon/night/data/mix_record.h"
 #include "daemon/night/settings/space.h"
 #include "daemon/night/settings/trial_mix.h"
@@ -90,9 +91,7 @@ std::vector<data::MixedSample> ChooseStage::untrained_global() const {
   spec.global.limit = static_cast<std::int64_t>(kMostTrialsHoldOut);
   data::Mix mix = night_.data.draw_mix(spec, night_.base, digests_of(mix_.left_out()));
   night_.data.count_parts(mix, *night_.base.kind);
-  std::erase_if(mix.train, [](const data::MixedSample& sample) {
-    return sample.ref.source != data::Source::kGlobal;
-  });
+  std::erase_if(mix.train, [](const data::MixedSample& sample) { return !sample.is_global(); });
   return std::move(mix.train);
 }
 

@@ -2,6 +2,7 @@
 
 #include "daemon/night/data/mix_record.h"
 #include "daemon/night/maps/head_network.h"
+#include "daemon/night/train/distillation.h"
 
 namespace moil::night {
 

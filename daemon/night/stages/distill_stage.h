@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "daemon/night/data/soft_targets.h"
+#include "daemon/night/maps/feature_source.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/stages/plan_stage.h"
 

@@ -10,10 +10,11 @@ void ImprintStage::run() {
   NightModel& model = plan_.model();
   if (!model.imprint) return;
   night_.begin(Stage::kImprint, static_cast<std::int64_t>(model.imprint->feature_rows));
-  made_ = imprint_rows(model, night_.base, night_.mix, reader_,
-                       [this](std::int64_t done, std::int64_t total) {
-                         night_.progress(Stage::kImprint, done, total);
-                       });
+  made_ = imprint_rows(
+      {*model.imprint, night_.base, night_.mix, reader_, *model.trainer_kernels, model.head},
+      model.bundle, [this](std::int64_t done, std::int64_t total) {
+        night_.progress(Stage::kImprint, done, total);
+      });
 }
 
 namespace {
@@ -25,7 +26,7 @@ nlohmann::json alike(const data::Mix& mix, const std::vector<LooksLike>& found) 
   for (const LooksLike& one : found) {
     const auto shares = std::ranges::count(found, one.known, &LooksLike::known);
     const bool is_used = std::ranges::any_of(mix.train, [&](const data::MixedSample& sample) {
-      return sample.ref.source == data::Source::kLocal &&
+      return !sample.is_global() &&
              std::ranges::find(sample.labels, one.known) != sample.labels.end();
     });
     if (shares > 1 || is_used) continue;

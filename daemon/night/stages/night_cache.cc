@@ -25,7 +25,7 @@ cache::ModelId NightCache::use(NightModel& model, daemon::CacheDtype dtype, cons
   global_.clear();
   for (const auto* list : {&mix.train, &mix.global_validation})
     for (const data::MixedSample& sample : *list)
-      if (sample.ref.source == data::Source::kGlobal) global_.insert(sample.digest);
+      if (sample.is_global()) global_.insert(sample.digest);
   if (!cache_) open(dtype);
   const std::string stored = dtype == daemon::CacheDtype::kBf16 ? " bf16" : " fp32";
   const cache::ModelId id =

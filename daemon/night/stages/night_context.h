@@ -9,6 +9,7 @@
 
 #include "daemon/models/model_folder.h"
 #include "daemon/night/data/night_data.h"
+#include "daemon/night/maps/feature_reader.h"
 #include "daemon/night/plan/processors.h"
 #include "daemon/night/stages/memory_probe.h"
 #include "daemon/night/stages/night_files.h"

@@ -68,7 +68,7 @@ Json scene_details(const data::Mix& mix, const SceneStage& stage) {
   std::map<std::int64_t, std::size_t> scenes;
   for (const auto* list : {&mix.train, &mix.local_validation})
     for (const data::MixedSample& s : *list)
-      if (s.ref.source == data::Source::kLocal && s.scene != data::kOwnScene) ++scenes[s.scene];
+      if (!s.is_global() && s.scene != data::kOwnScene) ++scenes[s.scene];
   std::erase_if(scenes, [](const auto& scene) { return scene.second < 2; });
   std::size_t samples = 0;
   for (const auto& [scene, count] : scenes) samples += count;

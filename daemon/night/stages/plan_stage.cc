@@ -75,7 +75,7 @@ void PlanStage::after_kernel(double seconds) {
 
 void PlanStage::plan_networks() {
   model_ = plan_night(input());
-  night_.data.check_features(*model_.backbone, model_.freeze);
+  night_.data.check_features(model_.backbone->network_fingerprint(), model_.freeze.split);
   room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
   night_.data.decode_within(*room_);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "daemon/night/data/decoding.h"
+#include "daemon/night/plan/memory_forecast.h"
 #include "daemon/night/plan/night_model.h"
 #include "daemon/night/plan/processors.h"
 #include "daemon/night/plan/timing_store.h"
