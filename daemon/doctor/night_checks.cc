@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "daemon/methods/attention.h"
-#include "daemon/methods/overview.h"
+#include "daemon/doctor/attention.h"
+#include "daemon/doctor/overview.h"
 #include "daemon/service/service.h"
 #include "daemon/state/night_records.h"
 

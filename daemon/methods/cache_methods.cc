@@ -1,8 +1,8 @@
 // cache.stats, cache.gc, cache.verify: asked for on the loop's thread, done in the background.
 #include <algorithm>
 
+#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/page.h"
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/service/service.h"
 

@@ -2,8 +2,8 @@
 #include <limits>
 #include <map>
 
+#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/page.h"
 #include "daemon/methods/versions.h"
 #include "daemon/service/service.h"
 

@@ -1,8 +1,8 @@
 // model.import, list, get, activate, rollback, anchor, pin, rm, predict
 #include <algorithm>
 
+#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
-#include "daemon/methods/page.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/versions.h"
 #include "daemon/rpc/limits.h"

@@ -3,9 +3,9 @@
 
 #include "base/version.h"
 #include "daemon/doctor/doctor.h"
+#include "daemon/doctor/overview.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/no_params.h"
-#include "daemon/methods/overview.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/service/service.h"
 #include "daemon/state/withdrawals.h"

@@ -6,7 +6,7 @@
 #include "daemon/models/model_folder.h"
 #include "daemon/models/pack_kind.h"
 #include "datasets/pack/feature_pack.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 
 namespace moil::night {
 namespace {
@@ -19,7 +19,7 @@ void check_pack(const std::filesystem::path& pack, const ModelBundle& model) {
   const bool is_packed = manifest.kind == data::PackKind::kFeatures;
   if (is_packed) (void)data::open_feature_pack(pack);
   data::Mix classes;
-  if (!is_packed) classes.classes = data::open_image_pack(pack)->classes();
+  if (!is_packed) classes.classes = data::open_sample_pack(pack)->classes();
   if (is_packed) classes.classes = manifest.classes;
   classes.global_classes = classes.classes.size();
   if (model.task->outputs_are_labels()) renumber_classes(classes, model.labels);

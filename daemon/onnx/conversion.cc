@@ -19,7 +19,7 @@
 #include "daemon/models/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
-#include "datasets/readers/csv_names.h"
+#include "datasets/tables/csv_names.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"

@@ -11,7 +11,7 @@
 #include "daemon/models/model_folder.h"
 #include "daemon/night/maps/backbone.h"
 #include "daemon/night/maps/feature_source.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "featurecache/cache.h"
 
 namespace moil::pretrain {

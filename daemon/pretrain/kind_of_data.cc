@@ -8,7 +8,7 @@
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::pretrain {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/json/json.h"
 #include "datasets/kinds/kind.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "engine/graph/model_description.h"
 
 namespace moil::pretrain {

@@ -17,7 +17,7 @@
 #include "daemon/pretrain/pretraining.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "datasets/readers/split_labels.h"
 #include "engine/kernels/parallel.h"
 
@@ -136,16 +136,16 @@ void add_others(moil::cli::Command app, Arguments& a) {
                   "n of LF(n): what stays trainable on the device")
       .required();
   pack.add_option("--out", a.out, "Folder to write").required();
-  moil::cli::Command image_pack = app.add_subcommand(
+  moil::cli::Command sample_pack = app.add_subcommand(
       "image-pack", "Make a global pack of images, for a model that was trained elsewhere");
-  add_selection(image_pack, a.selection);
-  add_validation(image_pack, a.selection);
-  image_pack.add_option("--model", a.model, "The model's folder; its labels name the classes")
+  add_selection(sample_pack, a.selection);
+  add_validation(sample_pack, a.selection);
+  sample_pack.add_option("--model", a.model, "The model's folder; its labels name the classes")
       .required();
-  image_pack.add_option("--class-names", a.class_names,
-                        "Text: a class's name in the data, a tab, the model's label; found by "
-                        "itself where spelling or a table beside the data tells");
-  image_pack.add_option("--out", a.out, "Folder to write").required();
+  sample_pack.add_option("--class-names", a.class_names,
+                         "Text: a class's name in the data, a tab, the model's label; found by "
+                         "itself where spelling or a table beside the data tells");
+  sample_pack.add_option("--out", a.out, "Folder to write").required();
   moil::cli::Command images = app.add_subcommand(
       "images", "Write a dataset's samples as <class>/<number>.png, .npy or .csv");
   add_selection(images, a.selection);
@@ -247,8 +247,8 @@ void train(Arguments& a) {
   const auto result =
       moil::pretrain::pretrain(selection, a.training, out, {show_epoch, show_features});
   moil::night::write_model_folder(out / "model", result.bundle);
-  moil::data::write_image_pack(out / "pack", selection, result.bundle.kind,
-                               pack_options(a.training.task == "tag"));
+  moil::data::write_sample_pack(out / "pack", selection, result.bundle.kind,
+                                pack_options(a.training.task == "tag"));
   moil::publish(out / "model");
   moil::publish_content(out / "pack");
   if (!a.json.empty()) {
@@ -284,7 +284,7 @@ void write_pack(Arguments& a) {
   Selection selection(a.selection);
   show_remarks(selection.remarks());
   if (a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
-  moil::data::write_image_pack(a.out, selection, bundle.kind, pack_options(is_tagging));
+  moil::data::write_sample_pack(a.out, selection, bundle.kind, pack_options(is_tagging));
   moil::publish_content(a.out);
   std::printf("%s: %zu samples of %zu classes\n", a.out.c_str(), selection.size(),
               selection.classes().size());

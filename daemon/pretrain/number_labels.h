@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "engine/train/tasks/predict.h"
 
 namespace moil::pretrain {

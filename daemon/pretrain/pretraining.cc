@@ -11,7 +11,7 @@
 #include "daemon/night/maps/head_slice.h"
 #include "daemon/pretrain/beginning.h"
 #include "datasets/pack/feature_pack.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "datasets/readers/split_labels.h"
 #include "datasets/sampling/per_class.h"
 #include "engine/graph/preparation.h"
@@ -315,7 +315,7 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
     throw Error(ErrorCode::kAlreadyExists,
                 (out / "model").string() + " exists already; name another folder, or remove it");
   }
-  data::check_image_pack(out / "pack", dataset);
+  data::check_sample_pack(out / "pack", dataset);
   make_folder(out);
 }
 
@@ -350,7 +350,7 @@ void write_maps(const std::vector<MixedSample>& samples, data::Split split,
 void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,
                     int trainable_layers, const std::filesystem::path& out) {
   const night::ModelBundle bundle = night::read_model_folder(model);
-  const auto images = data::open_image_pack(pack);
+  const auto images = data::open_sample_pack(pack);
   if (bundle.kind->has_parts())
     throw Error(ErrorCode::kUnimplemented,
                 "samples of this model have several parts, which a pack of feature maps does not "

@@ -14,7 +14,7 @@
 #include "daemon/night/maps/feature_source.h"
 #include "daemon/pretrain/kind_of_data.h"
 #include "daemon/pretrain/number_labels.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "engine/train/task.h"
 #include "engine/train/trainer.h"
 

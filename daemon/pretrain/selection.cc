@@ -7,14 +7,14 @@
 #include "base/file.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/class_folders.h"
-#include "datasets/readers/csv_digits.h"
-#include "datasets/readers/csv_table.h"
-#include "datasets/readers/image_folder.h"
+#include "datasets/readers/sample_folder.h"
+#include "datasets/tables/csv_digits.h"
+#include "datasets/tables/csv_table.h"
 
 namespace moil::pretrain {
 namespace {
 
-std::vector<std::string> remarks_of(const data::ImageFolder& folder,
+std::vector<std::string> remarks_of(const data::SampleFolder& folder,
                                     const std::filesystem::path& path) {
   std::vector<std::string> remarks;
   if (!folder.entered().empty()) {
@@ -91,17 +91,17 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
     throw Error(ErrorCode::kInvalidArgument,
                 "unknown format \"" + options.format + "\"; known: digits-csv, image-folder");
   }
-  data::ImageFolderOptions folder;
+  data::SampleFolderOptions folder;
   folder.split = split;
   folder.known = options.classes;
   folder.known.insert(folder.known.end(), options.known.begin(), options.known.end());
-  auto opened = data::open_image_folder(path, folder);
+  auto opened = data::open_sample_folder(path, folder);
   for (std::string& remark : remarks_of(*opened, path)) remarks_.push_back(std::move(remark));
   return opened;
 }
 
 std::vector<std::string> Selection::texts() const {
-  const auto* folder = dynamic_cast<const data::ImageFolder*>(bases_[0].get());
+  const auto* folder = dynamic_cast<const data::SampleFolder*>(bases_[0].get());
   return folder != nullptr ? folder->texts() : std::vector<std::string>();
 }
 

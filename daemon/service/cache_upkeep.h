@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "daemon/methods/cache_access.h"
+#include "daemon/service/cache_access.h"
 #include "daemon/state/job_store.h"
 
 namespace moil::daemon {

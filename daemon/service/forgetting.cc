@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "daemon/log/log.h"
-#include "daemon/methods/cache_access.h"
+#include "daemon/service/cache_access.h"
 #include "daemon/state/flushed_later.h"
 #include "daemon/state/forgotten_traces.h"
 #include "daemon/state/job_samples.h"

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/durations.h"
+#include "daemon/json/page.h"
 #include "daemon/log/log.h"
-#include "daemon/methods/page.h"
 #include "daemon/service/cache_upkeep.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/superfluous.h"

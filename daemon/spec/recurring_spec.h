@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/schedule/calendar.h"
+#include "daemon/spec/calendar.h"
 #include "daemon/spec/job_spec.h"
 
 namespace moil::daemon {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 
 #include "datasets/pack/feature_shard.h"
 #include "datasets/pack/pack_writer.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 
 namespace moil::data {
 

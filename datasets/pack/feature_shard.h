@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "datasets/pack/manifest.h"
-#include "datasets/readers/dataset.h"
 #include "datasets/readers/input_file.h"
+#include "datasets/samples/dataset.h"
 
 namespace moil::data {
 

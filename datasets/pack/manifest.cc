@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 NLOHMANN_JSON_SERIALIZE_ENUM(PackKind,
-                             {{PackKind::kImages, "images"}, {PackKind::kFeatures, "features"}})
+                             {{PackKind::kSamples, "images"}, {PackKind::kFeatures, "features"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(FeatureType,
                              {{FeatureType::kFloat32, "f32"}, {FeatureType::kBfloat16, "bf16"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Split, {{Split::kTrain, "train"}, {Split::kValidation, "val"}})

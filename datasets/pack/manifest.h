@@ -14,7 +14,7 @@ namespace moil::data {
 
 inline constexpr int kPackVersion = 1;
 
-enum class PackKind { kImages, kFeatures };
+enum class PackKind { kSamples, kFeatures };
 enum class FeatureType { kFloat32, kBfloat16 };
 
 struct PackShard {
@@ -36,9 +36,9 @@ struct PackBackbone {
 };
 
 struct PackManifest {
-  PackKind kind = PackKind::kImages;
+  PackKind kind = PackKind::kSamples;
   std::vector<std::string> classes;
-  // kImages only: stands between the labels in a class's name (split_labels.h); 0: a class is one
+  // kSamples only: stands between the labels in a class's name (split_labels.h); 0: a class is one
   // label.
   char label_separator = 0;
   KindPtr sample_kind;    // of the samples, or of what the feature maps were made of

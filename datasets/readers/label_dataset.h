@@ -12,7 +12,7 @@
 
 #include "datasets/kinds/kind.h"
 #include "datasets/labels/label_store.h"
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::data {
 

@@ -7,7 +7,7 @@
 
 #include "datasets/kinds/kind.h"
 #include "datasets/labels/label_store.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 
 namespace moil::data {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "datasets/labels/label_types.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 
 namespace moil::data {
 

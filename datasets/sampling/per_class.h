@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 
 namespace moil::data {
 

@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "daemon/methods/cache_access.h"
 #include "daemon/methods/sample_content.h"
+#include "daemon/service/cache_access.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/file.h"
-#include "daemon/methods/cache_access.h"
 #include "daemon/process/cpu_limit.h"
+#include "daemon/service/cache_access.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

@@ -7,9 +7,9 @@
 
 #include "base/sqlite/database.h"
 #include "daemon/ctl/client.h"
-#include "daemon/methods/cache_access.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/rpc/receive.h"
+#include "daemon/service/cache_access.h"
 #include "tests/daemon/support/hung_file.h"
 
 namespace moil::daemon::test {

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "datasets/images/codec.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 
 namespace moil::data::test {
 

@@ -2,7 +2,7 @@
 #include <ctime>
 #include <string>
 
-#include "daemon/schedule/calendar.h"
+#include "daemon/spec/calendar.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/text.h"
 #include "tests/fuzz/trials.h"

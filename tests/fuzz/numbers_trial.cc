@@ -2,12 +2,12 @@
 #include <cstdio>
 #include <string>
 
-#include "datasets/kinds/rows/numbers.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/labels/csv_line.h"
-#include "datasets/readers/csv_digits.h"
-#include "datasets/readers/csv_table.h"
-#include "datasets/readers/gzip_text.h"
+#include "datasets/tables/csv_digits.h"
+#include "datasets/tables/csv_table.h"
+#include "datasets/tables/gzip_text.h"
+#include "datasets/tables/numbers.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/text.h"

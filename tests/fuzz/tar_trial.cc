@@ -3,7 +3,7 @@
 #include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/kinds/several/several_kind.h"
-#include "datasets/readers/image_folder.h"
+#include "datasets/readers/sample_folder.h"
 #include "datasets/readers/tar_index.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
@@ -43,7 +43,7 @@ bool check_index(const MemoryFile& file, std::size_t archive_bytes) {
 
 void check_folders(const MemoryFile& file) {
   accepts([&] {
-    const auto folder = open_image_folder(file.path());
+    const auto folder = open_sample_folder(file.path());
     require(folder->size() > 0, "classes have samples");
     for (std::size_t i = 0; i < folder->size(); ++i) {
       require(folder->labels(i).size() == 1 && folder->labels(i)[0] < folder->classes().size(),

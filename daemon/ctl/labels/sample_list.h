@@ -1,5 +1,5 @@
 // Samples with what they are, as files outside: a list (CSV or JSON lines) that names files beside
-// it, or folders that are labels (ImageFolder).
+// it, or folders that are labels (SampleFolder).
 //
 //   labels.csv     a line "file,label,split", then a line a sample and label; no label: unlabelled
 //   labels.jsonl   a line a sample: {"file": "a.jpg", "labels": ["cat"], "split": "train"}

@@ -14,7 +14,7 @@
 
 #include "daemon/night/data/origins.h"
 #include "datasets/kinds/kind.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {

@@ -9,9 +9,9 @@
 #include "daemon/night/data/global_share.h"
 #include "datasets/labels/text.h"
 #include "datasets/pack/feature_pack.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "datasets/readers/label_dataset.h"
-#include "datasets/readers/subset.h"
+#include "datasets/samples/subset.h"
 
 namespace moil::night {
 
@@ -22,7 +22,7 @@ struct NightData::Readers {
   data::LabelStore store;
   std::unique_ptr<data::LabelDataset> labelled;
   std::unique_ptr<data::ClassSubset> chosen;  // where the job names labels
-  std::unique_ptr<data::ImagePack> images;
+  std::unique_ptr<data::SamplePack> images;
   std::unique_ptr<data::FeaturePack> features;
 };
 
@@ -89,8 +89,8 @@ void NightData::choose(const Choice& choice) {
 void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
   const data::PackManifest manifest = data::read_manifest(pack);
   require_same_kind(manifest, kind);
-  if (manifest.kind == data::PackKind::kImages) {
-    readers_->images = data::open_image_pack(pack);
+  if (manifest.kind == data::PackKind::kSamples) {
+    readers_->images = data::open_sample_pack(pack);
   } else {
     readers_->features = data::open_feature_pack(pack);
   }

@@ -1,7 +1,7 @@
 // The datasets of a night's samples, by where they come from.
 #pragma once
 
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
-#include "datasets/kinds/rows/numbers.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
+#include "datasets/tables/numbers.h"
 #include "datasets/transforms/json_fields.h"
 
 namespace moil::data {

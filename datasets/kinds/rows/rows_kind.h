@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "datasets/kinds/kind.h"
-#include "datasets/kinds/rows/record.h"
+#include "datasets/tables/record.h"
 
 namespace moil::data {
 

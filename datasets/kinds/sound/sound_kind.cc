@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "base/number_text.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "datasets/sounds/sound_background.h"
 #include "datasets/sounds/sound_bytes.h"
 #include "datasets/sounds/sound_stream.h"

@@ -9,7 +9,7 @@
 #include "daemon/night/night_plan.h"
 #include "daemon/spec/job_result.h"
 #include "datasets/labels/label_store.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 
 namespace moil::night {
 namespace {
@@ -66,7 +66,7 @@ JobPlace::JobPlace(std::size_t labelled, const ModelBundle& bundle) : layout_(fo
   fs::create_directories(layout_.model("small"));
   write_model_folder(layout_.version("small", 1), bundle);
   const NumberImages images(bundle.labels, 8);
-  data::write_image_pack(folder_ / "pack", images, bundle.kind);
+  data::write_sample_pack(folder_ / "pack", images, bundle.kind);
   data::LabelStore labels(layout_.labels(), data::LabelStore::Access::kReadWrite);
   const NumberImages mine({"new", "c"}, labelled, 1000);
   for (std::size_t i = 0; i < mine.size(); ++i) {

@@ -11,7 +11,7 @@
 #include "daemon/spec/job_result.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/labels/label_store.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "tests/daemon/night/support.h"
 #include "tests/plain_build.h"
 
@@ -46,7 +46,7 @@ class NightMemoryTest : public ::testing::Test {
       const ModelBundle bundle = large_bundle();
       std::filesystem::create_directories(layout_.model("large"));
       write_model_folder(layout_.version("large", 1), bundle);
-      data::write_image_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16), bundle.kind);
+      data::write_sample_pack(temp_ / "pack", NumberImages({"a", "b", "c"}, 16), bundle.kind);
     }
     add_samples(16, 500);
     std::filesystem::create_directories(layout_.job(1));
@@ -190,7 +190,7 @@ TEST_F(NightMemoryTest, ASampleThatTakesMoreThanTheBudgetIsLeftOutAndCostsNothin
   constexpr double kBudget = 80 * kMiB;
   std::filesystem::create_directories(layout_.model("rows"));
   write_model_folder(layout_.version("rows", 1), rows_bundle());
-  data::write_image_pack(temp_ / "tables", Recordings(), rows_bundle().kind);
+  data::write_sample_pack(temp_ / "tables", Recordings(), rows_bundle().kind);
   {
     data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
     const std::string label[] = {"new"};

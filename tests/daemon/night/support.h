@@ -12,7 +12,7 @@
 #include "daemon/models/model_folder.h"
 #include "datasets/images/codec.h"
 #include "datasets/kinds/image/image_kind.h"
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 #include "engine/graph/network.h"
 #include "engine/io/model_json.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/json/json.h"
-#include "datasets/kinds/rows/numbers.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/csv_table.h"
+#include "datasets/tables/csv_table.h"
+#include "datasets/tables/numbers.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {

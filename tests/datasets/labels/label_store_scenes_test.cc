@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "datasets/labels/label_store.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {

@@ -1,6 +1,6 @@
 // Label stores of older versions open with everything that was in them.
 #include "datasets/labels/label_store.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/half_floats.h"
 #include "base/random.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 
@@ -119,7 +119,7 @@ TEST_F(FeaturePackTest, MapsAreWrittenOnlyWhereTheyFit) {
 TEST_F(FeaturePackTest, TheOtherKindIsRefused) {
   write();
   expect_error(ErrorCode::kFailedPrecondition, {"feature maps"},
-               [&] { (void)open_image_pack(pack()); });
+               [&] { (void)open_sample_pack(pack()); });
 }
 
 TEST_F(FeaturePackTest, AChangedByteIsFound) {

@@ -1,7 +1,7 @@
 #include "datasets/sampling/mix.h"
 
 #include "datasets/readers/label_dataset.h"
-#include "datasets/readers/subset.h"
+#include "datasets/samples/subset.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 

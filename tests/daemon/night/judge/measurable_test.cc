@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "engine/train/task.h"
 #include "tests/daemon/night/job_place.h"
 
@@ -66,7 +66,7 @@ TEST(Measurable, AGuardThatNobodyCanAnswerIsRefusedWhenSubmitted) {
   ModelBundle tags = small_bundle();
   tags.task = task_from_json({{"task", "tag"}});
   JobPlace place(5, tags);
-  data::write_image_pack(place.folder("alike"), OneClassHeldOut(), tags.kind);
+  data::write_sample_pack(place.folder("alike"), OneClassHeldOut(), tags.kind);
   Json description = place.description();
   description["guard"]["max_global_drop"] = 0.03;
   EXPECT_NO_THROW((void)place.submitted(description));

@@ -1,4 +1,4 @@
-#include "daemon/methods/page.h"
+#include "daemon/json/page.h"
 
 #include "daemon/rpc/reply.h"
 

@@ -1,11 +1,11 @@
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 
 #include <map>
 
 #include "base/file.h"
 #include "datasets/kinds/image/image_kind.h"
-#include "datasets/readers/csv_digits.h"
-#include "datasets/readers/image_folder.h"
+#include "datasets/readers/sample_folder.h"
+#include "datasets/tables/csv_digits.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 
@@ -26,7 +26,7 @@ KindPtr grey8() {
   return image_kind(p);
 }
 
-class ImagePackTest : public ::testing::Test {
+class SamplePackTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (int i = 0; i < 10; ++i) {
@@ -36,11 +36,11 @@ class ImagePackTest : public ::testing::Test {
           folder_ / ("f/" + name + (png ? ".png" : ".jpg")),
           png ? encode_png(pattern(8 + i, 8, 3)) : encode_jpeg(pattern(16 + i, 16, 3), 90));
     }
-    ImageFolderOptions options;
+    SampleFolderOptions options;
     options.split.validation_fraction = 0.4;
-    source_ = open_image_folder(folder_ / "f", options);
+    source_ = open_sample_folder(folder_ / "f", options);
   }
-  void write(PackOptions options = {}) { write_image_pack(pack(), *source_, grey8(), options); }
+  void write(PackOptions options = {}) { write_sample_pack(pack(), *source_, grey8(), options); }
   std::filesystem::path pack() const { return folder_ / "pack"; }
   json manifest() const { return parsed_json(read_text(pack() / "pack.json")); }
   // Opening fails after pack.json was changed.
@@ -50,18 +50,18 @@ class ImagePackTest : public ::testing::Test {
     json changed = parsed_json(good);
     change(changed);
     write_file_atomic(pack() / "pack.json", changed.dump());
-    expect_error(code, fragments, [&] { (void)open_image_pack(pack()); });
+    expect_error(code, fragments, [&] { (void)open_sample_pack(pack()); });
     write_file_atomic(pack() / "pack.json", good);
   }
   test::TempFolder folder_;
-  std::unique_ptr<ImageFolder> source_;
+  std::unique_ptr<SampleFolder> source_;
 };
 
-TEST_F(ImagePackTest, HoldsTheSameSamples) {
+TEST_F(SamplePackTest, HoldsTheSameSamples) {
   PackOptions options;
   options.shard_bytes = 700;  // several shards
   write(options);
-  const auto opened = open_image_pack(pack());
+  const auto opened = open_sample_pack(pack());
   EXPECT_GT(opened->manifest().shards.size(), 3u);
   EXPECT_EQ(opened->manifest().sample_kind->to_json(), grey8()->to_json());
   EXPECT_EQ(opened->classes(), source_->classes());
@@ -79,55 +79,55 @@ TEST_F(ImagePackTest, HoldsTheSameSamples) {
   EXPECT_EQ(samples_of(*opened, Split::kValidation).size(), 4u);
 }
 
-TEST_F(ImagePackTest, IsTheSameBytesEveryTime) {
+TEST_F(SamplePackTest, IsTheSameBytesEveryTime) {
   write();
-  write_image_pack(folder_ / "again", *source_, grey8());
+  write_sample_pack(folder_ / "again", *source_, grey8());
   for (const auto& entry : std::filesystem::directory_iterator(pack())) {
     EXPECT_EQ(read_text(entry.path()),
               read_text(folder_ / "again" / entry.path().filename().string()));
   }
 }
 
-TEST_F(ImagePackTest, ShardsAreImageFoldersForAnyTool) {
+TEST_F(SamplePackTest, ShardsAreSampleFoldersForAnyTool) {
   write();
-  const auto shard = open_image_folder(pack() / "train-00000.tar");
+  const auto shard = open_sample_folder(pack() / "train-00000.tar");
   EXPECT_EQ(shard->classes(), source_->classes());
   EXPECT_EQ(shard->size(), 6u);
 }
 
-TEST_F(ImagePackTest, DigitsBecomePng) {
+TEST_F(SamplePackTest, DigitsBecomePng) {
   std::string row;
   for (int i = 0; i < 64; ++i) row += std::to_string(i % 17) + ",";
   test::write_text(folder_ / "digits.csv", row + "3\n");
   const CsvDigits digits(folder_ / "digits.csv");
-  write_image_pack(folder_ / "digits", digits, grey8());
-  const auto opened = open_image_pack(folder_ / "digits");
+  write_sample_pack(folder_ / "digits", digits, grey8());
+  const auto opened = open_sample_pack(folder_ / "digits");
   EXPECT_EQ(test::image_of(*opened, 0), test::image_of(digits, 0));
   EXPECT_THAT(opened->labels(0), ElementsAre(3));
 }
 
-TEST_F(ImagePackTest, AFolderInUseIsNotWrittenTo) {
+TEST_F(SamplePackTest, AFolderInUseIsNotWrittenTo) {
   write();
   expect_error(ErrorCode::kAlreadyExists, {"pack", "not empty"}, [&] { write(); });
 }
 
-TEST_F(ImagePackTest, DamagedShardsAreFound) {
+TEST_F(SamplePackTest, DamagedShardsAreFound) {
   write();
   const auto shard = pack() / "val-00000.tar";
   auto bytes = read_file(shard, 1 << 20);
   bytes[600] ^= 1;
   test::write_bytes(shard, bytes);
   expect_error(ErrorCode::kBadData, {"val-00000.tar", "checksum"},
-               [&] { (void)open_image_pack(pack()); });
+               [&] { (void)open_sample_pack(pack()); });
   bytes.resize(bytes.size() - 512);
   test::write_bytes(shard, bytes);
   expect_error(ErrorCode::kBadData, {"val-00000.tar", "bytes"},
-               [&] { (void)open_image_pack(pack()); });
+               [&] { (void)open_sample_pack(pack()); });
   std::filesystem::remove(shard);
-  expect_error(ErrorCode::kNotFound, {"val-00000.tar"}, [&] { (void)open_image_pack(pack()); });
+  expect_error(ErrorCode::kNotFound, {"val-00000.tar"}, [&] { (void)open_sample_pack(pack()); });
 }
 
-TEST_F(ImagePackTest, BadManifestsAreNamedByField) {
+TEST_F(SamplePackTest, BadManifestsAreNamedByField) {
   write();
   const auto bad = ErrorCode::kBadData;
   refused([](json& m) { m["version"] = 2; }, ErrorCode::kUnimplemented, {"version 2"});
@@ -145,11 +145,11 @@ TEST_F(ImagePackTest, BadManifestsAreNamedByField) {
   refused([](json& m) { m["shards"][0]["samples"] = 7, m["samples"]["train"] = 7; }, bad,
           {"holds 6 samples", "7"});
   write_file_atomic(pack() / "pack.json", "{");
-  expect_error(bad, {"pack.json", "parse error"}, [&] { (void)open_image_pack(pack()); });
-  expect_error(ErrorCode::kNotFound, {"pack.json"}, [&] { (void)open_image_pack(folder_ / "f"); });
+  expect_error(bad, {"pack.json", "parse error"}, [&] { (void)open_sample_pack(pack()); });
+  expect_error(ErrorCode::kNotFound, {"pack.json"}, [&] { (void)open_sample_pack(folder_ / "f"); });
 }
 
-TEST_F(ImagePackTest, ClassesThatCannotNameAFolderAreRefused) {
+TEST_F(SamplePackTest, ClassesThatCannotNameAFolderAreRefused) {
   class Odd : public TableDataset<SampleDataset> {
    public:
     explicit Odd(const std::string& name) { table_ = SampleTable({name}); }
@@ -162,8 +162,8 @@ TEST_F(ImagePackTest, ClassesThatCannotNameAFolderAreRefused) {
   for (const auto& [name, said] : cases) {
     const Odd odd(name);
     expect_error(ErrorCode::kInvalidArgument, {said},
-                 [&] { write_image_pack(pack(), odd, grey8()); });
-    expect_error(ErrorCode::kInvalidArgument, {said}, [&] { check_image_pack(pack(), odd); });
+                 [&] { write_sample_pack(pack(), odd, grey8()); });
+    expect_error(ErrorCode::kInvalidArgument, {said}, [&] { check_sample_pack(pack(), odd); });
   }
   EXPECT_FALSE(std::filesystem::exists(pack()));
 }

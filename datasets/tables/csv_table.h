@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::data {
 

@@ -1,4 +1,4 @@
-#include "datasets/readers/image_folder.h"
+#include "datasets/readers/sample_folder.h"
 
 #include "base/file.h"
 #include "tests/datasets/support.h"
@@ -23,7 +23,7 @@ std::vector<TarEntry> photos() {
           {"ant/3.jpg", bytes_of("no image")}};
 }
 
-class ImageFolderTest : public ::testing::Test {
+class SampleFolderTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const auto& [name, bytes] : photos()) test::write_bytes(folder_ / ("f/" + name), bytes);
@@ -33,9 +33,9 @@ class ImageFolderTest : public ::testing::Test {
   test::TempFolder folder_;
 };
 
-TEST_F(ImageFolderTest, AFolderAndItsTarAreTheSameDataset) {
+TEST_F(SampleFolderTest, AFolderAndItsTarAreTheSameDataset) {
   for (const auto& path : both()) {
-    const auto dataset = open_image_folder(path);
+    const auto dataset = open_sample_folder(path);
     EXPECT_THAT(dataset->classes(), ElementsAre("ant", "cat", "dog")) << path;
     ASSERT_EQ(dataset->size(), 4u);
     EXPECT_EQ(dataset->passed_over().others, 3u);
@@ -48,47 +48,47 @@ TEST_F(ImageFolderTest, AFolderAndItsTarAreTheSameDataset) {
   }
 }
 
-TEST_F(ImageFolderTest, ABadImageIsNamed) {
+TEST_F(SampleFolderTest, ABadImageIsNamed) {
   for (const auto& path : both()) {
-    const auto dataset = open_image_folder(path);
+    const auto dataset = open_sample_folder(path);
     expect_error(ErrorCode::kBadData, {path.string(), "ant/3.jpg"},
                  [&] { (void)test::image_of(*dataset, 0); });
   }
 }
 
-TEST_F(ImageFolderTest, AGivenClassListSetsTheIndices) {
-  ImageFolderOptions options;
+TEST_F(SampleFolderTest, AGivenClassListSetsTheIndices) {
+  SampleFolderOptions options;
   options.classes = {"dog", "cat", "ant", "bee"};
   for (const auto& path : both()) {
-    EXPECT_THAT(single_labels(*open_image_folder(path, options)), ElementsAre(2, 1, 1, 0));
+    EXPECT_THAT(single_labels(*open_sample_folder(path, options)), ElementsAre(2, 1, 1, 0));
   }
   options.classes = {"dog", "cat"};
   expect_error(ErrorCode::kBadData, {"ant/3.jpg", "class"},
-               [&] { (void)open_image_folder(folder_ / "f", options); });
+               [&] { (void)open_sample_folder(folder_ / "f", options); });
 }
 
-TEST_F(ImageFolderTest, SplitsFollowThePolicy) {
-  ImageFolderOptions options;
+TEST_F(SampleFolderTest, SplitsFollowThePolicy) {
+  SampleFolderOptions options;
   options.split.validation_fraction = 1;
-  EXPECT_EQ(samples_of(*open_image_folder(folder_ / "f.tar", options), Split::kValidation).size(),
+  EXPECT_EQ(samples_of(*open_sample_folder(folder_ / "f.tar", options), Split::kValidation).size(),
             4u);
   options.split.validation_fraction = 0.5;
-  EXPECT_EQ(samples_of(*open_image_folder(folder_ / "f.tar", options), Split::kValidation).size(),
+  EXPECT_EQ(samples_of(*open_sample_folder(folder_ / "f.tar", options), Split::kValidation).size(),
             3u)
       << "one of cat's two, and round(0.5) of the single ant and dog";
 }
 
-TEST_F(ImageFolderTest, WithoutImagesItIsAnError) {
+TEST_F(SampleFolderTest, WithoutImagesItIsAnError) {
   test::write_text(folder_ / "empty/readme.txt", "nothing here");
   expect_error(ErrorCode::kBadData, {"empty", "no sample"},
-               [&] { (void)open_image_folder(folder_ / "empty"); });
+               [&] { (void)open_sample_folder(folder_ / "empty"); });
   expect_error(ErrorCode::kNotFound, {"nowhere"},
-               [&] { (void)open_image_folder(folder_ / "nowhere"); });
-  const auto dataset = open_image_folder(folder_ / "f");
+               [&] { (void)open_sample_folder(folder_ / "nowhere"); });
+  const auto dataset = open_sample_folder(folder_ / "f");
   expect_error(ErrorCode::kInvalidArgument, {"no sample 4"}, [&] { (void)dataset->labels(4); });
 }
 
-TEST_F(ImageFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
+TEST_F(SampleFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
   const auto root = folder_ / "linked";
   const Image photo = pattern(5, 5, 3);
   test::write_bytes(folder_ / "elsewhere/wolf/0.png", encode_png(photo));
@@ -97,7 +97,7 @@ TEST_F(ImageFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
   std::filesystem::create_symlink(folder_ / "elsewhere/wolf/0.png", root / "dog/0.png");
   std::filesystem::create_symlink(folder_ / "nowhere.png", root / "dog/lost.png");
   std::filesystem::create_directory_symlink(folder_ / "elsewhere/fox", root / "red fox");
-  const auto dataset = open_image_folder(root);
+  const auto dataset = open_sample_folder(root);
   EXPECT_THAT(dataset->classes(), ElementsAre("dog", "red fox"));
   EXPECT_THAT(single_labels(*dataset), ElementsAre(0, 1));
   EXPECT_EQ(test::image_of(*dataset, 0), photo);
@@ -105,23 +105,23 @@ TEST_F(ImageFolderTest, LinkedPhotosAreOfTheFolderThatTheyLieIn) {
   EXPECT_EQ(dataset->passed_over().links, 1u);
 }
 
-TEST_F(ImageFolderTest, ALinkToAFolderThatHoldsItIsNamed) {
+TEST_F(SampleFolderTest, ALinkToAFolderThatHoldsItIsNamed) {
   std::filesystem::create_directory_symlink(folder_ / "f", folder_ / "f/cat/again");
   expect_error(ErrorCode::kBadData, {"cat/again", "holds it"},
-               [&] { (void)open_image_folder(folder_ / "f"); });
+               [&] { (void)open_sample_folder(folder_ / "f"); });
 }
 
-TEST_F(ImageFolderTest, MembersThatLeaveTheArchiveAreRefused) {
+TEST_F(SampleFolderTest, MembersThatLeaveTheArchiveAreRefused) {
   for (const char* name : {"../c0/0.png", "c0/../../0.png", "/c0/0.png"}) {
     auto entries = photos();
     entries.push_back({name, encode_png(pattern(4, 4, 1))});
     test::write_tar(folder_ / "out.tar", entries);
     expect_error(ErrorCode::kBadData, {"out.tar", name},
-                 [&] { (void)open_image_folder(folder_ / "out.tar"); });
+                 [&] { (void)open_sample_folder(folder_ / "out.tar"); });
   }
 }
 
-TEST_F(ImageFolderTest, AFolderAroundTheClassesIsEntered) {
+TEST_F(SampleFolderTest, AFolderAroundTheClassesIsEntered) {
   std::vector<TarEntry> entries;
   for (auto& [name, bytes] : photos()) entries.push_back({"photos/" + name, bytes});
   entries.push_back({"photos/names.tsv", bytes_of("cat\tdomestic cat\n")});
@@ -132,7 +132,7 @@ TEST_F(ImageFolderTest, AFolderAroundTheClassesIsEntered) {
   test::write_tar(folder_ / "around.tar", entries);
   std::filesystem::remove(folder_ / "around/photos/top.png");
   for (const auto& path : {folder_ / "around", folder_ / "around.tar"}) {
-    const auto dataset = open_image_folder(path);
+    const auto dataset = open_sample_folder(path);
     EXPECT_THAT(dataset->classes(), ElementsAre("ant", "cat", "dog")) << path;
     EXPECT_EQ(dataset->entered(), "photos");
     EXPECT_THAT(dataset->texts(), ElementsAre("cat\tdomestic cat\n"));
@@ -144,7 +144,7 @@ TEST(SharedData, NoPhotoIsTakenForDamaged) {
   for (const char* name : {"imagenette-val.tar", "grocery61-val.tar"}) {
     const auto path = test::shared_data() / name;
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-    const auto dataset = open_image_folder(path);
+    const auto dataset = open_sample_folder(path);
     for (std::size_t i = 0; i < dataset->size(); i += 7)
       EXPECT_NO_THROW((void)test::image_of(*dataset, i)) << dataset->name(i);
   }
@@ -153,7 +153,7 @@ TEST(SharedData, NoPhotoIsTakenForDamaged) {
 TEST(SharedData, TheCifarTarIsReadInPlace) {
   const auto path = test::shared_data() / "cifar10-test.tar";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-  const auto dataset = open_image_folder(path);
+  const auto dataset = open_sample_folder(path);
   EXPECT_EQ(dataset->size(), 10'000u);
   EXPECT_EQ(dataset->classes().size(), 10u);
   for (std::size_t i = 0; i < dataset->size(); i += 500) {

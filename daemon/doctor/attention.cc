@@ -1,9 +1,9 @@
-#include "daemon/methods/attention.h"
+#include "daemon/doctor/attention.h"
 
 #include <algorithm>
 
 #include "base/durations.h"
-#include "daemon/methods/overview.h"
+#include "daemon/doctor/overview.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {

@@ -1,23 +1,23 @@
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 
 #include <algorithm>
 #include <map>
 
 #include "base/error.h"
 #include "datasets/readers/input_file.h"
-#include "datasets/readers/sample_table.h"
 #include "datasets/readers/split_labels.h"
 #include "datasets/readers/tar_index.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;
 
 namespace {
 
-class ImagePackReader final : public TableDataset<ImagePack> {
+class SamplePackReader final : public TableDataset<SamplePack> {
  public:
-  explicit ImagePackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
-    if (manifest_.kind != PackKind::kImages) {
+  explicit SamplePackReader(const fs::path& folder) : manifest_(read_manifest(folder)) {
+    if (manifest_.kind != PackKind::kSamples) {
       throw Error(ErrorCode::kFailedPrecondition,
                   folder.string() + ": a pack of feature maps, expected one of images");
     }
@@ -84,8 +84,8 @@ class ImagePackReader final : public TableDataset<ImagePack> {
 
 }  // namespace
 
-std::unique_ptr<ImagePack> open_image_pack(const fs::path& folder) {
-  return std::make_unique<ImagePackReader>(folder);
+std::unique_ptr<SamplePack> open_sample_pack(const fs::path& folder) {
+  return std::make_unique<SamplePackReader>(folder);
 }
 
 }  // namespace moil::data

@@ -1,4 +1,4 @@
-#include "datasets/readers/image_folder.h"
+#include "datasets/readers/sample_folder.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,9 +24,9 @@ bool is_text(const std::string& path) {
          path.ends_with(".json");
 }
 
-class FolderReader : public ImageFolder {
+class FolderReader : public SampleFolder {
  public:
-  FolderReader(const fs::path& root, const ImageFolderOptions& options) : root_(root) {
+  FolderReader(const fs::path& root, const SampleFolderOptions& options) : root_(root) {
     const std::vector<std::string> paths = walk_folder(root, passed_over_);
     for (const std::size_t i : arrange(paths, root.string(), options)) paths_.push_back(paths[i]);
     for (const std::size_t i : texts_among(paths)) texts_.push_back(paths[i]);
@@ -54,9 +54,9 @@ class FolderReader : public ImageFolder {
   std::vector<std::string> paths_, texts_;
 };
 
-class TarFolder : public ImageFolder {
+class TarFolder : public SampleFolder {
  public:
-  TarFolder(const fs::path& path, const ImageFolderOptions& options) : file_(path) {
+  TarFolder(const fs::path& path, const SampleFolderOptions& options) : file_(path) {
     auto members = index_tar(file_, &passed_over_.links);
     std::vector<std::string> paths;
     for (const auto& member : members) paths.push_back(member.name);
@@ -92,9 +92,9 @@ class TarFolder : public ImageFolder {
 
 }  // namespace
 
-std::vector<std::size_t> ImageFolder::arrange(const std::vector<std::string>& paths,
-                                              const std::string& root,
-                                              const ImageFolderOptions& options) {
+std::vector<std::size_t> SampleFolder::arrange(const std::vector<std::string>& paths,
+                                               const std::string& root,
+                                               const SampleFolderOptions& options) {
   const ClassFolders found = sort_into_classes(paths, root, options.known, passed_over_);
   entered_ = found.entered;
   std::vector<std::string> classes = options.classes;
@@ -118,7 +118,7 @@ std::vector<std::size_t> ImageFolder::arrange(const std::vector<std::string>& pa
   return order;
 }
 
-std::vector<std::size_t> ImageFolder::texts_among(const std::vector<std::string>& paths) const {
+std::vector<std::size_t> SampleFolder::texts_among(const std::vector<std::string>& paths) const {
   const std::string beside = entered_.empty() ? "" : entered_ + "/";
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -130,10 +130,10 @@ std::vector<std::size_t> ImageFolder::texts_among(const std::vector<std::string>
   return found;
 }
 
-Digest ImageFolder::digest(std::size_t i) const { return digest_of(encoded(i)); }
+Digest SampleFolder::digest(std::size_t i) const { return digest_of(encoded(i)); }
 
-std::unique_ptr<ImageFolder> open_image_folder(const fs::path& path,
-                                               const ImageFolderOptions& options) {
+std::unique_ptr<SampleFolder> open_sample_folder(const fs::path& path,
+                                                 const SampleFolderOptions& options) {
   if (fs::is_directory(path)) return std::make_unique<FolderReader>(path, options);
   return std::make_unique<TarFolder>(path, options);
 }

@@ -1,4 +1,4 @@
-// ImageFolder: <class>/.../<file>, from a folder or from a plain tar that is read in place.
+// SampleFolder: <class>/.../<file>, from a folder or from a plain tar that is read in place.
 //
 // The first folder of a path is the class; where one folder alone holds all classes it is entered
 // first. Classes are sorted by name (bytewise), samples by path, so a folder and a tar of it give
@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "datasets/readers/class_folders.h"
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::data {
 
-struct ImageFolderOptions {
+struct SampleFolderOptions {
   SplitPolicy split;
   // The class list, where it is known (a label's index is then its index here; an unknown class is
   // kBadData). Empty: the sorted names of the folders.
@@ -28,7 +28,7 @@ struct ImageFolderOptions {
   std::vector<std::string> known;
 };
 
-class ImageFolder : public TableDataset<SampleDataset> {
+class SampleFolder : public TableDataset<SampleDataset> {
  public:
   [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
   // The folder that holds the classes, below the root; empty: the root.
@@ -42,7 +42,7 @@ class ImageFolder : public TableDataset<SampleDataset> {
   // Takes the paths below the root, in any order; returns for each sample the index of its path.
   // kBadData where none is a sample, or one is no plain path.
   std::vector<std::size_t> arrange(const std::vector<std::string>& paths, const std::string& root,
-                                   const ImageFolderOptions& options);
+                                   const SampleFolderOptions& options);
   // Of those paths, the ones of texts().
   [[nodiscard]] std::vector<std::size_t> texts_among(const std::vector<std::string>& paths) const;
 
@@ -53,7 +53,7 @@ class ImageFolder : public TableDataset<SampleDataset> {
 };
 
 // Opens a folder or a tar, by what the path is. kNotFound, kBadData (no image; a damaged archive).
-[[nodiscard]] std::unique_ptr<ImageFolder> open_image_folder(
-    const std::filesystem::path& path, const ImageFolderOptions& options = {});
+[[nodiscard]] std::unique_ptr<SampleFolder> open_sample_folder(
+    const std::filesystem::path& path, const SampleFolderOptions& options = {});
 
 }  // namespace moil::data

@@ -1,4 +1,4 @@
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 #include <algorithm>
 

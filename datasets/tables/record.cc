@@ -1,4 +1,4 @@
-#include "datasets/kinds/rows/record.h"
+#include "datasets/tables/record.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "datasets/kinds/rows/numbers.h"
 #include "datasets/labels/csv_line.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
+#include "datasets/tables/numbers.h"
 
 namespace moil::data {
 namespace {

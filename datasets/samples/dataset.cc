@@ -1,4 +1,4 @@
-#include "datasets/readers/dataset.h"
+#include "datasets/samples/dataset.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "datasets/readers/csv_names.h"
+#include "datasets/tables/csv_names.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "datasets/kinds/rows/numbers.h"
+#include "datasets/tables/numbers.h"
 
 #include <algorithm>
 #include <bit>

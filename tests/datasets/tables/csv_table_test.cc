@@ -1,7 +1,7 @@
-#include "datasets/readers/csv_table.h"
+#include "datasets/tables/csv_table.h"
 
-#include "datasets/kinds/rows/numbers.h"
 #include "datasets/labels/csv_line.h"
+#include "datasets/tables/numbers.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 

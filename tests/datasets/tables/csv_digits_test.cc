@@ -1,4 +1,4 @@
-#include "datasets/readers/csv_digits.h"
+#include "datasets/tables/csv_digits.h"
 
 #include "base/file.h"
 #include "datasets/images/codec.h"

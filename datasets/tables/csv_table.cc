@@ -1,4 +1,4 @@
-#include "datasets/readers/csv_table.h"
+#include "datasets/tables/csv_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,11 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "datasets/kinds/rows/numbers.h"
-#include "datasets/kinds/rows/record.h"
 #include "datasets/labels/csv_line.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/gzip_text.h"
+#include "datasets/tables/gzip_text.h"
+#include "datasets/tables/numbers.h"
+#include "datasets/tables/record.h"
 
 namespace moil::data {
 

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "datasets/images/codec.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/pack/image_pack.h"
+#include "datasets/pack/sample_pack.h"
 #include "datasets/readers/class_folders.h"
 
 namespace moil::data {
@@ -107,18 +107,18 @@ void write_split(PackWriter& writer, const SampleDataset& dataset, Split split,
 
 }  // namespace
 
-void check_image_pack(const std::filesystem::path& folder, const SampleDataset& dataset) {
+void check_sample_pack(const std::filesystem::path& folder, const SampleDataset& dataset) {
   check_pack_folder(folder);
   for (const auto& name : dataset.classes()) check_class(name);
   (void)single_labels(dataset);
 }
 
-void write_image_pack(const std::filesystem::path& folder, const SampleDataset& dataset,
-                      KindPtr kind, const PackOptions& options) {
-  check_image_pack(folder, dataset);
+void write_sample_pack(const std::filesystem::path& folder, const SampleDataset& dataset,
+                       KindPtr kind, const PackOptions& options) {
+  check_sample_pack(folder, dataset);
   const auto labels = single_labels(dataset);
   PackManifest manifest;
-  manifest.kind = PackKind::kImages;
+  manifest.kind = PackKind::kSamples;
   manifest.classes = dataset.classes();
   manifest.label_separator = options.label_separator;
   manifest.sample_kind = std::move(kind);

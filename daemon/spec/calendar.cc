@@ -1,4 +1,4 @@
-#include "daemon/schedule/calendar.h"
+#include "daemon/spec/calendar.h"
 
 #include <algorithm>
 #include <array>

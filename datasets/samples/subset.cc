@@ -1,4 +1,4 @@
-#include "datasets/readers/subset.h"
+#include "datasets/samples/subset.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "datasets/readers/csv_digits.h"
+#include "datasets/tables/csv_digits.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "datasets/images/codec.h"
 #include "datasets/labels/csv_line.h"
-#include "datasets/readers/gzip_text.h"
+#include "datasets/tables/gzip_text.h"
 
 namespace moil::data {
 namespace {

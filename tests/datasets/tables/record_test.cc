@@ -1,13 +1,13 @@
 // Records of text, and such as lack values: one reading for training, labelling and predicting.
-#include "datasets/kinds/rows/record.h"
+#include "datasets/tables/record.h"
 
 #include <cmath>
 
 #include "base/json/json.h"
-#include "datasets/kinds/rows/numbers.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/csv_table.h"
+#include "datasets/tables/csv_table.h"
+#include "datasets/tables/numbers.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/readers/sample_table.h"
+#include "datasets/samples/sample_table.h"
 
 namespace moil::data {
 

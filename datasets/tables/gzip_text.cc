@@ -1,4 +1,4 @@
-#include "datasets/readers/gzip_text.h"
+#include "datasets/tables/gzip_text.h"
 
 #include <fcntl.h>
 #include <zlib.h>
