@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "daemon/json/base64.h"
 #include "daemon/json/nearest.h"
 #include "daemon/json/page.h"
 #include "daemon/methods/label_steps.h"

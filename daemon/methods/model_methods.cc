@@ -1,6 +1,7 @@
 // model.import, list, get, activate, rollback, anchor, pin, rm, predict
 #include <algorithm>
 
+#include "base/seconds.h"
 #include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"

@@ -34,8 +34,4 @@ std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& cal
 // must outlive the use), or memory that `held` owns.
 int descriptor_of(const SampleParams& sample, const Call& call, std::vector<UniqueFd>& held);
 
-// Empty where the text is not base64 (RFC 4648, padded, no line breaks).
-std::optional<std::vector<std::uint8_t>> decode_base64(std::string_view text);
-std::string encode_base64(std::string_view bytes);
-
 }  // namespace moil::daemon

@@ -11,6 +11,8 @@
 
 #include "base/version.h"
 #include "daemon/log/start_log.h"
+#include "daemon/methods/methods.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/moild/options.h"
 #include "daemon/process/work_group.h"
 #include "daemon/service/notify.h"
@@ -74,7 +76,8 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
   const LinuxWorld world(device_root(),
                          watch_users ? LinuxWorld::Users::kWatched : LinuxWorld::Users::kIgnored);
   EventLoop loop;
-  Service service(loop, config, options.state_dir, options.socket, world);
+  Service service(loop, config, options.state_dir, options.socket, world,
+                  {all_methods, collect_metrics});
   SystemdNotifier notifier(loop, [&] { return service.status(); });
   const auto on_signal = [&](std::uint32_t) {
     signalfd_siginfo info{};

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "daemon/ctl/review/desk.h"
+#include "daemon/json/base64.h"
 #include "daemon/json/parse.h"
-#include "daemon/methods/sample_content.h"
 #include "daemon/review/assets.h"
 #include "daemon/review/gate.h"
 #include "daemon/review/sound_addresses.h"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/disk_full.h"
+#include "base/seconds.h"
 #include "daemon/schedule/power.h"
 #include "daemon/schedule/pressure.h"
 #include "daemon/schedule/sysfs.h"
 #include "daemon/schedule/user_idle.h"
 #include "daemon/schedule/world.h"
-#include "daemon/state/job.h"
 
 namespace fs = std::filesystem;
 
@@ -77,7 +77,7 @@ LinuxWorld::LinuxWorld(fs::path root, Users users)
 
 LinuxWorld::~LinuxWorld() = default;
 
-std::int64_t LinuxWorld::now_milliseconds() const { return daemon::now_milliseconds(); }
+std::int64_t LinuxWorld::now_milliseconds() const { return moil::now_milliseconds(); }
 
 std::int64_t LinuxWorld::steady_milliseconds() const {
   timespec now{};

@@ -2,8 +2,6 @@
 
 #include "base/file.h"
 #include "daemon/log/log.h"
-#include "daemon/methods/methods.h"
-#include "daemon/metrics/metrics.h"
 #include "daemon/state/trash.h"
 
 namespace fs = std::filesystem;
@@ -28,7 +26,7 @@ void recover(JobStore& jobs, ModelStore& models) {
 }  // namespace
 
 Service::Service(EventLoop& event_loop, const Config& configuration, const fs::path& state,
-                 const fs::path& socket, const World& the_world)
+                 const fs::path& socket, const World& the_world, const Faces& faces)
     : config(configuration),
       loop(event_loop),
       world(the_world),
@@ -77,7 +75,7 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
                 jobs, labels, label_view, scheduler,
                 [this](std::int64_t job) { watchers.changed(job); }}),
       limits(config.limits()),
-      methods(all_methods(*this)),
+      methods(faces.methods(*this)),
       access(config.access),
       dispatcher(methods,
                  {loop, reading, background, worker_turns,
@@ -88,8 +86,9 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
       outside(loop, limits.file_time),
       reading(loop),
       background(loop),
-      metrics_file(loop, outside, config.metrics.textfile,
-                   [this](auto done) { collect_metrics(*this, std::move(done)); }) {
+      metrics_file(
+          loop, outside, config.metrics.textfile,
+          [this, collect = faces.metrics](auto done) { collect(*this, std::move(done)); }) {
   for (const std::string& name : access.unknown())
     log_warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
   reserve.for_record([&] { recover(jobs, models); });

@@ -43,9 +43,14 @@ namespace moil::daemon {
 
 class Service {
  public:
+  // What stands before the service: its methods, and its figures as text.
+  struct Faces {
+    std::function<MethodTable(Service&)> methods;
+    std::function<void(Service&, std::function<void(std::string)> done)> metrics;
+  };
   // kAlreadyExists: a second daemon on this state (or this socket).
   Service(EventLoop& loop, const Config& config, const std::filesystem::path& state,
-          const std::filesystem::path& socket, const World& world);
+          const std::filesystem::path& socket, const World& world, const Faces& faces);
 
   // Stops the worker (which checkpoints), then calls `done`.
   void shut_down(std::function<void()> done);

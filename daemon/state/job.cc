@@ -1,6 +1,5 @@
 #include "daemon/state/job.h"
 
-#include <chrono>
 #include <ctime>
 
 #include "base/error.h"
@@ -61,12 +60,6 @@ std::string utc_text(std::int64_t milliseconds) {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-std::int64_t now_milliseconds() {
-  using std::chrono::milliseconds;
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<milliseconds>(since).count();
 }
 
 }  // namespace moil::daemon

@@ -48,6 +48,5 @@ Json to_json(const JobEvent& event);
 
 // "2026-11-21T03:15:00Z".
 std::string utc_text(std::int64_t milliseconds);
-std::int64_t now_milliseconds();
 
 }  // namespace moil::daemon

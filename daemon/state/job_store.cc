@@ -1,6 +1,7 @@
 #include "daemon/state/job_store.h"
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "daemon/json/parse.h"
 #include "daemon/spec/job_result.h"
 #include "daemon/state/canary_store.h"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/folder_entries.h"
+#include "base/seconds.h"
 #include "base/unflushed.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/log.h"

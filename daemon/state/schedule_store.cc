@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "datasets/images/codec.h"
 #include "datasets/kinds/sound/sound_kind.h"
 #include "datasets/labels/media_type.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <thread>
 
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::test {

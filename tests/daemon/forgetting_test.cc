@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "daemon/service/cache_access.h"
 #include "tests/daemon/support/test_server.h"
 

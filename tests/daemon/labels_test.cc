@@ -7,7 +7,7 @@
 
 #include "base/sqlite/database.h"
 #include "daemon/ctl/client.h"
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "daemon/rpc/receive.h"
 #include "daemon/service/cache_access.h"
 #include "tests/daemon/support/hung_file.h"

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "daemon/rpc/receive.h"
 #include "daemon/rpc/user_tasks.h"
 #include "daemon/rpc/user_turns.h"

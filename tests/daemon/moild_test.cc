@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "daemon/rpc/receive.h"
 #include "tests/daemon/support/hung_file.h"
 #include "tests/daemon/support/process.h"

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/seconds.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::test {

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "base/seconds.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon::test {
@@ -43,7 +44,7 @@ class FakeWorld : public World {
   const TempFolder machine;  // its /sys tells what energy is taken; nothing, until a test writes it
 
   std::int64_t now_milliseconds() const override {
-    return daemon::now_milliseconds() + clock_ahead;
+    return moil::now_milliseconds() + clock_ahead;
   }
   std::int64_t steady_milliseconds() const override {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();

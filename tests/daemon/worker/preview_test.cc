@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "datasets/images/codec.h"
 
 namespace moil::worker {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/ctl/review/desk.h"
-#include "daemon/methods/sample_content.h"
+#include "daemon/json/base64.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::ctl {
