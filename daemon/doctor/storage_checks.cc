@@ -11,7 +11,7 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "base/unnamed_file.h"
-#include "daemon/service/cache_access.h"
+#include "daemon/upkeep/cache_access.h"
 
 namespace fs = std::filesystem;
 

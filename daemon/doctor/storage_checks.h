@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "daemon/config/config.h"
 #include "daemon/doctor/finding.h"
-#include "daemon/service/config.h"
 #include "daemon/spec/state_layout.h"
 
 namespace moil::daemon {

@@ -1,10 +1,10 @@
 // cache.stats, cache.gc, cache.verify: asked for on the loop's thread, done in the background.
 #include <algorithm>
 
-#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
-#include "daemon/service/cache_upkeep.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
+#include "daemon/upkeep/cache_upkeep.h"
 
 namespace moil::daemon {
 namespace {

@@ -6,8 +6,8 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
-#include "daemon/service/in_memory.h"
 #include "daemon/service/service.h"
+#include "daemon/workers/in_memory.h"
 
 namespace moil::daemon {
 namespace {

@@ -3,9 +3,9 @@
 #include <limits>
 #include <span>
 
-#include "daemon/json/page.h"
 #include "daemon/methods/job_checks.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
 #include "daemon/state/trash.h"
 

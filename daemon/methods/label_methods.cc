@@ -8,12 +8,12 @@
 #include "base/file.h"
 #include "daemon/json/base64.h"
 #include "daemon/json/nearest.h"
-#include "daemon/json/page.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/rpc/limits.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
 #include "datasets/labels/text.h"
 

@@ -3,7 +3,7 @@
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
 #include "daemon/service/service.h"
-#include "daemon/service/studies.h"
+#include "daemon/workers/studies.h"
 
 namespace moil::daemon {
 namespace {

@@ -2,9 +2,9 @@
 #include <limits>
 #include <map>
 
-#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/versions.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {

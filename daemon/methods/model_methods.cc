@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/seconds.h"
-#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/versions.h"
 #include "daemon/rpc/limits.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
 #include "daemon/spec/model_files.h"
 #include "daemon/spec/new_names.h"

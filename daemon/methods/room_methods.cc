@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/disk_full.h"
-#include "daemon/json/page.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
 #include "daemon/state/disk_usage.h"
 

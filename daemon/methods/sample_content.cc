@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "daemon/json/base64.h"
-#include "daemon/service/in_memory.h"
+#include "daemon/workers/in_memory.h"
 #include "datasets/labels/label_types.h"
 
 namespace moil::daemon {

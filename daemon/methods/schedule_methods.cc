@@ -1,9 +1,9 @@
 // schedule.add, schedule.list, schedule.get, schedule.enable, schedule.rm, schedule.run
 #include <algorithm>
 
-#include "daemon/json/page.h"
 #include "daemon/methods/job_checks.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/page.h"
 #include "daemon/service/service.h"
 
 namespace moil::daemon {

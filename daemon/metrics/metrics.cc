@@ -9,10 +9,10 @@
 #include "base/version.h"
 #include "daemon/log/log.h"
 #include "daemon/metrics/prometheus_text.h"
-#include "daemon/service/cache_access.h"
 #include "daemon/service/service.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/night_records.h"
+#include "daemon/upkeep/cache_access.h"
 
 namespace moil::daemon {
 namespace {

@@ -1,5 +1,5 @@
 // Promoted versions against what users label since.
-#include "daemon/service/canary.h"
+#include "daemon/upkeep/canary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

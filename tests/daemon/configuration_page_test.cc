@@ -6,8 +6,8 @@
 #include <map>
 
 #include "base/file.h"
+#include "daemon/config/config.h"
 #include "daemon/json/parse.h"
-#include "daemon/service/config.h"
 
 namespace fs = std::filesystem;
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "daemon/json/base64.h"
-#include "daemon/service/cache_access.h"
+#include "daemon/upkeep/cache_access.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

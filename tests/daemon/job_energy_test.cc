@@ -1,5 +1,5 @@
 // The energy of a job: measured while its worker runs, over all attempts, in its result.
-#include "daemon/service/job_energy.h"
+#include "daemon/jobs/job_energy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/config/config.h"
 #include "daemon/json/nearest.h"
 #include "daemon/json/parse.h"
-#include "daemon/service/config.h"
 #include "daemon/spec/worker_protocol.h"
 
 namespace moil::daemon {

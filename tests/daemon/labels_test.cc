@@ -9,7 +9,7 @@
 #include "daemon/ctl/client.h"
 #include "daemon/json/base64.h"
 #include "daemon/rpc/receive.h"
-#include "daemon/service/cache_access.h"
+#include "daemon/upkeep/cache_access.h"
 #include "tests/daemon/support/hung_file.h"
 
 namespace moil::daemon::test {

@@ -11,9 +11,9 @@
 #include "base/durations.h"
 #include "base/file.h"
 #include "daemon/methods/sample_content.h"
-#include "daemon/service/leftovers.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/trash.h"
+#include "daemon/upkeep/leftovers.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
+#include "daemon/jobs/queue_hold.h"
 #include "daemon/schedule/wait_log.h"
-#include "daemon/service/queue_hold.h"
 #include "daemon/state/disk_reserve.h"
 #include "daemon/state/lost_nights.h"
 #include "tests/daemon/support/test_server.h"

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <set>
 
-#include "daemon/service/config.h"
+#include "daemon/config/config.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::test {

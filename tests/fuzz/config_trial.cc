@@ -1,6 +1,6 @@
 #include <string>
 
-#include "daemon/service/config.h"
+#include "daemon/config/config.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/text.h"
 #include "tests/fuzz/trials.h"

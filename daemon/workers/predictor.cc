@@ -1,0 +1,44 @@
+#include "daemon/workers/predictor.h"
+
+namespace moil::daemon {
+
+Predictor::Predictor(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
+                     const ModelStore& models)
+    : calls_(calls), command_(command), layout_(layout), models_(models) {}
+
+ModelVersion Predictor::active(const std::string& model) const {
+  if (!model.empty()) {
+    if (auto version = models_.active(model)) return *version;
+    throw Error(ErrorCode::kNotFound, "there is no active version of model \"" + model + "\"");
+  }
+  std::vector<ModelVersion> found;
+  std::string names;
+  for (ModelVersion& version : models_.list()) {
+    if (!version.active) continue;
+    names += (names.empty() ? "" : ", ") + version.model;
+    found.push_back(std::move(version));
+  }
+  if (found.empty())
+    throw Error(ErrorCode::kNotFound, "there is no model; import one first (model.import)");
+  if (found.size() > 1)
+    throw Error(ErrorCode::kInvalidArgument, "there are several models; name one of: " + names);
+  return found.front();
+}
+
+void Predictor::start(const std::string& model, const std::vector<int>& descriptors,
+                      const WorkerCommand::PredictionWanted& wanted, const Responder& responder,
+                      const std::shared_ptr<const void>& owner) {
+  const ModelVersion version = active(model);
+  WorkerCalls::Answer answer;
+  answer.result = [responder, version, owner](const Json& result) {
+    responder.result({{"model", version.model},
+                      {"version", version.version},
+                      {"predictions", result.at("predictions")}});
+  };
+  answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
+  const auto folder = layout_.version(version.model, version.version);
+  calls_.start(command_.predict(folder, descriptors, wanted), std::move(answer));
+}
+
+}  // namespace moil::daemon

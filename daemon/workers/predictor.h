@@ -1,0 +1,36 @@
+// model.predict: a worker decodes the images and runs the model on them. Loop thread only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/rpc/method.h"
+#include "daemon/state/model_store.h"
+#include "daemon/workers/worker_calls.h"
+#include "daemon/workers/worker_command.h"
+
+namespace moil::daemon {
+
+class Predictor {
+ public:
+  Predictor(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
+            const ModelStore& models);
+
+  // Answers with what the active version of `model` says (docs/protocol.md, model.predict); the
+  // only model with an active version where the name is empty. descriptors: as
+  // WorkerCommand::predict; `owner` holds them. kNotFound or kInvalidArgument.
+  void start(const std::string& model, const std::vector<int>& descriptors,
+             const WorkerCommand::PredictionWanted& wanted, const Responder& responder,
+             const std::shared_ptr<const void>& owner);
+
+ private:
+  ModelVersion active(const std::string& model) const;
+
+  WorkerCalls& calls_;
+  const WorkerCommand& command_;
+  const StateLayout layout_;
+  const ModelStore& models_;
+};
+
+}  // namespace moil::daemon

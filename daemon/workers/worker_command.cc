@@ -1,0 +1,121 @@
+#include "daemon/workers/worker_command.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/this_program.h"
+
+namespace moil::daemon {
+
+WorkerCommand::WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock)
+    : config_(config),
+      layout_(std::move(layout)),
+      lock_(lock),
+      program_(config.path.empty() ? (this_program().parent_path() / "moil-worker").string()
+                                   : config.path) {}
+
+int WorkerCommand::default_threads() const {
+  return config_.threads.value_or(
+      static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+ProcessOptions WorkerCommand::run(const JobFile& job) const {
+  return options({program_, "run", "--job-file", layout_.job_file(job.id).string(), "--state-dir",
+                  layout_.root().string()},
+                 job.threads);
+}
+
+ProcessOptions WorkerCommand::import(const ModelToImport& model) const {
+  std::vector<std::string> arguments{
+      program_,      "import",      "--source",  model.source,
+      "--model",     model.name,    "--version", std::to_string(model.version),
+      "--state-dir", layout_.root()};
+  if (!model.pack.empty()) arguments.insert(arguments.end(), {"--pack", model.pack});
+  for (const auto& [name, fd] : model.files)
+    arguments.insert(arguments.end(), {"--file", name + "=" + std::to_string(fd)});
+  ProcessOptions process = options(std::move(arguments), 1);
+  for (const auto& [name, fd] : model.files) process.keep_open.push_back(fd);
+  return process;
+}
+
+ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int threads,
+                                   const std::vector<std::string>& options) const {
+  std::vector<std::string> arguments{program_,          "plan",        "--job-file",
+                                     job_file.string(), "--state-dir", layout_.root().string()};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return this->options(std::move(arguments), threads);
+}
+
+ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,
+                                      const std::vector<int>& descriptors,
+                                      const PredictionWanted& wanted) const {
+  std::vector<std::string> further;
+  if (wanted.timeline) further.emplace_back("--timeline");
+  return of_images(
+      {program_, "predict", "--model-folder", model.string(), "--top", std::to_string(wanted.top)},
+      descriptors, default_threads(), further);
+}
+
+ProcessOptions WorkerCommand::preview(const std::vector<int>& descriptors, int size) const {
+  return of_images({program_, "preview", "--size", std::to_string(size)}, descriptors, 1);
+}
+
+ProcessOptions WorkerCommand::cut(int recording, int piece, const std::string& name, double from,
+                                  double to) const {
+  // One word each, so that a name or a number may begin with a dash.
+  const auto word = [](const char* option, const Json& value) {
+    return std::string(option) + "=" +
+           (value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  ProcessOptions process =
+      options({program_, "cut", word("--recording", recording), word("--piece", piece),
+               word("--name", name), word("--from", from), word("--to", to)},
+              1);
+  process.keep_open.insert(process.keep_open.end(), {recording, piece});
+  return process;
+}
+
+ProcessOptions WorkerCommand::of_images(std::vector<std::string> arguments,
+                                        const std::vector<int>& descriptors, int threads,
+                                        const std::vector<std::string>& further) const {
+  for (const int fd : descriptors) {
+    arguments.emplace_back("--image");
+    arguments.push_back(std::to_string(fd));
+  }
+  arguments.insert(arguments.end(), further.begin(), further.end());
+  ProcessOptions process = options(std::move(arguments), threads);
+  process.keep_open.insert(process.keep_open.end(), descriptors.begin(), descriptors.end());
+  return process;
+}
+
+ProcessOptions WorkerCommand::doctor() const {
+  return options({program_, "doctor"}, default_threads());
+}
+
+ProcessOptions WorkerCommand::diff(const std::filesystem::path& a,
+                                   const std::filesystem::path& b) const {
+  return options({program_, "diff", "--model-folder", a.string(), "--other", b.string()}, 1);
+}
+
+ProcessOptions WorkerCommand::export_onnx(const std::filesystem::path& model, int file) const {
+  const auto program = std::filesystem::path(program_).parent_path() / "moil-onnx";
+  ProcessOptions process = options({program.string(), "export-to", "--model-folder", model.string(),
+                                    "--descriptor", std::to_string(file)},
+                                   1);
+  process.keep_open.push_back(file);
+  return process;
+}
+
+ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int threads) const {
+  const std::string count = std::to_string(threads);
+  // Threads that wait for each other sleep, so as to leave the CPU to others, but not at once: a
+  // small network's step is a hundred waits of microseconds, and waking a thread takes as long.
+  return {.arguments = std::move(arguments),
+          .environment = {"OMP_NUM_THREADS=" + count, "OPENBLAS_NUM_THREADS=" + count,
+                          "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=3000"},
+          .nice = config_.nice,
+          .io_class = config_.io_class,
+          .keep_open = {lock_}};
+}
+
+}  // namespace moil::daemon
