@@ -1,5 +1,5 @@
 // label.add, list, rm, rename, relabel, forget, samples, content, map: all on the background
-// thread; what rm and forget leave elsewhere is the loop's (service/forgetting.h).
+// thread; what rm and forget leave elsewhere is the loop's (upkeep/forgetting.h).
 #include <algorithm>
 #include <limits>
 #include <set>

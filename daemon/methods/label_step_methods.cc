@@ -1,5 +1,5 @@
 // label.assign, merge, undo: what changes several samples at once, and takes it back. On the
-// background thread; what undo forgets elsewhere is the loop's (service/forgetting.h).
+// background thread; what undo forgets elsewhere is the loop's (upkeep/forgetting.h).
 #include <algorithm>
 
 #include "daemon/methods/digest_list.h"

@@ -1,5 +1,5 @@
 // label.audit, label.suggest, label.meanings: what the model tells of the labels
-// (night/label_study.h)
+// (study/label_study.h)
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
 #include "daemon/service/service.h"

@@ -1,5 +1,5 @@
 // moil-onnx: models from and to other tools, as ONNX files; for people, and for the daemon
-// (model.export, daemon/worker_protocol.h).
+// (model.export, daemon/spec/worker_protocol.h).
 #include <sysexits.h>
 #include <unistd.h>
 

@@ -151,7 +151,7 @@ struct GuardSpec {
   bool operator==(const GuardSpec&) const = default;
 };
 
-// When a promoted version is rolled back by itself (service/canary.h).
+// When a promoted version is rolled back by itself (upkeep/canary.h).
 struct CanarySpec {
   int contradictions = 5;      // at least so many labels that its parent would have got right
   double significance = 0.05;  // of a sequential sign test

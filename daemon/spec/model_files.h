@@ -1,4 +1,4 @@
-// The files of a model's folder (night/model_folder.h says what they are), which a client may hand
+// The files of a model's folder (models/model_folder.h says what they are), which a client may hand
 // over open.
 #pragma once
 

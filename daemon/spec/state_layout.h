@@ -10,14 +10,14 @@
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
 //   profiles/                 kernels.json: what computes fastest here; timing/NAME/: how long the
-//                             steps of a model's training take (night/timing_store.h);
-//                             accuracy/NAME.json: of its versions (night/accuracy_record.h);
+//                             steps of a model's training take (night/plan/timing_store.h);
+//                             accuracy/NAME.json: of its versions (night/judge/accuracy_record.h);
 //                             settings/NAME.json: what its nights chose (night/settings);
 //                             processors.json: which networks another processor computes
-//                             (night/processors.h); opencl/, drivers/: what was compiled for it
+//                             (night/plan/processors.h); opencl/, drivers/: what was compiled for it
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
 //                             where a worker crashed, with its stage, energy.json, what
-//                             its attempts took (service/job_energy.h), and result.json
+//                             its attempts took (jobs/job_energy.h), and result.json
 //                             (job_result.h) until the daemon has recorded it
 //
 // Versions are decimal integers from 1, numbered by the daemon. A plain value type.
@@ -54,7 +54,7 @@ class StateLayout {
   // What nights measured and found.
   path profiles() const { return root_ / "profiles"; }
   path kernel_profile() const { return profiles() / "kernels.json"; }
-  // Of versions of a model on held-out samples (night/accuracy_record.h).
+  // Of versions of a model on held-out samples (night/judge/accuracy_record.h).
   path accuracies(const std::string& model) const {
     return profiles() / "accuracy" / (model + ".json");
   }

@@ -1,4 +1,4 @@
-// Promoted versions that are held against what users label since (service/canary.h), and what was
+// Promoted versions that are held against what users label since (upkeep/canary.h), and what was
 // found of each label.
 //
 // A canary ends with its version's service, whatever ended that (ModelStore). Loop thread only;

@@ -96,7 +96,7 @@ class ModelStore {
   std::vector<WithdrawnWeights> withdrawn_weights(const std::string& model) const;
   void pin(const std::string& model, std::int64_t version, bool pinned);  // kNotFound
 
-  // The version that no night from `base` on may fall far behind (night/guard.h): the one that the
+  // The version that no night from `base` on may fall far behind (night/judge/guard.h): the one that the
   // user named, else the imported one that `base` comes from.
   struct Anchor {
     std::int64_t version = 0;

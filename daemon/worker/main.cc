@@ -1,6 +1,6 @@
 // moil-worker: does one night's job, plans one, imports a model, runs one on samples, makes small
 // pictures of samples, cuts a piece out of a recording, compares two models or measures the
-// machine, and ends (daemon/worker_protocol.h).
+// machine, and ends (daemon/spec/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Promote: the result, and the new version in its place where the guard passed it.
 //
-// Reads models/NAME/.incoming-VERSION/; leaves result.json (daemon/job_result.h) and
+// Reads models/NAME/.incoming-VERSION/; leaves result.json (daemon/spec/job_result.h) and
 // models/NAME/VERSION/, in this order, so that a job is done once both are there.
 #pragma once
 
