@@ -117,12 +117,16 @@ class JobPlan {
 
   // measured: with the kernels that the night will measure, and their times.
   NightModel plan(const daemon::JobSpec& spec, bool measured = false) const {
-    const KernelChoices profile = load_kernel_profile(layout_.kernel_profile()).choices;
-    NightPlanInput input{base_,   mix_,           spec, data_.known_samples(), needs_, {},
-                         profile, layout_.jobs(), {}};
+    NightPlanInput input{.base = base_,
+                         .mix = mix_,
+                         .spec = spec,
+                         .known_samples = data_.known_samples(),
+                         .decoding = needs_,
+                         .profile = load_kernel_profile(layout_.kernel_profile()).choices,
+                         .swap_folder = layout_.jobs(),
+                         .dry = !measured,
+                         .measuring = &measuring_};
     if (data_.origins().global_features == nullptr) input.map_room = map_room_;
-    input.dry = !measured;
-    input.measuring = &measuring_;
     NightModel night = plan_night(input);
     if (measured) save_kernel_profile(layout_.kernel_profile(), {night.kernel_profile(), {}});
     return night;

@@ -1,18 +1,13 @@
 #include "daemon/night/judge/accuracy_record.h"
 
-#include "base/file.h"
-#include "base/json/json.h"
-#include "base/version.h"
-#include "daemon/night/plan/kernel_profile.h"
-
 namespace moil::night {
 namespace {
 
 constexpr std::size_t kMostSets = 8;
 
 // {"held_out": FINGERPRINT, "global": {"VERSION": ACCURACY}}, the set that was used last first.
-Json sets_of(const std::filesystem::path& file) {
-  const auto json = load_profile(file);
+Json sets_of(const BuildRecord& file) {
+  const auto json = file.load();
   if (!json || !json->contains("sets") || !json->at("sets").is_array()) return Json::array();
   return json->at("sets");
 }
@@ -55,8 +50,7 @@ void AccuracyRecord::keep(std::int64_t version, double accuracy) const {
   Json kept = Json::array({std::move(own)});
   for (const Json& set : sets)
     if (&set != known && kept.size() < kMostSets) kept.push_back(set);
-  std::filesystem::create_directories(file_.parent_path());
-  write_file_atomic(file_, Json{{"version", kVersion}, {"sets", kept}}.dump(1) + "\n");
+  file_.save({{"sets", std::move(kept)}});
 }
 
 }  // namespace moil::night

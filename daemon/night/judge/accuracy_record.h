@@ -3,8 +3,7 @@
 //
 // A figure counts for the samples that it was measured on alone: it is kept with their fingerprint,
 // and a night with other held-out samples finds none. Figures of the eight sets that were used last
-// are kept, in profiles/accuracy/NAME.json. A file of another build, or a damaged one, is as if it
-// were not there. Not for two processes at once to write: the later one wins.
+// are kept, in profiles/accuracy/NAME.json (build_record.h).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/night/data/build_record.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {
@@ -29,7 +29,7 @@ class AccuracyRecord {
   void keep(std::int64_t version, double accuracy) const;
 
  private:
-  std::filesystem::path file_;
+  BuildRecord file_;
   std::string held_out_;
 };
 

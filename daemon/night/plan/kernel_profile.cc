@@ -2,10 +2,7 @@
 
 #include <fstream>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json/json.h"
-#include "base/version.h"
+#include "daemon/night/data/build_record.h"
 
 namespace moil::night {
 namespace {
@@ -32,16 +29,8 @@ std::map<std::string, std::string> texts(const nlohmann::json& json, const char*
 
 }  // namespace
 
-std::optional<nlohmann::json> load_profile(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
-  auto json = json_or_discarded(read_text(file));
-  if (!json.is_object() || json.value("version", nlohmann::json()) != kVersion) return std::nullopt;
-  return json;
-}
-
 KernelProfile load_kernel_profile(const std::filesystem::path& file) {
-  const auto json = load_profile(file);
+  const auto json = BuildRecord(file).load();
   if (!json || json->value("machine", nlohmann::json()) != machine()) return {};
   return {texts(*json, "choices"), texts(*json, "answers")};
 }
@@ -52,12 +41,8 @@ void save_kernel_profile(const std::filesystem::path& file, const KernelProfile&
   all.choices.insert(profile.choices.begin(), profile.choices.end());
   all.answers.insert(profile.answers.begin(), profile.answers.end());
   if (all.choices.size() + all.answers.size() == before) return;
-  std::filesystem::create_directories(file.parent_path());
-  const nlohmann::json json = {{"version", kVersion},
-                               {"machine", machine()},
-                               {"choices", all.choices},
-                               {"answers", all.answers}};
-  write_file_atomic(file, json.dump(1) + "\n");
+  BuildRecord(file).save(
+      {{"machine", machine()}, {"choices", all.choices}, {"answers", all.answers}});
 }
 
 }  // namespace moil::night

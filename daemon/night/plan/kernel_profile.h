@@ -8,10 +8,8 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 
-#include "base/json/json.h"
 #include "engine/device/kernel_selector.h"
 
 namespace moil::night {
@@ -21,10 +19,6 @@ struct KernelProfile {
   // Backbone::answer() by Backbone::arithmetic().
   std::map<std::string, std::string> answers;
 };
-
-// A file of measurements with its "version", of this build; nothing where there is none, where it
-// is another build's, or damaged: what was measured can be measured again.
-[[nodiscard]] std::optional<nlohmann::json> load_profile(const std::filesystem::path& file);
 
 // Nothing where there is no profile, or one that this build cannot read.
 [[nodiscard]] KernelProfile load_kernel_profile(const std::filesystem::path& file);

@@ -75,12 +75,12 @@ struct NightPlanInput {
   const StoredModel& base;  // the model before the night, as it is in the store
   const data::Mix& mix;
   const daemon::JobSpec& spec;
-  std::size_t known_samples;  // in the global pack and in the label store
-  DecodingNeeds decoding;     // of the mix's samples
-  KernelChoices recorded;     // to use
-  KernelChoices profile;      // that led to them, or will
-  std::filesystem::path swap_folder;
-  std::optional<TrainingMemory> memory;  // as recorded; empty: fitted to the job's budget
+  std::size_t known_samples = 0;  // in the global pack and in the label store
+  DecodingNeeds decoding = {};    // of the mix's samples
+  KernelChoices recorded = {};    // to use
+  KernelChoices profile = {};     // that led to them, or will
+  std::filesystem::path swap_folder = {};
+  std::optional<TrainingMemory> memory = {};  // as recorded; empty: fitted to the job's budget
   // Only to tell what it needs: kernels are not measured, nor is the disk.
   bool dry = false;
   MeasuringTime* measuring = nullptr;  // of kernels; null: as long as it takes

@@ -1,8 +1,5 @@
 #include "daemon/night/plan/placement_store.h"
 
-#include "base/file.h"
-#include "base/version.h"
-#include "daemon/night/plan/kernel_profile.h"
 #include "engine/io/fingerprint.h"
 #include "engine/kernels/parallel.h"
 #include "featurecache/key.h"
@@ -30,9 +27,9 @@ std::string text_of(const PlacementKey& key) {
   return cache::to_hex(cache::model_id(model_fingerprint(key.model), json.dump()));
 }
 
-Json known(const std::filesystem::path& file) {
-  const auto profile = load_profile(file);
-  const Json placements = profile ? profile->value("placements", Json()) : Json();
+Json known(const BuildRecord& file) {
+  const auto record = file.load();
+  const Json placements = record ? record->value("placements", Json()) : Json();
   return placements.is_object() ? placements : Json::object();
 }
 
@@ -52,8 +49,7 @@ void PlacementStore::save(const Json& record) const {
   Json placements = known(file_);
   if (placements.size() >= kMost) placements = Json::object();
   placements[key_] = record;
-  std::filesystem::create_directories(file_.parent_path());
-  write_file_atomic(file_, Json{{"version", kVersion}, {"placements", placements}}.dump(1) + "\n");
+  file_.save({{"placements", std::move(placements)}});
 }
 
 }  // namespace moil::night

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/json/json.h"
+#include "daemon/night/data/build_record.h"
 #include "engine/graph/network.h"
 #include "engine/train/optimizer.h"
 
@@ -33,7 +34,7 @@ class PlacementStore {
   void save(const nlohmann::json& record) const;
 
  private:
-  std::filesystem::path file_;
+  BuildRecord file_;
   std::string key_;
 };
 

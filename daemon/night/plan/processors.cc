@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/may_start_programs.h"
 #include "base/process_memory.h"
-#include "base/version.h"
+#include "daemon/night/data/build_record.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "daemon/night/plan/placement_store.h"
 #include "daemon/spec/processor_use.h"
@@ -66,8 +66,8 @@ Json record_of(SelectionMethod method, const Processor& processor,
           {"refused", measured.refused}};
 }
 
-std::filesystem::path crash_file(const std::filesystem::path& profiles) {
-  return profiles / "driver-crashed.json";
+BuildRecord crash_record(const std::filesystem::path& profiles) {
+  return BuildRecord(profiles / "driver-crashed.json");
 }
 
 // "CGC": of FP, BP and UP, "-" for one that the layer does not have.
@@ -103,8 +103,7 @@ std::shared_ptr<Processor> open_second_processor(const std::filesystem::path& pr
 }
 
 void remember_crash(const std::filesystem::path& profiles) {
-  std::filesystem::create_directories(profiles);
-  write_file_atomic(crash_file(profiles), Json{{"version", kVersion}}.dump() + "\n");
+  crash_record(profiles).save(Json::object());
 }
 
 Json on_cpu(const std::string& why, const Json& before) {
@@ -132,7 +131,7 @@ ProcessorChooser::ProcessorChooser(const daemon::JobSpec& spec, std::filesystem:
       profiles_(std::move(profiles)),
       opened_(std::move(opened)),
       gave_up_(std::move(gave_up)) {
-  if (gave_up_.empty() && asked_ == ProcessorUse::kAuto && load_profile(crash_file(profiles_)))
+  if (gave_up_.empty() && asked_ == ProcessorUse::kAuto && crash_record(profiles_).load())
     gave_up_ = "its driver has crashed a night before; \"path\" tries it again";
 }
 

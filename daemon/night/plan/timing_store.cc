@@ -3,11 +3,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json/json.h"
 #include "base/seconds.h"
-#include "base/version.h"
-#include "daemon/night/plan/kernel_profile.h"
 #include "engine/elastic/elastic_record.h"
 #include "engine/elastic/timing_profiler.h"
 #include "engine/io/fingerprint.h"
@@ -35,7 +31,7 @@ TimingStore::TimingStore(std::filesystem::path folder, const ModelDescription& h
     : file_(std::move(folder) / file_name(head, trainable_layers, config, threads)) {}
 
 std::optional<ProfileInForce> TimingStore::load() const {
-  const auto json = load_profile(file_);
+  const auto json = file_.load();
   if (!json || !json->contains("profile")) return std::nullopt;
   try {
     const ProfileInForce kept = profile_of(json->at("profile"));
@@ -46,9 +42,7 @@ std::optional<ProfileInForce> TimingStore::load() const {
 }
 
 void TimingStore::save(const ProfileInForce& profile) const {
-  std::filesystem::create_directories(file_.parent_path());
-  const nlohmann::json json = {{"version", kVersion}, {"profile", record_of(profile)}};
-  write_file_atomic(file_, json.dump(1) + "\n");
+  file_.save({{"profile", record_of(profile)}});
 }
 
 ProfileInForce timing_profile(const TimingStore& store, const NightModel& night) {

@@ -3,8 +3,7 @@
 // and selects the same.
 //
 // What it is asked for decides the file's name, so that another head, batch, optimizer or number of
-// threads finds nothing. A file of another build, or one that is damaged, is as if it were not
-// there. Not for two processes at once to write: the later one wins.
+// threads finds nothing (build_record.h).
 #pragma once
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "daemon/night/data/build_record.h"
 #include "daemon/night/plan/night_model.h"
 
 namespace moil::night {
@@ -27,7 +27,7 @@ class TimingStore {
   void save(const ProfileInForce& profile) const;
 
  private:
-  std::filesystem::path file_;
+  BuildRecord file_;
 };
 
 // The stored profile, or one that is measured now, with the memory of training everything, and

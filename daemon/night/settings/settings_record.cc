@@ -1,8 +1,5 @@
 #include "daemon/night/settings/settings_record.h"
 
-#include "base/file.h"
-#include "base/version.h"
-#include "daemon/night/plan/kernel_profile.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::night {
@@ -28,7 +25,7 @@ SettingsRecord::SettingsRecord(std::filesystem::path file, const daemon::JobSpec
     : file_(std::move(file)), job_(fingerprint_of(job)) {}
 
 std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
-  const auto json = load_profile(file_);
+  const auto json = file_.load();
   if (!json) return std::nullopt;
   try {
     const KnownSettings known{candidate_from_json(json->at("candidate")), json->at("local"),
@@ -41,19 +38,10 @@ std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
 }
 
 void SettingsRecord::keep(const KnownSettings& settings) const {
-  std::filesystem::create_directories(file_.parent_path());
-  write_file_atomic(file_, Json{{"version", kVersion},
-                                {"job", job_},
-                                {"candidate", to_json(settings.candidate)},
-                                {"local", settings.local},
-                                {"of_version", settings.version}}
-                                   .dump(1) +
-                               "\n");
-}
-
-void SettingsRecord::forget() const {
-  std::error_code ignored;
-  std::filesystem::remove(file_, ignored);
+  file_.save({{"job", job_},
+              {"candidate", to_json(settings.candidate)},
+              {"local", settings.local},
+              {"of_version", settings.version}});
 }
 
 }  // namespace moil::night

@@ -2,14 +2,14 @@
 // night passed the guard, in profiles/settings/NAME.json.
 //
 // It counts for jobs that leave the same fields open and set the others alike, as long as the local
-// samples are not half as many again, nor two thirds. A file of another build, or a damaged one, is
-// as if it were not there. Not for two processes at once to write: the later one wins.
+// samples are not half as many again, nor two thirds; of this build alone (build_record.h).
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
+#include "daemon/night/data/build_record.h"
 #include "daemon/night/settings/candidate.h"
 
 namespace moil::night {
@@ -27,10 +27,10 @@ class SettingsRecord {
   [[nodiscard]] std::optional<KnownSettings> find(std::size_t local) const;
   void keep(const KnownSettings& settings) const;
   // They led to a model that was kept back.
-  void forget() const;
+  void forget() const { file_.forget(); }
 
  private:
-  std::filesystem::path file_;
+  BuildRecord file_;
   std::string job_;  // what of it decides
 };
 

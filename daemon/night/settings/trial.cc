@@ -132,19 +132,15 @@ class Trial {
 
  private:
   NightPlanInput input() const {
-    NightPlanInput input{ground_.base,
-                         ground_.mix,
-                         spec_,
-                         ground_.data.known_samples(),
-                         ground_.decoding,
-                         {},
-                         load_kernel_profile(ground_.kernel_profile).choices,
-                         ground_.folder,
-                         {},
-                         false,
-                         &ground_.measuring};
-    input.processors = &ground_.processors;
-    return input;
+    return {.base = ground_.base,
+            .mix = ground_.mix,
+            .spec = spec_,
+            .known_samples = ground_.data.known_samples(),
+            .decoding = ground_.decoding,
+            .profile = load_kernel_profile(ground_.kernel_profile).choices,
+            .swap_folder = ground_.folder,
+            .measuring = &ground_.measuring,
+            .processors = &ground_.processors};
   }
 
   bool go_on(const Pace& pace, std::int64_t done, std::int64_t all) const {

@@ -81,20 +81,18 @@ void PlanStage::plan_networks() {
 }
 
 NightPlanInput PlanStage::input() {
-  NightPlanInput input{night_.base,
-                       night_.mix,
-                       night_.spec,
-                       night_.data.known_samples(),
-                       needs_,
-                       night_.choices.kernels,
-                       load_kernel_profile(night_.layout.kernel_profile()).choices,
-                       night_.layout.job(night_.file.id),
-                       {},
-                       false,
-                       &night_.measuring};
+  NightPlanInput input{.base = night_.base,
+                       .mix = night_.mix,
+                       .spec = night_.spec,
+                       .known_samples = night_.data.known_samples(),
+                       .decoding = needs_,
+                       .recorded = night_.choices.kernels,
+                       .profile = load_kernel_profile(night_.layout.kernel_profile()).choices,
+                       .swap_folder = night_.layout.job(night_.file.id),
+                       .measuring = &night_.measuring,
+                       .processors = &night_.processors,
+                       .training = placement_};
   const nlohmann::json& memory = night_.choices.training_memory;
-  input.processors = &night_.processors;
-  input.training = placement_;
   if (!memory.is_null()) input.memory = restored([&] { return training_memory_from_json(memory); });
   // A pack of feature maps says itself what they are of.
   if (night_.data.origins().global_features == nullptr) {

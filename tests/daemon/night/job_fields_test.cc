@@ -357,9 +357,8 @@ Json elastic_plan(JobPlace& place, const Json& description) {
   const StoredModel base = open_model_folder(place.layout().version(spec.model, 1));
   const NightData data(place.layout(), spec, base);
   const data::Mix mix = data.draw_mix(spec, base);
-  NightPlanInput input{base, mix, spec, 0, {}, {}, {}, place.layout().jobs(), {}};
-  input.dry = true;
-  const NightModel night = plan_night(input);
+  const NightModel night = plan_night(
+      {.base = base, .mix = mix, .spec = spec, .swap_folder = place.layout().jobs(), .dry = true});
   const ElasticConfig& e = *night.elastic;
   return {e.speedup_ratio,       static_cast<int>(e.pace),   e.interval_epochs,
           e.resolution,          static_cast<int>(e.metric), e.follow_speed,

@@ -1,0 +1,28 @@
+// What was measured on this device by this build: JSON that is kept across nights.
+//
+// A file of another build, or a damaged one, is as if it were not there: what was measured can be
+// measured again. Not for two processes at once to write: the later one wins.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "base/json/json.h"
+
+namespace moil::night {
+
+class BuildRecord {
+ public:
+  explicit BuildRecord(std::filesystem::path file) : file_(std::move(file)) {}
+
+  // An object. Its members are of this build, but not of any form.
+  [[nodiscard]] std::optional<Json> load() const;
+  // Replaces the file atomically, with its folder where that is missing. kIo.
+  void save(Json record) const;
+  void forget() const;
+
+ private:
+  std::filesystem::path file_;
+};
+
+}  // namespace moil::night
