@@ -29,10 +29,28 @@ function(moil_library name)
   moil_quick_build(moil_${name})
 endfunction()
 
+# moil_discover_suites(PROGRAM [PREFIX TEXT] PROPERTIES ...): a test of CTest for each suite of a GoogleTest
+# program: a process for each of thousands of tests would take longer to begin than to run. The suite is
+# skipped if all of its tests are.
+function(moil_discover_suites program)
+  cmake_parse_arguments(ARG "" "PREFIX" "PROPERTIES" ${ARGN})
+  set(suites ${CMAKE_CURRENT_BINARY_DIR}/${program}_suites.cmake)
+  set(properties WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} SKIP_REGULAR_EXPRESSION "PASSED  . 0 tests" ${ARG_PROPERTIES})
+  list(TRANSFORM properties REPLACE "(.+)" "\"\\1\"")
+  list(JOIN properties " " properties)
+  add_custom_command(TARGET ${program} POST_BUILD BYPRODUCTS ${suites} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${program}> -D FILE=${suites} -D "PREFIX=${ARG_PREFIX}"
+            -D "PROPERTIES=${properties}" -P ${PROJECT_SOURCE_DIR}/cmake/Suites.cmake)
+  set(either ${CMAKE_CURRENT_BINARY_DIR}/${program}_tests.cmake)
+  file(WRITE ${either} "if(EXISTS \"${suites}\")\n  include(\"${suites}\")\nelse()\n"
+                       "  add_test(${program}_is_not_built ${program}_is_not_built)\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${either})
+endfunction()
+
 # moil_test_program(NAME [BOTH] SOURCES ... [WITH ...] LIBS ... [HEADERS ...] [DEFINITIONS ...] [PROGRAMS ...]
 # [TIMEOUT SECONDS]): a GoogleTest program of SOURCES, together WITH sources of what it tests. BOTH: in the
 # plain build and in that of the sanitizers (TestsOnce.cmake). HEADERS are precompiled beside GoogleTest's;
-# PROGRAMS are built before it. TIMEOUT: of a test, 120 unless given.
+# PROGRAMS are built before it. TIMEOUT: of a suite, 300 s unless given.
 function(moil_test_program name)
   cmake_parse_arguments(ARG "BOTH" "TIMEOUT" "SOURCES;WITH;LIBS;HEADERS;DEFINITIONS;PROGRAMS" ${ARGN})
   if(NOT ARG_BOTH)
@@ -42,7 +60,7 @@ function(moil_test_program name)
     return()
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)
   endif()
   add_executable(${name} ${ARG_SOURCES} ${ARG_WITH})
   target_compile_definitions(${name} PRIVATE MOIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${ARG_DEFINITIONS})
@@ -51,11 +69,11 @@ function(moil_test_program name)
   if(ARG_PROGRAMS)
     add_dependencies(${name} ${ARG_PROGRAMS})
   endif()
-  gtest_discover_tests(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} DISCOVERY_TIMEOUT 60)
+  moil_discover_suites(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
 # moil_tests(NAME ...): the program NAME_tests of every source below tests/NAME; the rest as above.
 function(moil_tests name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
-  moil_test_program(${name}_tests SOURCES ${sources} TIMEOUT 300 ${ARGN})
+  moil_test_program(${name}_tests SOURCES ${sources} ${ARGN})
 endfunction()
