@@ -50,16 +50,6 @@ TEST(Candidate, SmallSetsAreGoneThroughMoreOften) {
   EXPECT_EQ(epochs(100000), 4);
 }
 
-TEST(Candidate, TheShareOfThePackGrowsWithTheLocalSamples) {
-  EXPECT_EQ(global_share(job(), 50).limit, 1000);
-  EXPECT_EQ(global_share(job(), 5000).limit, 5000);
-  EXPECT_EQ(global_share(job(), 50).alpha, 1);
-  const auto set = global_share(job({{"global", {{"alpha", 0.2}}}}), 50);
-  EXPECT_EQ(set.alpha, 0.2);
-  EXPECT_FALSE(set.limit) << "who sets alpha wants that share";
-  EXPECT_EQ(global_share(job({{"global", {{"limit", 7}}}}), 50).limit, 7);
-}
-
 TEST(Candidate, SettledFieldsAreThoseThatWereOpen) {
   const JobSpec open = job({{"train", {{"epochs", 3}}}});
   const json fields = settled_fields(open, filled(open, {4, 0.02, 1}, 100));
