@@ -75,25 +75,6 @@ TEST(FeatureCache, ViewsAreSeparate) {
   EXPECT_EQ(cache.stats().entries, 3u);
 }
 
-TEST(FeatureCache, ForgettingASampleForgetsItsViews) {
-  const TempFolder folder;
-  FeatureCache cache(folder.cache());
-  for (const std::uint16_t view : {0, 1, 2, 0x8001, 0xffff}) {
-    for (std::uint32_t i = 1; i <= 3; ++i) {
-      cache.put(key_of(1, i, view), features(view, 10));
-      cache.put(key_of(2, i, view), features(view, 10));
-    }
-  }
-  cache.flush();
-  cache.put(key_of(1, 2, 7), features(7, 10));  // still waiting
-  EXPECT_EQ(cache.forget(sample(2)).entries, 2u * 5);
-  cache.flush();
-  EXPECT_EQ(cache.stats().entries, 2u * 2 * 5);
-  for (const std::uint16_t view : {0, 1, 2, 7, 0x8001, 0xffff})
-    EXPECT_FALSE(has(cache, key_of(1, 2, view))) << view;
-  EXPECT_TRUE(cache.verify().ok());
-}
-
 TEST(FeatureCache, ReplacingCountsOnce) {
   const TempFolder folder;
   FeatureCache cache(folder.cache());
