@@ -58,6 +58,8 @@ TEST(FeatureCache, MissingAndMisfittingEntries) {
   EXPECT_EQ(found, (std::vector<std::uint8_t>{0, 1, 0}));
   EXPECT_EQ(out[0], -5.0F);
   EXPECT_EQ(out[10], features(1, 10)[0]);
+  EXPECT_ERROR(cache.find(keys, out.data(), 11, found), ErrorCode::kInvalidArgument,
+               "has 10 elements, not 11");
   EXPECT_EQ(cache.contains(keys, found), 1u);
   EXPECT_ERROR(cache.contains(keys, std::span(found).first(2)), ErrorCode::kInvalidArgument,
                "2 flags for 3 keys");
