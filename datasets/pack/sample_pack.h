@@ -1,4 +1,4 @@
-// A global pack of the kind `images`: tar shards in the ImageFolder layout <class>/<file>.
+// A global pack of the kind `images`: tar shards in the SampleFolder layout <class>/<file>.
 #pragma once
 
 #include <filesystem>

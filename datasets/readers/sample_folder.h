@@ -1,4 +1,5 @@
-// The ImageFolder layout: <class>/.../<file>, from a folder or from a plain tar that is read in place.
+// The SampleFolder layout: <class>/.../<file>, from a folder or from a plain tar that is read in
+// place.
 //
 // The first folder of a path is the class; where one folder alone holds all classes it is entered
 // first. Classes are sorted by name (bytewise), samples by path, so a folder and a tar of it give

@@ -11,6 +11,8 @@
 #include <functional>
 
 #include "base/file.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -22,16 +24,11 @@ using ::testing::HasSubstr;
 class Access : public ::testing::Test {
  protected:
   Access() {
-    std::string name = (fs::temp_directory_path() / "moil-access-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-    fs::permissions(folder_, fs::perms(0755));
+    fs::permissions(folder_.path(), fs::perms(0755));
     fs::create_directories(folder_ / "home/photos");
     std::ofstream(folder_ / "home/photos/model.json") << "{}";
   }
-  ~Access() override {
-    fs::permissions(folder_ / "home", fs::perms(0700));
-    fs::remove_all(folder_);
-  }
+  ~Access() override { fs::permissions(folder_ / "home", fs::perms(0700)); }
 
   // What the call throws as a user who is neither root nor the owner, where we may become one.
   static std::string as_a_stranger(const std::function<void()>& call) {
@@ -57,7 +54,7 @@ class Access : public ::testing::Test {
     return {text, n > 0 ? static_cast<std::size_t>(n) : 0};
   }
 
-  fs::path folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(Access, TheFolderThatStopsWhomIsNamed) {
@@ -80,13 +77,8 @@ TEST_F(Access, AFileThatIsItsOwnersAloneIsNamed) {
 }
 
 TEST_F(Access, WhatIsNotThereIsNotFound) {
-  try {
-    require_readable(folder_ / "home/nothing");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(error.what(), HasSubstr("there is no file or folder"));
-  }
+  test::expect_error(ErrorCode::kNotFound, "there is no file or folder",
+                     [&] { require_readable(folder_ / "home/nothing"); });
   require_readable(folder_ / "home/photos");
 }
 

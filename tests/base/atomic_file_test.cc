@@ -10,8 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -22,18 +23,9 @@ std::span<const std::uint8_t> bytes(std::string_view text) {
 
 class AtomicFileTest : public ::testing::Test {
  protected:
-  AtomicFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "moil-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~AtomicFileTest() override { std::filesystem::remove_all(folder_); }
+  std::size_t files() const { return folder_.files().size(); }
 
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(folder_), {}));
-  }
-
-  std::filesystem::path folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(AtomicFileTest, TakesItsPlaceOnCommit) {
@@ -104,13 +96,8 @@ TEST_F(AtomicFileTest, ThreadsThatReplaceOneFileEachLeaveAWholeOne) {
 }
 
 TEST_F(AtomicFileTest, NamesTheFileItCannotWrite) {
-  try {
-    AtomicFile file(folder_ / "missing" / "f");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_NE(std::string(e.what()).find("missing"), std::string::npos);
-  }
+  test::expect_error(ErrorCode::kNotFound, "missing",
+                     [&] { AtomicFile file(folder_ / "missing" / "f"); });
   std::filesystem::create_directory(folder_ / "taken");
   AtomicFile file(folder_ / "taken");
   file.write(bytes("x"));

@@ -9,7 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/error.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -18,31 +19,20 @@ namespace fs = std::filesystem;
 
 class OpenRegularTest : public ::testing::Test {
  protected:
-  OpenRegularTest() {
-    std::string name = (fs::temp_directory_path() / "moil-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~OpenRegularTest() override { fs::remove_all(folder_); }
-
   // What is not a regular file is refused by its name; a test that waits for it never ends.
   static void expect_refused(const fs::path& path) {
-    try {
-      (void)read_text(path);
-      ADD_FAILURE() << path << " was read";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kIo) << e.what();
-      EXPECT_NE(std::string(e.what()).find(path.string()), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find("not a regular file"), std::string::npos) << e.what();
-    }
+    const std::string said = test::error_of([&] { (void)read_text(path); }, ErrorCode::kIo);
+    EXPECT_NE(said.find(path.string()), std::string::npos) << said;
+    EXPECT_NE(said.find("not a regular file"), std::string::npos) << said;
   }
 
-  fs::path folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(OpenRegularTest, PipesSocketsDevicesAndFoldersAreRefusedAtOnce) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   expect_refused(folder_ / "pipe");
-  expect_refused(folder_);
+  expect_refused(folder_.path());
   expect_refused("/dev/zero");
   fs::create_symlink(folder_ / "pipe", folder_ / "link");
   expect_refused(folder_ / "link");

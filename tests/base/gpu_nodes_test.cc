@@ -2,9 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
+
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -12,9 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(GpuNodes, AreThoseOfGpusAlone) {
-  std::string name = (fs::temp_directory_path() / "moil-dev-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  const fs::path dev = name;
+  const test::ScratchFolder folder;
+  const fs::path dev = folder.path();
   EXPECT_TRUE(gpu_nodes(dev).empty());
   fs::create_directories(dev / "dri" / "by-path");
   fs::create_directory(dev / "nvidia-caps");
@@ -22,7 +22,6 @@ TEST(GpuNodes, AreThoseOfGpusAlone) {
     std::ofstream(dev / node) << "";
   EXPECT_THAT(gpu_nodes(dev),
               ::testing::ElementsAre(dev / "dri/renderD128", dev / "mali0", dev / "nvidiactl"));
-  fs::remove_all(dev);
 }
 
 }  // namespace

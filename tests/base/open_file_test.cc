@@ -12,15 +12,10 @@
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
-
-std::filesystem::path own_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "moil-open-XXXXXX").string();
-  EXPECT_NE(::mkdtemp(name.data()), nullptr);
-  return name;
-}
 
 TEST(OpenFile, WhatIsNotThereIsSaid) {
   EXPECT_LT(open_file("/nowhere/at/all", O_RDONLY), 0);
@@ -29,7 +24,8 @@ TEST(OpenFile, WhatIsNotThereIsSaid) {
 
 // A pipe without a writer holds up whoever opens it, as a slow disk does; a signal interrupts that.
 TEST(OpenFile, GoesOnWhereASignalInterrupts) {
-  const std::filesystem::path folder = own_folder(), pipe = folder / "pipe";
+  const test::ScratchFolder folder;
+  const std::filesystem::path pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   struct sigaction action {};
   action.sa_handler = [](int) {};  // without SA_RESTART
@@ -49,7 +45,6 @@ TEST(OpenFile, GoesOnWhereASignalInterrupts) {
   opener.join();
   EXPECT_GE(opened, 0);
   ::sigaction(SIGUSR1, &before, nullptr);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -5,24 +5,22 @@
 #include <array>
 
 #include "base/error.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
 
 TEST(UnnamedFile, KeepsWhatIsWrittenAndHasNoName) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("moil_unnamed_" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
-  const UniqueFd file = open_unnamed_file(folder);
+  const test::ScratchFolder folder;
+  const UniqueFd file = open_unnamed_file(folder.path());
   ASSERT_TRUE(file);
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_TRUE(folder.files().empty());
   const std::array<int, 3> written{1, 2, 3};
   std::array<int, 2> read{};
   write_at(file, 8, std::as_bytes(std::span(written)), "write");
   read_at(file, 12, std::as_writable_bytes(std::span(read)), "read");
   EXPECT_EQ(read, (std::array<int, 2>{2, 3}));
   EXPECT_THROW(read_at(file, 16, std::as_writable_bytes(std::span(read)), "read"), Error);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(UnnamedFile, IsNoneInAFolderThatIsNotThere) {

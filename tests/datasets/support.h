@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,33 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "datasets/images/codec.h"
+#include "datasets/kinds/kind.h"
 #include "datasets/samples/dataset.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil::data::test {
 
-// A folder of its own for a test, removed with its content at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = ::testing::TempDir() + "/moil-XXXXXX";
-    if (!::mkdtemp(name.data())) std::abort();
-    path_ = name;
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using TempFolder = moil::test::ScratchFolder;
 
 inline Image image_of(const SampleDataset& dataset, std::size_t i) {
   return decode_image(dataset.encoded(i), dataset.name(i));
@@ -67,15 +48,18 @@ inline std::string photo(std::string_view text) { return "\xff\xd8\xff" + std::s
 // The action throws moil::Error with this code and a message that holds every fragment.
 inline void expect_error(ErrorCode code, const std::vector<std::string>& fragments,
                          const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
-    for (const auto& fragment : fragments)
-      EXPECT_THAT(error.what(), ::testing::HasSubstr(fragment));
-    return;
-  }
-  ADD_FAILURE() << "expected an error " << to_string(code) << ", none was thrown";
+  const std::string said = moil::test::error_of(action, code);
+  EXPECT_NE(said, "") << "expected an error " << to_string(code) << ", none was thrown";
+  for (const auto& fragment : fragments) EXPECT_THAT(said, ::testing::HasSubstr(fragment));
+}
+
+// What a kind makes of a file whose samples have one part.
+inline std::vector<float> made(const Kind& kind, std::string_view file) {
+  const auto maker = kind.maker({});
+  maker->load(bytes_of(file), "sample");
+  std::vector<float> values(kind.floats());
+  maker->make({}, {}, values.data());
+  return values;
 }
 
 // Real data of the developer's machine; tests that want them skip where they are absent.

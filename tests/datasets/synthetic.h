@@ -10,40 +10,37 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "datasets/images/codec.h"
 #include "datasets/kinds/image/image_kind.h"
+#include "tests/scratch_folder.h"
 
 namespace moil::data::test {
 
-// A pattern with both slopes and sharp edges; the tables of expected values are made from it.
-inline Image pattern(int width, int height, int channels) {
+// Its pixels by value(x, y, channel).
+template <class Value>
+Image drawn(int width, int height, int channels, const Value& value) {
   Image image;
   image.resize(width, height, channels);
   std::size_t i = 0;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      for (int c = 0; c < channels; ++c) {
-        image.pixels[i++] = static_cast<std::uint8_t>(x * x * 3 + y * 37 + c * 71 + x * y * 5);
-      }
-    }
-  }
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int c = 0; c < channels; ++c)
+        image.pixels[i++] = static_cast<std::uint8_t>(value(x, y, c));
   return image;
+}
+
+// A pattern with both slopes and sharp edges; the tables of expected values are made from it.
+inline Image pattern(int width, int height, int channels) {
+  return drawn(width, height, channels,
+               [](int x, int y, int c) { return x * x * 3 + y * 37 + c * 71 + x * y * 5; });
 }
 
 // A smooth image, which JPEG keeps well.
 inline Image gradient(int width, int height, int channels) {
-  Image image;
-  image.resize(width, height, channels);
-  std::size_t i = 0;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      for (int c = 0; c < channels; ++c) {
-        image.pixels[i++] =
-            static_cast<std::uint8_t>(40 + 120 * x / width + 60 * y / height + 10 * c);
-      }
-    }
-  }
-  return image;
+  return drawn(width, height, channels, [&](int x, int y, int c) {
+    return 40 + 120 * x / width + 60 * y / height + 10 * c;
+  });
 }
 
 struct TarEntry {
@@ -70,6 +67,12 @@ inline void write_tar(const std::filesystem::path& path, const std::vector<TarEn
   }
   archive_write_close(out);
   archive_write_free(out);
+}
+
+inline std::vector<std::uint8_t> tar_of(const std::vector<TarEntry>& entries) {
+  const moil::test::ScratchFolder folder;
+  write_tar(folder / "sample.tar", entries);
+  return read_file(folder / "sample.tar", std::size_t{1} << 30);
 }
 
 inline void write_gzip(const std::filesystem::path& path, const std::string& text) {

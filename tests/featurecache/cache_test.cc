@@ -58,6 +58,8 @@ TEST(FeatureCache, MissingAndMisfittingEntries) {
   EXPECT_EQ(found, (std::vector<std::uint8_t>{0, 1, 0}));
   EXPECT_EQ(out[0], -5.0F);
   EXPECT_EQ(out[10], features(1, 10)[0]);
+  EXPECT_ERROR(cache.find(keys, out.data(), 11, found), ErrorCode::kInvalidArgument,
+               "has 10 elements, not 11");
   EXPECT_EQ(cache.contains(keys, found), 1u);
   EXPECT_ERROR(cache.contains(keys, std::span(found).first(2)), ErrorCode::kInvalidArgument,
                "2 flags for 3 keys");
@@ -73,25 +75,6 @@ TEST(FeatureCache, ViewsAreSeparate) {
   cache.flush();
   EXPECT_EQ(get(cache, key_of(1, 1, 2), 10), features(2, 10));
   EXPECT_EQ(cache.stats().entries, 3u);
-}
-
-TEST(FeatureCache, ForgettingASampleForgetsItsViews) {
-  const TempFolder folder;
-  FeatureCache cache(folder.cache());
-  for (const std::uint16_t view : {0, 1, 2, 0x8001, 0xffff}) {
-    for (std::uint32_t i = 1; i <= 3; ++i) {
-      cache.put(key_of(1, i, view), features(view, 10));
-      cache.put(key_of(2, i, view), features(view, 10));
-    }
-  }
-  cache.flush();
-  cache.put(key_of(1, 2, 7), features(7, 10));  // still waiting
-  EXPECT_EQ(cache.forget(sample(2)).entries, 2u * 5);
-  cache.flush();
-  EXPECT_EQ(cache.stats().entries, 2u * 2 * 5);
-  for (const std::uint16_t view : {0, 1, 2, 7, 0x8001, 0xffff})
-    EXPECT_FALSE(has(cache, key_of(1, 2, view))) << view;
-  EXPECT_TRUE(cache.verify().ok());
 }
 
 TEST(FeatureCache, ReplacingCountsOnce) {

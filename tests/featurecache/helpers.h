@@ -15,28 +15,14 @@
 
 #include "base/error.h"
 #include "featurecache/cache.h"
+#include "tests/scratch_folder.h"
 
 namespace moil::cache {
 
-class TempFolder {
+class TempFolder : public test::ScratchFolder {
  public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "moil-cache-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw system_error("mkdtemp", errno);
-    path_ = name;
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path cache() const { return path_ / "features"; }
+  std::filesystem::path cache() const { return path() / "features"; }
   std::filesystem::path data() const { return cache() / "data.mdb"; }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline ModelId model(int i) { return model_id("backbone " + std::to_string(i), "resize 32"); }

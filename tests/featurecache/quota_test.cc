@@ -198,14 +198,17 @@ TEST(Forget, RemovesEveryViewUnderEveryModel) {
   FeatureCache cache(folder.cache());
   for (const int m : {1, 2, 3}) {
     fill(cache, m, 20, kValueElements);
-    cache.put(key_of(m, 5, 1), features(5, kValueElements));
-    cache.put(key_of(m, 5, 65535), features(5, kValueElements));
+    for (const std::uint16_t view : {1, 2, 0x8001, 0xffff})
+      cache.put(key_of(m, 5, view), features(view, kValueElements));
   }
   cache.flush();
-  cache.put(key_of(4, 5), features(5, kValueElements));  // waits
-  EXPECT_EQ(cache.forget(sample(5)).entries, 9u);
+  for (const int m : {1, 4})  // wait
+    cache.put(key_of(m, 5, 7), features(7, kValueElements));
+  EXPECT_EQ(cache.forget(sample(5)).entries, 15u);
   cache.flush();
-  for (const int m : {1, 2, 3, 4}) EXPECT_FALSE(has(cache, key_of(m, 5)));
+  for (const int m : {1, 2, 3, 4})
+    for (const std::uint16_t view : {0, 1, 2, 7, 0x8001, 0xffff})
+      EXPECT_FALSE(has(cache, key_of(m, 5, view))) << m << " " << view;
   EXPECT_EQ(cache.stats().entries, 57u);
   EXPECT_EQ(cache.forget(sample(5)).entries, 0u);
   EXPECT_TRUE(cache.verify().ok());

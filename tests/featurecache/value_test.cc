@@ -39,19 +39,6 @@ TEST(Bf16, RoundsToNearestTiesToEven) {
   EXPECT_TRUE(std::signbit(through_bf16(-0.0F)));
 }
 
-TEST(Value, RoundTrip) {
-  for (const StoredType type : {StoredType::kFp32, StoredType::kBf16}) {
-    const auto elements = features(3, 37);
-    const auto bytes = encoded(key_of(1, 1), type, elements);
-    const auto view = check_value(encode(key_of(1, 1)), bytes);
-    ASSERT_TRUE(view);
-    ASSERT_EQ(view->elements, elements.size());
-    std::vector<float> back(elements.size());
-    expand(*view, back.data());
-    EXPECT_EQ(back, elements);
-  }
-}
-
 // The worked example of docs/cache-format.md.
 TEST(Value, BytesOfTheDocumentedExample) {
   const std::vector<std::uint8_t> abc = {'a', 'b', 'c'};

@@ -10,6 +10,8 @@
 #include <stdexcept>
 
 #include "base/file.h"
+#include "engine/device/kernel_selector.h"
+#include "engine/graph/preparation.h"
 
 namespace moil::test {
 namespace {
@@ -81,6 +83,21 @@ std::vector<float> in_memory_order(const Tensor& tensor) {
     }
   }
   return memory;
+}
+
+Computed computed(const ModelDescription& model, WeightMap weights, const NamedTensor& image) {
+  KernelSelector::Options options;
+  options.measure = false;
+  KernelSelector kernels(options);
+  const ModelDescription prepared = prepare_inference(model, weights);
+  Network network(prepared, {.batch = image.dims[0], .plan = {}}, kernels);
+  network.allocate();
+  network.load(weights);
+  const auto values = in_memory_order({Dims(image.dims), image.data});
+  std::copy(values.begin(), values.end(), network.input(0));
+  network.forward();
+  const TensorInfo info = network.output_info(0);
+  return {info, {network.output(0), network.output(0) + info.dims.elements()}};
 }
 
 void expect_close(const std::vector<float>& actual, const std::vector<float>& expected,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "engine/graph/network.h"
 #include "engine/layers/properties.h"
 #include "engine/tensor/dims.h"
 
@@ -32,6 +33,14 @@ Properties properties_of(const Json& object);
 
 // PyTorch's order to ours in memory: images [N,C,H,W] to [N,H,W,C], everything else as it is.
 std::vector<float> in_memory_order(const Tensor& tensor);
+
+// What the model computes for the image, prepared for inference. The kernels that measuring may
+// choose are compared by tests of their own.
+struct Computed {
+  TensorInfo info;
+  std::vector<float> values;  // as they lie in memory
+};
+Computed computed(const ModelDescription& model, WeightMap weights, const NamedTensor& image);
 
 // The largest difference must be within 1e-4 of the largest expected value, and every difference
 // within 1e-4 of its own expected value plus 1e-5 of the largest.

@@ -9,9 +9,6 @@
 #include <string>
 
 #include "daemon/models/model_folder.h"
-#include "engine/device/kernel_selector.h"
-#include "engine/graph/network.h"
-#include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
 #include "engine/io/safetensors.h"
 #include "tests/parity/cases.h"
@@ -31,22 +28,9 @@ void grow(const std::string& folder, const std::string& classes, const std::stri
 void logits(const std::string& folder, const std::string& file, const std::string& out) {
   night::ModelBundle bundle = night::read_model_folder(folder);
   const NamedTensor image = read_safetensors(file).tensors.at("image");
-  const ModelDescription prepared = prepare_inference(bundle.description, bundle.weights);
-  KernelSelector::Options options;
-  options.measure = false;
-  KernelSelector kernels(options);
-  Network network(prepared, {.batch = image.dims[0], .plan = {}}, kernels);
-  network.allocate();
-  network.load(bundle.weights);
-  const auto values = test::in_memory_order({Dims(image.dims), image.data});
-  std::copy(values.begin(), values.end(), network.input(0));
-  network.forward();
-  const auto dims = network.output_info(0).dims.values();
-  const float* found = network.output(0);
-  write_safetensors(
-      out,
-      {{"logits",
-        {{dims.begin(), dims.end()}, {found, found + network.output_info(0).dims.elements()}}}});
+  const auto [info, found] = test::computed(bundle.description, bundle.weights, image);
+  const auto dims = info.dims.values();
+  write_safetensors(out, {{"logits", {{dims.begin(), dims.end()}, found}}});
 }
 
 }  // namespace

@@ -16,11 +16,7 @@ using test::expect_error;
 using ::testing::ElementsAre;
 
 std::vector<float> made(const KindPtr& kind, const std::string& file) {
-  const auto maker = kind->maker({});
-  maker->load(bytes_of(file), "sample");
-  std::vector<float> values(kind->floats());
-  maker->make({}, {}, values.data());
-  return values;
+  return test::made(*kind, file);
 }
 
 TEST(RowsKind, ADescriptionReadsBack) {

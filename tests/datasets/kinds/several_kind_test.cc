@@ -1,12 +1,11 @@
 #include "datasets/kinds/several/several_kind.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "base/json/json.h"
 #include "datasets/labels/media_type.h"
+#include "tests/datasets/support.h"
+#include "tests/datasets/synthetic.h"
 
 namespace moil::data {
 namespace {
@@ -16,24 +15,9 @@ using ::testing::HasSubstr;
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes tar(const std::vector<std::pair<std::string, std::string>>& files) {
-  Bytes bytes(64 << 10);
-  std::size_t used = 0;
-  archive* out = archive_write_new();
-  archive_write_set_format_ustar(out);
-  archive_write_open_memory(out, bytes.data(), bytes.size(), &used);
-  archive_entry* entry = archive_entry_new();
-  for (const auto& [name, text] : files) {
-    archive_entry_clear(entry);
-    archive_entry_set_pathname(entry, name.c_str());
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_size(entry, static_cast<la_int64_t>(text.size()));
-    archive_write_header(out, entry);
-    archive_write_data(out, text.data(), text.size());
-  }
-  archive_entry_free(entry);
-  archive_write_free(out);
-  bytes.resize(used);
-  return bytes;
+  std::vector<test::TarEntry> entries;
+  for (const auto& [name, text] : files) entries.push_back({name, test::bytes_of(text)});
+  return test::tar_of(entries);
 }
 
 const Json kDescription = {
@@ -43,23 +27,13 @@ const Json kDescription = {
       {{"file", "volt"}, {"kind", "rows"}, {"dims", {1}}, {"mean", {3}}, {"std", {1}}}}}};
 
 std::string refusal(const Json& description) {
-  try {
-    (void)kind_from_json(description);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    return e.what();
-  }
-  return "";
+  return moil::test::error_of([&] { (void)kind_from_json(description); });
 }
 
 std::string bad_data(const Bytes& archive) {
-  try {
-    kind_from_json(kDescription)->maker({})->load(archive, "sample 7");
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kBadData);
-    return e.what();
-  }
-  return "";
+  return moil::test::error_of(
+      [&] { kind_from_json(kDescription)->maker({})->load(archive, "sample 7"); },
+      ErrorCode::kBadData);
 }
 
 TEST(SeveralKind, ADescriptionReadsBack) {

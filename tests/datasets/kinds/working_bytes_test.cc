@@ -1,11 +1,8 @@
 // What a kind promises that a sample takes is at least what it takes, of every medium of every
 // kind: a night makes room for the promise and for nothing else.
-#include <archive.h>
-
 #include <functional>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "tests/datasets/images/memory_growth.h"
@@ -155,12 +152,6 @@ std::vector<Medium> sounds() {
   return all;
 }
 
-Bytes archive_of(const std::vector<test::TarEntry>& files) {
-  test::TempFolder folder;
-  test::write_tar(folder / "sample.tar", files);
-  return of_text(read_text(folder / "sample.tar"));
-}
-
 std::vector<Medium> several() {
   Json photo_input = photos(), rows_input = rows(1, 4'000'000);
   photo_input["file"] = "photo";
@@ -173,18 +164,18 @@ std::vector<Medium> several() {
   };
   return {{"tar of a photo and numbers", both,
            [=] {
-             return archive_of(
+             return test::tar_of(
                  {{"photo.jpg", encode_jpeg(photo(), 85)}, {"numbers.npy", numbers_file()}});
            }},
           {"tar with more than is taken", both,
            [=] {
-             return archive_of({{"other.bin", Bytes(30 << 20)},
-                                {"photo.png", encode_png(photo())},
-                                {"numbers.npy", numbers_file()}});
+             return test::tar_of({{"other.bin", Bytes(30 << 20)},
+                                  {"photo.png", encode_png(photo())},
+                                  {"numbers.npy", numbers_file()}});
            }},
           {"tar without the photo", both,
            [=] {
-             return archive_of({{"other.bin", Bytes(30 << 20)}, {"numbers.npy", numbers_file()}});
+             return test::tar_of({{"other.bin", Bytes(30 << 20)}, {"numbers.npy", numbers_file()}});
            },
            false}};
 }

@@ -15,23 +15,9 @@ const std::string kComposed =
                       "U\xcc\x88"
                       "bung";
 
-// As version 1 made it: the tables, and their names as they were typed.
-void write_version_1(const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
-  Database database(folder / "labels.db", Database::Access::kReadWrite);
-  database.run(R"sql(
+// What all versions have alike.
+constexpr const char* kSharedTables = R"sql(
     CREATE TABLE labels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-    CREATE TABLE samples (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 16),
-      media_type TEXT NOT NULL,
-      size INTEGER NOT NULL CHECK (size > 0),
-      content BLOB,
-      added_at INTEGER NOT NULL,
-      split INTEGER NOT NULL CHECK (split IN (0, 1)),
-      split_chosen INTEGER NOT NULL CHECK (split_chosen IN (0, 1)),
-      CHECK (content IS NULL OR length(content) = size)
-    ) STRICT;
     CREATE TABLE sample_labels (
       sample_id INTEGER NOT NULL REFERENCES samples (id) ON DELETE CASCADE,
       label_id INTEGER NOT NULL REFERENCES labels (id) ON DELETE RESTRICT,
@@ -43,6 +29,25 @@ void write_version_1(const std::filesystem::path& folder) {
       global_label TEXT NOT NULL,
       PRIMARY KEY (label_id, global_label)
     ) STRICT, WITHOUT ROWID;
+  )sql";
+
+// As version 1 made it: the tables, and their names as they were typed.
+void write_version_1(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  Database database(folder / "labels.db", Database::Access::kReadWrite);
+  database.run(kSharedTables);
+  database.run(R"sql(
+    CREATE TABLE samples (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 16),
+      media_type TEXT NOT NULL,
+      size INTEGER NOT NULL CHECK (size > 0),
+      content BLOB,
+      added_at INTEGER NOT NULL,
+      split INTEGER NOT NULL CHECK (split IN (0, 1)),
+      split_chosen INTEGER NOT NULL CHECK (split_chosen IN (0, 1)),
+      CHECK (content IS NULL OR length(content) = size)
+    ) STRICT;
     PRAGMA user_version = 1;
     INSERT INTO samples VALUES (1, x'00112233445566778899aabbccddeeff', 'text/plain', 1, x'41', 7, 0, 0);
     INSERT INTO samples VALUES (2, x'10112233445566778899aabbccddeeff', 'image/png', 1, x'42', 7, 1, 1);
@@ -103,8 +108,8 @@ TEST(LabelStoreMigration, WhatWasThereIsOfNoSceneYetAndMayHaveBeenTrainedOn) {
 void write_version_4(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   Database database(folder / "labels.db", Database::Access::kReadWrite);
+  database.run(kSharedTables);
   database.run(R"sql(
-    CREATE TABLE labels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE samples (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 16),
@@ -120,17 +125,6 @@ void write_version_4(const std::filesystem::path& folder) {
       used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)),
       CHECK (content IS NULL OR length(content) = size)
     ) STRICT;
-    CREATE TABLE sample_labels (
-      sample_id INTEGER NOT NULL REFERENCES samples (id) ON DELETE CASCADE,
-      label_id INTEGER NOT NULL REFERENCES labels (id) ON DELETE RESTRICT,
-      PRIMARY KEY (sample_id, label_id)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX sample_labels_by_label ON sample_labels (label_id, sample_id);
-    CREATE TABLE reconciliation (
-      label_id INTEGER NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
-      global_label TEXT NOT NULL,
-      PRIMARY KEY (label_id, global_label)
-    ) STRICT, WITHOUT ROWID;
     CREATE TABLE forgetting (
       digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 16),
       name TEXT NOT NULL

@@ -1,5 +1,9 @@
 #include "datasets/readers/tar_index.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
 #include "base/file.h"
 #include "base/random.h"
 #include "tests/datasets/support.h"
@@ -79,6 +83,24 @@ TEST_F(TarIndexTest, ADamagedHeaderIsNamedByItsOffset) {
   auto bytes = read_file(path(), 1 << 20);
   bytes[512 + 3] ^= 1;  // the second header's name
   refused(bytes, {"x.tar", "byte 512", "checksum"});
+}
+
+// GNU tar's way to tell a size for which eleven octal digits are too few.
+TEST_F(TarIndexTest, SizesOfBase256AreRead) {
+  const std::vector<TarEntry> photo = {{"photo.jpg", bytes_of(std::string(0x1234, 'x'))}};
+  write_tar(path(), photo);
+  auto bytes = read_file(path(), 1 << 20);
+  std::fill_n(bytes.begin() + 124, 12, 0);
+  bytes[124] = 0x80;
+  bytes[134] = 0x12;
+  bytes[135] = 0x34;
+  std::fill_n(bytes.begin() + 148, 8, ' ');
+  char sum[8];
+  std::snprintf(sum, sizeof sum, "%06o", std::accumulate(&bytes[0], &bytes[512], 0U));
+  std::copy_n(sum, 7, bytes.begin() + 148);
+  test::write_bytes(path(), bytes);
+  ASSERT_EQ(read_all(path()).size(), 1u);
+  EXPECT_EQ(read_all(path())[0].bytes, photo[0].bytes);
 }
 
 // A photo, a hard link to it, a symbolic link and a pipe.

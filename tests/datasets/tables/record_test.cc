@@ -26,14 +26,7 @@ KindPtr kind_of_columns() {
   return rows_kind(std::move(description));
 }
 
-std::vector<float> made_of(const std::string& file) {
-  const KindPtr kind = kind_of_columns();
-  const auto maker = kind->maker({});
-  maker->load(bytes_of(file), "sample");
-  std::vector<float> values(kind->floats());
-  maker->make({}, {}, values.data());
-  return values;
-}
+std::vector<float> made_of(const std::string& file) { return test::made(*kind_of_columns(), file); }
 
 TEST(Record, IsOneReadingHoweverItIsWritten) {
   const auto expected = ElementsAre(1, 0, 0, 1, -1);

@@ -4,16 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
-#include <functional>
 
-#include "engine/graph/preparation.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/custom/example.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/graph/training.h"
 #include "tests/engine/layers/layer_harness.h"
 #include "tests/engine/train/toy_source.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -54,16 +52,6 @@ class Updater : public WeightUpdater {
   std::unique_ptr<Optimizer> optimizer_;
 };
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    return e.what();
-  }
-  return "";
-}
-
 // Convolution - learned clip - pooling - classifier.
 ModelDescription model() {
   ModelBuilder b({3, 8, 8});
@@ -71,22 +59,11 @@ ModelDescription model() {
   return b.conv(8, 3).layer("learned_clip").layer("global_average_pool").fc(3).model();
 }
 
-struct Case {
-  ModelDescription prepared;
-  NetworkOptions options;
-};
-
-Case training(const ModelDescription& model) {
-  std::set<std::string> layers;
-  for (const auto& layer : model.layers) layers.insert(layer.name);
-  Case c{prepare_training(model, "softmax_cross_entropy", layers), {.batch = 5, .plan = {}}};
-  c.options.plan.training = true;
-  c.options.plan.trainable = trainable_weights(model, nullptr);
-  c.options.plan.memory_budget_bytes = std::size_t{1} << 60;  // the same kernels always
-  c.options.plan.optimizer_states =
-      static_cast<int>(make_optimizer(lion())->state_tensors().size());
-  c.options.swap_folder = std::filesystem::temp_directory_path();
-  return c;
+NetworkOptions options_of(const ModelDescription& model) {
+  NetworkOptions options = test::training_options(model, 5);
+  options.plan.optimizer_states = static_cast<int>(make_optimizer(lion())->state_tensors().size());
+  options.swap_folder = std::filesystem::temp_directory_path();
+  return options;
 }
 
 TEST_F(CustomTest, TheLayersGradientsAgreeWithFiniteDifferences) {
@@ -109,53 +86,14 @@ TEST_F(CustomTest, TheLayersErrorsNameIt) {
               HasSubstr("takes 1 input"));
 }
 
-// In a network: along its own gradient g the loss rises by |g|, tensor by tensor.
 TEST_F(CustomTest, GradientsInsideANetworkAreTheLossesSlope) {
-  const Case c = training(model());
-  KernelSelector kernels = test::own_kernels();
-  Network network(c.prepared, c.options, kernels);
-  network.allocate();
-  network.load(test::random_weights(model(), 1));
-  const auto input = test::random_values(network.input_info(0).dims.elements(), 3);
-  const auto target = test::one_hot_rows(5, 3, 4);
-  const auto fill = [&] {
-    std::copy(input.begin(), input.end(), network.input(0));
-    std::copy(target.begin(), target.end(), network.input(1));
-  };
-  test::GradientRecorder recorder;
-  fill();
-  network.train_step(7, &recorder);
-  int checked = 0;
-  for (const PersistentTensor& tensor : network.persistent()) {
-    if (tensor.kind != TensorKind::kWeight) continue;
-    const auto& g = recorder.gradients.at(tensor.name);
-    double norm = 0;
-    for (const float x : g) norm += double(x) * x;
-    norm = std::sqrt(norm);
-    EXPECT_GT(norm, 1e-4) << tensor.name;
-    const auto data = tensor.data().values;
-    const std::vector<float> before(data.begin(), data.end());
-    const auto loss_at = [&](double step) {
-      for (std::size_t i = 0; i < g.size(); ++i)
-        data[i] = static_cast<float>(before[i] + step * g[i] / norm);
-      network.weights_changed();
-      fill();
-      network.forward(7);
-      return double(network.output(0)[0]);
-    };
-    const double distance = 2e-3;
-    const double slope = (loss_at(distance) - loss_at(-distance)) / (2 * distance);
-    loss_at(0);
-    EXPECT_NEAR(slope, norm, 0.02 * norm + 2e-4) << tensor.name;  // few elements cross a kink
-    ++checked;
-  }
-  EXPECT_EQ(checked, 8);
+  test::expect_slopes(model(), 8, 2e-3, 0.02, 2e-4);  // few elements cross a kink
 }
 
 TEST_F(CustomTest, ThePlanShowsTheirTensors) {
-  const Case c = training(model());
   KernelSelector kernels = test::fixed_kernels();
-  const NetworkPlan plan = plan_network(build_graph(c.prepared, 5), c.options.plan, kernels);
+  const NetworkPlan plan =
+      plan_network(build_graph(test::prepared(model()), 5), options_of(model()).plan, kernels);
   std::map<std::string, TensorId> ids;
   for (TensorId id = 0; id < static_cast<TensorId>(plan.pool.size()); ++id)
     ids[plan.pool.spec(id).name] = id;
@@ -176,19 +114,19 @@ TEST_F(CustomTest, ThePlanShowsTheirTensors) {
 }
 
 TEST_F(CustomTest, NeitherSharingNorSwappingChangesABit) {
-  Case c = training(model());
+  NetworkOptions options = options_of(model());
   const WeightMap weights = test::random_weights(model(), 2);
   const auto run = [&] {
     Updater updater(lion());
-    return test::train(c.prepared, c.options, weights, 4, &updater);
+    return test::train(test::prepared(model()), options, weights, 4, &updater);
   };
   const auto shared = run();
-  c.options.plan.share_memory = false;
+  options.plan.share_memory = false;
   EXPECT_TRUE(run() == shared);
-  c.options.plan.share_memory = true;
-  c.options.plan.swap.smallest_bytes = 1;
+  options.plan.share_memory = true;
+  options.plan.swap.smallest_bytes = 1;
   for (const SwapMode mode : {SwapMode::kOnDemand, SwapMode::kReduced, SwapMode::kProactive}) {
-    c.options.plan.swap.mode = mode;
+    options.plan.swap.mode = mode;
     EXPECT_TRUE(run() == shared) << to_string(mode);
   }
   EXPECT_TRUE(shared.tensors.contains("clip.ceiling/state0"));
@@ -233,19 +171,19 @@ TEST_F(CustomTest, OptimizersAreFoundByName) {
   EXPECT_THAT(custom_optimizer_types(), ::testing::Contains("lion"));
   OptimizerConfig config = lion();
   config.custom = "tiger";
-  EXPECT_THAT(error_of([&] { (void)make_optimizer(config); }),
+  EXPECT_THAT(test::error_of([&] { (void)make_optimizer(config); }),
               ::testing::AllOf(HasSubstr("\"tiger\""), HasSubstr("lion")));
   config = lion();
   config.parameters["beta3"] = 0.5;
-  EXPECT_THAT(error_of([&] { (void)make_optimizer(config); }),
+  EXPECT_THAT(test::error_of([&] { (void)make_optimizer(config); }),
               HasSubstr("optimizer \"lion\": unknown property \"beta3\""));
   config = lion();
   config.parameters["beta2"] = 1.5;
-  EXPECT_THAT(error_of([&] { (void)make_optimizer(config); }), HasSubstr("beta2"));
+  EXPECT_THAT(test::error_of([&] { (void)make_optimizer(config); }), HasSubstr("beta2"));
   config = {};
   config.parameters["beta1"] = 0.5;
-  EXPECT_THAT(error_of([&] { (void)make_optimizer(config); }), HasSubstr("parameters"));
-  EXPECT_THAT(error_of([] { register_optimizer("adam", {}); }), HasSubstr("built in"));
+  EXPECT_THAT(test::error_of([&] { (void)make_optimizer(config); }), HasSubstr("parameters"));
+  EXPECT_THAT(test::error_of([] { register_optimizer("adam", {}); }), HasSubstr("built in"));
 }
 
 }  // namespace

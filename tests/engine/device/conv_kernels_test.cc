@@ -95,6 +95,24 @@ double tolerance(const ConvKernel& kernel) {
   return kernel.name().find("winograd") == std::string_view::npos ? 1e-5 : 1e-4;
 }
 
+// Every kernel that there is for the step computes what the definition says.
+void expect_the_definition(const KernelSelector& selector, const ConvCase& c, ConvStep step,
+                           const ConvFusion& fusion = {}) {
+  const ConvReference reference = c.reference();
+  const auto kernels = selector.candidates(c.s, step, fusion);
+  ASSERT_FALSE(kernels.empty());
+  const std::vector<double> expected = step == ConvStep::kForward
+                                           ? activated(reference.output, fusion.activation)
+                                       : step == ConvStep::kGradient ? reference.weight_gradient
+                                                                     : reference.input_derivative;
+  for (const auto& kernel : kernels) {
+    const auto found = step == ConvStep::kForward ? run_forward(*kernel, c, fusion.bias)
+                                                  : run_backward(*kernel, c, step);
+    EXPECT_LT(difference(found, expected), tolerance(*kernel))
+        << kernel->name() << " " << c.s.to_string() << (fusion.constant_weights ? " constant" : "");
+  }
+}
+
 class ConvKernels : public ::testing::TestWithParam<std::size_t> {
  protected:
   ConvShape current() const { return awkward_shapes()[GetParam()]; }
@@ -106,41 +124,20 @@ INSTANTIATE_TEST_SUITE_P(Awkward, ConvKernels,
 
 TEST_P(ConvKernels, ForwardIsTheDefinition) {
   const ConvCase c(current());
-  const ConvReference reference = c.reference();
-  for (const bool constant : {false, true}) {
+  for (const bool constant : {false, true})
     for (const auto activation :
-         {FusedActivation::kNone, FusedActivation::kRelu, FusedActivation::kRelu6}) {
-      const auto kernels =
-          selector_.candidates(c.s, ConvStep::kForward, {true, activation, constant});
-      ASSERT_FALSE(kernels.empty());
-      for (const auto& kernel : kernels)
-        EXPECT_LT(
-            difference(run_forward(*kernel, c, true), activated(reference.output, activation)),
-            tolerance(*kernel))
-            << kernel->name() << " " << c.s.to_string() << (constant ? " constant" : "");
-    }
-  }
+         {FusedActivation::kNone, FusedActivation::kRelu, FusedActivation::kRelu6})
+      expect_the_definition(selector_, c, ConvStep::kForward, {true, activation, constant});
 }
 
 TEST_P(ConvKernels, ForwardWithoutBias) {
   ConvCase c(current());
   std::fill(c.bias.begin(), c.bias.end(), 0.0F);
-  const ConvReference reference = c.reference();
-  for (const auto& kernel : selector_.candidates(c.s, ConvStep::kForward))
-    EXPECT_LT(difference(run_forward(*kernel, c, false), reference.output), tolerance(*kernel))
-        << kernel->name() << " " << c.s.to_string();
+  expect_the_definition(selector_, c, ConvStep::kForward);
 }
 
 TEST_P(ConvKernels, DerivativeIsTheDefinition) {
-  const ConvCase c(current());
-  const ConvReference reference = c.reference();
-  const auto kernels = selector_.candidates(c.s, ConvStep::kDerivative);
-  ASSERT_FALSE(kernels.empty());
-  for (const auto& kernel : kernels)
-    EXPECT_LT(
-        difference(run_backward(*kernel, c, ConvStep::kDerivative), reference.input_derivative),
-        tolerance(*kernel))
-        << kernel->name() << " " << c.s.to_string();
+  expect_the_definition(selector_, ConvCase(current()), ConvStep::kDerivative);
 }
 
 TEST_P(ConvKernels, GradientIsTheDefinitionAndAccumulates) {
@@ -209,46 +206,30 @@ TEST_P(ConvKernels, WithConstantWeightsASampleDoesNotDependOnItsBatch) {
 
 TEST_P(ConvKernels, OurCodeIsRightOnEveryInstructionSet) {
   const ConvCase c(current());
-  const ConvReference reference = c.reference();
   KernelSelector::Options options;
   options.providers = {"native"};
   const KernelSelector native(options);
   for_each_instruction_set([&](const char* target) {
+    SCOPED_TRACE(target);
     for (const bool constant : {false, true})
-      for (const auto& kernel :
-           native.candidates(c.s, ConvStep::kForward, {true, FusedActivation::kNone, constant}))
-        EXPECT_LT(difference(run_forward(*kernel, c, true), reference.output), 1e-5)
-            << target << " " << kernel->name() << " " << c.s.to_string();
+      expect_the_definition(native, c, ConvStep::kForward,
+                            {true, FusedActivation::kNone, constant});
     for (const ConvStep step : {ConvStep::kGradient, ConvStep::kDerivative})
-      for (const auto& kernel : native.candidates(c.s, step)) {
-        const auto& expected =
-            step == ConvStep::kGradient ? reference.weight_gradient : reference.input_derivative;
-        EXPECT_LT(difference(run_backward(*kernel, c, step), expected), 1e-5)
-            << target << " " << kernel->name() << " " << c.s.to_string();
-      }
+      expect_the_definition(native, c, step);
   });
 }
 
 // Large enough for tiles, panels and threads to matter.
 TEST(ConvKernelsLarge, AllStepsAgreeWithTheDefinition) {
+  const KernelSelector selector;
   for (const ConvShape& s :
        {shape(3, 40, 33, 31, 72, 3, 1, 1), shape(2, 130, 20, 20, 70, 1),
         shape(2, 64, 17, 17, 48, 3, 2, 1), shape(2, 96, 40, 40, 96, 3, 2, 1, 96),
         shape(1, 600, 9, 9, 20, 3, 1, 1)}) {
     const ConvCase c(s);
-    const ConvReference reference = c.reference();
-    KernelSelector selector;
-    for (const auto& kernel : selector.candidates(s, ConvStep::kForward, {true}))
-      EXPECT_LT(difference(run_forward(*kernel, c, true), reference.output), tolerance(*kernel))
-          << kernel->name() << " " << s.to_string();
-    for (const ConvStep step : {ConvStep::kGradient, ConvStep::kDerivative}) {
-      for (const auto& kernel : selector.candidates(s, step)) {
-        const auto& expected =
-            step == ConvStep::kGradient ? reference.weight_gradient : reference.input_derivative;
-        EXPECT_LT(difference(run_backward(*kernel, c, step), expected), tolerance(*kernel))
-            << kernel->name() << " " << s.to_string();
-      }
-    }
+    expect_the_definition(selector, c, ConvStep::kForward, {true});
+    for (const ConvStep step : {ConvStep::kGradient, ConvStep::kDerivative})
+      expect_the_definition(selector, c, step);
   }
 }
 

@@ -3,14 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "engine/device/measure.h"
 #include "engine/kernels/parallel.h"
 #include "tests/engine/device/conv_reference.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
 
+using test::expect_error;
 using test::shape;
 using ::testing::HasSubstr;
 
@@ -20,18 +21,6 @@ KernelSelector::Options unmeasured() {
   KernelSelector::Options options;
   options.measure = false;
   return options;
-}
-
-template <class Fn>
-std::string error_of(ErrorCode code, const Fn& fn) {
-  try {
-    fn();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
 }
 
 TEST(KernelSelector, MeasuresOnceAndRecords) {
@@ -168,16 +157,15 @@ TEST(KernelSelector, ARecordedKernelThatIsNotThereIsRefused) {
   KernelChoices choices = first.choices();
   choices.begin()->second = "abacus/gemm";
   KernelSelector second({}, choices);
-  EXPECT_THAT(error_of(ErrorCode::kFailedPrecondition,
-                       [&] { (void)second.conv(kShape, ConvStep::kForward); }),
-              HasSubstr("abacus/gemm"));
+  expect_error(ErrorCode::kFailedPrecondition, "abacus/gemm",
+               [&] { (void)second.conv(kShape, ConvStep::kForward); });
 }
 
 TEST(KernelSelector, AnUnknownProviderIsRefused) {
   KernelSelector::Options options;
   options.providers = {"abacus"};
-  EXPECT_THAT(error_of(ErrorCode::kInvalidArgument, [&] { KernelSelector selector(options); }),
-              HasSubstr("it has: native"));
+  expect_error(ErrorCode::kInvalidArgument, "it has: native",
+               [&] { KernelSelector selector(options); });
 }
 
 TEST(KernelSelector, OnlyAllowedProvidersAreOffered) {
@@ -187,13 +175,10 @@ TEST(KernelSelector, OnlyAllowedProvidersAreOffered) {
   for (const auto& kernel : selector.candidates(kShape, ConvStep::kForward))
     EXPECT_THAT(std::string(kernel->name()), ::testing::StartsWith("native/"));
   options.providers = {"openblas"};
-  EXPECT_THAT(
-      error_of(ErrorCode::kFailedPrecondition,
-               [&] {
-                 KernelSelector blas(options);
-                 (void)blas.conv(kShape, ConvStep::kForward, {false, FusedActivation::kNone, true});
-               }),
-      HasSubstr("none of the allowed providers"));
+  expect_error(ErrorCode::kFailedPrecondition, "none of the allowed providers", [&] {
+    KernelSelector blas(options);
+    (void)blas.conv(kShape, ConvStep::kForward, {false, FusedActivation::kNone, true});
+  });
 }
 
 TEST(KernelSelector, ExactArithmeticHasNoWinograd) {
@@ -231,14 +216,14 @@ TEST(KernelSelector, NativeWorkspaceIsBounded) {
 
 TEST(KernelSelector, ImpossibleShapesAreRefused) {
   KernelSelector selector;
-  const auto refused = [&](const ConvShape& s) {
-    return error_of(ErrorCode::kInvalidArgument,
-                    [&] { (void)selector.conv(s, ConvStep::kForward); });
+  const auto expect_refused = [&](const std::string& why, const ConvShape& s) {
+    expect_error(ErrorCode::kInvalidArgument, why,
+                 [&] { (void)selector.conv(s, ConvStep::kForward); });
   };
-  EXPECT_THAT(refused(shape(1, 3, 4, 4, 8, 5)), HasSubstr("larger than the padded input"));
-  EXPECT_THAT(refused(shape(1, 3, 4, 4, 8, 3, 1, 1, 2)), HasSubstr("not divisible by groups"));
-  EXPECT_THAT(refused(shape(1, 3, 4, 4, 8, 3, 0)), HasSubstr("at least 1"));
-  EXPECT_THAT(refused(shape(1, 3, 4, 4, 8, 3, 1, -1)), HasSubstr("padding"));
+  expect_refused("larger than the padded input", shape(1, 3, 4, 4, 8, 5));
+  expect_refused("not divisible by groups", shape(1, 3, 4, 4, 8, 3, 1, 1, 2));
+  expect_refused("at least 1", shape(1, 3, 4, 4, 8, 3, 0));
+  expect_refused("padding", shape(1, 3, 4, 4, 8, 3, 1, -1));
 }
 
 }  // namespace

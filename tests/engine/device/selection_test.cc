@@ -86,21 +86,6 @@ TEST(Selection, LayerWiseIsAlgorithm1) {
   EXPECT_THAT(texts(p, select(p, SelectionMethod::kLayerWise)), ElementsAre("GCG", "CG"));
 }
 
-TEST(Selection, PathCountsTransfersBetweenLayers) {
-  const SelectionProblem p = small_problem(true, 1);
-  const Schedule path = select(p, SelectionMethod::kPath);
-  double least = 1e9;
-  for (const LayerSchedule& a : combinations_of(p.layers[0]))
-    for (const LayerSchedule& b : combinations_of(p.layers[1]))
-      least = std::min(least, cost_of(p, {a, b}).seconds());
-  EXPECT_DOUBLE_EQ(cost_of(p, path).seconds(), least);
-}
-
-TEST(Selection, WhereTransfersCostTooMuchTheCpuDoesAll) {
-  const SelectionProblem p = small_problem(false, 100);
-  EXPECT_THAT(texts(p, select(p, SelectionMethod::kPath)), ElementsAre("CCC", "CC"));
-}
-
 // A network of layers in a chain with skips; tensors as a plan would have them.
 SelectionProblem random_problem(unsigned seed, int layers, int skips) {
   std::mt19937 random(seed);

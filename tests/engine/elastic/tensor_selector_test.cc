@@ -123,28 +123,10 @@ TEST(TensorSelector, RoundsTimesUp) {
   }
 }
 
-// fc <- {p | c2 <- c1} <- stem: to reach p the error need not pass c2 and c1, but is charged.
-TEST(TensorSelector, BranchesAreChargedTogether) {
-  const Entries entries = {{1, 1, 2}, {5, 2, 2}, {1, 4, 6}, {1, 4, 6}, {1, 3, 0}};
-  const auto found = select_tensors(entries, 9, {.resolution = 9});
-  EXPECT_DOUBLE_EQ(found.importance, 6);  // {fc, p}; {fc, p, c2} would take 1+2+4 and 2 of passing
-  EXPECT_EQ(found.entries, (std::vector<std::size_t>{0, 1}));
-}
-
 TEST(TensorSelector, WhatIsNotWorthItsTimeIsLeft) {
   const auto found = select_tensors(Entries{{-1, 1, 1}, {0, 1, 1}, {2, 1, 1}}, 100);
   EXPECT_EQ(found.entries, std::vector<std::size_t>{2});
   EXPECT_DOUBLE_EQ(found.seconds, 3);
-}
-
-// A tensor that is cheap while the error passes through its layer anyway.
-TEST(TensorSelector, TheDeepestOneMayCostMore) {
-  const ElasticEntry cheap_on_the_way{.importance = 3, .update_seconds = 1, .deepest_seconds = 5};
-  const Entries entries = {{1, 1, 1}, cheap_on_the_way, {2, 1, 1}};
-  EXPECT_EQ(select_tensors(entries, 6, {.resolution = 6}).entries,
-            (std::vector<std::size_t>{0, 1, 2}));  // 3 of updates, 1 of passing
-  EXPECT_EQ(select_tensors(std::span(entries).first(2), 7, {.resolution = 7}).entries,
-            std::vector<std::size_t>{1});  // 1 + 5 and 1 of passing; both would take one more
 }
 
 TEST(TensorSelector, NothingFits) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "base/error.h"
 #include "tests/engine/elastic/elastic_case.h"
@@ -11,35 +10,6 @@
 
 namespace moil {
 namespace {
-
-std::set<std::string> random_selection(const TimingProfile& profile, std::mt19937& random) {
-  std::set<std::string> selection;
-  for (const LayerTiming& layer : profile.layers)
-    for (const WeightTiming& w : layer.weights)
-      if (random() % 3 == 0) selection.insert(w.name);
-  return selection;
-}
-
-// A chain charges what its graph needs, and more where branches need not all be entered.
-TEST(TimingProfile, TheProblemBoundsThePrediction) {
-  std::mt19937 random(1);
-  for (const auto shape : {test::Shape::kLine, test::Shape::kBranches}) {
-    for (unsigned seed = 1; seed <= 50; ++seed) {
-      const test::ElasticCase c = test::random_case(shape, seed);
-      const ElasticProblem problem = elastic_problem(c.profile);
-      ASSERT_EQ(problem.entries.size(), problem.weights.size());
-      const auto selection = random_selection(c.profile, random);
-      std::vector<std::size_t> selected;
-      for (std::size_t e = 0; e < problem.weights.size(); ++e) {
-        if (!selection.contains(problem.weights[e])) continue;
-        EXPECT_TRUE(problem.entries[e].selectable);
-        selected.push_back(e);
-      }
-      const double chain = c.profile.forward + backward_seconds(problem.entries, selected);
-      EXPECT_GE(chain + 1e-9, predicted_step(c.profile, c.graph, selection)) << seed;
-    }
-  }
-}
 
 TEST(TimingProfile, PassingIsBehindALayersOwnWeights) {
   const test::ThreeLayers c;

@@ -41,13 +41,6 @@ TEST(ExecutionOrderTest, ClippingAppliesAfterEveryGradient) {
             (Table{{0, 7, 8, 11}, {1, 5, 6, 10}, {2, 3, 4, 9}}));
 }
 
-TEST(ExecutionOrderTest, LayersThatDoNotTrainHaveOneBackwardOrder) {
-  EXPECT_EQ(execution_orders({true, false, true}, k2024),
-            (Table{{0, 9, 10, 11}, {1, 6, 6, 6}, {2, 3, 4, 5}}));
-  EXPECT_EQ(execution_orders({true, false, true}, kClipped),
-            (Table{{0, 7, 8, 11}, {1, 5, 5, 5}, {2, 3, 4, 9}}));
-}
-
 // Four layers of which one does not train: at the input, inside and at the output.
 TEST(ExecutionOrderTest, ALayerThatDoesNotTrainInAnyPlace) {
   const Table trained = {{0, 13, 14, 15}, {1, 10, 11, 12}, {2, 7, 8, 9}, {3, 4, 5, 6}};

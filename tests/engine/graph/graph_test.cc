@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "tests/engine/graph/models.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -20,13 +20,7 @@ std::vector<std::string> names(const std::vector<LayerDescription>& layers) {
 
 // What build_graph says against this model; empty where it accepts it.
 std::string refusal(const ModelDescription& model) {
-  try {
-    (void)build_graph(model, 2);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    return e.what();
-  }
-  return "";
+  return test::error_of([&] { (void)build_graph(model, 2); });
 }
 
 ModelDescription model_of(std::vector<LayerDescription> layers, std::vector<std::string> outputs) {

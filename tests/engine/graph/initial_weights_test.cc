@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "base/error.h"
 #include "tests/engine/graph/models.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -25,13 +25,7 @@ bool same(const WeightMap& a, const WeightMap& b) {
 }
 
 std::string problems(const ModelDescription& model, const WeightMap& weights) {
-  try {
-    check_weights(graph_of(model), weights);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kBadData);
-    return e.what();
-  }
-  return "";
+  return test::error_of([&] { check_weights(graph_of(model), weights); }, ErrorCode::kBadData);
 }
 
 TEST(InitialWeightsTest, AFunctionOfSeedAndNames) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "engine/device/processor.h"
+#include "engine/graph/preparation.h"
 #include "engine/kernels/update.h"
 
 namespace moil::test {
@@ -123,6 +124,24 @@ std::vector<float> one_hot_rows(std::int64_t rows, std::int64_t classes, unsigne
   return values;
 }
 
+std::set<std::string> layers_of(const ModelDescription& model) {
+  std::set<std::string> names;
+  for (const LayerDescription& layer : model.layers) names.insert(layer.name);
+  return names;
+}
+
+ModelDescription prepared(const ModelDescription& model, const std::string& loss) {
+  return prepare_training(model, loss, layers_of(model));
+}
+
+NetworkOptions training_options(const ModelDescription& model, std::int64_t batch) {
+  NetworkOptions options{.batch = batch, .plan = {}};
+  options.plan.training = true;
+  options.plan.trainable = trainable_weights(model, nullptr);
+  options.plan.memory_budget_bytes = std::size_t{1} << 60;
+  return options;
+}
+
 KernelSelector fixed_kernels() {
   KernelSelector::Options options;
   options.measure = false;
@@ -168,11 +187,6 @@ void SgdUpdater::all_gradients_ready() {
 }
 
 void SgdUpdater::apply(const WeightUpdate& u) {
-  if (u.elsewhere) {
-    SgdCoefficients k;
-    k.rate = 0.05F, k.gradient_scale = scale_, k.momentum = 0.9F;
-    return u.elsewhere->update(k);
-  }
   if (u.elsewhere) {
     SgdCoefficients k;
     k.rate = 0.05F, k.gradient_scale = scale_, k.momentum = 0.9F;

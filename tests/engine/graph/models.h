@@ -55,6 +55,14 @@ std::vector<float> random_values(std::int64_t count, unsigned seed);
 // Rows of 0 with one 1 each.
 std::vector<float> one_hot_rows(std::int64_t rows, std::int64_t classes, unsigned seed);
 
+// The names of all layers.
+std::set<std::string> layers_of(const ModelDescription& model);
+// Ready to train, all of it, by this loss.
+ModelDescription prepared(const ModelDescription& model,
+                          const std::string& loss = "softmax_cross_entropy");
+// For training all of it, with the same kernels whatever the plan.
+NetworkOptions training_options(const ModelDescription& model, std::int64_t batch);
+
 // Kernels that are not measured: the same in every run.
 KernelSelector fixed_kernels();
 // Of our own code alone.

@@ -11,6 +11,8 @@
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/allocation_counter.h"
 #include "tests/engine/graph/models.h"
+#include "tests/engine/graph/training.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -18,72 +20,8 @@ namespace {
 using test::GradientRecorder;
 using test::ModelBuilder;
 using test::SgdUpdater;
+using test::Training;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
-ErrorCode code_of(const std::function<void()>& action, std::string* text = nullptr) {
-  try {
-    action();
-  } catch (const Error& e) {
-    if (text) *text = e.what();
-    return e.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::kInternal;
-}
-
-// A model in training, all of it, with softmax cross-entropy and random batches.
-class Training {
- public:
-  explicit Training(const ModelDescription& model, std::int64_t batch = 4, int states = 0,
-                    bool clip = false, bool accumulate = false)
-      : kernels_(test::own_kernels()),
-        network_(prepared(model), options(model, batch, states, clip, accumulate), kernels_) {
-    network_.allocate();
-    network_.load(test::random_weights(model, 1));
-  }
-
-  Network& network() { return network_; }
-  void fill(unsigned seed) {
-    const Dims& target = network_.input_info(1).dims;
-    const auto x = test::random_values(network_.input_info(0).dims.elements(), seed);
-    const auto y = test::one_hot_rows(target[0], target[1], seed + 1);
-    std::copy(x.begin(), x.end(), network_.input(0));
-    std::copy(y.begin(), y.end(), network_.input(1));
-  }
-  // The loss of a batch with the weights as they are.
-  double loss(unsigned seed) {
-    fill(seed);
-    network_.forward(7);
-    return network_.output(0)[0];
-  }
-  std::map<std::string, std::vector<float>> gradients(unsigned seed) {
-    GradientRecorder recorder;
-    fill(seed);
-    network_.train_step(7, &recorder);
-    return recorder.gradients;
-  }
-
- private:
-  static ModelDescription prepared(const ModelDescription& model) {
-    std::set<std::string> layers;
-    for (const auto& layer : model.layers) layers.insert(layer.name);
-    return prepare_training(model, "softmax_cross_entropy", layers);
-  }
-  static NetworkOptions options(const ModelDescription& model, std::int64_t batch, int states,
-                                bool clip, bool accumulate) {
-    NetworkOptions options{.batch = batch, .plan = {}};
-    options.plan.training = true;
-    options.plan.trainable = trainable_weights(model, nullptr);
-    options.plan.optimizer_states = states;
-    options.plan.orders.clip_by_global_norm = clip;
-    options.plan.accumulate_gradients = accumulate;
-    return options;
-  }
-
-  KernelSelector kernels_;
-  Network network_;
-};
 
 // Everything differentiable that the engine has, without kinks.
 ModelDescription smooth_model() {
@@ -99,35 +37,9 @@ ModelDescription smooth_model() {
   return b.model();
 }
 
-// Along its own gradient g, the loss rises by |g|: tensor by tensor, from central differences.
-void expect_slopes(const ModelDescription& model, std::size_t weights) {
-  Training t(model);
-  const auto gradients = t.gradients(3);
-  ASSERT_EQ(gradients.size(), weights);
-  for (const PersistentTensor& tensor : t.network().persistent()) {
-    if (tensor.kind != TensorKind::kWeight) continue;
-    const auto& g = gradients.at(tensor.name);
-    double norm = 0;
-    for (const float x : g) norm += double(x) * x;
-    norm = std::sqrt(norm);
-    const auto data = tensor.data().values;
-    const std::vector<float> before(data.begin(), data.end());
-    const double distance = 0.01;
-    const auto loss_at = [&](double step) {
-      for (std::size_t i = 0; i < g.size(); ++i)
-        data[i] = static_cast<float>(before[i] + step * g[i] / (norm + 1e-30));
-      t.network().weights_changed();
-      return t.loss(3);
-    };
-    const double slope = (loss_at(distance) - loss_at(-distance)) / (2 * distance);
-    loss_at(0);
-    EXPECT_NEAR(slope, norm, 0.01 * norm + 5e-5) << tensor.name;
-  }
-}
-
 TEST(NetworkTest, GradientsAreTheLossesSlope) {
-  expect_slopes(smooth_model(), 18);
-  expect_slopes(test::transformer_model(), 32);
+  test::expect_slopes(smooth_model(), 18, 0.01, 0.01, 5e-5);
+  test::expect_slopes(test::transformer_model(), 32, 0.01, 0.01, 5e-5);
 }
 
 // The same in one random direction through all tensors at once, where g is not privileged.
@@ -206,7 +118,7 @@ TEST(NetworkTest, PlansAndBuildsWithoutTensors) {
                                              {[&] { (void)network.input(0); }},
                                              {[&] { (void)network.persistent(); }},
                                              {[&] { network.train_step(0, nullptr); }}})
-    EXPECT_EQ(code_of(early), ErrorCode::kFailedPrecondition);
+    EXPECT_NE(test::error_of(early, ErrorCode::kFailedPrecondition), "");
 }
 
 TEST(NetworkTest, WeightsThatDoNotFitAreNamedAndChangeNothing) {
@@ -217,9 +129,7 @@ TEST(NetworkTest, WeightsThatDoNotFitAreNamedAndChangeNothing) {
   const WeightMap good = test::random_weights(model, 1);
   network.load(good);
   const auto expect_refused = [&](const WeightMap& weights, const std::string& why) {
-    std::string text;
-    EXPECT_EQ(code_of([&] { network.load(weights); }, &text), ErrorCode::kBadData);
-    EXPECT_THAT(text, HasSubstr(why));
+    test::expect_error(ErrorCode::kBadData, why, [&] { network.load(weights); });
     WeightMap kept;
     network.save(kept);
     EXPECT_EQ(kept.at("fully_connected0.bias").data, good.at("fully_connected0.bias").data);
@@ -316,16 +226,6 @@ TEST(NetworkTest, PersistentTensorsAreWhatARunRemembers) {
   EXPECT_EQ(states, 8u);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
-}
-
-TEST(NetworkTest, APrunedModelAsksForNoWeightsOfWhatIsGone) {
-  ModelBuilder b({4});
-  b.fc(3).layer("fully_connected", {{"units", std::int64_t{2}}}, {"input"}, "unread");
-  const ModelDescription model = b.model({"fully_connected0"});
-  Training t(model);
-  WeightMap saved;
-  t.network().save(saved);
-  EXPECT_EQ(saved.size(), 2u);
 }
 
 TEST(NetworkTest, AStepRunAgainGivesTheSameBits) {

@@ -4,26 +4,13 @@
 #include <vector>
 
 #include "base/index.h"
-#include "engine/device/kernel_selector.h"
 #include "engine/graph/execution_order.h"
 #include "engine/graph/graph.h"
-#include "engine/graph/preparation.h"
 #include "engine/tensor/tensor_pool.h"
+#include "tests/engine/graph/models.h"
 
 namespace moil {
 namespace {
-
-ModelDescription with_loss(const ModelDescription& model, const std::string& loss) {
-  std::set<std::string> layers;
-  for (const LayerDescription& layer : model.layers) layers.insert(layer.name);
-  return prepare_training(model, loss, layers);
-}
-
-KernelSelector any_kernels() {
-  KernelSelector::Options options;
-  options.measure = false;
-  return KernelSelector(options);
-}
 
 class Accountant {
  public:
@@ -149,7 +136,7 @@ class Accountant {
   }
 
   Graph graph_;
-  KernelSelector kernels_ = any_kernels();
+  KernelSelector kernels_ = test::fixed_kernels();
   TensorPool pool_;
   std::vector<LayerPlan> plans_;
   std::vector<StepOrders> orders_;
@@ -163,7 +150,7 @@ class Accountant {
 
 std::size_t paper_bytes(const ModelDescription& model, const std::string& loss,
                         std::int64_t batch) {
-  return Accountant(build_graph(with_loss(model, loss), batch)).most_bytes();
+  return Accountant(build_graph(test::prepared(model, loss), batch)).most_bytes();
 }
 
 }  // namespace moil

@@ -30,26 +30,15 @@ ModelBuilder strided_conv() {
   return b;
 }
 
-// 2022, Table 4.
-TEST(PaperAccountingTest, LinearOfTen) {
-  expect_kib(ModelBuilder({kPaperFeatures}).fc(10).model(), 49397);
-}
-
-// 2024, Table 4.
-TEST(PaperAccountingTest, LinearOfThreeHundred) {
-  expect_kib(ModelBuilder({kPaperFeatures}).fc(300).model(), 390590);
-}
-
-// Both tables: the input, and prediction, label and derivative.
-TEST(PaperAccountingTest, Conv2d) { expect_kib(strided_conv().model(), 65856); }
-
-// 2024, Table 4 and Figure 5: a convolution, a sigmoid in place, a view.
-TEST(PaperAccountingTest, ConvolutionActivationFlatten) {
+// Rows of both papers' tables.
+TEST(PaperAccountingTest, SingleLayersTakeWhatThePapersSay) {
+  expect_kib(ModelBuilder({kPaperFeatures}).fc(10).model(), 49397);    // 2022, Table 4
+  expect_kib(ModelBuilder({kPaperFeatures}).fc(300).model(), 390590);  // 2024, Table 4
+  // Both: the input, and prediction, label and derivative.
+  expect_kib(strided_conv().model(), 65856);
+  // 2024, Table 4 and Figure 5: a convolution, a sigmoid in place, a view.
   expect_kib(strided_conv().layer("sigmoid").layer("flatten").model(), 65856);
-}
-
-// 2022, Table 4, model C of a linear layer.
-TEST(PaperAccountingTest, LinearActivationFlatten) {
+  // 2022, Table 4, model C of a linear layer.
   expect_kib(ModelBuilder({kPaperFeatures}).fc(10).layer("sigmoid").model(), 49399);
 }
 
@@ -74,13 +63,11 @@ TEST(PaperAccountingTest, CountsATwoLayerNetworkAsByHand) {
 TEST(PaperAccountingTest, OurPlansAreNotLarger) {
   for (const ModelDescription& model :
        {ModelBuilder({kPaperFeatures}).fc(10).model(), strided_conv().model()}) {
-    std::set<std::string> layers;
-    for (const auto& layer : model.layers) layers.insert(layer.name);
     PlanOptions options;
     options.training = true;
     options.trainable = trainable_weights(model, nullptr);
     KernelSelector kernels = test::own_kernels();
-    const Graph graph = build_graph(prepare_training(model, "mse", layers), 64);
+    const Graph graph = build_graph(test::prepared(model, "mse"), 64);
     EXPECT_LE(plan_network(graph, options, kernels).lower_bound_bytes,
               paper_bytes(model, "mse", 64) + kAlignment);
   }

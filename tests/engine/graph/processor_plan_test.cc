@@ -49,12 +49,6 @@ class PaperProcessor final : public Processor {
   bool shares_;
 };
 
-ModelDescription prepared(const ModelDescription& model) {
-  std::set<std::string> layers;
-  for (const auto& layer : model.layers) layers.insert(layer.name);
-  return prepare_training(model, "softmax_cross_entropy", layers);
-}
-
 struct PlannedOnBoth {
   Graph graph;
   NetworkPlan plan;

@@ -56,9 +56,7 @@ bool has_batch_statistics(const ModelDescription& model) {
 NetworkCase training_case(unsigned seed) {
   std::mt19937 random(seed);
   const ModelDescription model = test::random_model(seed);
-  std::set<std::string> layers;
-  for (const auto& layer : model.layers) layers.insert(layer.name);
-  const auto trained = random_subset(layers, random);
+  const auto trained = random_subset(test::layers_of(model), random);
   NetworkCase c{prepare_training(model, "softmax_cross_entropy", trained), {}};
   c.options.batch = 2 + random() % 4;
   PlanOptions& plan = c.options.plan;

@@ -5,19 +5,13 @@
 #include <filesystem>
 #include <random>
 
-#include "base/error.h"
-#include "engine/graph/preparation.h"
 #include "engine/tensor/swapper.h"
 #include "tests/engine/graph/models.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
-
-std::set<std::string> layer_types_of(const ModelDescription& model) {
-  std::set<std::string> names;
-  for (const auto& layer : model.layers) names.insert(layer.name);
-  return names;
-}
 
 struct SwapCase {
   ModelDescription model, prepared;
@@ -25,11 +19,7 @@ struct SwapCase {
 };
 
 SwapCase case_of(const ModelDescription& model, std::int64_t batch, int states, bool clip) {
-  SwapCase c{model, prepare_training(model, "softmax_cross_entropy", layer_types_of(model)), {}};
-  c.options.batch = batch;
-  c.options.plan.training = true;
-  c.options.plan.memory_budget_bytes = std::size_t{1} << 60;  // the same kernels always
-  c.options.plan.trainable = trainable_weights(model, nullptr);
+  SwapCase c{model, test::prepared(model), test::training_options(model, batch)};
   c.options.plan.optimizer_states = states;
   c.options.plan.orders.clip_by_global_norm = clip;
   c.options.swap_folder = std::filesystem::temp_directory_path();
@@ -163,28 +153,18 @@ TEST(SwapTest, WantsAFolderItCanWriteIn) {
   c.options.swap_folder = "/nowhere";
   KernelSelector kernels = test::fixed_kernels();
   Network network(c.prepared, c.options, kernels);
-  try {
-    network.allocate();
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_NE(std::string(e.what()).find("/nowhere"), std::string::npos);
-  }
+  test::expect_error(ErrorCode::kNotFound, "/nowhere", [&] { network.allocate(); });
 }
 
 TEST(SwapTest, LeavesNoFileBehind) {
-  const auto folder = std::filesystem::temp_directory_path() / "moil_swap_test";
-  std::filesystem::create_directory(folder);
-  {
-    SwapCase c = case_of(wide_chain(), 4, 1, false);
-    c.options.plan.swap = swap(SwapMode::kReduced);
-    c.options.swap_folder = folder;
-    KernelSelector kernels = test::fixed_kernels();
-    Network network(c.prepared, c.options, kernels);
-    network.allocate();
-    EXPECT_TRUE(std::filesystem::is_empty(folder));
-  }
-  std::filesystem::remove_all(folder);
+  const test::ScratchFolder folder;
+  SwapCase c = case_of(wide_chain(), 4, 1, false);
+  c.options.plan.swap = swap(SwapMode::kReduced);
+  c.options.swap_folder = folder.path();
+  KernelSelector kernels = test::fixed_kernels();
+  Network network(c.prepared, c.options, kernels);
+  network.allocate();
+  EXPECT_TRUE(folder.files().empty());
 }
 
 TEST(SwapTest, InferenceDoesNotSwap) {

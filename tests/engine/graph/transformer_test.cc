@@ -3,10 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/graph/freeze.h"
-#include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
-#include "engine/graph/surgery.h"
 #include "tests/engine/graph/models.h"
 
 namespace moil {
@@ -35,24 +32,6 @@ TEST(TransformerTest, BlocksAreCutWhereOneTensorCarriesEverything) {
   EXPECT_THAT(freeze_all_but_last(transformer_model(), 2).split_dims, ElementsAre(5, 8));
 }
 
-// Backbone and head, one behind the other, are the whole.
-TEST(TransformerTest, TheHeadGoesOnWhereTheBackboneEnds) {
-  const ModelDescription model = transformer_model();
-  const WeightMap weights = test::random_weights(model, 1);
-  const std::vector<float> image = test::random_values(2 * 3 * 8 * 8, 2);
-  const std::vector<float> whole = test::infer(model, weights, 2, image);
-  for (int n = 0; n < kUnits; ++n) {
-    const Freeze freeze = freeze_all_but_last(model, n);
-    const Slices slices = realize_slice(model, freeze.split, freeze.split_dims);
-    const auto middle = test::infer(slices.backbone, weights, 2, image);
-    EXPECT_EQ(test::infer(slices.head, weights, 2, middle), whole) << n;
-    for (const std::string& layer : freeze.trainable_layers)
-      EXPECT_TRUE(std::any_of(slices.head.layers.begin(), slices.head.layers.end(),
-                              [&](const auto& l) { return l.name == layer; }))
-          << layer;
-  }
-}
-
 // What is prepared for inference computes the same, and a sample does not depend on its batch.
 TEST(TransformerTest, InferenceIsTheSame) {
   const ModelDescription model = transformer_model();
@@ -65,14 +44,6 @@ TEST(TransformerTest, InferenceIsTheSame) {
   const std::vector<float> last(image.end() - 3 * 8 * 8, image.end());
   EXPECT_EQ(test::infer(prepared, weights, 1, last),
             (std::vector<float>{three.end() - 3, three.end()}));
-}
-
-TEST(TransformerTest, TheClassifierGrows) {
-  ModelDescription model = transformer_model();
-  WeightMap weights = test::random_weights(model, 1);
-  EXPECT_EQ(find_classifier(model), model.layers.back().name);
-  grow_classifier(model, weights, 5, 1);
-  EXPECT_EQ(build_graph(model, 2).values.back().info.dims, (Dims{2, 5}));
 }
 
 // Rows of rank 4 would be read as an image by the head.

@@ -4,7 +4,8 @@
 
 #include <set>
 
-#include "tests/engine/io/scratch_folder.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {

@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "base/file.h"
-#include "tests/engine/io/scratch_folder.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {

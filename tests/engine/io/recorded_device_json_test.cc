@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json/json.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -44,14 +45,9 @@ TEST(RecordedDeviceJson, ComesBackAsItWasWritten) {
 }
 
 void expect_refused(const Json& json, const std::string& what) {
-  try {
-    (void)parse_recorded_device(json.dump(), "board.json");
-    FAIL() << what;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadData);
-    EXPECT_THAT(error.what(), HasSubstr("board.json"));
-    EXPECT_THAT(error.what(), HasSubstr(what));
-  }
+  const std::string said = test::error_of(
+      [&] { (void)parse_recorded_device(json.dump(), "board.json"); }, ErrorCode::kBadData);
+  EXPECT_THAT(said, ::testing::AllOf(HasSubstr("board.json"), HasSubstr(what)));
 }
 
 TEST(RecordedDeviceJson, WhatIsWrongIsNamed) {

@@ -12,7 +12,8 @@
 
 #include "base/file.h"
 #include "base/half_floats.h"
-#include "tests/engine/io/scratch_folder.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {

@@ -119,32 +119,24 @@ TEST(PackedGemm, StridesLeaveTheGapsAlone) {
   }
 }
 
-TEST(TransposedGemm, AddsTheProduct) {
-  for (const Sizes& s : kSizes) {
-    // C[k x n] += A[m x k]^T B[m x n]: here with the names of the header.
-    const std::int64_t m = s.k, k = s.m, n = s.n;
-    const auto a = random_floats(m * k, 1), b = random_floats(m * n, 2);
-    const auto before = random_floats(k * n, 3);
-    auto expected = product({k, n, m}, a, true, b, false);
-    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += static_cast<double>(before[i]);
-    const Floats left(a), right(b), c(before);
-    gemm_transposed_a_serial(m, n, k, left.get(), k, right.get(), n, c.get(), n);
-    EXPECT_LT(difference(c.values(), expected), 1e-5) << m << "x" << n << "x" << k;
-  }
-}
-
-TEST(TransposedGemm, OverwritesWhereItIsNotToAdd) {
+// C[k x n] (+)= A[m x k]^T B[m x n]: here with the names of the header.
+TEST(TransposedGemm, OverwritesOrAddsTheProduct) {
   for (const Sizes& s : kSizes) {
     const std::int64_t m = s.k, k = s.m, n = s.n;
     const auto a = random_floats(m * k, 1), b = random_floats(m * n, 2);
-    auto expected = product({k, n, m}, a, true, b, false);
+    const auto expect_times = [&](const Floats& c, double times) {
+      auto expected = product({k, n, m}, a, true, b, false);
+      for (double& v : expected) v *= times;
+      EXPECT_LT(difference(c.values(), expected), 1e-5) << m << "x" << n << "x" << k;
+    };
     const Floats left(a), right(b), c(static_cast<std::size_t>(k * n));
     std::fill_n(c.get(), k * n, NAN);
     gemm_transposed_a(m, n, k, left.get(), k, right.get(), n, false, c.get(), n);
-    EXPECT_LT(difference(c.values(), expected), 1e-5) << m << "x" << n << "x" << k;
+    expect_times(c, 1);
     gemm_transposed_a(m, n, k, left.get(), k, right.get(), n, true, c.get(), n);
-    for (double& v : expected) v *= 2;
-    EXPECT_LT(difference(c.values(), expected), 1e-5) << m << "x" << n << "x" << k;
+    expect_times(c, 2);
+    gemm_transposed_a_serial(m, n, k, left.get(), k, right.get(), n, c.get(), n);
+    expect_times(c, 3);
   }
 }
 

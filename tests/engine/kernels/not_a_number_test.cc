@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/kernels/activation.h"
 #include "engine/kernels/depthwise.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/loss.h"
 #include "engine/kernels/pointwise.h"
 #include "engine/kernels/pooling.h"
 #include "engine/kernels/softmax.h"
+#include "tests/engine/kernels/activation_formula.h"
 #include "tests/engine/kernels/instruction_sets.h"
 
 namespace moil {
@@ -51,31 +51,6 @@ void expect_it_stays(const std::string& what,
   }
 }
 
-double formula(ActivationKind kind, double slope, double x) {
-  const double hard = std::isnan(x) ? x : std::fmin(std::fmax(x + 3, 0), 6) / 6;
-  switch (kind) {
-    case ActivationKind::kRelu:
-      return x < 0 ? 0 : x;
-    case ActivationKind::kRelu6:
-      return x < 0 ? 0 : x > 6 ? 6 : x;
-    case ActivationKind::kLeakyRelu:
-      return x > 0 ? x : slope * x;
-    case ActivationKind::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case ActivationKind::kTanh:
-      return std::tanh(x);
-    case ActivationKind::kHardSigmoid:
-      return hard;
-    case ActivationKind::kHardSwish:
-      return x * hard;
-    case ActivationKind::kSilu:
-      return x / (1 + std::exp(-x));
-    case ActivationKind::kGelu:
-      return x * std::erfc(-x / std::sqrt(2.0)) / 2;
-  }
-  return 0;
-}
-
 void check_activations() {
   constexpr float kSlope = 0.25F;
   for (const ActivationKind kind : kActivationKinds) {
@@ -90,7 +65,7 @@ void check_activations() {
       const NumberList in(static_cast<std::size_t>(kWidth), x);
       NumberList out(in.size());
       activate(kind, kSlope, in.data(), out.data(), 0, kWidth);
-      const double expected = formula(kind, double{kSlope}, double{x});
+      const double expected = test::activation_formula(kind, double{kSlope}, double{x});
       for (const float found : out) {
         EXPECT_EQ(std::isfinite(found), std::isfinite(expected)) << name << "(" << x << ")";
         if (std::isfinite(expected)) {
@@ -177,14 +152,15 @@ std::vector<Loss> losses() {
 void check_losses() {
   for (const Loss& loss : losses()) {
     NumberList none(static_cast<std::size_t>(kWidth), 0.0F);
-    expect_it_stays(std::string("the slope of ") + loss.name, [&](const NumberList& x, NumberList& dx) {
-      loss.slope(x.data(), none.data(), dx.data(), kWidth);
-      EXPECT_TRUE(std::isnan(loss.value(x.data(), none.data(), kWidth))) << loss.name;
-      NumberList masked = none;  // a target that is none counts nothing, whatever the output is
-      for (std::size_t i = 0; i < x.size(); ++i)
-        if (std::isnan(x[i])) masked[i] = kNotANumber;
-      EXPECT_TRUE(std::isfinite(loss.value(x.data(), masked.data(), kWidth))) << loss.name;
-    });
+    expect_it_stays(
+        std::string("the slope of ") + loss.name, [&](const NumberList& x, NumberList& dx) {
+          loss.slope(x.data(), none.data(), dx.data(), kWidth);
+          EXPECT_TRUE(std::isnan(loss.value(x.data(), none.data(), kWidth))) << loss.name;
+          NumberList masked = none;  // a target that is none counts nothing, whatever the output is
+          for (std::size_t i = 0; i < x.size(); ++i)
+            if (std::isnan(x[i])) masked[i] = kNotANumber;
+          EXPECT_TRUE(std::isfinite(loss.value(x.data(), masked.data(), kWidth))) << loss.name;
+        });
     NumberList x = plain(), dx(x.size());
     x[17] = kInfinity;
     EXPECT_FALSE(std::isfinite(loss.value(x.data(), none.data(), kWidth))) << loss.name;
@@ -198,7 +174,8 @@ void check_softmax() {
   using Rows = std::function<void(const NumberList&, NumberList&)>;
   const NumberList target(static_cast<std::size_t>(kWidth), 1.0F / kWidth);
   const std::pair<const char*, Rows> all[] = {
-      {"softmax", [](const NumberList& x, NumberList& y) { softmax(x.data(), y.data(), kWidth, 0, 1); }},
+      {"softmax",
+       [](const NumberList& x, NumberList& y) { softmax(x.data(), y.data(), kWidth, 0, 1); }},
       {"log_softmax",
        [](const NumberList& x, NumberList& y) { log_softmax(x.data(), y.data(), kWidth, 0, 1); }},
       {"cross-entropy's slope", [&](const NumberList& x, NumberList& y) {

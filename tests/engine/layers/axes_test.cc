@@ -101,15 +101,12 @@ TEST(Pad, SurroundsWithAValue) {
 TEST(Axes, Errors) {
   EXPECT_EQ(error_of({"reshape", {{"dims", Ints{5}}}, {Dims{2, 4}}}),
             "cannot make 2x5 of 2x4: another number of elements");
-  EXPECT_NE(error_of({"reshape", {{"dims", Ints{0}}}, {Dims{2, 4}}}).find("at least 1"),
-            std::string::npos);
-  EXPECT_NE(error_of({"reshape", {}, {Dims{2, 4}}}).find("\"dims\" is missing"), std::string::npos);
-  EXPECT_NE(error_of({"reshape", {{"dims", Ints{4}}, {"layout", kPlain + "er"}}, {Dims{2, 4}}})
-                .find("\"layout\""),
-            std::string::npos);
+  expect_refused({"reshape", {{"dims", Ints{0}}}, {Dims{2, 4}}}, "at least 1");
+  expect_refused({"reshape", {}, {Dims{2, 4}}}, "\"dims\" is missing");
+  expect_refused({"reshape", {{"dims", Ints{4}}, {"layout", kPlain + "er"}}, {Dims{2, 4}}},
+                 "\"layout\"");
   for (const Ints& order : {Ints{1, 0}, Ints{0, 2}, Ints{0, 1, 1}})
-    EXPECT_NE(error_of({"permute", {{"order", order}}, {Dims{2, 4}}}).find("\"order\""),
-              std::string::npos);
+    expect_refused({"permute", {{"order", order}}, {Dims{2, 4}}}, "\"order\"");
   EXPECT_EQ(error_of({"permute", {{"order", Ints{0, 2, 1}}}, {Dims{2, 4}}}),
             "has an order of 3 axes for 2x4");
   EXPECT_EQ(error_of({"slice", {{"start", Int{2}}, {"length", Int{3}}}, {Dims{2, 4}}}),
@@ -118,12 +115,9 @@ TEST(Axes, Errors) {
             "has an axis 2; axes of 2x4 are 1 to 1");
   EXPECT_EQ(error_of({"pad", {{"begin", Ints{1, 1}}, {"end", Ints{1, 1}}}, {Dims{2, 4}}}),
             "pads 2 axes behind the batch, has 2x4");
-  EXPECT_NE(error_of({"pad", {{"begin", Ints{1}}, {"end", Ints{1, 2}}}, {Dims{2, 4}}})
-                .find("of one length"),
-            std::string::npos);
-  EXPECT_NE(error_of({"pad", {{"begin", Ints{Int{1} << 62}}, {"end", Ints{1}}}, {Dims{2, 4}}})
-                .find("below 2^32"),
-            std::string::npos);
+  expect_refused({"pad", {{"begin", Ints{1}}, {"end", Ints{1, 2}}}, {Dims{2, 4}}}, "of one length");
+  expect_refused({"pad", {{"begin", Ints{Int{1} << 62}}, {"end", Ints{1}}}, {Dims{2, 4}}},
+                 "below 2^32");
 }
 
 }  // namespace

@@ -109,13 +109,12 @@ TEST(Joins, Errors) {
   EXPECT_EQ(error_of({"add", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
   EXPECT_EQ(error_of({"add", {}, {a}}), "takes at least 2 inputs, has 1");
   EXPECT_EQ(error_of({"multiply", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
-  EXPECT_NE(error_of({"concat", {}, {a, Dims{3, 3}}}).find("in more than axis 1"),
-            std::string::npos);
+  expect_refused({"concat", {}, {a, Dims{3, 3}}}, "in more than axis 1");
   EXPECT_EQ(error_of({"concat", {{"axis", Int{2}}}, {a, a}}),
             "takes tensors with an axis 2, has 2x3");
-  EXPECT_NE(error_of({"concat", {{"axis", Int{0}}}, {a, a}}).find("\"axis\""), std::string::npos);
-  EXPECT_NE(error_of({"multi_out", {}, {a}}).find("\"outputs\" is missing"), std::string::npos);
-  EXPECT_NE(error_of({"flatten", {}, {Dims{3}}}).find("rank 2 or more"), std::string::npos);
+  expect_refused({"concat", {{"axis", Int{0}}}, {a, a}}, "\"axis\"");
+  expect_refused({"multi_out", {}, {a}}, "\"outputs\" is missing");
+  expect_refused({"flatten", {}, {Dims{3}}}, "rank 2 or more");
 }
 
 }  // namespace

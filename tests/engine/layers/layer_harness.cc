@@ -321,4 +321,9 @@ std::string error_of(const LayerSpec& spec, bool training) {
   return "";
 }
 
+void expect_refused(const LayerSpec& spec, const std::string& part, bool training) {
+  const std::string said = error_of(spec, training);
+  EXPECT_NE(said.find(part), std::string::npos) << said << ", expected " << part;
+}
+
 }  // namespace moil::test

@@ -127,5 +127,7 @@ void expect_batch_independent(const LayerSpec& spec);
 
 // make_layer and infer_outputs on these: the text of the error, or "" where none is thrown.
 std::string error_of(const LayerSpec& spec, bool training = false);
+// The error has this part.
+void expect_refused(const LayerSpec& spec, const std::string& part, bool training = false);
 
 }  // namespace moil::test

@@ -143,8 +143,8 @@ TEST(Losses, Errors) {
             "input 1 is 2x4, expected 2x3 as input 0");
   EXPECT_EQ(error_of({"softmax_cross_entropy", {}, {Dims{2, 3}}}), "takes 2 inputs, has 1");
   const auto wrong = loss("sigmoid_cross_entropy", {2, 2}, {{"reduction", std::string("none")}});
-  EXPECT_NE(error_of(wrong).find("reduction"), std::string::npos);
-  EXPECT_NE(error_of(loss("huber", {2, 2}, {{"delta", 0.0}})).find("delta"), std::string::npos);
+  expect_refused(wrong, "reduction");
+  expect_refused(loss("huber", {2, 2}, {{"delta", 0.0}}), "delta");
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ using namespace moil::test;
 constexpr std::int64_t kMixedBatch = 4;
 
 NetworkOptions training_options(const ModelDescription& prepared, bool clips = false) {
-  NetworkOptions options;
-  options.batch = kMixedBatch;
+  NetworkOptions options{.batch = kMixedBatch, .plan = {}};
   options.plan.training = true;
   options.plan.optimizer_states = 1;
   options.plan.orders.clip_by_global_norm = clips;
@@ -83,17 +82,11 @@ void expect_same(const TrainingRun& found, const TrainingRun& expected, const Tr
         << what << ": " << name;
 }
 
-ModelDescription prepared_with_loss(const ModelDescription& model) {
-  std::set<std::string> layers;
-  for (const auto& layer : model.layers) layers.insert(layer.name);
-  return prepare_training(model, "softmax_cross_entropy", layers);
-}
-
 TEST(OpenclNetworks, AllOnTheDeviceIsAsOnTheCpu) {
   const OpenclDevice device = opencl_device();
   MOIL_NEEDS_OPENCL(device);
   for (const ModelDescription& model : {chain_model(), residual_model()}) {
-    const ModelDescription prepared = prepared_with_loss(model);
+    const ModelDescription prepared = test::prepared(model);
     const WeightMap weights = random_weights(prepared, 3);
     NetworkOptions options = training_options(prepared);
     const TrainingRun expected = train(prepared, options, weights, 3);
@@ -109,7 +102,7 @@ void expect_mixes_as_on_the_cpu(
     const OpenclDevice& device, unsigned seeds,
     const std::function<void(unsigned seed, NetworkOptions&)>& change = {}) {
   for (unsigned seed = 0; seed < seeds; ++seed) {
-    const ModelDescription prepared = prepared_with_loss(random_model(seed));
+    const ModelDescription prepared = test::prepared(random_model(seed));
     const WeightMap weights = random_weights(prepared, seed);
     NetworkOptions options = training_options(prepared, seed % 5 == 0);
     const TrainingRun expected = train(prepared, options, weights, 2);
@@ -177,7 +170,7 @@ TEST(OpenclNetworks, InferenceIsAsOnTheCpu) {
 TEST(OpenclNetworks, TwoRunsHaveTheSameBits) {
   const OpenclDevice device = opencl_device();
   MOIL_NEEDS_OPENCL(device);
-  const ModelDescription prepared = prepared_with_loss(residual_model());
+  const ModelDescription prepared = test::prepared(residual_model());
   const WeightMap weights = random_weights(prepared, 3);
   NetworkOptions options = training_options(prepared);
   options.plan.processor = device.processor;

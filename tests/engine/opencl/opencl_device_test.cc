@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
-#include "tests/engine/io/scratch_folder.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -27,13 +28,8 @@ std::unique_ptr<ProcessorStep> relu_on(Processor& processor) {
 }
 
 TEST(OpenclDevice, AnUnknownProcessorIsRefusedWithTheKnownOnes) {
-  try {
-    (void)open_processor("abacus");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(error.what(), HasSubstr("known: cpu, opencl"));
-  }
+  expect_error(ErrorCode::kInvalidArgument, "known: cpu, opencl",
+               [] { (void)open_processor("abacus"); });
 }
 
 TEST(OpenclDevice, ANameThatNoDeviceHasIsRefusedWithTheDevices) {
@@ -155,11 +151,8 @@ TEST(OpenclDevice, AStepHandsOverAsOftenAsThePlanSays) {
     const OpenclDevice device = opencl_device({.share_memory = shares});
     MOIL_NEEDS_OPENCL(device);
     const ModelDescription model = residual_model();
-    std::set<std::string> layers;
-    for (const auto& layer : model.layers) layers.insert(layer.name);
-    const ModelDescription prepared = prepare_training(model, "softmax_cross_entropy", layers);
-    NetworkOptions options;
-    options.batch = 2;
+    const ModelDescription prepared = test::prepared(model);
+    NetworkOptions options{.batch = 2, .plan = {}};
     options.plan.training = true;
     options.plan.trainable = trainable_weights(model, nullptr);
     options.plan.processor = device.processor;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "base/error.h"
+#include "tests/errors.h"
 #include "tests/plain_build.h"
 
 namespace moil {
@@ -81,13 +81,8 @@ TEST(MemoryPoolTest, HugePagesAreOnlyAdvice) {
 TEST(MemoryPoolTest, RefusesWhatTheSystemCannotGive) {
   for (const std::size_t bytes :
        {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 2}) {
-    try {
-      const MemoryPool pool(bytes);
-      FAIL() << "a pool of " << bytes << " bytes";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kResourceExhausted);
-      EXPECT_NE(std::string(e.what()).find(std::to_string(bytes)), std::string::npos);
-    }
+    test::expect_error(ErrorCode::kResourceExhausted, std::to_string(bytes),
+                       [&] { const MemoryPool pool(bytes); });
   }
 }
 

@@ -82,30 +82,11 @@ TEST(PlannerTest, NothingToPlan) {
   EXPECT_EQ(lower_bound_bytes({}), 0u);
 }
 
-// As printed, Algorithm 2 gives the second and the third the place of the first.
-TEST(PlannerTest, SortingPlannerChecksThatTheSlotIsStillFree) {
-  const Requests requests = {{64, 0, 0}, {64, 1, 3}, {64, 2, 3}};
-  const MemoryPlan plan = make_sorting_planner()->plan(requests);
-  EXPECT_EQ(plan.offsets, (std::vector<std::size_t>{0, 0, 64}));
-  EXPECT_EQ(plan.total_bytes, 128u);
-}
-
-TEST(PlannerTest, SortingPlannerChecksThatTheSlotIsLargeEnough) {
-  const MemoryPlan plan = make_sorting_planner()->plan(Requests{{64, 0, 0}, {128, 1, 1}});
-  EXPECT_EQ(plan.offsets, (std::vector<std::size_t>{0, 64}));
-}
-
 TEST(PlannerTest, SortingPlannerTakesTheLatestFreeSlot) {
   const Requests requests = {{64, 0, 0}, {64, 0, 1}, {64, 2, 2}};
   const MemoryPlan plan = make_sorting_planner()->plan(requests);
   // Sorted: the second, the first (it ends earlier), the third.
   EXPECT_EQ(plan.offsets, (std::vector<std::size_t>{64, 0, 64}));
-}
-
-TEST(PlannerTest, LivesThatTouchMeet) {
-  const Requests requests = {{100, 0, 1}, {100, 1, 2}};
-  EXPECT_EQ(plan_memory(requests).total_bytes, 256u);
-  EXPECT_EQ(lower_bound_bytes(requests), 256u);
 }
 
 TEST(PlannerTest, NestedLivesPackWithoutLoss) {

@@ -22,28 +22,26 @@ struct Prepared {
   PlanOptions options;
 };
 
+Prepared trained_by(const ModelDescription& model, const std::set<std::string>& layers) {
+  Prepared result;
+  result.model = prepare_training(model, kLoss, layers);
+  result.options.training = true;
+  result.options.optimizer_states = 1;
+  result.options.trainable = trainable_weights(model, &layers);
+  return result;
+}
+
 // What a night trains: the last n weight units behind the split, or the whole model.
 Prepared training(const ModelDescription& model, std::optional<int> n) {
   const Freeze freeze = freeze_all_but_last(model, n);
   const ModelDescription head =
       freeze.split.empty() ? model : realize_slice(model, freeze.split, freeze.split_dims).head;
-  Prepared result;
-  result.model = prepare_training(head, kLoss, freeze.trainable_layers);
-  result.options.training = true;
-  result.options.optimizer_states = 1;
-  result.options.trainable = trainable_weights(head, &freeze.trainable_layers);
-  return result;
+  return trained_by(head, freeze.trainable_layers);
 }
 
 // The last n units trained on the model's own inputs: what is frozen runs in every step.
 Prepared training_uncut(const ModelDescription& model, int n) {
-  const Freeze freeze = freeze_all_but_last(model, n);
-  Prepared result;
-  result.model = prepare_training(model, kLoss, freeze.trainable_layers);
-  result.options.training = true;
-  result.options.optimizer_states = 1;
-  result.options.trainable = trainable_weights(model, &freeze.trainable_layers);
-  return result;
+  return trained_by(model, freeze_all_but_last(model, n).trainable_layers);
 }
 
 // The requests without those that live at every order, which would hide what is lost.

@@ -9,9 +9,10 @@
 #include <cstring>
 #include <limits>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/process_memory.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -22,9 +23,6 @@ namespace fs = std::filesystem;
 
 class CheckpointTest : public ::testing::Test {
  protected:
-  CheckpointTest() { fs::create_directory(folder_); }
-  ~CheckpointTest() override { fs::remove_all(folder_); }
-
   std::vector<PersistentTensor> tensors() {
     return {{"fc.weight", TensorKind::kWeight, weight_},
             {"fc.weight/state0", TensorKind::kOptimizerState, state_}};
@@ -33,14 +31,12 @@ class CheckpointTest : public ::testing::Test {
 
   // What load() says against the file.
   std::string refusal() {
-    try {
-      (void)Checkpoint::load(file_);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kBadData);
-      EXPECT_THAT(e.what(), HasSubstr(file_.string()));
-      return e.what();
+    const std::string said =
+        test::error_of([&] { (void)Checkpoint::load(file_); }, ErrorCode::kBadData);
+    if (!said.empty()) {
+      EXPECT_THAT(said, HasSubstr(file_.string()));
     }
-    return "";
+    return said;
   }
   std::string refusal_of(Bytes bytes, bool sealed = true) {
     if (sealed) {  // as if it had been written so
@@ -52,7 +48,7 @@ class CheckpointTest : public ::testing::Test {
   }
   Bytes file_bytes() { return read_file(file_, 1 << 20); }
 
-  fs::path folder_ = fs::temp_directory_path() / ("moil_checkpoint_" + std::to_string(::getpid()));
+  test::ScratchFolder folder_;
   fs::path file_ = folder_ / "night.ckpt";
   std::vector<float> weight_{1.5F, -2, 3e-40F, std::numeric_limits<float>::infinity()};
   std::vector<float> state_{4, 5};
@@ -159,13 +155,7 @@ TEST_F(CheckpointTest, RestoresAllOrNothing) {
   save();
   const auto checkpoint = Checkpoint::load(file_);
   const auto refuses = [&](std::vector<PersistentTensor> others, const std::string& why) {
-    try {
-      checkpoint->restore(others);
-      ADD_FAILURE() << "restored " << why;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kBadData);
-      EXPECT_THAT(e.what(), HasSubstr(why));
-    }
+    test::expect_error(ErrorCode::kBadData, why, [&] { checkpoint->restore(others); });
   };
   weight_ = {9, 9, 9, 9};
   std::vector<float> longer(3);
@@ -187,7 +177,7 @@ TEST_F(CheckpointTest, ReplacesTheOldOneWholeAndLeavesNothingBeside) {
   save("new");
   EXPECT_EQ(Checkpoint::load(file_)->text(), "new");
   EXPECT_EQ(old->text(), "old");  // what was loaded is the file as it was
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  EXPECT_EQ(folder_.files().size(), 1u);
   struct stat info {};
   ASSERT_EQ(::stat(file_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
@@ -214,9 +204,9 @@ TEST_F(CheckpointTest, AFailedSaveKeepsTheOldOne) {
     const fs::path missing = folder_ / "gone" / "night.ckpt";
     EXPECT_THROW(save_checkpoint(missing, "new", tensors()), Error);
   } else {
-    fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+    fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_THROW(save("new"), Error);
-    fs::permissions(folder_, fs::perms::owner_all);
+    fs::permissions(folder_.path(), fs::perms::owner_all);
   }
   EXPECT_EQ(Checkpoint::load(file_)->text(), "old");
 }

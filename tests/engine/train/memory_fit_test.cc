@@ -5,10 +5,9 @@
 
 #include <filesystem>
 
-#include "base/error.h"
-#include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 #include "tests/engine/train/toy_source.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -48,14 +47,7 @@ std::size_t whole(const ModelDescription& model, std::int64_t batch) {
 }
 
 std::string refusal(const ModelDescription& model, const FitOptions& options) {
-  try {
-    (void)fit(model, config(16), options);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
+  return test::error_of([&] { (void)fit(model, config(16), options); });
 }
 
 TEST(MemoryFitTest, WhatFitsStaysAsItIs) {
@@ -187,12 +179,8 @@ TEST(MemoryFitTest, ATrainerRefusesMicroBatchesOfWhatMixesSamples) {
   TrainerConfig c = config(16);
   c.micro_batch = 4;
   KernelSelector kernels = test::fixed_kernels();
-  try {
-    Trainer trainer(model_with_norm(), nullptr, c, kernels);
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("normalises over its batch"));
-  }
+  test::expect_error(ErrorCode::kInvalidArgument, "normalises over its batch",
+                     [&] { Trainer(model_with_norm(), nullptr, c, kernels); });
   c.micro_batch = 3;
   EXPECT_THROW(Trainer(model_without_norm(), nullptr, c, kernels), Error);
 }

@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "base/json/json.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/train/toy_source.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -14,13 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string task_refusal(const Json& description) {
-  try {
-    (void)task_from_json(description);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    return e.what();
-  }
-  return "";
+  return test::error_of([&] { (void)task_from_json(description); });
 }
 
 TEST(Task, DescriptionsReadBack) {

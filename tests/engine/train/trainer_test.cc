@@ -4,22 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
-#include "base/error.h"
 #include "engine/graph/preparation.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/tasks/classify.h"
 #include "tests/engine/graph/allocation_counter.h"
 #include "tests/engine/train/toy_source.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
 
 using test::ToySource;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kToyFeatures = 12, kToySamples = 50;
@@ -40,17 +39,6 @@ TrainerConfig config(OptimizerKind kind) {
   c.batch = 8;
   c.epochs = 3;
   return c;
-}
-
-std::string error_of(const std::function<void()>& action, ErrorCode code) {
-  try {
-    action();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code);
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
 }
 
 // A trainer with its kernels and memory, fresh weights in it.
@@ -120,9 +108,8 @@ TEST_P(TrainerKinds, AResumedRunGivesTheSameBits) {
   TrainingJob whole(config_of_case());
   EXPECT_TRUE(whole.go());
   ASSERT_EQ(whole.losses.size(), 18u);
-  const auto file =
-      std::filesystem::temp_directory_path() / ("moil_trainer_" + std::to_string(::getpid()) + "_" +
-                                                std::to_string(static_cast<int>(GetParam().first)));
+  const test::ScratchFolder folder;
+  const auto file = folder / "checkpoint";
   for (std::int64_t stop = 1; stop < 18; ++stop) {
     TrainState state;
     std::vector<double> losses;
@@ -149,7 +136,6 @@ TEST_P(TrainerKinds, AResumedRunGivesTheSameBits) {
     ASSERT_EQ(epochs.size(), 3u);
     for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(epochs[e].loss, whole.epochs[e].loss);
   }
-  std::filesystem::remove(file);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrainerKinds,
@@ -289,7 +275,7 @@ TEST(TrainerTest, StepsAllocateNothing) {
 TEST(TrainerTest, RefusesASourceSmallerThanABatch) {
   TrainingJob run(config(OptimizerKind::kSgd));
   ToySource small(7, kToyFeatures);
-  const auto text = error_of([&] { run.trainer.run(small, {}); }, ErrorCode::kInvalidArgument);
+  const auto text = test::error_of([&] { run.trainer.run(small, {}); });
   EXPECT_THAT(text, HasSubstr("a batch of 8"));
   EXPECT_THAT(text, HasSubstr("there are 7"));
 }
@@ -298,16 +284,16 @@ TEST(TrainerTest, RefusesAnOrderOfTheWrongLength) {
   TrainingJob run(config(OptimizerKind::kSgd));
   Trainer::Callbacks callbacks;
   callbacks.order = [](std::int64_t) { return std::vector<std::int64_t>(9); };
-  EXPECT_THAT(
-      error_of([&] { run.trainer.run(run.source, callbacks); }, ErrorCode::kInvalidArgument),
-      HasSubstr("names 9 samples; there are 50"));
+  test::expect_error(ErrorCode::kInvalidArgument, "names 9 samples; there are 50",
+                     [&] { run.trainer.run(run.source, callbacks); });
 }
 
 TEST(TrainerTest, RefusesSenselessSchedules) {
   KernelSelector kernels = test::fixed_kernels();
   TrainerConfig c = config(OptimizerKind::kSgd);
   c.schedule.warmup_epochs = -1;
-  error_of([&] { Trainer(toy_model(), nullptr, c, kernels); }, ErrorCode::kInvalidArgument);
+  test::expect_error(ErrorCode::kInvalidArgument, "warmup_epochs",
+                     [&] { Trainer(toy_model(), nullptr, c, kernels); });
 }
 
 TEST(TrainerTest, ErrorsOfTheSourceComeOutOfRun) {
@@ -342,8 +328,8 @@ TEST(TrainerTest, ALossThatIsNoNumberEndsTheRun) {
   c.optimizer.learning_rate = 1e30;
   c.schedule = {};
   TrainingJob run(c);
-  EXPECT_THAT(error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition),
-              HasSubstr("the loss is not finite after step 2;"));
+  test::expect_error(ErrorCode::kFailedPrecondition, "the loss is not finite after step 2;",
+                     [&] { run.go(); });
 }
 
 // The loss is that of the weights before: it does not tell what the last step made.
@@ -352,7 +338,7 @@ TEST(TrainerTest, AWeightThatIsNoNumberEndsTheRun) {
   c.optimizer.learning_rate = 1e39;
   c.schedule = {};
   TrainingJob run(c);
-  const auto text = error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition);
+  const auto text = test::error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition);
   EXPECT_THAT(text, HasSubstr("the weight fully_connected"));
   EXPECT_THAT(text, HasSubstr("is not finite after step 1;"));
 }

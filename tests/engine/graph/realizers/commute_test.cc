@@ -1,9 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "engine/graph/preparation.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/engine/graph/models.h"
 #include "tests/engine/graph/realizers/support.h"
@@ -28,36 +25,16 @@ ModelDescription pooled(const std::string& activation) {
   return b.model();
 }
 
-struct Applied : WeightUpdater {
-  std::vector<float> gradients;
-  void gradient_ready(const WeightUpdate&) override {}
-  void all_gradients_ready() override {}
-  void apply(const WeightUpdate& u) override {
-    gradients.insert(gradients.end(), u.gradient, u.gradient + u.elements);
-  }
-};
-
 // Loss and gradients of one step.
-std::vector<float> step(const ModelDescription& model, bool pooling_first) {
+using Step = std::pair<float, std::map<std::string, std::vector<float>>>;
+Step step(const ModelDescription& model, bool pooling_first) {
   const ModelDescription changed = pooling_first ? realize_pooling_first(model) : model;
   const ModelDescription training =
       realize_multi_out(realize_loss(changed, "softmax_cross_entropy", {3}));
-  KernelSelector kernels = test::fixed_kernels();
-  NetworkOptions options{.batch = 4, .plan = {}};
-  options.plan.training = true;
-  options.plan.memory_budget_bytes = std::size_t{1} << 60;  // the same kernels always
-  options.plan.trainable = trainable_weights(model, nullptr);
-  Network network(training, options, kernels);
-  network.allocate();
-  network.load(test::random_weights(model, 3));
-  const auto input = test::random_values(network.input_info(0).dims.elements(), 4);
-  const auto target = test::one_hot_rows(4, 3, 5);
-  std::copy(input.begin(), input.end(), network.input(0));
-  std::copy(target.begin(), target.end(), network.input(1));
-  Applied applied;
-  network.train_step(1, &applied);
-  applied.gradients.push_back(network.output(0)[0]);
-  return applied.gradients;
+  test::GradientRecorder recorder;
+  const auto run = test::train(training, test::training_options(model, 4),
+                               test::random_weights(model, 3), 1, &recorder);
+  return {run.losses.at(0), recorder.gradients};
 }
 
 TEST(PoolingFirst, ReluAndPoolingChangePlaces) {

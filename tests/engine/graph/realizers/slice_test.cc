@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/realizers/realizers.h"
 #include "tests/engine/graph/models.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -16,18 +16,14 @@ using test::ModelBuilder;
 using ::testing::HasSubstr;
 
 std::string refusal(const ModelDescription& model, const std::string& split) {
-  try {
-    (void)realize_slice(model, split, {8, 8, 8});
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    return e.what();
-  }
-  return "";
+  return test::error_of([&] { (void)realize_slice(model, split, {8, 8, 8}); });
 }
 
-// The head of the backbone's output is the whole model, bit by bit.
+// The head of the backbone's output is the whole model, bit by bit; what trains lies in the head.
 void expect_composes(const ModelDescription& model, const Freeze& freeze, unsigned seed) {
   const Slices slices = realize_slice(model, freeze.split, freeze.split_dims);
+  const auto head = test::layers_of(slices.head);
+  EXPECT_TRUE(std::ranges::includes(head, freeze.trainable_layers));
   const WeightMap weights = test::random_weights(model, seed);
   constexpr std::int64_t kBatch = 3;
   std::int64_t elements = kBatch;
@@ -40,7 +36,8 @@ void expect_composes(const ModelDescription& model, const Freeze& freeze, unsign
 }
 
 TEST(SliceTest, HeadOfBackboneIsTheModel) {
-  for (const auto& model : {test::chain_model(), test::residual_model()}) {
+  for (const auto& model :
+       {test::chain_model(), test::residual_model(), test::transformer_model()}) {
     for (int n = 0; n < freeze_all_but_last(model, 0).total_units; ++n) {
       const Freeze freeze = freeze_all_but_last(model, n);
       ASSERT_FALSE(freeze.split.empty());

@@ -1,13 +1,11 @@
 // What tests of realizers share: how a model's layers hang together, and what refuses them.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "engine/graph/model_description.h"
+#include "tests/errors.h"
 
 namespace moil::test {
 
@@ -26,18 +24,6 @@ inline std::vector<std::string> types_of(const ModelDescription& model) {
   std::vector<std::string> types;
   for (const auto& layer : model.layers) types.push_back(layer.type);
   return types;
-}
-
-// The text of the error of this code that `action` throws; "" where it throws none.
-template <class Action>
-std::string error_of(const Action& action, ErrorCode code = ErrorCode::kInvalidArgument) {
-  try {
-    action();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code);
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace moil::test

@@ -13,6 +13,16 @@ namespace moil::onnx {
 using Ints = std::vector<std::int64_t>;
 using Types = std::vector<std::string>;
 
+// What the graph is refused with.
+inline std::string refusal_of(const Graph& graph, const ImportOptions& options = {}) {
+  try {
+    (void)import_onnx(graph, options);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "imported";
+}
+
 class Builder {
  public:
   Builder() {
@@ -48,13 +58,9 @@ class Builder {
     graph.outputs = {{last, {}, true}};
     return import_onnx(graph);
   }
-  std::string refusal() {
-    try {
-      (void)import();
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "imported";
+  std::string refusal(const ImportOptions& options = {}) {
+    graph.outputs = {{last, {}, true}};
+    return refusal_of(graph, options);
   }
   std::vector<std::string> types() {
     std::vector<std::string> types;

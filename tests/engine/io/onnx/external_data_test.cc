@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
 #include "engine/io/onnx/onnx_reader.h"
+#include "tests/scratch_folder.h"
 
 namespace moil::onnx {
 namespace {
@@ -21,12 +21,10 @@ using ::testing::HasSubstr;
 class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("onnx-" + std::to_string(::getpid()));
     fs::create_directories(folder_ / "model");
     std::ofstream(folder_ / "secret") << std::string(64, 's');
     std::ofstream(folder_ / "model" / "weights.bin") << std::string(64, 'w');
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // What reading says of a model of one tensor, 4 floats unless `elements` says otherwise, whose
   // external data is described by these entries.
@@ -56,7 +54,7 @@ class ExternalData : public ::testing::Test {
     return refusal({{"location", location}, {"length", length}});
   }
 
-  fs::path folder_;
+  test::ScratchFolder folder_;
 };
 
 TEST_F(ExternalData, LiesInTheModelsFolder) {
@@ -70,7 +68,7 @@ TEST_F(ExternalData, LiesInTheModelsFolder) {
   EXPECT_THAT(refusal_of(""), HasSubstr("not in the model's folder"));
   fs::create_symlink(folder_ / "secret", folder_ / "model" / "link");
   EXPECT_THAT(refusal_of("link"), HasSubstr("not in the model's folder"));
-  fs::create_directory_symlink(folder_, folder_ / "model" / "up");
+  fs::create_directory_symlink(folder_.path(), folder_ / "model" / "up");
   EXPECT_THAT(refusal_of("up/secret"), HasSubstr("not in the model's folder"));
   EXPECT_THAT(refusal_of("nothing"), HasSubstr("not there"));
 }

@@ -139,16 +139,6 @@ TEST(OnnxImport, RefusesGraphsThatContradictThemselves) {
   EXPECT_THAT(channels.refusal(), HasSubstr("should be of"));
 }
 
-TEST(OnnxImport, OpenDimsMustBeGiven) {
-  Builder b;
-  b.graph.inputs = {{"image", {-1, 3, -1, -1}, true}};
-  b.add("Relu");
-  EXPECT_THAT(b.refusal(), HasSubstr("leaves its dims open"));
-  ImportOptions options;
-  options.input_dims = {3, 16, 16};
-  EXPECT_EQ(import_onnx(b.graph, options).description.inputs.at(0).dims, (Ints{3, 16, 16}));
-}
-
 TEST(OnnxImport, OldAndNewOpsetsAreRefusedByNumber) {
   Builder b;
   b.add("Relu");

@@ -2,29 +2,23 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "tests/engine/graph/models.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 using Row = std::vector<float>;
 
 TEST(Predict, LabelsAreNumbers) {
   EXPECT_THAT(numbers_of("-1.5e2", 1), ElementsAre(-150));
   EXPECT_THAT(numbers_of(" 1  2 ", 2), ElementsAre(1, 2));
-  for (const char* wrong : {"", "warm", "1 2", "nan", "inf", "1,5", "3cm"}) {
-    try {
-      (void)numbers_of(wrong, 1);
-      ADD_FAILURE() << wrong;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-      EXPECT_THAT(e.what(), HasSubstr("\"" + std::string(wrong) + "\" is not a number"));
-    }
-  }
+  for (const char* wrong : {"", "warm", "1 2", "nan", "inf", "1,5", "3cm"})
+    test::expect_error(ErrorCode::kInvalidArgument,
+                       "\"" + std::string(wrong) + "\" is not a number",
+                       [&] { (void)numbers_of(wrong, 1); });
 }
 
 TEST(Predict, TargetsAreInDeviationsAndAnswersInTheUsersUnit) {
