@@ -147,9 +147,10 @@ std::int64_t Sides::learned_from(Queries& queries, std::int64_t label) const {
   Statement rows(database_, std::string(kCarriers) + "DESC");
   rows.bind(label);
   std::int64_t second_best = 0;
+  std::set<Unit> seen;
   while (rows.step()) {
     const Carrier carrier(rows);
-    if (carrier.stays_held_out) continue;
+    if (carrier.stays_held_out || !seen.insert(carrier.unit).second) continue;
     const Facts facts = queries.facts(carrier.unit);
     if (facts.is_trained || !facts.is_held_out) return carrier.sample;
     if (second_best == 0) second_best = carrier.sample;
@@ -166,10 +167,12 @@ std::int64_t Sides::judged_by(Queries& queries, std::int64_t label) const {
   Statement rows(database_, std::string(kCarriers) + "ASC");
   rows.bind(label);
   std::int64_t lowest = 0;
+  std::set<Unit> seen;
   while (rows.step()) {
     const Carrier carrier(rows);
     if (carrier.stays_held_out) return 0;
     if (carrier.is_trained_for_good) break;
+    if (!seen.insert(carrier.unit).second) continue;
     const Facts facts = queries.facts(carrier.unit);
     if (facts.is_trained || queries.is_to_learn(carrier.unit)) continue;
     if (facts.is_held_out) return 0;
