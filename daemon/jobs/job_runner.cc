@@ -137,6 +137,7 @@ void JobRunner::on_line(const std::string& line) {
   if (kind == "progress") return on_progress(event);
   if (kind == "curve" || kind == "note") return keep(event);
   if (kind == "likenesses") return on_likenesses(event);
+  if (kind == "uses") return on_uses(event);
   if (kind == "result") return;  // found when the worker is gone
   if (kind == "error") {
     error_ = std::move(event);
@@ -157,6 +158,14 @@ void JobRunner::on_progress(const Json& event) {
 void JobRunner::on_likenesses(const Json& event) const {
   try {
     callbacks_.likenesses(likenesses_from_json(event));
+  } catch (const Error& error) {
+    log().warn("{}", error.what());
+  }
+}
+
+void JobRunner::on_uses(const Json& event) {
+  try {
+    if (add_uses(event, uses_)) callbacks_.uses(std::exchange(uses_, {}));
   } catch (const Error& error) {
     log().warn("{}", error.what());
   }

@@ -39,6 +39,7 @@ class JobRunner {
     std::function<void(const Json& event)> progress;  // latest position; may be many
     std::function<void(const Json& event)> event;     // stage, curve, note: worth keeping
     std::function<void(std::vector<data::SampleLikeness>)> likenesses;
+    std::function<void(std::vector<data::Digest>)> uses;
     std::function<void(const Outcome&)> ended;  // last; may destroy the runner
   };
 
@@ -57,6 +58,7 @@ class JobRunner {
   void on_exit(const ProcessExit& exit);
   void on_progress(const Json& event);
   void on_likenesses(const Json& event) const;
+  void on_uses(const Json& event);
   Outcome outcome(const ProcessExit& exit) const;
   std::optional<Json> result() const;
   void mark_crashed() const;
@@ -71,7 +73,8 @@ class JobRunner {
   Callbacks callbacks_;
   std::string stage_;
   std::optional<Json> error_;
-  bool heard_ = false;  // it wrote something
+  std::vector<data::Digest> uses_;  // of which more will be told
+  bool heard_ = false;              // it wrote something
   bool stopping_ = false;
   int cpus_;
   const std::optional<std::int64_t> killed_before_;  // for want of memory, on this device

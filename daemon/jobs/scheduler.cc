@@ -215,6 +215,7 @@ std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
     }
   };
   callbacks.likenesses = listener_.likenesses;
+  callbacks.uses = listener_.uses;
   callbacks.ended = [this](const Outcome& outcome) { ended(outcome); };
   return std::make_unique<JobRunner>(loop_, command_, layout_, world_, file, std::move(callbacks));
 }

@@ -37,6 +37,7 @@ class Scheduler {
     std::function<void(std::int64_t job)> changed;
     std::function<void(std::int64_t job, const Json& progress)> progress;
     std::function<void(std::vector<data::SampleLikeness>)> likenesses;
+    std::function<void(std::vector<data::Digest>)> uses;
     std::function<void(const Outcome&)> worker_ended;
     std::function<void(std::int64_t job)> finished;  // a worker's job, for good
   };

@@ -62,7 +62,13 @@ Service::Service(EventLoop& event_loop, const Config& configuration, const fs::p
                               const Json& event) { watchers.progress(job, event); },
            .likenesses =
                [this](std::vector<data::SampleLikeness> samples) {
-                 record_likenesses(std::move(samples));
+                 record_samples(
+                     [this, samples = std::move(samples)] { labels.record_likenesses(samples); });
+               },
+           .uses =
+               [this](std::vector<data::Digest> samples) {
+                 record_samples(
+                     [this, samples = std::move(samples)] { labels.record_uses(samples); });
                },
            .worker_ended =
                [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; },
@@ -105,12 +111,12 @@ void Service::job_changed(std::int64_t job) {
 }
 
 // Where this fails, the night that told it tells it again.
-void Service::record_likenesses(std::vector<data::SampleLikeness> samples) {
-  background.submit([this, samples = std::move(samples)]() -> Background::Done {
+void Service::record_samples(std::function<void()> record) {
+  background.submit([this, record = std::move(record)]() -> Background::Done {
     try {
-      reserve.for_record([&] { labels.record_likenesses(samples); });
+      reserve.for_record(record);
     } catch (const std::exception& error) {
-      log_error("what samples look like cannot be recorded: {}", error.what());
+      log_error("what a night tells of samples cannot be recorded: {}", error.what());
     }
     return [] {};
   });

@@ -104,7 +104,7 @@ class Service {
 
  private:
   void job_changed(std::int64_t job);
-  void record_likenesses(std::vector<data::SampleLikeness> samples);
+  void record_samples(std::function<void()> record);
 };
 
 }  // namespace moil::daemon

@@ -108,8 +108,7 @@ std::vector<data::SampleLikeness> likenesses_from_json(const Json& event) {
   try {
     for (const Json& entry : event.at("samples")) {
       data::SampleLikeness sample{data::Digest::from_hex(entry.at(0).get<std::string>()), {}};
-      sample.is_looked_at = entry.size() > 1;
-      if (sample.is_looked_at && !entry.at(1).is_null())
+      if (!entry.at(1).is_null())
         sample.likeness = data::Likeness::from_hex(entry.at(1).get<std::string>());
       samples.push_back(sample);
     }
@@ -117,6 +116,17 @@ std::vector<data::SampleLikeness> likenesses_from_json(const Json& event) {
     throw Error(ErrorCode::kBadData, std::string("the worker's likenesses: ") + error.what());
   }
   return samples;
+}
+
+bool add_uses(const Json& event, std::vector<data::Digest>& samples) {
+  try {
+    for (const Json& digest : event.at("samples"))
+      samples.push_back(data::Digest::from_hex(digest.get<std::string>()));
+    return !event.at("more").get<bool>();
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kBadData,
+                std::string("the samples that the worker uses: ") + error.what());
+  }
 }
 
 Json to_json(const ImportResult& result) { return write_fields(result); }
@@ -151,11 +161,18 @@ void EventWriter::curve(const CurvePoint& point) { write("curve", write_fields(p
 void EventWriter::note(const std::string& message) { write("note", {{"message", cut(message)}}); }
 void EventWriter::likenesses(std::span<const data::SampleLikeness> samples) {
   Json list = Json::array();
-  for (const auto& [digest, likeness, is_looked_at] : samples) {
-    list.push_back(Json::array({digest.hex()}));
-    if (is_looked_at) list.back().push_back(likeness ? Json(likeness->hex()) : Json(nullptr));
-  }
+  for (const auto& [digest, likeness] : samples)
+    list.push_back(Json::array({digest.hex(), likeness ? Json(likeness->hex()) : Json(nullptr)}));
   write("likenesses", {{"samples", std::move(list)}});
+}
+void EventWriter::uses(std::span<const data::Digest> samples) {
+  while (!samples.empty()) {
+    const auto part = samples.first(std::min(samples.size(), kMostLikenesses));
+    samples = samples.subspan(part.size());
+    Json list = Json::array();
+    for (const data::Digest& digest : part) list.push_back(digest.hex());
+    write("uses", {{"samples", std::move(list)}, {"more", !samples.empty()}});
+  }
 }
 void EventWriter::result() { write("result", Json::object()); }
 void EventWriter::error(const Error& error) {

@@ -22,11 +22,13 @@
 //    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
-//   {"event":"likenesses","samples":[["d41d...","0f5a..."],["98f0...",null],["c03d..."]]}
+//   {"event":"likenesses","samples":[["d41d...","0f5a..."],["98f0...",null]]}
+//                                                        digests of samples, and what they look
+//                                                        like (null: nothing): for the label store
+//   {"event":"uses","samples":["d41d...","98f0..."],"more":false}
 //                                                        digests of samples that are about to be
-//                                                        used, and what they look like (null:
-//                                                        nothing; none: not known): for the label
-//                                                        store
+//                                                        used, for the label store; more: they are
+//                                                        told as one with those of the next line
 //   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
 //                                                        the last line of what was not; errors:
@@ -73,7 +75,7 @@ inline constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostTextBytes = 4096;
 // Of the JSON that either writes for the other.
 inline constexpr int kMostNesting = 64;
-inline constexpr std::size_t kMostLikenesses = 500;  // in a line
+inline constexpr std::size_t kMostLikenesses = 500;  // in a line, and uses
 
 // A version that was rolled back from, and the digest of its weights.
 struct WithdrawnWeights {
@@ -157,6 +159,8 @@ std::string to_string(Stage stage);
 bool is_final(const std::string& code);
 // Of a likenesses event. kBadData.
 std::vector<data::SampleLikeness> likenesses_from_json(const Json& event);
+// Of a uses event, added to those of the lines before; whether they are all. kBadData.
+[[nodiscard]] bool add_uses(const Json& event, std::vector<data::Digest>& samples);
 
 // Writes events to a descriptor (the worker's stdout), each line in one write. Not thread-safe.
 // A reader that went away is ignored here: the daemon's death kills the worker by itself.
@@ -169,6 +173,7 @@ class EventWriter {
   void note(const std::string& message);
   // At most kMostLikenesses.
   void likenesses(std::span<const data::SampleLikeness> samples);
+  void uses(std::span<const data::Digest> samples);
   void result();  // it is where worker_protocol.h says
   void error(const Error& error);
 

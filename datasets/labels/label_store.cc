@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kColumns =
-    "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL, used";
+    "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL, used_split "
+    "IS split";
 
 void check_content(std::span<const std::uint8_t> content) {
   const std::uint64_t size = content.size();
@@ -124,14 +125,14 @@ AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
     return add_known(*present, names, name, step, recording);
   if (content.size() > kInlineBytes) files_.write(digest, content);
   try {
-    Change change(database_);
+    Change change(*this);
     const std::int64_t noted = begin_step("add", step);
     journal_.note(noted, digest, std::nullopt);
     note_new_labels(noted, names);
     const std::int64_t sample = insert_sample(digest, content, split, name);
     attach(change.sides, sample, label_ids(names));
-    if (recording) join_recording(change.sides, sample, *recording);
-    if (has_pieces(digest)) join_recording(change.sides, sample, digest);
+    if (recording) note_recording(sample, *recording);
+    if (recording || has_pieces(digest)) divide_anew(change, {sample});
     change.commit();
   } catch (...) {
     if (!find_row(digest)) files_.remove(digest);
@@ -149,12 +150,15 @@ AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const s
                                                " (sample " + present.digest.hex() +
                                                "); relabel it to change that");
   }
-  Change change(database_);
+  Change change(*this);
   if (present.name.empty() && !name.empty()) {
     Statement update(database_, "UPDATE samples SET name = ? WHERE id = ?");
     update.bind(std::string_view(kept_name(name))).bind(present.id).run();
   }
-  if (recording) join_recording(change.sides, present.id, *recording);
+  if (recording) {
+    note_recording(present.id, *recording);
+    divide_anew(change, {present.id});
+  }
   if (is_first_label) {
     const std::int64_t noted = begin_step("add", step);
     note_new_labels(noted, labels);
@@ -181,24 +185,26 @@ std::int64_t LabelStore::insert_sample(const Digest& digest, std::span<const std
 
 void LabelStore::forget(const Digest& digest) {
   const std::lock_guard guard(mutex_);
-  Change change(database_);
+  Change change(*this);
   Statement begun(database_, "SELECT 1 FROM forgetting WHERE digest = ?");
-  if (is_here(digest) || !begun.bind(digest.bytes).step()) forget_sample(change.sides, digest);
+  if (is_here(digest) || !begun.bind(digest.bytes).step()) forget_sample(change, digest);
   begun.reset();
   change.commit();
   wipe();
 }
 
-void LabelStore::forget_sample(Sides& sides, const Digest& digest) {
+void LabelStore::forget_sample(Change& change, const Digest& digest) {
   (void)sample_id(digest);  // kNotFound
   const SampleRecord gone = find_row(digest).value();
-  for (const std::int64_t label : label_ids_of(gone.id)) sides.label_changed(label);
+  for (const std::int64_t label : label_ids_of(gone.id)) change.sides.label_changed(label);
   for (const char* what :
        {"INSERT OR REPLACE INTO forgetting SELECT digest, name FROM samples WHERE digest = ?",
         "DELETE FROM step_samples WHERE digest = ?", "DELETE FROM samples WHERE digest = ?"}) {
     Statement(database_, what).bind(digest.bytes).run();
   }
-  if (gone.scene != 0) sides.scene_changed(gone.scene);
+  if (gone.scene == 0) return;
+  change.sides.scene_changed(gone.scene);
+  change.bereft.insert(gone.scene);
 }
 
 // After the rows are gone for good: the files, and what the write-ahead log still holds (a reader

@@ -29,8 +29,9 @@
 // of a label of five samples or more. What the user chose stays, and what a night may have trained
 // on is never held out.
 //
-// Scenes: samples that look alike (scene_book.h), and pieces of a recording with the recording
-// itself, lie on one side (but what the user holds out: data::mix() passes that over).
+// Scenes: samples that nights use and that look alike, and pieces of a recording with the recording
+// itself (scene_division.h), lie on one side (but what the user holds out: data::mix() passes that
+// over).
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +50,7 @@
 #include "datasets/labels/label_journal.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
-#include "datasets/labels/scene_book.h"
+#include "datasets/labels/scene_division.h"
 #include "datasets/labels/sides.h"
 
 namespace moil::data {
@@ -98,10 +100,12 @@ class LabelStore {
   [[nodiscard]] std::vector<std::int64_t> labelled_ids() const;
   // Another number after whatever another connection to the store has changed.
   [[nodiscard]] std::int64_t data_version() const;
-  // A night is about to use these: what is trained on is never held out from then on. With what
-  // they look like, where that is not known yet, comes which are of one scene and on which side of
-  // the split that lies. Samples that are gone are passed over.
+  // What samples look like, of which that is not known yet. Those that are gone are passed over.
   void record_likenesses(std::span<const SampleLikeness> samples);
+  // A night is about to use these, all of them: with that comes which are of one scene and on which
+  // side of the split it lies, and what is trained on is never held out from then on. Samples that
+  // are gone are passed over.
+  void record_uses(std::span<const Digest> samples);
   // The largest id of a sample; 0 where there is none.
   [[nodiscard]] std::int64_t newest_id() const;
   // The number of the latest change; 0: none.
@@ -158,15 +162,17 @@ class LabelStore {
 
   // What a call changes: all of it or nothing, and sides follow at its end.
   struct Change {
-    explicit Change(Database& database)
-        : transaction(database, Transaction::Kind::kWrite), sides(database) {}
-    void commit() {
-      sides.settle();
-      transaction.commit();
-    }
+    explicit Change(LabelStore& changed)
+        : store(changed),
+          transaction(store.database_, Transaction::Kind::kWrite),
+          sides(store.database_) {}
+    void commit();
+    LabelStore& store;
     Transaction transaction;
     Sides sides;
+    std::set<std::int64_t> bereft;  // scenes of which a sample was forgotten
   };
+  class Relatives;
 
   void configure(Access access);
   void remove_orphans();
@@ -177,19 +183,15 @@ class LabelStore {
                         std::string_view name, std::string_view step,
                         const std::optional<Digest>& recording);
   void attach(Sides& sides, std::int64_t sample, std::span<const std::int64_t> labels);
-  std::vector<SceneMember> known_likenesses() const;
-  void join_scenes(Sides& sides, std::span<const SampleLikeness> samples);
-  std::map<Digest, SceneMember> note_likenesses(std::span<const SampleLikeness> samples);
-  void join_recording(Sides& sides, std::int64_t sample, const Digest& recording);
   bool has_pieces(const Digest& digest) const;
-  void set_scene(std::int64_t sample, std::int64_t scene);
-  void draw_for_scene(std::int64_t scene);
-  void set_draw(const char* which, std::int64_t id, std::int64_t draw);
-  void rank_anew(const char* which, std::int64_t id);
+  void note_recording(std::int64_t sample, const Digest& recording);
+  void divide_anew(Change& change, const std::set<std::int64_t>& samples);
+  bool place_in_scene(const std::vector<SceneMember>& members);
+  void rank_anew(std::int64_t sample);
   std::int64_t begin_step(std::string_view kind, std::string_view name);
   void note_labels(std::int64_t step, std::span<const std::string> names);
   void note_new_labels(std::int64_t step, std::span<const std::string> names);
-  void take_back(Sides& sides, const LabelStep& step, UndoneStep& undone);
+  void take_back(Change& change, const LabelStep& step, UndoneStep& undone);
   void undo_rename(const LabelStep& step);
   std::optional<std::vector<std::string>> globals_of(const std::string& label) const;
   void set_globals(std::int64_t label, std::span<const std::string> globals);
@@ -201,7 +203,7 @@ class LabelStore {
   std::int64_t next_number();
   void note_correction(std::int64_t sample);
   void note_other_meaning(std::int64_t label);
-  void forget_sample(Sides& sides, const Digest& digest);
+  void forget_sample(Change& change, const Digest& digest);
   void remove_if_bare(const std::string& label);
   static std::int64_t now_seconds();
   void wipe();

@@ -38,7 +38,7 @@ void LabelStore::relabel(const Digest& digest, std::span<const std::string> labe
                          std::string_view step) {
   const auto names = checked_label_names(labels);
   const std::lock_guard guard(mutex_);
-  Change change(database_);
+  Change change(*this);
   const std::int64_t noted = begin_step("relabel", step);
   note_new_labels(noted, names);
   if (set_labels(change.sides, noted, digest, names)) change.commit();  // else no step of it
@@ -64,7 +64,7 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
 std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples,
                                              std::string_view step) {
   const std::lock_guard guard(mutex_);
-  Change change(database_);
+  Change change(*this);
   const std::int64_t label = existing_label_id(normal(name));
   const std::int64_t carried =
       count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label);
@@ -80,7 +80,7 @@ std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_
     auto labels = labels_of(sample_id(digest));
     std::erase(labels, normal(name));
     if (labels.empty()) {
-      forget_sample(change.sides, digest);
+      forget_sample(change, digest);
       forgotten.push_back(digest);
     } else {
       set_labels(change.sides, noted, digest, labels);

@@ -1,70 +1,124 @@
 // The store's scenes: what its samples look like, of which recordings they are pieces, and so which
-// are of one scene.
+// are of one scene. By what they look like only those come together that nights use.
 #include <algorithm>
 #include <set>
 
 #include "datasets/identity/split.h"
 #include "datasets/labels/label_store.h"
-#include "datasets/labels/scene_book.h"
+#include "datasets/labels/scene_division.h"
 
 namespace moil::data {
 
+// Finds samples that hang together: by likeness, by recordings, or by the scenes that they have
+// been of.
+class LabelStore::Relatives {
+ public:
+  explicit Relatives(const Database& database)
+      : database_(database),
+        sample_(database,
+                "SELECT digest, CASE used WHEN 1 THEN likeness END, recording, scene FROM samples "
+                "WHERE id = ?"),
+        of_scene_(database, "SELECT id FROM samples WHERE scene = ?"),
+        of_recording_(database, "SELECT id FROM samples WHERE recording = ?1 OR digest = ?1") {}
+
+  // The sample, and all that hangs together with it; none where that was found already.
+  std::vector<SceneMember> of(std::int64_t sample) {
+    found_.clear();
+    find(sample);
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const SceneMember member = found_[i];
+      if (member.scene != 0 && scenes_.insert(member.scene).second)
+        find_all(of_scene_.bind(member.scene));
+      for (const auto& recording : {std::optional(member.digest), member.recording})
+        if (recording && recordings_.insert(*recording).second)
+          find_all(of_recording_.bind(recording->bytes));
+      if (member.likeness) find_alike(*member.likeness);
+    }
+    return found_;
+  }
+
+ private:
+  void find(std::int64_t id) {
+    if (!ids_.insert(id).second) return;
+    if (sample_.bind(id).step()) {
+      SceneMember member{id, Digest::from_bytes(sample_.blob(0)), {}, {}, sample_.integer(3)};
+      if (!sample_.blob(1).empty()) member.likeness = Likeness::from_bytes(sample_.blob(1));
+      if (!sample_.is_null(2)) member.recording = Digest::from_bytes(sample_.blob(2));
+      found_.push_back(member);
+    }
+    sample_.reset();
+  }
+
+  void find_all(Statement& rows) {
+    while (rows.step()) find(rows.integer(0));
+    rows.reset();
+  }
+
+  void find_alike(const Likeness& likeness) {
+    if (!others_) read_others();
+    const auto alike = std::ranges::partition(
+        *others_, [&](const auto& other) { return !look_alike(other.second, likeness); });
+    std::vector<std::int64_t> ids;
+    for (const auto& [id, look] : alike) ids.push_back(id);
+    others_->erase(alike.begin(), alike.end());
+    for (const std::int64_t id : ids) find(id);
+  }
+
+  void read_others() {
+    others_.emplace();
+    Statement rows(database_,
+                   "SELECT id, likeness FROM samples WHERE used = 1 AND length(likeness) > 0");
+    while (rows.step()) others_->emplace_back(rows.integer(0), Likeness::from_bytes(rows.blob(1)));
+  }
+
+  const Database& database_;
+  Statement sample_, of_scene_, of_recording_;
+  std::vector<SceneMember> found_;
+  std::set<std::int64_t> ids_, scenes_;
+  std::set<Digest> recordings_;
+  // That look like none that was asked about.
+  std::optional<std::vector<std::pair<std::int64_t, Likeness>>> others_;
+};
+
 void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
   const std::lock_guard guard(mutex_);
-  Change change(database_);
-  join_scenes(change.sides, samples);
-  change.sides.settle();  // a night uses them as they lie now
-  Statement use(database_,
-                "UPDATE samples SET used = 1 WHERE digest = ? AND used = 0 RETURNING id");
-  std::vector<std::int64_t> fresh;
-  for (const SampleLikeness& sample : samples) {
-    if (use.bind(sample.digest.bytes).step()) fresh.push_back(use.integer(0));
-    use.reset();
+  Change change(*this);
+  Statement note(database_,
+                 "UPDATE samples SET likeness = ? WHERE digest = ? AND likeness IS NULL "
+                 "RETURNING id, used");
+  std::set<std::int64_t> in_use;
+  for (const auto& [digest, likeness] : samples) {
+    const auto bytes = likeness ? likeness->bytes() : std::array<std::uint8_t, 16>{};
+    note.bind(std::span(bytes).first(likeness ? bytes.size() : 0)).bind(digest.bytes);
+    if (note.step() && note.integer(1) == 1) in_use.insert(note.integer(0));
+    note.reset();
   }
-  for (const std::int64_t id : fresh) rank_anew("id", id);
+  divide_anew(change, in_use);
   change.commit();
 }
 
-void LabelStore::join_scenes(Sides& sides, std::span<const SampleLikeness> samples) {
-  SceneBook book(known_likenesses());
-  for (const auto& [digest, fresh] : note_likenesses(samples)) book.add(fresh);
-  std::set<std::int64_t> scenes;
-  for (const auto& [id, scene] : book.changes()) {
-    set_scene(id, scene);
-    scenes.insert(scene);
+void LabelStore::record_uses(std::span<const Digest> samples) {
+  const std::lock_guard guard(mutex_);
+  Change change(*this);
+  Statement use(database_, "UPDATE samples SET used = 1 WHERE digest = ? RETURNING id");
+  std::set<std::int64_t> ids;
+  for (const Digest& digest : samples) {
+    if (use.bind(digest.bytes).step()) ids.insert(use.integer(0));
+    use.reset();
   }
-  for (const std::int64_t scene : scenes) {
-    draw_for_scene(scene);
-    sides.scene_changed(scene);
+  divide_anew(change, ids);
+  change.sides.settle();  // a night uses them as they lie now
+  Statement keep(database_,
+                 "UPDATE samples SET used_split = split WHERE id = ? AND used_split IS NOT split "
+                 "RETURNING id");
+  for (const std::int64_t id : ids) {
+    const bool is_fresh = keep.bind(id).step();
+    keep.reset();
+    if (!is_fresh) continue;
+    rank_anew(id);
+    for (const std::int64_t label : label_ids_of(id)) change.sides.label_changed(label);
   }
-}
-
-std::vector<SceneMember> LabelStore::known_likenesses() const {
-  Statement select(database_,
-                   "SELECT id, likeness, scene FROM samples WHERE length(likeness) > 0 "
-                   "ORDER BY digest");
-  std::vector<SceneMember> members;
-  while (select.step())
-    members.push_back({select.integer(0), Likeness::from_bytes(select.blob(1)), select.integer(2)});
-  return members;
-}
-
-// The samples that look like something, by content: in this order they look for their scenes.
-std::map<Digest, SceneMember> LabelStore::note_likenesses(std::span<const SampleLikeness> samples) {
-  std::map<Digest, SceneMember> fresh;
-  Statement find(database_, "SELECT id, scene FROM samples WHERE digest = ? AND likeness IS NULL");
-  Statement note(database_, "UPDATE samples SET likeness = ? WHERE id = ?");
-  for (const SampleLikeness& sample : samples) {
-    const bool is_wanted = sample.is_looked_at && find.bind(sample.digest.bytes).step();
-    const std::int64_t id = is_wanted ? find.integer(0) : 0;
-    const std::int64_t scene = is_wanted ? find.integer(1) : 0;
-    find.reset();
-    if (!is_wanted) continue;
-    if (sample.likeness) fresh[sample.digest] = {id, *sample.likeness, scene};
-    const auto bytes = sample.likeness ? sample.likeness->bytes() : std::array<std::uint8_t, 16>{};
-    note.bind(std::span(bytes).first(sample.likeness ? bytes.size() : 0)).bind(id).run();
-  }
-  return fresh;
+  change.commit();
 }
 
 bool LabelStore::has_pieces(const Digest& digest) const {
@@ -72,65 +126,73 @@ bool LabelStore::has_pieces(const Digest& digest) const {
   return row.bind(digest.bytes).step();
 }
 
-// The sample is a piece of the recording, or the recording itself: all that is here of it becomes
-// one scene.
-void LabelStore::join_recording(Sides& sides, std::int64_t sample, const Digest& recording) {
-  Statement(database_, "UPDATE samples SET recording = ?1 WHERE id = ?2 AND digest <> ?1")
+// Of what two recordings have in common, the first of them by content has it.
+void LabelStore::note_recording(std::int64_t sample, const Digest& recording) {
+  Statement(database_,
+            "UPDATE samples SET recording = min(coalesce(recording, ?1), ?1) WHERE id = ?2 AND "
+            "digest <> ?1")
       .bind(recording.bytes)
       .bind(sample)
       .run();
-  std::set<std::int64_t> members, scenes;
-  Statement rows(database_, "SELECT id, scene FROM samples WHERE recording = ?1 OR digest = ?1");
-  rows.bind(recording.bytes);
-  while (rows.step()) {
-    members.insert(rows.integer(0));
-    if (rows.integer(1) != 0) scenes.insert(rows.integer(1));
+}
+
+// The scenes of these samples, and of whatever hangs together with them, as their content says.
+void LabelStore::divide_anew(Change& change, const std::set<std::int64_t>& samples) {
+  Relatives relatives(database_);
+  for (const std::int64_t sample : samples) {
+    const auto related = relatives.of(sample);
+    bool has_changed = false;
+    for (const auto& members : divided_into_scenes(related))
+      has_changed = place_in_scene(members) || has_changed;
+    if (!has_changed) continue;
+    for (const SceneMember& member : related) {
+      change.sides.sample_changed(member.id);
+      for (const std::int64_t label : label_ids_of(member.id)) change.sides.label_changed(label);
+    }
   }
-  sides.sample_changed(sample);
-  for (const std::int64_t label : label_ids_of(sample)) sides.label_changed(label);
-  if (members.size() < 2) return set_draw("id", sample, draw_of(recording));
-  const std::int64_t scene = scenes.empty() ? *members.begin() : *scenes.begin();
-  for (const std::int64_t other : scenes) {
-    sides.scene_changed(other);
-    Statement(database_, "UPDATE samples SET scene = ? WHERE scene = ?")
-        .bind(scene)
-        .bind(other)
-        .run();
+}
+
+// True where something of it was otherwise. Of recordings the first by its digest draws for all,
+// else the first sample.
+bool LabelStore::place_in_scene(const std::vector<SceneMember>& members) {
+  const std::int64_t scene =
+      members.size() == 1 ? 0 : std::ranges::min(members, {}, &SceneMember::id).id;
+  std::optional<Digest> first;
+  for (const SceneMember& member : members)
+    if (member.recording && (!first || *member.recording < *first)) first = member.recording;
+  if (!first) first = std::ranges::min(members, {}, &SceneMember::digest).digest;
+  Statement update(database_,
+                   "UPDATE samples SET scene = ?1, draw = ?2 WHERE id = ?3 AND (scene <> ?1 OR "
+                   "draw <> ?2) RETURNING id");
+  bool has_changed = false;
+  for (const SceneMember& member : members) {
+    const bool is_other = update.bind(scene).bind(draw_of(*first)).bind(member.id).step();
+    update.reset();
+    if (!is_other) continue;
+    rank_anew(member.id);
+    has_changed = true;
   }
-  for (const std::int64_t member : members) set_scene(member, scene);
-  draw_for_scene(scene);
-  sides.scene_changed(scene);
+  return has_changed;
 }
 
-void LabelStore::set_scene(std::int64_t sample, std::int64_t scene) {
-  Statement(database_, "UPDATE samples SET scene = ? WHERE id = ?").bind(scene).bind(sample).run();
-}
-
-// Of recordings the first by its digest draws for all, else the first sample.
-void LabelStore::draw_for_scene(std::int64_t scene) {
-  Statement first(database_,
-                  "SELECT coalesce(min(recording), min(digest)) FROM samples WHERE scene = ?");
-  if (!first.bind(scene).step() || first.is_null(0)) return;
-  const std::int64_t draw = draw_of(Digest::from_bytes(first.blob(0)));
-  first.reset();
-  set_draw("scene", scene, draw);
-}
-
-void LabelStore::set_draw(const char* which, std::int64_t id, std::int64_t draw) {
-  Statement(database_, std::string("UPDATE samples SET draw = ? WHERE ") + which + " = ?")
-      .bind(draw)
-      .bind(id)
-      .run();
-  rank_anew(which, id);
-}
-
-void LabelStore::rank_anew(const char* which, std::int64_t id) {
+void LabelStore::rank_anew(std::int64_t sample) {
   Statement(database_, std::string("UPDATE sample_labels SET rank = (SELECT ") + Sides::kRank +
-                           " FROM samples WHERE id = sample_id) WHERE sample_id IN "
-                           "(SELECT id FROM samples WHERE " +
-                           which + " = ?)")
-      .bind(id)
+                           " FROM samples WHERE id = sample_id) WHERE sample_id = ?")
+      .bind(sample)
       .run();
+}
+
+void LabelStore::Change::commit() {
+  std::set<std::int64_t> rest;
+  Statement rows(store.database_, "SELECT id FROM samples WHERE scene = ?");
+  for (const std::int64_t scene : bereft) {
+    rows.bind(scene);
+    while (rows.step()) rest.insert(rows.integer(0));
+    rows.reset();
+  }
+  store.divide_anew(*this, rest);
+  sides.settle();
+  transaction.commit();
 }
 
 }  // namespace moil::data

@@ -12,7 +12,7 @@ std::size_t LabelStore::assign(std::span<const Digest> samples, std::span<const 
                                std::string_view step) {
   const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
   const std::lock_guard guard(mutex_);
-  Change change(database_);
+  Change change(*this);
   const std::int64_t noted = begin_step("assign", step);
   note_new_labels(noted, names);
   std::size_t changed = 0;
@@ -27,7 +27,7 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
                                     std::string_view step) {
   const auto target = checked_label_names(std::span(&into, 1)).front();
   const std::lock_guard guard(mutex_);
-  Change change(database_);
+  Change change(*this);
   const std::string source = normal(from);
   const std::int64_t gone = existing_label_id(source);
   if (source == target)
@@ -58,7 +58,7 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
 
 UndoneStep LabelStore::undo(std::string_view step, bool with_samples) {
   const std::lock_guard guard(mutex_);
-  Change change(database_);
+  Change change(*this);
   const std::vector<LabelStep> steps = journal_.last(step);
   if (steps.empty()) {
     throw Error(ErrorCode::kFailedPrecondition,
@@ -70,7 +70,7 @@ UndoneStep LabelStore::undo(std::string_view step, bool with_samples) {
   UndoneStep undone;
   undone.kind = steps.back().kind;
   undone.at = steps.back().at;
-  for (const LabelStep& one : steps) take_back(change.sides, one, undone);
+  for (const LabelStep& one : steps) take_back(change, one, undone);
   std::ranges::sort(undone.labels);
   const auto doubles = std::unique(undone.labels.begin(), undone.labels.end());
   undone.labels.erase(doubles, undone.labels.end());
@@ -81,7 +81,7 @@ UndoneStep LabelStore::undo(std::string_view step, bool with_samples) {
   return undone;
 }
 
-void LabelStore::take_back(Sides& sides, const LabelStep& step, UndoneStep& undone) {
+void LabelStore::take_back(Change& change, const LabelStep& step, UndoneStep& undone) {
   const LabelStep ours = journal_.take_out(step);
   if (step.kind == "rename") undo_rename(ours);
   for (const auto& [label, globals] : ours.labels) {
@@ -98,13 +98,13 @@ void LabelStore::take_back(Sides& sides, const LabelStep& step, UndoneStep& undo
     const auto now = labels_of(sample_id(digest));
     undone.labels.insert(undone.labels.end(), now.begin(), now.end());
     if (before) {
-      undone.restored += put_labels(sides, digest, *put_back->second) ? 1 : 0;
+      undone.restored += put_labels(change.sides, digest, *put_back->second) ? 1 : 0;
     } else {
-      forget_sample(sides, digest);
+      forget_sample(change, digest);
       ++undone.forgotten;
     }
   }
-  sides.settle();
+  change.sides.settle();
   for (const auto& [label, globals] : ours.labels)
     if (!globals) remove_if_bare(label);
 }

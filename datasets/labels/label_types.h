@@ -42,15 +42,13 @@ struct SampleRecord {
   Split split = Split::kTrain;
   std::int64_t scene = 0;     // samples that share it look alike; 0: it is of a scene of its own
   bool is_looked_at = false;  // what it looks like is known, or that this cannot be known
-  bool is_used = false;       // a night may have used it on its side, where it stays
+  bool is_used = false;       // a night may have used it on the side on which it lies
   std::vector<std::string> labels;  // sorted; none: nobody has said what it is
 };
 
-// A sample that a night is about to use.
 struct SampleLikeness {
   Digest digest;
   std::optional<Likeness> likeness;  // nothing: it cannot be read, or looks like nothing
-  bool is_looked_at = true;          // false: another night may find out what it looks like
 };
 
 // A sample that was added, or of which what is right has changed.

@@ -66,8 +66,6 @@ constexpr Signature kSignatures[] = {
     {kPng, 0, "\x89PNG\r\n\x1a\n"},
     {kWav, 8, "WAVE"},
     {kWav, 24, "wave\xf3\xac\xd3\x11"},
-    {kUtf16, 0, "\xff\xfe"},
-    {kUtf16, 0, "\xfe\xff"},
     {kWebp, 8, "WEBP"},
     {kOgg, 0, "OggS"},
     {kNpy, 0, "\x93NUMPY"},
@@ -184,6 +182,21 @@ bool is_csv(std::string_view content) {
 
 }  // namespace
 
+// Marked as such, or every other byte of its beginning is 0.
+bool is_utf16(std::string_view content) {
+  if (content.starts_with("\xff\xfe") || content.starts_with("\xfe\xff")) return true;
+  constexpr std::size_t kEnough = 4, kMost = 32;
+  const auto head = content.substr(0, std::min(content.size(), kMost) / 2 * 2);
+  if (head.size() < kEnough) return false;
+  const std::size_t zeros_at = head[0] == 0 ? 0 : 1;
+  std::string characters;
+  for (std::size_t i = 0; i < head.size(); i += 2) {
+    if (head[i + zeros_at] != 0) return false;
+    characters += head[i + 1 - zeros_at];
+  }
+  return is_text(characters);
+}
+
 std::string_view media_type_of(std::span<const std::uint8_t> bytes) {
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const bool text = is_text(content);
@@ -191,7 +204,7 @@ std::string_view media_type_of(std::span<const std::uint8_t> bytes) {
     if (text && signature.type == "image/bmp") continue;
     if (fits(signature, content)) return signature.type;
   }
-  if (!text) return kUnknownMedia;
+  if (!text) return is_utf16(content) ? kUtf16 : kUnknownMedia;
   return is_csv(content) ? kCsv : kText;
 }
 

@@ -36,6 +36,9 @@ inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 // them.
 [[nodiscard]] bool is_taken(std::string_view media_type);
 
+// With a mark or without.
+[[nodiscard]] bool is_utf16(std::string_view content);
+
 // How the files of what is taken end, ".jpg"; empty for others.
 [[nodiscard]] std::string_view media_ending(std::string_view media_type);
 

@@ -167,6 +167,11 @@ constexpr Migration kMigrations[] = {
     PRAGMA user_version = 5;
     )sql",
      draw_for_all},
+    {R"sql(
+    ALTER TABLE samples ADD COLUMN used_split INTEGER CHECK (used_split IN (0, 1));  -- NULL: none
+    UPDATE samples SET used_split = split WHERE used = 1;
+    PRAGMA user_version = 6;
+    )sql"},
 };
 static_assert(std::size(kMigrations) == kLabelSchemaVersion);
 

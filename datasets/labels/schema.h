@@ -7,13 +7,14 @@
 //   version 4  steps, step_samples, step_labels: what can be undone; samples may have no label
 //   version 5  samples.recording, draw, changed, corrected; sample_labels.rank; labels.to_learn,
 //              to_judge: sides of the split follow from content, and labels' changes are told
+//   version 6  samples.used_split: on which side a night used it, wherever it lies meanwhile
 #pragma once
 
 #include "base/sqlite/database.h"
 
 namespace moil::data {
 
-inline constexpr int kLabelSchemaVersion = 5;
+inline constexpr int kLabelSchemaVersion = 6;
 
 // Brings the database to kLabelSchemaVersion, each version in its own transaction: a migration that
 // fails leaves the data as they were. kUnimplemented where the file is of a newer version.

@@ -9,6 +9,10 @@
 namespace moil::data {
 namespace {
 
+// Of samples that nights, or the user, have settled.
+constexpr const char* kTrainedOn = "(used_split IS 0 OR (split_chosen = 1 AND split = 0))";
+constexpr const char* kHeldOut = "(used_split IS 1 OR (split_chosen = 1 AND split = 1))";
+
 const auto kHeldOutBelow =
     static_cast<std::int64_t>(std::llround(kValidationFraction * double{kDraws}));
 
@@ -74,16 +78,14 @@ class Sides::Queries {
     Statement& update = of(unit).move;
     update.bind(key(unit)).bind(static_cast<std::int64_t>(side)).run();
   }
-  void rank_anew(Unit unit) { of(unit).rank.bind(key(unit)).run(); }
 
  private:
   struct Of {
     Of(Database& database, bool is_scene)
         : facts(database,
-                of_unit(is_scene,
-                        "SELECT coalesce(max(split = 0 AND (used = 1 OR split_chosen = 1)), 0), "
-                        "coalesce(max(split = 1 AND (used = 1 OR split_chosen = 1)), 0), "
-                        "coalesce(min(draw), 0) FROM samples WHERE ")),
+                of_unit(is_scene, std::string("SELECT coalesce(max(") + kTrainedOn +
+                                      "), 0), coalesce(max(" + kHeldOut +
+                                      "), 0), coalesce(min(draw), 0) FROM samples WHERE ")),
           to_learn(database, kept_as(is_scene, "to_learn")),
           to_judge(database, kept_as(is_scene, "to_judge")),
           labels(database, of_unit(is_scene,
@@ -91,13 +93,8 @@ class Sides::Queries {
                                    "(SELECT id FROM samples WHERE ",
                                    ")")),
           move(database, of_unit(is_scene, "UPDATE samples SET split = ?2 WHERE ",
-                                 " AND split_chosen = 0 AND split <> ?2")),
-          rank(database, of_unit(is_scene,
-                                 std::string("UPDATE sample_labels SET rank = (SELECT ") + kRank +
-                                     " FROM samples WHERE id = sample_id) WHERE sample_id IN "
-                                     "(SELECT id FROM samples WHERE ",
-                                 ")")) {}
-    Statement facts, to_learn, to_judge, labels, move, rank;
+                                 " AND split_chosen = 0 AND split <> ?2")) {}
+    Statement facts, to_learn, to_judge, labels, move;
   };
 
   static std::int64_t key(Unit unit) { return unit < 0 ? -unit : unit; }
@@ -150,9 +147,10 @@ std::int64_t Sides::learned_from(Queries& queries, std::int64_t label) const {
   Statement rows(database_, std::string(kCarriers) + "DESC");
   rows.bind(label);
   std::int64_t second_best = 0;
+  std::set<Unit> seen;
   while (rows.step()) {
     const Carrier carrier(rows);
-    if (carrier.stays_held_out) continue;
+    if (carrier.stays_held_out || !seen.insert(carrier.unit).second) continue;
     const Facts facts = queries.facts(carrier.unit);
     if (facts.is_trained || !facts.is_held_out) return carrier.sample;
     if (second_best == 0) second_best = carrier.sample;
@@ -168,23 +166,20 @@ std::int64_t Sides::judged_by(Queries& queries, std::int64_t label) const {
   if (!enough.bind(label).bind(kEnough).step() || enough.integer(0) < kEnough) return 0;
   Statement rows(database_, std::string(kCarriers) + "ASC");
   rows.bind(label);
+  std::int64_t lowest = 0;
+  std::set<Unit> seen;
   while (rows.step()) {
     const Carrier carrier(rows);
-    if (carrier.stays_held_out || carrier.is_trained_for_good) return 0;
+    if (carrier.stays_held_out) return 0;
+    if (carrier.is_trained_for_good) break;
+    if (!seen.insert(carrier.unit).second) continue;
     const Facts facts = queries.facts(carrier.unit);
     if (facts.is_trained || queries.is_to_learn(carrier.unit)) continue;
     if (facts.is_held_out) return 0;
-    const bool is_wanted = facts.draw < kHeldOutBelow || !is_held_out_by_force(label);
-    return is_wanted ? carrier.sample : 0;
+    if (lowest == 0) lowest = carrier.sample;
+    if (facts.draw < kHeldOutBelow) break;  // it is held out all the same
   }
-  return 0;
-}
-
-bool Sides::is_held_out_by_force(std::int64_t label) const {
-  Statement row(database_,
-                "SELECT 1 FROM sample_labels JOIN samples ON samples.id = sample_id WHERE "
-                "label_id = ? AND split = 1 AND (used = 1 OR split_chosen = 1) LIMIT 1");
-  return row.bind(label).step();
+  return lowest;
 }
 
 // Notes it with the label; where that is another than before, both are looked at.
@@ -207,7 +202,6 @@ void Sides::place(Queries& queries, Unit unit) const {
       (facts.is_held_out || facts.draw < kHeldOutBelow || queries.is_to_judge(unit)))
     side = Split::kValidation;
   queries.move(unit, side);
-  if (facts.is_held_out && side == Split::kTrain) queries.rank_anew(unit);  // for good
 }
 
 }  // namespace moil::data

@@ -3,14 +3,16 @@
 //
 // Every sample has a draw, a number that its content (of a scene: one for all of it) draws. Of a
 // scene, or of a sample that is of no scene, the first that holds decides:
-//   1. part of it was trained on, or the user said so: it is trained on
+//   1. a night has trained on part of it, or the user said so: it is trained on
 //   2. it has the highest draw of a label of which 1 has none: it is trained on, for every label
 //      needs something to be learned from
-//   3. part of it was held out by a night, or by the user: it is held out
+//   3. a night has held part of it out, or the user said so: it is held out
 //   4. its draw is below a fifth of all: it is held out
 //   5. it has the lowest draw, of those that 1 and 2 leave, of a label with five samples or more,
 //      of which 3 holds none out: it is held out
 //   6. it is trained on
+// So the sides follow from what is there and from what nights did with it, in whatever order that
+// came; 1 and 2 may lay elsewhere what a night has held out, until the reason is gone.
 // What the user chose for a single sample stays, whatever its scene does.
 //
 // A label has its samples by rank: by their draws, and those that are trained on for good behind
@@ -44,7 +46,7 @@ class Sides {
   // SQL, of a row of samples: what its rank is, with its labels. To be written anew where one of
   // the columns changes that it is made of.
   static constexpr const char* kRank =
-      "draw + CASE WHEN split = 0 AND (used = 1 OR split_chosen = 1) "
+      "draw + CASE WHEN used_split IS 0 OR (split_chosen = 1 AND split = 0) "
       "THEN 9007199254740992 ELSE 0 END";
 
  private:
@@ -56,7 +58,6 @@ class Sides {
   std::set<Unit> units() const;
   std::int64_t learned_from(Queries& queries, std::int64_t label) const;
   std::int64_t judged_by(Queries& queries, std::int64_t label) const;
-  bool is_held_out_by_force(std::int64_t label) const;
   void keep(const char* column, std::int64_t label, std::int64_t sample);
   void place(Queries& queries, Unit unit) const;
 

@@ -23,7 +23,8 @@ LabelDataset::LabelDataset(const LabelStore& store, const Kind& kind) : store_(s
     table_.add(std::move(labels), sample.split);
     digests_.push_back(sample.digest);
     scenes_.push_back(sample.scene);
-    if (!sample.is_looked_at || !sample.is_used) not_looked_at_.push_back(digests_.size() - 1);
+    if (!sample.is_looked_at) not_looked_at_.push_back(digests_.size() - 1);
+    if (!sample.is_used) not_used_.push_back(digests_.size() - 1);
   }
 }
 

@@ -25,9 +25,10 @@ class LabelDataset : public TableDataset<SampleDataset> {
   [[nodiscard]] std::vector<std::uint8_t> encoded(std::size_t i) const override;
   [[nodiscard]] EncodedHead head(std::size_t i, std::size_t most) const override;
   [[nodiscard]] std::int64_t scene(std::size_t i) const override;
-  // Indices of those of which no night has told the store that it uses them and what they look
-  // like.
+  // Indices of those of which no night has told the store what they look like, or that it uses them
+  // on the side on which they lie.
   [[nodiscard]] const std::vector<std::size_t>& not_looked_at() const { return not_looked_at_; }
+  [[nodiscard]] const std::vector<std::size_t>& not_used() const { return not_used_; }
   // As the user gave it, with the digest.
   [[nodiscard]] std::string name(std::size_t i) const override;
   // Samples of the store that are of other kinds, by media type.
@@ -39,7 +40,7 @@ class LabelDataset : public TableDataset<SampleDataset> {
   const LabelStore& store_;
   std::vector<Digest> digests_;
   std::vector<std::int64_t> scenes_;
-  std::vector<std::size_t> not_looked_at_;
+  std::vector<std::size_t> not_looked_at_, not_used_;
   std::map<std::string, std::uint64_t> passed_over_;
 };
 

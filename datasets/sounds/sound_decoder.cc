@@ -46,7 +46,9 @@ SoundDecoder::SoundDecoder(const SoundBytes& bytes, std::string_view name) : nam
   // libsndfile reads more kinds of files; only what is looked after is let in.
   std::array<std::uint8_t, kHeadBytes> head{};
   const std::string_view media = media_type_of(std::span(head).first(bytes.read(0, head)));
-  if (!is_sound(media)) fail("it is " + std::string(media_name(media)) + ", no sound");
+  if (!is_sound(media))
+    fail("it is " + std::string(media_name(media)) +
+         (media.starts_with("audio/") ? "; WAV, FLAC, Ogg and MP3 sounds are read" : ", no sound"));
   streams_ = streams_of(bytes);
   open(0);
   check_info();

@@ -17,9 +17,7 @@ namespace moil::data {
 CsvTable::CsvTable(const std::filesystem::path& file, const CsvTableOptions& options)
     : file_(file) {
   const std::string text = read_gzip_text(file, options.max_bytes);
-  const auto bytes = std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  if (media_type_of(bytes.first(std::min<std::size_t>(2, bytes.size()))) == kUtf16)
-    fail(1, media_refusal(kUtf16));
+  if (is_utf16(text)) fail(1, media_refusal(kUtf16));
   std::string_view records = without_mark(text), line;
   if (!next_line(records, line)) fail(1, "the file is empty");
   read_names(line, options.label_column);

@@ -95,8 +95,7 @@ class NumbersReader {
   }
 
   void read_csv() {
-    if (content_.starts_with("\xff\xfe") || content_.starts_with("\xfe\xff"))
-      fail(media_refusal(kUtf16));
+    if (is_utf16(content_)) fail(media_refusal(kUtf16));
     if (most_ > 0) numbers_.values.reserve(std::min(most_, separators() + 1));
     std::string_view rest = without_mark(content_), line;
     std::int64_t columns = 0, lines = 0;

@@ -115,7 +115,7 @@ class CrashTest(unittest.TestCase):
                 folder = self.copied_state(f"scenes-{kill}")
                 labels = sqlite3.connect(folder / "state" / "labels" / "labels.db")
                 with labels:
-                    labels.execute("UPDATE samples SET likeness = NULL, scene = 0, used = 0")
+                    labels.execute("UPDATE samples SET likeness = NULL, scene = 0, used = 0, used_split = NULL")
 
                 def looked_at() -> int:
                     return labels.execute("SELECT count(*) FROM samples WHERE likeness IS NOT NULL").fetchone()[0]

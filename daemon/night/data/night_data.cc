@@ -234,7 +234,7 @@ bool NightData::is_remembered(const data::MixedSample& sample) const {
   return sample.is_global() || readers_->store.has(sample.digest);
 }
 
-bool NightData::is_looked_at(const data::Digest& digest) const {
+bool NightData::is_used(const data::Digest& digest) const {
   const auto sample = readers_->store.find(digest);
   return !sample || sample->is_used;
 }

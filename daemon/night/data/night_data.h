@@ -69,7 +69,7 @@ class NightData {
   // Whether the user still wants the sample used: a local one that was forgotten is gone at once.
   bool is_remembered(const data::MixedSample& sample) const;
   // Whether the label store has noted that a night uses the sample, or knows the sample no more.
-  bool is_looked_at(const data::Digest& digest) const;
+  bool is_used(const data::Digest& digest) const;
 
   // Samples of the label store that the model cannot read, by media type.
   const std::map<std::string, std::uint64_t>& other_media() const;

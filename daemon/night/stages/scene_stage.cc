@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -33,24 +34,22 @@ std::size_t room_for(std::span<const std::size_t> samples, const NightContext& n
   return choose_room(needs, std::min(needs.largest, static_cast<std::size_t>(*budget) / 2));
 }
 
-// Not looked at where another night may know more: the room is too small, or the sample was
-// forgotten. It may be used all the same.
-data::SampleLikeness look_at_one(const data::LabelDataset& samples, std::size_t i,
-                                 const data::Kind& kind, data::SampleMaker& maker,
-                                 DecodingRoom& room) {
+// Nothing where another night may know more: the room is too small, or the sample was forgotten. It
+// may be used all the same.
+std::optional<data::SampleLikeness> look_at_one(const data::LabelDataset& samples, std::size_t i,
+                                                const data::Kind& kind, data::SampleMaker& maker,
+                                                DecodingRoom& room) {
   data::SampleLikeness told{samples.digest(i), {}};
   if (!kind.has_likeness()) return told;
-  told.is_looked_at = false;
   std::optional<DecodingRoom::Place> place;  // outlives what is decoded in it
   try {
-    if (decoding_bytes(samples, i, kind, room.bytes()) > room.bytes()) return told;
+    if (decoding_bytes(samples, i, kind, room.bytes()) > room.bytes()) return std::nullopt;
     load_sample(maker, kind, samples, i, &room, place);
     told.likeness = maker.likeness();
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kNotFound) return told;
+    if (error.code() == ErrorCode::kNotFound) return std::nullopt;
     if (error.code() != ErrorCode::kBadData) throw;
   }
-  told.is_looked_at = true;
   maker.release();
   return told;
 }
@@ -71,14 +70,15 @@ void SceneStage::run() {
   for (int round = 0; round < kMostRounds; ++round) {
     const Indices samples = wanted();
     if (samples.empty()) return;
-    look_at(samples);
+    look_at(not_looked_at());
+    use(samples);
     night_.data.look_again();
   }
   const auto rest = not_known();
   const auto unheard = std::ranges::count_if(
       rest, [&](const data::Digest& digest) { return told_.contains(digest); });
   if (!told_.empty() && static_cast<std::size_t>(unheard) == told_.size())
-    throw Error(ErrorCode::kIo, "the daemon does not record what samples look like");
+    throw Error(ErrorCode::kIo, "the daemon does not record which samples the night uses");
   if (!rest.empty())
     night_.events.note(
         std::to_string(rest.size()) +
@@ -92,37 +92,46 @@ std::unordered_set<data::Digest> SceneStage::not_known() const {
 }
 
 SceneStage::Indices SceneStage::wanted() const {
+  Indices samples;
+  std::ranges::set_union(not_looked_at(), night_.data.labelled().not_used(),
+                         std::back_inserter(samples));
+  return samples;
+}
+
+SceneStage::Indices SceneStage::not_looked_at() const {
   const data::LabelDataset& labelled = night_.data.labelled();
   Indices samples = labelled.not_looked_at();
-  std::erase_if(samples, [&](std::size_t i) {
-    const data::Digest digest = labelled.digest(i);
-    return passed_over_.contains(digest) && night_.data.is_looked_at(digest);
-  });
+  std::erase_if(samples, [&](std::size_t i) { return passed_over_.contains(labelled.digest(i)); });
   return samples;
 }
 
 void SceneStage::look_at(const Indices& samples) {
+  if (samples.empty()) return;
   DecodingRoom room(room_for(samples, night_));
   const auto all = static_cast<std::int64_t>(samples.size());
   night_.begin(Stage::kScenes, all);
-  std::optional<data::Digest> last;
   for (std::size_t begin = 0; begin < samples.size(); begin += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, samples.size() - begin);
     const auto told = likenesses_of(std::span(samples).subspan(begin, count), room);
-    for (const data::SampleLikeness& sample : told) told_.insert(sample.digest);
-    if (!told.empty()) last = told.back().digest;
     night_.events.likenesses(told);
-    looked_at_ += static_cast<std::size_t>(
-        std::ranges::count(told, true, &data::SampleLikeness::is_looked_at));
+    looked_at_ += told.size();
     night_.progress(Stage::kScenes, static_cast<std::int64_t>(begin + count), all);
   }
-  if (last) wait_for(*last);
+}
+
+// All as one, so that the side of none depends on which were told of first.
+void SceneStage::use(const Indices& samples) {
+  std::vector<data::Digest> digests;
+  for (const std::size_t i : samples) digests.push_back(night_.data.labelled().digest(i));
+  told_.insert(digests.begin(), digests.end());
+  night_.events.uses(digests);
+  wait_for(digests.back());
 }
 
 std::vector<data::SampleLikeness> SceneStage::likenesses_of(std::span<const std::size_t> batch,
                                                             DecodingRoom& room) {
   const data::LabelDataset& samples = night_.data.labelled();
-  std::vector<data::SampleLikeness> found(batch.size());
+  std::vector<std::optional<data::SampleLikeness>> found(batch.size());
   std::exception_ptr failed;
   const auto count = static_cast<std::int64_t>(batch.size());
 #pragma omp parallel
@@ -140,15 +149,20 @@ std::vector<data::SampleLikeness> SceneStage::likenesses_of(std::span<const std:
     }
   }
   if (failed) std::rethrow_exception(failed);
-  for (const data::SampleLikeness& sample : found)
-    if (!sample.is_looked_at) passed_over_.insert(sample.digest);
-  return found;
+  std::vector<data::SampleLikeness> told;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (found[i])
+      told.push_back(*found[i]);
+    else
+      passed_over_.insert(samples.digest(batch[i]));
+  }
+  return told;
 }
 
 // Events are recorded in their order.
 void SceneStage::wait_for(const data::Digest& digest) const {
   const auto until = std::chrono::steady_clock::now() + kPatience;
-  while (!night_.data.is_looked_at(digest)) {
+  while (!night_.data.is_used(digest)) {
     if (night_.is_stopped()) throw Stopped{};
     if (std::chrono::steady_clock::now() > until) return;  // the next round tells it again
     std::this_thread::sleep_for(kPause);

@@ -23,7 +23,7 @@ using data::LabelStore;
 
 class ImportMeanwhile : public ::testing::Test {
  protected:
-  using Recorder = std::function<void(LabelStore&, std::vector<data::SampleLikeness>)>;
+  using Recorder = std::function<void(LabelStore&, std::span<const data::Digest>)>;
 
   // Labels one more image, as a client would, of which nothing is recorded yet.
   static data::Digest import_one(LabelStore& labels, std::size_t number) {
@@ -31,7 +31,7 @@ class ImportMeanwhile : public ::testing::Test {
     return labels.add_sample(one.encoded(0), std::vector<std::string>{"new"}, data::Split::kTrain)
         .digest;
   }
-  // A daemon that hears what the worker says of samples.
+  // A daemon that hears what the worker says of samples; the recorder, which it uses.
   Json run(const Recorder& recorder) {
     const daemon::JobFile file = place_.job_file(place_.submitted(place_.description()), 1);
     std::filesystem::create_directories(place_.layout().job(file.id));
@@ -60,7 +60,10 @@ class ImportMeanwhile : public ::testing::Test {
     std::size_t room = 0;
     while (::getline(&line, &room, in) > 0) {
       const Json event = parsed_json(line);
-      if (event["event"] == "likenesses") recorder(labels, daemon::likenesses_from_json(event));
+      if (event["event"] == "likenesses")
+        labels.record_likenesses(daemon::likenesses_from_json(event));
+      std::vector<data::Digest> uses;
+      if (event["event"] == "uses" && daemon::add_uses(event, uses)) recorder(labels, uses);
     }
     std::free(line);
     std::fclose(in);
@@ -76,9 +79,9 @@ TEST_F(ImportMeanwhile, ANightGoesOnWithWhatIsRecorded) {
   }
   std::size_t imported = 1;
   data::Digest last{};
-  const Json details = run([&](LabelStore& labels, const std::vector<data::SampleLikeness>& told) {
-    last = import_one(labels, imported++);  // one comes for each that is looked at
-    labels.record_likenesses(told);
+  const Json details = run([&](LabelStore& labels, std::span<const data::Digest> used) {
+    last = import_one(labels, imported++);  // one comes with each round
+    labels.record_uses(used);
   });
   EXPECT_GE(imported, 3U);
   EXPECT_EQ(details["near_duplicates"]["looked_at"], imported - 1);

@@ -74,6 +74,7 @@ JobPlace::JobPlace(std::size_t labelled, const ModelBundle& bundle) : layout_(fo
     const auto added = labels.add_sample(mine.encoded(i), label, mine.split(i));
     const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
     labels.record_likenesses({&looked_at, 1});
+    labels.record_uses({&added.digest, 1});
   }
 }
 

@@ -93,6 +93,7 @@ TEST(ChoosingNight, MeasuresAllKernelsByOneClock) {
       const auto added = labels.add_sample(more.encoded(i), label, more.split(i));
       const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
       labels.record_likenesses({&looked_at, 1});
+      labels.record_uses({&added.digest, 1});
     }
   }
   Json description = place.description();

@@ -73,6 +73,7 @@ class NightMemoryTest : public ::testing::Test {
           images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
       const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
       store.record_likenesses({&looked_at, 1});
+      store.record_uses({&added.digest, 1});
     }
   }
 
@@ -197,8 +198,9 @@ TEST_F(NightMemoryTest, ASampleThatTakesMoreThanTheBudgetIsLeftOutAndCostsNothin
     const auto add = [&](const std::string& text) {
       const auto added = store.add_sample(std::vector<std::uint8_t>(text.begin(), text.end()),
                                           label, data::Split::kTrain);
-      const data::SampleLikeness looked_at{added.digest, {}};
+      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
       store.record_likenesses({&looked_at, 1});
+      store.record_uses({&added.digest, 1});
     };
     for (int i = 0; i < 5; ++i) {
       std::string small;

@@ -27,6 +27,7 @@ class LabelStudy : public ::testing::Test {
           labels.add_sample(grey(value), std::vector<std::string>{label}).digest;
       const data::SampleLikeness looked_at{digest, {}};  // as the daemon records it
       labels.record_likenesses({&looked_at, 1});
+      labels.record_uses({&digest, 1});
       return digest.hex();
     };
     for (const char* old : {"new", "c"}) labels.remove_label(old, /*with_samples=*/true);

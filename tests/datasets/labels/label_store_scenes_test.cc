@@ -41,14 +41,21 @@ class LabelStoreScenesTest : public ::testing::Test {
   }
   void tell(std::int64_t id, const Likeness& likeness) {
     const SampleLikeness told{sample(id).digest, likeness};
-    store().record_likenesses({&told, 1});
+    use({&told, 1});
   }
   // They are frames of a scene.
   void look_at(std::uint64_t scene, const std::vector<std::int64_t>& ids) {
     std::vector<SampleLikeness> told;
     for (const std::int64_t id : ids)
       told.push_back({sample(id).digest, look(scene, static_cast<int>(id))});
-    store().record_likenesses(told);
+    use(told);
+  }
+  // As a night does.
+  void use(std::span<const SampleLikeness> samples) {
+    store().record_likenesses(samples);
+    std::vector<Digest> digests;
+    for (const SampleLikeness& sample : samples) digests.push_back(sample.digest);
+    store().record_uses(digests);
   }
   std::vector<int> sides(const std::vector<std::int64_t>& ids) {
     std::vector<int> sides;
@@ -107,6 +114,51 @@ TEST_F(LabelStoreScenesTest, WhatWasTrainedOnIsNeverHeldOut) {
   EXPECT_EQ(sample(a).scene, a);
   EXPECT_EQ(sample(b).scene, a);
   EXPECT_THAT(sides({a, b, between}), ElementsAre(0, 0, 0));
+}
+
+// A night has held it out, and no other has trained on it: it was only lent.
+TEST_F(LabelStoreScenesTest, WhatIsLentToTrainingIsHeldOutAgain) {
+  const auto a = train(), b = held_out(), c = train({"b"});
+  for (const auto id : {a, b, c}) look_at(static_cast<std::uint64_t>(id), {id});
+  EXPECT_THAT(sides({a, b, c}), ElementsAre(0, 1, 0));
+  const Digest only = sample(a).digest;
+  const std::vector<std::string> other = {"b"}, own = {"a"};
+  store().assign({&only, 1}, other);
+  EXPECT_THAT(sides({a, b, c}), ElementsAre(0, 0, 0)) << "something of its label is learned from";
+  EXPECT_FALSE(sample(b).is_used) << "on this side";
+  store().assign({&only, 1}, own);
+  EXPECT_THAT(sides({a, b, c}), ElementsAre(0, 1, 0));
+  store().assign({&only, 1}, other);
+  look_at(9, {b});
+  store().assign({&only, 1}, own);
+  EXPECT_THAT(sides({a, b, c}), ElementsAre(0, 0, 0)) << "a night has trained on it";
+}
+
+// It hangs together by what lies between, for as long as that is there.
+TEST_F(LabelStoreScenesTest, WhatIsForgottenJoinsNothing) {
+  const auto first = train(), a = train(), b = held_out();
+  look_at(1, {first});
+  tell(a, Likeness{~0ULL, 0xff});
+  tell(b, Likeness{~0ULL, 0xffffffff});
+  const auto between = train();
+  tell(between, Likeness{~0ULL, 0xfffff});
+  EXPECT_THAT(sides({a, b, between}), ElementsAre(0, 0, 0));
+  store().forget(sample(between).digest);
+  EXPECT_THAT(sides({a, b}), ElementsAre(0, 1));
+  for (const auto id : {a, b}) EXPECT_EQ(sample(id).scene, kOwnScene);
+}
+
+// Told in two parts or as one: a night takes all of them at once.
+TEST_F(LabelStoreScenesTest, LooksAloneMoveNothing) {
+  const auto a = train(), b = held_out();
+  const SampleLikeness told[] = {{sample(a).digest, look(1, 0)}, {sample(b).digest, look(1, 1)}};
+  for (const auto& one : told) store().record_likenesses({&one, 1});
+  EXPECT_THAT(sides({a, b}), ElementsAre(0, 1));
+  EXPECT_EQ(sample(a).scene, kOwnScene);
+  const Digest used[] = {told[0].digest, told[1].digest};
+  store().record_uses(used);
+  EXPECT_EQ(sample(a).scene, sample(b).scene);
+  EXPECT_EQ(sample(a).split, sample(b).split);
 }
 
 TEST_F(LabelStoreScenesTest, WhatTheUserChoseStays) {
@@ -196,10 +248,11 @@ TEST_F(LabelStoreScenesTest, WhatANightUsesIsNeverHeldOutHoweverItCameToItsSide)
   };
   std::vector<Digest> pieces;
   for (int i = 0; i < 4; ++i) pieces.push_back(cut(i, recordings[static_cast<std::size_t>(i) / 2]));
-  std::vector<SampleLikeness> used;
-  for (const Digest& piece : pieces) used.push_back({piece, {}});
-  used.back().is_looked_at = false;  // its room was too small
-  store().record_likenesses(used);
+  std::vector<SampleLikeness> looked_at;
+  for (const Digest& piece : pieces) looked_at.push_back({piece, {}});
+  looked_at.pop_back();  // its room was too small
+  store().record_likenesses(looked_at);
+  store().record_uses(pieces);
   for (const Digest& piece : pieces) EXPECT_TRUE(store().find(piece)->is_used);
   EXPECT_FALSE(store().find(pieces.back())->is_looked_at);
   const Digest fifth = cut(4, recordings[2]);
@@ -210,7 +263,7 @@ TEST_F(LabelStoreScenesTest, WhatANightUsesIsNeverHeldOutHoweverItCameToItsSide)
 TEST_F(LabelStoreScenesTest, WhatLooksLikeNothingIsOfItsOwnScene) {
   const auto a = train(), b = train();
   const std::vector<SampleLikeness> told = {{sample(a).digest, {}}, {sample(b).digest, {}}};
-  store().record_likenesses(told);
+  use(told);
   for (const std::int64_t id : {a, b}) {
     EXPECT_TRUE(sample(id).is_looked_at);
     EXPECT_EQ(sample(id).scene, kOwnScene);
@@ -225,7 +278,7 @@ TEST_F(LabelStoreScenesTest, WhatIsKnownOrGoneIsPassedOver) {
   EXPECT_EQ(sample(b).scene, a);
   const std::vector<SampleLikeness> told = {{sample(a).digest, look(9, 0)},
                                             {digest_of("nobody"), look(9, 0)}};
-  store().record_likenesses(told);
+  use(told);
   EXPECT_EQ(sample(a).scene, a);
   EXPECT_EQ(store().counts().samples, 2u);
 }

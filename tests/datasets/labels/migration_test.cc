@@ -98,6 +98,8 @@ TEST(LabelStoreMigration, WhatWasThereIsOfNoSceneYetAndMayHaveBeenTrainedOn) {
   const std::vector<SampleLikeness> alike = {{store.samples()[0].digest, scene},
                                              {store.samples()[1].digest, scene}};
   store.record_likenesses(alike);
+  const std::vector<Digest> used = {alike[0].digest, alike[1].digest};
+  store.record_uses(used);
   EXPECT_EQ(store.samples()[0].split, Split::kTrain);
   EXPECT_EQ(store.samples()[1].split, Split::kValidation) << "as the user chose";
   EXPECT_EQ(store.samples()[1].scene, store.samples()[0].id);
@@ -204,6 +206,23 @@ TEST(LabelStoreMigration, StepsUndoWhatTheyDidAndNoMore) {
   EXPECT_THAT(store.reconciliation().at("knock"), ElementsAre("Knock"))
       << "adding never changed what the label means";
   EXPECT_EQ(store.samples().size(), 4u);
+}
+
+// As version 5 left what nights have used: its sides are where it lay.
+TEST(LabelStoreMigration, WhatNightsHaveUsedStaysWhereTheyUsedIt) {
+  const test::TempFolder folder;
+  write_version_4(folder / "labels");
+  { const LabelStore store(folder / "labels", LabelStore::Access::kReadWrite); }
+  Database(folder / "labels" / "labels.db", Database::Access::kReadWrite)
+      .run(
+          "ALTER TABLE samples DROP COLUMN used_split; UPDATE samples SET split = 1 WHERE id > 3;"
+          "PRAGMA user_version = 5;");
+  LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+  for (int i = 0; i < 5; ++i) {
+    const SampleRecord sample = store.samples()[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(sample.is_used);
+    EXPECT_EQ(sample.split, i < 3 ? Split::kTrain : Split::kValidation);
+  }
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct Clip {
   Labels labels;
   std::optional<Split> split;
   std::optional<Digest> recording;
+  std::optional<Likeness> look;
 };
 
 Digest digest_of_clip(const Clip& clip) { return digest_of(bytes_of(photo(clip.content))); }
@@ -35,7 +36,8 @@ std::vector<Clip> clips_of(int world) {
   for (std::size_t label = 0; label < 8; ++label) {
     const std::size_t count = label == 7 ? 12 : 1 + random.below(4);
     for (std::size_t i = 0; i < count; ++i) {
-      Clip clip{std::to_string(world) + "/" + std::to_string(clips.size()), {named(label)}, {}, {}};
+      Clip clip{
+          std::to_string(world) + "/" + std::to_string(clips.size()), {named(label)}, {}, {}, {}};
       if (random.below(2) == 0) clip.labels.push_back(named(random.below(8)));
       std::ranges::sort(clip.labels);
       clip.labels.erase(std::unique(clip.labels.begin(), clip.labels.end()), clip.labels.end());
@@ -47,6 +49,19 @@ std::vector<Clip> clips_of(int world) {
     }
   }
   return clips;
+}
+
+// Frames of films, which show now this and now that: each is like the next, not like all.
+void give_looks(std::vector<Clip>& clips, int world) {
+  Random random(static_cast<std::uint64_t>(1000 + world));
+  std::vector<Likeness> films;
+  for (int i = 0; i < 2; ++i) films.push_back({random.next(), random.next()});
+  for (Clip& clip : clips) {
+    Likeness look = films[random.below(films.size())];
+    const std::uint64_t frame = random.below(64);
+    look.across ^= (std::uint64_t{1} << frame) - 1;
+    if (random.below(8) != 0) clip.look = look;
+  }
 }
 
 // One way to come there: each clip by a way of its own, in any order, with things that are taken
@@ -66,11 +81,40 @@ class Way {
     random_.shuffle(std::span(later));
     for (const Clip* clip : later) {
       detour();
+      if (random_.below(3) == 0) look_at(*clip);
       end(*clip);
+    }
+  }
+  // With nights: each uses all that is there, and looks at it before, here and there.
+  void go_with_nights(std::size_t nights) {
+    const std::vector<Clip> all = clips_;
+    for (std::size_t night = 0; night < nights; ++night) {
+      const std::size_t from = all.size() * night / nights, to = all.size() * (night + 1) / nights;
+      clips_.assign(all.begin() + static_cast<std::ptrdiff_t>(from),
+                    all.begin() + static_cast<std::ptrdiff_t>(to));
+      go();
+      use(std::span(all).first(to));
+      for (int i = 0; i < 10; ++i) detour();
     }
   }
 
  private:
+  void look_at(const Clip& clip) {
+    const SampleLikeness told{digest_of_clip(clip), clip.look};
+    store_.record_likenesses({&told, 1});
+  }
+
+  void use(std::span<const Clip> clips) {
+    std::vector<Clip> some(clips.begin(), clips.end());
+    random_.shuffle(std::span(some));
+    std::vector<Digest> used;
+    for (const Clip& clip : some) {
+      look_at(clip);
+      used.push_back(digest_of_clip(clip));
+    }
+    store_.record_uses(used);
+  }
+
   Digest add(const Clip& clip, const Labels& labels) {
     return store_
         .add_sample(bytes_of(photo(clip.content)), labels, clip.split, {}, {}, clip.recording)
@@ -99,19 +143,24 @@ class Way {
   void detour() {
     const auto known = store_.samples();  // some of them
     if (known.empty()) return;
-    const Digest some = known[random_.below(known.size())].digest;
-    switch (random_.below(8)) {
+    const SampleRecord& one = known[random_.below(known.size())];
+    const Digest some = one.digest;
+    switch (random_.below(10)) {
       case 0:
         if (store_.assign(std::span(&some, 1), Labels{"label 2"}) > 0) store_.undo();
         break;
       case 1:
         store_.set_reconciliation("label 3", Labels{"a class " + std::to_string(random_.below(9))});
         break;
-      case 2:
-        store_.forget(
-            store_
-                .add_sample(bytes_of(photo("extra " + std::to_string(extra_++))), Labels{"label 1"})
-                .digest);
+      case 2: {
+        const Clip extra{"extra " + std::to_string(extra_++), {"label 1"}, {}, some, some_look()};
+        const Digest added = add(extra, extra.labels);
+        look_at(extra);
+        store_.forget(added);
+        break;
+      }
+      case 4:  // all of its first label, there and back
+        if (!one.labels.empty() && random_.below(5) == 0) move_all(one.labels[0]);
         break;
       case 3:
         if (const auto labels = store_.labels(); !labels.empty()) {
@@ -122,6 +171,19 @@ class Way {
       default:
         break;
     }
+  }
+
+  std::optional<Likeness> some_look() { return clips_[random_.below(clips_.size())].look; }
+
+  void move_all(const std::string& label) {
+    SampleQuery query;
+    query.label = label;
+    const auto carriers = store_.samples(query);
+    for (const SampleRecord& sample : carriers)
+      store_.assign(std::span(&sample.digest, 1),
+                    random_.below(2) == 0 ? Labels() : Labels{"another moment"});
+    for (const SampleRecord& sample : carriers)
+      store_.assign(std::span(&sample.digest, 1), sample.labels);
   }
 
   LabelStore& store_;
@@ -170,6 +232,51 @@ TEST(Sides, TheSameClipsAreHeldOutByWhateverWayTheyCame) {
       EXPECT_EQ(sides_by(clips, way), first) << "world " << world << ", way " << way;
   }
   EXPECT_GT(held_out, 20) << "there is something that could differ";
+}
+
+// The side of each, and the first of its scene by content.
+using Places = std::map<Digest, std::pair<Split, Digest>>;
+
+Places places_in(const LabelStore& store) {
+  SampleQuery all;
+  all.limit = 1000;
+  std::map<std::int64_t, Digest> first;
+  const auto samples = store.samples(all);
+  for (const SampleRecord& sample : samples) {
+    const auto at = first.emplace(sample.scene, sample.digest).first;
+    at->second = std::min(at->second, sample.digest);
+  }
+  Places places;
+  for (const SampleRecord& sample : samples)
+    places[sample.digest] = {sample.split,
+                             sample.scene == 0 ? sample.digest : first.at(sample.scene)};
+  return places;
+}
+
+// What a night trains on is no evidence from then on; else nothing depends on what came first, nor
+// on when who was looked at.
+TEST(Sides, TheSameNightsLeaveTheSameSidesWhateverWayTheSamplesCame) {
+  int held_out = 0, in_scenes = 0;
+  for (int world = 0; world < 4; ++world) {
+    auto clips = clips_of(world);
+    give_looks(clips, world);
+    std::optional<Places> first;
+    for (std::uint64_t way = 1; way < 4; ++way) {
+      const test::TempFolder folder;
+      LabelStore store(folder / "labels", LabelStore::Access::kReadWrite);
+      Way(store, clips, way).go_with_nights(3);
+      const Places places = places_in(store);
+      EXPECT_EQ(places.size(), clips.size());
+      if (!first) first = places;
+      EXPECT_EQ(places, *first) << "world " << world << ", way " << way;
+    }
+    for (const auto& [digest, place] : *first) {
+      held_out += place.first == Split::kValidation;
+      in_scenes += place.second != digest;
+    }
+  }
+  EXPECT_GT(held_out, 5) << "there is something that could differ";
+  EXPECT_GT(in_scenes, 25);
 }
 
 // Back and forth, as whoever is not sure does.

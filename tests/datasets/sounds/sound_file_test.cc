@@ -102,6 +102,10 @@ TEST(SoundFile, RefusesWhatHoldsNoSound) {
   };
   refused({}, "no sound");
   refused(test::bytes_of("hello"), "it is text, no sound");
+  refused(test::bytes_of(std::string("\0\0\0\x20"
+                                     "ftypM4A ",
+                                     12)),
+          "it is an M4A sound; WAV, FLAC, Ogg and MP3 sounds are read");
   refused(encode_sound(SoundFormat::kWav16, 8000, 1, {}), "it holds no sound");
   auto head = encode_sound(SoundFormat::kWav16, 8000, 1, tone(8000, 440, 1));
   head.resize(44);

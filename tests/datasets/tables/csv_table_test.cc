@@ -56,6 +56,7 @@ TEST_F(CsvTableTest, WhatIsWrongIsNamed) {
                       "a\0",
                       4),
           {"UTF-16", "save it as UTF-8"});
+  refused(ErrorCode::kBadData, std::string("a\0,\0b\0", 6), {"UTF-16", "save it as UTF-8"});
   refused(ErrorCode::kBadData, "a,label\n1e300,x\n", {"t.csv:2", "finite"});
   refused(ErrorCode::kBadData, "a,label\n1,x,3\n", {"t.csv:2", "3 fields"});
   refused(ErrorCode::kBadData, "a,label\n1,\n", {"t.csv:2", "label"});
