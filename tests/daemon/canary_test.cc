@@ -10,8 +10,7 @@
 #include <map>
 #include <thread>
 
-#include "daemon/json/base64.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace moil::daemon::test {
 namespace {
@@ -60,26 +59,19 @@ TEST(SignTest, TheRuleAsksForBoth) {
   EXPECT_FALSE(is_contradicted(canary));
 }
 
-class CanaryTest : public ::testing::Test {
+class CanaryTest : public ServerTest {
  protected:
   CanaryTest() { import_model(server_); }
-  Json call(const std::string& method, const Json& params) const {
-    return result_of(server_.socket(), method, params);
-  }
-  Json version(int number = 0, const std::string& model = "digits") const {
-    return call("model.get", {{"model", model}, {"version", number}});
-  }
   std::int64_t night(const Json& canary, const std::string& model = "digits") const {
     Json job = job_named("night", server_.socket());
     job["model"] = model;
     job["canary"] = canary;
     const auto id = call("job.submit", {{"job", job}, {"now", true}})["id"].get<std::int64_t>();
-    wait_for(server_.socket(), id, "succeeded");
+    wait_for(id);
     return id;
   }
   std::string add(const std::string& text, const std::string& label) const {
-    const Json sample{{"content", encode_base64(photo(text))}};
-    return call("label.add", {{"labels", {label}}, {"samples", {sample}}})["samples"][0]["digest"];
+    return ServerTest::add(label, text)["digest"];
   }
   // Of the active version's canary.
   bool counts(const char* what, int expected, const std::string& model = "digits") const {
@@ -88,9 +80,6 @@ class CanaryTest : public ::testing::Test {
       return canary.is_object() && canary[what] == expected && canary["waiting"] == 0;
     });
   }
-
-  TempFolder folder_;
-  TestServer server_{folder_ / "state"};
 };
 
 TEST_F(CanaryTest, LabelsThatContradictTheVersionRollItBack) {
@@ -107,15 +96,14 @@ TEST_F(CanaryTest, LabelsThatContradictTheVersionRollItBack) {
   ASSERT_TRUE(eventually([&] { return version()["version"] == 1; }));
   const Json gone = version(2)["withdrawn"];
   EXPECT_EQ(gone["cause"], "canary");
-  EXPECT_THAT(gone["why"].get<std::string>(),
-              ::testing::AllOf(::testing::HasSubstr("wrong of 7 samples"),
-                               ::testing::HasSubstr("p = 0.0314")));
+  EXPECT_THAT(gone["why"], ::testing::AllOf(::testing::HasSubstr("wrong of 7 samples"),
+                                            ::testing::HasSubstr("p = 0.0314")));
   const Json last = call("job.get", {{"id", id}})["events"].back()["event"];
   EXPECT_EQ(last["event"], "note");
-  EXPECT_THAT(last["message"].get<std::string>(),
+  EXPECT_THAT(last["message"],
               ::testing::HasSubstr("version 2 was rolled back, and version 1 is in service again"));
   EXPECT_TRUE(version(2)["canary"].is_null());
-  const Json told = call("system.status", Json::object())["rolled_back"];
+  const Json told = call("system.status")["rolled_back"];
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0]["version"], 2);
   EXPECT_EQ(told[0]["why"], gone["why"]);
@@ -137,27 +125,27 @@ TEST_F(CanaryTest, EveryWayALabelChangesIsTold) {
   night(Json::object());
   call("label.relabel", {{"digest", digest}, {"labels", {"seven"}}});
   EXPECT_TRUE(counts("worse", 1));
-  call("label.undo", Json::object());
+  call("label.undo");
   EXPECT_TRUE(counts("worse", 0)) << "both are wrong of an eight";
   EXPECT_TRUE(counts("neither", 1));
   call("label.merge", {{"from", "eight"}, {"into", "nine"}});
   EXPECT_TRUE(counts("better", 1));
-  call("label.undo", Json::object());
+  call("label.undo");
   EXPECT_TRUE(counts("better", 0));
   call("label.map", {{"label", "eight"}, {"global", {"seven"}}});
   EXPECT_TRUE(counts("worse", 1));
-  call("label.undo", Json::object());
+  call("label.undo");
   EXPECT_TRUE(counts("worse", 0));
   call("label.rename", {{"from", "eight"}, {"to", "seven"}});
   EXPECT_TRUE(counts("worse", 1));
-  call("label.undo", Json::object());
+  call("label.undo");
   EXPECT_TRUE(counts("worse", 0));
   call("label.assign", {{"samples", {digest}}, {"label", "nine"}});
   EXPECT_TRUE(counts("better", 1));
   call("label.assign", {{"samples", {digest}}, {"label", nullptr}});
   EXPECT_TRUE(counts("better", 0)) << "nobody says what it is any more";
   EXPECT_EQ(version()["canary"]["neither"], 0);
-  call("label.undo", Json::object());
+  call("label.undo");
   EXPECT_TRUE(counts("better", 1));
 }
 
@@ -245,16 +233,6 @@ TEST_F(CanaryTest, TheNextVersionHasACanaryOfItsOwn) {
   EXPECT_EQ(version()["canary"]["parent"], 2);
   EXPECT_EQ(version()["canary"]["worse"], 0);
   EXPECT_TRUE(version(2)["canary"].is_null());
-}
-
-TEST_F(CanaryTest, ItsRuleIsChecked) {
-  Json job = job_named("night", server_.socket());
-  job["canary"] = {{"contradictions", 0}, {"significance", 0.7}};
-  const Json reply = ask(server_.socket(), "job.submit", {{"job", job}});
-  const Json& errors = reply["error"]["data"]["errors"];
-  ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[0]["pointer"], "/job/canary/contradictions");
-  EXPECT_EQ(errors[1]["pointer"], "/job/canary/significance");
 }
 
 }  // namespace

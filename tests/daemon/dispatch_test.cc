@@ -47,7 +47,7 @@ class Dispatch : public ::testing::Test {
     return test::ask(socket(), method, params);
   }
   static std::string line(int id, const std::string& method, const Json& params = Json::object()) {
-    return request(id, method, params).dump() + "\n";
+    return request_line(method, params, id);
   }
   static Json request(int id, const std::string& method, const Json& params = Json::object()) {
     return {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};

@@ -9,25 +9,17 @@
 #include "base/file.h"
 #include "daemon/json/base64.h"
 #include "daemon/upkeep/cache_access.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon::test {
 namespace {
 
-class Forget : public ::testing::Test {
+class Forget : public StartedTest {
  protected:
-  fs::path state() const { return folder_ / "state"; }
-  Json call(const std::string& method, const Json& params = Json::object()) const {
-    return result_of(server_->socket(), method, params);
-  }
-  std::string error_of(const std::string& method, const Json& params) const {
-    return ask(server_->socket(), method, params)
-        .value("/error/data/code"_json_pointer, std::string("none"));
-  }
   void start() {
-    server_.emplace(state());
+    StartedTest::start();
     import_model(*server_);
   }
   std::string add(const std::string& text) const {
@@ -41,11 +33,7 @@ class Forget : public ::testing::Test {
     std::ofstream(state() / "mix.json")
         << Json{{"train", train}, {"local_validation", Json::array()}};
   }
-  Json night() const {
-    const auto id = submit(server_->socket(), "night");
-    return wait_for(server_->socket(), id, "succeeded");
-  }
-  static Json version(std::int64_t number, bool active) {
+  static Json told(std::int64_t number, bool active) {
     return {{"model", "digits"}, {"version", number}, {"active", active}};
   }
   bool database_holds(std::string_view bytes) const {
@@ -60,21 +48,18 @@ class Forget : public ::testing::Test {
     const auto raw = data::Digest::from_hex(digest).bytes;
     return database_holds(digest) || database_holds(std::string(raw.begin(), raw.end()));
   }
-
-  TempFolder folder_;
-  std::optional<TestServer> server_;
 };
 
 TEST_F(Forget, VersionsThatLearnedFromASampleAreToldAndMarked) {
   start();
   const std::string one = add("one"), two = add("two");
   train_on({one});
-  night();  // version 2
+  run_job("night");  // version 2
   train_on({two});
-  night();  // 3, made from 2
-  EXPECT_EQ(call("label.forget", {{"digest", two}})["versions"], Json({version(3, true)}));
+  run_job("night");  // 3, made from 2
+  EXPECT_EQ(call("label.forget", {{"digest", two}})["versions"], Json({told(3, true)}));
   EXPECT_EQ(call("label.forget", {{"digest", one}})["versions"],
-            Json({version(2, false), version(3, true)}));
+            Json({told(2, false), told(3, true)}));
   const Json models = call("model.list")["models"];
   EXPECT_EQ(models[0]["forgotten"], 0);
   EXPECT_EQ(models[1]["forgotten"], 1);
@@ -86,67 +71,48 @@ TEST_F(Forget, WhatARemovedVersionLearnedLivesOnInThoseMadeFromIt) {
   start();
   const std::string one = add("one");
   train_on({one});
-  night();
+  run_job("night");
   train_on({});
-  night();
+  run_job("night");
   EXPECT_EQ(error_of("model.rm", {{"model", "digits"}, {"version", 3}}), "failed_precondition");
   EXPECT_EQ(error_of("model.rm", {{"model", "digits"}, {"version", 7}}), "not_found");
   call("model.rm", {{"model", "digits"}, {"version", 2}});
   EXPECT_FALSE(fs::exists(state() / "models/digits/2"));
-  EXPECT_EQ(call("model.get", {{"model", "digits"}})["parent"], 1);
-  EXPECT_EQ(call("label.forget", {{"digest", one}})["versions"], Json({version(3, true)}));
+  EXPECT_EQ(version()["parent"], 1);
+  EXPECT_EQ(call("label.forget", {{"digest", one}})["versions"], Json({told(3, true)}));
   EXPECT_EQ(call("model.rollback", {{"model", "digits"}})["version"], 1);
   call("model.rm", {{"model", "digits"}, {"version", 3}});
   import_model(*server_);
-  EXPECT_EQ(call("model.get", {{"model", "digits"}})["version"], 4) << "numbers are not used twice";
+  EXPECT_EQ(version()["version"], 4) << "numbers are not used twice";
 }
 
 TEST_F(Forget, AVersionThatAnUnfinishedJobBeganWithStays) {
   start();
-  const auto id = submit(server_->socket(), "slow", false);
-  wait_for(server_->socket(), id, "running");
+  const auto id = submit("slow", false);
+  wait_for(id, "running");
   server_->world.minute = 720;
-  wait_for(server_->socket(), id, "queued");
-  night();  // puts another version in service
+  wait_for(id, "queued");
+  run_job("night");  // puts another version in service
   EXPECT_EQ(error_of("model.rm", {{"model", "digits"}, {"version", 1}}), "failed_precondition");
   call("job.cancel", {{"id", id}});
-  wait_for(server_->socket(), id, "cancelled");
+  wait_for(id, "cancelled");
   EXPECT_EQ(error_of("model.rm", {{"model", "digits"}, {"version", 1}}), "none");
 }
 
-TEST_F(Forget, ARunningNightBeginsAnewWithoutTheSample) {
-  start();
-  const std::string one = add("one");
-  train_on({one});
-  const auto id = submit(server_->socket(), "slow");
-  wait_for(server_->socket(), id, "running");
-  ASSERT_TRUE(eventually([&] { return fs::exists(state() / "jobs/1/place"); }));
-  train_on({});
-  EXPECT_TRUE(call("label.forget", {{"digest", one}})["versions"].empty());
-  ASSERT_TRUE(eventually([&] {
-    const Json job = call("job.get", {{"id", id}})["job"];
-    return job["attempts"] == 2 && job["state"] == "running";
-  }));
-  std::ofstream(state() / "go") << "go";
-  const Json job = wait_for(server_->socket(), id, "succeeded");
-  EXPECT_EQ(job["result"]["details"]["resumed_from"], 0);
-  EXPECT_EQ(job["failures"], 0);
-  EXPECT_TRUE(eventually([&] { return !state_holds(one); }));
-}
-
-// The worker does not hear that it should stop and ends its work.
+// The worker does not hear that it should stop and ends its work. Of one that stops, in whatever
+// stage: tests/e2e/crash_test.py.
 TEST_F(Forget, AResultThatLearnedFromTheSampleIsNotPutInService) {
   start();
   const std::string one = add("one");
   train_on({one});
-  const auto id = submit(server_->socket(), "deaf");
-  wait_for(server_->socket(), id, "running");
+  submit("deaf");
+  wait_for(1, "running");
   ASSERT_TRUE(eventually([&] { return fs::exists(state() / "jobs/1/place"); }));
   train_on({});
-  std::ofstream(state() / "go") << "go";
+  let_go();
   call("label.forget", {{"digest", one}});
-  const Json job = wait_for(server_->socket(), id, "succeeded");
-  const Json learned = call("model.get", {{"model", "digits"}});
+  const Json job = wait_for(1);
+  const Json learned = version();
   EXPECT_EQ(learned["version"], 2);
   if (job["attempts"] == 1) {  // it was recorded before: then it is marked
     EXPECT_EQ(learned["forgotten"], 1);
@@ -161,8 +127,8 @@ TEST_F(Forget, MessagesAndEventsLoseNameAndDigest) {
   const std::string one = add("one"), two = add("two");
   std::ofstream(state() / "says") << "one.jpg (sample " << one << "): torn; two.jpg (sample " << two
                                   << "): torn";
-  const auto id = submit(server_->socket(), "bad-data");
-  wait_for(server_->socket(), id, "failed");
+  const auto id = submit("bad-data");
+  wait_for(id, "failed");
   fs::remove(state() / "says");
   call("label.forget", {{"digest", one}});
   const Json reply = call("job.get", {{"id", id}});
@@ -200,7 +166,7 @@ TEST_F(Forget, ARemovedLabelsNameIsToldWhereVersionsHaveIt) {
   std::ofstream(state() / "models/digits/1/labels.json") << R"(["dog", "cat"])";
   const Json reply = call("label.rm", {{"label", "cat"}, {"with_samples", true}});
   EXPECT_EQ(reply["forgotten"], 1);
-  EXPECT_EQ(reply["named_in"], Json({version(1, true)}));
+  EXPECT_EQ(reply["named_in"], Json({told(1, true)}));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 
@@ -90,36 +90,26 @@ TEST_F(JobEnergies, ResultsWithoutDetailsStayAsTheyAre) {
   }
 }
 
-class JobsEnergy : public ::testing::Test {
+class JobsEnergy : public StartedTest {
  protected:
-  JobsEnergy() { import_model(*server_); }
-  fs::path socket() const { return server_->socket(); }
-  void let_go() const { std::ofstream(folder_ / "state/go") << "go"; }
-  void wait_for_training(std::int64_t id) const {
-    EXPECT_TRUE(eventually([&] {
-      const Json progress = result_of(socket(), "job.get", {{"id", id}})["job"]["progress"];
-      return progress.is_object() && progress["stage"] == "train";
-    }));
+  JobsEnergy() {
+    start();
+    import_model(*server_);
   }
-  Json energy_of(std::int64_t id) const {
-    return wait_for(socket(), id, "succeeded")["result"]["details"].at("energy");
-  }
-
-  TempFolder folder_;
-  std::unique_ptr<TestServer> server_ = std::make_unique<TestServer>(folder_ / "state");
+  Json energy_of(std::int64_t id) const { return wait_for(id)["result"]["details"].at("energy"); }
 };
 
 TEST_F(JobsEnergy, AResultSaysThatItIsNotKnown) {
-  EXPECT_TRUE(energy_of(submit(socket(), "night")).is_null());
+  EXPECT_TRUE(energy_of(submit("night")).is_null());
 }
 
 TEST_F(JobsEnergy, AJobThatWasStoppedAndResumedAddsUpItsAttempts) {
   count(server_->world, 10);
-  const auto id = submit(socket(), "slow", false);
+  const auto id = submit("slow", false);
   wait_for_training(id);
   count(server_->world, 11.5);
   server_->world.minute = 720;
-  wait_for(socket(), id, "queued");
+  wait_for(id, "queued");
   count(server_->world, 500);  // while nothing runs
   server_->world.minute = 180;
   wait_for_training(id);
@@ -130,12 +120,12 @@ TEST_F(JobsEnergy, AJobThatWasStoppedAndResumedAddsUpItsAttempts) {
 
 TEST_F(JobsEnergy, ADaemonThatIsStoppedKeepsWhatItMeasured) {
   count(server_->world, 10);
-  const auto id = submit(socket(), "slow");
+  const auto id = submit("slow");
   wait_for_training(id);
   count(server_->world, 11.5);
-  server_ = nullptr;
+  server_.reset();
   Json result = {{"details", Json::object()}};
-  add_energy(result, StateLayout(folder_ / "state").job_energy(id));
+  add_energy(result, StateLayout(state()).job_energy(id));
   EXPECT_EQ(result["details"]["energy"]["joules"], 1.5);
 }
 

@@ -1,7 +1,6 @@
 // A job's life: submitted, run, watched, killed, resumed, cancelled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <fstream>
@@ -10,67 +9,40 @@
 
 #include "base/file.h"
 #include "daemon/process/cpu_limit.h"
-#include "daemon/upkeep/cache_access.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 namespace moil::daemon::test {
 namespace {
 
-class Jobs : public ::testing::Test {
+class Jobs : public ServerTest {
  protected:
   Jobs() { import_model(server_); }
-  fs::path socket() const { return server_.socket(); }
-  Json active_version() const {
-    return result_of(socket(), "model.get", {{"model", "digits"}})["version"];
-  }
-  void let_go() const { std::ofstream(folder_ / "state/go") << "go"; }
-  // Waits until the worker of a slow job has begun to train.
-  void wait_for_training(std::int64_t id) const {
-    EXPECT_TRUE(eventually([&] {
-      const Json progress = result_of(socket(), "job.get", {{"id", id}})["job"]["progress"];
-      return progress.is_object() && progress["stage"] == "train";
-    }));
-  }
-
-  TempFolder folder_;
-  TestServer server_{folder_ / "state"};
+  Json active_version() const { return version()["version"]; }
 };
 
 TEST_F(Jobs, ANightPromotesANewVersion) {
-  const auto id = submit(socket(), "night");
-  const Json job = wait_for(socket(), id, "succeeded");
+  const auto id = submit("night");
+  const Json job = wait_for(id);
   EXPECT_EQ(job["result"]["local_after"], 0.98);
   EXPECT_EQ(job["attempts"], 1);
   EXPECT_EQ(job["base_version"], 1);
   EXPECT_EQ(job["version"], 2);
   EXPECT_EQ(active_version(), 2);
-  EXPECT_TRUE(eventually([&] { return !fs::exists(folder_ / "state/jobs" / std::to_string(id)); }));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(state() / "jobs" / std::to_string(id)); }));
 }
 
 TEST_F(Jobs, AJobThatNamesNoModelOrPackIsRefusedWithBoth) {
   Json job = job_named("night", "/nowhere/pack");
   job["model"] = "unheard-of";
-  const Json reply = ask(socket(), "job.submit", {{"job", job}});
-  EXPECT_EQ(reply["error"]["code"], kInvalidParams);
-  const Json& errors = reply["error"]["data"]["errors"];
-  ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[0]["pointer"], "/job/model");
-  EXPECT_EQ(errors[1]["pointer"], "/job/global/pack");
-}
-
-TEST_F(Jobs, WrongFieldsOfTheDescriptionCarryPointers) {
-  Json job = job_named("night", socket());
-  job["train"] = {{"epocs", 3}, {"batch", "x"}};
-  const Json reply = ask(socket(), "job.submit", {{"job", job}});
-  const Json& errors = reply["error"]["data"]["errors"];
-  ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[0]["pointer"], "/job/train/epocs");
-  EXPECT_EQ(errors[1]["pointer"], "/job/train/batch");
-  EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
+  EXPECT_EQ(ask("job.submit", {{"job", job}})["error"]["code"], kInvalidParams);
+  EXPECT_THAT(pointers("job.submit", {{"job", job}}),
+              ElementsAre("/job/model", "/job/global/pack"));
+  EXPECT_TRUE(call("job.list")["jobs"].empty());
 }
 
 // What finished long ago: copies of job 1 with results of 40 kB.
@@ -86,15 +58,15 @@ void add_finished_jobs(const fs::path& state, int count) {
 }
 
 TEST_F(Jobs, AListOfAnyLengthComesInPages) {
-  wait_for(socket(), submit(socket(), "night"), "succeeded");
-  add_finished_jobs(folder_ / "state", 150);
+  run_job("night");
+  add_finished_jobs(state(), 150);
   for (const bool details : {false, true}) {
     Json params = {{"limit", 1000}, {"details", details}};
     std::vector<int> ids;
     int pages = 0;
     for (Json next = Json::object(); next.is_object(); ++pages) {
       params.update(next);
-      const Json reply = result_of(socket(), "job.list", params);
+      const Json reply = call("job.list", params);
       for (const Json& job : reply["jobs"]) {
         ids.push_back(job["id"]);
         ASSERT_EQ(job["result"].contains("details"), details);
@@ -106,18 +78,18 @@ TEST_F(Jobs, AListOfAnyLengthComesInPages) {
     EXPECT_TRUE(std::is_sorted(ids.rbegin(), ids.rend()));
     EXPECT_GT(pages, details ? 20 : 0);
   }
-  EXPECT_EQ(result_of(socket(), "job.get", {{"id", 150}, {"details", false}})["job"]["result"],
+  EXPECT_EQ(call("job.get", {{"id", 150}, {"details", false}})["job"]["result"],
             Json({{"promoted", false}}));
 }
 
 TEST_F(Jobs, EveryEventOfALongJobIsTold) {
-  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  run_job("night");
   const auto seq_of = [](const Json& event) { return event["seq"].get<int>(); };
-  Json first = result_of(socket(), "job.get", {{"id", 1}});
+  Json first = call("job.get", {{"id", 1}});
   EXPECT_TRUE(first["next"].is_null());
   const int known = seq_of(first["events"].back());
   {
-    Database database(folder_ / "state/moild.db", Database::Access::kReadWrite);
+    Database database(state() / "moild.db", Database::Access::kReadWrite);
     database.run(("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
                   "INSERT INTO events (job, seq, at, body) SELECT 1, i + " +
                   std::to_string(known) +
@@ -125,8 +97,7 @@ TEST_F(Jobs, EveryEventOfALongJobIsTold) {
                      .c_str());
   }
   Line watcher(socket());
-  watcher.send(R"({"jsonrpc":"2.0","id":1,"method":"job.watch","params":{"id":1}})"
-               "\n");
+  watcher.send(request_line("job.watch", {{"id", 1}}));
   const Json begin = watcher.read()["result"];
   int last = seq_of(begin["events"].back());
   EXPECT_LT(last, known + 5000);
@@ -136,51 +107,43 @@ TEST_F(Jobs, EveryEventOfALongJobIsTold) {
     ASSERT_EQ(seq_of(message["params"]), last + 1);
     ++last;
   }
-  const Json rest = result_of(socket(), "job.get", {{"id", 1}, {"since", last - 3}});
+  const Json rest = call("job.get", {{"id", 1}, {"since", last - 3}});
   EXPECT_EQ(rest["events"].size(), 3U);
 }
 
 TEST_F(Jobs, WhatCannotBePlannedIsRefusedAtTheField) {
   const Json job = job_named("unfit", socket());
   for (const char* method : {"job.submit", "job.plan"}) {
-    const Json error = ask(socket(), method, {{"job", job}})["error"];
-    EXPECT_EQ(error["code"], kInvalidParams) << method;
-    ASSERT_EQ(error["data"]["errors"].size(), 1U) << method;
-    EXPECT_EQ(error["data"]["errors"][0]["pointer"], "/job/memory/budget_bytes");
-    EXPECT_THAT(error["message"].get<std::string>(),
-                ::testing::HasSubstr("the night needs 2000 bytes; 1000 are allowed"));
+    const Json params = {{"job", job}};
+    EXPECT_THAT(pointers(method, params), ElementsAre("/job/memory/budget_bytes")) << method;
+    EXPECT_THAT(complaint(method, params),
+                HasSubstr("the night needs 2000 bytes; 1000 are allowed"));
   }
-  EXPECT_TRUE(result_of(socket(), "job.list")["jobs"].empty());
+  EXPECT_TRUE(call("job.list")["jobs"].empty());
 }
 
 TEST_F(Jobs, APlanKnowsTheMethodsOfASelection) {
   const Json job = job_named("night", socket());
   for (const char* method : {"auto", "gpu", ""}) {
-    const Json error = ask(socket(), "job.plan", {{"job", job}, {"processors", method}})["error"];
-    EXPECT_EQ(error["code"], kInvalidParams) << method;
-    EXPECT_EQ(error["data"]["errors"][0]["pointer"], "/processors") << method;
+    EXPECT_THAT(pointers("job.plan", {{"job", job}, {"processors", method}}),
+                ElementsAre("/processors"))
+        << method;
   }
-  const Json error = ask(socket(), "job.plan", {{"job", job}, {"processors", "quantum"}})["error"];
-  EXPECT_THAT(error["message"].get<std::string>(),
-              ::testing::HasSubstr("known: cpu, opencl, step_wise, layer_wise, path"));
-  const Json plan = result_of(socket(), "job.plan", {{"job", job}, {"processors", "layer_wise"}});
+  EXPECT_THAT(complaint("job.plan", {{"job", job}, {"processors", "quantum"}}),
+              HasSubstr("known: cpu, opencl, step_wise, layer_wise, path"));
+  const Json plan = call("job.plan", {{"job", job}, {"processors", "layer_wise"}});
   EXPECT_EQ(plan["processors"]["method"], "layer_wise");
 }
 
 // That no worker can tell is no fault of the job: the night will.
-TEST_F(Jobs, WhatNobodyCanPlanIsQueued) {
-  wait_for(socket(), submit(socket(), "no-plan"), "succeeded");
-}
+TEST_F(Jobs, WhatNobodyCanPlanIsQueued) { run_job("no-plan"); }
 
 TEST_F(Jobs, ManySubmissionsAtOnceAreAllChecked) {
   server_.world.minute = 720;
   Line client(socket());
   for (int i = 1; i <= 12; ++i) {
     const Json job = job_named("night " + std::to_string(i), socket());
-    client.send(
-        Json{{"jsonrpc", "2.0"}, {"id", i}, {"method", "job.submit"}, {"params", {{"job", job}}}}
-            .dump() +
-        "\n");
+    client.send(request_line("job.submit", {{"job", job}}, i));
   }
   std::set<int> ids;
   for (int i = 1; i <= 12; ++i) ids.insert(client.read()["result"]["id"].get<int>());
@@ -190,15 +153,14 @@ TEST_F(Jobs, ManySubmissionsAtOnceAreAllChecked) {
 TEST_F(Jobs, ThreadsAreTheJobs) {
   Json job = job_named("night", socket());
   job["threads"] = 3;
-  wait_for(socket(), result_of(socket(), "job.submit", {{"job", job}, {"now", true}})["id"],
-           "succeeded");
-  const auto version = folder_ / "state/models/digits/2/model.json";
+  wait_for(call("job.submit", {{"job", job}, {"now", true}})["id"], "succeeded");
+  const auto version = state() / "models/digits/2/model.json";
   EXPECT_EQ(parsed_json(read_text(version))["threads"], 3);
 }
 
 TEST_F(Jobs, TheGuardKeepsTheOldModel) {
-  const auto id = submit(socket(), "reject");
-  const Json job = wait_for(socket(), id, "rejected-by-guard");
+  const auto id = submit("reject");
+  const Json job = wait_for(id, "rejected-by-guard");
   EXPECT_EQ(job["message"], "global accuracy lost");
   EXPECT_EQ(active_version(), 1);
 }
@@ -206,15 +168,15 @@ TEST_F(Jobs, TheGuardKeepsTheOldModel) {
 TEST_F(Jobs, ActivateFalseRecordsOnly) {
   Json job = job_named("night", socket());
   job["activate"] = false;
-  const auto id = result_of(socket(), "job.submit", {{"job", job}, {"now", true}})["id"];
-  wait_for(socket(), id, "succeeded");
+  const auto id = call("job.submit", {{"job", job}, {"now", true}})["id"];
+  wait_for(id);
   EXPECT_EQ(active_version(), 1);
-  EXPECT_EQ(result_of(socket(), "model.list")["models"].size(), 2U);
+  EXPECT_EQ(call("model.list")["models"].size(), 2U);
 }
 
 TEST_F(Jobs, AWorkerThatDiesIsResumedFromItsCheckpoint) {
-  const auto id = submit(socket(), "crash-once");
-  const Json job = wait_for(socket(), id, "succeeded");
+  const auto id = submit("crash-once");
+  const Json job = wait_for(id);
   EXPECT_EQ(job["attempts"], 2);
   EXPECT_EQ(job["failures"], 1);
   EXPECT_EQ(job["result"]["details"]["resumed_from"], 13);
@@ -222,68 +184,42 @@ TEST_F(Jobs, AWorkerThatDiesIsResumedFromItsCheckpoint) {
 
 // As a library does in a damaged file: the next attempt does not trust the cache (night_job.h).
 TEST_F(Jobs, TheNextAttemptKnowsThatAWorkerCrashed) {
-  const Json crashed = wait_for(socket(), submit(socket(), "segfault"), "succeeded");
+  const Json crashed = run_job("segfault");
   EXPECT_EQ(crashed["attempts"], 2);
   EXPECT_EQ(crashed["result"]["details"]["crashed_before"], true);
-  const Json killed = wait_for(socket(), submit(socket(), "crash-once"), "succeeded");
+  const Json killed = run_job("crash-once");
   EXPECT_EQ(killed["result"]["details"]["crashed_before"], false);
 }
 
-TEST_F(Jobs, KillNineFromOutsideIsSurvived) {
-  const auto id = submit(socket(), "slow");
-  wait_for_training(id);
-  // The worker is a child of this process: find it by its parent.
-  int worker = 0;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    std::ifstream stat(entry.path() / "stat");
-    int pid = 0;
-    int parent = 0;
-    std::string name;
-    std::string state;
-    if (stat >> pid >> name >> state >> parent && parent == ::getpid()) worker = pid;
-  }
-  ASSERT_GT(worker, 0);
-  ::kill(worker, SIGKILL);
-  EXPECT_TRUE(eventually([&] {
-    return result_of(socket(), "job.get", {{"id", id}})["job"]["attempts"] == 2;
-  }));
-  let_go();
-  const Json job = wait_for(socket(), id, "succeeded");
-  EXPECT_GT(job["result"]["details"]["resumed_from"], 0);
-}
-
 TEST_F(Jobs, AWorkerThatKeepsDyingFailsTheJob) {
-  const auto id = submit(socket(), "crash");
-  const Json job = wait_for(socket(), id, "failed");
+  const auto id = submit("crash");
+  const Json job = wait_for(id, "failed");
   EXPECT_EQ(job["failures"], 2);  // the third is the end
   EXPECT_EQ(job["attempts"], 3);
-  EXPECT_THAT(job["message"].get<std::string>(),
-              ::testing::HasSubstr("signal 9 (Killed) in stage train"));
+  EXPECT_THAT(job["message"], HasSubstr("signal 9 (Killed) in stage train"));
 }
 
 TEST_F(Jobs, FinalErrorsAreNotRetried) {
-  const auto id = submit(socket(), "bad-data");
-  const Json job = wait_for(socket(), id, "failed");
+  const auto id = submit("bad-data");
+  const Json job = wait_for(id, "failed");
   EXPECT_EQ(job["attempts"], 1);
   EXPECT_EQ(job["message"], "sample 3 is not an image");
 }
 
 TEST_F(Jobs, AVersionThatWasNotWrittenFailsTheJob) {
-  const auto id = submit(socket(), "no-folder");
-  const Json job = wait_for(socket(), id, "failed");
+  const auto id = submit("no-folder");
+  const Json job = wait_for(id, "failed");
   EXPECT_EQ(job["attempts"], 3);
-  EXPECT_THAT(job["message"].get<std::string>(), ::testing::HasSubstr("given up after 3 attempts"));
+  EXPECT_THAT(job["message"], HasSubstr("given up after 3 attempts"));
   EXPECT_EQ(active_version(), 1);
 }
 
-TEST_F(Jobs, GarbageFromTheWorkerIsOnlyLogged) {
-  wait_for(socket(), submit(socket(), "garbage"), "succeeded");
-}
+TEST_F(Jobs, GarbageFromTheWorkerIsOnlyLogged) { run_job("garbage"); }
 
 // 400 intervals of 200 tensors are several MiB: more than a line, or a reply, may be.
 TEST_F(Jobs, ALongResultIsKeptAndReadInParts) {
-  const auto id = submit(socket(), "long");
-  const Json job = wait_for(socket(), id, "succeeded");
+  const auto id = submit("long");
+  const Json job = wait_for(id);
   EXPECT_EQ(job["attempts"], 1);
   EXPECT_LT(job["result"].dump().size(), 100'000U);
   const std::string list = "/details/elastic/intervals";
@@ -292,8 +228,7 @@ TEST_F(Jobs, ALongResultIsKeptAndReadInParts) {
   std::vector<Json> epochs, all;
   int parts = 0;
   for (Json from = 0; from.is_number(); ++parts) {
-    const Json part =
-        result_of(socket(), "job.details", {{"id", id}, {"list", list}, {"from", from}});
+    const Json part = call("job.details", {{"id", id}, {"list", list}, {"from", from}});
     EXPECT_EQ(part["count"], 400);
     EXPECT_LT(part.dump().size(), 1'200'000U);
     for (const Json& item : part["items"]) epochs.push_back(item["epoch"]);
@@ -305,10 +240,10 @@ TEST_F(Jobs, ALongResultIsKeptAndReadInParts) {
 }
 
 TEST_F(Jobs, ALongLineCostsTheWorkerNothing) {
-  const auto id = submit(socket(), "wordy");
-  EXPECT_EQ(wait_for(socket(), id, "succeeded")["attempts"], 1);
+  const auto id = submit("wordy");
+  EXPECT_EQ(wait_for(id)["attempts"], 1);
   std::vector<std::string> notes;
-  const Json reply = result_of(socket(), "job.get", {{"id", id}});
+  const Json reply = call("job.get", {{"id", id}});
   for (const Json& event : reply["events"]) {
     if (event["event"]["event"] == "note") notes.push_back(event["event"]["message"]);
   }
@@ -318,21 +253,20 @@ TEST_F(Jobs, ALongLineCostsTheWorkerNothing) {
 }
 
 TEST_F(Jobs, AWorkerThatDiesWhenItsResultIsThereHasDoneItsJob) {
-  const auto id = submit(socket(), "dies-done");
-  const Json job = wait_for(socket(), id, "succeeded");
+  const auto id = submit("dies-done");
+  const Json job = wait_for(id);
   EXPECT_EQ(job["attempts"], 1);
   EXPECT_EQ(active_version(), 2);
 }
 
 TEST_F(Jobs, AJobThatFailedKeepsItsFilesAndIsTriedAgain) {
-  const auto id = submit(socket(), "crash-thrice");
-  const Json failed = wait_for(socket(), id, "failed");
-  EXPECT_THAT(failed["message"].get<std::string>(), HasSubstr("given up after 3 attempts"));
-  EXPECT_TRUE(fs::exists(folder_ / "state/jobs" / std::to_string(id) / "place"));
-  EXPECT_FALSE(fs::exists(folder_ / "state/models/digits/.incoming-2"));
-  EXPECT_EQ(result_of(socket(), "job.retry", {{"id", id}}),
-            (Json{{"id", id}, {"state", "queued"}}));
-  const Json done = wait_for(socket(), id, "succeeded");
+  const auto id = submit("crash-thrice");
+  const Json failed = wait_for(id, "failed");
+  EXPECT_THAT(failed["message"], HasSubstr("given up after 3 attempts"));
+  EXPECT_TRUE(fs::exists(state() / "jobs" / std::to_string(id) / "place"));
+  EXPECT_FALSE(fs::exists(state() / "models/digits/.incoming-2"));
+  EXPECT_EQ(call("job.retry", {{"id", id}}), (Json{{"id", id}, {"state", "queued"}}));
+  const Json done = wait_for(id);
   EXPECT_EQ(done["attempts"], 4);
   EXPECT_EQ(done["failures"], 0);
   EXPECT_EQ(done["result"]["details"]["resumed_from"], 15) << "where it had come to";
@@ -340,73 +274,69 @@ TEST_F(Jobs, AJobThatFailedKeepsItsFilesAndIsTriedAgain) {
 }
 
 TEST_F(Jobs, WhatWasMadeOfAnotherModelIsNotResumed) {
-  const auto failed = submit(socket(), "crash-thrice");
-  wait_for(socket(), failed, "failed");
-  wait_for(socket(), submit(socket(), "night"), "succeeded");
-  result_of(socket(), "job.retry", {{"id", failed}});
-  const Json done = wait_for(socket(), failed, "failed");
+  const auto failed = submit("crash-thrice");
+  wait_for(failed, "failed");
+  run_job("night");
+  call("job.retry", {{"id", failed}});
+  const Json done = wait_for(failed, "failed");
   EXPECT_EQ(done["base_version"], active_version());
   EXPECT_EQ(done["attempts"], 6) << "it began anew";
 }
 
 // However another version comes into service: what the night has made so far is of the one before.
 TEST_F(Jobs, ANightStopsWhenAnotherVersionIsPutInService) {
-  wait_for(socket(), submit(socket(), "night"), "succeeded");
+  run_job("night");
   const std::vector<std::function<void()>> ways = {
       [&] {
-        result_of(socket(), "model.activate", {{"model", "digits"}, {"version", 1}});
+        call("model.activate", {{"model", "digits"}, {"version", 1}});
       },
       [&] { import_model(server_); },
       [&] {
-        result_of(socket(), "model.rollback", {{"model", "digits"}});
+        call("model.rollback", {{"model", "digits"}});
       },
   };
   for (std::size_t way = 0; way < ways.size(); ++way) {
     SCOPED_TRACE(way);
-    const auto id = submit(socket(), "slow");
+    const auto id = submit("slow");
     wait_for_training(id);
     ways[way]();
-    EXPECT_TRUE(eventually([&] {
-      const Json job = result_of(socket(), "job.get", {{"id", id}})["job"];
-      return job["base_version"] == active_version();
-    })) << "it goes on with the model before";
+    EXPECT_TRUE(eventually([&] { return job(id)["base_version"] == active_version(); }))
+        << "it goes on with the model before";
     let_go();
-    const Json done = wait_for(socket(), id, "succeeded");
+    const Json done = wait_for(id);
     EXPECT_EQ(done["attempts"], 2);
     EXPECT_EQ(done["failures"], 0);
-    fs::remove(folder_ / "state/go");
+    EXPECT_EQ(version()["version"], done["version"]);
+    EXPECT_EQ(version()["parent"], done["base_version"]);
+    fs::remove(state() / "go");
   }
 }
 
 TEST_F(Jobs, APausedNightIsHeldAgainstTheAnchorThatThereIsNow) {
-  wait_for(socket(), submit(socket(), "night"), "succeeded");
-  const auto id = submit(socket(), "slow", false);
+  run_job("night");
+  const auto id = submit("slow", false);
   wait_for_training(id);
   server_.world.minute = 720;
-  EXPECT_TRUE(eventually([&] {
-    return result_of(socket(), "job.get", {{"id", id}})["job"]["state"] == "queued";
-  }));
+  wait_for(id, "queued");
   const auto anchor = [&] {
-    const auto file = folder_ / "state/jobs" / std::to_string(id) / "job.json";
+    const auto file = state() / "jobs" / std::to_string(id) / "job.json";
     return parsed_json(read_text(file))["anchor_version"];
   };
   EXPECT_EQ(anchor(), 1);
-  result_of(socket(), "model.anchor", {{"model", "digits"}, {"version", 2}});
+  call("model.anchor", {{"model", "digits"}, {"version", 2}});
   server_.world.minute = 180;
   wait_for_training(id);
   EXPECT_EQ(anchor(), 2);
   let_go();
-  EXPECT_EQ(wait_for(socket(), id, "succeeded")["attempts"], 2);
+  EXPECT_EQ(wait_for(id)["attempts"], 2);
 }
 
 TEST_F(Jobs, CollectingKeepsTheMapsOfNightsThatGoOn) {
-  const auto id = submit(socket(), "slow", false);
+  const auto id = submit("slow", false);
   wait_for_training(id);
   server_.world.minute = 720;
-  EXPECT_TRUE(eventually([&] {
-    return result_of(socket(), "job.get", {{"id", id}})["job"]["state"] == "queued";
-  }));
-  const StateLayout layout(folder_ / "state");
+  wait_for(id, "queued");
+  const StateLayout layout(state());
   const cache::ModelId paused = cache::model_id("paused", ""), old = cache::model_id("old", "");
   write_file_atomic(layout.job_maps(id), "no id\n" + cache::to_hex(paused) + "\n");
   {
@@ -417,86 +347,83 @@ TEST_F(Jobs, CollectingKeepsTheMapsOfNightsThatGoOn) {
       maps.put({model, cache::SampleDigest{}}, features);
     }
   }
-  EXPECT_EQ(result_of(socket(), "cache.gc")["removed_entries"], 1);
-  const Json left = result_of(socket(), "cache.stats")["models"];
+  EXPECT_EQ(call("cache.gc")["removed_entries"], 1);
+  const Json left = call("cache.stats")["models"];
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0]["id"], cache::to_hex(paused));
 }
 
 TEST_F(Jobs, OnlyWhatFailedOrWasCancelledIsTriedAgain) {
-  const auto done = submit(socket(), "night");
-  wait_for(socket(), done, "succeeded");
-  const Json reply = ask(socket(), "job.retry", {{"id", done}});
+  const auto done = submit("night");
+  wait_for(done);
+  const Json reply = ask("job.retry", {{"id", done}});
   EXPECT_EQ(reply["error"]["data"]["code"], "failed_precondition");
-  EXPECT_EQ(ask(socket(), "job.retry", {{"id", 77}})["error"]["data"]["code"], "not_found");
+  EXPECT_EQ(error_of("job.retry", {{"id", 77}}), "not_found");
   server_.world.minute = 720;
-  const auto id = submit(socket(), "night", false);
-  result_of(socket(), "job.cancel", {{"id", id}});
-  result_of(socket(), "job.retry", {{"id", id}});
+  const auto id = submit("night", false);
+  call("job.cancel", {{"id", id}});
+  call("job.retry", {{"id", id}});
   server_.world.minute = 180;
-  wait_for(socket(), id, "succeeded");
+  wait_for(id);
 }
 
 TEST_F(Jobs, AWarmDeviceGoesOnWithFewerCpus) {
   if (usable_cpus() < 2) GTEST_SKIP() << "this machine has one CPU";
-  const auto id = submit(socket(), "slow", false);
-  wait_for(socket(), id, "running");
+  const auto id = submit("slow", false);
+  wait_for(id, "running");
   server_.world.temperature = 70;
   const auto used = [&] {
-    const Json cpus = result_of(socket(), "system.status")["cpus"];
+    const Json cpus = call("system.status")["cpus"];
     return cpus.is_object() ? cpus["used"].get<int>() : 0;
   };
   EXPECT_TRUE(eventually([&] { return used() == usable_cpus() / 2; }));
-  const Json events = result_of(socket(), "job.get", {{"id", id}})["events"];
+  const Json events = call("job.get", {{"id", id}})["events"];
   EXPECT_THAT(events.dump(), HasSubstr("the device is at 70 C"));
   server_.world.temperature = 50;
   server_.world.steady_ahead += 60'000;
   EXPECT_TRUE(eventually([&] { return used() == usable_cpus(); }));
-  result_of(socket(), "job.cancel", {{"id", id}});
-  wait_for(socket(), id, "cancelled");
-  EXPECT_TRUE(result_of(socket(), "system.status")["cpus"].is_null());
+  call("job.cancel", {{"id", id}});
+  wait_for(id, "cancelled");
+  EXPECT_TRUE(call("system.status")["cpus"].is_null());
 }
 
 TEST_F(Jobs, CancelARunningJob) {
-  const auto id = submit(socket(), "slow");
+  const auto id = submit("slow");
   wait_for_training(id);
-  EXPECT_EQ(result_of(socket(), "job.cancel", {{"id", id}})["cancelling"], true);
-  wait_for(socket(), id, "cancelled");
+  EXPECT_EQ(call("job.cancel", {{"id", id}})["cancelling"], true);
+  wait_for(id, "cancelled");
   EXPECT_EQ(active_version(), 1);
-  EXPECT_EQ(ask(socket(), "job.cancel", {{"id", id}})["error"]["data"]["code"],
-            "failed_precondition");
+  EXPECT_EQ(error_of("job.cancel", {{"id", id}}), "failed_precondition");
 }
 
 TEST_F(Jobs, AWorkerThatIgnoresTheStopIsKilled) {
-  const auto id = submit(socket(), "deaf");
+  const auto id = submit("deaf");
   wait_for_training(id);
-  result_of(socket(), "job.cancel", {{"id", id}});
-  wait_for(socket(), id, "cancelled");
+  call("job.cancel", {{"id", id}});
+  wait_for(id, "cancelled");
 }
 
 TEST_F(Jobs, CancelAQueuedJob) {
   server_.world.minute = 720;
-  const auto id = submit(socket(), "night", false);
-  EXPECT_EQ(result_of(socket(), "job.cancel", {{"id", id}})["state"], "cancelled");
+  const auto id = submit("night", false);
+  EXPECT_EQ(call("job.cancel", {{"id", id}})["state"], "cancelled");
 }
 
 TEST_F(Jobs, OneWorkerAtATime) {
-  const auto first = submit(socket(), "slow");
+  const auto first = submit("slow");
   wait_for_training(first);
-  const auto second = submit(socket(), "night");
+  const auto second = submit("night");
   std::this_thread::sleep_for(100ms);
-  EXPECT_EQ(result_of(socket(), "job.get", {{"id", second}})["job"]["state"], "queued");
+  EXPECT_EQ(job(second)["state"], "queued");
   let_go();
-  wait_for(socket(), second, "succeeded");
+  wait_for(second);
   EXPECT_EQ(active_version(), 3);
 }
 
 TEST_F(Jobs, AWatcherSeesEveryStoredEventOnceAndInOrder) {
   Line client(socket());
-  const auto id = submit(socket(), "slow");
-  client.send(Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "job.watch"}, {"params", {{"id", id}}}}
-                  .dump() +
-              "\n");
+  const auto id = submit("slow");
+  client.send(request_line("job.watch", {{"id", id}}));
   const Json reply = client.read()["result"];
   std::vector<std::int64_t> seen;
   for (const Json& event : reply["events"]) seen.push_back(event["seq"]);
@@ -514,7 +441,7 @@ TEST_F(Jobs, AWatcherSeesEveryStoredEventOnceAndInOrder) {
     if (params["event"]["event"] == "progress") ++positions;
     if (params["event"]["event"] == "state") state = params["event"]["state"];
   }
-  const Json stored = result_of(socket(), "job.get", {{"id", id}})["events"];
+  const Json stored = call("job.get", {{"id", id}})["events"];
   ASSERT_EQ(seen.size(), stored.size());
   for (std::size_t i = 0; i < seen.size(); ++i) {
     EXPECT_EQ(seen[i], static_cast<std::int64_t>(i + 1));
@@ -523,61 +450,55 @@ TEST_F(Jobs, AWatcherSeesEveryStoredEventOnceAndInOrder) {
 }
 
 TEST_F(Jobs, WatchingAFinishedJobTellsAllAtOnce) {
-  const auto id = submit(socket(), "night");
-  wait_for(socket(), id, "succeeded");
-  const Json reply = result_of(socket(), "job.watch", {{"id", id}});
+  const auto id = submit("night");
+  wait_for(id);
+  const Json reply = call("job.watch", {{"id", id}});
   EXPECT_EQ(reply["job"]["state"], "succeeded");
   std::vector<std::string> kinds;
   for (const Json& event : reply["events"]) kinds.push_back(event["event"]["event"]);
-  EXPECT_THAT(
-      kinds, ::testing::ElementsAre("state", "state", "stage", "stage", "curve", "curve", "state"));
-  const Json later = result_of(socket(), "job.watch", {{"id", id}, {"since", 5}});
+  EXPECT_THAT(kinds, ElementsAre("state", "state", "stage", "stage", "curve", "curve", "state"));
+  const Json later = call("job.watch", {{"id", id}, {"since", 5}});
   EXPECT_EQ(later["events"].size(), 2U);
 }
 
 TEST_F(Jobs, AnUnknownJob) {
   for (const char* method : {"job.get", "job.cancel", "job.watch"}) {
-    EXPECT_EQ(ask(socket(), method, {{"id", 99}})["error"]["data"]["code"], "not_found");
+    EXPECT_EQ(error_of(method, {{"id", 99}}), "not_found");
   }
 }
 
-TEST_F(Jobs, TheWindowHoldsJobsBack) {
+TEST_F(Jobs, TheWindowHoldsJobsBackButForThoseThatAreToRunNow) {
   server_.world.minute = 720;
-  const auto id = submit(socket(), "night", false);
+  const auto id = submit("night", false);
   std::this_thread::sleep_for(150ms);
-  EXPECT_EQ(result_of(socket(), "job.get", {{"id", id}})["job"]["state"], "queued");
-  EXPECT_EQ(result_of(socket(), "system.status")["window"]["reason"],
-            "outside the window 01:00-06:00");
+  EXPECT_EQ(job(id)["state"], "queued");
+  EXPECT_EQ(call("system.status")["window"]["reason"], "outside the window 01:00-06:00");
+  run_job("night");
   server_.world.minute = 60;
-  wait_for(socket(), id, "succeeded");
+  wait_for(id);
 }
 
 TEST_F(Jobs, ConditionsHoldJobsBack) {
   server_.world.on_mains = false;
-  const auto id = submit(socket(), "night", false);
+  const auto id = submit("night", false);
   std::this_thread::sleep_for(150ms);
-  EXPECT_EQ(result_of(socket(), "job.get", {{"id", id}})["job"]["state"], "queued");
+  EXPECT_EQ(job(id)["state"], "queued");
   server_.world.on_mains = true;
-  wait_for(socket(), id, "succeeded");
+  wait_for(id);
 }
 
 TEST_F(Jobs, WhenTheWindowClosesTheJobWaitsForTheNextNightAndResumes) {
-  const auto id = submit(socket(), "slow", false);
+  const auto id = submit("slow", false);
   wait_for_training(id);
   server_.world.minute = 360;
-  Json job = wait_for(socket(), id, "queued");
+  Json job = wait_for(id, "queued");
   EXPECT_EQ(job["message"], "outside the window 01:00-06:00");
   EXPECT_EQ(job["failures"], 0);
   let_go();
   server_.world.minute = 100;
-  job = wait_for(socket(), id, "succeeded");
+  job = wait_for(id);
   EXPECT_EQ(job["failures"], 0);
   EXPECT_GT(job["result"]["details"]["resumed_from"], 0);
-}
-
-TEST_F(Jobs, NowIgnoresTheWindow) {
-  server_.world.minute = 720;
-  wait_for(socket(), submit(socket(), "night", true), "succeeded");
 }
 
 }  // namespace

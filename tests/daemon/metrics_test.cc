@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "daemon/metrics/prometheus_text.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace moil::daemon::test {
 namespace {
@@ -111,17 +111,14 @@ TEST(PrometheusText, TheReaderOfTheseTestsFindsFaults) {
   }
 }
 
-class Metrics : public ::testing::Test {
+class Metrics : public ServerTest {
  protected:
+  std::string text() const { return call("system.metrics")["text"]; }
   std::map<std::string, double> read() const {
-    const std::string text = result_of(server_.socket(), "system.metrics")["text"];
-    const Exposition read(text);
+    const Exposition read(text());
     EXPECT_THAT(read.complaints(), IsEmpty());
     return read.samples();
   }
-
-  TempFolder folder_;
-  TestServer server_{folder_ / "state"};
 };
 
 TEST_F(Metrics, AnEmptyMoildHasFiguresInGoodForm) {
@@ -138,12 +135,12 @@ TEST_F(Metrics, AnEmptyMoildHasFiguresInGoodForm) {
 
 TEST_F(Metrics, NightsWorkersModelsAndRequestsAreCounted) {
   import_model(server_);
-  wait_for(server_.socket(), submit(server_.socket(), "night"), "succeeded");
-  wait_for(server_.socket(), submit(server_.socket(), "crash-once"), "succeeded");
-  wait_for(server_.socket(), submit(server_.socket(), "bad-data"), "failed");
-  wait_for(server_.socket(), submit(server_.socket(), "reject"), "rejected-by-guard");
-  ask(server_.socket(), "job.get", {{"id", 99}});
-  ask(server_.socket(), "no.such\nmethod");
+  run_job("night");
+  run_job("crash-once");
+  run_job("bad-data", "failed");
+  run_job("reject", "rejected-by-guard");
+  ask("job.get", {{"id", 99}});
+  ask("no.such\nmethod");
   const auto samples = read();
   EXPECT_EQ(samples.at("moild_jobs{state=\"succeeded\"}"), 2);
   EXPECT_EQ(samples.at("moild_nights_total{outcome=\"succeeded\"}"), 2);
@@ -165,8 +162,7 @@ TEST_F(Metrics, NightsWorkersModelsAndRequestsAreCounted) {
 
 TEST_F(Metrics, EveryFigureIsOnThePage) {
   const std::string page = read_text(PROJECT_SOURCE_DIR "/docs/operations.md");
-  const std::string text = result_of(server_.socket(), "system.metrics")["text"];
-  std::istringstream lines(text);
+  std::istringstream lines(text());
   int families = 0;
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("# TYPE ")) continue;
@@ -180,10 +176,8 @@ TEST_F(Metrics, EveryFigureIsOnThePage) {
 }
 
 TEST_F(Metrics, LabelsAreCountedAndNotNamed) {
-  result_of(server_.socket(), "label.add",
-            {{"labels", {"my secret cat"}}, {"samples", {{{"content", "/9j/c2V2ZW4="}}}}});
-  const Json reply = result_of(server_.socket(), "system.metrics");
-  EXPECT_THAT(reply["text"].get<std::string>(), ::testing::Not(HasSubstr("secret")));
+  call("label.add", {{"labels", {"my secret cat"}}, {"samples", {{{"content", "/9j/c2V2ZW4="}}}}});
+  EXPECT_THAT(text(), ::testing::Not(HasSubstr("secret")));
   EXPECT_EQ(read().at("moild_labels"), 1);
   EXPECT_EQ(read().at("moild_samples"), 1);
 }

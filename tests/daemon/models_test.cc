@@ -6,29 +6,27 @@
 
 #include "base/file.h"
 #include "daemon/spec/job_result.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon::test {
 namespace {
 
-class Models : public ::testing::Test {
+class Models : public StartedTest {
  protected:
-  fs::path state() const { return folder_ / "state"; }
   fs::path model(const std::string& entry) const { return state() / "models/digits" / entry; }
-  static Json active(const TestServer& server) {
-    return result_of(server.socket(), "model.get", {{"model", "digits"}})["version"];
+  void start_with_a_model() {
+    start();
+    import_model(*server_);
   }
+  Json active() const { return version()["version"]; }
   // One that had begun when its daemon died, before a worker ran.
-  std::int64_t begun_job() const {
-    std::int64_t id = 0;
-    {
-      TestServer server(state());
-      import_model(server);
-      server.world.minute = 720;
-      id = submit(server.socket(), "night", false);
-    }
+  std::int64_t begun_job() {
+    start_with_a_model();
+    server_->world.minute = 720;
+    const std::int64_t id = submit("night", false);
+    server_.reset();
     Database database(state() / "moild.db", Database::Access::kReadWrite);
     prepare_database(database);
     ModelStore models(database, StateLayout(state()));
@@ -37,14 +35,12 @@ class Models : public ::testing::Test {
     jobs.begin(id);
     return id;
   }
-  TempFolder folder_;
 };
 
 TEST_F(Models, ImportsAreNumberedAndTheLatestIsActive) {
-  const TestServer server(state());
-  import_model(server);
-  import_model(server);
-  const Json models = result_of(server.socket(), "model.list")["models"];
+  start_with_a_model();
+  import_model(*server_);
+  const Json models = call("model.list")["models"];
   ASSERT_EQ(models.size(), 2U);
   EXPECT_EQ(models[0]["active"], false);
   EXPECT_EQ(models[1]["active"], true);
@@ -54,66 +50,61 @@ TEST_F(Models, ImportsAreNumberedAndTheLatestIsActive) {
 }
 
 TEST_F(Models, ABadModelLeavesNothingBehind) {
-  const TestServer server(state());
+  start();
   const TempFolder empty;
-  const Json reply =
-      ask(server.socket(), "model.import", {{"name", "digits"}, {"path", empty.path().string()}});
+  const Json reply = ask("model.import", {{"name", "digits"}, {"path", empty.path().string()}});
   EXPECT_EQ(reply["error"]["data"]["code"], "bad_data");
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(), ::testing::HasSubstr("no model.json"));
-  EXPECT_TRUE(result_of(server.socket(), "model.list")["models"].empty());
+  EXPECT_THAT(reply["error"]["message"], ::testing::HasSubstr("no model.json"));
+  EXPECT_TRUE(call("model.list")["models"].empty());
   EXPECT_TRUE(fs::is_empty(state() / "models/digits"));
 }
 
 TEST_F(Models, NothingIsImportedWhoseNightsWouldHaveNoPack) {
-  const TestServer server(state());
+  start();
   const TempFolder source, pack;
   std::ofstream(source / "model.json") << "{}";
   Json params = {{"name", "digits"}, {"path", source.path().string()}, {"pack", "pack"}};
-  EXPECT_EQ(ask(server.socket(), "model.import", params)["error"]["data"]["errors"][0]["pointer"],
-            "/pack");
+  EXPECT_EQ(ask("model.import", params)["error"]["data"]["errors"][0]["pointer"], "/pack");
   params["pack"] = pack.path().string();
-  EXPECT_EQ(ask(server.socket(), "model.import", params)["error"]["data"]["code"], "not_found");
-  EXPECT_TRUE(result_of(server.socket(), "model.list")["models"].empty());
+  EXPECT_EQ(error_of("model.import", params), "not_found");
+  EXPECT_TRUE(call("model.list")["models"].empty());
   std::ofstream(pack / "pack.json") << "{}";
-  EXPECT_EQ(result_of(server.socket(), "model.import", params)["active"], true);
+  EXPECT_EQ(call("model.import", params)["active"], true);
 }
 
 TEST_F(Models, AWorkerThatIsNotThere) {
   Config config = quick_config();
   config.worker.path = "/nowhere/moil-worker";
-  const TestServer server(state(), config);
-  const Json reply = ask(server.socket(), "model.import", {{"name", "digits"}, {"path", "/tmp"}});
+  start(config);
+  const Json reply = ask("model.import", {{"name", "digits"}, {"path", "/tmp"}});
   EXPECT_EQ(reply["error"]["data"]["code"], "io");  // what the client named is not missing
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(),
-              ::testing::HasSubstr("/nowhere/moil-worker"));
+  EXPECT_THAT(reply["error"]["message"], ::testing::HasSubstr("/nowhere/moil-worker"));
 }
 
 TEST_F(Models, NamesThatWouldLeaveTheStoreAreRefused) {
-  const TestServer server(state());
+  start();
   for (const char* name : {"..", "a/b", "", ".x"}) {
-    const Json reply = ask(server.socket(), "model.import", {{"name", name}, {"path", "/tmp"}});
+    const Json reply = ask("model.import", {{"name", name}, {"path", "/tmp"}});
     EXPECT_EQ(reply["error"]["code"], kInvalidParams) << name;
     EXPECT_EQ(reply["error"]["data"]["errors"][0]["pointer"], "/name");
   }
 }
 
 TEST_F(Models, RollbackGoesToTheParentAndNoFurtherThanTheFirst) {
-  const TestServer server(state());
-  import_model(server);
-  wait_for(server.socket(), submit(server.socket(), "night"), "succeeded");
-  EXPECT_EQ(active(server), 2);
-  EXPECT_EQ(result_of(server.socket(), "model.rollback", {{"model", "digits"}})["version"], 1);
-  EXPECT_EQ(active(server), 1);
-  EXPECT_EQ(ask(server.socket(), "model.rollback", {{"model", "digits"}})["error"]["data"]["code"],
-            "failed_precondition");
-  result_of(server.socket(), "model.activate", {{"model", "digits"}, {"version", 2}});
-  EXPECT_EQ(active(server), 2);
+  start_with_a_model();
+  run_job("night");
+  EXPECT_EQ(active(), 2);
+  EXPECT_EQ(call("model.rollback", {{"model", "digits"}})["version"], 1);
+  EXPECT_EQ(active(), 1);
+  EXPECT_EQ(error_of("model.rollback", {{"model", "digits"}}), "failed_precondition");
+  call("model.activate", {{"model", "digits"}, {"version", 2}});
+  EXPECT_EQ(active(), 2);
 }
 
 TEST_F(Models, PredictChecksWhatItIsAsked) {
-  const TestServer server(state());
+  start();
   const auto errors = [&](const Json& params) {
-    return ask(server.socket(), "model.predict", params)["error"]["data"].value("errors", Json());
+    return ask("model.predict", params)["error"]["data"].value("errors", Json());
   };
   EXPECT_EQ(errors(Json::object())[0]["pointer"], "/images");
   EXPECT_EQ(errors({{"images", Json::array()}})[0]["pointer"], "/images");
@@ -122,29 +113,25 @@ TEST_F(Models, PredictChecksWhatItIsAsked) {
 }
 
 TEST_F(Models, PredictWantsANameWhereThereAreSeveralModels) {
-  const TestServer server(state());
-  import_model(server);
+  start_with_a_model();
   const TempFolder other;
   std::ofstream(other / "model.json") << "{}";
-  result_of(server.socket(), "model.import", {{"name", "cats"}, {"path", other.path().string()}});
+  call("model.import", {{"name", "cats"}, {"path", other.path().string()}});
   Json params{{"images", {{{"content", "c2V2ZW4="}}}}};
-  const Json reply = ask(server.socket(), "model.predict", params);
+  const Json reply = ask("model.predict", params);
   EXPECT_EQ(reply["error"]["data"]["code"], "invalid_argument");
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(), ::testing::HasSubstr("cats, digits"));
+  EXPECT_THAT(reply["error"]["message"], ::testing::HasSubstr("cats, digits"));
   params["model"] = "digits";
-  EXPECT_EQ(result_of(server.socket(), "model.predict", params)["model"], "digits");
+  EXPECT_EQ(call("model.predict", params)["model"], "digits");
 }
 
 TEST_F(Models, PredictionsOfManyClientsWaitForEachOther) {
-  const TestServer server(state());
-  import_model(server);
+  start_with_a_model();
   const Json params = {{"images", {{{"content", "c2V2ZW4="}}, {{"content", "c2V2ZW4="}}}}};
-  const std::string request =
-      Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "model.predict"}, {"params", params}}.dump() +
-      "\n";
+  const std::string request = request_line("model.predict", params);
   std::vector<std::unique_ptr<Line>> clients;
   for (int i = 0; i < 12; ++i) {
-    clients.push_back(std::make_unique<Line>(server.socket()));
+    clients.push_back(std::make_unique<Line>(socket()));
     clients.back()->send(request);
   }
   for (const auto& client : clients) {
@@ -156,42 +143,38 @@ TEST_F(Models, PredictionsOfManyClientsWaitForEachOther) {
 
 // 6,000 names of 200 bytes.
 TEST_F(Models, AReplyOfTheWorkerMayBeLong) {
-  const TestServer server(state());
-  import_model(server);
+  start_with_a_model();
   const Json image = {{"content", "bWFueQ=="}};  // "many"
-  const Json reply = result_of(server.socket(), "model.predict",
-                               {{"images", std::vector<Json>(6, image)}, {"top", 1000}});
+  const Json reply =
+      call("model.predict", {{"images", std::vector<Json>(6, image)}, {"top", 1000}});
   ASSERT_EQ(reply["predictions"].size(), 6U);
   EXPECT_EQ(reply["predictions"][5]["top"].size(), 1000U);
   EXPECT_GT(reply.dump().size(), std::size_t{1} << 20);
 }
 
 TEST_F(Models, UnknownModelsAndVersions) {
-  const TestServer server(state());
-  import_model(server);
+  start_with_a_model();
   for (const auto& [method, params] : std::vector<std::pair<std::string, Json>>{
            {"model.get", {{"model", "cats"}}},
            {"model.get", {{"model", "digits"}, {"version", 9}}},
            {"model.activate", {{"model", "digits"}, {"version", 9}}},
            {"model.rollback", {{"model", "cats"}}},
            {"model.list", {{"model", "cats"}}}}) {
-    EXPECT_EQ(ask(server.socket(), method, params)["error"]["data"]["code"], "not_found") << method;
+    EXPECT_EQ(error_of(method, params), "not_found") << method;
   }
-  EXPECT_EQ(active(server), 1);
+  EXPECT_EQ(active(), 1);
 }
 
 TEST_F(Models, WhatACrashLeftIsRemovedAndWhatCountsStays) {
-  {
-    const TestServer server(state());
-    import_model(server);
-  }
+  start_with_a_model();
+  server_.reset();
   fs::create_directories(model(".incoming-2"));
   fs::create_directories(model("3"));  // renamed, never recorded, of no job
-  const TestServer server(state());
+  start();
   EXPECT_FALSE(fs::exists(model(".incoming-2")));
   EXPECT_FALSE(fs::exists(model("3")));
   EXPECT_TRUE(fs::exists(model("1/model.json")));
-  EXPECT_EQ(active(server), 1);
+  EXPECT_EQ(active(), 1);
 }
 
 // A crash between the worker's rename and the daemon's record: the job runs again, finds its
@@ -200,10 +183,10 @@ TEST_F(Models, AVersionRenamedButNotRecordedIsRecordedByItsJob) {
   const std::int64_t id = begun_job();
   fs::create_directories(model("2"));
   std::ofstream(model("2") / "model.json") << "the worker's";
-  const TestServer server(state());
-  const Json job = wait_for(server.socket(), id, "succeeded");
+  start();
+  const Json job = wait_for(id);
   EXPECT_EQ(job["version"], 2);
-  EXPECT_EQ(active(server), 2);
+  EXPECT_EQ(active(), 2);
   std::ifstream in(model("2") / "model.json");
   std::string text;
   std::getline(in, text);
@@ -222,11 +205,11 @@ TEST_F(Models, ADaemonThatRestartsFindsAFinishedResult) {
   write_result(layout, id, result);
   Config config = quick_config();
   config.worker.path = "/nowhere/moil-worker";
-  const TestServer server(state(), config);
-  const Json job = wait_for(server.socket(), id, "succeeded");
+  start(config);
+  const Json job = wait_for(id);
   EXPECT_EQ(job["message"], "found");
   EXPECT_EQ(job["attempts"], 1);
-  EXPECT_EQ(active(server), 2);
+  EXPECT_EQ(active(), 2);
   EXPECT_TRUE(eventually([&] { return !fs::exists(layout.job(id)); }));
 }
 

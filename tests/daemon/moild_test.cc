@@ -43,6 +43,17 @@ class Moild : public ::testing::Test {
     std::ofstream(folder_ / "moild.json") << text;
     return folder_ / "moild.json";
   }
+  // Does not come up, with this status, and says these words.
+  void expect_refused(int status, const std::vector<std::string>& words, const fs::path& state,
+                      const fs::path& socket, const std::string& config) const {
+    const Finished end = start_moild(state, socket, config);
+    EXPECT_EQ(end.status, status);
+    for (const std::string& word : words) EXPECT_THAT(end.err, HasSubstr(word));
+  }
+  void expect_refused(int status, const std::vector<std::string>& words,
+                      const fs::path& state) const {
+    expect_refused(status, words, state, folder_ / "s.sock", folder_ / "quick.json");
+  }
   TempFolder folder_;
 };
 
@@ -97,44 +108,6 @@ TEST_F(Moild, AWatchedFolderIsTakenFromThroughAnUpgradeOfMoild) {
   EXPECT_THAT(watched.err, HasSubstr("the folder is gone"));
 }
 
-TEST_F(Moild, KilledHardItsJobResumesAfterARestart) {
-  std::int64_t id = 0;
-  {
-    MoildProcess moild(folder_ / "state", quick_settings());
-    import_digits(moild.socket());
-    id = submit(moild.socket(), "slow");
-    EXPECT_TRUE(eventually([&] {
-      const Json progress = result_of(moild.socket(), "job.get", {{"id", id}})["job"]["progress"];
-      return progress.is_object() && progress["stage"] == "train";
-    }));
-    moild.kill_hard();
-  }
-  std::ofstream(folder_ / "state/go") << "go";
-  const MoildProcess again(folder_ / "state", quick_settings());
-  const Json job = wait_for(again.socket(), id, "succeeded");
-  EXPECT_EQ(job["attempts"], 2);
-  EXPECT_EQ(job["failures"], 0);
-  EXPECT_GT(job["result"]["details"]["resumed_from"], 0);
-  EXPECT_EQ(result_of(again.socket(), "model.get", {{"model", "digits"}})["version"], 2);
-}
-
-TEST_F(Moild, WhatWasAcknowledgedSurvives) {
-  std::int64_t id = 0;
-  {
-    std::string never = quick_settings();
-    never.replace(never.find("\"poll_seconds\": 0.02"), 20, "\"poll_seconds\": 3600");
-    MoildProcess moild(folder_ / "state", never);
-    import_digits(moild.socket());
-    result_of(moild.socket(), "label.add",
-              {{"labels", {"cat"}}, {"samples", {{{"content", "/9j/YQ=="}}}}});
-    id = submit(moild.socket(), "night", false);
-    moild.kill_hard();
-  }
-  const MoildProcess again(folder_ / "state", quick_settings());
-  wait_for(again.socket(), id, "succeeded");
-  EXPECT_EQ(result_of(again.socket(), "label.list")["labels"][0]["name"], "cat");
-}
-
 TEST_F(Moild, StopsWellAndLeavesNoSocket) {
   MoildProcess moild(folder_ / "state", quick_settings());
   import_digits(moild.socket());
@@ -158,11 +131,7 @@ TEST_F(Moild, StoppedAmongQueuedRequestsItEndsWell) {
       for (int k = 0; k < 20; ++k) {
         const Json params = {{"labels", {"cat"}},
                              {"samples", {{{"content", encode_base64(photo(std::to_string(k)))}}}}};
-        many += Json{{"jsonrpc", "2.0"}, {"id", k}, {"method", "label.add"}, {"params", params}}
-                    .dump() +
-                "\n";
-        many += R"({"jsonrpc":"2.0","id":100,"method":"cache.stats"})"
-                "\n";
+        many += request_line("label.add", params, k) + request_line("cache.stats");
       }
       clients.back()->send(many);
     }
@@ -180,8 +149,7 @@ TEST_F(Moild, StoppedWhileAFileHangsItEndsAtOnce) {
   const int fd = file.get();
   Line client(moild.socket());
   const std::string request =
-      R"({"jsonrpc":"2.0","id":1,"method":"label.add","params":{"labels":["a"],"samples":[{"file":0}]}})"
-      "\n";
+      request_line("label.add", {{"labels", {"a"}}, {"samples", {{{"file", 0}}}}});
   ASSERT_GT(send_with(client.descriptor(), request, std::span(&fd, 1)), 0);
   ASSERT_TRUE(eventually([&] { return hung.reads() > 0; }));
   EXPECT_EQ(moild.stop(), EX_OK);
@@ -200,9 +168,8 @@ TEST_F(Moild, WhatIsNoDeadSocketIsLeftAlone) {
   fs::create_directory(folder_ / "folder");
   fs::create_symlink(folder_ / "diary", folder_ / "link");
   for (const char* name : {"diary", "folder", "link"}) {
-    const Finished end = start_moild(folder_ / "state", folder_ / name, folder_ / "quick.json");
-    EXPECT_EQ(end.status, EX_CANTCREAT) << name;
-    EXPECT_THAT(end.err, HasSubstr("is there and is no socket"));
+    expect_refused(EX_CANTCREAT, {"is there and is no socket"}, folder_ / "state", folder_ / name,
+                   folder_ / "quick.json");
   }
   EXPECT_EQ(fs::file_size(folder_ / "diary"), 10U);
   EXPECT_TRUE(fs::is_directory(folder_ / "folder"));
@@ -228,17 +195,13 @@ TEST_F(Moild, AFolderThatIsNotItsOwnIsRefusedAndKeptAsItIs) {
   const auto open = fs::perms(01777);
   fs::create_directory(folder_ / "shared");
   fs::permissions(folder_ / "shared", open);
-  Finished end = start_moild(folder_ / "shared", folder_ / "s.sock", folder_ / "quick.json");
-  EXPECT_EQ(end.status, EX_CANTCREAT);
-  EXPECT_THAT(end.err, HasSubstr("open to other users (mode 1777)"));
+  expect_refused(EX_CANTCREAT, {"open to other users (mode 1777)"}, folder_ / "shared");
   EXPECT_EQ(permissions_of(folder_ / "shared"), open);
 
   fs::create_directory(folder_ / "photos");
   fs::permissions(folder_ / "photos", fs::perms::owner_all);
   std::ofstream(folder_ / "photos/a.jpg") << "x";
-  end = start_moild(folder_ / "photos", folder_ / "s.sock", folder_ / "quick.json");
-  EXPECT_EQ(end.status, EX_CANTCREAT);
-  EXPECT_THAT(end.err, HasSubstr("files that are not moild's (a.jpg)"));
+  expect_refused(EX_CANTCREAT, {"files that are not moild's (a.jpg)"}, folder_ / "photos");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "photos"), {}), 1);
 }
 
@@ -257,28 +220,22 @@ TEST_F(Moild, ANewStateFolderIsPrivate) {
 
 TEST_F(Moild, ASecondDaemonOnTheSameStateIsRefused) {
   const MoildProcess first(folder_ / "state", quick_settings());
-  const Finished second =
-      start_moild(folder_ / "state", folder_ / "other.sock", folder_ / "quick.json");
-  EXPECT_EQ(second.status, EX_UNAVAILABLE);
-  EXPECT_THAT(second.err, HasSubstr("is in use by process " + std::to_string(first.pid())));
+  expect_refused(EX_UNAVAILABLE, {"is in use by process " + std::to_string(first.pid())},
+                 folder_ / "state");
   result_of(first.socket(), "system.status");
 }
 
 TEST_F(Moild, ASecondDaemonOnTheSameSocketIsRefused) {
   const MoildProcess first(folder_ / "state", quick_settings());
-  const Finished second = start_moild(folder_ / "state2", first.socket(), folder_ / "quick.json");
-  EXPECT_EQ(second.status, EX_UNAVAILABLE);
-  EXPECT_THAT(second.err, HasSubstr("another program listens on"));
+  expect_refused(EX_UNAVAILABLE, {"another program listens on"}, folder_ / "state2", first.socket(),
+                 folder_ / "quick.json");
   result_of(first.socket(), "system.status");
 }
 
 TEST_F(Moild, AFileInPlaceOfTheStateFolder) {
   std::ofstream(folder_ / "file") << "x";
-  for (const fs::path& state : {folder_ / "file", folder_ / "file/below"}) {
-    const Finished end = start_moild(state, folder_ / "s.sock", folder_ / "quick.json");
-    EXPECT_EQ(end.status, EX_CANTCREAT);
-    EXPECT_THAT(end.err, HasSubstr(state.string()));
-  }
+  for (const fs::path& state : {folder_ / "file", folder_ / "file/below"})
+    expect_refused(EX_CANTCREAT, {state.string()}, state);
 }
 
 TEST_F(Moild, AStateFolderThatIsNotWritable) {
@@ -287,27 +244,21 @@ TEST_F(Moild, AStateFolderThatIsNotWritable) {
     fs::create_directory(state);
     fs::permissions(state, fs::perms::owner_read | fs::perms::owner_exec);
   }
-  const Finished end = start_moild(state, folder_ / "s.sock", folder_ / "quick.json");
-  EXPECT_EQ(end.status, EX_CANTCREAT);
-  EXPECT_THAT(end.err, HasSubstr("state folder"));
-  EXPECT_THAT(end.err, HasSubstr("--state-dir"));
+  expect_refused(EX_CANTCREAT, {"state folder", "--state-dir"}, state);
 }
 
 TEST_F(Moild, ASocketThatCannotBeMade) {
-  const Finished end =
-      start_moild(folder_ / "state", folder_ / "no/such/folder.sock", folder_ / "quick.json");
-  EXPECT_EQ(end.status, EX_CANTCREAT);
-  EXPECT_THAT(end.err, HasSubstr("cannot bind the socket"));
+  expect_refused(EX_CANTCREAT, {"cannot bind the socket"}, folder_ / "state",
+                 folder_ / "no/such/folder.sock", folder_ / "quick.json");
 }
 
 TEST_F(Moild, WrongConfigurationNamesKeyAndLine) {
-  const Finished end = start_moild(folder_ / "state", folder_ / "s.sock",
-                                   config("{\n  // a comment\n  \"worker\": {\n    \"nce\": 3\n"
-                                          "  },\n  \"poll_seconds\": \"often\"\n}\n"));
-  EXPECT_EQ(end.status, EX_CONFIG);
-  EXPECT_THAT(end.err,
-              HasSubstr("/worker/nce: line 4: unknown field \"nce\"; did you mean \"nice\""));
-  EXPECT_THAT(end.err, HasSubstr("/poll_seconds: line 6: expected a number, found \"often\""));
+  expect_refused(EX_CONFIG,
+                 {"/worker/nce: line 4: unknown field \"nce\"; did you mean \"nice\"",
+                  "/poll_seconds: line 6: expected a number, found \"often\""},
+                 folder_ / "state", folder_ / "s.sock",
+                 config("{\n  // a comment\n  \"worker\": {\n    \"nce\": 3\n"
+                        "  },\n  \"poll_seconds\": \"often\"\n}\n"));
 }
 
 TEST_F(Moild, AMissingConfigurationAndAnUnknownOption) {
@@ -324,9 +275,7 @@ TEST_F(Moild, AStateOfANewerMoildIsLeftAlone) {
   }
   Database database(folder_ / "state/moild.db", Database::Access::kReadWrite);
   database.run("PRAGMA user_version = 99");
-  const Finished end = start_moild(folder_ / "state", folder_ / "s.sock", folder_ / "quick.json");
-  EXPECT_EQ(end.status, EX_CONFIG);
-  EXPECT_THAT(end.err, HasSubstr("newer moild (format 99"));
+  expect_refused(EX_CONFIG, {"newer moild (format 99"}, folder_ / "state");
   EXPECT_EQ(database.number("PRAGMA user_version"), 99);
 }
 

@@ -4,8 +4,7 @@
 
 #include <fstream>
 
-#include "base/seconds.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
@@ -15,23 +14,18 @@ namespace {
 
 constexpr std::int64_t kYears = std::int64_t{365} * 86400 * 1000;
 
-class PassingTrouble : public ::testing::Test {
+class PassingTrouble : public StartedTest {
  protected:
-  // Made when the test has set the configuration up.
+  // When the test has set the configuration up.
   void serve() {
-    server_.emplace(state_, config_);
-    if (!fs::exists(state_ / "models/digits")) import_model(*server_);
+    start(config_);
+    if (!fs::exists(state() / "models/digits")) import_model(*server_);
   }
-  Json status() const { return result_of(server_->socket(), "system.status"); }
-  Json job(std::int64_t id) const {
-    return result_of(server_->socket(), "job.get", {{"id", id}})["job"];
+  void spoil_jobs() const {
+    fs::remove(state() / "jobs");
+    std::ofstream(state() / "jobs") << "no folder";
   }
-  std::int64_t submit(const std::string& name, bool now = true) const {
-    return test::submit(server_->socket(), name, now);
-  }
-  Json wait_for(std::int64_t id, const std::string& state) const {
-    return test::wait_for(server_->socket(), id, state);
-  }
+  Json status() const { return call("system.status"); }
   // Waits until the queue is held; why.
   std::string held() const {
     Json held;
@@ -41,25 +35,21 @@ class PassingTrouble : public ::testing::Test {
   }
   // A try may be under way: the job is queued again behind it.
   void expect_untouched(std::int64_t id) const {
-    Json found;
-    EXPECT_TRUE(eventually([&] { return (found = job(id))["state"] == "queued"; })) << found.dump();
+    const Json found = wait_for(id, "queued");
     EXPECT_EQ(found["attempts"], 0);
     EXPECT_EQ(found["failures"], 0);
   }
   void expect_done_at_once(std::int64_t id) const {
-    const Json done = wait_for(id, "succeeded");
+    const Json done = wait_for(id);
     EXPECT_EQ(done["attempts"], 1);
     EXPECT_EQ(done["failures"], 0);
   }
   void change(const std::string& sql) const {
-    Database(state_ / "moild.db", Database::Access::kReadWrite).run(sql.c_str());
+    Database(state() / "moild.db", Database::Access::kReadWrite).run(sql.c_str());
   }
 
-  TempFolder folder_;
-  fs::path state_ = folder_ / "state";
   fs::path worker_ = folder_ / "worker";
   Config config_ = quick_config();
-  std::optional<TestServer> server_;
 };
 
 // The worker's program, in a state that a package manager leaves for a moment.
@@ -101,22 +91,20 @@ TEST_F(MissingWorker, MayAlsoMissALibrary) {
 
 TEST_F(PassingTrouble, AFolderThatCannotBeWrittenHoldsTheQueue) {
   serve();
-  fs::remove(state_ / "jobs");
-  std::ofstream(state_ / "jobs") << "no folder";
+  spoil_jobs();
   const auto id = submit("night");
   EXPECT_THAT(held(), ::testing::HasSubstr("jobs"));
   expect_untouched(id);
-  fs::remove(state_ / "jobs");
+  fs::remove(state() / "jobs");
   expect_done_at_once(id);
 }
 
 TEST_F(PassingTrouble, AHeldJobCanBeCancelled) {
   serve();
-  fs::remove(state_ / "jobs");
-  std::ofstream(state_ / "jobs") << "no folder";
+  spoil_jobs();
   const auto id = submit("night");
   held();
-  EXPECT_EQ(result_of(server_->socket(), "job.cancel", {{"id", id}})["state"], "cancelled");
+  EXPECT_EQ(call("job.cancel", {{"id", id}})["state"], "cancelled");
 }
 
 TEST_F(PassingTrouble, WhatIsWrongWithTheJobItselfEndsItAlone) {
@@ -125,27 +113,24 @@ TEST_F(PassingTrouble, WhatIsWrongWithTheJobItselfEndsItAlone) {
   const auto orphan = submit("night", false);
   change("UPDATE versions SET active = 0");
   server_->world.minute = 180;
-  EXPECT_THAT(wait_for(orphan, "failed")["message"].get<std::string>(),
-              ::testing::HasSubstr("no active version"));
+  EXPECT_THAT(wait_for(orphan, "failed")["message"], ::testing::HasSubstr("no active version"));
   EXPECT_TRUE(status()["held"].is_null());
 }
 
 TEST_F(PassingTrouble, AJobThatHasNotBegunStartsFromWhatIsActiveThen) {
   serve();
-  fs::remove(state_ / "jobs");
-  std::ofstream(state_ / "jobs") << "no folder";
+  spoil_jobs();
   const auto id = submit("night");
   held();
   import_model(*server_);
-  fs::remove(state_ / "jobs");
+  fs::remove(state() / "jobs");
   expect_done_at_once(id);
   EXPECT_NE(job(id)["base_version"], 1);
-  const Json models = result_of(server_->socket(), "model.list")["models"];
+  const Json models = call("model.list")["models"];
   EXPECT_EQ(models.back()["parent"], job(id)["base_version"]);
 }
 
-// --- a full disk
-// ----------------------------------------------------------------------------------
+// --- a full disk ---------------------------------------------------------------------------------
 
 TEST_F(PassingTrouble, AFullDiskPausesTheJobUntilThereIsRoom) {
   config_.worker.backoff_seconds = 1000;
@@ -155,12 +140,12 @@ TEST_F(PassingTrouble, AFullDiskPausesTheJobUntilThereIsRoom) {
   const Json paused = job(id);
   EXPECT_EQ(paused["state"], "queued");
   EXPECT_EQ(paused["failures"], 0);
-  EXPECT_THAT(paused["message"].get<std::string>(), ::testing::HasSubstr("waits for room"));
-  std::ofstream(state_ / "go") << "go";
+  EXPECT_THAT(paused["message"], ::testing::HasSubstr("waits for room"));
+  let_go();
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(job(id)["state"], "queued") << "nothing says that there is room";
   server_->world.free += 64 << 20;
-  const Json done = wait_for(id, "succeeded");
+  const Json done = wait_for(id);
   EXPECT_EQ(done["failures"], 0);
   EXPECT_GT(done["result"]["details"]["resumed_from"], 0);
   EXPECT_TRUE(status()["held"].is_null());
@@ -176,7 +161,7 @@ TEST_F(PassingTrouble, AFullDiskNeverUsesUpTheAttempts) {
 TEST_F(PassingTrouble, JobsThatNeedLessRoomGoFirst) {
   serve();
   const auto large = submit("no-room"), small = submit("night");
-  wait_for(small, "succeeded");
+  wait_for(small);
   EXPECT_EQ(job(large)["failures"], 0);
 }
 
@@ -185,13 +170,12 @@ TEST_F(PassingTrouble, AJobThatWaitsForRoomCanBeCancelled) {
   serve();
   const auto id = submit("no-room");
   held();
-  result_of(server_->socket(), "job.cancel", {{"id", id}});
+  call("job.cancel", {{"id", id}});
   EXPECT_EQ(job(id)["state"], "cancelled");
-  EXPECT_TRUE(eventually([&] { return !fs::exists(state_ / "jobs" / std::to_string(id)); }));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(state() / "jobs" / std::to_string(id)); }));
 }
 
-// --- clocks
-// ---------------------------------------------------------------------------------------
+// --- clocks --------------------------------------------------------------------------------------
 
 TEST_F(PassingTrouble, AClockThatOnceShowedAnotherYearDoesNotParkAJob) {
   config_.worker.backoff_seconds = 0.3;
@@ -200,7 +184,7 @@ TEST_F(PassingTrouble, AClockThatOnceShowedAnotherYearDoesNotParkAJob) {
   const auto id = submit("crash-once");
   EXPECT_TRUE(eventually([&] { return job(id)["failures"] == 1; }));
   server_->world.clock_ahead = 0;
-  wait_for(id, "succeeded");
+  wait_for(id);
 }
 
 TEST_F(PassingTrouble, NorDoesOneThatShowedItBeforeARestart) {
@@ -210,7 +194,7 @@ TEST_F(PassingTrouble, NorDoesOneThatShowedItBeforeARestart) {
   server_.reset();
   change("UPDATE jobs SET failures = 1, not_before = 4070908800000");  // 2099
   serve();
-  wait_for(id, "succeeded");
+  wait_for(id);
 }
 
 TEST_F(PassingTrouble, ARetryWaitsAcrossARestart) {
@@ -228,11 +212,10 @@ TEST_F(PassingTrouble, ARetryWaitsAcrossARestart) {
   std::this_thread::sleep_for(60ms);
   EXPECT_EQ(job(id)["state"], "queued");
   server_->world.steady_ahead = 510'000;
-  wait_for(id, "succeeded");
+  wait_for(id);
 }
 
-// --- a device that is never as it should be
-// ---------------------------------------------------------
+// --- a device that is never as it should be ------------------------------------------------------
 
 TEST_F(PassingTrouble, StatusSaysWhatHasBeenWaitedFor) {
   serve();
@@ -247,7 +230,7 @@ TEST_F(PassingTrouble, StatusSaysWhatHasBeenWaitedFor) {
   EXPECT_EQ(waited[0]["nearest"], 0.55);
   EXPECT_EQ(waited[0]["allowed"], 0.5);
   server_->world.load = 0.1;
-  wait_for(id, "succeeded");
+  wait_for(id);
   EXPECT_TRUE(status()["window"]["waited"].empty());
 }
 

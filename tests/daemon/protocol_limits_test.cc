@@ -2,17 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 using namespace std::chrono_literals;
 
 namespace moil::daemon::test {
 namespace {
 
-class ProtocolLimits : public ::testing::Test {
+class ProtocolLimits : public ServerTest {
  protected:
+  ProtocolLimits() : ServerTest(config()) {}
   static Config config() {
     Config config = quick_config();
     config.server.request_bytes = 64 << 10;
@@ -23,21 +23,19 @@ class ProtocolLimits : public ::testing::Test {
     return config;
   }
   // The error code of the reply to a line.
-  int error_of(const std::string& line) const {
+  int code_of(const std::string& line) const {
     Line client(server_.socket());
     client.send(line + "\n");
-    return client.read().value("/error/code"_json_pointer, 0);
+    const Json reply = client.read();
+    return (reply.is_array() ? reply.at(0) : reply).value("/error/code"_json_pointer, 0);
   }
-  bool serves() const { return ask(server_.socket(), "system.status").contains("result"); }
-
-  TempFolder folder_;
-  TestServer server_{folder_ / "state", config()};
+  bool serves() const { return ask("system.status").contains("result"); }
 };
 
 TEST_F(ProtocolLimits, MalformedJson) {
   for (const char* text :
        {"{", "nonsense", "{\"a\":}", "\"", "[1,", "{\"id\":1e999}", "\xff\xfe"}) {
-    EXPECT_EQ(error_of(text), kParseError) << text;
+    EXPECT_EQ(code_of(text), kParseError) << text;
   }
   EXPECT_TRUE(serves());
 }
@@ -54,12 +52,12 @@ TEST_F(ProtocolLimits, AMillionLevels) {
     client.send(text + "\n");
     EXPECT_EQ(client.read().value("/error/code"_json_pointer, 0), kParseError);
   }
-  EXPECT_TRUE(ask(server.socket(), "system.status").contains("result"));
+  EXPECT_TRUE(test::ask(server.socket(), "system.status").contains("result"));
 }
 
 TEST_F(ProtocolLimits, BracketsInStringsDoNotNest) {
   const std::string deep(1000, '[');
-  const Json reply = ask(server_.socket(), "label.rename", {{"from", deep}, {"to", "\\\"" + deep}});
+  const Json reply = ask("label.rename", {{"from", deep}, {"to", "\\\"" + deep}});
   EXPECT_NE(reply.value("/error/code"_json_pointer, 0), kParseError);
 }
 
@@ -67,44 +65,23 @@ TEST_F(ProtocolLimits, InvalidRequests) {
   for (const char* text : {"1", "{}", R"({"jsonrpc":"1.0","id":1,"method":"system.status"})",
                            R"({"jsonrpc":"2.0","id":1})", R"({"jsonrpc":"2.0","id":1,"method":7})",
                            R"({"jsonrpc":"2.0","id":[],"method":"system.status"})", "[]", "[1]"}) {
-    Line client(server_.socket());
-    client.send(std::string(text) + "\n");
-    const Json reply = client.read();
-    const Json& one = reply.is_array() ? reply.at(0) : reply;
-    EXPECT_EQ(one.value("/error/code"_json_pointer, 0), kInvalidRequest) << text;
+    EXPECT_EQ(code_of(text), kInvalidRequest) << text;
   }
 }
 
 TEST_F(ProtocolLimits, UnknownMethodNamesTheNearest) {
-  const Json reply = ask(server_.socket(), "job.sumbit");
+  const Json reply = ask("job.sumbit");
   EXPECT_EQ(reply["error"]["code"], kMethodNotFound);
   EXPECT_EQ(reply["error"]["message"],
             "unknown method \"job.sumbit\"; did you mean \"job.submit\"?");
 }
 
 TEST_F(ProtocolLimits, WrongParametersAreNamedWithPointers) {
-  const Json reply = ask(server_.socket(), "job.list", {{"limt", 3}, {"state", "quued"}});
+  const Json params = {{"limt", 3}, {"state", "quued"}};
+  const Json reply = ask("job.list", params);
   EXPECT_EQ(reply["error"]["code"], kInvalidParams);
   EXPECT_EQ(reply["error"]["data"]["code"], "invalid_argument");
-  const Json& errors = reply["error"]["data"]["errors"];
-  ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[0]["pointer"], "/limt");
-  EXPECT_EQ(errors[1]["pointer"], "/state");
-}
-
-TEST_F(ProtocolLimits, NotificationsAndBatches) {
-  Line client(server_.socket());
-  client.send(R"({"jsonrpc":"2.0","method":"system.status"})"
-              "\n"
-              R"([{"jsonrpc":"2.0","id":"a","method":"system.status"},)"
-              R"({"jsonrpc":"2.0","method":"label.list"},)"
-              R"({"jsonrpc":"2.0","id":"b","method":"label.list"},{"foo":1}])"
-              "\n");
-  const Json replies = client.read();  // the notification before has none
-  ASSERT_EQ(replies.size(), 3U);
-  std::vector<Json> ids;
-  for (const Json& reply : replies) ids.push_back(reply["id"]);
-  EXPECT_THAT(ids, ::testing::UnorderedElementsAre("a", "b", nullptr));
+  EXPECT_THAT(pointers("job.list", params), ::testing::ElementsAre("/limt", "/state"));
 }
 
 TEST_F(ProtocolLimits, OversizedRequestIsAnsweredAndTheClientHungUp) {
@@ -112,7 +89,7 @@ TEST_F(ProtocolLimits, OversizedRequestIsAnsweredAndTheClientHungUp) {
   client.send(std::string(1 << 20, 'x'));
   const Json reply = client.read();
   EXPECT_EQ(reply["error"]["code"], kInvalidRequest);
-  EXPECT_THAT(reply["error"]["message"].get<std::string>(), ::testing::HasSubstr("65536 bytes"));
+  EXPECT_THAT(reply["error"]["message"], ::testing::HasSubstr("65536 bytes"));
   EXPECT_TRUE(client.is_closed_within(2s));
   EXPECT_TRUE(serves());
 }
@@ -127,40 +104,25 @@ TEST_F(ProtocolLimits, HalfARequestTimesOut) {
 TEST_F(ProtocolLimits, ASilentClientMayStay) {
   Line silent(server_.socket());
   EXPECT_FALSE(silent.is_closed_within(700ms));
-  silent.send(R"({"jsonrpc":"2.0","id":1,"method":"system.status"})"
-              "\n");
+  silent.send(request_line("system.status"));
   EXPECT_TRUE(silent.read().contains("result"));
 }
 
 TEST_F(ProtocolLimits, AClientThatDoesNotReadIsDropped) {
   Line deaf(server_.socket());
   std::string many;
-  for (int i = 0; i < 400; ++i)
-    many += R"({"jsonrpc":"2.0","id":1,"method":"system.methods"})"
-            "\n";
+  for (int i = 0; i < 400; ++i) many += request_line("system.methods");
   timeval limit{.tv_sec = 0, .tv_usec = 100'000};
   ::setsockopt(deaf.descriptor(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   deaf.send(many);
-  EXPECT_TRUE(
-      eventually([&] { return result_of(server_.socket(), "system.status")["clients"] == 1; }));
-}
-
-TEST_F(ProtocolLimits, PipelinedRequestsAreAllAnswered) {
-  Line client(server_.socket());
-  std::string many;
-  for (int i = 0; i < 300; ++i) {
-    many += Json{{"jsonrpc", "2.0"}, {"id", i}, {"method", "label.list"}}.dump() + "\n";
-  }
-  client.send(many);
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(client.read()["id"], i);
+  EXPECT_TRUE(eventually([&] { return call("system.status")["clients"] == 1; }));
 }
 
 TEST_F(ProtocolLimits, TooManyClients) {
   std::vector<std::unique_ptr<Line>> clients;
   for (int i = 0; i < 8; ++i) {
     clients.push_back(std::make_unique<Line>(server_.socket()));
-    clients.back()->send(R"({"jsonrpc":"2.0","id":1,"method":"system.status"})"
-                         "\n");
+    clients.back()->send(request_line("system.status"));
     EXPECT_TRUE(clients.back()->read().contains("result"));
   }
   Line one_more(server_.socket());
@@ -204,12 +166,6 @@ TEST(PaceOfAClient, WhatComesTooFastWaitsAndIsAnswered) {
   EXPECT_TRUE(greedy.read().contains("result"));
   // Ten at once, then one every 20 ms.
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 800ms);
-}
-
-TEST_F(ProtocolLimits, TheSocketIsPrivate) {
-  struct stat info {};
-  ASSERT_EQ(::stat(server_.socket().c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600U);
 }
 
 }  // namespace

@@ -10,37 +10,21 @@
 
 #include "base/durations.h"
 #include "base/file.h"
-#include "daemon/methods/sample_content.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/trash.h"
-#include "daemon/upkeep/leftovers.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon::test {
 namespace {
 
-class Room : public ::testing::Test {
+class Room : public StartedTest {
  protected:
-  fs::path state() const { return folder_ / "state"; }
-  fs::path version(int number) const { return state() / "models/digits" / std::to_string(number); }
-  void start(const Config& config = quick_config()) {
-    server_.reset();
-    server_.emplace(state(), config);
+  fs::path folder_of(int number) const {
+    return state() / "models/digits" / std::to_string(number);
   }
-  Json call(const std::string& method, const Json& params = Json::object()) const {
-    return result_of(server_->socket(), method, params);
-  }
-  std::string error_of(const std::string& method, const Json& params) const {
-    return ask(server_->socket(), method, params)
-        .value("/error/data/code"_json_pointer, std::string("none"));
-  }
-  std::int64_t night() const {
-    const auto id = submit(server_->socket(), "night");
-    wait_for(server_->socket(), id, "succeeded");
-    return id;
-  }
+  std::int64_t night() const { return run_job("night")["id"]; }
   std::vector<int> versions() const {
     std::vector<int> found;
     const Json models = call("model.list")["models"];
@@ -56,9 +40,6 @@ class Room : public ::testing::Test {
     database.run("PRAGMA foreign_keys = ON");
     database.run(sql);
   }
-
-  TempFolder folder_;
-  std::optional<TestServer> server_;
 };
 
 TEST_F(Room, TheLastVersionsAndTheAnchorStay) {
@@ -66,9 +47,9 @@ TEST_F(Room, TheLastVersionsAndTheAnchorStay) {
   import_model(*server_);
   for (int i = 0; i < 7; ++i) night();  // 2 to 8
   EXPECT_TRUE(come_to({1, 4, 5, 6, 7, 8})) << "1 is the anchor";
-  EXPECT_TRUE(eventually([&] { return !fs::exists(version(2)) && !fs::exists(version(3)); }));
-  EXPECT_TRUE(fs::exists(version(4)));
-  EXPECT_EQ(call("model.get", {{"model", "digits"}, {"version", 4}})["parent"], 1);
+  EXPECT_TRUE(eventually([&] { return !fs::exists(folder_of(2)) && !fs::exists(folder_of(3)); }));
+  EXPECT_TRUE(fs::exists(folder_of(4)));
+  EXPECT_EQ(version(4)["parent"], 1);
   EXPECT_EQ(call("model.anchor", {{"model", "digits"}})["version"], 1);
 }
 
@@ -109,15 +90,15 @@ TEST_F(Room, WhatAJobBeganWithStays) {
   start(config);
   import_model(*server_);
   night();
-  const auto slow = submit(server_->socket(), "slow", false);  // from 2; 3 is to be its own
-  wait_for(server_->socket(), slow, "running");
+  const auto slow = submit("slow", false);  // from 2; 3 is to be its own
+  wait_for(slow, "running");
   server_->world.minute = 720;
-  wait_for(server_->socket(), slow, "queued");
+  wait_for(slow, "queued");
   for (int i = 0; i < 3; ++i) night();  // 4 to 6
   EXPECT_TRUE(come_to({1, 2, 5, 6}));
   server_->world.minute = 180;
-  std::ofstream(state() / "go") << "go";
-  EXPECT_EQ(wait_for(server_->socket(), slow, "succeeded")["base_version"], 2);
+  let_go();
+  EXPECT_EQ(wait_for(slow)["base_version"], 2);
 }
 
 TEST_F(Room, OldJobsGoAndTheirVersionsStay) {
@@ -128,7 +109,7 @@ TEST_F(Room, OldJobsGoAndTheirVersionsStay) {
   start();  // looks at once
   ASSERT_TRUE(eventually([&] { return error_of("job.get", {{"id", old}}) == "not_found"; }));
   EXPECT_EQ(error_of("job.get", {{"id", young}}), "none");
-  const Json made = call("model.get", {{"model", "digits"}, {"version", 2}});
+  const Json made = version(2);
   EXPECT_EQ(made["job"], old);  // what made it is known for good
   EXPECT_EQ(made["provenance"]["job"]["id"], old);
   EXPECT_EQ(call("model.anchor", {{"model", "digits"}})["version"], 1);
@@ -148,10 +129,10 @@ TEST_F(Room, AClockThatIsAheadRemovesNothing) {
 TEST_F(Room, AJobThatHasEndedCanBeRemoved) {
   start();
   import_model(*server_);
-  const auto rejected = submit(server_->socket(), "reject");
-  wait_for(server_->socket(), rejected, "rejected-by-guard");
+  const auto rejected = submit("reject");
+  wait_for(rejected, "rejected-by-guard");
   server_->world.minute = 720;
-  const auto queued = submit(server_->socket(), "night", false);
+  const auto queued = submit("night", false);
   EXPECT_EQ(error_of("job.rm", {{"id", queued}}), "failed_precondition");
   EXPECT_EQ(error_of("job.rm", {{"id", 99}}), "not_found");
   fs::create_directories(state() / "jobs/1");
@@ -159,7 +140,7 @@ TEST_F(Room, AJobThatHasEndedCanBeRemoved) {
   EXPECT_EQ(error_of("job.get", {{"id", rejected}}), "not_found");
   EXPECT_FALSE(fs::exists(state() / "jobs/1"));
   server_->world.minute = 180;
-  EXPECT_EQ(wait_for(server_->socket(), queued, "succeeded")["version"], 3)
+  EXPECT_EQ(wait_for(queued)["version"], 3)
       << "the number that the removed job had is not used again";
 }
 
@@ -209,8 +190,8 @@ TEST_F(Room, CleaningSaysFirstWhatItWouldRemove) {
 TEST_F(Room, TheFolderOfAFailedJobStaysUntilANewerOneSucceeds) {
   start();
   import_model(*server_);
-  const auto failed = submit(server_->socket(), "bad-data");
-  wait_for(server_->socket(), failed, "failed");
+  const auto failed = submit("bad-data");
+  wait_for(failed, "failed");
   fs::create_directories(state() / "jobs/1");
   EXPECT_EQ(call("system.clean", {{"dry_run", true}})["leftovers"]["count"], 0);
   night();
@@ -239,19 +220,19 @@ TEST_F(Room, AFolderThatIsOfUseAgainStays) {
 TEST_F(Room, AJobThatIsCancelledAndTriedAgainKeepsWhatItMakes) {
   start();
   import_model(*server_);
-  const auto id = submit(server_->socket(), "slow");
+  const auto id = submit("slow");
   for (int i = 0; i < 20; ++i) {
-    wait_for(server_->socket(), id, "running");
+    wait_for(id, "running");
     call("job.cancel", {{"id", id}});
-    wait_for(server_->socket(), id, "cancelled");
+    wait_for(id, "cancelled");
     call("job.retry", {{"id", id}});
     call("system.clean");
   }
-  wait_for(server_->socket(), id, "running");
+  wait_for(id, "running");
   call("system.clean");
   EXPECT_TRUE(fs::exists(StateLayout(state()).job_file(id)));
-  std::ofstream(state() / "go").flush();
-  wait_for(server_->socket(), id, "succeeded");
+  let_go();
+  wait_for(id);
 }
 
 TEST_F(Room, WhatIsThrownAwayLeavesItsPlaceAtOnceAndIsRemovedLater) {
@@ -277,7 +258,7 @@ TEST_F(Room, WhatIsThrownAwayLeavesItsPlaceAtOnceAndIsRemovedLater) {
 TEST_F(Room, TheDiskIsToldByWhatItIsFor) {
   start();
   import_model(*server_);
-  std::ofstream(version(1) / "weights.safetensors") << std::string(200'000, 'w');
+  std::ofstream(folder_of(1) / "weights.safetensors") << std::string(200'000, 'w');
   const Json disk = call("system.disk");
   EXPECT_GE(disk["parts"]["models"], 200'000);
   EXPECT_GT(disk["parts"]["database"], 0);
@@ -325,8 +306,15 @@ TEST_F(Room, NoListIsTooLongForAReply) {
        "SELECT 's' || i, 0, (SELECT json_object('name', 's' || i, 'job', json(spec)) FROM "
        "jobs WHERE id = 1), 0, 0, hex(zeroblob(200)) FROM n")
           .c_str());
+  {
+    Database labels(state() / "labels/labels.db", Database::Access::kReadWrite);
+    labels.run(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) "
+        "INSERT INTO labels (name) SELECT printf('label %06d of many', i) FROM n");
+  }
   int pages = 0;
   const fs::path socket = server_->socket();
+  EXPECT_EQ(length_by_pages(socket, "label.list", "labels", pages), 8000U);
   EXPECT_EQ(length_by_pages(socket, "model.list", "models", pages), 2002U);
   EXPECT_EQ(length_by_pages(socket, "schedule.list", "schedules", pages), 500U);
   EXPECT_EQ(length_by_pages(socket, "system.disk", "versions", pages), 2002U);
@@ -340,17 +328,16 @@ TEST_F(Room, MetricsOfAnySizeAreTold) {
   run("UPDATE versions SET metrics = (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "
       "n WHERE i < 2000) SELECT json_object('layers', 3, 'labels', json_group_array("
       "hex(zeroblob(5000)))) FROM n)");  // 20 MB
-  const Json version = call("model.get", {{"model", "digits"}});
-  EXPECT_EQ(version["metrics"], Json({{"layers", 3}, {"labels", 2000}}));
+  EXPECT_EQ(version()["metrics"], Json({{"layers", 3}, {"labels", 2000}}));
   EXPECT_EQ(call("model.list")["models"].size(), 1U);
 }
 
 TEST_F(Room, SamplesOfARequestHaveALimit) {
   start();
   const Json sample{{"content", "eA=="}};
-  const Json reply = ask(server_->socket(), "label.add",
-                         {{"labels", {"x"}}, {"samples", std::vector<Json>(10'001, sample)}});
-  EXPECT_EQ(reply["error"]["data"]["errors"][0]["pointer"], "/samples");
+  EXPECT_THAT(
+      pointers("label.add", {{"labels", {"x"}}, {"samples", std::vector<Json>(10'001, sample)}}),
+      ::testing::ElementsAre("/samples"));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/durations.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;
 
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Schedules : public ::testing::Test {
+class Schedules : public ServerTest {
  protected:
   Schedules() {
     import_model(server_);
@@ -24,7 +24,6 @@ class Schedules : public ::testing::Test {
     write_pack("one");
   }
 
-  const fs::path& socket() const { return server_.socket(); }
   void write_pack(const std::string& text) const { std::ofstream(pack_ / "pack.json") << text; }
   Json description(const std::string& name, Json changes = Json::object()) const {
     Json schedule = {{"name", name}, {"job", job_named("night", pack_)}};
@@ -32,26 +31,14 @@ class Schedules : public ::testing::Test {
     return schedule;
   }
   Json add(const std::string& name, Json changes = Json::object()) const {
-    return result_of(socket(), "schedule.add",
-                     {{"schedule", description(name, std::move(changes))}});
+    return call("schedule.add", {{"schedule", description(name, std::move(changes))}});
   }
-  Json refusal(const Json& schedule) const {
-    return ask(socket(), "schedule.add", {{"schedule", schedule}})["error"];
-  }
-  Json get(const std::string& name) const {
-    return result_of(socket(), "schedule.get", {{"name", name}});
-  }
-  void label(const std::string& text) const {
-    const Json sample = {{"content", "/9j/" + text}};  // the beginning of a JPEG
-    result_of(socket(), "label.add", {{"labels", {"seven"}}, {"samples", {sample}}});
-  }
-  Json jobs() const { return result_of(socket(), "job.list")["jobs"]; }
+  Json get(const std::string& name) const { return call("schedule.get", {{"name", name}}); }
+  Json jobs() const { return call("job.list")["jobs"]; }
   // Waits until the schedule's last job is this one and has ended.
-  bool ran(const std::string& name, std::int64_t job) const {
-    return eventually([&] {
-      return get(name)["last_job"] == job &&
-             result_of(socket(), "job.get", {{"id", job}})["job"]["state"] == "succeeded";
-    });
+  bool ran(const std::string& name, std::int64_t id) const {
+    return eventually(
+        [&] { return get(name)["last_job"] == id && job(id)["state"] == "succeeded"; });
   }
   bool remarked(const std::string& name, const std::string& words) const {
     return eventually(
@@ -64,8 +51,6 @@ class Schedules : public ::testing::Test {
         static_cast<int>(((server_.world.minute + milliseconds / kMinute) % 1440 + 1440) % 1440);
   }
 
-  TempFolder folder_;
-  TestServer server_{folder_ / "state"};
   const fs::path pack_ = folder_ / "pack";
 };
 
@@ -110,11 +95,11 @@ TEST_F(Schedules, AMissedMomentMayBeLet) {
 TEST_F(Schedules, OnlyWithNewLabels) {
   add("nightly", {{"only_if", {{"new_labels", 2}}}});
   EXPECT_TRUE(remarked("nightly", "0 samples were labelled since the last run; 2 are asked for"));
-  label("AAAA");
+  ServerTest::add("seven", "one");
   EXPECT_THAT(get("nightly")["why_not"], HasSubstr("1 sample was labelled"));
   pass(kDay);
   EXPECT_TRUE(remarked("nightly", "1 sample was labelled"));
-  label("BBBB");
+  ServerTest::add("seven", "two");
   EXPECT_TRUE(get("nightly")["why_not"].is_null());
   pass(kDay);
   ASSERT_TRUE(ran("nightly", 1));
@@ -175,11 +160,11 @@ TEST_F(Schedules, AClockThatIsBehindForAWhileRunsNothingTwice) {
 TEST_F(Schedules, MomentsOfACalendarThatWentByWhileItRestedDoNotCount) {
   add("hourly", {{"every", "hourly"}, {"enabled", false}});
   server_.world.clock_ahead += 10 * 60 * kMinute;
-  result_of(socket(), "schedule.enable", {{"name", "hourly"}, {"enabled", true}});
+  call("schedule.enable", {{"name", "hourly"}, {"enabled", true}});
   EXPECT_EQ(get("hourly")["remark"], "it was disabled until then");
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_TRUE(jobs().empty()) << "it does not run because it is enabled";
-  result_of(socket(), "schedule.enable", {{"name", "hourly"}, {"enabled", true}});  // once more
+  call("schedule.enable", {{"name", "hourly"}, {"enabled", true}});  // once more
   pass(61 * kMinute);
   EXPECT_TRUE(ran("hourly", 1));
 }
@@ -187,7 +172,7 @@ TEST_F(Schedules, MomentsOfACalendarThatWentByWhileItRestedDoNotCount) {
 TEST_F(Schedules, TheNightInWhichItIsEnabledCountsUnlessItHadItsJob) {
   add("nightly", {{"enabled", false}});
   const auto enable = [&](bool enabled) {
-    result_of(socket(), "schedule.enable", {{"name", "nightly"}, {"enabled", enabled}});
+    call("schedule.enable", {{"name", "nightly"}, {"enabled", enabled}});
   };
   enable(true);
   ASSERT_TRUE(ran("nightly", 1));
@@ -205,8 +190,7 @@ TEST_F(Schedules, ALastJobThatHasNotEndedIsEnough) {
   pass(kDay);
   EXPECT_TRUE(remarked("nightly", "has not ended"));
   EXPECT_EQ(jobs().size(), 1U);
-  const Json error = ask(socket(), "schedule.run", {{"name", "nightly"}})["error"];
-  EXPECT_THAT(error["message"], HasSubstr("cancel it first"));
+  EXPECT_THAT(complaint("schedule.run", {{"name", "nightly"}}), HasSubstr("cancel it first"));
 }
 
 TEST_F(Schedules, HigherPrioritiesGoFirst) {
@@ -217,9 +201,11 @@ TEST_F(Schedules, HigherPrioritiesGoFirst) {
   EXPECT_TRUE(eventually([&] { return !get("high")["last_job"].is_null(); }));
   const std::int64_t first = get("high")["last_job"], second = get("a-low")["last_job"];
   EXPECT_LT(second, first);
+  const std::int64_t urgent = submit("night");  // at once, whatever the device says
+  EXPECT_LT(wait_for(urgent)["version"], 4) << "before those that wait";
   server_.world.on_mains = true;
-  const Json high = wait_for(socket(), first, "succeeded");
-  const Json low = wait_for(socket(), second, "succeeded");
+  const Json high = wait_for(first);
+  const Json low = wait_for(second);
   EXPECT_LT(high["version"], low["version"]);
 }
 
@@ -227,19 +213,20 @@ TEST_F(Schedules, AreDisabledRunAndRemoved) {
   add("nightly", {{"enabled", false}});
   EXPECT_EQ(get("nightly")["why_not"], "it is disabled");
   EXPECT_TRUE(get("nightly")["next_at"].is_null());
-  EXPECT_EQ(result_of(socket(), "schedule.run", {{"name", "nightly"}})["id"], 1);
+  EXPECT_EQ(call("schedule.run", {{"name", "nightly"}})["id"], 1);
   ASSERT_TRUE(ran("nightly", 1));
-  result_of(socket(), "schedule.enable", {{"name", "nightly"}, {"enabled", true}});
+  call("schedule.enable", {{"name", "nightly"}, {"enabled", true}});
   pass(kDay);
   ASSERT_TRUE(ran("nightly", 2));
-  result_of(socket(), "schedule.rm", {{"name", "nightly"}});
-  EXPECT_TRUE(result_of(socket(), "schedule.list")["schedules"].empty());
+  call("schedule.rm", {{"name", "nightly"}});
+  EXPECT_TRUE(call("schedule.list")["schedules"].empty());
   EXPECT_EQ(jobs().size(), 2U);
 }
 
 TEST_F(Schedules, WhatIsWrongIsRefusedAtOnce) {
   add("nightly", {{"enabled", false}});
-  EXPECT_THAT(refusal(description("nightly"))["message"], HasSubstr("remove it first"));
+  EXPECT_THAT(complaint("schedule.add", {{"schedule", description("nightly")}}),
+              HasSubstr("remove it first"));
   const std::pair<Json, const char*> wrong[] = {
       {description("x", {{"every", "sometimes"}}), "/schedule/every"},
       {description("x", {{"only_if", Json::object()}}), "/schedule/only_if"},
@@ -250,9 +237,8 @@ TEST_F(Schedules, WhatIsWrongIsRefusedAtOnce) {
       {{{"name", "x"}, {"job", job_named("night", "/nowhere")}}, "/schedule/job/global/pack"},
   };
   for (const auto& [schedule, pointer] : wrong)
-    EXPECT_EQ(refusal(schedule)["data"]["errors"][0]["pointer"], pointer) << schedule;
-  EXPECT_EQ(ask(socket(), "schedule.get", {{"name", "none"}})["error"]["data"]["code"],
-            "not_found");
+    EXPECT_THAT(pointers("schedule.add", {{"schedule", schedule}}), ::testing::Contains(pointer));
+  EXPECT_EQ(error_of("schedule.get", {{"name", "none"}}), "not_found");
 }
 
 TEST(ScheduleStore, OutlivesTheDaemon) {

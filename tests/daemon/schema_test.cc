@@ -48,17 +48,6 @@ TEST_F(Schema, AMigrationThatFailsLeavesTheDataAsTheyWere) {
   EXPECT_EQ(database.number("SELECT count(*) FROM sqlite_master WHERE name = 'jobs'"), 0);
 }
 
-TEST_F(Schema, ANewerFileIsRefused) {
-  Database database = open();
-  database.run(("PRAGMA user_version = " + std::to_string(kSchemaVersion + 1)).c_str());
-  try {
-    prepare_database(database);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnimplemented);
-  }
-}
-
 // A package of an older moild looks there before it is installed, while this one runs.
 TEST_F(Schema, TheHeaderOfTheFileTellsTheVersionAtOnce) {
   Database database = open();

@@ -8,13 +8,12 @@
 #include <memory>
 #include <thread>
 
-#include "daemon/json/base64.h"
-#include "tests/daemon/support/test_server.h"
+#include "tests/daemon/support/server_test.h"
 
 namespace moil::daemon::test {
 namespace {
 
-class Studies : public ::testing::Test {
+class Studies : public ServerTest {
  protected:
   Studies() {
     import_model(server_);
@@ -25,14 +24,10 @@ class Studies : public ::testing::Test {
   // Workers wait before they tell anything.
   void hold() const { std::ofstream(state() / "hold-studies") << "yes"; }
   void let_go() const { std::filesystem::remove(state() / "hold-studies"); }
-  std::filesystem::path state() const { return folder_ / "state"; }
 
   std::unique_ptr<Line> ask_for(const std::string& method) const {
     auto client = std::make_unique<Line>(server_.socket());
-    client->send(
-        Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", {{"model", "digits"}}}}
-            .dump() +
-        "\n");
+    client->send(request_line(method, {{"model", "digits"}}));
     return client;
   }
   // Of the workers that were started for studies, in their order.
@@ -48,9 +43,6 @@ class Studies : public ::testing::Test {
   // What was sent is taken.
   static void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
   static bool runs(pid_t worker) { return ::kill(worker, 0) == 0; }
-
-  TempFolder folder_;
-  TestServer server_{folder_ / "state"};
 };
 
 TEST_F(Studies, TwoAskersShareTheWork) {
@@ -72,8 +64,7 @@ TEST_F(Studies, TwoAskersShareTheWork) {
 TEST_F(Studies, OtherQuestionsAndOtherLabelsAreOtherWork) {
   const auto one = ask_for("label.suggest");
   ASSERT_TRUE(are_started(1));
-  const Json sample{{"content", encode_base64(photo("one"))}};
-  result_of(server_.socket(), "label.add", {{"labels", {"cat"}}, {"samples", {sample}}});
+  add("cat", "one");
   const auto two = ask_for("label.suggest");
   ASSERT_TRUE(are_started(2)) << "it is asked of a sample more";
   let_go();

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from case import Asking
 from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, stage_of, wait_for, weights_digest, worker_script
 
 STAGES = ["mix", "measure", "cache", "distill", "imprint", "train", "judge", "promote"]
@@ -20,7 +21,7 @@ KILLS = {"worker": kill_worker, "daemon": kill_daemon}
 ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 
 
-class CrashTest(unittest.TestCase):
+class CrashTest(Asking):
     world: World
     furnished: Path  # a state folder with model, labels and a kernel profile
     expected: str  # the digest of the weights of a run that was never killed
@@ -98,19 +99,15 @@ class CrashTest(unittest.TestCase):
         self.assertEqual(ctl_of(daemon).json("model", "get", ended["model"])["version"], ended["version"])
         self.assertEqual(list((daemon.state / "models" / ended["model"]).glob(".incoming-*")), [])
 
-    def test_killed_worker(self) -> None:
-        for stage in STAGES:
-            with self.subTest(stage=stage):
-                self.kill_at(stage, "worker")
-
-    def test_killed_daemon(self) -> None:
-        for stage in STAGES:
-            with self.subTest(stage=stage):
-                self.kill_at(stage, "daemon")
+    def test_killed_in_every_stage(self) -> None:
+        for kill in KILLS:
+            for stage in STAGES:
+                with self.subTest(kill=kill, stage=stage):
+                    self.kill_at(stage, kill)
 
     def test_killed_while_it_looks_at_samples(self) -> None:
         """What the label store has been told it is not told again; nothing is lost, and scenes come out the same."""
-        for kill in ("worker", "daemon"):
+        for kill in KILLS:
             with self.subTest(kill=kill):
                 folder = self.copied_state(f"scenes-{kill}")
                 labels = sqlite3.connect(folder / "state" / "labels" / "labels.db")
@@ -163,23 +160,14 @@ class CrashTest(unittest.TestCase):
         expected = self.never_killed(long)
         folder = self.copied_state("again")
         with daemon_in(folder, {"worker": {"backoff_seconds": 0.05, "attempts": 10}}) as daemon:
-            ctl = ctl_of(daemon)
+            ctl = self.__class__.ctl = ctl_of(daemon)
             job = ctl.submit(long)
             for epoch, kill in ((10, kill_worker), (25, kill_daemon), (40, kill_worker)):
-                wait_for(f"epoch {epoch}", lambda: epochs_of(ctl, job) >= epoch, 120)
+                wait_for(f"epoch {epoch}", lambda: max(self.epochs({"id": job}), default=0) >= epoch, 120)
                 kill(daemon)
             self.check(daemon, job, expected)
             self.assertGreaterEqual(ctl.job(job)["attempts"], 4)
-            self.assertLess(len(curve_of(ctl, job)), 2 * 60, "epochs were trained again from the first")
-
-
-def curve_of(ctl: Moilctl, job: int) -> list[int]:
-    events = ctl.json("job", "get", str(job))["events"]
-    return [entry["event"]["epoch"] for entry in events if entry["event"]["event"] == "curve"]
-
-
-def epochs_of(ctl: Moilctl, job: int) -> int:
-    return max(curve_of(ctl, job), default=0)
+            self.assertLess(len(self.epochs({"id": job})), 2 * 60, "epochs were trained again from the first")
 
 
 if __name__ == "__main__":

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 import unittest
 from typing import Any
 
+from case import EachTest
 from small_disk import SmallDisk, own_namespace
-from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, wait_for
+from world import MODEL, SETTINGS, Row, stage_of, wait_for
 
 MIB = 1 << 20
 ROW = Row("disk", "disk", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 CLOSED = {"start": "00:00", "end": "00:01"}  # jobs without --now stay queued, but for a minute
 
-world: World
-
 
 def setUpModule() -> None:
-    global world
     try:
         own_namespace()
     except OSError as error:
         raise unittest.SkipTest(f"a small disk cannot be mounted here ({error})") from error
-    world = World()
-    unittest.addModuleCleanup(world.clean)
 
 
-class DiskTest(unittest.TestCase):
-    disk_bytes = 96 * MIB
+class DiskTest(EachTest):
+    row = ROW
     config: dict[str, Any] = {
         "worker": {"backoff_seconds": 1000, "attempts": 2},
         "window": CLOSED,
@@ -37,25 +32,17 @@ class DiskTest(unittest.TestCase):
         "disk": {"reserve_bytes": 8 * MIB, "leave_free_bytes": 0},
     }
 
-    def setUp(self) -> None:
-        folder = world.new_folder(self._testMethodName[:24])
-        self.disk = SmallDisk(folder / "state", self.disk_bytes)
-        self.daemon: Daemon = daemon_in(folder, self.config)
-        self.enterContext(self.daemon)
-        self.ctl: Moilctl = ctl_of(self.daemon)
-        world.furnish(self.ctl)
+    disk: SmallDisk
 
-    def night(self, **changes: Any) -> dict[str, Any]:
-        job = self.ctl.wait(self.ctl.submit(world.spec(ROW, **changes)))
-        self.assertEqual(job["state"], "succeeded", job["message"])
-        return job
+    @classmethod
+    def prepare(cls) -> None:
+        cls.disk = SmallDisk(cls.folder / "state", 96 * MIB)
 
     def queue(self) -> int:
         """A job that waits for the window."""
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump(world.spec(ROW), file)
-            file.flush()
-            return int(self.ctl.json("job", "submit", file.name)["id"])
+        file = self.folder / "queued.json"
+        file.write_text(json.dumps(self.spec()))
+        return int(self.ctl.json("job", "submit", file)["id"])
 
     def digests(self) -> list[str]:
         return [sample["digest"] for sample in self.ctl.json("label", "samples")["samples"]]
@@ -77,7 +64,7 @@ class PauseTest(DiskTest):
     def test_a_night_that_finds_no_room_is_resumed_when_there_is_some(self) -> None:
         weights = self.daemon.state / "models" / MODEL / "1" / "weights.safetensors"
         self.disk.fill(leave=weights.stat().st_size // 2)
-        job = self.ctl.submit(world.spec(ROW))
+        job = self.ctl.submit(self.spec())
         wait_for("the job waits for room", lambda: self.is_waiting_for_room(job))
         self.assertEqual(self.daemon.workers(), [])
         self.assertEqual(self.ctl.job(job)["failures"], 0)
@@ -120,8 +107,8 @@ class NoByteFreeTest(DiskTest):
         self.ctl.text("label", "forget", self.digests()[0])
 
     def test_a_job_whose_worker_is_gone_does_not_run(self) -> None:
-        job = self.ctl.submit(world.spec(ROW, train={"epochs": 100_000}))
-        wait_for("it trains", lambda: (self.ctl.job(job)["progress"] or {}).get("stage") == "train")
+        job = self.ctl.submit(self.spec(train={"epochs": 100_000}))
+        wait_for("it trains", lambda: stage_of(self.ctl, job) == "train")
         self.disk.fill()
         (worker,) = self.daemon.workers()
         self.ctl.json("job", "cancel", str(job))

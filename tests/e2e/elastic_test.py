@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import unittest
 from typing import Any
 
-from world import SETTINGS, Row, World, ctl_of, daemon_in, kill_worker, wait_for, weights_digest
-from night.moilctl import Moilctl
-from night.programs import ProgramError
+from case import AllTests
+from world import SETTINGS, Row, kill_worker, wait_for, weights_digest
 
 ROW = Row("elastic", "elastic", SETTINGS.alpha, "all", cached=True)
 HEAD = Row("head", "head", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
 ELASTIC = {"rho": 0.6, "interval_epochs": 2, "follow_speed": False}
 
 
-class ElasticTest(unittest.TestCase):
-    """One daemon for all; its timing profile is measured by the first job."""
+class ElasticTest(AllTests):
+    """The timing profile is measured by the first job."""
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.world = World()
-        cls.addClassCleanup(cls.world.clean)
-        cls.daemon = daemon_in(cls.world.new_folder("elastic"), {"worker": {"backoff_seconds": 0.05, "attempts": 10}})
-        cls.enterClassContext(cls.daemon)
-        cls.ctl = ctl_of(cls.daemon)
-        cls.world.furnish(cls.ctl)
-
-    def run_job(self, row: Row = ROW, **changes: Any) -> dict[str, Any]:
-        return self.ctl.wait(self.ctl.submit(self.world.spec(row, **changes)))
+    row = ROW
+    config = {"worker": {"backoff_seconds": 0.05, "attempts": 10}}
 
     def test_the_run_keeps_to_its_time_and_memory(self) -> None:
         for row in (ROW, HEAD):
-            job = self.run_job(row, elastic=ELASTIC)
-            self.assertEqual(job["state"], "succeeded", job["message"])
-            details = job["result"]["details"]
+            details = self.night(row, elastic=ELASTIC)["result"]["details"]
             self.assertEqual(details["method"], "elastic")
             elastic = details["elastic"]
             # Where the time for long steps ends depends on the profile.
@@ -54,59 +41,37 @@ class ElasticTest(unittest.TestCase):
 
     def test_a_profile_is_measured_once(self) -> None:
         spec = {"elastic": {**ELASTIC, "rho": 0.7}}
-        self.run_job(HEAD, **spec)
-        again = self.run_job(HEAD, **spec)["result"]["details"]["elastic"]
+        self.night(HEAD, **spec)
+        again = self.night(HEAD, **spec)["result"]["details"]["elastic"]
         self.assertEqual(again["profiles"][0]["why"], "stored")
 
     def test_methods_train_what_they_say(self) -> None:
-        spec = self.world.spec(ROW)
+        spec = self.spec()
         bytes_planned = {}
         for method in ("full", "bn_bias", "last_layer"):
-            job = self.ctl.wait(self.ctl.submit({**spec, "train": {**spec["train"], "method": method}}))
-            self.assertEqual(job["state"], "succeeded", job["message"])
+            job = self.ended({**spec, "train": {**spec["train"], "method": method}})
             self.assertEqual(job["result"]["details"]["method"], method)
             bytes_planned[method] = job["result"]["details"]["memory"]["training_plan_bytes"]
         self.assertLess(bytes_planned["last_layer"], bytes_planned["bn_bias"])
         self.assertLess(bytes_planned["bn_bias"], bytes_planned["full"])
 
     def test_too_small_a_rho_trains_the_least_and_says_so(self) -> None:
-        job = self.run_job(ROW, elastic={**ELASTIC, "rho": 0.01})
-        self.assertEqual(job["state"], "succeeded", job["message"])
+        job = self.night(elastic={**ELASTIC, "rho": 0.01})
         elastic = job["result"]["details"]["elastic"]
         self.assertEqual(elastic["rho"], elastic["smallest_rho"])
-        events = self.ctl.json("job", "get", str(job["id"]))["events"]
-        notes = [e["event"]["message"] for e in events if e["event"]["event"] == "note"]
-        self.assertTrue(any("elastic.rho 0.01 cannot be reached" in note for note in notes), notes)
-
-    def test_an_impossible_deadline_is_refused_with_the_shortest_possible(self) -> None:
-        job = self.run_job(ROW, deadline_seconds=0.01)
-        self.assertEqual(job["state"], "failed")
-        self.assertRegex(job["message"], r"the shortest possible is about \d+")
+        self.assertIn("elastic.rho 0.01 cannot be reached", "; ".join(self.notes(job)))
 
     def test_a_deadline_chooses_and_says_so(self) -> None:
-        job = self.run_job(HEAD, deadline_seconds=600)
-        self.assertEqual(job["state"], "succeeded", job["message"])
+        job = self.night(HEAD, deadline_seconds=600)
         chosen = job["result"]["details"]["deadline"]
         self.assertEqual(chosen, {"seconds": 600, "trained_units": SETTINGS.trainable_layers, "rho": 1})
-        events = self.ctl.json("job", "get", str(job["id"]))["events"]
-        notes = [e["event"]["message"] for e in events if e["event"]["event"] == "note"]
-        self.assertTrue(any("to end within 600 s" in note for note in notes), notes)
+        self.assertIn("to end within 600 s", "; ".join(self.notes(job)))
 
     def test_a_plan_tells_the_times(self) -> None:
-        file = self.daemon.state.parent / "timing.json"
-        file.write_text(json.dumps(self.world.spec(HEAD)))
-        timing = self.ctl.json("plan", file, "--timing")["timing"]
+        timing = self.plan(self.spec(HEAD), "--timing")["timing"]
         forward = sum(layer["forward_seconds"] for layer in timing["layers"])
         self.assertAlmostEqual(forward, timing["forward_seconds"], delta=1e-6)
-        text = self.ctl.text("plan", file, "--timing")
-        self.assertIn("UPDATE (T_W)", text)
-
-    def test_wrong_together_is_refused_at_once(self) -> None:
-        spec = self.world.spec(ROW, elastic=ELASTIC)
-        spec["train"]["method"] = "last_layer"
-        with self.assertRaises(ProgramError) as caught:
-            self.ctl.submit(spec)
-        self.assertIn("/job/train/method", caught.exception.stderr)
+        self.assertIn("UPDATE (T_W)", self.ctl.text("plan", self.folder / "plan.json", "--timing"))
 
     def test_killed_again_and_again(self) -> None:
         """Goes on with the selections and the waiting states of before: the same weights."""
@@ -116,27 +81,21 @@ class ElasticTest(unittest.TestCase):
         self.assertTrue(elastic["intervals"][-1]["begins_behind"])
 
     def killed_again_and_again(self, rho: float) -> dict[str, Any]:
-        spec = self.world.spec(ROW)
+        spec = self.spec()
         spec["train"] = {**spec["train"], "epochs": 40, "checkpoint_seconds": 0.05}
         # Its probe's kernels are others than those of any step.
         spec["elastic"] = {**ELASTIC, "rho": rho, "probe_samples": 2 * spec["train"]["batch"]}
-        first = self.ctl.wait(self.ctl.submit(spec))
+        first = self.ended(spec)
         self.assertEqual(first["attempts"], 1, first["message"])
         expected = weights_digest(self.daemon.state, first)
         job = self.ctl.submit(spec)
         for epoch in (7, 20, 31):
-            wait_for(f"epoch {epoch}", lambda: epochs_of(self.ctl, job) >= epoch, 120)
+            wait_for(f"epoch {epoch}", lambda: max(self.epochs({"id": job}), default=0) >= epoch, 120)
             kill_worker(self.daemon)
-        ended = self.ctl.wait(job)
-        self.assertEqual(ended["state"], "succeeded", ended["message"])
+        ended = self.ended(job)
         self.assertGreaterEqual(ended["attempts"], 3)
         self.assertEqual(weights_digest(self.daemon.state, ended), expected)
         return first["result"]["details"]["elastic"]
-
-
-def epochs_of(ctl: Moilctl, job: int) -> int:
-    events = ctl.json("job", "get", str(job))["events"]
-    return max((e["event"]["epoch"] for e in events if e["event"]["event"] == "curve"), default=0)
 
 
 if __name__ == "__main__":

@@ -6,47 +6,34 @@ import random
 import unittest
 from typing import Any
 
-from frames import write_frames
-from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in
-from night.programs import ProgramError
+from case import EachTest
+from images import write_frames
+from world import MODEL, SETTINGS, Row
 from night.samples import only
 
-ROW = Row("guard", "guard", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
-FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True)
+ROW = Row("guard", "guard", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
+FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True, activate=True)
 DROP = 0.05
-USAGE = 64  # EX_USAGE
-
-world: World
 
 
-def setUpModule() -> None:
-    global world
-    world = World()
-    unittest.addModuleCleanup(world.clean)
 
-
-class ScenesTest(unittest.TestCase):
+class ScenesTest(EachTest):
     """Twenty scenes of ten frames, each scene of a label by chance: there is nothing to be learned but by heart."""
 
     SCENES, FRAMES, LABELS = 20, 10, 4
+    is_furnished = False
 
     def night_of_frames(self, side: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The result of a night on them, and the samples as they lie afterwards."""
-        folder = world.new_folder(f"frames-{side}")
-        scenes = write_frames(folder / "frames", self.SCENES, self.FRAMES, side)
+        scenes = write_frames(self.folder / "frames", self.SCENES, self.FRAMES, side)
         labels = [f"chance-{i % self.LABELS}" for i in range(self.SCENES)]
         random.Random(5).shuffle(labels)
-        with daemon_in(folder) as daemon:
-            ctl = ctl_of(daemon)
-            ctl.import_model(world.pretrained.model, MODEL)
-            for files, label in zip(scenes, labels):
-                ctl.json("label", "add", *files, "--label", label)
-            train = {"epochs": 60, "batch": 16, "optimizer": {"learning_rate": 0.05}}
-            spec = world.spec(Row("frames", "frames", 0.1, "all", cached=True), train=train)
-            job = ctl.wait(ctl.submit(spec))
-            self.assertEqual(job["state"], "succeeded", job["message"])
-            samples = ctl.json("label", "samples", "--limit", "1000")["samples"]
-        return job["result"], samples
+        self.ctl.import_model(self.world.pretrained.model, MODEL)
+        for files, label in zip(scenes, labels):
+            self.ctl.json("label", "add", *files, "--label", label)
+        train = {"epochs": 60, "batch": 16, "optimizer": {"learning_rate": 0.05}}
+        job = self.night(Row("frames", "frames", 0.1, "all", cached=True), train=train)
+        return job["result"], self.ctl.json("label", "samples", "--limit", "1000")["samples"]
 
     def test_scenes_are_not_learned_by_heart(self) -> None:
         result, samples = self.night_of_frames(side=32)
@@ -67,23 +54,17 @@ class ScenesTest(unittest.TestCase):
         self.assertGreater(result["local_after"], 0.9)
 
 
-class GuardTest(unittest.TestCase):
-    def setUp(self) -> None:
-        self.daemon: Daemon = daemon_in(world.new_folder(self._testMethodName[:24]))
-        self.enterContext(self.daemon)
-        self.ctl: Moilctl = ctl_of(self.daemon)
-
-    def run_job(self, row: Row = ROW, **changes: Any) -> dict[str, Any]:
-        return self.ctl.wait(self.ctl.submit(world.spec(row, activate=True, **changes)))
+class GuardTest(EachTest):
+    row = ROW
+    is_furnished = False
 
     def anchor(self, *words: str) -> tuple[int, bool]:
         reply = self.ctl.json("model", "anchor", MODEL, *words)
         return reply["version"], reply["named"]
 
     def test_nights_together_lose_no_more_than_one_may(self) -> None:
-        world.furnish(self.ctl)
-        first = self.run_job(FORGETFUL)
-        self.assertEqual(first["state"], "succeeded", first["message"])
+        self.world.furnish(self.ctl)
+        first = self.night(FORGETFUL)
         before, after = first["result"]["global_before"], first["result"]["global_after"]
         self.assertGreater(before - after, 2 * DROP, "the first night was to forget")
         self.assertIn("allows any fall", first["message"])
@@ -101,41 +82,34 @@ class GuardTest(unittest.TestCase):
 
         self.assertEqual(self.anchor(), (1, False))
         self.assertEqual(self.anchor("2"), (2, True))
-        third = self.run_job(**careful)
-        self.assertEqual(third["state"], "succeeded", third["message"])
+        self.night(**careful)
 
         # What is known of an anchor is of its held-out samples: others are judged anew, the same.
         for record in self.daemon.state.glob("profiles/accuracy/*.json"):
             record.unlink()
-        fourth = self.run_job(**careful)
-        self.assertEqual(fourth["state"], "succeeded", fourth["message"])
+        fourth = self.night(**careful)
         self.assertEqual(fourth["result"]["details"]["anchor"], {"version": 2, "global": after})
 
-        self.ctl.import_model(world.pretrained.model, MODEL)
+        self.ctl.import_model(self.world.pretrained.model, MODEL)
         self.assertEqual(self.anchor()[1], False, "an import ends what was named before it")
 
     def test_an_anchor_of_other_frozen_layers_is_judged_as_a_whole(self) -> None:
-        world.furnish(self.ctl)
-        deep = self.run_job(FORGETFUL, freeze={"trainable_layers": "all"})
-        self.assertEqual(deep["state"], "succeeded", deep["message"])
+        self.world.furnish(self.ctl)
+        deep = self.night(FORGETFUL, freeze={"trainable_layers": "all"})
         for record in self.daemon.state.glob("profiles/accuracy/*.json"):
             record.unlink()
         job = self.run_job(guard={"max_global_drop": DROP})
         self.assertAlmostEqual(job["result"]["details"]["anchor"]["global"], deep["result"]["global_before"], places=2)
 
     def test_what_is_not_measured_is_not_passed(self) -> None:
-        self.ctl.import_model(world.pretrained.model, MODEL)
-        for name, members in only(world.place.train, SETTINGS.local_classes).items():
+        self.ctl.import_model(self.world.pretrained.model, MODEL)
+        for name, members in only(self.world.place.train, SETTINGS.local_classes).items():
             self.ctl.add_label(members, name, "train")
-        with self.assertRaises(ProgramError) as caught:
-            self.run_job(guard={"max_global_drop": 1, "min_local_accuracy": 0.5})
-        self.assertEqual(caught.exception.code, USAGE)
-        self.assertIn("is held out", caught.exception.stderr)
-        self.assertIn("guard.min_local_accuracy to 0", caught.exception.stderr)
-        self.assertIn("/guard/min_local_accuracy", caught.exception.stderr)
-        job = self.run_job(guard={"max_global_drop": 1})
-        self.assertEqual(job["state"], "succeeded", job["message"])
-        self.assertIn("not measured: none is held out", job["message"])
+        asked = self.spec(guard={"max_global_drop": 1, "min_local_accuracy": 0.5})
+        said = self.refused_job("/guard/min_local_accuracy", asked)
+        self.assertIn("is held out", said)
+        self.assertIn("guard.min_local_accuracy to 0", said)
+        self.assertIn("not measured: none is held out", self.night(guard={"max_global_drop": 1})["message"])
 
 
 if __name__ == "__main__":

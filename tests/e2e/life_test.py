@@ -10,32 +10,19 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, wait_for, weights_digest
+from case import EachTest
+from world import MODEL, SETTINGS, Row, wait_for, weights_digest
 from night.programs import ProgramError, program, run
 from night.samples import only
 
-ROW = Row("life", "life", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
-FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True)
-
-world: World
+ROW = Row("life", "life", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
+FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True, activate=True)
 
 
-def setUpModule() -> None:
-    global world
-    world = World()
-    unittest.addModuleCleanup(world.clean)
 
-
-class LifeTest(unittest.TestCase):
-    def setUp(self) -> None:
-        self.folder = world.new_folder(self._testMethodName[:24])
-        self.daemon: Daemon = daemon_in(self.folder, {"poll_seconds": 0.1})
-        self.enterContext(self.daemon)
-        self.ctl: Moilctl = ctl_of(self.daemon)
-        world.furnish(self.ctl)
-
-    def run_job(self, row: Row = ROW, **changes: Any) -> dict[str, Any]:
-        return self.ctl.wait(self.ctl.submit(world.spec(row, activate=True, **changes)))
+class LifeTest(EachTest):
+    row = ROW
+    config = {"poll_seconds": 0.1}
 
     def version(self, *words: str) -> dict[str, Any]:
         return self.ctl.json("model", "show", MODEL, *words)
@@ -70,8 +57,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual({name for name, found in device.items() if found not in (None, [])}, set(), device)
 
     def test_a_version_is_shown_compared_and_exported(self) -> None:
-        job = self.run_job()
-        self.assertEqual(job["state"], "succeeded", job["message"])
+        job = self.night()
         origin = self.version()["provenance"]
         self.assertEqual(origin["job"]["id"], job["id"])
         samples = job["result"]["details"]["samples"]
@@ -99,7 +85,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual([f.name for f in self.folder.glob("model.onnx*")], ["model.onnx"])
         run([program("moil-onnx"), "import", file, "--out", self.folder / "back"])
         self.ctl.import_model(self.folder / "back", "back")
-        image = next(iter(world.place.held_out[SETTINGS.local_classes[0]]))
+        image = next(iter(self.world.place.held_out[SETTINGS.local_classes[0]]))
         said = [self.ctl.json("predict", image, "--model", model)["predictions"][0]["top"] for model in (MODEL, "back")]
         self.assertEqual(said[0][0]["label"], said[1][0]["label"])
         self.assertAlmostEqual(said[0][0]["probability"], said[1][0]["probability"], places=5)
@@ -111,35 +97,29 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(list(self.folder.glob("none.onnx*")), [])
 
     def test_the_same_night_after_a_rollback_is_held_back(self) -> None:
-        first = self.run_job()
-        self.assertEqual(first["state"], "succeeded", first["message"])
-        weights = weights_digest(self.daemon.state, first)
+        weights = weights_digest(self.daemon.state, self.night())
         self.ctl.json("model", "rollback", MODEL, "--why", "a test")
         again = self.run_job()
         self.assertEqual(again["state"], "rejected-by-guard", again["message"])
         self.assertIn("came to version 2 again", again["message"])
         self.assertEqual(self.version()["version"], 1)
-        other = self.run_job(seed=2)
-        self.assertEqual(other["state"], "succeeded", other["message"])
-        self.assertNotEqual(weights_digest(self.daemon.state, other), weights)
+        self.assertNotEqual(weights_digest(self.daemon.state, self.night(seed=2)), weights)
         self.assertEqual(self.version()["parent"], 1)
 
     def test_labels_that_contradict_a_version_roll_it_back(self) -> None:
         train = {"epochs": 10, "optimizer": {"learning_rate": 0.05}}
-        job = self.run_job(FORGETFUL, canary={}, train=train, freeze={"trainable_layers": "all"})
-        self.assertEqual(job["state"], "succeeded", job["message"])
+        job = self.night(FORGETFUL, canary={}, train=train, freeze={"trainable_layers": "all"})
         self.assertLess(job["result"]["global_after"], 0.5, "the night was to forget")
-        for name, files in only(world.place.held_out, SETTINGS.global_classes).items():
+        for name, files in only(self.world.place.held_out, SETTINGS.global_classes).items():
             self.ctl.add_label(files, name, "val")
         wait_for("the rollback", lambda: self.version()["version"] == 1, 60)
         gone = self.version("2")["withdrawn"]
         self.assertEqual(gone["cause"], "canary")
         self.assertIn("labels that came since contradict it", gone["why"])
-        notes = [e["event"] for e in self.ctl.json("job", "get", str(job["id"]))["events"]]
-        self.assertIn("version 2 was rolled back", notes[-1]["message"])
+        self.assertIn("version 2 was rolled back", self.notes(job)[-1])
 
     def test_what_nothing_needs_is_told_and_removed(self) -> None:
-        job = self.run_job()
+        job = self.night()
         left = self.daemon.state / "jobs" / str(job["id"])
         left.mkdir()
         (left / "checkpoint").write_bytes(b"x" * 50_000)

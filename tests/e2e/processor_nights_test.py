@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import random
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
+from case import UNAVAILABLE, Job, OwnModelTest
 from rows_test import write_table
 from synthetic import write_digits
 from tasks_test import ADAM, SIDE, figure, figure_layers
-from world import ROOT, SETTINGS, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, small_night, wait_for, weights_digest, worker_script
-from night.daemon import Daemon
-from night.moilctl import Moilctl
+from world import ROOT, SETTINGS, Row, World, kill_daemon, kill_worker, wait_for, weights_digest, worker_script
 from night.networks import dense, relu, write_model
-from night.programs import build_dir, program, run
+from night.programs import build_dir, program
 
-UNAVAILABLE = 69  # sysexits.h
 PRELOAD = build_dir() / "tests/preload/libmoil_device_preload.so"
 CHECKPOINT = "$(dirname $3)/train.checkpoint"  # of a worker that runs a job: moil-worker run --job-file FILE
 # What fails, so many kernels after the first checkpoint, and what the driver says then (tests/preload/failing_device.c).
 FAILURES = [("kernels", 40, "CL_OUT_OF_RESOURCES"), ("events", 500, "CL_OUT_OF_RESOURCES"), ("commands", 1001, "CL_DEVICE_NOT_AVAILABLE")]
-Job = dict[str, Any]
 Environment = dict[str, str | int | Path]
 
 
@@ -40,24 +36,17 @@ def setUpModule() -> None:
     assert PRELOAD.is_file(), f"{PRELOAD} is not built"
 
 
-class NightsTest(unittest.TestCase):
+class NightsTest(OwnModelTest):
     """A daemon whose next night may have an environment of its own."""
 
-    folder: Path
-    daemon: Daemon
-    ctl: Moilctl
     next: Path  # lines of shell for the next night's worker
 
     @classmethod
-    def start(cls) -> None:
-        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-processor-nights-")))
-        (cls.folder / "device").mkdir()
+    def worker(cls) -> Job:
         cls.next = cls.folder / "next"
         settings = f'if [ "$1" = run ] && [ -s "{cls.next}" ]; then . "{cls.next}"; rm "{cls.next}"; fi'
-        worker = worker_script(cls.folder / "worker", settings, f'export LD_PRELOAD="{PRELOAD}"')
-        config = {"worker": {"path": str(worker), "backoff_seconds": 0.05}}
-        cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device", config))
-        cls.ctl = ctl_of(cls.daemon)
+        script = worker_script(cls.folder / "worker", settings, f'export LD_PRELOAD="{PRELOAD}"')
+        return {"path": str(script), "backoff_seconds": 0.05}
 
     def have_next_worker_find(self, environment: Environment) -> None:
         self.next.write_text("".join(f'export {name}="{value}"\n' for name, value in environment.items()))
@@ -66,16 +55,13 @@ class NightsTest(unittest.TestCase):
         self.have_next_worker_find(environment)
         return self.ctl.submit({**spec, "activate": False, **changes})
 
-    def ended(self, job: int) -> Job:
-        ended = self.ctl.wait(job)
-        self.assertEqual(ended["state"], "succeeded", ended["message"])
-        return ended
-
-    def night(self, spec: Job, environment: Environment = {}, **changes: Any) -> Job:
+    def run_night(self, spec: Job, environment: Environment = {}, **changes: Any) -> Job:
         return self.ended(self.submit(spec, environment, **changes))
 
     def check_both(self, spec: Job) -> None:
-        cpu, opencl = (self.night(spec, processors=processors) for processors in ("cpu", "opencl"))
+        self.check_pair(*(self.run_night(spec, processors=processors) for processors in ("cpu", "opencl")))
+
+    def check_pair(self, cpu: Job, opencl: Job) -> None:
         self.assertEqual(cpu["result"]["details"]["processors"]["method"], "cpu")
         self.check_on_device(opencl)
         self.check_as_good_as(cpu, opencl)
@@ -96,12 +82,11 @@ class NightsTest(unittest.TestCase):
         self.assertRegex(self.ctl.text("report", str(job["id"])), r" layers (of training )?on ")
 
     def digest(self, job: Job) -> str:
-        return weights_digest(self.daemon.state, job)
+        return job.get("digest") or weights_digest(self.daemon.state, job)
 
 
 class DigitsTest(NightsTest):
     def test_depthwise_and_grouped_layers(self) -> None:
-        self.start()
         digits = self.folder / "digits.csv.gz"
         write_digits(digits, 120)
         world = World(csv=digits)
@@ -113,54 +98,50 @@ class DigitsTest(NightsTest):
 
 class RowsTest(NightsTest):
     def test_fully_connected_layers(self) -> None:
-        self.start()
         table = self.folder / "activities.csv"
         write_table(table, 400, spread=2)  # some are taken for others
         layers = [dense("one", "record", 16), relu("one"), dense("two", "one_relu", 16), relu("two"), dense("classes", "two_relu", 2)]
         model = write_model(self.folder / "model.json", {"record": [4]}, layers)
         data = ["--data", table, "--label-column", "activity", "--classes"]
-        training = ["--model", model, *ADAM, "--epochs", "10", "--threads", "1"]
-        run([program("moil-pretrain"), "train", *data, "walk,run", *training, "--out", self.folder / "base"])
-        run([program("moil-pretrain"), "images", *data, "climb", "--out", self.folder / "samples"])
-        self.ctl.import_model(self.folder / "base/model", "activities")
-        samples = sorted((self.folder / "samples/climb").iterdir())
-        self.ctl.add_label(samples[:200], "climb", "train")
-        self.ctl.add_label(samples[200:], "climb", "val")
-        self.check_both(small_night("rows", "activities", self.folder / "base/pack"))
+        self.pretrain(model, "activities", *data, "walk,run", *ADAM, "--epochs", "10")
+        self.label(sorted((self.samples(*data, "climb") / "climb").iterdir()), "climb", held_out=200)
+        self.check_both(self.spec("activities"))
 
 
 class FiguresTest(NightsTest):
     """LF(3): a convolution and two layers behind it."""
 
-    spec: Job
+    ended_well: dict[str, Job] = {}
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.start()
+        super().setUpClass()
         draw = random.Random(1)
         for shape, count in {"disc": 250, "bar": 250, "cross": 300}.items():
-            folder = cls.folder / "figures" / shape
-            folder.mkdir(parents=True)
-            for i in range(count):
-                (folder / f"{i:03}.png").write_bytes(figure(draw.choice(["red", "green", "blue"]), shape, draw))
+            drawn = (figure(draw.choice(["red", "green", "blue"]), shape, draw) for _ in range(count))
+            files = cls.write(f"figures/{shape}", drawn, "png")
         layers = [*figure_layers("photo"), dense("hidden", "conv2_relu", 24), relu("hidden"), dense("classes", "hidden_relu", 2)]
         model = write_model(cls.folder / "figures.json", {"photo": [3, SIDE, SIDE]}, layers)
-        command = [program("moil-pretrain"), "train", "--model", model, "--data", cls.folder / "figures", "--classes", "disc,bar"]
-        run([*command, *ADAM, "--epochs", "10", "--threads", "2", "--out", cls.folder / "base"])
-        cls.ctl.import_model(cls.folder / "base/model", "figures")
-        crosses = sorted((cls.folder / "figures/cross").iterdir())
-        cls.ctl.add_label(crosses[:100], "cross", "train")
-        cls.ctl.add_label(crosses[100:], "cross", "val")
+        cls.pretrain(model, "figures", "--data", cls.folder / "figures", "--classes", "disc,bar", *ADAM, "--epochs", "10")
+        cls.label(files, "cross", held_out=200)
+
+    def figures(self) -> Job:
         train = {"epochs": 6, "batch": 16, "checkpoint_seconds": 0, "optimizer": {"type": "adam", "learning_rate": 0.01}}
-        cls.spec = small_night("figures", "figures", cls.folder / "base/pack", train=train, freeze={"trainable_layers": 3},
-                               guard={"max_global_drop": 1}, processors="opencl")
+        return self.spec("figures", train=train, freeze={"trainable_layers": 3}, guard={"max_global_drop": 1}, processors="opencl")
+
+    def undisturbed(self, processors: str) -> Job:
+        """One for all tests of the class, with the digest of its weights, which later nights may take away."""
+        if processors not in self.ended_well:
+            job = self.run_night(self.figures(), processors=processors)
+            self.ended_well[processors] = {**job, "digest": self.digest(job)}
+        return self.ended_well[processors]
 
     def test_convolutions(self) -> None:
-        self.check_both(self.spec)
+        self.check_pair(self.undisturbed("cpu"), self.undisturbed("opencl"))
 
     def test_every_run_has_the_same_bits_and_so_has_one_that_was_killed(self) -> None:
-        expected = self.digest(self.night(self.spec))
-        self.assertEqual(self.digest(self.night(self.spec)), expected)
+        expected = self.digest(self.undisturbed("opencl"))
+        self.assertEqual(self.digest(self.run_night(self.figures())), expected)
         for kill in (kill_worker, kill_daemon):
             job = self.paused_in_training()
             kill(self.daemon)
@@ -170,15 +151,15 @@ class FiguresTest(NightsTest):
             self.assertEqual(self.digest(ended), expected)
 
     def paused_in_training(self) -> int:
-        job = self.submit(self.spec, {"MOIL_PAUSE_AT": "train"})
+        job = self.submit(self.figures(), {"MOIL_PAUSE_AT": "train"})
         wait_for("a checkpoint", (self.daemon.state / "jobs" / str(job) / "train.checkpoint").exists)
         return job
 
     def test_a_device_that_fails_in_the_middle_of_training_costs_no_night(self) -> None:
-        cpu = self.night(self.spec, processors="cpu")
+        cpu = self.undisturbed("cpu")
         for fails, kernels, why in FAILURES:
             with self.subTest(fails=fails):
-                job = self.night(self.spec, {"MOIL_DEVICE_FAILS": fails, "MOIL_DEVICE_WORKS_FOR": kernels, "MOIL_DEVICE_WORKS_UNTIL": CHECKPOINT})
+                job = self.run_night(self.figures(), {"MOIL_DEVICE_FAILS": fails, "MOIL_DEVICE_WORKS_FOR": kernels, "MOIL_DEVICE_WORKS_UNTIL": CHECKPOINT})
                 self.assertEqual(job["attempts"], 1)
                 self.check_on_cpu(job, why)
                 notes = self.notes(job)
@@ -187,22 +168,22 @@ class FiguresTest(NightsTest):
                 self.check_nothing_is_lost(job, cpu)
 
     def test_a_driver_that_crashes_costs_an_attempt(self) -> None:
-        cpu = self.night(self.spec, processors="cpu")
-        job = self.night(self.spec, {"MOIL_DEVICE_FAILS": "crash", "MOIL_DEVICE_WORKS_FOR": 40, "MOIL_DEVICE_WORKS_UNTIL": CHECKPOINT})
+        cpu = self.undisturbed("cpu")
+        job = self.run_night(self.figures(), {"MOIL_DEVICE_FAILS": "crash", "MOIL_DEVICE_WORKS_FOR": 40, "MOIL_DEVICE_WORKS_UNTIL": CHECKPOINT})
         self.assertEqual(job["attempts"], 2)
         self.check_on_cpu(job, "the worker crashed while its driver was in use")
         self.check_nothing_is_lost(job, cpu)
 
     def test_a_device_that_fails_while_it_is_measured_is_not_used(self) -> None:
-        job = self.night(self.spec, {"MOIL_DEVICE_FAILS": "commands", "MOIL_DEVICE_WORKS_FOR": 60})
+        job = self.run_night(self.figures(), {"MOIL_DEVICE_FAILS": "commands", "MOIL_DEVICE_WORKS_FOR": 60})
         self.assertEqual(job["attempts"], 1)
         self.check_on_cpu(job, "CL_DEVICE_NOT_AVAILABLE")
 
     def test_a_driver_that_does_not_load_costs_no_night(self) -> None:
-        self.check_on_cpu(self.night(self.spec, self.broken_driver()), "no driver is installed, or none of them loads")
+        self.check_on_cpu(self.run_night(self.figures(), self.broken_driver()), "no driver is installed, or none of them loads")
 
     def test_a_night_goes_on_without_the_driver_that_it_began_with(self) -> None:
-        cpu = self.night(self.spec, processors="cpu")
+        cpu = self.undisturbed("cpu")
         job = self.paused_in_training()
         self.have_next_worker_find(self.broken_driver())
         kill_worker(self.daemon)
@@ -216,12 +197,6 @@ class FiguresTest(NightsTest):
         (vendors / "broken.icd").write_text("libdoes-not-load.so\n")
         return {"OCL_ICD_VENDORS": vendors}
 
-    def notes(self, job: Job) -> list[str]:
-        return [entry["event"]["message"] for entry in self.events(job) if entry["event"]["event"] == "note"]
-
-    def events(self, job: Job) -> list[Job]:
-        return self.ctl.json("job", "get", str(job["id"]))["events"]
-
     def check_on_cpu(self, job: Job, why: str) -> None:
         told = job["result"]["details"]["processors"]
         self.assertEqual(told["method"], "cpu")
@@ -233,8 +208,7 @@ class FiguresTest(NightsTest):
 
     def check_nothing_is_lost(self, job: Job, cpu: Job) -> None:
         """Every epoch was trained once, and no file is left that the CPU's night does not leave."""
-        epochs = [entry["event"]["epoch"] for entry in self.events(job) if entry["event"]["event"] == "curve"]
-        self.assertEqual(epochs, [1, 2, 3, 4, 5, 6])
+        self.assertEqual(self.epochs(job), [1, 2, 3, 4, 5, 6])
         self.check_as_good_as(cpu, job)
         self.assertEqual(self.left_by(job), self.left_by(cpu))
         self.assertEqual(list(self.daemon.state.glob("models/*/.incoming-*")), [])

@@ -11,14 +11,14 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from world import SETTINGS, Row, World, ctl_of, daemon_in
+from case import BAD_DATA, UNAVAILABLE, USAGE, AllTests
+from world import SETTINGS, Row
 from night.programs import ProgramError
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = Path(os.environ["MOIL_BUILD"]) / "daemon/moil-plan"
 MODEL = ROOT / "config/models/resnet18-sound.json"
 BOARD = ROOT / "bench/processors/odroid-xu4-made-up.json"
-UNAVAILABLE, USAGE, BAD_DATA = 69, 64, 65
 
 
 def plan(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -72,50 +72,30 @@ class Device(unittest.TestCase):
         self.assertEqual(done.returncode, UNAVAILABLE)
 
 
-class Plan(unittest.TestCase):
-    """What the confined worker finds: a device, or why there is none."""
+class Confined(AllTests):
+    """Whatever the worker is let have: a device, or why there is none."""
 
-    def test_of_a_job_tells_who_would_compute_what(self) -> None:
-        world = World()
-        self.addCleanup(world.clean)
-        with daemon_in(world.new_folder("planned")) as daemon:
-            ctl = ctl_of(daemon)
-            world.furnish(ctl)
-            job = daemon.state.parent / "job.json"
-            row = Row("planned", "planned", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
-            job.write_text(json.dumps(world.spec(row)))
-            try:
-                told = ctl.json("plan", job, "--processors", "opencl")
-            except ProgramError as error:  # this worker finds no device that works
-                self.assertEqual(error.code, UNAVAILABLE, error.stderr)
-                with self.assertRaises(ProgramError) as caught:
-                    ctl.text("plan", job, "--processors")
-                self.assertRegex(caught.exception.stderr, "moilctl: no second processor: .+")
-                return
-            self.assertEqual(told["processors"]["method"], "opencl")
-            self.assertRegex(ctl.text("plan", job, "--processors"), r"\npath +[0-9.]+ +[0-9]+  <\n")
+    row = Row("processors", "processors", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
 
+    def test_a_plan_tells_who_would_compute_what(self) -> None:
+        try:
+            told = self.plan(self.spec(), "--processors", "opencl")
+        except ProgramError as error:  # this worker finds no device that works
+            self.assertEqual(error.code, UNAVAILABLE, error.stderr)
+            self.refused(UNAVAILABLE, "moilctl: no second processor: ", "plan", self.folder / "plan.json", "--processors")
+            return
+        self.assertEqual(told["processors"]["method"], "opencl")
+        self.assertRegex(self.ctl.text("plan", self.folder / "plan.json", "--processors"), r"\npath +[0-9.]+ +[0-9]+  <\n")
 
-class Night(unittest.TestCase):
-    """Whatever the worker is let have: no night is lost, and the report says who computed it."""
-
-    def test_ends_and_says_who_computed_it(self) -> None:
-        world = World()
-        self.addCleanup(world.clean)
-        with daemon_in(world.new_folder("processors")) as daemon:
-            ctl = ctl_of(daemon)
-            world.furnish(ctl)
-            row = Row("processors", "processors", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)
-            job = ctl.wait(ctl.submit(world.spec(row, processors="opencl")))
-            self.assertEqual(job["state"], "succeeded")
-            told = job["result"]["details"]["processors"]
-            self.assertEqual(told["asked"], "opencl")
-            report = ctl.text("report", "--last")
-            if told["method"] == "cpu":
-                self.assertNotEqual(told["why"], "")
-                self.assertIn("the CPU alone: ", report)
-            else:
-                self.assertRegex(report, r" layers? of training on ")
+    def test_no_night_is_lost_and_the_report_says_who_computed_it(self) -> None:
+        told = self.night(processors="opencl")["result"]["details"]["processors"]
+        self.assertEqual(told["asked"], "opencl")
+        report = self.ctl.text("report", "--last")
+        if told["method"] == "cpu":
+            self.assertNotEqual(told["why"], "")
+            self.assertIn("the CPU alone: ", report)
+        else:
+            self.assertRegex(report, r" layers? of training on ")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import io
-import json
 import math
 import os
 import random
@@ -14,17 +13,13 @@ import tempfile
 import unittest
 import wave
 from pathlib import Path
-from typing import Any
 
 from browser import Browser, missing
+from case import BAD_DATA, CANNOT_CREATE, NO_INPUT, USAGE, OwnModelTest
 from review_test import Review
-from world import ROOT, ctl_of, daemon_in, kill_daemon, kill_worker, pausing_worker, small_night, stage_of, wait_for, weights_digest
-from night.daemon import Daemon
-from night.moilctl import Moilctl
+from world import ROOT, kill_daemon, kill_worker
 from night.networks import Layers, dense, relu, write_model
-from night.programs import ProgramError, program, run
 
-USAGE, BAD_DATA, NO_INPUT, CANNOT_CREATE = 64, 65, 66, 73  # sysexits.h
 RATE = 8000
 FRAMES, BANDS = 24, 16
 KNOWN = {"hum": 300.0, "whistle": 2500.0}
@@ -63,45 +58,25 @@ def samples_of(content: bytes) -> tuple[int, int, int, list[int]]:
         return file.getnchannels(), file.getsampwidth(), file.getframerate(), list(numbers)
 
 
-class SoundsTest(unittest.TestCase):
-    """One daemon with a network of two sounds, to which a night adds a third."""
-
-    folder: Path
-    daemon: Daemon
-    ctl: Moilctl
+class SoundsTest(OwnModelTest):
+    """A network of two sounds, to which a night adds a third."""
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-sounds-")))
+        super().setUpClass()
         draw = random.Random(1)
         for name, hertz in KNOWN.items():
-            cls.write(f"global/{name}", [wav(tone(hertz, draw.uniform(0.2, 0.8), draw)) for _ in range(30)])
-        cls.beeps = cls.write("local/beep", [wav(beep(draw.uniform(0.3, 0.8), draw)) for _ in range(18)])
+            cls.sounds(f"global/{name}", [tone(hertz, draw.uniform(0.2, 0.8), draw) for _ in range(30)])
+        cls.beeps = cls.sounds("local/beep", [beep(draw.uniform(0.3, 0.8), draw) for _ in range(18)])
         layers: Layers = [{"name": "flat", "type": "flatten", "inputs": ["patch"]}]
         layers += [dense("one", "flat", 24), relu("one"), dense("two", "one_relu", 16), relu("two"), dense("classes", "two_relu", 2)]
         model = write_model(cls.folder / "sounds.json", {"patch": [1, FRAMES, BANDS]}, layers)
-        training = ["--optimizer", "adam", "--learning-rate", "0.003", "--epochs", "20", "--threads", "1"]
-        run([program("moil-pretrain"), "train", "--data", cls.folder / "global", "--model", model, *training, "--out", cls.folder / "base"])
-        (cls.folder / "device").mkdir()
-        worker = {"path": str(pausing_worker(cls.folder)), "backoff_seconds": 0.05}
-        cls.daemon = cls.enterClassContext(daemon_in(cls.folder / "device", {"worker": worker}))
-        cls.ctl = ctl_of(cls.daemon)
-        cls.ctl.import_model(cls.folder / "base" / "model", "sounds")
+        training = ["--optimizer", "adam", "--learning-rate", "0.003", "--epochs", "20"]
+        cls.pretrain(model, "sounds", "--data", cls.folder / "global", *training)
 
     @classmethod
-    def write(cls, name: str, contents: list[bytes]) -> list[Path]:
-        folder = cls.folder / name
-        folder.mkdir(parents=True)
-        files = [folder / f"{i:02}.wav" for i in range(len(contents))]
-        for file, content in zip(files, contents):
-            file.write_bytes(content)
-        return files
-
-    def refused(self, code: int, words: str, *command: str | Path) -> None:
-        with self.assertRaises(ProgramError) as caught:
-            self.ctl.text(*command)
-        self.assertEqual(caught.exception.code, code, caught.exception.stderr)
-        self.assertIn(words, caught.exception.stderr)
+    def sounds(cls, name: str, sounds: list[list[int]]) -> list[Path]:
+        return cls.write(name, map(wav, sounds), "wav")
 
     def forget_all(self, label: str) -> None:
         self.ctl.text("label", "rm", label, "--with-samples")
@@ -112,16 +87,10 @@ class SoundsTest(unittest.TestCase):
         (file,) = (out / "files").glob(digest[:12] + "-*")
         return file.read_bytes()
 
-    def spec(self, **changes: Any) -> dict[str, Any]:
-        return small_night("sounds", "sounds", self.folder / "base" / "pack", **changes)
-
     def test_a_night_learns_a_third_sound_and_survives_kills(self) -> None:
-        self.ctl.add_label(self.beeps[:12], "beep", "train")
-        self.ctl.add_label(self.beeps[12:], "beep", "val")
-        (self.folder / "job.json").write_text(json.dumps(self.spec()))
-        planned = self.ctl.json("plan", self.folder / "job.json")["maps"]
-        ended = self.ctl.wait(self.ctl.submit(self.spec()))
-        self.assertEqual(ended["state"], "succeeded", ended["message"])
+        self.label(self.beeps, "beep", held_out=6)
+        planned = self.plan(self.spec("sounds"))["maps"]
+        ended = self.ended(self.spec("sounds"))
         result = ended["result"]
         for figure in ("global_before", "global_after", "local_after"):
             self.assertGreater(result[figure], 0.9, figure)
@@ -129,32 +98,17 @@ class SoundsTest(unittest.TestCase):
         self.assertGreater(cache["computed"], len(self.beeps))
         self.assertEqual(cache["maps"]["split"], planned["split"])
         self.assertAlmostEqual(cache["maps"]["bytes"] / planned["bytes"], 1, delta=0.3, msg="guessed from a few recordings")
-        answers = self.ctl.json("predict", self.beeps[-1], self.folder / "global" / "hum" / "03.wav")["predictions"]
+        answers = self.ctl.json("predict", self.beeps[-1], self.folder / "global" / "hum" / "003.wav")["predictions"]
         self.assertEqual([answer["top"][0]["label"] for answer in answers], ["beep", "hum"])
         page = self.ctl.text("report", str(ended["id"]), "--html", "-")
         self.assertIn("data:image/jpeg;base64,", page, "the outlines of sounds whose answer changed")
-        self.check_kills()
+        kills = ("cache", kill_worker), ("train", kill_worker), ("train", kill_daemon)
+        self.check_kills(self.spec("sounds", augment={"views": 2}), *kills)
         self.forget_all("beep")
-
-    def check_kills(self) -> None:
-        """Killed in a stage, a night comes to the weights of one that was not."""
-        spec = self.spec(activate=False, guard={"max_global_drop": 1}, augment={"views": 2})
-        digests = set()
-        for stage, kill in (("", None), ("cache", kill_worker), ("train", kill_worker), ("train", kill_daemon)):
-            (self.folder / "pause").write_text(stage)
-            job = self.ctl.submit(spec)
-            if kill:
-                wait_for(f"stage {stage}", lambda: stage_of(self.ctl, job) == stage)
-                kill(self.daemon)
-            ended = self.ctl.wait(job)
-            self.assertEqual(ended["state"], "succeeded", ended["message"])
-            self.assertEqual(ended["attempts"], 2 if kill else 1)
-            digests.add(weights_digest(self.daemon.state, ended))
-        self.assertEqual(len(digests), 1)
 
     def test_folders_are_imported_and_watched(self) -> None:
         draw = random.Random(3)
-        self.write("in/drip", [wav(beep(0.2, draw)) for _ in range(3)])
+        self.sounds("in/drip", [beep(0.2, draw) for _ in range(3)])
         (self.folder / "in" / "drip" / "cut off.wav").write_bytes(b"RIFF")
         self.refused(BAD_DATA, "cut off.wav: it is text, which no model reads", "label", "watch", self.folder / "in", "--once")
         found = self.ctl.json("label", "samples", "--label", "drip")["samples"]
@@ -185,8 +139,8 @@ class SoundsTest(unittest.TestCase):
         """What it begins with is the least of it."""
         draw = random.Random(5)
         whistle, hum = KNOWN["whistle"], KNOWN["hum"]
-        walks = self.write("walks", [wav(tone(whistle, 0.3, draw) + tone(hum, 4, draw)) for _ in range(4)])
-        beginnings = self.write("beginnings", [wav(tone(whistle, 0.3, draw)) for _ in range(2)])
+        walks = self.sounds("walks", [tone(whistle, 0.3, draw) + tone(hum, 4, draw) for _ in range(4)])
+        beginnings = self.sounds("beginnings", [tone(whistle, 0.3, draw) for _ in range(2)])
         added = self.ctl.json("label", "add", "--unlabelled", *walks, *beginnings)["samples"]
         digests = [sample["digest"] for sample in added]
         said = {sample["digest"]: sample["proposals"][0]["label"] for sample in self.ctl.json("label", "suggest")["suggestions"]}
@@ -196,8 +150,8 @@ class SoundsTest(unittest.TestCase):
         meant = {label["label"]: label["candidates"][0]["label"] for label in self.ctl.json("label", "map", "--suggest")["labels"]}
         self.assertEqual((meant["engine"], meant["bird"]), ("hum", "whistle"))
         # Held against recordings that hum throughout, it is one of them.
-        hums = self.write("hums", [wav(tone(hum, 4, draw)) for _ in range(6)])
-        birds = self.write("birds", [wav(tone(whistle, 4, draw)) for _ in range(6)])
+        hums = self.sounds("hums", [tone(hum, 4, draw) for _ in range(6)])
+        birds = self.sounds("birds", [tone(whistle, 4, draw) for _ in range(6)])
         self.ctl.text("label", "add", *hums, "--label", "engine")
         self.ctl.text("label", "add", *birds, "--label", "bird")
         self.ctl.text("label", "assign", digests[0], "--label", "bird")
@@ -209,7 +163,7 @@ class SoundsTest(unittest.TestCase):
     def test_what_a_night_learned_from_is_no_evidence(self) -> None:
         """Four pieces of two recordings, a night, and a fifth piece."""
         draw = random.Random(6)
-        walks = self.write("streets", [wav(beep(4, draw)) for _ in range(3)])
+        walks = self.sounds("streets", [beep(4, draw) for _ in range(3)])
 
         def cut(walk: int, begin: float) -> str:
             return self.ctl.json("label", "cut", walks[walk], "--from", str(begin), "--to", str(begin + 1), "--label", "horn")["digest"]
@@ -222,8 +176,7 @@ class SoundsTest(unittest.TestCase):
                 cut(walk, begin)
         trained = {digest for digest, side in sides().items() if side == "train"}
         self.assertGreaterEqual(len(trained), 2)
-        ended = self.ctl.wait(self.ctl.submit(self.spec(activate=False, guard={"max_global_drop": 1})))
-        self.assertEqual(ended["state"], "succeeded", ended["message"])
+        self.night("sounds", activate=False, guard={"max_global_drop": 1})
         for begin in (0, 1, 2, 3):
             cut(2, begin)
         self.assertEqual({digest for digest in trained if sides()[digest] != "train"}, set())
@@ -232,7 +185,7 @@ class SoundsTest(unittest.TestCase):
     @unittest.skipIf(missing(), missing())
     def test_the_review_plays_sounds(self) -> None:
         draw = random.Random(4)
-        files = self.write("heard", [wav(tone(300, 3, draw)), wav(beep(2, draw))])
+        files = self.sounds("heard", [tone(300, 3, draw), beep(2, draw)])
         digests = [sample["digest"] for sample in self.ctl.json("label", "add", "--unlabelled", *files)["samples"]]
         review, browser = Review(self.daemon, "--no-open"), Browser()
         self.addCleanup(review.end)
@@ -337,7 +290,7 @@ class SoundsTest(unittest.TestCase):
     def test_silence_is_told_when_it_is_added_and_when_it_is_asked_about(self) -> None:
         draw = random.Random(8)
         quiet = [draw.randint(-3, 3) for _ in range(2 * RATE)]  # about -84 dB
-        silent, faint, loud = self.write("rooms", [wav([0] * 2 * RATE), wav(quiet), wav(tone(300, 2, draw))])
+        silent, faint, loud = self.sounds("rooms", [[0] * 2 * RATE, quiet, tone(300, 2, draw)])
         words = "mostly silent (softer than -60 dB), which teaches nothing"
         self.assertIn("3 added, 0 known already; 2 " + words, self.ctl.text("label", "add", silent, faint, loud, "--label", "room"))
         half = self.folder / "half.wav"
@@ -356,7 +309,7 @@ class SoundsTest(unittest.TestCase):
 
     def test_a_short_recording_is_one_line_of_its_length(self) -> None:
         """Though it is heard in three places."""
-        (knock,) = self.write("short", [wav(tone(KNOWN["hum"], 0.2, random.Random(9)))])
+        (knock,) = self.sounds("short", [tone(KNOWN["hum"], 0.2, random.Random(9))])
         (answer,) = self.ctl.json("predict", knock, "--timeline")["predictions"]
         self.assertEqual([(line["from"], line["to"], line["label"]) for line in answer["timeline"]["intervals"]], [(0, 0.2, answer["top"][0]["label"])])
         self.assertEqual(answer["timeline"]["intervals"][0]["probability"], answer["top"][0]["probability"])

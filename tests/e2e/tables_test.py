@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 
-from world import ctl_of, daemon_in
+from case import BAD_DATA, USAGE, OwnModelTest
 from night.networks import dense, relu, write_model
-from night.programs import ProgramError, program, run
+from night.programs import program
 
-BAD_DATA, USAGE = 65, 64  # sysexits.h
 # A kind of fruit follows from its colour and weight; its age says nothing.
 FRUIT = {"apple": ("red", 150), "lime": ("green", 60), "melon": ("green", 1500), "plum": ("dark blue", 40)}
 A_CLASS = 50
@@ -31,13 +29,7 @@ def write_fruit(file: Path, fruits: list[str]) -> None:
     file.write_text("\n".join(lines) + "\n")
 
 
-class TablesTest(unittest.TestCase):
-    folder: Path
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-tables-")))
-
+class TablesTest(OwnModelTest):
     def network(self, name: str, inputs: int, outputs: int) -> Path:
         layers = [dense("one", "record", 16), relu("one"), dense("two", "one_relu", 16), relu("two"), dense("out", "two_relu", outputs)]
         return write_model(self.folder / f"{name}.json", {"record": [inputs]}, layers)
@@ -59,36 +51,26 @@ class TablesTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("column 1 has no name and is left out", done.stderr)
         self.assertGreater(self.figures("base")["accuracy"], 0.85)
-        run([program("moil-pretrain"), "images", "--data", table, "--label-column", "fruit", "--classes", "plum", "--out", self.folder / "samples"])
-        samples = sorted((self.folder / "samples" / "plum").iterdir())
+        self.base = self.folder / "base"
+        self.ctl.import_model(self.base / "model", "fruit")
+        plums = self.samples("--data", table, "--label-column", "fruit", "--classes", "plum")
+        samples = sorted((plums / "plum").iterdir())
         self.assertEqual({file.suffix for file in samples}, {".csv"})
-        (self.folder / "device").mkdir()
-        with daemon_in(self.folder / "device") as daemon:
-            ctl = ctl_of(daemon)
-            ctl.import_model(self.folder / "base" / "model", "fruit")
-            ctl.add_label(samples[: A_CLASS // 2], "plum", "train")
-            ctl.add_label(samples[A_CLASS // 2 :], "plum", "val")
-            job = ctl.wait(ctl.submit({
-                "name": "fruit", "model": "fruit", "settings": "defaults", "seed": 1,
-                "global": {"pack": str(self.folder / "base" / "pack"), "alpha": 1},
-                "freeze": {"trainable_layers": 2},
-                "train": {"epochs": 20, "batch": 8, "optimizer": {"learning_rate": 0.02}},
-                "guard": {"max_global_drop": 0.3}}))
-            self.assertEqual(job["state"], "succeeded", job["message"])
-            self.assertGreater(job["result"]["local_after"], 0.85)
-            self.assertIn("balanced_accuracy", job["result"]["details"]["scores"]["global"]["after"])
-            said = {}
-            for text in ("weight,shelf,colour,age\n148,7,red,\n", "4.5,red,155\n", ",age,colour,weight\n9,NA,green,1450\n",
-                         "age,colour,weight\n3,pale yellow,1600\n", "age,colour,weight\n,dark blue,41\n"):
-                file = self.folder / "one.csv"
-                file.write_text(text)
-                (answer,) = ctl.json("predict", file, "--top", "1")["predictions"]
-                said[text] = answer["top"][0]["label"]
-            self.assertEqual(list(said.values()), ["apple", "apple", "melon", "melon", "plum"], said)
-            file.write_text("age,weight\n3,40\n")
-            with self.assertRaises(ProgramError) as caught:
-                ctl.text("predict", file)
-            self.assertIn('it has no column "colour"', caught.exception.stderr)
+        self.label(samples, "plum", held_out=A_CLASS // 2)
+        train = {"epochs": 20, "batch": 8, "optimizer": {"learning_rate": 0.02}}
+        result = self.night("fruit", train=train, guard={"max_global_drop": 0.3}, **{"global": {"pack": str(self.base / "pack"), "alpha": 1}})
+        self.assertGreater(result["local_after"], 0.85)
+        self.assertIn("balanced_accuracy", result["details"]["scores"]["global"]["after"])
+        said = {}
+        for text in ("weight,shelf,colour,age\n148,7,red,\n", "4.5,red,155\n", ",age,colour,weight\n9,NA,green,1450\n",
+                     "age,colour,weight\n3,pale yellow,1600\n", "age,colour,weight\n,dark blue,41\n"):
+            file = self.folder / "one.csv"
+            file.write_text(text)
+            (answer,) = self.ctl.json("predict", file, "--top", "1")["predictions"]
+            said[text] = answer["top"][0]["label"]
+        self.assertEqual(list(said.values()), ["apple", "apple", "melon", "melon", "plum"], said)
+        file.write_text("age,weight\n3,40\n")
+        self.refused(BAD_DATA, 'it has no column "colour"', "predict", file)
 
     def test_what_a_network_would_have_to_take_is_named(self) -> None:
         table = self.folder / "names.csv"

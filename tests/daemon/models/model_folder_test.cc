@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <limits>
 
 #include "base/file.h"
@@ -16,6 +17,19 @@ class ModelFolderTest : public ::testing::Test {
   void SetUp() override { write_model_folder(folder_, bundle_); }
   ErrorCode read_error(std::string* text) {
     return error_of([&] { (void)read_model_folder(folder_); }, text);
+  }
+  void expect_bad(const std::string& words) {
+    std::string text;
+    EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  }
+  // Once it is changed, and written anew.
+  void expect_bad(const std::function<void(ModelBundle&)>& change, const std::string& words) {
+    ModelBundle other = small_bundle();
+    change(other);
+    std::filesystem::remove_all(folder_);
+    write_model_folder(folder_, other);
+    expect_bad(words);
   }
 
   TempFolder temp_;
@@ -58,45 +72,23 @@ TEST_F(ModelFolderTest, NoFolder) {
   EXPECT_EQ(error_of([&] { (void)read_model_folder(temp_ / "nothing"); }), ErrorCode::kNotFound);
 }
 
-TEST_F(ModelFolderTest, LabelsMustMatchTheClassifier) {
-  write_file_atomic(folder_ / "labels.json", std::string_view(R"(["a", "b"])"));
-  std::string text;
-  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
-  EXPECT_NE(text.find("names 2 classes; the model has 3"), std::string::npos) << text;
+TEST_F(ModelFolderTest, LabelsAreJsonAndNameEachClassOnce) {
+  for (const auto& [labels, words] :
+       {std::pair{R"(["a", "b"])", "names 2 classes; the model has 3"},
+        {R"(["a", "b", "a"])", "twice"},
+        {R"(["a", "b)", "labels.json"}}) {
+    write_file_atomic(folder_ / "labels.json", std::string_view(labels));
+    expect_bad(words);
+  }
 }
 
-TEST_F(ModelFolderTest, LabelsMayNotRepeat) {
-  write_file_atomic(folder_ / "labels.json", std::string_view(R"(["a", "b", "a"])"));
-  std::string text;
-  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
-  EXPECT_NE(text.find("twice"), std::string::npos) << text;
-}
-
-TEST_F(ModelFolderTest, LabelsMustBeJson) {
-  write_file_atomic(folder_ / "labels.json", std::string_view(R"(["a", "b)"));
-  std::string text;
-  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
-  EXPECT_NE(text.find("labels.json"), std::string::npos) << text;
-}
-
-TEST_F(ModelFolderTest, WeightsMustFitTheDescription) {
-  ModelBundle other = small_bundle();
-  other.weights.at("c2.weight").dims = {8, 12, 1, 1};
-  std::filesystem::remove_all(folder_);
-  write_model_folder(folder_, other);
-  std::string text;
-  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
-  EXPECT_NE(text.find("c2.weight"), std::string::npos) << text;
-}
-
-TEST_F(ModelFolderTest, PreprocessingMustFitTheInput) {
-  ModelBundle other = small_bundle();
-  other.kind = grey_images(16);
-  std::filesystem::remove_all(folder_);
-  write_model_folder(folder_, other);
-  std::string text;
-  EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
-  EXPECT_NE(text.find("preprocessing.json"), std::string::npos) << text;
+TEST_F(ModelFolderTest, WhatDoesNotFitTheDescriptionIsNamed) {
+  expect_bad([](ModelBundle& b) { b.weights.at("c2.weight").dims = {8, 12, 1, 1}; }, "c2.weight");
+  expect_bad([](ModelBundle& b) { b.kind = grey_images(16); }, "preprocessing.json");
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()})
+    expect_bad([&](ModelBundle& b) { b.weights.at("c2.weight").data.back() = bad; },
+               "\"c2.weight\" has values that are no finite numbers");
 }
 
 TEST_F(ModelFolderTest, ImportPutsAVersionInPlace) {
@@ -129,20 +121,6 @@ TEST_F(ModelFolderTest, PipesAreRefusedAtOnce) {
     std::filesystem::rename(folder_ / "kept", folder_ / name);
   }
   EXPECT_EQ(read_model_folder(folder_).labels, bundle_.labels);
-}
-
-TEST_F(ModelFolderTest, WeightsMustBeFiniteNumbers) {
-  for (const float bad :
-       {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
-    ModelBundle other = small_bundle();
-    other.weights.at("c2.weight").data.back() = bad;
-    std::filesystem::remove_all(folder_);
-    write_model_folder(folder_, other);
-    std::string text;
-    EXPECT_EQ(read_error(&text), ErrorCode::kBadData);
-    EXPECT_NE(text.find("\"c2.weight\" has values that are no finite numbers"), std::string::npos)
-        << text;
-  }
 }
 
 TEST_F(ModelFolderTest, AFinalSigmoidIsSpokenOf) {

@@ -25,6 +25,7 @@ struct Variation {
 
 const Beside kAdam = {{"/train/optimizer/type", "adam"}, {"/train/optimizer/learning_rate", 1e-3}};
 const Beside kElastic = {{"/elastic", Json::object()}};
+const Beside kDeadline = {{"/deadline_seconds", 60}};
 
 const std::vector<Variation>& variations() {
   static const std::vector<Variation> all = {
@@ -41,10 +42,10 @@ const std::vector<Variation>& variations() {
       {"/freeze/batch_norms", {true, false}, {1}},
       {"/cache/enabled", {true, false}, {0}, {{"/freeze/trainable_layers", 1}}},
       {"/cache/dtype", {"fp32", "bf16"}, {"fp16", 16}, {{"/freeze/trainable_layers", 1}}},
-      {"/augment/views", {1, 2, 64}, {0, 65}},
+      {"/augment/views", {1, 2, 64}, {0, 65, -1, 1.5, true, nullptr}},
       {"/augment/flip", {true, false}, {"no"}, {{"/augment/views", 3}}},
       {"/train/method", {"full", "last_layer", "bn_bias"}, {"head", nullptr}},
-      {"/train/epochs", {0, 1, 7}, {-1, 100001, 1.5}},
+      {"/train/epochs", {0, 1, 7}, {-1, 100001, 1.5, nullptr, 4294967297}},
       {"/train/batch", {1, 7, 65536}, {0, 65537}},
       {"/train/sampling", {"shuffled", "importance"}, {"uniform", true}},
       {"/train/sampling", {"shuffled"}, {"importance"}, kElastic},
@@ -104,6 +105,8 @@ const std::vector<Variation>& variations() {
       {"/elastic/follow_speed", {true, false}, {1}, kElastic},
       {"/train/method", {"full"}, {"last_layer", "bn_bias"}, kElastic},
       {"/swap/mode", {"auto", "off"}, {"on_demand", "proactive"}, kElastic},
+      {"/train/method", {}, {"last_layer", "bn_bias"}, kDeadline},
+      {"/swap/mode", {}, {"proactive"}, kDeadline},
       {"/deadline_seconds", {nullptr, 3600, 1e9}, {0, -5}},
       {"/memory/budget_bytes", {nullptr, std::int64_t{1} << 40}, {0, 1}},
       {"/swap/mode", {"auto", "off", "on_demand", "reduced", "proactive"}, {"always"}},
@@ -114,7 +117,7 @@ const std::vector<Variation>& variations() {
       {"/canary", {nullptr, Json::object()}, {true}},
       {"/canary/contradictions", {1, 1000}, {0, 1001}},
       {"/canary/significance", {1e-6, 0.5}, {0, 0.6}},
-      {"/seed", {0, 9007199254740991}, {-1, 9007199254740992}},
+      {"/seed", {0, 9007199254740991}, {-1, 9007199254740992, 1.5, 1e30}},
       {"/activate", {true, false}, {1}},
       {"/threads", {nullptr, 1, 3, 1024}, {0, 1025}},
       {"/processors", {"auto", "cpu", "opencl", "step_wise", "layer_wise", "path"}, {"gpu"}},

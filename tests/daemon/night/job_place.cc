@@ -69,13 +69,8 @@ JobPlace::JobPlace(std::size_t labelled, const ModelBundle& bundle) : layout_(fo
   data::write_sample_pack(folder_ / "pack", images, bundle.kind);
   data::LabelStore labels(layout_.labels(), data::LabelStore::Access::kReadWrite);
   const NumberImages mine({"new", "c"}, labelled, 1000);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const std::vector<std::string> label = {mine.classes()[mine.labels(i)[0]]};
-    const auto added = labels.add_sample(mine.encoded(i), label, mine.split(i));
-    const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
-    labels.record_likenesses({&looked_at, 1});
-    labels.record_uses({&added.digest, 1});
-  }
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    add_looked_at(labels, mine.encoded(i), mine.classes()[mine.labels(i)[0]], mine.split(i));
 }
 
 Json JobPlace::description() const {

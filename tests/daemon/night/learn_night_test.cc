@@ -88,13 +88,8 @@ TEST(ChoosingNight, MeasuresAllKernelsByOneClock) {
   {
     data::LabelStore labels(place.layout().labels(), data::LabelStore::Access::kReadWrite);
     const NumberImages more({"new", "c"}, 24, 3000);
-    for (std::size_t i = 0; i < more.size(); ++i) {
-      const std::vector<std::string> label = {more.classes()[more.labels(i)[0]]};
-      const auto added = labels.add_sample(more.encoded(i), label, more.split(i));
-      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
-      labels.record_likenesses({&looked_at, 1});
-      labels.record_uses({&added.digest, 1});
-    }
+    for (std::size_t i = 0; i < more.size(); ++i)
+      add_looked_at(labels, more.encoded(i), more.classes()[more.labels(i)[0]], more.split(i));
   }
   Json description = place.description();
   description["settings"] = "auto";

@@ -67,14 +67,8 @@ class NightMemoryTest : public ::testing::Test {
   void add_samples(std::size_t count, std::size_t first) {
     data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
     const NumberImages images({"new"}, count, first);
-    const std::string label[] = {"new"};
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      const auto added = store.add_sample(
-          images.encoded(i), label, i % 4 == 3 ? data::Split::kValidation : data::Split::kTrain);
-      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
-      store.record_likenesses({&looked_at, 1});
-      store.record_uses({&added.digest, 1});
-    }
+    for (std::size_t i = 0; i < images.size(); ++i)
+      add_looked_at(store, images.encoded(i), "new", images.split(i));
   }
 
   Json run() {
@@ -194,13 +188,9 @@ TEST_F(NightMemoryTest, ASampleThatTakesMoreThanTheBudgetIsLeftOutAndCostsNothin
   data::write_sample_pack(temp_ / "tables", Recordings(), rows_bundle().kind);
   {
     data::LabelStore store(layout_.labels(), data::LabelStore::Access::kReadWrite);
-    const std::string label[] = {"new"};
     const auto add = [&](const std::string& text) {
-      const auto added = store.add_sample(std::vector<std::uint8_t>(text.begin(), text.end()),
-                                          label, data::Split::kTrain);
-      const data::SampleLikeness looked_at{added.digest, {}};  // as the daemon records it
-      store.record_likenesses({&looked_at, 1});
-      store.record_uses({&added.digest, 1});
+      add_looked_at(store, std::vector<std::uint8_t>(text.begin(), text.end()), "new",
+                    data::Split::kTrain);
     };
     for (int i = 0; i < 5; ++i) {
       std::string small;

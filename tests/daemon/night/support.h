@@ -12,6 +12,7 @@
 #include "daemon/models/model_folder.h"
 #include "datasets/images/codec.h"
 #include "datasets/kinds/image/image_kind.h"
+#include "datasets/labels/label_store.h"
 #include "datasets/samples/sample_table.h"
 #include "engine/graph/network.h"
 #include "engine/io/model_json.h"
@@ -99,6 +100,18 @@ inline ModelBundle small_bundle(std::size_t classes = 3) {
 // Of a bundle that outlives it.
 inline WeightsOfPart weights_in(const ModelBundle& bundle) {
   return [&bundle](const ModelDescription& part) { return weights_of(part, bundle.weights); };
+}
+
+// As the daemon records it, too: what it looks like.
+inline data::Digest add_looked_at(data::LabelStore& labels, std::span<const std::uint8_t> content,
+                                  const std::string& label,
+                                  std::optional<data::Split> split = std::nullopt) {
+  const std::vector<std::string> names = {label};
+  const data::Digest digest = labels.add_sample(content, names, split).digest;
+  const data::SampleLikeness looked_at{digest, {}};
+  labels.record_likenesses({&looked_at, 1});
+  labels.record_uses({&digest, 1});
+  return digest;
 }
 
 // The code of the Error that `work` throws; fails where it throws none.

@@ -39,6 +39,13 @@ ModelDescription taking(const std::vector<std::int64_t>& dims) {
   return model;
 }
 
+std::string refusal(const ModelDescription& model, const Tones& tones, const KindOptions& options) {
+  std::string text;
+  EXPECT_EQ(error_of([&] { (void)kind_of_data(model, tones, options); }, &text),
+            ErrorCode::kInvalidArgument);
+  return text;
+}
+
 // Of every number in the first channel of all patches.
 std::pair<double, double> mean_and_deviation(const data::Kind& kind, const Tones& tones) {
   double count = 0, sum = 0, squares = 0;
@@ -74,14 +81,7 @@ TEST(KindOfData, SoundsBecomeSpectrogramsOfTheModelsSize) {
     EXPECT_NEAR(mean, 0, 1e-3);
     EXPECT_NEAR(deviation, 1, 1e-3);
   }
-  std::string text;
-  EXPECT_EQ(error_of(
-                [&] {
-                  (void)kind_of_data(taking({2, 40, 32}), tones, {});
-                },
-                &text),
-            ErrorCode::kInvalidArgument);
-  EXPECT_THAT(text, HasSubstr("[1 or 3, frames, bands]"));
+  EXPECT_THAT(refusal(taking({2, 40, 32}), tones, {}), HasSubstr("[1 or 3, frames, bands]"));
 }
 
 TEST(KindOfData, ADescriptionIsTakenAtItsWord) {
@@ -101,14 +101,8 @@ TEST(KindOfData, ADescriptionIsTakenAtItsWord) {
   EXPECT_EQ(plain.at("std"), 4);
   EXPECT_FALSE(plain.contains("mean"));
 
-  std::string text;
-  EXPECT_EQ(error_of(
-                [&] {
-                  (void)kind_of_data(taking({1, 96, 64}), tones, options);
-                },
-                &text),
-            ErrorCode::kInvalidArgument);
-  EXPECT_THAT(text, HasSubstr("makes [[1,48,32]] of a sample; the model takes [[1,96,64]]"));
+  EXPECT_THAT(refusal(taking({1, 96, 64}), tones, options),
+              HasSubstr("makes [[1,48,32]] of a sample; the model takes [[1,96,64]]"));
 }
 
 TEST(KindOfData, ImagesHaveTheModelsSize) {

@@ -18,6 +18,16 @@ using night::NumberImages;
 using night::TempFolder;
 using ::testing::HasSubstr;
 
+// Of a small model, in steps of two samples.
+PretrainingOptions of_small_model(const TempFolder& temp, int epochs) {
+  PretrainingOptions options;
+  options.model = temp / "model.json";
+  write_model(options.model, night::small_bundle().description);
+  options.trainer.epochs = epochs;
+  options.trainer.batch = 2;
+  return options;
+}
+
 std::string refusal(const data::SampleDataset& dataset, const PretrainingOptions& options,
                     const std::filesystem::path& out, ErrorCode code) {
   std::string text;
@@ -59,11 +69,7 @@ TEST(Pretraining, WhatWouldBeRefusedAfterwardsIsRefusedBefore) {
 
 TEST(Pretraining, WithNothingHeldOutAccuracyIsNotMeasured) {
   const TempFolder temp;
-  PretrainingOptions options;
-  options.model = temp / "model.json";
-  write_model(options.model, night::small_bundle().description);
-  options.trainer.epochs = 1;
-  options.trainer.batch = 2;
+  PretrainingOptions options = of_small_model(temp, 1);
   options.groups["mine"] = {"b"};
   for (const std::size_t per_class : {3U, 8U}) {  // every fourth is held out
     bool measured = false;
@@ -106,11 +112,7 @@ TEST(Pretraining, FromAModelTheLastLayersLearnTheDatasClasses) {
 // Each run measures which kernels are fastest; they differ in the last bits.
 TEST(Pretraining, SamplesAreSeenInSeveralViews) {
   const TempFolder temp;
-  PretrainingOptions options;
-  options.model = temp / "model.json";
-  write_model(options.model, night::small_bundle().description);
-  options.trainer.epochs = 2;
-  options.trainer.batch = 2;
+  PretrainingOptions options = of_small_model(temp, 2);
   std::vector<double> losses;
   for (const int views : {1, 1, 2}) {
     options.augmentation.views = views;

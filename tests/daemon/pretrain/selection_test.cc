@@ -21,21 +21,32 @@ std::filesystem::path write_digits(const TempFolder& temp, int per_class) {
   return path;
 }
 
-TEST(Selection, ClassesInTheOrderGiven) {
-  const TempFolder temp;
-  SelectionOptions options;
-  options.data = write_digits(temp, 10);
-  options.classes = {"7", "2"};
+class SelectionTest : public ::testing::Test {
+ protected:
+  SelectionOptions digits(int per_class, std::vector<std::string> classes = {}) const {
+    SelectionOptions options;
+    options.data = write_digits(temp_, per_class);
+    options.classes = std::move(classes);
+    return options;
+  }
+  static SelectionOptions samples_in(const std::filesystem::path& folder) {
+    SelectionOptions options;
+    options.data = folder;
+    return options;
+  }
+  const TempFolder temp_;
+};
+
+TEST_F(SelectionTest, ClassesInTheOrderGiven) {
+  SelectionOptions options = digits(10, {"7", "2"});
   const Selection selection(options);
   EXPECT_EQ(selection.classes(), options.classes);
   EXPECT_EQ(selection.size(), 20U);
   EXPECT_EQ(data::samples_of(selection, data::Split::kValidation).size(), 4U);
 }
 
-TEST(Selection, LimitAndOffsetCountByClassAndSplit) {
-  const TempFolder temp;
-  SelectionOptions options;
-  options.data = write_digits(temp, 10);
+TEST_F(SelectionTest, LimitAndOffsetCountByClassAndSplit) {
+  SelectionOptions options = digits(10);
   options.validation_fraction = 0;
   options.limit_per_class = 3;
   const Selection first(options);
@@ -46,17 +57,13 @@ TEST(Selection, LimitAndOffsetCountByClassAndSplit) {
   for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NE(first.name(i), second.name(i));
 }
 
-TEST(Selection, HeldOutListsOfTagsNeedNotBeAmongThoseTrainedOn) {
-  const TempFolder temp;
-  SelectionOptions some;
-  some.data = write_digits(temp, 2);
-  some.classes = {"7"};
-  export_samples(Selection(some), temp / "train");
+TEST_F(SelectionTest, HeldOutListsOfTagsNeedNotBeAmongThoseTrainedOn) {
+  SelectionOptions some = digits(2, {"7"});
+  export_samples(Selection(some), temp_ / "train");
   some.classes = {"7", "8"};
-  export_samples(Selection(some), temp / "held-out");
-  SelectionOptions options;
-  options.data = temp / "train";
-  options.validation_data = temp / "held-out";
+  export_samples(Selection(some), temp_ / "held-out");
+  SelectionOptions options = samples_in(temp_ / "train");
+  options.validation_data = temp_ / "held-out";
   EXPECT_EQ(Selection(options).classes(), std::vector<std::string>{"7"});
   options.labels_are_classes = false;
   const Selection tags(options);
@@ -64,15 +71,11 @@ TEST(Selection, HeldOutListsOfTagsNeedNotBeAmongThoseTrainedOn) {
   EXPECT_EQ(data::samples_of(tags, data::Split::kValidation).size(), 4U);
 }
 
-TEST(Selection, HeldOutSamplesMayBeOfSomeClassesAlone) {
-  const TempFolder temp;
-  SelectionOptions sevens;
-  sevens.data = write_digits(temp, 3);
-  sevens.classes = {"7"};
-  export_samples(Selection(sevens), temp / "held-out");
-  SelectionOptions options;
-  options.data = write_digits(temp, 2);
-  options.validation_data = temp / "held-out";
+TEST_F(SelectionTest, HeldOutSamplesMayBeOfSomeClassesAlone) {
+  SelectionOptions sevens = digits(3, {"7"});
+  export_samples(Selection(sevens), temp_ / "held-out");
+  SelectionOptions options = digits(2);
+  options.validation_data = temp_ / "held-out";
   const Selection both(options);
   EXPECT_EQ(data::samples_of(both, data::Split::kTrain).size(), 20U);
   EXPECT_EQ(data::samples_of(both, data::Split::kValidation).size(), 3U);
@@ -82,30 +85,22 @@ TEST(Selection, HeldOutSamplesMayBeOfSomeClassesAlone) {
   EXPECT_EQ(error_of([&] { Selection{options}; }), ErrorCode::kInvalidArgument);
 }
 
-TEST(Selection, UnknownClassesAndFormatsAreRefused) {
-  const TempFolder temp;
-  SelectionOptions options;
-  options.data = write_digits(temp, 2);
-  options.classes = {"eleven"};
+TEST_F(SelectionTest, UnknownClassesAndFormatsAreRefused) {
+  SelectionOptions options = digits(2, {"eleven"});
   EXPECT_EQ(error_of([&] { Selection{options}; }), ErrorCode::kInvalidArgument);
   options.classes = {};
   options.format = "parquet";
   EXPECT_EQ(error_of([&] { Selection{options}; }), ErrorCode::kInvalidArgument);
 }
 
-TEST(Selection, ExportsWhatItReads) {
-  const TempFolder temp;
-  SelectionOptions options;
-  options.data = write_digits(temp, 3);
-  options.classes = {"4"};
+TEST_F(SelectionTest, ExportsWhatItReads) {
+  SelectionOptions options = digits(3, {"4"});
   const Selection selection(options);
-  export_samples(selection, temp / "out");
-  SelectionOptions folder;
-  folder.data = temp / "out";
-  const Selection again(folder);
+  export_samples(selection, temp_ / "out");
+  const Selection again(samples_in(temp_ / "out"));
   ASSERT_EQ(again.size(), selection.size());
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_EQ(again.encoded(i), selection.encoded(i));
-  EXPECT_EQ(error_of([&] { export_samples(selection, temp / "out"); }), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(error_of([&] { export_samples(selection, temp_ / "out"); }), ErrorCode::kAlreadyExists);
 }
 
 }  // namespace

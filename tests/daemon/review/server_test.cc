@@ -207,19 +207,6 @@ TEST_F(Review, SamplesGetLabelsAndHaveTheirsAgain) {
   EXPECT_EQ(call("undo")["changed"], Json::array());
 }
 
-TEST_F(Review, UndoTakesBackItsOwnDecisionsAlone) {
-  open();
-  const std::string one = add("one"), several = add("two", {"cat", "pet"});
-  unlabelled();
-  call("samples", {{"unlabelled", false}, {"after", 0}});
-  call("decide", {{"decisions", {decision({one, several}, "dog")}}});
-  const std::string later = add("added meanwhile", {"bird"});
-  call("undo");
-  EXPECT_EQ(labels_of(one), Labels());
-  EXPECT_EQ(labels_of(several), (Labels{"cat", "pet"}));
-  EXPECT_EQ(labels_of(later), Labels{"bird"});
-}
-
 TEST_F(Review, WhatMoildRefusesChangesNothing) {
   open();
   const std::string one = add("one");

@@ -23,12 +23,7 @@ class LabelStudy : public ::testing::Test {
   LabelStudy() {
     data::LabelStore labels(place_.layout().labels(), data::LabelStore::Access::kReadWrite);
     const auto add = [&](int value, const std::string& label) {
-      const data::Digest digest =
-          labels.add_sample(grey(value), std::vector<std::string>{label}).digest;
-      const data::SampleLikeness looked_at{digest, {}};  // as the daemon records it
-      labels.record_likenesses({&looked_at, 1});
-      labels.record_uses({&digest, 1});
-      return digest.hex();
+      return add_looked_at(labels, grey(value), label).hex();
     };
     for (const char* old : {"new", "c"}) labels.remove_label(old, /*with_samples=*/true);
     for (int i = 0; i < 12; ++i) {

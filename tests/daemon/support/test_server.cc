@@ -112,10 +112,13 @@ bool Line::is_closed_within(std::chrono::milliseconds time) {
   return false;
 }
 
+std::string request_line(const std::string& method, const Json& params, int id) {
+  return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() + "\n";
+}
+
 Json ask(const fs::path& socket, const std::string& method, const Json& params) {
   Line line(socket);
-  line.send(Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump() +
-            "\n");
+  line.send(request_line(method, params));
   return line.read();
 }
 

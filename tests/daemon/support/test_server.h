@@ -106,6 +106,9 @@ class Line {
   std::string buffer_;
 };
 
+// A request as a client sends it.
+std::string request_line(const std::string& method, const Json& params = Json::object(),
+                         int id = 1);
 // One request on a connection of its own: the whole reply.
 Json ask(const std::filesystem::path& socket, const std::string& method,
          const Json& params = Json::object());

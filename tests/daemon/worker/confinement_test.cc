@@ -75,17 +75,19 @@ class Files : public ::testing::Test {
     if (!folder_.empty()) fs::remove_all(folder_);
   }
   int confined(const std::function<int()>& act) const { return in_child(needs_, act); }
+  int opened(const fs::path& path, int flags) const {
+    return confined([&] { return open_outcome(path, flags); });
+  }
 
   fs::path folder_;
   Needs needs_;
 };
 
 TEST_F(Files, NothingIsMadeOrChangedOutsideTheFoldersOfTheJob) {
-  EXPECT_EQ(confined([&] { return open_outcome(folder_ / "new", O_WRONLY | O_CREAT); }), EACCES);
-  EXPECT_EQ(confined([&] { return open_outcome(folder_ / "pack" / "new", O_WRONLY | O_CREAT); }),
-            EACCES);
-  EXPECT_EQ(confined([&] { return open_outcome(folder_ / "pack" / "file", O_WRONLY); }), EACCES);
-  EXPECT_EQ(confined([&] { return open_outcome("/tmp", O_TMPFILE | O_RDWR); }), EACCES);
+  EXPECT_EQ(opened(folder_ / "new", O_WRONLY | O_CREAT), EACCES);
+  EXPECT_EQ(opened(folder_ / "pack" / "new", O_WRONLY | O_CREAT), EACCES);
+  EXPECT_EQ(opened(folder_ / "pack" / "file", O_WRONLY), EACCES);
+  EXPECT_EQ(opened("/tmp", O_TMPFILE | O_RDWR), EACCES);
   EXPECT_EQ(confined([&] { return outcome(::mkdir((folder_ / "new").c_str(), 0700)); }), EACCES);
   EXPECT_EQ(confined([&] { return outcome(::unlink((folder_ / "other" / "file").c_str())); }),
             EACCES);
@@ -115,21 +117,17 @@ TEST_F(Files, TheJobsFolderIsWorkedIn) {
 }
 
 TEST_F(Files, WhatIsNotNeededIsNotRead) {
-  EXPECT_EQ(confined([&] { return open_outcome(folder_ / "other" / "file", O_RDONLY); }), EACCES);
-  EXPECT_EQ(confined([&] { return open_outcome("/etc/shadow", O_RDONLY); }), EACCES);
-  EXPECT_EQ(confined([&] { return open_outcome("/root", O_RDONLY | O_DIRECTORY); }), EACCES);
-  EXPECT_EQ(confined([&] {
-              const std::string memory = "/proc/" + std::to_string(::getppid()) + "/mem";
-              return open_outcome(memory, O_RDONLY);
-            }),
-            EACCES);
+  EXPECT_EQ(opened(folder_ / "other" / "file", O_RDONLY), EACCES);
+  EXPECT_EQ(opened("/etc/shadow", O_RDONLY), EACCES);
+  EXPECT_EQ(opened("/root", O_RDONLY | O_DIRECTORY), EACCES);
+  EXPECT_EQ(opened("/proc/" + std::to_string(::getpid()) + "/mem", O_RDONLY), EACCES);
 }
 
 TEST_F(Files, WhatIsNeededIsRead) {
-  EXPECT_EQ(confined([&] { return open_outcome(folder_ / "pack" / "file", O_RDONLY); }), 0);
+  EXPECT_EQ(opened(folder_ / "pack" / "file", O_RDONLY), 0);
   for (const char* path : {"/proc/self/status", "/proc/cpuinfo", "/proc/meminfo", "/dev/urandom",
                            "/usr/lib", "/sys/devices/system/cpu"}) {
-    EXPECT_EQ(confined([&] { return open_outcome(path, O_RDONLY); }), 0) << path;
+    EXPECT_EQ(opened(path, O_RDONLY), 0) << path;
   }
   EXPECT_EQ(confined([&] {
               reset_peak_memory();

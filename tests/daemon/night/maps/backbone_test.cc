@@ -81,17 +81,20 @@ class BackboneTest : public ::testing::Test {
     return images;
   }
 
+  Backbone backbone(KernelSelector& kernels) const {
+    return {model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
+            freeze_all_but_last(model_, 1), kBatch, kernels};
+  }
+
   Made make(int threads, const KernelSelector::Options& options,
             const KernelChoices& choices = {}) {
     set_thread_count(threads);
     KernelSelector kernels(options, choices);
-    Backbone backbone(
-        model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
-        freeze_all_but_last(model_, 1), kBatch, kernels);
-    const std::vector<float> images = images_for(backbone);
-    Made made{std::vector<float>(2 * kBatch * backbone.feature_elements()), backbone.fingerprint()};
-    backbone.allocate();
-    backbone.run(images.data(), 2 * kBatch, made.maps.data());
+    Backbone net = backbone(kernels);
+    const std::vector<float> images = images_for(net);
+    Made made{std::vector<float>(2 * kBatch * net.feature_elements()), net.fingerprint()};
+    net.allocate();
+    net.run(images.data(), 2 * kBatch, made.maps.data());
     choices_ = kernels.choices();
     return made;
   }
@@ -152,9 +155,7 @@ TEST_F(BackboneTest, KernelsThatWereChosenStayForOtherThreads) {
   const KernelChoices measured = choices_;
   set_thread_count(3);
   KernelSelector again(unmeasured(), {}, measured);
-  const Backbone backbone(
-      model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
-      freeze_all_but_last(model_, 1), kBatch, again);
+  (void)backbone(again);
   EXPECT_EQ(again.choices(), measured);
 }
 
@@ -166,10 +167,8 @@ TEST_F(BackboneTest, WhereAnAnswerTellsNothingKernelsAndThreadsDo) {
 TEST_F(BackboneTest, OtherWeightsHaveAnotherFingerprint) {
   const auto networks = [&] {
     KernelSelector kernels(unmeasured());
-    Backbone backbone(
-        model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
-        freeze_all_but_last(model_, 1), kBatch, kernels);
-    return std::pair(backbone.network_fingerprint(), backbone.fingerprint());
+    Backbone net = backbone(kernels);
+    return std::pair(net.network_fingerprint(), net.fingerprint());
   };
   const auto before = networks();
   weights_.at("c4.bias").data[0] += 1;
@@ -189,23 +188,21 @@ TEST_F(BackboneTest, AnotherProcessorMakesMapsOfItsOwn) {
   }
   const Made cpu = make(1, unmeasured());
   KernelSelector kernels(unmeasured());
-  Backbone backbone(
-      model_, [&](const ModelDescription& part) { return weights_of(part, weights_); },
-      freeze_all_but_last(model_, 1), kBatch, kernels);
+  Backbone net = backbone(kernels);
   const auto counted = std::make_shared<CountedProcessor>(processor);
-  backbone.place(counted, everything_elsewhere(build_graph(backbone.inference_model(), kBatch)));
-  const std::size_t map = backbone.feature_elements();
-  const std::vector<float> images = images_for(backbone);
+  net.place(counted, everything_elsewhere(build_graph(net.inference_model(), kBatch)));
+  const std::size_t map = net.feature_elements();
+  const std::vector<float> images = images_for(net);
   std::vector<float> maps(cpu.maps.size()), single(map);
   EXPECT_GT(counted->steps, 0);
-  EXPECT_THAT(backbone.arithmetic(), ::testing::HasSubstr(processor->device()));
-  backbone.allocate();
-  backbone.run(images.data(), 2 * kBatch, maps.data());
-  EXPECT_EQ(maps == cpu.maps, backbone.fingerprint() == cpu.fingerprint);
+  EXPECT_THAT(net.arithmetic(), ::testing::HasSubstr(processor->device()));
+  net.allocate();
+  net.run(images.data(), 2 * kBatch, maps.data());
+  EXPECT_EQ(maps == cpu.maps, net.fingerprint() == cpu.fingerprint);
   for (std::size_t i = 0; i < maps.size(); ++i)
     ASSERT_NEAR(maps[i], cpu.maps[i], 1e-4 * std::max(1.0F, std::abs(cpu.maps[i])));
   for (std::size_t i = 0; i < static_cast<std::size_t>(2 * kBatch); ++i) {
-    backbone.run(images.data() + i * backbone.input_elements(), 1, single.data());
+    net.run(images.data() + i * net.input_elements(), 1, single.data());
     EXPECT_TRUE(std::equal(single.begin(), single.end(), maps.begin() + static_cast<long>(i * map)))
         << i;
   }

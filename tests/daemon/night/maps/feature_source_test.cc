@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -28,8 +29,26 @@ class FeatureSourceTest : public ::testing::Test {
     for (const auto& s : mix_.train) samples_.push_back({&s});
   }
 
-  Backbone backbone(std::int64_t batch) {
-    return {bundle_.description, weights_in(bundle_), freeze_, batch, kernels_};
+  Backbone& backbone(std::int64_t batch) {
+    return nets_.emplace_back(bundle_.description, weights_in(bundle_), freeze_, batch, kernels_);
+  }
+  // Readers behind a backbone of their own: one that computes all, and one before the cache.
+  FeatureReader& computing(const Augmentation& views = {}, std::int64_t batch = 4,
+                           const data::KindPtr& kind = nullptr) {
+    return readers_.emplace_back(origins_, kind ? kind : bundle_.kind, backbone(batch), nullptr,
+                                 cache::ModelId{}, views);
+  }
+  FeatureReader& caching(const Augmentation& views = {}, std::int64_t batch = 4,
+                         const data::KindPtr& kind = nullptr) {
+    Backbone& net = backbone(batch);
+    if (!cache_) open_cache({});
+    const auto id = cache::model_id(net.fingerprint(), "p");
+    cache_->use_model(id, "small");
+    return readers_.emplace_back(origins_, kind ? kind : bundle_.kind, net, &*cache_, id, views);
+  }
+  void open_cache(const cache::Options& options) {
+    cache_.reset();
+    cache_.emplace(temp_ / ("cache" + std::to_string(caches_++)), options);
   }
 
   std::vector<float> read(FeatureReader& reader) {
@@ -64,6 +83,10 @@ class FeatureSourceTest : public ::testing::Test {
   std::vector<SampleView> samples_;
   std::vector<std::int64_t> told_;
   TempFolder temp_;
+  int caches_ = 0;
+  std::optional<cache::FeatureCache> cache_;
+  std::deque<Backbone> nets_;
+  std::deque<FeatureReader> readers_;
 };
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
@@ -76,24 +99,18 @@ TEST_F(FeatureSourceTest, SplitStandsBehindThePooling) {
 }
 
 TEST_F(FeatureSourceTest, AFeatureMapDoesNotDependOnItsBatch) {
-  Backbone one = backbone(1), seven = backbone(7);
-  FeatureReader alone(origins_, bundle_.kind, one, nullptr, {});
-  FeatureReader together(origins_, bundle_.kind, seven, nullptr, {});
+  FeatureReader &alone = computing({}, 1), &together = computing({}, 7);
   EXPECT_TRUE(same_bits(read(alone), read(together)));
   std::reverse(samples_.begin(), samples_.end());
   EXPECT_TRUE(same_bits(read(alone), read(together)));
 }
 
 TEST_F(FeatureSourceTest, CachedAndComputedAreTheSameBits) {
-  Backbone net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader cached(origins_, bundle_.kind, net, &cache, id);
+  FeatureReader& cached = caching();
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(cached, filled));
   EXPECT_EQ(filled.computed, static_cast<std::int64_t>(samples_.size()));
-  FeatureReader computed(origins_, bundle_.kind, net, nullptr, id);
+  FeatureReader& computed = computing();
   EXPECT_TRUE(same_bits(read(cached), read(computed)));
 
   FeatureReader::Filled again;
@@ -103,11 +120,7 @@ TEST_F(FeatureSourceTest, CachedAndComputedAreTheSameBits) {
 }
 
 TEST_F(FeatureSourceTest, AStoppedFillGoesOnWhereItStopped) {
-  Backbone net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
+  FeatureReader& reader = caching();
   FeatureReader::Filled first, second;
   EXPECT_FALSE(fill(reader, first, 8));
   EXPECT_EQ(first.computed, 8);
@@ -141,11 +154,7 @@ class DamagedSourceTest : public FeatureSourceTest {
 TEST_F(DamagedSourceTest, AFillNamesWhatItCannotReadAndKeepsTheRest) {
   const std::size_t broken = first_local();
   damaged_.damaged = {mix_.train[broken].ref.index};
-  Backbone net = backbone(4), whole_net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.kind, net, &cache, id, {3, true});
+  FeatureReader& reader = caching({3, true});
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(reader, filled));
   ASSERT_EQ(filled.unreadable.size(), 1U) << "once, in whatever views";
@@ -155,10 +164,10 @@ TEST_F(DamagedSourceTest, AFillNamesWhatItCannotReadAndKeepsTheRest) {
   const auto maps = static_cast<std::int64_t>(3 * (samples_.size() - 1));
   EXPECT_EQ(filled.computed, maps);
   EXPECT_EQ(told_.back(), static_cast<std::int64_t>(3 * samples_.size()));
-  EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(maps));
+  EXPECT_EQ(cache_->stats().entries, static_cast<std::uint64_t>(maps));
 
   origins_.local_samples = &local_;
-  FeatureReader whole(origins_, bundle_.kind, whole_net, nullptr, id, {3, true});
+  FeatureReader& whole = computing({3, true});
   std::erase_if(samples_, [&](const SampleView& s) { return s.sample == &mix_.train[broken]; });
   EXPECT_TRUE(same_bits(read(reader, 1), read(whole, 1))) << "neighbours are not disturbed";
 }
@@ -166,8 +175,7 @@ TEST_F(DamagedSourceTest, AFillNamesWhatItCannotReadAndKeepsTheRest) {
 TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
   const std::size_t broken = first_local() + 2;
   damaged_.damaged = {mix_.train[broken].ref.index};
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  FeatureReader& reader = computing();
   const Portion portions[] = {{mix_.train, Portion::kEveryFace}, {mix_.local_validation}};
   FeatureReader::Unreadable unreadable;
   std::int64_t done = 0;
@@ -182,50 +190,41 @@ TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
 
 TEST_F(DamagedSourceTest, WhatBreaksLaterIsWorthAnotherAttempt) {
   damaged_.damaged = {mix_.train[first_local()].ref.index};
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  FeatureReader& reader = computing();
   EXPECT_EQ(error_of([&] { (void)read(reader); }), ErrorCode::kIo);
 }
 
 TEST_F(DamagedSourceTest, AForgottenSampleIsNoDamage) {
   damaged_.gone = {mix_.train[first_local()].ref.index};
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  FeatureReader& reader = computing();
   EXPECT_THROW((void)read(reader), SampleForgotten);
 }
 
 TEST_F(FeatureSourceTest, WhatTheCacheLostIsComputedAgain) {
-  Backbone net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
+  FeatureReader& reader = caching();
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(reader, filled));
   const auto before = read(reader);
-  cache.forget(cache::SampleDigest{samples_[5].sample->digest.bytes});
+  cache_->forget(cache::SampleDigest{samples_[5].sample->digest.bytes});
   EXPECT_TRUE(same_bits(read(reader), before));
 }
 
 TEST_F(FeatureSourceTest, WhatDoesNotFitIsComputedEachTime) {
-  Backbone net = backbone(4);
   const std::uint64_t five = 5 * (12 * sizeof(float) + 36 + 16);
-  cache::FeatureCache cache(temp_ / "cache", {.quota_bytes = five, .batch_entries = 2});
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
+  open_cache({.quota_bytes = five, .batch_entries = 2});
+  FeatureReader& reader = caching();
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(reader, filled));
   const auto samples = static_cast<std::int64_t>(samples_.size());
-  const auto stored = static_cast<std::int64_t>(cache.stats().entries);
+  const auto stored = static_cast<std::int64_t>(cache_->stats().entries);
   EXPECT_GE(stored, 4);
   EXPECT_LT(stored, samples);
   EXPECT_EQ(filled.uncached, samples - stored);
   EXPECT_LT(filled.computed, samples) << "what cannot be kept is not computed for nothing";
   EXPECT_NE(filled.why_uncached.find("the quota of"), std::string::npos) << filled.why_uncached;
   EXPECT_EQ(told_.back(), samples);
-  net.release();
-  FeatureReader computed(origins_, bundle_.kind, net, nullptr, id);
+  nets_.back().release();
+  FeatureReader& computed = computing();
   EXPECT_TRUE(same_bits(read(reader), read(computed)));
 }
 
@@ -234,13 +233,8 @@ TEST_F(FeatureSourceTest, WhatIsComputedIsWhatTheCacheWouldHaveStored) {
   for (const auto stored_as : {cache::StoredType::kFp32, cache::StoredType::kBf16}) {
     std::vector<std::vector<float>> all;
     for (const std::uint64_t quota : {std::uint64_t{1}, std::uint64_t{600}, std::uint64_t{0}}) {
-      Backbone net = backbone(4);
-      TempFolder temp;
-      cache::FeatureCache cache(temp / "cache",
-                                {.quota_bytes = quota, .stored_as = stored_as, .batch_entries = 2});
-      const auto id = cache::model_id(net.fingerprint(), "p");
-      cache.use_model(id, "small");
-      FeatureReader reader(origins_, bundle_.kind, net, &cache, id);
+      open_cache({.quota_bytes = quota, .stored_as = stored_as, .batch_entries = 2});
+      FeatureReader& reader = caching();
       FeatureReader::Filled filled;
       ASSERT_TRUE(fill(reader, filled));
       EXPECT_EQ(filled.uncached == 0, quota == 0);
@@ -252,18 +246,14 @@ TEST_F(FeatureSourceTest, WhatIsComputedIsWhatTheCacheWouldHaveStored) {
 }
 
 TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
-  Backbone net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader cached(origins_, bundle_.kind, net, &cache, id, {3, true});
-  FeatureReader computed(origins_, bundle_.kind, net, nullptr, id, {3, true});
-  FeatureReader plain(origins_, bundle_.kind, net, nullptr, id);
+  FeatureReader& cached = caching({3, true});
+  FeatureReader& computed = computing({3, true});
+  FeatureReader& plain = computing();
   FeatureReader::Filled filled;
   ASSERT_TRUE(fill(cached, filled));
   const auto samples = static_cast<std::int64_t>(samples_.size());
   EXPECT_EQ(filled.computed, 3 * samples);
-  EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(3 * samples));
+  EXPECT_EQ(cache_->stats().entries, static_cast<std::uint64_t>(3 * samples));
   EXPECT_EQ(told_.back(), 3 * samples);
   EXPECT_TRUE(same_bits(read(cached, 0), read(plain)));
   for (int view = 0; view < 3; ++view) {
@@ -278,8 +268,7 @@ TEST_F(FeatureSourceTest, CachedAndComputedViewsAreTheSameBits) {
 }
 
 TEST_F(FeatureSourceTest, AViewDoesNotDependOnItsNeighbours) {
-  Backbone net = backbone(7);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {5, true});
+  FeatureReader& reader = computing({5, true}, 7);
   std::vector<SampleView> together;
   for (const SampleView& s : samples_)
     for (std::uint16_t view = 0; view < 5; ++view) together.push_back({s.sample, view});
@@ -293,9 +282,8 @@ TEST_F(FeatureSourceTest, AViewDoesNotDependOnItsNeighbours) {
 }
 
 TEST_F(FeatureSourceTest, KeysOfViewsDiffer) {
-  Backbone net = backbone(4);
-  const FeatureReader mirrored(origins_, bundle_.kind, net, nullptr, {}, {64, true});
-  const FeatureReader upright(origins_, bundle_.kind, net, nullptr, {}, {64, false});
+  FeatureReader& mirrored = computing({64, true});
+  FeatureReader& upright = computing({64, false});
   std::set<cache::FeatureKey> keys;
   for (std::uint16_t view = 1; view < 64; ++view) {
     keys.insert(mirrored.key({samples_[0].sample, view}));
@@ -309,26 +297,18 @@ TEST_F(FeatureSourceTest, KeysOfViewsDiffer) {
 }
 
 TEST_F(FeatureSourceTest, ForgettingASampleRemovesAllOfItsViews) {
-  Backbone net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
   for (const bool flip : {true, false}) {
-    FeatureReader reader(origins_, bundle_.kind, net, &cache, id, {4, flip});
+    FeatureReader& reader = caching({4, flip});
     FeatureReader::Filled filled;
     ASSERT_TRUE(fill(reader, filled));
   }
-  EXPECT_EQ(cache.forget(cache::SampleDigest{samples_[5].sample->digest.bytes}).entries,
+  EXPECT_EQ(cache_->forget(cache::SampleDigest{samples_[5].sample->digest.bytes}).entries,
             1U + 3 + 3);
 }
 
 // More than are looked up at once.
 TEST_F(FeatureSourceTest, ManyViewsAreFilledInParts) {
-  Backbone net = backbone(16);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, bundle_.kind, net, &cache, id, {64, true});
+  FeatureReader& reader = caching({64, true}, 16);
   const auto maps = static_cast<std::int64_t>(64 * samples_.size());
   ASSERT_GT(maps, 1024);
   FeatureReader::Filled first, second;
@@ -337,12 +317,11 @@ TEST_F(FeatureSourceTest, ManyViewsAreFilledInParts) {
   EXPECT_EQ(second.reused, first.computed);
   EXPECT_EQ(first.computed + second.computed, maps);
   EXPECT_EQ(told_.back(), maps);
-  EXPECT_EQ(cache.stats().entries, static_cast<std::uint64_t>(maps));
+  EXPECT_EQ(cache_->stats().entries, static_cast<std::uint64_t>(maps));
 }
 
 TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
+  FeatureReader& reader = computing({3, true});
   FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t n = source.size();
   ASSERT_EQ(n, static_cast<std::int64_t>(mix_.train.size()));
@@ -357,8 +336,7 @@ TEST_F(FeatureSourceTest, AnIndexNamesASampleAndItsView) {
 }
 
 TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
+  FeatureReader& reader = computing({3, true});
   const FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t n = source.size();
   std::map<std::int64_t, std::set<std::int64_t>> shown;
@@ -380,8 +358,7 @@ TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
 }
 
 TEST_F(FeatureSourceTest, ASampleThatComesAgainShowsItsNextViews) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
+  FeatureReader& reader = computing({3, true});
   const FeatureSource source(mix_.train, *targets_, reader);
   const std::size_t drawn[] = {5, 2, 5, 5, 5};
   const std::int64_t n = source.size();
@@ -447,18 +424,14 @@ class BatchesTest : public FeatureSourceTest {
 
 TEST_F(BatchesTest, WhatTheCacheHasNoRoomForIsComputedInWholeBatches) {
   const auto kind = std::make_shared<PartsAsOne>(bundle_.kind, data::PartTraining::kEach);
-  Backbone net = backbone(8);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, kind, net, &cache, id);
+  FeatureReader& reader = caching({}, 8, kind);
   (void)read(reader);
   const auto batches = static_cast<int>((samples_.size() + 7) / 8);
   EXPECT_EQ(kind->makers(), batches);
   // Every third is there: what is missing between them is computed together, too.
   std::vector<float> map(reader.elements());
-  for (std::size_t i = 0; i < samples_.size(); i += 3) cache.put(reader.key(samples_[i]), map);
-  cache.flush();
+  for (std::size_t i = 0; i < samples_.size(); i += 3) cache_->put(reader.key(samples_[i]), map);
+  cache_->flush();
   (void)read(reader);
   const auto missing = samples_.size() - (samples_.size() + 2) / 3;
   EXPECT_EQ(kind->makers() - batches, static_cast<int>((missing + 7) / 8));
@@ -466,8 +439,7 @@ TEST_F(BatchesTest, WhatTheCacheHasNoRoomForIsComputedInWholeBatches) {
 
 TEST_F(BatchesTest, TheMeanOfPartsIsComputedInWholeBatches) {
   const auto kind = std::make_shared<PartsAsOne>(bundle_.kind);
-  Backbone net = backbone(8);
-  FeatureReader reader(origins_, kind, net, nullptr, {});
+  FeatureReader& reader = computing({}, 8, kind);
   for (data::MixedSample& sample : mix_.train) sample.parts = 5;
   FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t indices[] = {0, 1, 2, 3};
@@ -494,11 +466,7 @@ TEST_P(ShownFacesTest, WhatEpochsShowIsFilledAndNothingElse) {
     mix_.train[i].parts = static_cast<std::uint32_t>(1 + i % 4);
     if (param.silence && i % 3 == 0) mix_.train[i].silent = {0};
   }
-  Backbone net = backbone(8);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins_, kind, net, &cache, id, {3, true});
+  FeatureReader& reader = caching({3, true}, 8, kind);
   const Portion portions[] = {{mix_.train, param.epochs, false}};
   FeatureReader::Filled filled;
   ASSERT_TRUE(reader.fill(portions, filled, [](std::int64_t) { return true; }));
@@ -542,8 +510,7 @@ INSTANTIATE_TEST_SUITE_P(All, ShownFacesTest, ::testing::ValuesIn(all_shown()),
                          });
 
 TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, std::make_shared<PartsAsOne>(bundle_.kind), net, nullptr, {}, {2});
+  FeatureReader& reader = computing({2}, 4, std::make_shared<PartsAsOne>(bundle_.kind));
   ASSERT_TRUE(reader.trains_on_means());
   for (data::MixedSample& sample : mix_.train) sample.parts = 3;
   FeatureSource source(mix_.train, *targets_, reader);
@@ -579,7 +546,7 @@ class WithSilence : public PartsAsOne {
 };
 
 TEST_F(FeatureSourceTest, WhatHoldsNoSignalTeachesNoLabelAndSilenceIsNone) {
-  Backbone net = backbone(4);
+  Backbone& net = backbone(4);
   for (const auto training : {data::PartTraining::kEach, data::PartTraining::kMean}) {
     FeatureReader reader(origins_, std::make_shared<WithSilence>(bundle_.kind, training), net,
                          nullptr, {}, {1});
@@ -618,8 +585,7 @@ TEST_F(FeatureSourceTest, WhatHoldsNoSignalTeachesNoLabelAndSilenceIsNone) {
 }
 
 TEST_F(FeatureSourceTest, JudgingAsksWhatHoldsASignal) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  FeatureReader& reader = computing();
   std::vector<data::MixedSample> samples(mix_.train.begin(), mix_.train.begin() + 3);
   for (data::MixedSample& sample : samples) sample.parts = 3;
   samples[1].silent = {0, 1};
@@ -636,8 +602,7 @@ TEST_F(FeatureSourceTest, JudgingAsksWhatHoldsASignal) {
 }
 
 TEST_F(FeatureSourceTest, WeightsAreThoseOfTheSamples) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {}, {3, true});
+  FeatureReader& reader = computing({3, true});
   FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t n = source.size();
   const std::int64_t indices[] = {4, 1 + n, 4 + 2 * n};
@@ -682,14 +647,9 @@ class PackedMaps : public data::TableDataset<data::FeatureDataset> {
 TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
   const PackedMaps pack;
   const data::Mix mix = data::mix(pack, local_, {}, 1.0, 3);
-  Origins origins;
-  origins.global_features = &pack;
-  origins.local_samples = &local_;
-  Backbone net = backbone(4);
-  cache::FeatureCache cache(temp_ / "cache");
-  const auto id = cache::model_id(net.fingerprint(), "p");
-  cache.use_model(id, "small");
-  FeatureReader reader(origins, bundle_.kind, net, &cache, id, {3, true});
+  origins_.global_samples = nullptr;
+  origins_.global_features = &pack;
+  FeatureReader& reader = caching({3, true});
   const std::size_t local = mix.train.size() - 12;
   const Portion portions[] = {{mix.train, Portion::kEveryFace}, {mix.local_validation}};
   EXPECT_EQ(reader.feature_maps(portions),
@@ -709,8 +669,7 @@ TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
 }
 
 TEST_F(FeatureSourceTest, TargetsShareEvenly) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  FeatureReader& reader = computing();
   std::vector<data::MixedSample> samples(mix_.train.begin(), mix_.train.begin() + 2);
   samples[0].labels = {0, 2};
   samples[1].labels = {3};  // a class that a model of three has no row for
@@ -722,8 +681,7 @@ TEST_F(FeatureSourceTest, TargetsShareEvenly) {
 }
 
 TEST_F(FeatureSourceTest, JudgingCountsUnknownClassesAsWrong) {
-  Backbone net = backbone(4);
-  FeatureReader reader(origins_, bundle_.kind, net, nullptr, {});
+  FeatureReader& reader = computing();
   const auto head = realize_slice(bundle_.description, freeze_.split, freeze_.split_dims).head;
   const Judgement judgement =
       judge({head, weights_in(bundle_), *bundle_.task}, mix_, reader, kernels_);

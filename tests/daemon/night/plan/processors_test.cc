@@ -1,5 +1,5 @@
-// Nights whose training an OpenCL device computes: as good as the CPU's, the same in every run,
-// also when they were stopped, and none is lost with the device.
+// Nights whose training an OpenCL device computes: as good as the CPU's, and none is lost with the
+// device. That every run has the same bits is in tests/e2e/processor_nights_test.py.
 #include "daemon/night/plan/processors.h"
 
 #include <fcntl.h>
@@ -7,10 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <map>
-#include <thread>
 
 #include "base/file.h"
 #include "base/unique_fd.h"
@@ -62,50 +60,9 @@ TEST_F(ProcessorNights, EndAsTheCpusDo) {
   EXPECT_EQ(cpu.result.at("details").at("processors").at("method"), "cpu");
 }
 
-TEST_F(ProcessorNights, HaveTheSameBitsInEveryRun) {
-  const JobTrace first = night("opencl");
-  EXPECT_EQ(first.weights, night("opencl").weights);
-  EXPECT_NE(first.weights, "");
-}
-
 TEST_F(ProcessorNights, AllMethodsTrain) {
   for (const char* method : {"step_wise", "layer_wise", "path"})
     EXPECT_EQ(night(method).result.at("details").at("processors").at("method"), method);
-}
-
-// Stopped as soon as its first checkpoint lies there, and gone on with.
-TEST_F(ProcessorNights, GoOnWithTheSameBits) {
-  Json asked = description("opencl");
-  asked["train"]["epochs"] = 6;
-  asked["train"]["checkpoint_seconds"] = 0;
-  const JobTrace whole = place_.run(place_.submitted(asked));
-  const daemon::JobFile file = place_.job_file(place_.submitted(asked), 90);
-  const auto& layout = place_.layout();
-  std::filesystem::create_directories(layout.job(file.id));
-  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  daemon::EventWriter events(nowhere.get());
-  const NightFiles files(layout.job(file.id));
-  int attempts = 0;
-  for (bool done = false; !done; ++attempts) {
-    std::atomic<bool> stop{false};
-    std::thread stopper([&] {
-      const auto before = std::filesystem::exists(files.checkpoint())
-                              ? std::filesystem::last_write_time(files.checkpoint())
-                              : std::filesystem::file_time_type();
-      for (int i = 0; i < 2000 && !stop; ++i) {
-        std::error_code error;
-        const auto now = std::filesystem::last_write_time(files.checkpoint(), error);
-        if (!error && now != before && attempts < 3) stop = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    });
-    done = run_night(layout, file, events, stop);
-    stop = true;
-    stopper.join();
-  }
-  EXPECT_GT(attempts, 1);
-  EXPECT_EQ(read_text(layout.version("small", file.version) / "weights.safetensors"),
-            whole.weights);
 }
 
 // Measured once; by the same placement the same bits are made, and cached maps are found.

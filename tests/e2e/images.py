@@ -1,4 +1,4 @@
-"""Scenes of frames that are all but the same, as a burst or a film has them; a function of the seed."""
+"""Images as PNG; and scenes of frames that are all but the same, as a burst or a film has them: a function of the seed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import struct
 import zlib
 from pathlib import Path
 
+GREY, COLOURED = 0, 2  # as PNG numbers them
 _HILLS = 6
 
 
@@ -33,11 +34,14 @@ def _light(hills: list[list[int]], side: int, pixel: int, frame: int, rng: rando
     return int(upper * (1 - b) + lower * b) + 3 * frame + rng.randint(0, 3)
 
 
-def grey_png(side: int, pixels: list[int]) -> bytes:
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        body = kind + content
-        return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+def png(width: int, height: int, kind: int, rows: bytes) -> bytes:
+    """`rows`: each its filter, 0, and its pixels; for a file that lies about its size they may be none."""
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
-    rows = b"".join(b"\0" + bytes(pixels[y * side : (y + 1) * side]) for y in range(side))
-    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+
+
+def grey_png(side: int, pixels: list[int]) -> bytes:
+    return png(side, side, GREY, b"".join(b"\0" + bytes(pixels[y * side : (y + 1) * side]) for y in range(side)))
