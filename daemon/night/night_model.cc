@@ -450,10 +450,6 @@ KernelChoices NightModel::kernel_profile() const {
   return joined(backbone_kernels->profile(), trainer_kernels->profile());
 }
 
-std::string NightModel::cache_fingerprint() {
-  return backbone->fingerprint() + " at " + freeze.split;
-}
-
 std::size_t MemoryForecast::total() const {
   return std::max(libraries + weights + samples + std::max({caching, training, judging}), trials);
 }
