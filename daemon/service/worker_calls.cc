@@ -69,7 +69,10 @@ struct WorkerCalls::Running {
 WorkerCalls::WorkerCalls(EventLoop& loop, Background& background)
     : loop_(loop), background_(background), self_(std::make_shared<WorkerCalls*>(this)) {}
 
-WorkerCalls::~WorkerCalls() = default;
+// All before one is waited for.
+WorkerCalls::~WorkerCalls() {
+  for (const auto& [call, running] : running_) running->process->kill();
+}
 
 std::uint64_t WorkerCalls::start(const ProcessOptions& process, Answer answer) {
   if (answer.whose) check_room(answer.whose->user());

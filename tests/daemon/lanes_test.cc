@@ -252,6 +252,29 @@ TEST_F(Lanes, AWorkerThatCannotBeEndedLeavesItsPlaceToItsUser) {
   EXPECT_EQ(workers(), 6);
 }
 
+TEST_F(Lanes, TheDaemonsEndWaitsOnceForAllThatCannotBeEnded) {
+  HungFile hung(HungFile::Killed::kStays);
+  if (!hung.is_there()) GTEST_SKIP() << "no right to mount";
+  auto server = std::make_unique<TestServer>(folder_ / "other");
+  import_model(*server);
+  const std::string predict =
+      line("model.predict", {{"model", "digits"}, {"images", {{{"file", 0}}}}});
+  for (int left_behind = 0; left_behind < 4; left_behind += 2) {
+    std::vector<std::unique_ptr<Line>> clients;
+    for (int i = 1; i <= 2; ++i) {
+      const UniqueFd file(::open(hung.path().c_str(), O_RDONLY | O_CLOEXEC));
+      clients.push_back(std::make_unique<Line>(server->socket()));
+      const int fd = file.get();
+      ASSERT_GT(send_with(clients.back()->descriptor(), predict, {&fd, 1}), 0);
+      ASSERT_TRUE(eventually([&] { return hung.reads() == left_behind + i; }));
+    }
+  }
+  const auto began = std::chrono::steady_clock::now();
+  server.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(3900))
+      << "two seconds for each of four would be eight";
+}
+
 TEST_F(Lanes, AJobWhoseClientIsGoneIsNotQueued) {
   import_model(server_);
   {
