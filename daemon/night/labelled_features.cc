@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "daemon/night/night_data.h"
+#include "engine/kernels/gemm.h"
 #include "engine/kernels/parallel.h"
 
 namespace moil::night {
@@ -47,13 +49,9 @@ bool FeatureRows::is_readable(std::size_t sample) const {
 }
 
 std::vector<float> StudiedModel::outputs(std::span<const float> row) const {
-  std::vector<float> outputs;
-  for (std::size_t k = 0; k < bias.size(); ++k) {
-    double sum = double{bias[k]};
-    for (std::size_t j = 0; j < row.size(); ++j)
-      sum += double{weights[k * row.size() + j]} * double{row[j]};
-    outputs.push_back(static_cast<float>(sum));
-  }
+  std::vector<float> outputs = bias;
+  sgemm(Transpose::kNo, Transpose::kYes, 1, wide(bias.size()), wide(row.size()), 1, row.data(),
+        wide(row.size()), weights.data(), wide(row.size()), 1, outputs.data(), wide(bias.size()));
   return outputs;
 }
 

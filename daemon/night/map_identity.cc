@@ -5,9 +5,9 @@ namespace moil::night {
 MapIdentity map_identity(Backbone& backbone, const std::string& split, daemon::CacheDtype dtype,
                          const data::Kind& kind) {
   const std::string stored = dtype == daemon::CacheDtype::kBf16 ? " bf16" : " fp32";
-  return {cache::model_id(backbone.fingerprint() + " at " + split + stored, kind.fingerprint()),
-          "up to " + split + ", " + std::to_string(backbone.feature_elements()) + " elements" +
-              stored};
+  return {
+      cache::model_id(backbone.fingerprint() + " at " + split + stored, kind.fingerprint()),
+      "up to " + split + ", " + std::to_string(backbone.feature_elements()) + " elements" + stored};
 }
 
 std::map<std::string, std::string> answer_by_arithmetic(Backbone& backbone,

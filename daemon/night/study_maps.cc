@@ -104,8 +104,7 @@ StudyMaps::Kept StudyMaps::opened(const StudiedModel& studied) {
 }
 
 void StudyMaps::read(std::span<const SampleView> views, std::vector<float>& rows,
-                     FeatureReader::Unreadable& bad,
-                     const std::function<void(std::size_t)>& read) {
+                     FeatureReader::Unreadable& bad, const std::function<void(std::size_t)>& read) {
   std::vector<SampleView> there, missing;
   const std::vector<std::uint8_t> is_there = stored(views);
   for (std::size_t i = 0; i < views.size(); ++i)

@@ -24,7 +24,8 @@ namespace moil::night {
 
 struct StudiedModel;
 
-// How far a look is: of milliseconds that kernels are measured (kMeasure), of feature maps (kCache).
+// How far a look is: of milliseconds that kernels are measured (kMeasure), of feature maps
+// (kCache).
 using StudyProgress =
     std::function<void(daemon::Stage stage, std::int64_t done, std::int64_t total)>;
 
