@@ -44,6 +44,7 @@ struct Options {
   std::uint64_t leave_free_bytes = 0;         // the file does not grow where less is free
   std::uint64_t initial_map_bytes = 1 << 26;  // address space to begin with; grows as needed
   bool read_only = false;                     // nothing is created or changed
+  bool evicts = true;  // false: what others have stored stays, and put() takes what room is left
   StoredType stored_as = StoredType::kFp32;   // for put(); either kind is read
   std::size_t batch_bytes = 4 << 20;          // put() commits when this much has gathered
   std::size_t batch_entries = 1024;           // ... or this many

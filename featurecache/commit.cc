@@ -96,7 +96,7 @@ std::uint64_t FeatureCache::State::unused_bytes(const ReadTransaction& txn) {
 
 // Evicts before the batch's own transaction: a large model goes in many small commits.
 void FeatureCache::State::make_room(const Limit& limit) {
-  if (!limit.bytes) return;
+  if (!limit.bytes || !options.evicts) return;
   std::uint64_t needed = 0;
   std::set<ModelId> writing;
   for (const Batch::Entry& entry : batch.entries()) {

@@ -12,13 +12,16 @@ ReplyError::ReplyError(Json error_object)
 
 Client::Client(const std::string& socket) : socket_(connect_to(socket)) {}
 
-Json Client::call(const std::string& method, const Json& params, std::span<const int> files) {
+Json Client::call(const std::string& method, const Json& params, std::span<const int> files,
+                  const OnNotification& tell) {
   const int id = next_id_++;
   send(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() + "\n",
        files);
   for (;;) {
     Json message = read_message();
-    if (message.contains("method")) {
+    if (message.contains("method") && tell) {
+      tell(message);
+    } else if (message.contains("method")) {
       notifications_.push_back(std::move(message));
     } else if (message.contains("error")) {
       throw ReplyError(message["error"]);

@@ -26,9 +26,11 @@ class Client {
   // kIo or kNotFound where nobody listens.
   explicit Client(const std::string& socket);
 
+  using OnNotification = std::function<void(const Json& notification)>;
   // The result, or ReplyError. Descriptors go along with the request. Notifications that come in
-  // between are kept for next_notification().
-  Json call(const std::string& method, const Json& params, std::span<const int> files = {});
+  // between are kept for next_notification(), where nobody is told of them.
+  Json call(const std::string& method, const Json& params, std::span<const int> files = {},
+            const OnNotification& tell = {});
   Json next_notification();  // waits
   // Whether the next one need not be waited for; until then, this becomes readable.
   bool has_notification() const;

@@ -23,7 +23,8 @@ class Session {
 
   Client& client();
   void hang_up() { client_.reset(); }  // the next call connects anew
-  Json call(const std::string& method, const Json& params, std::span<const int> files = {});
+  Json call(const std::string& method, const Json& params, std::span<const int> files = {},
+            const Client::OnNotification& tell = {});
   // The reply of a method that answers in pages, with MEMBER as the whole list, or its first `most`
   // items (0: all).
   Json list(const std::string& method, Json params, const std::string& member,

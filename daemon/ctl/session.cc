@@ -52,9 +52,10 @@ void require_utf8(const Json& value) {
 
 }  // namespace
 
-Json Session::call(const std::string& method, const Json& params, std::span<const int> files) {
+Json Session::call(const std::string& method, const Json& params, std::span<const int> files,
+                   const Client::OnNotification& tell) {
   require_utf8(params);
-  return client().call(method, params, files);
+  return client().call(method, params, files, tell);
 }
 
 Json Session::list(const std::string& method, Json params, const std::string& member,

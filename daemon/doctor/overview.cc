@@ -60,9 +60,10 @@ Window night_window(const Service& s) {
 
 Json next_nights(const Service& s) {
   const auto seconds = NightRecords(s.database).typical_seconds();
+  const Recurring::Openings openings = s.recurring.openings();
   Json list = Json::array();
   for (const Schedule& schedule : s.schedules.all()) {
-    const auto next = s.recurring.next(schedule);
+    const auto next = s.recurring.next(schedule, openings);
     const std::string why = s.recurring.why_not(schedule);
     const auto known = seconds.find(schedule.spec.name);
     list.push_back({{"schedule", schedule.spec.name},

@@ -55,10 +55,13 @@ void Recurring::wake() {
 void Recurring::tick() {
   timer_ = loop_.after(config_.poll(), [this] { tick(); });
   try {
-    for (const Schedule& schedule : std::vector(schedules_.all())) {
+    const std::vector<Schedule> all = schedules_.all();
+    if (all.empty()) return;
+    const Openings now = openings();
+    for (const Schedule& schedule : all) {
       if (!schedule.spec.enabled || looking_.contains(schedule.spec.name)) continue;
-      heed_the_clock(schedule);
-      if (const auto moment = due(schedule)) meet(schedule, *moment);
+      heed_the_clock(schedule, now);
+      if (const auto moment = due(schedule, now)) meet(schedule, *moment);
     }
   } catch (const std::exception& error) {
     log_error("the schedules cannot be read or written: {}", error.what());
@@ -76,7 +79,7 @@ std::int64_t Recurring::last(const Schedule& schedule) const {
 
 // The record may be wrong, or the clock: a device without one of its own begins anywhere, until it
 // is told the time. So the record stays for a while, and for as long as the clock cannot be right.
-void Recurring::heed_the_clock(const Schedule& schedule) {
+void Recurring::heed_the_clock(const Schedule& schedule, const Openings& openings) {
   const std::string& name = schedule.spec.name;
   const std::int64_t now = world_.now_milliseconds(), steady = world_.steady_milliseconds();
   if (schedule.last_due.value_or(schedule.created_at) <= now + kLate) {
@@ -87,14 +90,15 @@ void Recurring::heed_the_clock(const Schedule& schedule) {
   if (is_new) log_warn("schedule {}: the clock was set back behind its last moment", name);
   seen->second.clock = std::min(seen->second.clock, now);
   if (now < kEarliestClock || steady - seen->second.steady < kClockIsBelieved) return;
-  if (!due(schedule)) schedules_.pass_over(name, now, "the clock was set back");
+  if (!due(schedule, openings)) schedules_.pass_over(name, now, "the clock was set back");
 }
 
-std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {
+std::optional<std::int64_t> Recurring::due(const Schedule& schedule,
+                                           const Openings& openings) const {
   const std::int64_t now = world_.now_milliseconds();
   const auto calendar = calendar_of(schedule.spec);
   if (!calendar) {
-    const auto start = openings().last;
+    const auto start = openings.last;
     // A schedule that is added within a window has its first night in it.
     const bool is_done =
         schedule.last_due && *schedule.last_due >= start && *schedule.last_due <= now;
@@ -105,24 +109,21 @@ std::optional<std::int64_t> Recurring::due(const Schedule& schedule) const {
   return *next * 1000;
 }
 
-std::optional<std::int64_t> Recurring::next(const Schedule& schedule) const {
+std::optional<std::int64_t> Recurring::next(const Schedule& schedule,
+                                            const Openings& openings) const {
   if (!schedule.spec.enabled) return std::nullopt;
   const std::int64_t now = world_.now_milliseconds();
-  if (due(schedule)) return now;
+  if (due(schedule, openings)) return now;
   const auto calendar = calendar_of(schedule.spec);
   if (calendar) {
     const auto found = calendar->next(now / 1000);
     return found ? std::optional(*found * 1000) : std::nullopt;
   }
-  return openings().next;
+  return openings.next;
 }
 
-const Recurring::Openings& Recurring::openings() const {
-  constexpr std::int64_t kJust = 20;  // milliseconds
-  const std::int64_t now = world_.steady_milliseconds();
-  if (!openings_ || now - openings_->at > kJust)
-    openings_ = {now, opened_at(config_.nights(), world_), opens_at(config_.nights(), world_)};
-  return *openings_;
+Recurring::Openings Recurring::openings() const {
+  return {opened_at(config_.nights(), world_), opens_at(config_.nights(), world_)};
 }
 
 // Of moments that were missed, `moment` is the first.
@@ -187,9 +188,9 @@ void Recurring::enable(const std::string& name, bool enabled) {
   if (!enabled) return schedules_.disable(name);
   const Schedule schedule = schedules_.get(name);
   const std::int64_t now = world_.now_milliseconds();
-  const bool comes_now = !calendar_of(schedule.spec) && due(schedule);
-  const auto start = openings().last;
-  schedules_.enable(name, comes_now && start ? *start - 1 : now);
+  const Openings open = openings();
+  const bool comes_now = !calendar_of(schedule.spec) && due(schedule, open);
+  schedules_.enable(name, comes_now && open.last ? *open.last - 1 : now);
   wake();
 }
 

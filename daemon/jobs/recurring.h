@@ -35,8 +35,15 @@ class Recurring {
 
   // Looks soon; called by itself every poll_seconds.
   void wake();
+  // When the nights' window that is open opened, and when the next one does. Clocks take their time
+  // to tell, and there may be a thousand schedules: whoever asks of several asks this once.
+  struct Openings {
+    std::optional<std::int64_t> last, next;
+  };
+  [[nodiscard]] Openings openings() const;
   // When it will next come, by the clock as it is; empty where it never will.
-  [[nodiscard]] std::optional<std::int64_t> next(const Schedule& schedule) const;
+  [[nodiscard]] std::optional<std::int64_t> next(const Schedule& schedule,
+                                                 const Openings& openings) const;
   // Why its next moment would submit nothing as things are now; empty where it would.
   [[nodiscard]] std::string why_not(const Schedule& schedule) const;
   // Lets it come, or rest. Moments of a calendar that went by while it rested do not count; the
@@ -48,27 +55,19 @@ class Recurring {
 
  private:
   void tick();
-  [[nodiscard]] std::optional<std::int64_t> due(const Schedule& schedule) const;
+  [[nodiscard]] std::optional<std::int64_t> due(const Schedule& schedule,
+                                                const Openings& openings) const;
   [[nodiscard]] std::int64_t last(const Schedule& schedule) const;
-  void heed_the_clock(const Schedule& schedule);
+  void heed_the_clock(const Schedule& schedule, const Openings& openings);
   void meet(const Schedule& schedule, std::int64_t moment);
   void decide(const std::string& name, const std::string& pack);
   // What is said of a last job that has not ended; empty where it has.
   [[nodiscard]] std::string unfinished(const Schedule& schedule) const;
   [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
 
-  // When the window that is open opened, and when the next one does. Clocks take their time to
-  // tell, and there may be a thousand schedules: what was just asked holds for all of them.
-  struct Openings {
-    std::int64_t at = 0;  // steady clock
-    std::optional<std::int64_t> last, next;
-  };
-  [[nodiscard]] const Openings& openings() const;
-
   EventLoop& loop_;
   const Config& config_;
   const World& world_;
-  mutable std::optional<Openings> openings_;
   ScheduleStore& schedules_;
   JobStore& jobs_;
   const data::LabelStore& labels_;

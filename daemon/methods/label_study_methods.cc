@@ -2,6 +2,7 @@
 // (study/label_study.h)
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/reply.h"
 #include "daemon/service/service.h"
 #include "daemon/workers/studies.h"
 
@@ -15,25 +16,40 @@ constexpr const char* kNoPack = "/nowhere";
 struct StudyParams {
   std::string model;
   int limit = 100;
+  bool progress = false;
 };
 
 const Fields<StudyParams>& fields_of(const StudyParams*) {
   static const Fields<StudyParams> table = {
       field("model", &StudyParams::model, Need::kRequired, check_name),
       field("limit", &StudyParams::limit, Need::kOptional, between(1, kMostDoubts)),
+      field("progress", &StudyParams::progress),
   };
   return table;
 }
 
 struct MeaningsParams {
   std::string model;
+  bool progress = false;
 };
 
 const Fields<MeaningsParams>& fields_of(const MeaningsParams*) {
   static const Fields<MeaningsParams> table = {
       field("model", &MeaningsParams::model, Need::kRequired, check_name),
+      field("progress", &MeaningsParams::progress),
   };
   return table;
+}
+
+// To the client who asked, unless it has not read what was sent before.
+JobPlanner::Progress progress_for(const Call& call) {
+  return [client = call.client](const Json& event) {
+    const auto asker = client.lock();
+    if (!asker || !asker->is_open() || asker->waiting() > 0) return;
+    asker->send(notification(
+        "label.progress",
+        {{"stage", event["stage"]}, {"done", event["done"]}, {"total", event["total"]}}));
+  };
 }
 
 // With the frozen layers and the cache of the model's last job, whose feature maps are there.
@@ -44,23 +60,25 @@ class Asking {
 
   void audit(const Call& call, const Responder& responder) {
     const auto params = read_fields<StudyParams>(call.params, "the parameters of label.audit");
-    study(params.model, {"--audit", std::to_string(params.limit)}, responder);
+    study(params, {"--audit", std::to_string(params.limit)}, call, responder);
   }
   void suggest(const Call& call, const Responder& responder) {
     const auto params = read_fields<StudyParams>(call.params, "the parameters of label.suggest");
-    study(params.model, {"--suggest", std::to_string(params.limit)}, responder);
+    study(params, {"--suggest", std::to_string(params.limit)}, call, responder);
   }
   void meanings(const Call& call, const Responder& responder) {
     const auto params =
         read_fields<MeaningsParams>(call.params, "the parameters of label.meanings");
-    study(params.model, {"--meanings"}, responder);
+    study(params, {"--meanings"}, call, responder);
   }
 
  private:
-  void study(const std::string& model, const std::vector<std::string>& options,
+  template <typename Params>
+  void study(const Params& params, const std::vector<std::string>& options, const Call& call,
              const Responder& responder) {
-    const auto pattern = learn_pattern(service_, model);
-    studies_.start(*learn_spec({model, std::nullopt, kNoPack}, pattern), options, responder);
+    const auto pattern = learn_pattern(service_, params.model);
+    studies_.start(*learn_spec({params.model, std::nullopt, kNoPack}, pattern), options, responder,
+                   params.progress ? progress_for(call) : nullptr);
   }
 
   Service& service_;

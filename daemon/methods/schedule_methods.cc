@@ -44,9 +44,10 @@ const Fields<EnableParams>& fields_of(const EnableParams*) {
 }
 
 // With when it comes next and why that would be for nothing.
-Json document(const Service& service, const Schedule& schedule) {
+Json document(const Service& service, const Schedule& schedule,
+              const Recurring::Openings& openings) {
   Json out = to_json(schedule);
-  const auto next = service.recurring.next(schedule);
+  const auto next = service.recurring.next(schedule, openings);
   out["next_at"] = next ? Json(utc_text(*next)) : Json(nullptr);
   const std::string why = service.recurring.why_not(schedule);
   out["why_not"] = why.empty() ? Json(nullptr) : Json(why);
@@ -66,7 +67,8 @@ void add(Service& service, const Call& call, const Responder& responder) {
           throw Error(ErrorCode::kResourceExhausted,
                       "there are " + std::to_string(kMostSchedules) + " schedules already");
         service.schedules.add(spec);
-        responder.result(document(service, service.schedules.get(spec.name)));
+        responder.result(
+            document(service, service.schedules.get(spec.name), service.recurring.openings()));
         service.recurring.wake();
       } catch (...) {
         responder.error(rpc_error(std::current_exception()));
@@ -94,9 +96,10 @@ Json list_schedules(Service& service, const Call& call) {
     first = std::ranges::find(all, params.after, [](const Schedule& s) { return s.spec.name; });
     if (first != all.end()) ++first;
   }
+  const Recurring::Openings openings = service.recurring.openings();
   Page page(kMostListedSchedules);
   for (; first != all.end(); ++first) {
-    Json entry = document(service, *first);
+    Json entry = document(service, *first, openings);
     const Json job = std::move(entry["job"]);
     entry["job"] = {{"name", job["name"]}, {"model", job["model"]}};
     if (!page.add(std::move(entry), {{"after", first->spec.name}})) break;
@@ -106,7 +109,7 @@ Json list_schedules(Service& service, const Call& call) {
 
 Json get_schedule(Service& service, const Call& call) {
   const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.get");
-  return document(service, service.schedules.get(params.name));
+  return document(service, service.schedules.get(params.name), service.recurring.openings());
 }
 
 Json enable(Service& service, const Call& call) {

@@ -107,8 +107,9 @@ void add_queue(PrometheusText& out, const Service& s, const DeviceReading& devic
                {{"for", name_of(obstacle)}});
   out.family("moild_schedule_next_timestamp_seconds", Type::kGauge,
              "When a schedule next comes, in seconds since 1970.");
+  const Recurring::Openings openings = s.recurring.openings();
   for (const Schedule& schedule : s.schedules.all()) {
-    if (const auto next = s.recurring.next(schedule))
+    if (const auto next = s.recurring.next(schedule, openings))
       out.sample(static_cast<double>(*next) * kMillisecondSeconds,
                  {{"schedule", schedule.spec.name}});
   }

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -48,12 +49,16 @@ WorkerProcess::~WorkerProcess() {
   // Its end makes the pidfd readable. One that waits for a disk is left behind, as a zombie at
   // last.
   pollfd end{pidfd_.get(), POLLIN, 0};
-  constexpr int kMilliseconds = 2000;
-  if (::poll(&end, 1, kMilliseconds) > 0) ::waitpid(pid_, nullptr, 0);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*killed_at_ + kMostDying -
+                                                                 std::chrono::steady_clock::now());
+  if (::poll(&end, 1, static_cast<int>(std::max<std::int64_t>(0, left.count()))) > 0)
+    ::waitpid(pid_, nullptr, 0);
 }
 
-void WorkerProcess::kill() const {
-  if (pid_ >= 0) ::kill(pid_, SIGKILL);
+void WorkerProcess::kill() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  if (!killed_at_) killed_at_ = std::chrono::steady_clock::now();
 }
 
 void WorkerProcess::spawn(const ProcessOptions& options) {
@@ -75,7 +80,7 @@ void WorkerProcess::stop(std::chrono::milliseconds grace) {
   loop_.cancel(kill_timer_);
   kill_timer_ = loop_.after(grace, [this] {
     log_warn("the worker did not stop in time: killed");
-    if (pid_ >= 0) ::kill(pid_, SIGKILL);
+    kill();
   });
 }
 

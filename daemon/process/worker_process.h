@@ -43,14 +43,17 @@ class WorkerProcess {
   // empty: that is ours.
   WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit,
                 OnLine on_error_line = {});
-  ~WorkerProcess();  // kills; does not wait for one that a disk holds up
+  // Kills; waits for its end until kMostDying after it was killed, now or before: where a disk
+  // holds several up, they are waited for together.
+  ~WorkerProcess();
+  static constexpr std::chrono::milliseconds kMostDying{2000};
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   int pid() const { return pid_; }
   // SIGTERM now, SIGKILL after the grace.
   void stop(std::chrono::milliseconds grace);
-  void kill() const;  // at once; its end comes as any
+  void kill();  // at once; its end comes as any
 
  private:
   void spawn(const ProcessOptions& options);
@@ -59,6 +62,7 @@ class WorkerProcess {
   EventLoop& loop_;
   OnExit on_exit_;
   int pid_ = -1;
+  std::optional<std::chrono::steady_clock::time_point> killed_at_;
   UniqueFd pidfd_;
   PipeLines output_;
   PipeLines errors_;

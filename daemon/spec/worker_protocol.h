@@ -19,7 +19,8 @@
 // object a line with a member "event", of at most kMostLineBytes (a longer line is skipped):
 //
 //   {"event":"progress","stage":"train","done":40,"total":57,"epoch":3,"epochs":10,"loss":0.31,
-//    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest
+//    "seconds_left":12.5}                        as often as it likes; the daemon keeps the latest,
+//                                                of what is said of labels it tells who asked
 //   {"event":"curve","epoch":3,"seconds":8.2,"loss":0.31,"global":0.97,"local":0.95}    an epoch
 //   {"event":"note","message":"predicted peak 41 MiB"}   kept with the job and shown to watchers
 //   {"event":"likenesses","samples":[["d41d...","0f5a..."],["98f0...",null]]}

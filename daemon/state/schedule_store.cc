@@ -1,6 +1,5 @@
 #include "daemon/state/schedule_store.h"
 
-#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -10,21 +9,9 @@
 namespace moil::daemon {
 namespace {
 
-// A description is read once for as long as it is the same: a thousand of them take the loop a
-// fifth of a second, and whatever is committed has all of them asked for again.
-const RecurringSpec& spec_of(const std::string& description) {
-  constexpr std::size_t kMostKept = 2000;
-  thread_local std::unordered_map<std::string, RecurringSpec> known;
-  const auto found = known.find(description);
-  if (found != known.end()) return found->second;
-  if (known.size() >= kMostKept) known.clear();
-  RecurringSpec spec = stored_recurring_spec(parsed_json(description));
-  return known.emplace(description, std::move(spec)).first->second;
-}
-
-Schedule schedule_of(const Statement& row) {
+Schedule schedule_of(const Statement& row, const RecurringSpec& spec) {
   Schedule schedule;
-  schedule.spec = spec_of(row.text(0));
+  schedule.spec = spec;
   schedule.spec.enabled = row.integer(1) != 0;
   schedule.created_at = row.integer(2);
   schedule.last_due = row.optional_integer(3);
@@ -40,12 +27,22 @@ Schedule schedule_of(const Statement& row) {
 std::vector<Schedule> ScheduleStore::query(const std::string& rest, const std::string* name) const {
   Statement rows(db_,
                  "SELECT description, enabled, created_at, last_due, last_job, labels_seen, "
-                 "pack_seen, remark FROM schedules " +
+                 "pack_seen, remark, name FROM schedules " +
                      rest);
   if (name != nullptr) rows.bind(std::string_view(*name));
   std::vector<Schedule> found;
-  while (rows.step()) found.push_back(schedule_of(rows));
+  while (rows.step())
+    found.push_back(schedule_of(rows, spec_of(std::string(rows.text(8)), rows.text(0))));
   return found;
+}
+
+const RecurringSpec& ScheduleStore::spec_of(const std::string& name,
+                                            std::string_view description) const {
+  const auto known = read_.find(name);
+  if (known != read_.end() && known->second.description == description) return known->second.spec;
+  RecurringSpec spec = stored_recurring_spec(parsed_json(std::string(description)));
+  return read_.insert_or_assign(name, ReadSpec{std::string(description), std::move(spec)})
+      .first->second.spec;
 }
 
 void ScheduleStore::add(const RecurringSpec& spec) {
@@ -104,6 +101,7 @@ void ScheduleStore::remove(const std::string& name) {
   Statement rows(db_, "DELETE FROM schedules WHERE name = ?");
   rows.bind(std::string_view(name)).run();
   transaction.commit();
+  read_.erase(name);
 }
 
 std::int64_t ScheduleStore::submit(const Schedule& schedule, std::int64_t now, const Seen& seen,

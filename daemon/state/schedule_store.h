@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,10 +52,19 @@ class ScheduleStore {
   void pass_over(const std::string& name, std::int64_t now, const std::string& why);
 
  private:
+  // A description as it was read: a thousand of them take the loop a fifth of a second, and
+  // whatever is written has all of them asked for again.
+  struct ReadSpec {
+    std::string description;
+    RecurringSpec spec;
+  };
+
   std::vector<Schedule> query(const std::string& rest, const std::string* name) const;
+  const RecurringSpec& spec_of(const std::string& name, std::string_view description) const;
 
   Database& db_;
   JobStore& jobs_;
+  mutable std::map<std::string, ReadSpec> read_;  // by name, of schedules that are there
   mutable std::vector<Schedule> all_;
   mutable std::pair<std::int64_t, std::int64_t> all_at_{-1, -1};  // changes by others, and by us
 };

@@ -282,18 +282,19 @@ Json suggestions(const StudiedModel& model, std::size_t limit) {
 }  // namespace
 
 Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                  std::size_t limit) {
-  const StudiedModel model(layout, file);
+                  std::size_t limit, const StudyProgress& progress) {
+  const StudiedModel model(layout, file, progress);
   return Audit(model).run(limit);
 }
 
 Json suggest_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                    std::size_t limit) {
-  return suggestions(StudiedModel(layout, file), limit);
+                    std::size_t limit, const StudyProgress& progress) {
+  return suggestions(StudiedModel(layout, file, progress), limit);
 }
 
-Json meanings_of_labels(const daemon::StateLayout& layout, const daemon::JobFile& file) {
-  const StudiedModel model(layout, file);
+Json meanings_of_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
+                        const StudyProgress& progress) {
+  const StudiedModel model(layout, file, progress);
   return Meanings(model).run();
 }
 

@@ -1,8 +1,8 @@
 // What a model's features tell of the labels of the label store: label.audit,
 // label.suggest, label.meanings.
 //
-// Runs in a worker of its own, beside a night or by day. Reads the cache of feature maps and
-// changes nothing; what is not cached is computed and not kept.
+// Runs in a worker of its own, beside a night or by day. Changes no labels; the feature maps that
+// it computes are there for the next look and the next night (study_maps.h).
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include "daemon/json/fields.h"
 #include "daemon/spec/state_layout.h"
 #include "daemon/spec/worker_protocol.h"
+#include "daemon/study/study_maps.h"
 
 namespace moil::night {
 
@@ -18,15 +19,16 @@ namespace moil::night {
 // The reply of label.audit (docs/protocol.md): labels that are likely wrong, `limit` at most, alike
 // samples with different labels or on both sides of the split, and labels of one sample.
 [[nodiscard]] Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                                std::size_t limit);
+                                std::size_t limit, const StudyProgress& progress = {});
 
 // The reply of label.suggest: the model's proposals for unlabelled samples, `limit` at most, the
 // most useful to label first (useful_order.h).
 [[nodiscard]] Json suggest_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                                  std::size_t limit);
+                                  std::size_t limit, const StudyProgress& progress = {});
 
 // The reply of label.meanings: for each local label the model's labels that it may mean.
 [[nodiscard]] Json meanings_of_labels(const daemon::StateLayout& layout,
-                                      const daemon::JobFile& file);
+                                      const daemon::JobFile& file,
+                                      const StudyProgress& progress = {});
 
 }  // namespace moil::night

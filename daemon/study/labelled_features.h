@@ -1,6 +1,7 @@
 // The features of samples in the label store, as a model's classifier reads them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include "daemon/night/maps/feature_source.h"
 #include "daemon/spec/state_layout.h"
 #include "daemon/spec/worker_protocol.h"
+#include "daemon/study/study_maps.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/readers/label_dataset.h"
 #include "datasets/sampling/mix.h"
@@ -36,12 +38,14 @@ struct FeatureRows {
 // The model of a job file, and the label store beside it. kInvalidArgument where the classifier has
 // no rows of features (classifier_input()).
 struct StudiedModel {
-  StudiedModel(const daemon::StateLayout& layout, const daemon::JobFile& file);
+  // progress: told of now and then; layout and file outlive it.
+  StudiedModel(const daemon::StateLayout& layout, const daemon::JobFile& file,
+               StudyProgress progress = {});
 
   // A row of every part of every sample, in their order.
   using EachPart = std::function<void(const data::MixedSample& sample, std::uint32_t part,
                                       std::span<const float> row)>;
-  // From the cache; what is not there is computed, a batch at a time, and not kept.
+  // Of maps from the cache, or computed ones (study_maps.h).
   [[nodiscard]] FeatureRows features(const data::SampleDataset& samples,
                                      const EachPart& each = {}) const;
   // What the classifier makes of a row.
@@ -49,6 +53,8 @@ struct StudiedModel {
   // Of one answer of outputs: the model's probabilities of its labels, calibrated where it has a
   // calibration.
   [[nodiscard]] std::vector<float> chances(std::span<const float> answer) const;
+  // Not more often than somebody reads it; nothing of a look that is over at once.
+  void tell(daemon::Stage stage, std::int64_t done, std::int64_t total) const;
 
   const daemon::StateLayout& layout;
   const daemon::JobFile& file;
@@ -58,7 +64,8 @@ struct StudiedModel {
   std::vector<float> weights, bias;  // of the classifier
 
  private:
-  class Reading;
+  const StudyProgress progress_;
+  mutable std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
 
 // What the model says of each sample, all of its parts together: the rows of one sample after the

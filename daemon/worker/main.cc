@@ -91,12 +91,21 @@ int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
   if (!arguments.plan.processors.empty())
     file.spec.processors = moil::daemon::ProcessorUse::kOpencl;
   confine_to(moil::worker::needs_of_plan(layout, arguments.job_file, file));
+  const auto tell = [&events](moil::daemon::Stage stage, std::int64_t done, std::int64_t total) {
+    moil::daemon::Progress progress;
+    progress.stage = stage;
+    progress.done = done;
+    progress.total = total;
+    events.progress(progress);
+  };
   if (arguments.audit > 0)
-    return answer(arguments, events, moil::night::audit_labels(layout, file, arguments.audit));
+    return answer(arguments, events,
+                  moil::night::audit_labels(layout, file, arguments.audit, tell));
   if (arguments.suggest > 0)
-    return answer(arguments, events, moil::night::suggest_labels(layout, file, arguments.suggest));
+    return answer(arguments, events,
+                  moil::night::suggest_labels(layout, file, arguments.suggest, tell));
   if (arguments.meanings)
-    return answer(arguments, events, moil::night::meanings_of_labels(layout, file));
+    return answer(arguments, events, moil::night::meanings_of_labels(layout, file, tell));
   return answer(arguments, events, moil::night::plan_job(layout, file, arguments.plan));
 }
 

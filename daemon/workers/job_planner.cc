@@ -94,6 +94,7 @@ std::uint64_t JobPlanner::call(const JobSpec& spec, const std::vector<std::strin
   // Removed before the reply: who has it may look into the state folder.
   WorkerCalls::Answer passing;
   passing.whose = answer.whose;
+  passing.progress = answer.progress;
   passing.result = [answer, document](const Json& result) {
     document->remove();
     answer.result(result);
@@ -106,11 +107,12 @@ std::uint64_t JobPlanner::call(const JobSpec& spec, const std::vector<std::strin
 }
 
 void JobPlanner::start(const JobSpec& spec, const std::vector<std::string>& options,
-                       const Responder& responder) {
+                       const Responder& responder, Progress progress) {
   WorkerCalls::Answer answer;
   answer.result = [responder](const Json& result) { responder.result(result); };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   answer.whose = responder;
+  answer.progress = std::move(progress);
   (void)call(spec, options, std::move(answer));
 }
 

@@ -26,10 +26,12 @@ class JobPlanner {
   JobPlanner(const JobPlanner&) = delete;
   JobPlanner& operator=(const JobPlanner&) = delete;
 
+  // Of a worker's progress event (worker_protocol.h).
+  using Progress = std::function<void(const Json& event)>;
   // Answers with the worker's plan (docs/protocol.md, job.plan). options: of the worker's
-  // command line.
+  // command line. progress: called while it is at work.
   void start(const JobSpec& spec, const std::vector<std::string>& options,
-             const Responder& responder);
+             const Responder& responder, Progress progress = {});
 
   // Calls `done` with what the night would refuse the job for, fields at /job/...; with nothing
   // where it would not, and where no worker could tell in a while: then the night will. whose: the

@@ -7,13 +7,13 @@
 namespace moil::daemon {
 
 void Studies::start(const JobSpec& spec, const std::vector<std::string>& options,
-                    const Responder& asker) {
+                    const Responder& asker, JobPlanner::Progress progress) {
   const std::string what = to_line(
       {{"job", write_fields(spec)}, {"options", options}, {"labels", labels_.newest_change()}});
   if (const auto found = under_way_.find(what); found != under_way_.end())
-    return join(found->second, asker);
+    return join(found->second, {asker, std::move(progress)});
   const auto work = std::make_shared<Work>();
-  join(work, asker);
+  join(work, {asker, std::move(progress)});
   begin(spec, options, what, work, asker.user());
 }
 
@@ -28,17 +28,21 @@ void Studies::begin(const JobSpec& spec, const std::vector<std::string>& options
       std::make_exception_ptr(Error(ErrorCode::kCancelled, "nobody waits for it any more"))));
   under_way_.emplace(what, work);
   try {
-    planner_.start(spec, options, shared);
+    planner_.start(spec, options, shared, [work](const Json& event) {
+      for (const auto& [number, asker] : std::map(work->askers))  // one may leave meanwhile
+        if (asker.progress) asker.progress(event);
+    });
   } catch (...) {
     under_way_.erase(what);
     throw;
   }
 }
 
-void Studies::join(const WorkPtr& work, const Responder& asker) {
+void Studies::join(const WorkPtr& work, Asker asker) {
   const std::uint64_t number = next_++;
-  work->askers.emplace(number, asker);
-  asker.on_stop([waits_for = std::weak_ptr(work), number] {
+  const Responder responder = asker.responder;
+  work->askers.emplace(number, std::move(asker));
+  responder.on_stop([waits_for = std::weak_ptr(work), number] {
     const WorkPtr left = waits_for.lock();
     if (!left) return;
     left->askers.erase(number);
@@ -50,7 +54,7 @@ void Studies::ended(const std::string& what, const WorkPtr& work, const Json& re
                     const RpcError* error) {
   under_way_.erase(what);
   for (const auto& [number, asker] : std::exchange(work->askers, {}))
-    error == nullptr ? asker.result(result) : asker.error(*error);
+    error == nullptr ? asker.responder.result(result) : asker.responder.error(*error);
 }
 
 }  // namespace moil::daemon

@@ -25,19 +25,24 @@ class Studies {
   Studies(const Studies&) = delete;
   Studies& operator=(const Studies&) = delete;
 
-  // As JobPlanner::start().
-  void start(const JobSpec& spec, const std::vector<std::string>& options, const Responder& asker);
+  // As JobPlanner::start(). progress: of the worker that is waited for; empty: not asked for.
+  void start(const JobSpec& spec, const std::vector<std::string>& options, const Responder& asker,
+             JobPlanner::Progress progress = {});
 
  private:
+  struct Asker {
+    Responder responder;
+    JobPlanner::Progress progress;
+  };
   struct Work {
-    std::map<std::uint64_t, Responder> askers;
+    std::map<std::uint64_t, Asker> askers;
     std::function<void()> stop;
   };
   using WorkPtr = std::shared_ptr<Work>;
 
   void begin(const JobSpec& spec, const std::vector<std::string>& options, const std::string& what,
              const WorkPtr& work, uid_t user);
-  void join(const WorkPtr& work, const Responder& asker);
+  void join(const WorkPtr& work, Asker asker);
   void ended(const std::string& what, const WorkPtr& work, const Json& result,
              const RpcError* error);
 

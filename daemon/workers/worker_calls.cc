@@ -69,7 +69,10 @@ struct WorkerCalls::Running {
 WorkerCalls::WorkerCalls(EventLoop& loop, Background& background)
     : loop_(loop), background_(background), self_(std::make_shared<WorkerCalls*>(this)) {}
 
-WorkerCalls::~WorkerCalls() = default;
+// All before one is waited for.
+WorkerCalls::~WorkerCalls() {
+  for (const auto& [call, running] : running_) running->process->kill();
+}
 
 std::uint64_t WorkerCalls::start(const ProcessOptions& process, Answer answer) {
   if (answer.whose) check_room(answer.whose->user());
@@ -116,6 +119,7 @@ void WorkerCalls::on_line(Running& running, const std::string& line) {
     Json event = parse_json(line, kMostNesting);
     const std::string kind = event.is_object() ? event.value("event", "") : "";
     if (kind == "error") running.error = std::move(event);
+    if (kind == "progress" && running.answer.progress) running.answer.progress(event);
   } catch (const std::exception& error) {
     log_warn("a worker wrote a line that is no event: {}", error.what());
   }

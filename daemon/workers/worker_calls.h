@@ -26,6 +26,7 @@ class WorkerCalls {
     std::function<void(std::exception_ptr)> error;  // also what `result` throws
     std::optional<Responder> whose =
         {};  // the request that it is for: given up, the worker is killed
+    std::function<void(const Json& event)> progress = {};  // how far it is, where it tells
   };
 
   // Replies are read and parsed in the background. All outlive it.

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "daemon/process/cpu_limit.h"
+#include "daemon/upkeep/cache_access.h"
 #include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;

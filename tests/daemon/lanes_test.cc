@@ -12,6 +12,8 @@
 #include <fstream>
 
 #include "daemon/json/base64.h"
+#include "daemon/methods/methods.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/rpc/receive.h"
 #include "daemon/rpc/user_tasks.h"
 #include "daemon/rpc/user_turns.h"
@@ -86,7 +88,8 @@ TEST(MethodTableTest, EveryMethodSaysWhatItCosts) {
   const TempFolder folder;
   EventLoop loop;
   const FakeWorld world;
-  const Service service(loop, quick_config(), folder / "state", folder / "sock", world);
+  const Service service(loop, quick_config(), folder / "state", folder / "sock", world,
+                        {all_methods, collect_metrics});
   for (const Method& method : service.methods) {
     const bool is_worker = method.lane == Method::Lane::kWorker;
     EXPECT_EQ(method.deadline > 0s, is_worker)
@@ -242,6 +245,29 @@ TEST_F(Lanes, AWorkerThatCannotBeEndedLeavesItsPlaceToItsUser) {
     return ask("model.predict", {{"images", {image}}}).contains("error");
   })) << "not ever more are left behind";
   EXPECT_EQ(workers(), 6);
+}
+
+TEST_F(Lanes, TheDaemonsEndWaitsOnceForAllThatCannotBeEnded) {
+  HungFile hung(HungFile::Killed::kStays);
+  if (!hung.is_there()) GTEST_SKIP() << "no right to mount";
+  auto server = std::make_unique<TestServer>(folder_ / "other");
+  import_model(*server);
+  const std::string predict =
+      line("model.predict", {{"model", "digits"}, {"images", {{{"file", 0}}}}});
+  for (int left_behind = 0; left_behind < 4; left_behind += 2) {
+    std::vector<std::unique_ptr<Line>> clients;
+    for (int i = 1; i <= 2; ++i) {
+      const UniqueFd file(::open(hung.path().c_str(), O_RDONLY | O_CLOEXEC));
+      clients.push_back(std::make_unique<Line>(server->socket()));
+      const int fd = file.get();
+      ASSERT_GT(send_with(clients.back()->descriptor(), predict, {&fd, 1}), 0);
+      ASSERT_TRUE(eventually([&] { return hung.reads() == left_behind + i; }));
+    }
+  }
+  const auto began = std::chrono::steady_clock::now();
+  server.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(3900))
+      << "two seconds for each of four would be eight";
 }
 
 TEST_F(Lanes, AJobWhoseClientIsGoneIsNotQueued) {

@@ -25,9 +25,10 @@ class Studies : public ServerTest {
   void hold() const { std::ofstream(state() / "hold-studies") << "yes"; }
   void let_go() const { std::filesystem::remove(state() / "hold-studies"); }
 
-  std::unique_ptr<Line> ask_for(const std::string& method) const {
+  std::unique_ptr<Line> ask_for(const std::string& method, Json params = Json::object()) const {
+    params["model"] = "digits";
     auto client = std::make_unique<Line>(server_.socket());
-    client->send(request_line(method, {{"model", "digits"}}));
+    client->send(request_line(method, params));
     return client;
   }
   // Of the workers that were started for studies, in their order.
@@ -58,6 +59,23 @@ TEST_F(Studies, TwoAskersShareTheWork) {
     EXPECT_TRUE(first.contains("result")) << first;
     EXPECT_EQ(first, second);
     EXPECT_EQ(workers().size(), before + 1) << method;
+  }
+}
+
+TEST_F(Studies, TellHowFarTheyAreToWhoAsksForIt) {
+  for (const char* method : {"label.suggest", "label.audit", "label.meanings"}) {
+    hold();
+    const std::size_t before = workers().size();
+    const auto told = ask_for(method, {{"progress", true}});
+    ASSERT_TRUE(are_started(before + 1)) << method;
+    const auto untold = ask_for(method);
+    const Json notification = told->read();
+    EXPECT_EQ(notification["method"], "label.progress") << notification;
+    EXPECT_EQ(notification["params"], (Json{{"stage", "cache"}, {"done", 16}, {"total", 1000}}));
+    settle();
+    let_go();
+    EXPECT_TRUE(told->read().contains("result")) << method;
+    EXPECT_TRUE(untold->read().contains("result")) << "nothing came before";
   }
 }
 

@@ -44,6 +44,22 @@ TEST(Quota, EvictsTheLeastRecentlyUsedThatNobodyProtects) {
   EXPECT_TRUE(cache.verify().ok());
 }
 
+TEST(Quota, WhoEvictsNothingTakesWhatRoomIsLeft) {
+  const TempFolder folder;
+  {
+    FeatureCache cache(folder.cache());
+    cache.use_model(model(1), "of a night that has it open");
+    fill(cache, 1, 10, kValueElements);
+  }
+  FeatureCache cache(folder.cache(), {.quota_bytes = 15 * kEntryBytes, .evicts = false});
+  cache.use_model(model(2), "a look by day");
+  for (std::uint32_t i = 0; i < 8; ++i) cache.put(key_of(2, i), features(i, kValueElements));
+  EXPECT_ERROR(cache.flush(), ErrorCode::kResourceExhausted, "quota");
+  EXPECT_EQ(models_left(cache), (std::vector<int>{1, 2}));
+  EXPECT_EQ(cache.stats().entries, 15u);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
 TEST(Quota, RefusesWithBothNumbersAndKeepsWhatFits) {
   const TempFolder folder;
   FeatureCache cache(folder.cache(), {.quota_bytes = 5 * kEntryBytes});

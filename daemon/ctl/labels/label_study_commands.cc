@@ -18,6 +18,20 @@ std::string name_of(const Json& sample) {
   return name.empty() ? cell(sample["digest"]) : printable(name);
 }
 
+// What looks through samples; how far it is, is shown.
+Json asked(Session& session, const std::string& method, Json params) {
+  params["progress"] = !session.json;
+  const auto show = [&session](const Json& notification) {
+    const Json& at = notification["params"];
+    const double done = at.value("done", 0.0), total = at.value("total", 0.0);
+    const bool measures = at.value("stage", "") == "measure";
+    session.console.bar(total > 0 ? done / total : 0,
+                        measures ? "measuring what computes fastest" : "looking at samples",
+                        measures ? "" : cell(at["done"]) + " of " + cell(at["total"]));
+  };
+  return session.call(method, params, {}, show);
+}
+
 void print_wrong(Console& console, const Json& reply) {
   if (reply["wrong"].empty()) return console.print("no label looks wrong");
   Rows rows{{"", "LABEL", "LOOKS LIKE", "PROBABILITY", "DIGEST", "NAME"}};
@@ -45,7 +59,7 @@ void print_scenes(Console& console, const Json& scenes, const std::string& what)
 
 int audit(Session& session, const StudyOptions& options) {
   const std::string model = options.model.empty() ? only_model(session) : options.model;
-  const Json reply = session.call("label.audit", {{"model", model}, {"limit", options.limit}});
+  const Json reply = asked(session, "label.audit", {{"model", model}, {"limit", options.limit}});
   if (session.printed_json(reply)) return EX_OK;
   Console& console = session.console;
   print_wrong(console, reply);
@@ -61,7 +75,7 @@ int audit(Session& session, const StudyOptions& options) {
 
 int suggest(Session& session, const StudyOptions& options) {
   const std::string model = options.model.empty() ? only_model(session) : options.model;
-  const Json reply = session.call("label.suggest", {{"model", model}, {"limit", options.limit}});
+  const Json reply = asked(session, "label.suggest", {{"model", model}, {"limit", options.limit}});
   if (session.printed_json(reply)) return EX_OK;
   if (reply["suggestions"].empty()) {
     session.console.print("there are no unlabelled samples");
@@ -84,7 +98,7 @@ int suggest(Session& session, const StudyOptions& options) {
 
 int show_meanings(Session& session, const std::string& named) {
   const std::string model = named.empty() ? only_model(session) : named;
-  const Json reply = session.call("label.meanings", {{"model", model}});
+  const Json reply = asked(session, "label.meanings", {{"model", model}});
   if (session.printed_json(reply)) return EX_OK;
   Rows rows{{"LOCAL LABEL", "MAY MEAN", "PROBABILITY", "ALIKE NAMES", "IS MAPPED TO"}};
   for (const Json& label : reply["labels"]) {

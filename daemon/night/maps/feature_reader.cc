@@ -143,10 +143,23 @@ void FeatureReader::compute_missing(std::span<const SampleView> wanted, float* o
     computing_.clear();
     for (const std::size_t i : some) computing_.push_back(wanted[i]);
     compute(computing_, computed_.data(), unreadable);
+    keep_computed(unreadable);
     cache::round_as_stored(cache_->stored_as(),
                            std::span(computed_).first(some.size() * elements()));
     for (std::size_t i = 0; i < some.size(); ++i)
       std::copy_n(computed_.data() + i * elements(), elements(), out + some[i] * elements());
+  }
+}
+
+// A cache that takes no more, for whatever reason, is no loss: what it has not is computed.
+void FeatureReader::keep_computed(const Unreadable* unreadable) {
+  for (std::size_t i = 0; keeps_ && i < computing_.size(); ++i) {
+    if (unreadable != nullptr && is_among(*unreadable, computing_[i].sample)) continue;
+    try {
+      cache_->put(key(computing_[i]), std::span(computed_).subspan(i * elements(), elements()));
+    } catch (const Error&) {
+      keeps_ = false;
+    }
   }
 }
 

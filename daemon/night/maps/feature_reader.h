@@ -91,6 +91,9 @@ class FeatureReader {
   bool survey(std::span<const Portion> portions, Unreadable& unreadable,
               const std::function<bool(std::int64_t done)>& progress);
 
+  // From now on read() also puts what it computes into the cache, for as long as that takes it.
+  void keep_what_is_computed() { keeps_ = cache_ != nullptr; }
+
   // Of the buffers that computing needs.
   std::size_t buffer_bytes() const;
   // Feature maps that are computed together, and take as long as fewer of them.
@@ -113,6 +116,7 @@ class FeatureReader {
   void read_cached(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   void compute(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
   void compute_missing(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
+  void keep_computed(const Unreadable* unreadable);
   // One batch of the backbone at most, into inputs_.
   void decode(std::span<const SampleView> wanted, Unreadable* unreadable);
   void put(std::span<const SampleView> wanted, const float* features, Filling& filling);
@@ -130,13 +134,14 @@ class FeatureReader {
   cache::ModelId model_;
   Augmentation augmentation_;
   const bool means_;
+  bool keeps_ = false;
   std::vector<float> inputs_;  // of one backbone batch
   std::vector<float> rows_;    // on their way into several inputs
   std::vector<cache::FeatureKey> keys_;
   std::vector<std::uint8_t> found_;
   std::vector<std::size_t> missing_;  // of what was looked up
   std::vector<SampleView> computing_;
-  std::vector<float> computed_;  // of one backbone batch
+  std::vector<float> computed_;  // of these
 };
 
 }  // namespace moil::night

@@ -1,7 +1,11 @@
 #include "daemon/night/plan/kernel_profile.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <fstream>
 
+#include "base/unique_fd.h"
 #include "daemon/night/data/build_record.h"
 
 namespace moil::night {
@@ -36,6 +40,10 @@ KernelProfile load_kernel_profile(const std::filesystem::path& file) {
 }
 
 void save_kernel_profile(const std::filesystem::path& file, const KernelProfile& profile) {
+  std::filesystem::create_directories(file.parent_path());
+  // A night and looks by day add to it, one after the other.
+  const UniqueFd turn(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (turn) (void)::flock(turn.get(), LOCK_EX);
   KernelProfile all = load_kernel_profile(file);
   const std::size_t before = all.choices.size() + all.answers.size();
   all.choices.insert(profile.choices.begin(), profile.choices.end());

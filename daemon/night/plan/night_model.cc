@@ -207,8 +207,4 @@ KernelChoices NightModel::kernel_profile() const {
   return joined(backbone_kernels->profile(), trainer_kernels->profile());
 }
 
-std::string NightModel::cache_fingerprint() {
-  return backbone->fingerprint() + " at " + freeze.split;
-}
-
 }  // namespace moil::night

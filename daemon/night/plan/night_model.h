@@ -66,7 +66,6 @@ struct NightModel {
 
   KernelChoices choices() const;
   KernelChoices kernel_profile() const;  // what measurements led to
-  std::string cache_fingerprint();       // of backbone and split
 };
 
 inline constexpr std::int64_t kBackboneBatch = 16;

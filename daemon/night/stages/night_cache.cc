@@ -1,6 +1,7 @@
 #include "daemon/night/stages/night_cache.h"
 
 #include "base/file.h"
+#include "daemon/night/plan/map_identity.h"
 
 namespace moil::night {
 
@@ -15,8 +16,7 @@ void NightCache::open(daemon::CacheDtype dtype) {
   cache::Options options;
   options.quota_bytes = static_cast<std::uint64_t>(night_.file.cache_quota_bytes);
   options.leave_free_bytes = static_cast<std::uint64_t>(night_.file.leave_free_bytes);
-  options.stored_as =
-      dtype == daemon::CacheDtype::kBf16 ? cache::StoredType::kBf16 : cache::StoredType::kFp32;
+  options.stored_as = stored_type(dtype);
   options.may_store = [this](const cache::SampleDigest& sample) { return may_store(sample); };
   cache_ = std::make_unique<cache::FeatureCache>(night_.layout.cache(), options);
 }
@@ -27,14 +27,11 @@ cache::ModelId NightCache::use(NightModel& model, daemon::CacheDtype dtype, cons
     for (const data::MixedSample& sample : *list)
       if (sample.is_global()) global_.insert(sample.digest);
   if (!cache_) open(dtype);
-  const std::string stored = dtype == daemon::CacheDtype::kBf16 ? " bf16" : " fp32";
-  const cache::ModelId id =
-      cache::model_id(model.cache_fingerprint() + stored, night_.base.kind->fingerprint());
-  cache_->use_model(id, "up to " + model.freeze.split + ", " +
-                            std::to_string(model.backbone->feature_elements()) + " elements" +
-                            stored);
-  note_use(id);
-  return id;
+  const MapIdentity maps =
+      map_identity(*model.backbone, model.freeze.split, dtype, *night_.base.kind);
+  cache_->use_model(maps.id, maps.description);
+  note_use(maps.id);
+  return maps.id;
 }
 
 // For whoever removes what nobody uses while this night waits for the next one.

@@ -6,6 +6,7 @@
 #include "base/disk_full.h"
 #include "base/durations.h"
 #include "daemon/night/plan/kernel_profile.h"
+#include "daemon/night/plan/map_identity.h"
 #include "daemon/night/stages/night_deadline.h"
 #include "engine/kernels/parallel.h"
 
@@ -18,11 +19,7 @@ using daemon::Stage;
 using Answers = std::map<std::string, std::string>;
 
 Answers answer_of(Backbone& backbone, const std::filesystem::path& kernel_profile) {
-  const std::string arithmetic =
-      cache::to_hex(cache::model_id(backbone.arithmetic(), "arithmetic"));
-  const Answers known = load_kernel_profile(kernel_profile).answers;
-  if (const auto it = known.find(arithmetic); it != known.end()) backbone.take_answer(it->second);
-  Answers answers = {{arithmetic, backbone.answer()}};
+  Answers answers = answer_by_arithmetic(backbone, load_kernel_profile(kernel_profile));
   backbone.release();  // training may be timed before maps are computed
   return answers;
 }

@@ -272,10 +272,15 @@ Json processors(const JobFile& job, const std::string& method) {
 }
 
 // A plan with a round number.
-// Notes that it was started, and waits while there is a file "hold-studies".
+// Notes that it was started, tells how far it is, and waits while there is a file "hold-studies".
 int study(const std::map<std::string, std::string>& given) {
   const fs::path state = given.at("--state-dir");
   std::ofstream(state / "studies", std::ios::app) << ::getpid() << "\n";
+  Progress progress;
+  progress.stage = Stage::kCache;
+  progress.done = 16;
+  progress.total = 1000;
+  EventWriter(STDOUT_FILENO).progress(progress);
   while (fs::exists(state / "hold-studies")) ::usleep(5000);
   return answer(given, {{"unlabelled", 0}, {"suggestions", Json::array()}});
 }

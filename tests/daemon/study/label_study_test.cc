@@ -1,9 +1,17 @@
 // What a model tells of the labels in a state folder.
 #include "daemon/study/label_study.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
+#include <atomic>
+
+#include "base/sqlite/database.h"
+#include "daemon/night/night_job.h"
+#include "daemon/spec/job_result.h"
+#include "daemon/study/labelled_features.h"
 #include "datasets/labels/label_store.h"
+#include "featurecache/cache.h"
 #include "tests/daemon/night/job_place.h"
 
 namespace moil::night {
@@ -40,6 +48,43 @@ class LabelStudy : public ::testing::Test {
     return place_.job_file(spec, 1);
   }
 
+  void add_unlabelled() const {
+    data::LabelStore labels(place_.layout().labels(), data::LabelStore::Access::kReadWrite);
+    for (const int value : {30, 31, 230}) (void)labels.add_sample(grey(value), {});
+  }
+  daemon::JobFile file_with(const std::string& dtype) const {
+    Json description = place_.description();
+    description["cache"]["dtype"] = dtype;
+    description["freeze"]["trainable_layers"] = 1;
+    return place_.job_file(daemon::job_spec_from_json(description), 7);
+  }
+  // What all three studies say.
+  Json said(const daemon::JobFile& file) const {
+    return {audit_labels(place_.layout(), file, 10), suggest_labels(place_.layout(), file, 10),
+            meanings_of_labels(place_.layout(), file)};
+  }
+  void lose_contents() const {
+    Database database(place_.layout().labels() / "labels.db", Database::Access::kReadWrite);
+    Statement(database, "UPDATE samples SET content = zeroblob(length(content))").run();
+  }
+  std::uint64_t entries() const {
+    if (!std::filesystem::exists(place_.layout().cache())) return 0;
+    return cache::FeatureCache(place_.layout().cache()).stats().entries;
+  }
+  // Of a night beside what is in the cache.
+  Json cache_of_night(const daemon::JobFile& file) const {
+    std::filesystem::create_directories(place_.layout().job(file.id));
+    const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    daemon::EventWriter events(nowhere.get());
+    const std::atomic<bool> stop{false};
+    EXPECT_TRUE(run_night(place_.layout(), file, events, stop));
+    return daemon::finished_result(place_.layout(), file.id, file.spec.model, file.version)
+        .value()
+        .at("details")
+        .at("cache");
+  }
+
+  static constexpr std::uint64_t kLabelled = 14;
   JobPlace place_;
   std::string wrong_;  // bright, labelled dark
 };
@@ -69,11 +114,68 @@ TEST_F(LabelStudy, SaysTheSameFromTheCache) {
   EXPECT_EQ(audit_labels(place_.layout(), file(), 10)["wrong_count"], before["wrong_count"]);
 }
 
-TEST_F(LabelStudy, ProposesLabelsForWhatHasNone) {
-  {
-    data::LabelStore labels(place_.layout().labels(), data::LabelStore::Access::kReadWrite);
-    for (const int value : {30, 31, 230}) (void)labels.add_sample(grey(value), {});
+TEST_F(LabelStudy, TheNextLookComputesNothingAgain) {
+  add_unlabelled();
+  for (const char* dtype : {"fp32", "bf16"}) {
+    const std::uint64_t before = entries();
+    const Json first = said(file_with(dtype));
+    EXPECT_EQ(entries(), before + kLabelled + 3) << dtype;
+    EXPECT_EQ(said(file_with(dtype)), first) << "the same, computed or kept, as " << dtype;
   }
+  const Json before = said(file_with("bf16"));
+  lose_contents();
+  EXPECT_EQ(said(file_with("bf16")), before) << "no sample is read again";
+}
+
+TEST_F(LabelStudy, ANightFindsWhatALookComputed) {
+  for (const char* dtype : {"fp32", "bf16"}) {
+    std::filesystem::remove_all(place_.layout().cache());
+    const daemon::JobFile file = file_with(dtype);
+    (void)audit_labels(place_.layout(), file, 10);
+    const Json cache = cache_of_night(file);
+    EXPECT_EQ(cache["reused"], kLabelled) << cache;
+    std::filesystem::remove_all(place_.layout().job(file.id));
+    std::filesystem::remove_all(place_.layout().version("small", file.version));
+  }
+}
+
+TEST_F(LabelStudy, TakesNoRoomFromNights) {
+  daemon::JobFile file = file_with("fp32");
+  (void)cache_of_night(file);
+  const std::uint64_t nights = entries();
+  const std::uint64_t held = cache::FeatureCache(place_.layout().cache()).stats().bytes;
+  add_unlabelled();
+  file.cache_quota_bytes = static_cast<std::int64_t>(held);
+  const Json first = suggest_labels(place_.layout(), file, 10);
+  EXPECT_EQ(first["suggestions"].size(), 3U);
+  EXPECT_EQ(entries(), nights) << "half of the quota is for nights, and what they left stays";
+  file.cache_quota_bytes = static_cast<std::int64_t>(4 * held);
+  EXPECT_EQ(suggest_labels(place_.layout(), file, 10), first);
+  EXPECT_EQ(entries(), nights + 3);
+}
+
+TEST_F(LabelStudy, KeepsNothingWhereTheJobKeepsNothing) {
+  daemon::JobFile file = file_with("fp32");
+  file.spec.cache.enabled = false;
+  EXPECT_EQ(audit_labels(place_.layout(), file, 10)["samples"], kLabelled);
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(LabelStudy, KeepsNothingOfWhatIsForgottenMeanwhile) {
+  const daemon::JobFile file = file_with("fp32");
+  const StudiedModel model(place_.layout(), file);
+  const data::LabelDataset samples(model.store, *model.model.kind);
+  bool is_forgotten = false;
+  (void)model.features(samples, [&](const data::MixedSample&, std::uint32_t, auto) {
+    if (std::exchange(is_forgotten, true)) return;  // what was computed waits to be stored
+    data::LabelStore(place_.layout().labels(), data::LabelStore::Access::kReadWrite)
+        .forget(data::Digest::from_hex(wrong_));
+  });
+  EXPECT_EQ(entries(), kLabelled - 1);
+}
+
+TEST_F(LabelStudy, ProposesLabelsForWhatHasNone) {
+  add_unlabelled();
   const Json found = suggest_labels(place_.layout(), file(), 2);
   EXPECT_EQ(found["unlabelled"], 3);
   ASSERT_EQ(found["suggestions"].size(), 2U);

@@ -13,8 +13,8 @@ data::Mix draw(const LeftOut& left_out = {}) {
 }
 
 // The local samples of a mix, as if none could be read.
-FeatureReader::Unreadable locals(const data::Mix& mix) {
-  FeatureReader::Unreadable unreadable;
+UnreadableSamples locals(const data::Mix& mix) {
+  UnreadableSamples unreadable;
   for (const auto* list : {&mix.train, &mix.local_validation})
     for (const auto& sample : *list)
       if (sample.ref.source == data::Source::kLocal)
