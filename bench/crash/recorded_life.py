@@ -140,6 +140,7 @@ class Migration(Recorded):
         self._begin("migration")
         self._start()
         self._end()
+        self._recorder.close()
 
 
 class Life(Recorded):
@@ -178,6 +179,7 @@ class Life(Recorded):
         ):
             self._begin(stage)
             part()
+        self._recorder.close()
 
     # ---- what it lives through ----
 

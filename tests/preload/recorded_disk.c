@@ -1,8 +1,8 @@
 /* A disk that remembers in which order it was written: what every process changes below a folder goes into one log,
- * and bench/crash/power_cut.py makes of it what a power cut at any moment may leave.
+ * and bench/crash/recorded_disk.py makes of it what a power cut at any moment may leave.
  *
- * MOIL_RECORD names the log, MOIL_RECORD_BELOW the folder, without a link in its path. The log has a line of fields and
- * bytes for each change, in the order of the changes: a lock is held over a change and its record. A flush is two
+ * MOIL_RECORD names the log, MOIL_RECORD_BELOW the folder, without a link in its path. The log has a record for
+ * each change, in the order of the changes: a lock is held over a change and its record. A flush is two
  * records, for what others write meanwhile is not in it. It takes MOIL_RECORD_FLUSH_MS milliseconds and flushes nothing.
  *
  * Unseen goes what the C library writes for itself (fwrite) and what is written into a map: whoever replays a log
