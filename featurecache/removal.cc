@@ -145,7 +145,7 @@ Removed FeatureCache::forget(std::span<const SampleDigest> samples) {
   }
   // Always, even where nothing was found: a crash may have come between these two steps before.
   state_->reclaim();
-  state_->env.look_exclusively([&](MDB_txn*) { erase_slack(state_->env); });
+  state_->env.look_exclusively([&](MDB_txn*) { erase_slack(state_->env, state_->tables); });
   state_->env.sync();
   return removed;
 }

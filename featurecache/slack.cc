@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -59,9 +60,40 @@ bool read_header(int fd, std::uint64_t at, PageHeader& header) {
   return n == static_cast<ssize_t>(sizeof header);
 }
 
-}  // namespace
+// Behind a value that has one page of its own: LMDB may take memory for it that held another page.
+// It clears the last of several pages itself.
+void erase_behind(const Environment& env, const MDB_val& value) {
+  const std::uint64_t page_bytes = env.page_bytes();
+  const auto* begin = static_cast<const std::uint8_t*>(value.mv_data);
+  const bool has_page =
+      reinterpret_cast<std::uintptr_t>(begin) % page_bytes == sizeof(PageHeader) &&
+      sizeof(PageHeader) + value.mv_size < page_bytes;
+  if (!has_page) return;
+  env.touched();
+  PageHeader header{};
+  std::memcpy(&header, begin - sizeof header, sizeof header);
+  const std::uint64_t used = sizeof header + value.mv_size;
+  const auto* end = begin - sizeof header + page_bytes;
+  if (header.flags != kOverflow ||
+      std::all_of(begin + value.mv_size, end, [](auto b) { return b == 0; }))
+    return;
+  write_zeros(env.data_fd(), header.number * page_bytes + used, page_bytes - used);
+}
 
-void erase_slack(const Environment& env) {
+void erase_behind_values(Environment& env, const Tables& tables) {
+  constexpr MDB_dbi kFreePages = 0, kNames = 1;
+  const ReadTransaction txn(env);
+  for (const MDB_dbi table : {kFreePages, kNames, tables.meta, tables.models, tables.entries}) {
+    const Cursor cursor(env, txn.get(), table);
+    MDB_val key{}, value{};
+    int rc = 0;
+    while ((rc = ::mdb_cursor_get(cursor.get(), &key, &value, MDB_NEXT)) == 0)
+      erase_behind(env, value);
+    if (rc != MDB_NOTFOUND) env.check(rc, "erase");
+  }
+}
+
+void erase_within_tree(const Environment& env) {
   MDB_envinfo info{};
   env.check(::mdb_env_info(env.get(), &info), "erase");
   PageHeader header{};
@@ -74,6 +106,13 @@ void erase_slack(const Environment& env) {
                   header.unused.upper - header.unused.lower);
     page += value && header.overflow_pages > 0 ? header.overflow_pages : 1;
   }
+}
+
+}  // namespace
+
+void erase_slack(Environment& env, const Tables& tables) {
+  erase_within_tree(env);
+  erase_behind_values(env, tables);
 }
 
 }  // namespace moil::cache

@@ -50,11 +50,13 @@ class Device:
         self._pretrained = pretrain_global(SETTINGS, self._place)
         state = folder / "state"
         self.preload = Preload(folder, state)
-        self._config = folder / "moild.json"
-        self.daemon = Daemon(state, config=self._config, environment={**self.preload.environment, "TZ": "UTC"})
+        self.config = folder / "moild.json"
+        self.environment = {**self.preload.environment, "TZ": "UTC"}
+        self.daemon = Daemon(state, config=self.config, environment=self.environment)
         self.rpc = Rpc(self.daemon.socket)
         self.expected = ""
         self.seconds = 0.0
+        self.map_bytes = 0  # of a night's feature maps
         self._nights = 0
         self._hours = 0.0
         self.configure({})
@@ -62,7 +64,7 @@ class Device:
 
     def configure(self, changes: dict[str, Any]) -> None:
         """From the next start on."""
-        self._config.write_text(json.dumps({**CONFIG, **changes}))
+        self.config.write_text(json.dumps({**CONFIG, **changes}))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -89,6 +91,7 @@ class Device:
         assert ended["state"] == "succeeded", ended
         self.rpc("model.activate", model=MODEL, version=BASE)
         self.seconds = ended["result"]["seconds"]
+        self.map_bytes = ended["result"]["details"]["cache"]["maps"]["bytes"]
         return self.weights(ended)
 
     def add_schedule(self) -> None:
@@ -112,8 +115,9 @@ class Device:
             time.sleep(0.05)
         return found
 
-    def weights(self, job: dict[str, Any]) -> str:
-        file = self.daemon.state / "models" / job["model"] / str(job["version"]) / "weights.safetensors"
+    def weights(self, job: dict[str, Any], state: Path | None = None) -> str:
+        """`state`: of another device that lived like this one."""
+        file = (state or self.daemon.state) / "models" / job["model"] / str(job["version"]) / "weights.safetensors"
         return hashlib.sha256(file.read_bytes()).hexdigest()
 
     def answers(self) -> str:

@@ -175,6 +175,7 @@ struct Flusher::Thread {
     try {
       done = is_copied(opened(), SQLITE_CHECKPOINT_PASSIVE) &&
              is_copied(opened(), SQLITE_CHECKPOINT_TRUNCATE);
+      if (done) flush_log();  // SQLite does not flush that it is empty now
     } catch (...) {
       error = std::current_exception();
     }

@@ -1,118 +1,67 @@
 """What a client was told survives a power cut.
 
-The disk takes 40 ms for a flush, and a copy of what it has flushed is kept beside: what a power cut would leave. When
-a request is answered, what it did is looked for in that copy. A kill of the process would find it in the system's
-memory, whatever was flushed.
+Days and nights of a device are recorded as its disk saw them, and what a power cut may leave of them is made: a kill
+of the process would find in the system's memory what was never flushed. moild starts on it, has what it told, and
+ends the night that was under way as it ended. scripts/bench crash has hundreds of such cuts.
 """
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
-import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
-from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+import world  # noqa: F401  (finds the folder of the benchmarks)
+from crash.cutting import Cut, Cutting
+from crash.device import Device
+from crash.recorded_life import Life, Migration
+from synthetic import write_digits
 
-from night.daemon import Daemon  # noqa: E402
-from night.programs import build_dir  # noqa: E402
-from stall.probe import Client  # noqa: E402
-from stall.stall import daemon_by_day  # noqa: E402
-
-_FLUSH_MS = 40
+IMAGES_PER_CLASS = 40
+CUTS = 12
 
 
 class PowerCutTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="moil-cut-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.flushed = self.folder / "flushed"
-        self.flushed.mkdir()
-        self.daemon: Daemon = daemon_by_day(self.folder)
-        library = build_dir() / "tests" / "preload" / "libmoil_slow_disk.so"
-        keep = {"MOIL_FLUSH_MS": str(_FLUSH_MS), "MOIL_FLUSH_OF": "moild", "MOIL_FLUSH_KEEP": str(self.flushed)}
-        self.daemon.start_without_waiting({"LD_PRELOAD": str(library), **keep})
-        self.addCleanup(self.daemon.stop)
-        self.daemon._wait_until_it_answers(60)
-        source = self.folder / "source"
-        source.mkdir()
-        (source / "model.json").write_text("{}")
-        self.client = Client(self.daemon.socket)
-        self.addCleanup(self.client.close)
-        for _ in range(2):
-            self.client.ask("model.import", {"name": "digits", "path": str(source)})
+    device: Device
+    life: Cutting
+    migration: Cutting
 
-    def left(self, question: str) -> Any:
-        """What the state's database would answer after a power cut at this moment."""
-        copy = self.folder / "copy"
-        shutil.rmtree(copy, ignore_errors=True)
-        copy.mkdir()
-        for name in ("moild.db-wal", "moild.db"):  # in the order in which they are flushed, the last first
-            if (self.flushed / name).exists():
-                shutil.copy(self.flushed / name, copy / name)
-        database = sqlite3.connect(copy / "moild.db")
-        try:
-            return database.execute(question).fetchone()[0]
-        finally:
-            database.close()
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="moil-cut-")))
+        csv = folder / "digits.csv.gz"
+        write_digits(csv, IMAGES_PER_CLASS)
+        cls.device = Device(folder, csv)
+        with cls.device.daemon:
+            cls.device.furnish()
+            life = Life(cls.device, folder / "life")
+            life.live()
+        migration = Migration(cls.device, folder / "migration")
+        migration.live()
+        cls.life = Cutting(cls.device, life, folder / "life")
+        cls.migration = Cutting(cls.device, migration, folder / "migration")
 
-    def job(self) -> dict[str, Any]:
-        return {"name": "night", "model": "digits", "settings": "defaults", "global": {"pack": str(self.daemon.socket)}}
+    def check(self, cut: Cut) -> None:
+        where = f"record {cut.record}, seed {cut.seed}, {cut.stage}, {cut.kind}"
+        with self.subTest(where):
+            self.assertEqual((cut.refused_start, cut.lost, cut.other_weights), ("", [], []))
 
-    def test_what_a_client_was_told_survives(self) -> None:
-        ask = self.client.ask
-        self.assertEqual(self.left("SELECT version FROM versions WHERE active"), 2)
-        for _ in range(5):
-            job = ask("job.submit", {"job": self.job()})["id"]
-            state = f"SELECT max(state) FROM jobs WHERE id = {job}"
-            self.assertEqual(self.left(state), "queued")
-            ask("job.cancel", {"id": job})
-            self.assertEqual(self.left(state), "cancelled")
-            ask("job.retry", {"id": job})
-            self.assertEqual(self.left(state), "queued")
-        ask("job.cancel", {"id": job})
-        ask("job.rm", {"id": job})
-        self.assertEqual(self.left(f"SELECT count(*) FROM jobs WHERE id = {job}"), 0)
-        ask("schedule.add", {"schedule": {"name": "nightly", "job": self.job()}})
-        self.assertEqual(self.left("SELECT enabled FROM schedules"), 1)
-        ask("schedule.enable", {"name": "nightly", "enabled": False})
-        self.assertEqual(self.left("SELECT enabled FROM schedules"), 0)
-        job = ask("schedule.run", {"name": "nightly"})["id"]
-        self.assertEqual(self.left("SELECT last_job FROM schedules"), job)
-        ask("schedule.rm", {"name": "nightly"})
-        self.assertEqual(self.left("SELECT count(*) FROM schedules"), 0)
-        ask("model.pin", {"model": "digits", "version": 1})
-        self.assertEqual(self.left("SELECT pinned FROM versions WHERE version = 1"), 1)
-        ask("model.anchor", {"model": "digits", "version": 1})
-        self.assertEqual(self.left("SELECT version FROM anchors"), 1)
-        ask("model.activate", {"model": "digits", "version": 1})
-        self.assertEqual(self.left("SELECT version FROM versions WHERE active"), 1)
-        ask("model.rm", {"model": "digits", "version": 2})
-        self.assertEqual(self.left("SELECT count(*) FROM versions WHERE version = 2"), 0)
+    def test_the_log_has_all_that_was_written(self) -> None:
+        self.assertEqual(self.life.what_differs(), [])
+        self.assertEqual(self.migration.what_differs(), [])
 
-    def test_an_event_that_was_told_survives(self) -> None:
-        job = self.client.ask("job.submit", {"job": self.job()})["id"]
-        watcher = Client(self.daemon.socket)
-        self.addCleanup(watcher.close)
-        watcher.ask("job.watch", {"id": job})
-        self.client.send("job.cancel", {"id": job})
-        event = watcher.event()
-        self.assertEqual(event["params"]["event"]["state"], "cancelled")
-        self.assertEqual(self.left(f"SELECT state FROM jobs WHERE id = {job}"), "cancelled")
+    def test_what_was_answered_had_been_flushed(self) -> None:
+        self.assertGreater(len(self.life.run_answers(self.check)), 30)
 
-    def test_files_go_when_the_disk_knows_that_nothing_needs_them(self) -> None:
-        """After a power cut, no version is recorded whose folder is gone."""
-        folder = self.daemon.state / "models" / "digits"
-        self.client.send("model.rm", {"model": "digits", "version": 1})
-        while (folder / "1").exists():
-            time.sleep(0.001)
-        self.assertEqual(self.left("SELECT count(*) FROM versions WHERE version = 1"), 0)
-        self.client.read("model.rm")
+    def test_what_is_removed_had_been_needless(self) -> None:
+        self.assertGreater(len(self.life.run_removals(self.check)), 1)
+
+    def test_whatever_else_is_left_nothing_is_lost_and_nights_end_in_the_same_weights(self) -> None:
+        cuts = self.life.run(CUTS, 1, self.check)
+        self.assertGreater(sum(cut.nights for cut in cuts), 0)
+
+    def test_a_migration_is_whole_or_begins_anew(self) -> None:
+        self.migration.run(3, 1, self.check)
 
 
 if __name__ == "__main__":

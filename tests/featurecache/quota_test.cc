@@ -293,6 +293,39 @@ TEST(Forget, LeavesNoByteOfDigestOrMapInPagesThatLiveOn) {
   EXPECT_TRUE(cache.verify().ok());
 }
 
+// Whether LMDB keeps one value, or a part of one, in the page: it may take memory for it that held
+// another page.
+bool is_of_a_value(const std::string& page) {
+  constexpr std::size_t kFlagsAt = 10;
+  constexpr char kOverflow = 0x04;
+  return page.at(kFlagsAt) == kOverflow;
+}
+
+TEST(Forget, LeavesNoByteBehindValuesThatHaveAPageOfTheirOwn) {
+  const TempFolder folder;
+  FeatureCache cache(folder.cache());
+  constexpr std::size_t kMostOfAPage = 520;  // elements
+  constexpr std::uint32_t kSamples =
+      800;  // half of them make a list of free pages that has a page, too
+  fill(cache, 1, kSamples, kMostOfAPage);
+  std::vector<SampleDigest> forgotten;
+  for (std::uint32_t i = 0; i < kSamples; i += 2) forgotten.push_back(sample(i));
+  cache.forget(forgotten);
+  const auto bytes = file_bytes(folder.data());
+  const std::string file(bytes.begin(), bytes.end());
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t at = 0; at + kPage <= file.size(); at += kPage) {
+    const std::string page = file.substr(at, kPage);
+    if (!is_of_a_value(page)) continue;
+    for (const SampleDigest& digest : forgotten)
+      ASSERT_EQ(page.find(std::string(digest.bytes.begin(), digest.bytes.end())), std::string::npos)
+          << at / kPage;
+  }
+  EXPECT_EQ(get(cache, key_of(1, 7), kMostOfAPage), features(7, kMostOfAPage));
+  EXPECT_EQ(cache.stats().entries, kSamples / 2);
+  EXPECT_TRUE(cache.verify().ok());
+}
+
 // What waits in a worker's batch when the daemon forgets the sample.
 TEST(Forget, WinsAgainstABatchThatWaitsInAnotherProcess) {
   const TempFolder folder;

@@ -1,7 +1,6 @@
 /* A disk whose flushes take their time, as an SD card's do: MOIL_FLUSH_MS milliseconds each; 0: they take none, and
  * nothing is flushed. Left out: as the disk is. Into the file MOIL_FLUSH_LOG goes the path of each file that the first
- * thread of the process MOIL_FLUSH_OF (a program's name) flushes, a line each. Into the folder MOIL_FLUSH_KEEP goes
- * what that process has flushed of its databases, once the flush is over: what a power cut would leave. */
+ * thread of the process MOIL_FLUSH_OF (a program's name) flushes, a line each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +16,6 @@
 
 static long milliseconds = -1;
 static int notes = -1;
-static const char* kept;
 
 __attribute__((constructor)) static void begin(void) {
   const char* given = getenv("MOIL_FLUSH_MS");
@@ -28,7 +24,6 @@ __attribute__((constructor)) static void begin(void) {
   if (given != NULL) milliseconds = atol(given);
   if (program == NULL || strcmp(program, program_invocation_short_name) != 0) return;
   if (log != NULL) notes = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  kept = getenv("MOIL_FLUSH_KEEP");
 }
 
 /* The file's path, without an end where it cannot be told. */
@@ -38,28 +33,6 @@ static ssize_t path_of(int fd, char* path, size_t size) {
   const ssize_t length = readlink(link, path, size - 1);
   path[length < 0 ? 0 : length] = 0;
   return length < 0 ? 0 : length;
-}
-
-/* Where a copy of the file is, as it is now, beside its place in the folder; 0: nowhere. */
-static int copied(int fd, char* aside, char* place, size_t size) {
-  char path[4096], from[64];
-  path_of(fd, path, sizeof path);
-  const char* name = strrchr(path, '/');
-  if (kept == NULL || name == NULL || strstr(name, ".db") == NULL) return 0;
-  snprintf(place, size, "%s%s", kept, name);
-  snprintf(aside, size, "%s%s.%d", kept, name, gettid());
-  snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-  const int source = open(from, O_RDONLY | O_CLOEXEC), copy = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  struct stat info;
-  int done = source >= 0 && copy >= 0 && fstat(source, &info) == 0;
-  for (off_t left = done ? info.st_size : 0; left > 0;) {
-    const ssize_t n = sendfile(copy, source, NULL, (size_t)left);
-    if (n <= 0) break;
-    left -= n;
-  }
-  close(source);
-  close(copy);
-  return done;
 }
 
 static void note(int fd) {
@@ -79,14 +52,9 @@ static int flush(void) {
   return 0;
 }
 
-/* Also what is to be kept of the file: as it is when the flush begins, once it has ended. */
 static int flush_file(int fd) {
-  char aside[4200], place[4200];
   note(fd);
-  const int is_copied = copied(fd, aside, place, sizeof place);
-  const int result = flush();
-  if (is_copied) rename(aside, place);
-  return result;
+  return flush();
 }
 
 int fsync(int fd) {

@@ -167,6 +167,26 @@ TEST_F(LabelStoreTest, ForgettingLeavesNoTrace) {
   EXPECT_FALSE(is_on_disk("another secret"));
 }
 
+TEST_F(LabelStoreTest, ForgettingLeavesNoTraceWhereACrashCameBeforeTheLogWasCopied) {
+  add("b", {"cat"});
+  store().forget(digest_of("b"));
+  close();
+  // As forgotten() does it, up to the crash: a copy of what is there meanwhile.
+  Database writer(root() / "labels.db", Access::kReadWrite);
+  writer.run("PRAGMA secure_delete = ON; DELETE FROM forgetting");
+  const auto left = folder_ / "left";
+  std::filesystem::create_directory(left);
+  for (const char* name : {"labels.db", "labels.db-wal"})
+    std::filesystem::copy_file(root() / name, left / name);
+  const auto digest = digest_of("b").bytes;
+  const std::string bytes(digest.begin(), digest.end());
+  ASSERT_NE(read_text(left / "labels.db").find(bytes), std::string::npos);
+  const LabelStore again(left, Access::kReadWrite);
+  EXPECT_TRUE(again.forgetting().empty());
+  for (const char* name : {"labels.db", "labels.db-wal"})
+    EXPECT_EQ(read_text(left / name).find(bytes), std::string::npos) << name;
+}
+
 TEST_F(LabelStoreTest, WhatIsBeingForgottenIsRememberedUntilNothingIsLeft) {
   add(large('y'), {"cat"});
   add("b", {"cat", "pet"});
