@@ -253,7 +253,7 @@ TEST_F(Lanes, TheDaemonsEndWaitsOnceForAllThatCannotBeEnded) {
   auto server = std::make_unique<TestServer>(folder_ / "other");
   import_model(*server);
   const std::string predict =
-      line("model.predict", {{"model", "digits"}, {"images", {{{"file", 0}}}}});
+      request_line("model.predict", {{"model", "digits"}, {"images", {{{"file", 0}}}}});
   for (int left_behind = 0; left_behind < 4; left_behind += 2) {
     std::vector<std::unique_ptr<Line>> clients;
     for (int i = 1; i <= 2; ++i) {
