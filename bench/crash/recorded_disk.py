@@ -1,6 +1,6 @@
 """What a power cut may leave of a folder whose changes were recorded (tests/preload/recorded_disk.c).
 
-What was flushed is there. Of the rest:
+What was flushed is there. The rest:
 - Each sector (512 bytes) of a file, and its size, is as it was at some moment between the file's last flush and the
   cut; the system writes pages of 4096 bytes back when it likes, and a page may be torn between two sectors.
 - Each change of a name (a file or folder that was made, renamed or removed) is kept or not. A rename is whole, into

@@ -156,11 +156,11 @@ const Fields<JobResult>& fields_of(const JobResult*);
 Json to_json(const JobFile& file);
 JobFile job_file_from_json(const Json& document);
 std::string to_string(Stage stage);
-// Of an error event: no attempt will do better.
+// Whether no attempt will do better, by an error event's code.
 bool is_final(const std::string& code);
-// Of a likenesses event. kBadData.
+// The samples of a likenesses event. kBadData.
 std::vector<data::SampleLikeness> likenesses_from_json(const Json& event);
-// Of a uses event, added to those of the lines before; whether they are all. kBadData.
+// Adds the samples of a uses event to those of the lines before. Whether they are all. kBadData.
 [[nodiscard]] bool add_uses(const Json& event, std::vector<data::Digest>& samples);
 
 // Writes events to a descriptor (the worker's stdout), each line in one write. Not thread-safe.

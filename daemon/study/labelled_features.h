@@ -45,7 +45,7 @@ struct StudiedModel {
   // A row of every part of every sample, in their order.
   using EachPart = std::function<void(const data::MixedSample& sample, std::uint32_t part,
                                       std::span<const float> row)>;
-  // Of maps from the cache, or computed ones (study_maps.h).
+  // By maps from the cache, or computed ones (study_maps.h).
   [[nodiscard]] FeatureRows features(const data::SampleDataset& samples,
                                      const EachPart& each = {}) const;
   // What the classifier makes of a row.

@@ -13,8 +13,8 @@
 namespace moil::night {
 namespace {
 
-// What a night's backbone would be computed by. Of what is behind the maps nothing is kept: for
-// that the best guess does.
+// What a night's backbone would be computed by. What lies behind the maps is not kept: for that the
+// best guess does.
 KernelSelector kernels_of(const daemon::JobSpec& spec, const KernelProfile& profile,
                           MeasuringTime* time) {
   KernelSelector::Options options;

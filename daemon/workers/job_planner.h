@@ -26,7 +26,7 @@ class JobPlanner {
   JobPlanner(const JobPlanner&) = delete;
   JobPlanner& operator=(const JobPlanner&) = delete;
 
-  // Of a worker's progress event (worker_protocol.h).
+  // Gets a worker's progress events (worker_protocol.h).
   using Progress = std::function<void(const Json& event)>;
   // Answers with the worker's plan (docs/protocol.md, job.plan). options: of the worker's
   // command line. progress: called while it is at work.

@@ -126,7 +126,7 @@ bool LabelStore::has_pieces(const Digest& digest) const {
   return row.bind(digest.bytes).step();
 }
 
-// Of what two recordings have in common, the first of them by content has it.
+// A piece that two recordings have in common is of the first of them by content.
 void LabelStore::note_recording(std::int64_t sample, const Digest& recording) {
   Statement(database_,
             "UPDATE samples SET recording = min(coalesce(recording, ?1), ?1) WHERE id = ?2 AND "
@@ -152,8 +152,8 @@ void LabelStore::divide_anew(Change& change, const std::set<std::int64_t>& sampl
   }
 }
 
-// True where something of it was otherwise. Of recordings the first by its digest draws for all,
-// else the first sample.
+// True if something of it was otherwise. The recording with the first digest draws for all, else
+// the first sample.
 bool LabelStore::place_in_scene(const std::vector<SceneMember>& members) {
   const std::int64_t scene =
       members.size() == 1 ? 0 : std::ranges::min(members, {}, &SceneMember::id).id;

@@ -46,8 +46,8 @@ class SceneDivision {
   }
 
  private:
-  // Of each other scene the one that is nearest, the nearest first; among those as near, by what
-  // they look like.
+  // One sample of each other scene, its nearest, the nearest of all first; among those as near, by
+  // what they look like.
   std::vector<std::size_t> nearest_before(std::size_t sample) const {
     if (!samples_[sample].likeness) return {};
     const Likeness own = *samples_[sample].likeness;

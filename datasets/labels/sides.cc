@@ -9,7 +9,7 @@
 namespace moil::data {
 namespace {
 
-// Of samples that nights, or the user, have settled.
+// Samples that nights, or the user, have settled.
 constexpr const char* kTrainedOn = "(used_split IS 0 OR (split_chosen = 1 AND split = 0))";
 constexpr const char* kHeldOut = "(used_split IS 1 OR (split_chosen = 1 AND split = 1))";
 

@@ -99,8 +99,8 @@ TEST_F(Forget, AVersionThatAnUnfinishedJobBeganWithStays) {
   EXPECT_EQ(error_of("model.rm", {{"model", "digits"}, {"version", 1}}), "none");
 }
 
-// The worker does not hear that it should stop and ends its work. Of one that stops, in whatever
-// stage: tests/e2e/crash_test.py.
+// The worker does not hear that it should stop and ends its work. tests/e2e/crash_test.py has one
+// that stops, in any stage.
 TEST_F(Forget, AResultThatLearnedFromTheSampleIsNotPutInService) {
   start();
   const std::string one = add("one");

@@ -22,7 +22,7 @@ struct MapIdentity {
 [[nodiscard]] MapIdentity map_identity(Backbone& backbone, const std::string& split,
                                        daemon::CacheDtype dtype, const data::Kind& kind);
 
-// Of the backbone: known from before, or computed; by its arithmetic. For the profile.
+// The backbone's answer, known from before or computed; by its arithmetic. For the profile.
 [[nodiscard]] std::map<std::string, std::string> answer_by_arithmetic(Backbone& backbone,
                                                                       const KernelProfile& known);
 

@@ -18,7 +18,7 @@ using night::NumberImages;
 using night::TempFolder;
 using ::testing::HasSubstr;
 
-// Of a small model, in steps of two samples.
+// A small model, in steps of two samples.
 PretrainingOptions of_small_model(const TempFolder& temp, int epochs) {
   PretrainingOptions options;
   options.model = temp / "model.json";

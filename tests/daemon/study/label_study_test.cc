@@ -71,7 +71,7 @@ class LabelStudy : public ::testing::Test {
     if (!std::filesystem::exists(place_.layout().cache())) return 0;
     return cache::FeatureCache(place_.layout().cache()).stats().entries;
   }
-  // Of a night beside what is in the cache.
+  // The result of a night beside what is in the cache.
   Json cache_of_night(const daemon::JobFile& file) const {
     std::filesystem::create_directories(place_.layout().job(file.id));
     const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));

@@ -27,7 +27,7 @@ class Asking : public ::testing::Test {
   std::int64_t submit(const std::string& name, bool now = true) const;
   Json job(std::int64_t id) const { return call("job.get", {{"id", id}})["job"]; }
   Json wait_for(std::int64_t id, const std::string& state = "succeeded") const;
-  // Of a job that is submitted at once, when it has come to that state.
+  // Submits a job at once; the job when it has come to that state.
   Json run_job(const std::string& name, const std::string& state = "succeeded") const;
   // Until the worker of a slow job has begun to train.
   void wait_for_training(std::int64_t id) const;
