@@ -16,6 +16,7 @@ from night.moilctl import FINAL_STATES
 from night.rpc import Refused, Rpc
 
 from .device import Device, wait_until_gone
+from .promises import files_with
 from .recorded_disk import MARK, RENAME, Disk, records_of
 from .recorded_life import Recorded, View, view_of
 
@@ -162,7 +163,7 @@ class Cutting:
             self._go_on(rpc, daemon.state, told, cut)
             for digest in self._life.forgotten:
                 if told.is_gone(digest):
-                    cut.lost += [f"forgetting of a sample: {file} has its digest" for file in _files_with(daemon.state, digest)]
+                    cut.lost += [f"forgetting of a sample: {file} has its digest" for file in _files_at_last_with(daemon.state, digest)]
         except (OSError, Refused) as error:
             cut.lost.append(f"{error}; the log ends: {daemon.last_line()}")
         finally:
@@ -221,22 +222,12 @@ def _ended(rpc: Rpc, job: int) -> dict[str, Any]:
     return found
 
 
-def _files_with(state: Path, digest: str, seconds: float = 5) -> list[str]:
-    """Where it is still to be found, once what the start removes is gone."""
+def _files_at_last_with(state: Path, digest: str, seconds: float = 5) -> list[str]:
+    """Once what the start removes is gone."""
     give_up = time.monotonic() + seconds
-    while found := [str(path.relative_to(state)) for path in state.rglob("*") if path.is_file() and _has(path, digest)]:
-        if time.monotonic() > give_up:
-            break
+    while (found := files_with(state, digest)) and time.monotonic() < give_up:
         time.sleep(0.1)
     return found
-
-
-def _has(path: Path, digest: str) -> bool:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return False
-    return digest.encode() in content or bytes.fromhex(digest) in content
 
 
 def _difference(one: Path, other: Path) -> list[str]:

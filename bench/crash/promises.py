@@ -99,3 +99,16 @@ class Promises:
         self._rpc("schedule.rm", name=name)
         self._unsure.discard(name)
         self.kept += 1
+
+
+def files_with(state: Path, digest: str) -> list[str]:
+    """Where a sample's digest is to be found, in letters or in bytes."""
+    return [str(path.relative_to(state)) for path in state.rglob("*") if path.is_file() and _has(path, digest)]
+
+
+def _has(path: Path, digest: str) -> bool:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    return digest.encode() in content or bytes.fromhex(digest) in content
