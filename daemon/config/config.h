@@ -74,7 +74,7 @@ struct MetricsConfig {
   std::string textfile;  // for node_exporter; empty: none
 };
 
-// What is kept; empty: all of it, for good. service/housekeeping.h removes the rest.
+// What is kept; empty: all of it, for good. upkeep/housekeeping.h removes the rest.
 struct RetentionConfig {
   std::optional<int> versions = 5;      // of a model, beside those that are needed or pinned
   std::optional<int> days = 365;        // jobs that ended, with their events and results

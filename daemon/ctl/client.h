@@ -27,8 +27,8 @@ class Client {
   explicit Client(const std::string& socket);
 
   using OnNotification = std::function<void(const Json& notification)>;
-  // The result, or ReplyError. Descriptors go along with the request. Notifications that come in
-  // between are kept for next_notification(), where nobody is told of them.
+  // The result, or ReplyError. Descriptors go along with the request. `tell` gets the notifications
+  // that come in between; without it, next_notification() has them.
   Json call(const std::string& method, const Json& params, std::span<const int> files = {},
             const OnNotification& tell = {});
   Json next_notification();  // waits

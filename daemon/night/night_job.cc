@@ -18,7 +18,7 @@ namespace {
 
 // False where the job cannot be had with what the night chose, which then has chosen otherwise.
 bool plan_and_cache(ChooseStage& choose, PlanStage& plan, CacheStage& cache,
-                    FeatureReader::Unreadable& unreadable) {
+                    UnreadableSamples& unreadable) {
   try {
     plan.run();
     unreadable = cache.run();
@@ -32,7 +32,7 @@ bool plan_and_cache(ChooseStage& choose, PlanStage& plan, CacheStage& cache,
 // Until every sample of the mix can be read.
 void choose_plan_and_cache(MixStage& mix, ChooseStage& choose, PlanStage& plan, CacheStage& cache) {
   for (;;) {
-    FeatureReader::Unreadable unreadable = choose.run();
+    UnreadableSamples unreadable = choose.run();
     if (unreadable.empty()) {
       if (!plan_and_cache(choose, plan, cache, unreadable)) continue;
       if (unreadable.empty()) return;

@@ -39,8 +39,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(const std::shared_ptr<Connection>&)> closed;
   };
 
-  // tasks: its lines take turns with them. descriptors: those that clients send along are taken of
-  // this budget.
+  // tasks: its lines take turns with them. The files that clients send along count against
+  // `descriptors`.
   Connection(EventLoop& loop, UserTasks& tasks, UniqueFd socket, const Caller& caller,
              const Limits& limits, Callbacks callbacks,
              Budget descriptors = Budget::of_descriptors());

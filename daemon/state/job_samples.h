@@ -1,5 +1,5 @@
 // Which samples of the label store a night works with, as its worker notes them in the job's folder
-// before it begins (night/mix_record.h, night/data/left_out.h).
+// before it begins (night/data/mix_record.h, left_out.h).
 //
 // May be called from any thread, also while the worker writes.
 #pragma once

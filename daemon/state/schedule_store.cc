@@ -40,7 +40,7 @@ const RecurringSpec& ScheduleStore::spec_of(const std::string& name,
                                             std::string_view description) const {
   const auto known = read_.find(name);
   if (known != read_.end() && known->second.description == description) return known->second.spec;
-  RecurringSpec spec = stored_recurring_spec(parsed_json(std::string(description)));
+  RecurringSpec spec = stored_recurring_spec(parsed_json(description));
   return read_.insert_or_assign(name, ReadSpec{std::string(description), std::move(spec)})
       .first->second.spec;
 }

@@ -95,7 +95,7 @@ FeatureRows StudiedModel::features(const data::SampleDataset& samples, const Eac
   const auto width = static_cast<std::size_t>(input.width);
   found.rows.assign(found.mixed.size() * width, 0);
   StudyMaps maps(*this, samples);
-  FeatureReader::Unreadable bad;
+  UnreadableSamples bad;
   std::vector<float> rows;
   const std::vector<SampleView> views = views_of(found.mixed);
   const auto total = static_cast<std::int64_t>(views.size());

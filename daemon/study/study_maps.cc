@@ -104,7 +104,7 @@ StudyMaps::Kept StudyMaps::opened(const StudiedModel& studied) {
 }
 
 void StudyMaps::read(std::span<const SampleView> views, std::vector<float>& rows,
-                     FeatureReader::Unreadable& bad, const std::function<void(std::size_t)>& read) {
+                     UnreadableSamples& bad, const std::function<void(std::size_t)>& read) {
   std::vector<SampleView> there, missing;
   const std::vector<std::uint8_t> is_there = stored(views);
   for (std::size_t i = 0; i < views.size(); ++i)
@@ -132,8 +132,7 @@ std::vector<std::uint8_t> StudyMaps::stored(std::span<const SampleView> views) c
   return is_there;
 }
 
-std::vector<float> StudyMaps::rows_of(std::span<const SampleView> views,
-                                      FeatureReader::Unreadable& bad,
+std::vector<float> StudyMaps::rows_of(std::span<const SampleView> views, UnreadableSamples& bad,
                                       const std::function<void(std::size_t)>& read) {
   constexpr std::size_t kAtOnce = ClassifierFeatures::kViewsAtOnce;
   std::vector<float> rows;

@@ -36,12 +36,12 @@ class StudyMaps {
 
   // Rows of the views, in their order; of a sample that cannot be read, of no meaning. Those whose
   // maps are there and the others are read apart: both by the batch. read: told of so many more.
-  void read(std::span<const SampleView> views, std::vector<float>& rows,
-            FeatureReader::Unreadable& bad, const std::function<void(std::size_t)>& read);
+  void read(std::span<const SampleView> views, std::vector<float>& rows, UnreadableSamples& bad,
+            const std::function<void(std::size_t)>& read);
 
  private:
   std::vector<std::uint8_t> stored(std::span<const SampleView> views) const;
-  std::vector<float> rows_of(std::span<const SampleView> views, FeatureReader::Unreadable& bad,
+  std::vector<float> rows_of(std::span<const SampleView> views, UnreadableSamples& bad,
                              const std::function<void(std::size_t)>& read);
 
   struct Kept {

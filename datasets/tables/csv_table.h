@@ -3,7 +3,7 @@
 //
 // A sample is a file of a record's other columns, in their order; its digest is that of this file.
 // Where all of them are numbers it is NPY; where some lack values or are text, CSV of a line of
-// names and the record (kinds/tables/record.h). Classes are the labels, sorted by name. All samples
+// names and the record (record.h). Classes are the labels, sorted by name. All samples
 // are held in memory.
 //
 // A column without a name, as pandas writes for its index, and one without any value are left out.

@@ -44,7 +44,7 @@ ClassifierFeatures::ClassifierFeatures(const ModelDescription& front, Classifier
 ClassifierFeatures::~ClassifierFeatures() = default;
 
 void ClassifierFeatures::add(std::span<const SampleView> views, std::vector<float>& rows,
-                             FeatureReader::Unreadable* unreadable) {
+                             UnreadableSamples* unreadable) {
   reader_.read(views, maps_.data(), unreadable);
   const float* read = maps_.data();
   if (network_) {

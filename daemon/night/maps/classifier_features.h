@@ -31,7 +31,7 @@ class ClassifierFeatures {
   // Appends a row of input.width for each view, the mean over positions; at most kViewsAtOnce.
   // unreadable: as FeatureReader::read() has it.
   void add(std::span<const SampleView> views, std::vector<float>& rows,
-           FeatureReader::Unreadable* unreadable = nullptr);
+           UnreadableSamples* unreadable = nullptr);
 
  private:
   const ClassifierInput input_;

@@ -66,7 +66,7 @@ std::size_t FeatureReader::buffer_bytes() const {
   return batch * (backbone_.input_elements() + backbone_.feature_elements()) * sizeof(float);
 }
 
-void FeatureReader::decode(std::span<const SampleView> wanted, Unreadable* unreadable) {
+void FeatureReader::decode(std::span<const SampleView> wanted, UnreadableSamples* unreadable) {
   inputs_.resize(static_cast<std::size_t>(backbone_.batch()) * backbone_.input_elements());
   const auto failures = make_views(origins_, *kind_, augmentation_.flip, wanted, inputs_.data());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -82,7 +82,7 @@ void FeatureReader::decode(std::span<const SampleView> wanted, Unreadable* unrea
 }
 
 void FeatureReader::compute(std::span<const SampleView> wanted, float* out,
-                            Unreadable* unreadable) {
+                            UnreadableSamples* unreadable) {
   const auto batch = static_cast<std::size_t>(backbone_.batch());
   backbone_.allocate();
   for (std::size_t begin = 0; begin < wanted.size(); begin += batch) {
@@ -92,7 +92,8 @@ void FeatureReader::compute(std::span<const SampleView> wanted, float* out,
   }
 }
 
-void FeatureReader::read(std::span<const SampleView> wanted, float* out, Unreadable* unreadable) {
+void FeatureReader::read(std::span<const SampleView> wanted, float* out,
+                         UnreadableSamples* unreadable) {
   for (std::size_t begin = 0; begin < wanted.size();) {
     std::size_t end = begin;
     const bool packed = from_pack(wanted[begin].sample->ref.source);
@@ -122,7 +123,7 @@ void FeatureReader::read(std::span<const SampleView> wanted, std::span<const Bat
 
 // What the cache has no room for, or has lost since it was filled (damaged, evicted), is computed.
 void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out,
-                                Unreadable* unreadable) {
+                                UnreadableSamples* unreadable) {
   keys_.clear();
   for (const SampleView& w : wanted) keys_.push_back(key(w));
   found_.assign(wanted.size(), 0);
@@ -132,7 +133,7 @@ void FeatureReader::read_cached(std::span<const SampleView> wanted, float* out,
 
 // Together, for the backbone takes as long for one as for a batch.
 void FeatureReader::compute_missing(std::span<const SampleView> wanted, float* out,
-                                    Unreadable* unreadable) {
+                                    UnreadableSamples* unreadable) {
   missing_.clear();
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (!found_[i]) missing_.push_back(i);
@@ -152,7 +153,7 @@ void FeatureReader::compute_missing(std::span<const SampleView> wanted, float* o
 }
 
 // A cache that takes no more, for whatever reason, is no loss: what it has not is computed.
-void FeatureReader::keep_computed(const Unreadable* unreadable) {
+void FeatureReader::keep_computed(const UnreadableSamples* unreadable) {
   for (std::size_t i = 0; keeps_ && i < computing_.size(); ++i) {
     if (unreadable != nullptr && is_among(*unreadable, computing_[i].sample)) continue;
     try {
@@ -240,7 +241,7 @@ bool FeatureReader::in_parts(const Portion& portion,
   return work(wanted);
 }
 
-std::int64_t FeatureReader::missing(const Portion& portion, const Unreadable& unreadable) {
+std::int64_t FeatureReader::missing(const Portion& portion, const UnreadableSamples& unreadable) {
   std::int64_t count = 0;
   in_parts(portion, [&](std::span<const SampleView> wanted) {
     keys_.clear();
@@ -311,7 +312,7 @@ bool FeatureReader::store(Filled& filled, const std::function<void()>& put) {
   }
 }
 
-bool FeatureReader::survey(std::span<const Portion> portions, Unreadable& unreadable,
+bool FeatureReader::survey(std::span<const Portion> portions, UnreadableSamples& unreadable,
                            const std::function<bool(std::int64_t done)>& progress) {
   std::vector<SampleView> wanted;
   std::int64_t done = 0;

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "daemon/night/data/origins.h"
+#include "daemon/night/data/sample_view.h"
 #include "daemon/night/maps/backbone.h"
 #include "daemon/night/maps/portion.h"
-#include "daemon/night/data/sample_view.h"
 #include "datasets/kinds/kind.h"
 #include "engine/train/batch_source.h"
 #include "featurecache/cache.h"
@@ -61,8 +61,8 @@ class FeatureReader {
 
   // Writes one feature map a view. A sample that cannot be read is noted in `unreadable`, and its
   // rows are of no meaning; without such a list it is kIo, for it could be read before.
-  using Unreadable = UnreadableSamples;
-  void read(std::span<const SampleView> wanted, float* out, Unreadable* unreadable = nullptr);
+  void read(std::span<const SampleView> wanted, float* out,
+            UnreadableSamples* unreadable = nullptr);
   // Into the first rows of a network's inputs, which take elements() together.
   void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
@@ -77,7 +77,7 @@ class FeatureReader {
 
   struct Filled {
     std::int64_t computed = 0, reused = 0;  // feature maps
-    Unreadable unreadable;                  // samples, of which there are none
+    UnreadableSamples unreadable;           // samples, of which there are none
     std::int64_t uncached = 0;              // that the cache has no room for
     std::string why_uncached;
   };
@@ -88,7 +88,7 @@ class FeatureReader {
   bool fill(std::span<const Portion> portions, Filled& filled,
             const std::function<bool(std::int64_t done)>& progress);
   // Where there is no cache: reads every sample once, as fill() does, and keeps nothing of it.
-  bool survey(std::span<const Portion> portions, Unreadable& unreadable,
+  bool survey(std::span<const Portion> portions, UnreadableSamples& unreadable,
               const std::function<bool(std::int64_t done)>& progress);
 
   // From now on read() also puts what it computes into the cache, for as long as that takes it.
@@ -113,16 +113,17 @@ class FeatureReader {
     bool silence = false;
   };
   Turns turns_of(const Portion& portion, std::size_t sample) const;
-  void read_cached(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
-  void compute(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
-  void compute_missing(std::span<const SampleView> wanted, float* out, Unreadable* unreadable);
-  void keep_computed(const Unreadable* unreadable);
+  void read_cached(std::span<const SampleView> wanted, float* out, UnreadableSamples* unreadable);
+  void compute(std::span<const SampleView> wanted, float* out, UnreadableSamples* unreadable);
+  void compute_missing(std::span<const SampleView> wanted, float* out,
+                       UnreadableSamples* unreadable);
+  void keep_computed(const UnreadableSamples* unreadable);
   // One batch of the backbone at most, into inputs_.
-  void decode(std::span<const SampleView> wanted, Unreadable* unreadable);
+  void decode(std::span<const SampleView> wanted, UnreadableSamples* unreadable);
   void put(std::span<const SampleView> wanted, const float* features, Filling& filling);
   bool in_parts(const Portion& portion,
                 const std::function<bool(std::span<const SampleView>)>& work) const;
-  std::int64_t missing(const Portion& portion, const Unreadable& unreadable);
+  std::int64_t missing(const Portion& portion, const UnreadableSamples& unreadable);
   bool fill_some(std::span<const SampleView> wanted, Filling& filling);
   bool compute_into_cache(std::span<const SampleView> missing, Filling& filling);
   static bool store(Filled& filled, const std::function<void()>& put);

@@ -11,15 +11,15 @@
 
 namespace moil::night {
 
-// Where targets of global samples come from beside their labels. Of what labels leave unknown
-// (MixTargets), a teacher alone tells.
+// What targets of global samples come from beside their labels. A teacher alone says what labels
+// leave unknown (MixTargets).
 struct Teacher {
   const SoftTargets* soft = nullptr;  // of the same samples, with at most as many outputs
   double share = 0;                   // of a target; labels are the rest
 };
 
 // An index names a sample and one of its faces, a view of a part: sample + size() * face. So 0 to
-// size() - 1 are the samples' first parts as they are; training asks for those that order() tells.
+// size() - 1 are the samples' first parts as they are; training asks for the faces in order().
 // Where it trains on means, a face is a view of all parts together.
 class FeatureSource : public BatchSource {
  public:

@@ -12,7 +12,7 @@ struct MemoryForecast {
   // for its shapes, the allocator's rounding: up to 10 MiB were seen (docs/memory.md). Also what
   // another processor's driver keeps for itself.
   std::size_t libraries = 16 << 20;
-  std::size_t weights = 0;   // those that the night itself keeps: of a classifier that grew
+  std::size_t weights = 0;   // that the night itself keeps: of a classifier that grew
   std::size_t samples = 0;   // names, labels and places of all that are known
   std::size_t decoding = 0;  // of samples; counted where they are read: with or without a cache
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights

@@ -69,7 +69,7 @@ class Trial {
     ground.forecast(forecast_memory(model_, is_cached_));
   }
 
-  FeatureReader::Unreadable bring_maps(bool with_training) {
+  UnreadableSamples bring_maps(bool with_training) {
     if (!is_cached_ && ground_.is_read) return {};
     const data::Mix& mix = ground_.mix;
     std::vector<FeatureReader::Portion> portions;
@@ -243,7 +243,7 @@ constexpr double kPartOfSteps = 0.5;
 }  // namespace
 
 TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
-                         const Candidate& candidate, FeatureReader::Unreadable& unreadable) {
+                         const Candidate& candidate, UnreadableSamples& unreadable) {
   TrialResult result{candidate, {}, {}, 0, ""};
   const auto start = std::chrono::steady_clock::now();
   const daemon::JobSpec spec =
@@ -266,8 +266,7 @@ TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
 }
 
 std::optional<Quality> global_before(const TrialGround& ground, const daemon::JobSpec& job,
-                                     const Candidate& candidate,
-                                     FeatureReader::Unreadable& unreadable) {
+                                     const Candidate& candidate, UnreadableSamples& unreadable) {
   const daemon::JobSpec spec = for_trials(filled(job, candidate, ground.mix.train.size()));
   try {
     Trial trial(ground, spec);

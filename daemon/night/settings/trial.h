@@ -39,14 +39,13 @@ struct TrialGround {
 // read, and the result is of no meaning then. What cannot be planned, as over a budget, or had no
 // time is told in `failed`.
 [[nodiscard]] TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
-                                       const Candidate& candidate,
-                                       FeatureReader::Unreadable& unreadable);
+                                       const Candidate& candidate, UnreadableSamples& unreadable);
 
 // How good the model before the night is on the trials' global held-out samples, through the maps
 // of this candidate. Nothing if there is no time for it.
 [[nodiscard]] std::optional<Quality> global_before(const TrialGround& ground,
                                                    const daemon::JobSpec& job,
                                                    const Candidate& candidate,
-                                                   FeatureReader::Unreadable& unreadable);
+                                                   UnreadableSamples& unreadable);
 
 }  // namespace moil::night

@@ -6,7 +6,7 @@ namespace moil::night {
 
 using daemon::Stage;
 
-FeatureReader::Unreadable CacheStage::run() {
+UnreadableSamples CacheStage::run() {
   plan_.has_cache() ? fill() : survey();
   return std::exchange(filled_.unreadable, {});
 }

@@ -20,7 +20,7 @@ class CacheStage {
       : night_(night), cache_(cache), plan_(plan) {}
 
   // Samples that cannot be read: the night is to be planned anew without them, and this run again.
-  [[nodiscard]] FeatureReader::Unreadable run();
+  [[nodiscard]] UnreadableSamples run();
   // Of the night's feature maps, once run() found nothing unreadable.
   FeatureReader& reader();
 

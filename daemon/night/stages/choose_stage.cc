@@ -52,7 +52,7 @@ SettingsRecord ChooseStage::known_settings() const {
   return {night_.layout.settings(night_.file.spec.model), night_.file.spec};
 }
 
-FeatureReader::Unreadable ChooseStage::run() {
+UnreadableSamples ChooseStage::run() {
   night_.job = night_.file.spec;
   if (night_.job.open.empty()) return {};
   night_.choices = night_.files.load_choices().value_or(NightChoices{{}, night_.file.threads});
@@ -64,7 +64,7 @@ FeatureReader::Unreadable ChooseStage::run() {
   return choose();
 }
 
-FeatureReader::Unreadable ChooseStage::choose() {
+UnreadableSamples ChooseStage::choose() {
   if (!trains(night_.file.spec)) {
     settle(searched().cheapest(), "nothing trains, so that there is nothing to try");
     return {};
@@ -127,12 +127,12 @@ Search ChooseStage::searched() const {
   });
 }
 
-FeatureReader::Unreadable ChooseStage::try_all() {
+UnreadableSamples ChooseStage::try_all() {
   night_.begin(Stage::kChoose, milliseconds(seconds_for_trials()).count());
   began_ = std::chrono::steady_clock::now();
   Json& settings = night_.choices.settings;
   TrialGround shared = ground();
-  FeatureReader::Unreadable unreadable;
+  UnreadableSamples unreadable;
   if (!trials_.train.empty() && !settings.contains("before")) {
     const auto before = global_before(shared, night_.file.spec, searched().cheapest(), unreadable);
     if (!unreadable.empty()) return unreadable;
@@ -161,8 +161,7 @@ void ChooseStage::note_bytes(std::size_t bytes) {
 }
 
 // False where enough is known, or the time is over.
-bool ChooseStage::try_next(Search& search, TrialGround& ground,
-                           FeatureReader::Unreadable& unreadable) {
+bool ChooseStage::try_next(Search& search, TrialGround& ground, UnreadableSamples& unreadable) {
   const double left = seconds_left();
   if (trials_.train.empty() || left <= 0) return false;
   const auto candidate = search.next(left);

@@ -20,7 +20,7 @@ class ChooseStage {
 
   // Sets the context's job for the mix that there is. Samples that cannot be read: the mix is to be
   // drawn without them, and this run again.
-  [[nodiscard]] FeatureReader::Unreadable run();
+  [[nodiscard]] UnreadableSamples run();
 
   // What was chosen cannot be had, so that the night is planned again with the next best, or with
   // the cheapest. False where there is nothing else: the job itself asks for too much.
@@ -32,9 +32,9 @@ class ChooseStage {
   [[nodiscard]] nlohmann::json details() const;
 
  private:
-  FeatureReader::Unreadable choose();
-  FeatureReader::Unreadable try_all();
-  bool try_next(Search& search, TrialGround& ground, FeatureReader::Unreadable& unreadable);
+  UnreadableSamples choose();
+  UnreadableSamples try_all();
+  bool try_next(Search& search, TrialGround& ground, UnreadableSamples& unreadable);
   std::vector<data::MixedSample> untrained_global() const;
   TrialGround ground();
   void note_bytes(std::size_t bytes);

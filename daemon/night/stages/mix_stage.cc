@@ -49,7 +49,7 @@ void MixStage::draw(LeftOut left_out) {
 }
 
 // In this order, so that a night that is killed in between comes to the same.
-void MixStage::leave_out(const FeatureReader::Unreadable& unreadable) {
+void MixStage::leave_out(const UnreadableSamples& unreadable) {
   const auto found = left_out_of(unreadable, night_.mix, night_.data.global(), night_.data.local());
   night_.files.remove_training();
   LeftOut all = left_out_;

@@ -19,7 +19,7 @@ class MixStage {
   void run();
   // Draws anew without samples that turned out to be unreadable, and drops what was computed for
   // the mix before. The night is to be planned again.
-  void leave_out(const FeatureReader::Unreadable& unreadable);
+  void leave_out(const UnreadableSamples& unreadable);
 
   const LeftOut& left_out() const { return left_out_; }
   const SceneStage& scenes() const { return scenes_; }

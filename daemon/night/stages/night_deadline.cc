@@ -28,7 +28,7 @@ double seconds_of_a_sample(const std::vector<data::MixedSample>& samples, std::s
   for (std::size_t i = 0; i < 3 * batch; ++i)
     views.push_back({&samples[i * samples.size() / (3 * batch)]});
   std::vector<float> maps(batch * reader.elements());
-  FeatureReader::Unreadable unreadable;  // it is left out later
+  UnreadableSamples unreadable;  // it is left out later
   reader.read(std::span(views).first(batch), maps.data(), &unreadable);
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t b = 1; b < 3; ++b)

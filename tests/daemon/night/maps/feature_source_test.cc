@@ -177,7 +177,7 @@ TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
   damaged_.damaged = {mix_.train[broken].ref.index};
   FeatureReader& reader = computing();
   const Portion portions[] = {{mix_.train, Portion::kEveryFace}, {mix_.local_validation}};
-  FeatureReader::Unreadable unreadable;
+  UnreadableSamples unreadable;
   std::int64_t done = 0;
   ASSERT_TRUE(reader.survey(portions, unreadable, [&](std::int64_t n) {
     done = n;
