@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from night import digits
-from night.daemon import Daemon
+from night.daemon import WORKER, Daemon
 from night.jobs import job_spec
 from night.moilctl import FINAL_STATES
 from night.night import MODEL, pretrain_global
@@ -34,7 +34,7 @@ SETTINGS = replace(
 ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 CONFIG = {
     "poll_seconds": 0.05,
-    "worker": {"nice": 0, "io_class": "none", "backoff_seconds": 0.05, "attempts": 50},
+    "worker": {**WORKER, "backoff_seconds": 0.05, "attempts": 50},
 }
 SCHEDULE = "nightly"
 FIRST_NIGHT = datetime(2030, 1, 1, 2)

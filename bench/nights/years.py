@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from night.daemon import Daemon
+from night.daemon import WORKER, Daemon
 from night.moilctl import FINAL_STATES
 from night.preload import Preload
 from night.rpc import Rpc
@@ -22,7 +22,7 @@ FIRST_DAY = datetime(2030, 1, 1)
 NOON, NIGHT = timedelta(hours=12), timedelta(days=1, hours=1, minutes=30)
 CONFIG = {
     "poll_seconds": 0.02,
-    "worker": {"nice": 0, "io_class": "none", "backoff_seconds": 0.1},
+    "worker": {**WORKER, "backoff_seconds": 0.1},
 }
 PATIENCE = 300.0  # seconds of real time for a night
 PARTS = ["models", "jobs", "cache", "labels"]  # of the state folder; what is left is the database

@@ -148,7 +148,7 @@ class OwnModelTest(Asking):
     @classmethod
     def worker(cls) -> Job:
         """It pauses where the test says so."""
-        return {"path": str(pausing_worker(cls.folder)), "backoff_seconds": 0.05}
+        return {"path": str(pausing_worker(cls.folder))}
 
     @classmethod
     def pretrain(cls, model: Path, name: str, *arguments: str | Path) -> None:

@@ -78,8 +78,7 @@ class CrashTest(Asking):
         flag.touch()
         pause = f'if [ "$1" = run ] && rm "{flag}" 2>/dev/null; then export MOIL_PAUSE_AT={stage}; fi'
         worker = worker_script(folder / "worker", pause)
-        settings = {"path": str(worker), "backoff_seconds": 0.05, **worker_settings}
-        return daemon_in(folder, {"worker": settings})
+        return daemon_in(folder, {"worker": {"path": str(worker), **worker_settings}})
 
     def kill_at(self, stage: str, kill: str) -> None:
         folder = self.copied_state(f"{kill}-{stage}")
@@ -158,7 +157,7 @@ class CrashTest(Asking):
         long = {**self.spec, "train": train, "freeze": {"trainable_layers": "all"}}
         expected = self.never_killed(long)
         folder = self.copied_state("again")
-        with daemon_in(folder, {"worker": {"backoff_seconds": 0.05, "attempts": 10}}) as daemon:
+        with daemon_in(folder, {"worker": {"attempts": 10}}) as daemon:
             ctl = self.__class__.ctl = ctl_of(daemon)
             job = ctl.submit(long)
             for epoch, kill in ((10, kill_worker), (25, kill_daemon), (40, kill_worker)):

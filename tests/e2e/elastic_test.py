@@ -17,7 +17,7 @@ class ElasticTest(AllTests):
     """The timing profile is measured by the first job."""
 
     row = ROW
-    config = {"worker": {"backoff_seconds": 0.05, "attempts": 10}}
+    config = {"worker": {"attempts": 10}}
 
     def test_the_run_keeps_to_its_time_and_memory(self) -> None:
         for row in (ROW, HEAD):

@@ -46,7 +46,7 @@ class NightsTest(OwnModelTest):
         cls.next = cls.folder / "next"
         settings = f'if [ "$1" = run ] && [ -s "{cls.next}" ]; then . "{cls.next}"; rm "{cls.next}"; fi'
         script = worker_script(cls.folder / "worker", settings, f'export LD_PRELOAD="{PRELOAD}"')
-        return {"path": str(script), "backoff_seconds": 0.05}
+        return {"path": str(script)}
 
     def have_next_worker_find(self, environment: Environment) -> None:
         self.next.write_text("".join(f'export {name}="{value}"\n' for name, value in environment.items()))

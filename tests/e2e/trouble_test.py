@@ -24,7 +24,7 @@ ROW = Row("trouble", "trouble", SETTINGS.alpha, SETTINGS.trainable_layers, cache
 
 class TroubleTest(EachTest):
     row = ROW
-    config = {"worker": {"backoff_seconds": 0.05, "attempts": 2}}
+    config = {"worker": {"attempts": 2}}
 
     def bomb(self) -> Path:
         """A file of a few bytes that claims to be an image of billions of pixels."""

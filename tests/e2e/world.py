@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 from night import digits  # noqa: E402
-from night.daemon import Daemon  # noqa: E402
+from night.daemon import WORKER, Daemon  # noqa: E402
 from night.jobs import job_spec  # noqa: E402
 from night.moilctl import Moilctl  # noqa: E402
 from night.night import MODEL, pretrain_global  # noqa: E402
@@ -94,9 +94,11 @@ class World:
 
 
 def daemon_in(folder: Path, config: dict[str, Any] | None = None) -> Daemon:
-    """A daemon, not started, whose state lies in folder/state."""
+    """A daemon, not started, whose state lies in folder/state; what the test asks of its worker joins the usual."""
+    asked = config or {}
+    worker = {**WORKER, "backoff_seconds": 0.05, **asked.get("worker", {})}
     file = folder / "moild.json"
-    file.write_text(json.dumps({"worker": {"backoff_seconds": 0.05}} if config is None else config))
+    file.write_text(json.dumps({**asked, "worker": worker}))
     return Daemon(folder / "state", config=file)
 
 
