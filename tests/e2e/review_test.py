@@ -25,7 +25,7 @@ from typing import Any
 from browser import PHONE, Browser, missing
 from images import grey_png
 from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, wait_for
-from night.programs import program, run
+from night.programs import ROOT, program, run
 
 MANY = 10_000
 # Of the page's frames while all of them scroll by, in milliseconds; CI's machines are busy.
@@ -341,6 +341,14 @@ class PageTest(Case):
         review.end()
         self.assertEqual(list(folder.glob("moil-review-*")), [])
         self.assertEqual(review.process.returncode, 0)
+
+    def test_scripts_of_the_page_import_in_a_line(self) -> None:
+        page = ROOT / "daemon" / "review" / "page"
+        imports = {file.name: set(re.findall(r"from '\./(\S+)'", file.read_text())) for file in page.glob("*.js")}
+        while leaves := [name for name, wanted in imports.items() if not wanted & imports.keys()]:
+            for name in leaves:
+                del imports[name]
+        self.assertEqual(imports, {}, "they are in a circle, or import one that is")
 
     def test_no_other_program_has_a_web_server(self) -> None:
         for name in ("moild", "moil-worker", "moilctl", "moil-review"):

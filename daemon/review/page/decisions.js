@@ -1,9 +1,9 @@
 // Decisions, and what takes them back.
 
-import {draw} from './grid.js';
+import {draw, go} from './grid.js';
 import {giveKey} from './labels.js';
 import {loadLabels, show} from './samples.js';
-import {go, targets} from './selection.js';
+import {targets} from './selection.js';
 import {call, inTurn, isIdle, safely} from './server.js';
 import {byId, found, state, tell, word} from './state.js';
 

@@ -1,9 +1,11 @@
-// The grid of samples. It holds as many elements as fit on the screen, whatever the samples' number.
+// The grid of samples, and the frame around one of them. It holds as many elements as fit on the screen,
+// whatever the samples' number.
 
-import {pictures, wantPictures} from './pictures.js';
+import {drawProposals} from './labels.js';
+import {pictures, picturesFor, wantPictures} from './pictures.js';
 import {isSound, listen, seconds} from './player.js';
-import {tellSelection} from './selection.js';
-import {byId, percent, state, word} from './state.js';
+import {selectRange, summary} from './selection.js';
+import {byId, percent, state, tell, word} from './state.js';
 
 const CAPTION = 40, LEAST_CELL = 96;   // a caption's height, a cell's least width
 
@@ -38,7 +40,7 @@ function shownRange() {
   return [first, Math.min(state.view.length, first + rows * layout.columns)];
 }
 
-export function* shownPositions() {
+function* shownPositions() {
   const [first, end] = shownRange();
   for (let position = first; position < end; ++position) yield position;
 }
@@ -143,8 +145,29 @@ export function draw() {
   drawWhatCame();
 }
 
+function tellSelection() {
+  const at = state.view[state.cursor];
+  tell(state.selected.size ? `${state.selected.size} of ${state.items.length} selected` :
+       at ? summary() + ' · ' + at.name.split('/').slice(-2).join('/') : summary());
+  drawProposals();
+}
+
 export function redraw() {
   measure();
   draw();
   tellSelection();
 }
+
+export function go(position, ranging) {
+  if (state.view.length === 0) return;
+  state.cursor = Math.min(state.view.length - 1, Math.max(0, position));
+  if (ranging) selectRange(state.anchor, state.cursor);
+  else state.anchor = state.cursor;
+  const top = Math.floor(state.cursor / layout.columns) * layout.height;
+  if (top < grid.scrollTop) grid.scrollTop = top;
+  if (top + layout.height > grid.scrollTop + grid.clientHeight) grid.scrollTop = top + layout.height - grid.clientHeight;
+  draw();
+  tellSelection();
+}
+
+picturesFor(shownPositions, draw);

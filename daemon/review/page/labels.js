@@ -1,6 +1,5 @@
-// Labels that a key or a click gives, and what the model proposes.
+// Labels and proposals that a key or a click gives. A button's value is the label, or the proposal's number.
 
-import {giveLabel, giveProposal} from './decisions.js';
 import {targets} from './selection.js';
 import {byId, percent, state, word} from './state.js';
 
@@ -26,27 +25,27 @@ export function giveKey(label) {
   drawLabels();
 }
 
-function chip(key, label, act) {
+function chip({key, text, value}) {
   const button = document.createElement('button');
   if (key) button.append(word('kbd', key));
-  button.append(label);
-  button.addEventListener('click', () => { act(); byId('grid').focus({preventScroll: true}); });
+  button.append(text);
+  button.value = value;
   return button;
 }
 
 // What is there stays: a button that is replaced between press and release of a mouse gets no click.
 function showChips(place, chips) {
-  const shown = JSON.stringify(chips.map(({key, label}) => [key, label]));
+  const shown = JSON.stringify(chips);
   if (place.dataset.shown === shown) return;
   place.dataset.shown = shown;
-  place.replaceChildren(...chips.map(({key, label, act}) => chip(key, label, act)));
+  place.replaceChildren(...chips.map(chip));
 }
 
 export function drawLabels() {
   const keyed = keyedLabels(), names = new Set(keyed.map(([, label]) => label));
   const others = state.labels.filter((label) => !names.has(label)).map((label) => ['', label]);
   showChips(byId('labels'), [...keyed, ...others].slice(0, MOST_CHIPS).map(
-    ([key, label]) => ({key, label, act: () => giveLabel(label)})));
+    ([key, label]) => ({key, text: label, value: label})));
   byId('known').replaceChildren(...state.labels.map((label) => {
     const option = document.createElement('option');
     option.value = label;
@@ -59,7 +58,7 @@ export function drawProposals() {
   const proposals = state.selected.size > 1 ? [] : targets().flatMap((item) => item.proposals);
   showChips(byId('proposals'), proposals.slice(0, 3).map(({label, probability}, i) => ({
     key: 'asd'[i],
-    label: label + (probability === null ? '' : ' ' + percent(probability)),
-    act: () => giveProposal(i),
+    text: label + (probability === null ? '' : ' ' + percent(probability)),
+    value: i,
   })));
 }

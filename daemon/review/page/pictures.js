@@ -1,7 +1,6 @@
 // Small pictures of samples: those that are on the screen are asked for, some at a time.
 
 import {call} from './server.js';
-import {draw, shownPositions} from './grid.js';
 import {state, tell} from './state.js';
 
 const BATCH = 24, IN_FLIGHT = 2;       // pictures of one request, requests at once
@@ -11,6 +10,13 @@ const MOST = 1500;                     // that are kept
 export const pictures = new Map();     // digest -> {src} or {why}, the oldest first
 const asked = new Set();
 let inFlight = 0, timer = 0, notBefore = 0;
+let shown = () => [], cameSome = () => {};
+
+// `positions` gives those on the screen, `came` hears when there are new pictures.
+export function picturesFor(positions, came) {
+  shown = positions;
+  cameSome = came;
+}
 
 export function wantPictures() {
   if (timer) return;
@@ -21,7 +27,7 @@ function askForPictures() {
   timer = 0;
   while (inFlight < IN_FLIGHT) {
     const wanted = [];
-    for (const position of shownPositions()) {
+    for (const position of shown()) {
       const digest = state.view[position].digest;
       if (!pictures.has(digest) && !asked.has(digest)) wanted.push(digest);
       if (wanted.length === BATCH) break;
@@ -46,5 +52,5 @@ async function fetchPictures(digests) {
   }
   digests.forEach((digest) => asked.delete(digest));
   --inFlight;
-  draw();
+  cameSome();
 }

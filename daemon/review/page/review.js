@@ -1,11 +1,11 @@
 // The review's page: keys, clicks and taps.
 
 import {end, giveLabel, giveProposal, keep, undo} from './decisions.js';
-import {drawWhatCame, layout, measureAnew, redraw, zoom} from './grid.js';
+import {drawWhatCame, go, layout, measureAnew, redraw, zoom} from './grid.js';
 import {isKey, keyedLabels} from './labels.js';
 import {listen} from './player.js';
 import {arrange, show} from './samples.js';
-import {go, selectRange, toggle} from './selection.js';
+import {selectRange, toggle} from './selection.js';
 import {enter, safely} from './server.js';
 import {byId, state} from './state.js';
 
@@ -78,6 +78,13 @@ grid.addEventListener('pointerdown', (event) => { pointer = event.pointerType; }
 grid.addEventListener('scroll', drawWhatCame, {passive: true});
 new ResizeObserver(measureAnew).observe(grid);
 byId('tabs').addEventListener('click', (event) => event.target.closest('button') && show(event.target.closest('button').dataset.tab));
+for (const [id, give] of [['labels', giveLabel], ['proposals', (number) => giveProposal(Number(number))]])
+  byId(id).addEventListener('click', (event) => {
+    const button = event.target.closest('button');
+    if (!button) return;
+    give(button.value);
+    grid.focus({preventScroll: true});
+  });
 byId('order').addEventListener('change', (event) => { state.order = event.target.value; arrange(); grid.focus(); });
 byId('form').addEventListener('submit', (event) => {
   event.preventDefault();
