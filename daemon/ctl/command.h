@@ -7,35 +7,23 @@
 #include <string>
 
 #include "base/command_line/command_line.h"
-#include "daemon/ctl/client.h"
+#include "daemon/client/session.h"
 #include "daemon/ctl/console.h"
 #include "daemon/ctl/text.h"
 
 namespace moil::daemon::ctl {
 
-// What every command gets: the daemon, connected at first use, and the terminal.
-class Session {
+// What every command gets: the daemon and the terminal.
+class Session : public ClientSession {
  public:
-  std::string socket = "/run/moild/moild.sock";
   bool json = false;  // print results as JSON
 
   Console console;
 
-  Client& client();
-  void hang_up() { client_.reset(); }  // the next call connects anew
-  Json call(const std::string& method, const Json& params, std::span<const int> files = {},
-            const Client::OnNotification& tell = {});
-  // The reply of a method that answers in pages, with MEMBER as the whole list, or its first `most`
-  // items (0: all).
-  Json list(const std::string& method, Json params, const std::string& member,
-            std::size_t most = 0);
   // Prints the document where --json was given; says whether it did.
   bool printed_json(const Json& document);
   // The same on one line, for commands that print more than one document (JSON Lines).
   bool printed_json_line(const Json& document);
-
- private:
-  std::unique_ptr<Client> client_;
 };
 
 struct NoOptions {};  // of a command that takes none
@@ -84,9 +72,6 @@ cli::Command add_command(cli::Command parent, const std::string& name, const std
 // description's folder.
 Json read_job_description(const std::string& file);
 Json read_schedule_description(const std::string& file);
-
-// The one model that there is; kInvalidArgument or kNotFound where it is not one.
-std::string only_model(Session& session);
 
 // An open file of the user's, which the daemon reads through our descriptor and needs no access of
 // its own for. Throws where it cannot be opened.

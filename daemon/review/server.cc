@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "daemon/ctl/review/desk.h"
+#include "daemon/client/desk.h"
 #include "daemon/json/base64.h"
 #include "daemon/json/parse.h"
 #include "daemon/review/assets.h"
@@ -23,8 +23,8 @@
 namespace moil::review {
 namespace {
 
-using daemon::ctl::ReplyError;
-using daemon::ctl::Session;
+using daemon::ReplyError;
+using daemon::ClientSession;
 using httplib::Request;
 using httplib::Response;
 using Pass = httplib::Server::HandlerResponse;
@@ -69,8 +69,8 @@ void give_text(Response& response, int status, std::string_view text, const char
   response.set_content(text.data(), text.size(), type);
 }
 
-Json decided(daemon::ctl::Desk& desk, const Json& asked) {
-  std::vector<daemon::ctl::Desk::Decision> decisions;
+Json decided(daemon::Desk& desk, const Json& asked) {
+  std::vector<daemon::Desk::Decision> decisions;
   for (const Json& one : asked.at("decisions"))
     decisions.push_back({one.at("digests").get<std::vector<std::string>>(), one.at("label")});
   return desk.decide(decisions);
@@ -82,14 +82,14 @@ struct Part {
   std::size_t of_all = 0;
 };
 
-Part part_of(Session& session, const std::string& digest, std::size_t from) {
+Part part_of(ClientSession& session, const std::string& digest, std::size_t from) {
   const Json reply = session.call("label.content", {{"digest", digest}, {"offset", from}});
   const auto bytes = daemon::decode_base64(reply.at("content").get<std::string>());
   if (!bytes || bytes->empty()) throw Error(ErrorCode::kIo, "moild gave nothing of the sample");
   return {{bytes->begin(), bytes->end()}, reply.at("bytes")};
 }
 
-Json previews(Session& session, const Json& asked) {
+Json previews(ClientSession& session, const Json& asked) {
   return session.call("label.preview",
                       {{"digests", asked.at("digests")}, {"size", kPreviewPixels}});
 }
@@ -97,7 +97,7 @@ Json previews(Session& session, const Json& asked) {
 // A connection to moild, for one request at a time.
 struct Line {
   std::mutex mutex;
-  Session session;
+  ClientSession session;
 
   // Once more on a new connection where that is lost: moild may be started anew while the page is
   // open, and doing it twice does no more than once.
@@ -167,7 +167,7 @@ struct ReviewServer::Parts {
   // What takes long has a connection of its own, so that decisions do not wait for it.
   Line decisions, pictures, sounds, model_line;
   const std::string model_name;
-  daemon::ctl::Desk desk;
+  daemon::Desk desk;
 };
 
 // Before anything of a request but its head is read.
@@ -206,7 +206,7 @@ void ReviewServer::Parts::call(const std::string& name, Line& line, Work work) {
 }
 
 Json ReviewServer::Parts::doubts() {
-  Json found = daemon::ctl::doubts(model_line.session, model_name);
+  Json found = daemon::doubts(model_line.session, model_name);
   const std::lock_guard guard(decisions.mutex);
   desk.take_note(found["doubts"]);
   return found;
@@ -298,7 +298,7 @@ void ReviewServer::Parts::route() {
   call("previews", pictures,
        [this](const Json& asked) { return previews(pictures.session, asked); });
   call("proposals", model_line,
-       [this](const Json&) { return daemon::ctl::proposals(model_line.session, model_name); });
+       [this](const Json&) { return daemon::proposals(model_line.session, model_name); });
   call("doubts", model_line, [this](const Json&) { return doubts(); });
   // Not moild's business, who may be away.
   http.Post("/api/sound", [this](const Request& request, Response& response) {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/sqlite/database.h"
-#include "daemon/ctl/client.h"
+#include "daemon/client/client.h"
 #include "daemon/json/base64.h"
 #include "daemon/rpc/receive.h"
 #include "daemon/upkeep/cache_access.h"
@@ -29,7 +29,7 @@ TEST_F(Labels, ManyFilesByDescriptorInOneRequest) {
     descriptors.push_back(files.back().get());
     samples.push_back({{"file", i}});
   }
-  ctl::Client client(server_.socket());
+  Client client(server_.socket());
   const Json reply =
       client.call("label.add", {{"labels", {"7"}}, {"samples", samples}}, descriptors);
   EXPECT_EQ(reply["added"], 40);
@@ -41,7 +41,7 @@ TEST_F(Labels, ADescriptorThatIsNoFileAndOneThatIsNotThere) {
   ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
   const UniqueFd reader(pipe[0]);
   const UniqueFd writer(pipe[1]);
-  ctl::Client client(server_.socket());
+  Client client(server_.socket());
   const int fd = reader.get();
   const Json reply = client.call("label.add", {{"labels", {"7"}}, {"samples", {{{"file", 0}}}}},
                                  std::span(&fd, 1));
@@ -86,7 +86,7 @@ TEST_F(Labels, AFileOfTheKernelsThatNeverEndsIsNotRead) {
   const UniqueFd messages(::open("/proc/kmsg", O_RDONLY | O_CLOEXEC));
   if (!messages) GTEST_SKIP() << "no right to open /proc/kmsg";
   const int fd = messages.get();
-  ctl::Client client(server_.socket());
+  Client client(server_.socket());
   const Json reply = client.call("label.add", {{"labels", {"7"}}, {"samples", {{{"file", 0}}}}},
                                  std::span(&fd, 1));
   EXPECT_EQ(reply["failed"], 1);

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "daemon/ctl/review/desk.h"
+#include "daemon/client/desk.h"
 
 namespace moil::daemon::ctl {
 namespace {

@@ -13,16 +13,16 @@
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "daemon/review/assets.h"
-#include "tests/daemon/ctl/review/samples_fixture.h"
+#include "tests/daemon/client/samples_fixture.h"
 
 namespace moil::review {
 namespace {
 
-using daemon::ctl::Labels;
+using daemon::Labels;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Review : public daemon::ctl::SamplesTest {
+class Review : public daemon::SamplesTest {
  protected:
   Review() : server_(moild_.socket()) {
     port_ = server_.bind(0);

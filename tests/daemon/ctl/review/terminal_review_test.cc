@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "tests/daemon/ctl/review/samples_fixture.h"
+#include "tests/daemon/client/samples_fixture.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -18,7 +18,9 @@ class TerminalReview : public SamplesTest {
   std::string on_terminal(const std::string& answers) {
     std::istringstream in(answers);
     ::testing::internal::CaptureStdout();
-    EXPECT_EQ(review_on_terminal(session_, "", in), 0);
+    Session session;
+    session.socket = moild_.socket();
+    EXPECT_EQ(review_on_terminal(session, "", in), 0);
     return ::testing::internal::GetCapturedStdout();
   }
 };

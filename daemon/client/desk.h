@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "daemon/ctl/command.h"
+#include "daemon/client/session.h"
 
-namespace moil::daemon::ctl {
+namespace moil::daemon {
 
 class Desk {
  public:
-  explicit Desk(Session& session);  // which outlives it
+  explicit Desk(ClientSession& session);  // which outlives it
 
   // A part of the samples, in the order in which they were added, those behind the id `after` (0:
   // from the first): {"samples": [{"id", "digest", "name", "labels"}], "next"}, next: what to go on
@@ -46,7 +46,7 @@ class Desk {
   Before labels_of(const std::vector<Decision>& decisions) const;
   Json assign(const std::vector<std::string>& digests, const Json& label, const std::string& step);
 
-  Session& session_;
+  ClientSession& session_;
   // What is decided together is one step of moild's, too.
   const std::string name_;
   std::size_t step_ = 0;
@@ -57,9 +57,9 @@ class Desk {
 // What the model proposes for unlabelled samples, the most useful to label first: {"suggestions":
 // [{"digest", "label", "probability", "not_sure", "others"}]}. model: empty where there is only
 // one. May take minutes.
-[[nodiscard]] Json proposals(Session& session, const std::string& model);
+[[nodiscard]] Json proposals(ClientSession& session, const std::string& model);
 // Samples whose label is likely wrong, those most likely first: {"doubts": [{"digest", "name",
 // "labels", "looks_like", "probability"}]}. May take minutes.
-[[nodiscard]] Json doubts(Session& session, const std::string& model);
+[[nodiscard]] Json doubts(ClientSession& session, const std::string& model);
 
-}  // namespace moil::daemon::ctl
+}  // namespace moil::daemon

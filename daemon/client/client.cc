@@ -1,10 +1,10 @@
-#include "daemon/ctl/client.h"
+#include "daemon/client/client.h"
 
 #include <cerrno>
 
 #include "daemon/rpc/receive.h"
 
-namespace moil::daemon::ctl {
+namespace moil::daemon {
 
 ReplyError::ReplyError(Json error_object)
     : std::runtime_error(error_object.value("message", "the daemon reported an error")),
@@ -71,4 +71,4 @@ Json Client::read_message() {
   }
 }
 
-}  // namespace moil::daemon::ctl
+}  // namespace moil::daemon

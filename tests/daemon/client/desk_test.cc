@@ -1,9 +1,9 @@
-#include "daemon/ctl/review/desk.h"
+#include "daemon/client/desk.h"
 
 #include "base/error.h"
-#include "tests/daemon/ctl/review/samples_fixture.h"
+#include "tests/daemon/client/samples_fixture.h"
 
-namespace moil::daemon::ctl {
+namespace moil::daemon {
 namespace {
 
 using test::result_of;
@@ -97,4 +97,4 @@ TEST_F(DeskTest, WhatIsListedOtherwiseCanBeDecidedToo) {
 }
 
 }  // namespace
-}  // namespace moil::daemon::ctl
+}  // namespace moil::daemon

@@ -1,4 +1,4 @@
-#include "daemon/ctl/review/desk.h"
+#include "daemon/client/desk.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace moil::daemon::ctl {
+namespace moil::daemon {
 namespace {
 
 constexpr int kPage = 1000;                  // samples, the most that moild gives at once
@@ -21,13 +21,13 @@ Json changed_json(const std::map<std::string, std::vector<std::string>>& samples
   return {{"changed", std::move(changed)}};
 }
 
-std::string model_or_only(Session& session, const std::string& model) {
+std::string model_or_only(ClientSession& session, const std::string& model) {
   return model.empty() ? only_model(session) : model;
 }
 
 }  // namespace
 
-Desk::Desk(Session& session)
+Desk::Desk(ClientSession& session)
     : session_(session),
       name_(std::to_string(::getpid()) + "." + std::to_string(::time(nullptr))) {}
 
@@ -120,7 +120,7 @@ Json Desk::undo() {
   return changed_json(back);
 }
 
-Json proposals(Session& session, const std::string& model) {
+Json proposals(ClientSession& session, const std::string& model) {
   const Json reply = session.call(
       "label.suggest", {{"model", model_or_only(session, model)}, {"limit", kMostAsked}});
   Json suggestions = Json::array();
@@ -138,7 +138,7 @@ Json proposals(Session& session, const std::string& model) {
   return {{"suggestions", std::move(suggestions)}};
 }
 
-Json doubts(Session& session, const std::string& model) {
+Json doubts(ClientSession& session, const std::string& model) {
   const Json reply = session.call(
       "label.audit", {{"model", model_or_only(session, model)}, {"limit", kMostAsked}});
   Json doubts = Json::array();
@@ -151,4 +151,4 @@ Json doubts(Session& session, const std::string& model) {
   return {{"doubts", std::move(doubts)}};
 }
 
-}  // namespace moil::daemon::ctl
+}  // namespace moil::daemon

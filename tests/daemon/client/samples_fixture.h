@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/ctl/review/desk.h"
+#include "daemon/client/desk.h"
 #include "daemon/json/base64.h"
 #include "tests/daemon/support/test_server.h"
 
-namespace moil::daemon::ctl {
+namespace moil::daemon {
 
 using Labels = std::vector<std::string>;
 
@@ -38,7 +38,7 @@ class SamplesTest : public ::testing::Test {
   }
   test::TempFolder folder_;
   test::TestServer moild_{folder_ / "state"};
-  Session session_;
+  ClientSession session_;
 };
 
-}  // namespace moil::daemon::ctl
+}  // namespace moil::daemon

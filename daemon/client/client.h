@@ -9,7 +9,7 @@
 #include "daemon/json/fields.h"
 #include "daemon/rpc/address.h"
 
-namespace moil::daemon::ctl {
+namespace moil::daemon {
 
 // The daemon answered with an error.
 class ReplyError : public std::runtime_error {
@@ -46,4 +46,4 @@ class Client {
   int next_id_ = 1;
 };
 
-}  // namespace moil::daemon::ctl
+}  // namespace moil::daemon
