@@ -49,13 +49,13 @@ Client& ClientSession::client() {
 }
 
 Json ClientSession::call(const std::string& method, const Json& params, std::span<const int> files,
-                   const Client::OnNotification& tell) {
+                         const Client::OnNotification& tell) {
   require_utf8(params);
   return client().call(method, params, files, tell);
 }
 
 Json ClientSession::list(const std::string& method, Json params, const std::string& member,
-                   std::size_t most) {
+                         std::size_t most) {
   constexpr std::size_t kMostOfPage = 1000;  // that the daemon gives
   Json first;
   for (;;) {

@@ -23,8 +23,8 @@
 namespace moil::review {
 namespace {
 
-using daemon::ReplyError;
 using daemon::ClientSession;
+using daemon::ReplyError;
 using httplib::Request;
 using httplib::Response;
 using Pass = httplib::Server::HandlerResponse;
