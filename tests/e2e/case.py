@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from world import Daemon, Moilctl, Row, World, ctl_of, daemon_in, pausing_worker, small_night, stage_of, wait_for, weights_digest
+from world import Daemon, Moilctl, Row, World, ctl_of, daemon_in, pausing_worker, small_night, stands_still, wait_for, weights_digest
 from night.programs import ProgramError, program, run
 
 USAGE, BAD_DATA, NO_INPUT, UNAVAILABLE, CANNOT_CREATE, CONFIG = 64, 65, 66, 69, 73, 78  # sysexits.h
@@ -204,7 +204,7 @@ class OwnModelTest(Asking):
             (self.folder / "pause").write_text(stage)
             job = self.ctl.submit(spec)
             if kill:
-                wait_for(f"stage {stage}", lambda: stage_of(self.ctl, job) == stage)
+                wait_for(f"stage {stage}", lambda: stands_still(self.daemon))
                 kill(self.daemon)
             ended = self.ended(job)
             self.assertEqual(ended["attempts"], 2 if kill else 1)

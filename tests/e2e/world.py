@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -128,6 +129,16 @@ def weights_digest(state: Path, job: dict[str, Any]) -> str:
 
 def stage_of(ctl: Moilctl, job: int) -> str | None:
     return (ctl.job(job)["progress"] or {}).get("stage")
+
+
+def stands_still(daemon: Daemon) -> bool:
+    """Whether its night has come to the place of MOIL_PAUSE_AT."""
+    names = []
+    for worker in daemon.workers():
+        for name in Path(f"/proc/{worker}/task").glob("*/comm"):
+            with contextlib.suppress(OSError):  # its thread has ended
+                names.append(name.read_text())
+    return "stands-still\n" in names
 
 
 def kill_worker(daemon: Daemon) -> None:

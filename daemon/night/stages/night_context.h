@@ -33,7 +33,8 @@ struct NightContext {
   // The same; throws Stopped.
   void progress(daemon::Stage stage, std::int64_t done, std::int64_t total);
   // Without telling. Where crash tests have a night stand still: MOIL_PAUSE_AT=STAGE in the
-  // environment stops it for ever once half of that stage is done.
+  // environment stops it for ever once half of that stage is done; its thread is called
+  // stands-still then.
   bool may_go_on(daemon::Stage stage, std::int64_t done, std::int64_t total) const;
   bool is_stopped() const { return stop.load(); }
 
