@@ -8,9 +8,9 @@
 #include "base/command_line/command_line.h"
 #include "base/json/json.h"
 #include "base/version.h"
-#include "engine/device/kernel_selector.h"
-#include "engine/device/measure.h"
-#include "engine/kernels/gemm.h"
+#include "engine/device/conv/kernel_selector.h"
+#include "engine/device/conv/measure.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/parallel.h"
 
 namespace moil {

@@ -19,7 +19,7 @@
 #include "base/version.h"
 #include "daemon/models/model_folder.h"
 #include "daemon/night/maps/head_slice.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/elastic/timing_profiler.h"
 #include "engine/kernels/parallel.h"

@@ -13,7 +13,7 @@
 
 #include "base/command_line/command_line.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "base/version.h"
 #include "datasets/kinds/sound/sound_kind.h"

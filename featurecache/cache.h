@@ -16,10 +16,10 @@
 // other. Several processes may open one folder; one process must open it once and share the object.
 // Not usable in a child after fork().
 //
-// Errors: moil::Error. kResourceExhausted: quota; DiskFull (base/disk_full.h); kFailedPrecondition:
-// read-only, another format version, open twice; kBadData: the file's structure is damaged; kIo:
-// the system refused. What is damaged or of another format is thrown as Unusable: discard() it
-// (discard.h).
+// Errors: moil::Error. kResourceExhausted: quota; DiskFull (base/files/disk_full.h);
+// kFailedPrecondition: read-only, another format version, open twice; kBadData: the file's
+// structure is damaged; kIo: the system refused. What is damaged or of another format is thrown as
+// Unusable: discard() it (discard.h).
 #pragma once
 
 #include <cstdint>
@@ -45,10 +45,10 @@ struct Options {
   std::uint64_t initial_map_bytes = 1 << 26;  // address space to begin with; grows as needed
   bool read_only = false;                     // nothing is created or changed
   bool evicts = true;  // false: what others have stored stays, and put() takes what room is left
-  StoredType stored_as = StoredType::kFp32;   // for put(); either kind is read
-  std::size_t batch_bytes = 4 << 20;          // put() commits when this much has gathered
-  std::size_t batch_entries = 1024;           // ... or this many
-  std::function<std::int64_t()> clock = {};   // seconds since 1970; the system's where empty
+  StoredType stored_as = StoredType::kFp32;  // for put(); either kind is read
+  std::size_t batch_bytes = 4 << 20;         // put() commits when this much has gathered
+  std::size_t batch_entries = 1024;          // ... or this many
+  std::function<std::int64_t()> clock = {};  // seconds since 1970; the system's where empty
   // Asked of each waiting entry's sample within the transaction that would store it: false drops
   // the entry. Whoever forgets a sample makes this false first and calls forget() then, and no
   // writer that asks, in whatever process, stores anything of it afterwards. Empty: all are stored.

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace fs = std::filesystem;
 

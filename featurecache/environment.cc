@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 #include "featurecache/discard.h"
 #include "featurecache/folder.h"
 #include "featurecache/lmdb_error.h"

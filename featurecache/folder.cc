@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <string>
 
-#include "base/disk_full.h"
-#include "base/open_file.h"
+#include "base/files/disk_full.h"
+#include "base/files/open_file.h"
 #include "featurecache/discard.h"
 
 namespace moil::cache {

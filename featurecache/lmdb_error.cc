@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 #include "featurecache/discard.h"
 
 namespace moil::cache {

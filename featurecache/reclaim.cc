@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 #include "featurecache/freelist.h"
 #include "featurecache/state.h"
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::cache {
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 
 namespace moil::cache {
 namespace {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/folder_entries.h"
+#include "base/files/folder_entries.h"
 
 namespace moil::test {
 

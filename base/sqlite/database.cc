@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "base/disk_full.h"
-#include "base/open_file.h"
+#include "base/files/disk_full.h"
+#include "base/files/open_file.h"
 
 namespace moil {
 namespace {

@@ -1,8 +1,8 @@
 // SQLite with its errors as moil::Error and its handles owned.
 //
-// A full disk becomes DiskFull (base/disk_full.h), a file that is not a database or is damaged
-// kBadData, a lock that stayed taken kFailedPrecondition, a broken constraint kInvalidArgument, the
-// rest kIo. A Database belongs to one thread at a time.
+// A full disk becomes DiskFull (base/files/disk_full.h), a file that is not a database or is
+// damaged kBadData, a lock that stayed taken kFailedPrecondition, a broken constraint
+// kInvalidArgument, the rest kIo. A Database belongs to one thread at a time.
 #pragma once
 
 #include <sqlite3.h>

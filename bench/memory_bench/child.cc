@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil {
 namespace {

@@ -4,12 +4,12 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "engine/device/scratch.h"
+#include "base/files/file.h"
+#include "engine/device/conv/scratch.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/train/optimizer.h"
 

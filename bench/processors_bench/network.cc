@@ -1,6 +1,6 @@
 #include "bench/processors_bench/network.h"
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/preparation.h"
 #include "engine/train/trainer.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/durations.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/json/parse.h"
 #include "daemon/spec/job_spec.h"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/access.h"
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
+#include "base/files/unnamed_file.h"
 #include "base/median.h"
 #include "base/seconds.h"
-#include "base/unnamed_file.h"
 #include "daemon/upkeep/cache_access.h"
 
 namespace fs = std::filesystem;

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/unflushed.h"
+#include "base/files/file.h"
+#include "base/files/unflushed.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/log.h"
 #include "daemon/schedule/world.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/job_log.h"
 #include "daemon/spec/worker_protocol.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <fstream>
 
-#include "base/unflushed.h"
+#include "base/files/unflushed.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/journal.h"
 #include "daemon/process/cpu_limit.h"

@@ -5,7 +5,7 @@
 
 #include "base/durations.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "daemon/log/log.h"
 #include "daemon/schedule/world.h"

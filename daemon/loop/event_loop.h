@@ -16,7 +16,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 struct sd_event;
 struct sd_event_source;

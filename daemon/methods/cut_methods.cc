@@ -1,6 +1,6 @@
 // label.cut: a worker cuts the piece out of the recording, which no other part of moild reads; the
 // background thread adds it to the label store.
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/number_text.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/json/base64.h"
 #include "daemon/json/nearest.h"
 #include "daemon/methods/label_steps.h"

@@ -1,7 +1,7 @@
 // system.disk, system.clean: what takes room in the state folder, and less of it.
 #include <algorithm>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/page.h"
 #include "daemon/service/service.h"

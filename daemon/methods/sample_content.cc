@@ -1,7 +1,7 @@
 #include "daemon/methods/sample_content.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/json/base64.h"
 #include "daemon/workers/in_memory.h"
 #include "datasets/labels/label_types.h"

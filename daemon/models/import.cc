@@ -1,7 +1,7 @@
 #include "daemon/models/import.h"
 
 #include "base/access.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/models/class_space.h"
 #include "daemon/models/model_folder.h"
 #include "daemon/models/pack_kind.h"

@@ -5,7 +5,7 @@
 
 #include "base/access.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/models/version_identity.h"
 #include "daemon/night/data/field_error.h"
 #include "daemon/night/judge/measurable.h"

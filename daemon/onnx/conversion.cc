@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "base/access.h"
-#include "base/disk_full.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/disk_full.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "daemon/models/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
@@ -23,7 +23,7 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
 #include "engine/graph/surgery.h"
-#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"

@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "daemon/ctl/jobs/processor_table.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/device/recorded_device.h"
 #include "engine/device/schedule_picture.h"
 #include "engine/graph/selection_problem.h"

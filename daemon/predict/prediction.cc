@@ -14,7 +14,7 @@
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/sounds/sound_bytes.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/ending.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"

@@ -11,7 +11,7 @@
 #include "base/access.h"
 #include "base/command_line/command_line.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/pretrain/pretraining.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/class_folders.h"
 #include "datasets/readers/sample_folder.h"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace fs = std::filesystem;
 

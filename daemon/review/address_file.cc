@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace fs = std::filesystem;
 

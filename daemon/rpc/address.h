@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::daemon {
 

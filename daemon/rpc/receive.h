@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::daemon {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "daemon/rpc/budget.h"
 
 namespace moil::daemon {

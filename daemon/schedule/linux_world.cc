@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 #include "base/seconds.h"
 #include "daemon/schedule/power.h"
 #include "daemon/schedule/pressure.h"

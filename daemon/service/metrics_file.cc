@@ -5,10 +5,10 @@
 
 #include <cerrno>
 
-#include "base/disk_full.h"
 #include "base/error.h"
-#include "base/open_file.h"
-#include "base/write_all.h"
+#include "base/files/disk_full.h"
+#include "base/files/open_file.h"
+#include "base/files/write_all.h"
 #include "daemon/log/log.h"
 
 namespace moil::daemon {

@@ -1,6 +1,6 @@
 #include "daemon/service/service.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/log/log.h"
 #include "daemon/state/trash.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/json/parse.h"
 #include "daemon/spec/worker_protocol.h"
 

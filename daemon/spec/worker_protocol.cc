@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "daemon/log/log.h"
 
 namespace moil::daemon {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <mutex>
 
-#include "base/disk_full.h"
-#include "base/unique_fd.h"
+#include "base/files/disk_full.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::daemon {
 

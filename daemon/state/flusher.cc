@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/disk_full.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/open_file.h"
-#include "base/unique_fd.h"
+#include "base/files/disk_full.h"
+#include "base/files/file.h"
+#include "base/files/open_file.h"
+#include "base/files/unique_fd.h"
 #include "daemon/log/log.h"
 #include "daemon/state/flushed_later.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 
 namespace moil::daemon {
 namespace {

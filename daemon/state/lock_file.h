@@ -7,7 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::daemon {
 

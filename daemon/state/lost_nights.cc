@@ -1,7 +1,7 @@
 #include "daemon/state/lost_nights.h"
 
-#include "base/file.h"
-#include "base/unflushed.h"
+#include "base/files/file.h"
+#include "base/files/unflushed.h"
 #include "daemon/json/parse.h"
 
 namespace moil::daemon {

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/folder_entries.h"
+#include "base/files/file.h"
+#include "base/files/folder_entries.h"
+#include "base/files/unflushed.h"
 #include "base/seconds.h"
-#include "base/unflushed.h"
 #include "daemon/json/parse.h"
 #include "daemon/log/log.h"
 #include "daemon/state/job.h"

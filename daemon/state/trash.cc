@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <string>
 
-#include "base/file.h"
-#include "base/folder_entries.h"
+#include "base/files/file.h"
+#include "base/files/folder_entries.h"
 #include "daemon/log/log.h"
 
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "daemon/night/data/night_data.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/parallel.h"
 
 namespace moil::night {

@@ -16,7 +16,7 @@
 #include "daemon/night/maps/feature_source.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "daemon/spec/worker_protocol.h"
-#include "engine/device/measuring_time.h"
+#include "engine/device/conv/measuring_time.h"
 #include "engine/graph/freeze.h"
 #include "featurecache/cache.h"
 

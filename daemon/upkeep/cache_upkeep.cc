@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/log/log.h"
 #include "daemon/state/disk_usage.h"
 

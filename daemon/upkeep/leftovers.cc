@@ -6,8 +6,8 @@
 #include <charconv>
 #include <optional>
 
-#include "base/atomic_file.h"
-#include "base/folder_entries.h"
+#include "base/files/atomic_file.h"
+#include "base/files/folder_entries.h"
 #include "daemon/state/disk_usage.h"
 
 namespace fs = std::filesystem;
@@ -37,8 +37,8 @@ std::optional<pid_t> process_after(std::string_view mark, const std::string& nam
 
 bool is_running(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
-// Written aside and never renamed (base/atomic_file.h), or a plan's description. Their names tell
-// who wrote them; ages tell nothing where a clock was wrong.
+// Written aside and never renamed (base/files/atomic_file.h), or a plan's description. Their names
+// tell who wrote them; ages tell nothing where a clock was wrong.
 bool is_abandoned(const fs::path& file) {
   const std::string name = file.filename().string();
   const auto aside = process_after(kAsideMark, name);

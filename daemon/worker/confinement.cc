@@ -1,6 +1,6 @@
 #include "daemon/worker/confinement.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/spec/processor_use.h"
 #include "daemon/worker/landlock.h"
 #include "daemon/worker/processor_needs.h"

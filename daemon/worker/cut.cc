@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/files/write_all.h"
 #include "base/hash.h"
-#include "base/write_all.h"
 #include "datasets/identity/digest.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/sounds/sound_cut.h"

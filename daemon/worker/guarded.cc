@@ -7,8 +7,8 @@
 #include <new>
 
 #include "base/access.h"
-#include "base/disk_full.h"
 #include "base/error.h"
+#include "base/files/disk_full.h"
 
 namespace moil::worker {
 namespace {

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <charconv>
 
-#include "base/disk_full.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/write_all.h"
+#include "base/files/disk_full.h"
+#include "base/files/file.h"
+#include "base/files/write_all.h"
 #include "daemon/spec/model_files.h"
 
 namespace moil::worker {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::worker {
 

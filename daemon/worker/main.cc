@@ -10,9 +10,9 @@
 #include <iostream>
 
 #include "base/command_line/command_line.h"
-#include "base/file.h"
+#include "base/files/file.h"
+#include "base/files/unflushed.h"
 #include "base/process_memory.h"
-#include "base/unflushed.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/models/import.h"

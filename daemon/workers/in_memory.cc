@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 
 namespace moil::daemon {
 

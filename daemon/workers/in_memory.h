@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::daemon {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/unflushed.h"
+#include "base/files/unflushed.h"
 #include "daemon/log/log.h"
 #include "daemon/spec/processor_use.h"
 

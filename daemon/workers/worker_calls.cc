@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/log/log.h"
 #include "daemon/spec/worker_protocol.h"
 

@@ -9,8 +9,8 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/open_file.h"
+#include "base/files/file.h"
+#include "base/files/open_file.h"
 #include "datasets/identity/split.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/schema.h"

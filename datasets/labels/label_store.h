@@ -45,8 +45,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files/unique_fd.h"
 #include "base/sqlite/database.h"
-#include "base/unique_fd.h"
 #include "datasets/labels/label_journal.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"

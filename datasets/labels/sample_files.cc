@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/open_file.h"
-#include "base/unique_fd.h"
+#include "base/files/file.h"
+#include "base/files/open_file.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;

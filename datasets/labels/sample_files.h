@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::data {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/json/json.h"
 #include "datasets/readers/input_file.h"

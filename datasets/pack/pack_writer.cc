@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/open_file.h"
+#include "base/files/file.h"
+#include "base/files/open_file.h"
 
 namespace moil::data {
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace moil::data {
 

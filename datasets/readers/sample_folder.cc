@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "datasets/images/codec.h"
 #include "datasets/readers/folder_walk.h"
 #include "datasets/readers/input_file.h"

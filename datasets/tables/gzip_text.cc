@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace moil::data {
 namespace {

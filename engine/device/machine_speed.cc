@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/multiply_adds.h"
 #include "engine/kernels/parallel.h"
 #ifdef MOIL_HAVE_ONEDNN

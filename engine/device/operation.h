@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <variant>
 
-#include "engine/kernels/activation.h"
-#include "engine/kernels/batch_norm.h"
-#include "engine/kernels/conv_shape.h"
-#include "engine/kernels/fused_activation.h"
-#include "engine/kernels/pooling.h"
+#include "engine/kernels/convolution/conv_shape.h"
+#include "engine/kernels/convolution/pooling.h"
+#include "engine/kernels/gemm/fused_activation.h"
+#include "engine/kernels/rows/activation.h"
+#include "engine/kernels/rows/batch_norm.h"
 
 namespace moil::operation {
 

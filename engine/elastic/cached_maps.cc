@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/disk_full.h"
-#include "base/unnamed_file.h"
+#include "base/files/disk_full.h"
+#include "base/files/unnamed_file.h"
 
 namespace moil {
 namespace {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "engine/train/batch_source.h"
 
 namespace moil {

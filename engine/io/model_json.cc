@@ -1,6 +1,6 @@
 #include "engine/io/model_json.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace moil {
 

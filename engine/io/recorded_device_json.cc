@@ -1,6 +1,6 @@
 #include "engine/io/recorded_device_json.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "engine/io/json_node.h"
 
 namespace moil {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/files/atomic_file.h"
 #include "engine/io/safetensors_file.h"
 
 namespace moil {

@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/half_floats.h"
 
 namespace moil {

@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
+#include "base/files/unique_fd.h"
 #include "base/safetensors/header.h"
-#include "base/unique_fd.h"
 #include "engine/graph/model_description.h"
 
 namespace moil {

@@ -1,6 +1,6 @@
 #include "engine/kernels/multiply_adds.h"
 
-#include "engine/kernels/simd_targets.h"
+#include "engine/kernels/simd/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/multiply_adds.cc"

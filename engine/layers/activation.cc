@@ -1,8 +1,8 @@
 #include "engine/layers/activation.h"
 
 #include "base/error.h"
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

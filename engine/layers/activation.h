@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/kernels/activation.h"
+#include "engine/kernels/rows/activation.h"
 #include "engine/layers/layer.h"
 #include "engine/layers/properties.h"
 

@@ -1,7 +1,7 @@
 #include "engine/layers/add.h"
 
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

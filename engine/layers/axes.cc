@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

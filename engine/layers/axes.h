@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/kernels/strided_copy.h"
+#include "engine/kernels/rows/strided_copy.h"
 #include "engine/layers/properties.h"
 #include "engine/tensor/spec.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "engine/kernels/batch_norm.h"
-#include "engine/kernels/elementwise.h"
+#include "engine/kernels/rows/batch_norm.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,8 +1,8 @@
 #include "engine/layers/conv2d.h"
 
 #include "base/error.h"
-#include "engine/device/kernel_selector.h"
-#include "engine/kernels/column_sum.h"
+#include "engine/device/conv/kernel_selector.h"
+#include "engine/kernels/rows/column_sum.h"
 
 namespace moil {
 namespace {

@@ -1,9 +1,9 @@
 #include "engine/layers/dropout.h"
 
 #include "base/error.h"
-#include "engine/kernels/dropout.h"
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/dropout.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "engine/kernels/column_sum.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/column_sum.h"
 
 namespace moil {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/kernels/elementwise.h"
+#include "engine/kernels/convolution/pooling.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/pooling.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

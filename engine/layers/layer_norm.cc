@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "engine/kernels/elementwise.h"
-#include "engine/kernels/layer_norm.h"
-#include "engine/kernels/row_sums.h"
+#include "engine/kernels/rows/elementwise.h"
+#include "engine/kernels/rows/layer_norm.h"
+#include "engine/kernels/rows/row_sums.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,6 +1,6 @@
 #include "engine/layers/matmul.h"
 
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/parallel.h"
 #include "engine/layers/shapes.h"
 

@@ -1,7 +1,7 @@
 #include "engine/layers/max_pool.h"
 
+#include "engine/kernels/convolution/pooling.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/pooling.h"
 #include "engine/layers/pool_properties.h"
 #include "engine/layers/shapes.h"
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
-#include "engine/kernels/elementwise.h"
-#include "engine/kernels/pointwise.h"
-#include "engine/kernels/row_sums.h"
+#include "engine/kernels/rows/elementwise.h"
+#include "engine/kernels/rows/pointwise.h"
+#include "engine/kernels/rows/row_sums.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "base/error.h"
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/pointwise.h"
+#include "engine/kernels/rows/elementwise.h"
+#include "engine/kernels/rows/pointwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

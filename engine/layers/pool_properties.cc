@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "engine/kernels/elementwise.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

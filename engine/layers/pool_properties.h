@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/kernels/pooling.h"
+#include "engine/kernels/convolution/pooling.h"
 #include "engine/layers/properties.h"
 #include "engine/tensor/spec.h"
 

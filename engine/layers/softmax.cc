@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/softmax.h"
+#include "engine/kernels/rows/elementwise.h"
+#include "engine/kernels/rows/softmax.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/kernels/fused_activation.h"
+#include "engine/kernels/gemm/fused_activation.h"
 #include "engine/opencl/kernel.h"
 
 namespace moil::opencl {

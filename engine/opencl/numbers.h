@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "engine/kernels/conv_shape.h"
+#include "engine/kernels/convolution/conv_shape.h"
 #include "engine/opencl/handles.h"
 
 namespace moil::opencl {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/folder_entries.h"
+#include "base/files/file.h"
+#include "base/files/folder_entries.h"
 #include "base/hash.h"
 
 namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
 // AG on the device: kernels/update.h, element by element.
 #pragma once
 
-#include "engine/kernels/update.h"
+#include "engine/kernels/rows/update.h"
 #include "engine/opencl/kernel.h"
 
 namespace moil::opencl {

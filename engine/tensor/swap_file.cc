@@ -10,8 +10,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/disk_full.h"
-#include "base/unnamed_file.h"
+#include "base/files/disk_full.h"
+#include "base/files/unnamed_file.h"
 #include "engine/tensor/residency.h"
 
 namespace moil {

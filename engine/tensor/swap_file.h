@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil {
 

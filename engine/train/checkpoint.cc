@@ -8,11 +8,11 @@
 #include <cstring>
 #include <memory>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/files/atomic_file.h"
+#include "base/files/open_file.h"
+#include "base/files/unnamed_file.h"
 #include "base/hash.h"
-#include "base/open_file.h"
-#include "base/unnamed_file.h"
 
 namespace moil {
 namespace {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "engine/graph/network.h"
 
 namespace moil {
 
-// Throws what AtomicFile throws (base/atomic_file.h).
+// Throws what AtomicFile throws (base/files/atomic_file.h).
 void save_checkpoint(const std::filesystem::path& path, const std::string& text,
                      std::span<const PersistentTensor> tensors);
 

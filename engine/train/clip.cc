@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/elementwise.h"
 
 namespace moil {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "engine/device/processor.h"
-#include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/update.h"
+#include "engine/kernels/rows/elementwise.h"
+#include "engine/kernels/rows/update.h"
 
 namespace moil {
 namespace {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <functional>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/config/config.h"
 #include "daemon/json/parse.h"
 

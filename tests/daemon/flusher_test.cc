@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/state/flushed_later.h"
 #include "tests/daemon/support/test_server.h"
 

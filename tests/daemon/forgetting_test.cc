@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/json/base64.h"
 #include "daemon/upkeep/cache_access.h"
 #include "tests/daemon/support/server_test.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;

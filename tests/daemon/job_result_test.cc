@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

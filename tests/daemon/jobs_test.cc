@@ -7,7 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/process/cpu_limit.h"
 #include "daemon/upkeep/cache_access.h"
 #include "tests/daemon/support/server_test.h"

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/metrics/prometheus_text.h"
 #include "tests/daemon/support/server_test.h"
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/state/job_store.h"
 #include "daemon/state/schedule_store.h"
 #include "daemon/state/schema.h"

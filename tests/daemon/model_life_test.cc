@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/support/server_test.h"
 
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/spec/job_result.h"
 #include "tests/daemon/support/server_test.h"
 

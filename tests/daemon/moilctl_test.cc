@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/support/process.h"
 #include "tests/daemon/support/server_test.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace fs = std::filesystem;

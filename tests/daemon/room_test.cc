@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/durations.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/trash.h"
 #include "tests/daemon/support/server_test.h"

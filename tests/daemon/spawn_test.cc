@@ -14,14 +14,15 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "daemon/process/work_group.h"
 
 namespace moil::daemon {
 namespace {
 
 // What a program prints that is started so. `begun`: after its start.
-std::string printed(const ProcessOptions& options, const std::function<void()>& begun = [] {}) {
+std::string printed(
+    const ProcessOptions& options, const std::function<void()>& begun = [] {}) {
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe(ends.data()), 0);
   const UniqueFd read_end(ends[0]);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "datasets/images/codec.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "tests/scratch_folder.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "datasets/images/codec.h"
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"

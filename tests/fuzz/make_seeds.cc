@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/fuzz/image_seeds.h"
 #include "tests/fuzz/onnx_seeds.h"
 #include "tests/fuzz/sound_seeds.h"

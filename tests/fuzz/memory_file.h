@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tests/fuzz/require.h"
 
 namespace moil::test {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/fuzz/image_seeds.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/onnx_seeds.h"

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
-#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"

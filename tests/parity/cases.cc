@@ -9,8 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "base/file.h"
-#include "engine/device/kernel_selector.h"
+#include "base/files/file.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/preparation.h"
 
 namespace moil::test {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/layers/factory.h"
 #include "tests/engine/layers/layer_harness.h"
 #include "tests/parity/cases.h"

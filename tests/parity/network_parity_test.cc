@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/train/trainer.h"
 #include "tests/parity/cases.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/network.h"
 #include "engine/graph/preparation.h"
 #include "engine/io/onnx/onnx_reader.h"

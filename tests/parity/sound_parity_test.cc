@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/json/json.h"
 #include "datasets/kinds/sound/sound_kind.h"
 

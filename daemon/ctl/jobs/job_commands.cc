@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/jobs/job_details.h"
 #include "daemon/ctl/jobs/job_report.h"

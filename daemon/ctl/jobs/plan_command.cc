@@ -1,7 +1,7 @@
 // moilctl plan FILE: what a job would need, without running it
 #include <sysexits.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/jobs/processor_table.h"
 

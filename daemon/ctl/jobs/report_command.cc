@@ -1,7 +1,7 @@
 // moilctl report JOB: what a finished job did, and what elastic training chose
 #include <sysexits.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/elastic/elastic_chart.h"
 #include "daemon/ctl/elastic/elastic_picture.h"

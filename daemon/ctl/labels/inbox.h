@@ -20,7 +20,7 @@
 #include <string>
 #include <tuple>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace moil::daemon::ctl {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/labels/label_adding.h"
 #include "daemon/ctl/labels/sample_list.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/ctl/labels/sample_files.h"
 #include "daemon/json/fields.h"
 #include "daemon/json/parse.h"

@@ -9,7 +9,7 @@
 
 #include "base/access.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/jobs/report_figures.h"
 

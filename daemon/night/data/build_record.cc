@@ -1,6 +1,6 @@
 #include "daemon/night/data/build_record.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/version.h"
 
 namespace moil::night {

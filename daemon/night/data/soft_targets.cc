@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "base/open_file.h"
-#include "base/unnamed_file.h"
+#include "base/files/open_file.h"
+#include "base/files/unnamed_file.h"
 
 namespace moil::night {
 namespace {

@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
-#include "base/atomic_file.h"
-#include "base/unique_fd.h"
+#include "base/files/atomic_file.h"
+#include "base/files/unique_fd.h"
 #include "datasets/sampling/mix.h"
 
 namespace moil::night {

@@ -5,7 +5,7 @@
 
 #include "base/index.h"
 #include "daemon/night/imprint/imprint_fit.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 
 namespace moil::night {
 namespace {

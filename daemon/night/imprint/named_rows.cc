@@ -3,7 +3,7 @@
 #include <map>
 
 #include "base/index.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/gemm.h"
 
 namespace moil::night {
 

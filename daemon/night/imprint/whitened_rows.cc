@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/index.h"
-#include "engine/kernels/cholesky.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm/cholesky.h"
+#include "engine/kernels/gemm/gemm.h"
 
 namespace moil::night {
 namespace {

@@ -11,7 +11,7 @@
 #include "daemon/night/data/mix_targets.h"
 #include "daemon/night/judge/guard.h"
 #include "daemon/night/maps/feature_source.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/train/evaluate.h"
 
 namespace moil::night {

@@ -14,7 +14,7 @@
 
 #include "daemon/models/model_weights.h"
 #include "engine/device/assignment.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/device/processor.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/network.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 #include "daemon/night/maps/view_making.h"
 
 namespace moil::night {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "daemon/models/model_weights.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/network.h"
 #include "engine/train/task.h"
 

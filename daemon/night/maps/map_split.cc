@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/disk_full.h"
 #include "base/error.h"
+#include "base/files/disk_full.h"
 #include "base/json/json.h"
 #include "engine/graph/cut.h"
 #include "engine/graph/realizers/realizers.h"

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "daemon/night/data/build_record.h"
 
 namespace moil::night {

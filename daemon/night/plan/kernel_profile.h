@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 
 namespace moil::night {
 

@@ -16,7 +16,7 @@
 #include "daemon/night/plan/processors.h"
 #include "daemon/spec/job_spec.h"
 #include "datasets/sampling/mix.h"
-#include "engine/device/measuring_time.h"
+#include "engine/device/conv/measuring_time.h"
 #include "engine/elastic/elastic_trainer.h"
 #include "engine/train/memory_fit.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/may_start_programs.h"
 #include "base/process_memory.h"
 #include "daemon/night/data/build_record.h"

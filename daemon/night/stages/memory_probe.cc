@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/process_memory.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 
 namespace moil::night {
 namespace {

@@ -1,6 +1,6 @@
 #include "daemon/night/stages/night_cache.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/night/plan/map_identity.h"
 
 namespace moil::night {

@@ -17,7 +17,7 @@
 #include "daemon/night/train/stopped.h"
 #include "daemon/spec/state_layout.h"
 #include "daemon/spec/worker_protocol.h"
-#include "engine/device/measuring_time.h"
+#include "engine/device/conv/measuring_time.h"
 
 namespace moil::night {
 

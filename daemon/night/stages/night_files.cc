@@ -1,8 +1,8 @@
 #include "daemon/night/stages/night_files.h"
 
-#include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/atomic_file.h"
+#include "base/files/file.h"
 
 namespace moil::night {
 

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "daemon/night/plan/deadline.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 
 namespace moil::night {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/disk_full.h"
 #include "base/durations.h"
+#include "base/files/disk_full.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "daemon/night/plan/map_identity.h"
 #include "daemon/night/stages/night_deadline.h"

@@ -1,6 +1,6 @@
 #include "daemon/night/stages/promote_stage.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/spec/job_result.h"
 
 namespace moil::night {

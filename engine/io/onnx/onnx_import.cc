@@ -8,8 +8,8 @@
 #include "engine/graph/network.h"
 #include "engine/graph/realizers/realizers.h"
 #include "engine/graph/surgery.h"
-#include "engine/io/onnx/constant_folding.h"
-#include "engine/io/onnx/operators.h"
+#include "engine/io/onnx/folds/constant_folding.h"
+#include "engine/io/onnx/operators/operators.h"
 
 namespace moil::onnx {
 namespace {

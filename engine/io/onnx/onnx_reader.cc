@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "engine/io/onnx/tensor_bytes.h"
 #include "engine/io/onnx/utf8.h"
 

@@ -3,7 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/version.h"
 #include "engine/io/onnx/onnx_reader.h"
 

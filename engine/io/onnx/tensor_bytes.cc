@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/half_floats.h"
 
 namespace moil::onnx {

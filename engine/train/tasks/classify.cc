@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/json/json.h"
-#include "engine/kernels/softmax.h"
+#include "engine/kernels/rows/softmax.h"
 #include "engine/train/metrics.h"
 #include "engine/train/tasks/task_fields.h"
 

@@ -32,8 +32,8 @@
 #include <string>
 #include <thread>
 
-#include "base/file.h"
-#include "base/write_all.h"
+#include "base/files/file.h"
+#include "base/files/write_all.h"
 #include "daemon/spec/job_result.h"
 #include "daemon/spec/state_layout.h"
 #include "daemon/spec/worker_protocol.h"

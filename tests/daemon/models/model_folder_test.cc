@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/models/import.h"
 #include "tests/daemon/night/support.h"
 

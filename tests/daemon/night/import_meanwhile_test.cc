@@ -10,7 +10,7 @@
 #include <functional>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/night/night_job.h"
 #include "daemon/spec/job_result.h"
 #include "datasets/labels/label_store.h"

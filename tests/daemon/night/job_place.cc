@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/inotify.h>
 
-#include "base/file.h"
-#include "base/unique_fd.h"
+#include "base/files/file.h"
+#include "base/files/unique_fd.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "daemon/spec/job_result.h"

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
+#include "base/files/unique_fd.h"
 #include "base/process_memory.h"
-#include "base/unique_fd.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "daemon/spec/job_result.h"

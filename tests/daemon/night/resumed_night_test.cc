@@ -5,8 +5,8 @@
 #include <atomic>
 #include <thread>
 
-#include "base/file.h"
-#include "base/unique_fd.h"
+#include "base/files/file.h"
+#include "base/files/unique_fd.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "tests/daemon/night/job_place.h"

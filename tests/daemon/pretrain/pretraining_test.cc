@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "engine/graph/surgery.h"
 #include "engine/io/model_json.h"

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "daemon/review/assets.h"
 #include "tests/daemon/client/samples_fixture.h"
 

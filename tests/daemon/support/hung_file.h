@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tests/daemon/support/test_server.h"
 
 namespace moil::daemon::test {

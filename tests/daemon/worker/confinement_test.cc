@@ -19,10 +19,10 @@
 #include <functional>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
+#include "base/files/unnamed_file.h"
 #include "base/process_memory.h"
 #include "base/sqlite/database.h"
-#include "base/unnamed_file.h"
 #include "daemon/worker/landlock.h"
 #include "tests/plain_build.h"
 

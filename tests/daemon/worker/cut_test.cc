@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/unique_fd.h"
-#include "base/write_all.h"
+#include "base/files/file.h"
+#include "base/files/unique_fd.h"
+#include "base/files/write_all.h"
 #include "datasets/identity/digest.h"
 
 namespace moil::worker {

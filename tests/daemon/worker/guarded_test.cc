@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/disk_full.h"
+#include "base/files/disk_full.h"
 
 namespace moil::worker {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {

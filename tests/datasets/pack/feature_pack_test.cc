@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/half_floats.h"
 #include "base/random.h"
 #include "datasets/pack/sample_pack.h"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/readers/sample_folder.h"
 #include "datasets/tables/csv_digits.h"

@@ -1,6 +1,6 @@
 #include "datasets/readers/class_names.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/datasets/support.h"
 
 namespace moil::data {

@@ -1,6 +1,6 @@
 #include "datasets/readers/sample_folder.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"
 

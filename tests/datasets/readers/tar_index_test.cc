@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/files/write_all.h"
 #include "base/process_memory.h"
-#include "base/write_all.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/sounds/sound_decoder.h"
 #include "tests/datasets/sounds/encode_sound.h"

@@ -1,6 +1,6 @@
 #include "datasets/tables/csv_digits.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "datasets/images/codec.h"
 #include "tests/datasets/support.h"
 #include "tests/datasets/synthetic.h"

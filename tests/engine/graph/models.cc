@@ -6,7 +6,7 @@
 
 #include "engine/device/processor.h"
 #include "engine/graph/preparation.h"
-#include "engine/kernels/update.h"
+#include "engine/kernels/rows/update.h"
 
 namespace moil::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/model_description.h"
 #include "engine/graph/network.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "engine/graph/graph.h"
 #include "engine/io/model_json.h"
 

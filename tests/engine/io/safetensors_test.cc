@@ -10,7 +10,7 @@
 #include <limits>
 #include <random>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/half_floats.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/kernels/activation.h"
+#include "engine/kernels/rows/activation.h"
 
 namespace moil::test {
 

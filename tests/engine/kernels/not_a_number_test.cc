@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/kernels/depthwise.h"
-#include "engine/kernels/gemm.h"
-#include "engine/kernels/loss.h"
-#include "engine/kernels/pointwise.h"
-#include "engine/kernels/pooling.h"
-#include "engine/kernels/softmax.h"
+#include "engine/kernels/convolution/depthwise.h"
+#include "engine/kernels/convolution/pooling.h"
+#include "engine/kernels/gemm/gemm.h"
+#include "engine/kernels/rows/loss.h"
+#include "engine/kernels/rows/pointwise.h"
+#include "engine/kernels/rows/softmax.h"
 #include "tests/engine/kernels/activation_formula.h"
 #include "tests/engine/kernels/instruction_sets.h"
 

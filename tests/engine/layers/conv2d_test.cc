@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/layers/weight_order.h"
-#include "tests/engine/device/conv_reference.h"
+#include "tests/engine/device/conv/conv_reference.h"
 #include "tests/engine/layers/layer_harness.h"
 
 namespace moil::test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "engine/layers/identity.h"
+#include "engine/layers/shape/identity.h"
 
 namespace moil {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/engine/device/conv_reference.h"
+#include "tests/engine/device/conv/conv_reference.h"
 #include "tests/engine/layers/layer_harness.h"
 
 namespace moil::test {

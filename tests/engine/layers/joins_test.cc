@@ -1,7 +1,7 @@
 // Layers that join, split and pass on tensors: add, multiply, concat, multi_out, identity, flatten.
 #include <gtest/gtest.h>
 
-#include "engine/kernels/elementwise.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "tests/engine/layers/layer_harness.h"
 
 namespace moil::test {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/layers/factory.h"
 #include "engine/layers/weight_order.h"
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "engine/graph/preparation.h"
 #include "tests/engine/graph/models.h"
 #include "tests/errors.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/freeze.h"
 #include "engine/graph/network_plan.h"
 #include "engine/graph/preparation.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/process_memory.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/night/maps/feature_source.h"
 #include "datasets/kinds/several/several_kind.h"
 #include "tests/daemon/night/support.h"

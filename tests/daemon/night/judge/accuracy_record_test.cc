@@ -1,6 +1,6 @@
 #include "daemon/night/judge/accuracy_record.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::night {

@@ -1,6 +1,6 @@
 #include "daemon/night/plan/placement_store.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "engine/kernels/parallel.h"
 #include "tests/daemon/night/support.h"
 

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <map>
 
-#include "base/file.h"
-#include "base/unique_fd.h"
+#include "base/files/file.h"
+#include "base/files/unique_fd.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
 #include "daemon/night/stages/night_files.h"

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "datasets/labels/label_store.h"
 #include "tests/daemon/night/job_place.h"
 

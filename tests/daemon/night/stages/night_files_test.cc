@@ -1,6 +1,6 @@
 #include "daemon/night/stages/night_files.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "tests/daemon/night/support.h"
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/train/checkpoint.h"
 #include "tests/daemon/night/support.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/io/model_json.h"
-#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
 #include "tests/engine/io/onnx/builder.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/process_memory.h"
-#include "engine/io/onnx/constant_folding.h"
+#include "engine/io/onnx/folds/constant_folding.h"
 #include "tests/engine/io/onnx/builder.h"
 
 namespace moil::onnx {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/io/onnx/onnx_export.h"
+#include "engine/io/onnx/export/onnx_export.h"
 #include "tests/engine/io/onnx/builder.h"
 
 namespace moil::onnx {

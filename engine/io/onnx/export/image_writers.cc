@@ -1,0 +1,140 @@
+// How layers of images, activations and sums are written.
+#include "engine/io/onnx/export/layer_writer.h"
+
+namespace moil::onnx {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+// Layers that are one ONNX node with the same inputs and no attributes.
+template <const char* kOp>
+void add_plain(LayerWriter& w) {
+  w.emit(kOp, w.inputs());
+}
+
+constexpr char kHardSwish[] = "HardSwish", kIdentity[] = "Identity", kMul[] = "Mul",
+               kReciprocal[] = "Reciprocal", kRelu[] = "Relu", kSigmoid[] = "Sigmoid",
+               kTanh[] = "Tanh";
+
+void add_conv(LayerWriter& w) {
+  std::vector<std::string> from = w.inputs();
+  from.push_back(w.add_weight("weight"));
+  if (w.flag("bias", true)) from.push_back(w.add_weight("bias"));
+  w.emit("Conv", from, {},
+         {{"kernel_shape", w.two("kernel", 1)},
+          {"strides", w.two("stride", 1)},
+          {"dilations", w.two("dilation", 1)},
+          {"pads", w.pads()},
+          {"group", w.reader().integer("groups", 1, 1)}});
+}
+
+void add_batch_norm(LayerWriter& w) {
+  std::vector<std::string> from = w.inputs();
+  for (const char* name : {"gamma", "beta", "running_mean", "running_var"})
+    from.push_back(w.add_weight(name));
+  w.emit("BatchNormalization", from, {},
+         {{"epsilon", w.reader().number("epsilon", 1e-5)},
+          {"momentum", 1 - w.reader().number("momentum", 0.1)}});
+}
+
+std::map<std::string, Attribute> window(const LayerWriter& w) {
+  const Ints kernel = w.two("kernel", 1);
+  const Ints stride = w.has("stride") ? w.two("stride", 1) : kernel;
+  return {{"kernel_shape", kernel},
+          {"strides", stride},
+          {"pads", w.pads()},
+          {"ceil_mode", std::int64_t{w.flag("ceil_mode", false)}}};
+}
+
+void add_max_pool(LayerWriter& w) {
+  auto attributes = window(w);
+  attributes["dilations"] = w.two("dilation", 1);
+  w.emit("MaxPool", w.inputs(), {}, std::move(attributes));
+}
+
+void add_average_pool(LayerWriter& w) {
+  auto attributes = window(w);
+  attributes["count_include_pad"] = std::int64_t{w.flag("count_include_pad", true)};
+  w.emit("AveragePool", w.inputs(), {}, std::move(attributes));
+}
+
+void add_global_average_pool(LayerWriter& w) {
+  if (w.flag("keep_dims", false)) {
+    w.emit("GlobalAveragePool", w.inputs());
+    return;
+  }
+  w.emit("ReduceMean", w.inputs(), {}, {{"axes", Ints{2, 3}}, {"keepdims", std::int64_t{0}}});
+}
+
+// Of two inputs in ONNX.
+void add_sum(LayerWriter& w) {
+  const std::vector<std::string> from = w.inputs();
+  std::string sum = from[0];
+  for (std::size_t i = 1; i < from.size(); ++i) {
+    const bool last = i + 1 == from.size();
+    const std::string to = last ? std::string() : w.name() + ".sum" + std::to_string(i);
+    sum = w.emit("Add", {sum, from[i]}, to);
+  }
+}
+
+void add_concat(LayerWriter& w) {
+  w.emit("Concat", w.inputs(), {}, {{"axis", w.reader().integer("axis", 1)}});
+}
+
+void add_flatten(LayerWriter& w) { w.emit("Flatten", w.inputs(), {}, {{"axis", std::int64_t{1}}}); }
+
+void add_dropout(LayerWriter& w) {
+  std::vector<std::string> from = w.inputs();
+  from.push_back(w.add_number("ratio", static_cast<float>(w.reader().number("rate", 0.5))));
+  w.emit("Dropout", from);
+}
+
+void add_hard_sigmoid(LayerWriter& w) {
+  w.emit("HardSigmoid", w.inputs(), {}, {{"alpha", 1.0 / 6}, {"beta", 0.5}});
+}
+
+void add_leaky_relu(LayerWriter& w) {
+  w.emit("LeakyRelu", w.inputs(), {}, {{"alpha", w.reader().number("slope", 0.01)}});
+}
+
+void add_relu6(LayerWriter& w) {
+  std::vector<std::string> from = w.inputs();
+  from.push_back(w.add_number("min", 0));
+  from.push_back(w.add_number("max", 6));
+  w.emit("Clip", from);
+}
+
+void add_silu(LayerWriter& w) {
+  const std::string gate = w.name() + ".sigmoid";
+  w.emit("Sigmoid", w.inputs(), gate);
+  w.emit("Mul", {w.inputs()[0], gate});
+}
+
+}  // namespace
+
+void add_image_writers(LayerWriters& writers) {
+  writers.insert({
+      {"add", add_sum},
+      {"average_pool", add_average_pool},
+      {"batch_norm", add_batch_norm},
+      {"concat", add_concat},
+      {"conv2d", add_conv},
+      {"dropout", add_dropout},
+      {"flatten", add_flatten},
+      {"global_average_pool", add_global_average_pool},
+      {"hard_sigmoid", add_hard_sigmoid},
+      {"hard_swish", add_plain<kHardSwish>},
+      {"identity", add_plain<kIdentity>},
+      {"leaky_relu", add_leaky_relu},
+      {"max_pool", add_max_pool},
+      {"multiply", add_plain<kMul>},
+      {"reciprocal", add_plain<kReciprocal>},
+      {"relu", add_plain<kRelu>},
+      {"relu6", add_relu6},
+      {"sigmoid", add_plain<kSigmoid>},
+      {"silu", add_silu},
+      {"tanh", add_plain<kTanh>},
+  });
+}
+
+}  // namespace moil::onnx

@@ -1,0 +1,51 @@
+#include "engine/io/onnx/export/onnx_export.h"
+
+#include "base/error.h"
+#include "engine/io/onnx/export/layer_writer.h"
+
+namespace moil::onnx {
+namespace {
+
+GraphValue ended(const moil::Value& value) {
+  const auto dims = value.info.dims.values();
+  GraphValue result{value.name, {dims.begin(), dims.end()}, true};
+  result.dims[0] = -1;
+  return result;
+}
+
+const LayerWriters& writers() {
+  static const LayerWriters all = [] {
+    LayerWriters table;
+    add_image_writers(table);
+    add_sequence_writers(table);
+    return table;
+  }();
+  return all;
+}
+
+}  // namespace
+
+Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
+                  const std::map<std::string, std::string>& metadata) {
+  const moil::Graph built = build_graph(model, 1);
+  Graph graph;
+  graph.name = model.name;
+  graph.opset = kExportOpset;
+  graph.metadata = metadata;
+  for (const int v : built.inputs)
+    graph.inputs.push_back(ended(built.values[static_cast<std::size_t>(v)]));
+  LayerWriter writer(model, weights, built, graph);
+  for (const moil::Node& node : built.nodes) {
+    const auto it = writers().find(node.type);
+    if (it == writers().end())
+      throw Error(ErrorCode::kUnimplemented,
+                  "layer \"" + node.name + "\": ONNX has no operator for " + node.type);
+    writer.begin(node);
+    it->second(writer);
+  }
+  for (const int v : built.outputs)
+    graph.outputs.push_back(ended(built.values[static_cast<std::size_t>(v)]));
+  return graph;
+}
+
+}  // namespace moil::onnx

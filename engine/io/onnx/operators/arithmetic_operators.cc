@@ -1,0 +1,147 @@
+// Sums, differences, products and quotients: of tensors, and with constants.
+#include <cmath>
+
+#include "engine/io/onnx/operators/arithmetic.h"
+#include "engine/io/onnx/operators/operators.h"
+
+namespace moil::onnx {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+// The index of the constant among two inputs; 2 where there is none.
+std::size_t constant_input(const ImportState& state, const Node& node) {
+  if (node.inputs.size() != 2) throw Unsupported("it has not two inputs");
+  return state.is_constant(node, 1) ? 1 : state.is_constant(node, 0) ? 0 : 2;
+}
+
+// Of one layout and with the batch in one place.
+void agree(ImportState& state, Value& a, Value& b) {
+  if (a.batch_axis != b.batch_axis && file_dims(a) != file_dims(b))
+    throw Unsupported("its inputs do not fit together");
+  if (a.is_image() == b.is_image() || a.info.dims.rank() != b.info.dims.rank()) return;
+  (a.is_image() ? b : a) = state.as_image(a.is_image() ? b : a);
+}
+
+void import_add(ImportState& state, const Node& node) {
+  const std::size_t c = constant_input(state, node);
+  if (c < 2) {
+    const Value& x = state.unfinished_data(node, 1 - c);
+    if (x.form == Form::kPending) return mark_pending(state, node, x);
+    return add_constant(state, node, 1 - c, constant_of(state, node, c, x));
+  }
+  Value a = state.data(node, 0), b = state.data(node, 1);
+  agree(state, a, b);
+  state.add_layer(node, "add", {&a, &b});
+}
+
+void import_sub(ImportState& state, const Node& node) {
+  const std::size_t at = constant_input(state, node);
+  if (at == 1) {
+    Constant c = constant_of(state, node, 1, state.unfinished_data(node, 0));
+    for (float& v : c.values) v = -v;
+    c.trained = c.trained && !is_mask(c.values);
+    return add_constant(state, node, 0, c);
+  }
+  if (is_centred(state, node)) return mark_pending(state, node, state.unfinished_data(node, 0));
+  Value b = state.data(node, 1);
+  Value negative = state.add_layer(node, "scale", {&b}, {{"factor", -1.0}});
+  if (at == 2) {
+    Value a = state.data(node, 0);
+    agree(state, a, negative);
+    state.add_layer(node, "add", {&a, &negative});
+    return;
+  }
+  Node sum = node;
+  sum.inputs[1] = node.outputs[0];
+  add_constant(state, sum, 1, constant_of(state, node, 0, b));
+}
+
+// x times a function of x that makes one activation of both.
+bool multiply_by_own(ImportState& state, const Node& node, const Value& x, const Value& gate) {
+  if (gate.of != x.layer) return false;
+  if (gate.form == Form::kSigmoid) {
+    state.add_layer(node, "silu", {&x});
+  } else if (gate.form == Form::kHardSigmoid) {
+    state.add_layer(node, "hard_swish", {&x});
+  } else if (gate.form == Form::kClipped) {
+    state.add_layer(node, "multiply", {&x, &gate});
+    mark(state, node, Form::kTimesClipped, x.layer);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void multiply_values(ImportState& state, const Node& node, Value a, Value b) {
+  if (multiply_by_own(state, node, a, b) || multiply_by_own(state, node, b, a)) return;
+  if (b.info.dims.elements() > a.info.dims.elements()) std::swap(a, b);
+  agree(state, a, b);
+  state.add_layer(node, "multiply", {&a, &b});
+}
+
+void import_mul(ImportState& state, const Node& node) {
+  const std::size_t c = constant_input(state, node);
+  if (import_gelu_chain(state, node)) return;
+  for (const std::size_t i : {0U, 1U})
+    if (is_pending(state, node, i))
+      return mark_pending(state, node, state.unfinished_data(node, i));
+  if (c < 2)
+    return multiply_constant(state, node, 1 - c,
+                             constant_of(state, node, c, state.unfinished_data(node, 1 - c)));
+  multiply_values(state, node, state.data(node, 0), state.data(node, 1));
+}
+
+void import_div(ImportState& state, const Node& node) {
+  if (import_norm_chain(state, node)) return;
+  const std::size_t at = constant_input(state, node);
+  if (at == 1) {
+    Constant c = constant_of(state, node, 1, state.unfinished_data(node, 0));
+    for (float& v : c.values) v = 1 / v;
+    return multiply_constant(state, node, 0, c);
+  }
+  const Value divisor = state.data(node, 1);
+  const Value inverse = state.add_layer(node, "reciprocal", {&divisor});
+  if (at == 2) return multiply_values(state, node, state.data(node, 0), inverse);
+  const Constant c = constant_of(state, node, 0, divisor);
+  if (c.is(1)) return;
+  Node product = node;
+  product.inputs = {node.inputs[0], node.outputs[0]};
+  multiply_constant(state, product, 1, c);
+}
+
+void import_reciprocal(ImportState& state, const Node& node) {
+  state.add_layer(node, "reciprocal", {&state.data(node, 0)});
+}
+
+void import_neg(ImportState& state, const Node& node) {
+  state.add_layer(node, "scale", {&state.data(node, 0)}, {{"factor", -1.0}});
+}
+
+void import_pow(ImportState& state, const Node& node) {
+  if (is_pending(state, node, 0)) return mark_pending(state, node, state.unfinished_data(node, 0));
+  const Value x = state.data(node, 0);
+  if (!is_number(state, node, 1, 2)) throw Unsupported("only squares are supported");
+  state.add_layer(node, "multiply", {&x, &x});
+}
+
+// Parts of chains alone.
+void import_part(ImportState& state, const Node& node) {
+  mark_pending(state, node, state.unfinished_data(node, 0));
+}
+
+}  // namespace
+
+void add_arithmetic_operators(Operators& operators) {
+  operators.insert({{"Add", import_add},
+                    {"Sub", import_sub},
+                    {"Mul", import_mul},
+                    {"Div", import_div},
+                    {"Reciprocal", import_reciprocal},
+                    {"Neg", import_neg},
+                    {"Pow", import_pow},
+                    {"Erf", import_part},
+                    {"Sqrt", import_part}});
+}
+
+}  // namespace moil::onnx

@@ -1,0 +1,35 @@
+// The ONNX operators that become layers.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/io/onnx/operators/import_state.h"
+
+namespace moil::onnx {
+
+// Adds to the state what the node computes. Throws Unsupported.
+using Operator = void (*)(ImportState& state, const Node& node);
+using Operators = std::map<std::string, Operator>;
+
+void add_window_operators(Operators& operators);       // convolutions, pools, padding
+void add_weighted_operators(Operators& operators);     // products of matrices, norms
+void add_elementwise_operators(Operators& operators);  // activations
+void add_arithmetic_operators(Operators& operators);   // sums, products, with constants, too
+void add_shape_operators(Operators& operators);        // reshapes, reductions
+void add_axis_operators(Operators& operators);         // transposition, slices, concatenation
+
+// By ONNX name; of the default domain.
+[[nodiscard]] const Operators& operators();
+
+void import_einsum(ImportState& state, const Node& node);  // of the weighted ones; einsum.cc
+
+// A number that was a float in the file, as short as it was meant: 0.1 and not 0.10000000149.
+// Throws Unsupported where it is not finite.
+[[nodiscard]] double tidy(double value);
+
+// A weight as files have it; dims where they differ from the tensor's.
+[[nodiscard]] NamedTensor weight_of(const Tensor& tensor);
+[[nodiscard]] NamedTensor weight_of(const Tensor& tensor, std::vector<std::int64_t> dims);
+
+}  // namespace moil::onnx

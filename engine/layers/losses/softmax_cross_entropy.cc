@@ -1,0 +1,40 @@
+#include "engine/layers/losses/softmax_cross_entropy.h"
+
+#include "engine/kernels/rows/softmax.h"
+#include "engine/layers/losses/loss_layer.h"
+#include "engine/layers/shapes.h"
+
+namespace moil {
+namespace {
+
+class SoftmaxCrossEntropy final : public LossLayer {
+ public:
+  std::string_view type() const override { return "softmax_cross_entropy"; }
+
+ private:
+  void row_losses(const float* prediction, const float* target, double* row_loss,
+                  std::int64_t begin, std::int64_t end) const override {
+    softmax_cross_entropy(prediction, target, row_loss, columns(), begin, end);
+  }
+  void derivative(const float* prediction, const float* target, float* dx, float scale,
+                  std::int64_t begin, std::int64_t end) const override {
+    softmax_cross_entropy_derivative(prediction, target, dx, scale, columns(), begin, end);
+  }
+  operation::Loss::Kind kind() const override {
+    return operation::Loss::Kind::kSoftmaxCrossEntropy;
+  }
+  double divisor(const TensorInfo& prediction) const override {
+    return static_cast<double>(rows_of(prediction));
+  }
+  bool rows_are_positions() const override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_softmax_cross_entropy(const std::string& name,
+                                                  const Properties& properties) {
+  PropertyReader(name, properties).done();
+  return std::make_unique<SoftmaxCrossEntropy>();
+}
+
+}  // namespace moil
