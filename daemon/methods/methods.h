@@ -10,7 +10,9 @@ class Service;
 // The handlers keep a reference to the service, which must outlive the table.
 MethodTable job_methods(Service& service);
 MethodTable schedule_methods(Service& service);
+MethodTable label_add_methods(Service& service);
 MethodTable label_methods(Service& service);
+MethodTable label_sample_methods(Service& service);
 MethodTable label_step_methods(Service& service);
 MethodTable preview_methods(Service& service);
 MethodTable cut_methods(Service& service);

@@ -1,0 +1,161 @@
+// label.relabel, forget, samples, content: all on the background thread; what forget leaves
+// elsewhere is the loop's (upkeep/forgetting.h).
+#include <algorithm>
+
+#include "daemon/json/base64.h"
+#include "daemon/methods/methods.h"
+#include "daemon/methods/split_names.h"
+#include "daemon/rpc/page.h"
+#include "daemon/service/service.h"
+
+namespace moil::daemon {
+
+using data::Digest;
+using data::LabelStore;
+using data::Split;
+
+namespace {
+
+// --- label.forget, label.relabel ----------------------------------------------------------------
+
+struct ForgetParams {
+  std::string digest;
+};
+
+struct RelabelParams {
+  std::string digest;
+  std::vector<std::string> labels;
+};
+
+std::optional<std::string> check_digest(const std::string& text) {
+  try {
+    (void)Digest::from_hex(text);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+const Fields<ForgetParams>& fields_of(const ForgetParams*) {
+  static const Fields<ForgetParams> table = {
+      field("digest", &ForgetParams::digest, Need::kRequired, check_digest),
+  };
+  return table;
+}
+
+const Fields<RelabelParams>& fields_of(const RelabelParams*) {
+  static const Fields<RelabelParams> table = {
+      field("digest", &RelabelParams::digest, Need::kRequired, check_digest),
+      field("labels", &RelabelParams::labels, Need::kRequired),
+  };
+  return table;
+}
+
+void forget(Service& service, const Call& call, const Responder& responder) {
+  const auto params = read_fields<ForgetParams>(call.params, "the parameters of label.forget");
+  const Digest digest = Digest::from_hex(params.digest);
+  const auto rows = [&service, digest] {
+    service.labels.forget(digest);
+    return Json{{"digest", digest.hex()}};
+  };
+  service.forgetting.start(rows, responder);
+}
+
+Json relabel(LabelStore& store, const Call& call) {
+  const auto params = read_fields<RelabelParams>(call.params, "the parameters of label.relabel");
+  store.relabel(Digest::from_hex(params.digest), params.labels);
+  return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
+}
+
+// --- label.samples ------------------------------------------------------------------------------
+
+struct SamplesParams {
+  std::optional<std::string> label;
+  std::optional<Split> split;
+  std::optional<bool> unlabelled;
+  std::int64_t after = 0;
+  int limit = 100;
+};
+
+const Fields<SamplesParams>& fields_of(const SamplesParams*) {
+  static const Fields<SamplesParams> table = {
+      field("label", &SamplesParams::label),
+      field("split", &SamplesParams::split),
+      field("unlabelled", &SamplesParams::unlabelled),
+      field("after", &SamplesParams::after),
+      field("limit", &SamplesParams::limit, Need::kOptional, between(1, kMostListed)),
+  };
+  return table;
+}
+
+Json samples(const LabelStore& store, const Call& call) {
+  const auto params = read_fields<SamplesParams>(call.params, "the parameters of label.samples");
+  // One more than is asked for, to know whether there are more.
+  data::SampleQuery query{.label = params.label,
+                          .split = params.split,
+                          .labelled = {},
+                          .after_id = params.after,
+                          .limit = static_cast<std::size_t>(params.limit) + 1};
+  if (params.unlabelled) query.labelled = !*params.unlabelled;
+  Page page(static_cast<std::size_t>(params.limit));
+  for (const auto& sample : store.samples(query)) {
+    const bool fits = page.add({{"id", sample.id},
+                                {"digest", sample.digest.hex()},
+                                {"name", sample.name},
+                                {"media_type", sample.media_type},
+                                {"bytes", sample.size},
+                                {"added_at", utc_text(sample.added_at * 1000)},
+                                {"split", to_string(sample.split)},
+                                {"scene", sample.scene == 0 ? Json() : Json(sample.scene)},
+                                {"labels", sample.labels}},
+                               {{"after", sample.id}});
+    if (!fits) break;
+  }
+  return std::move(page).finish("samples");
+}
+
+// --- label.content ------------------------------------------------------------------------------
+
+struct ContentParams {
+  std::string digest;
+  std::int64_t offset = 0;
+};
+
+const Fields<ContentParams>& fields_of(const ContentParams*) {
+  static const Fields<ContentParams> table = {
+      field("digest", &ContentParams::digest, Need::kRequired, check_digest),
+      field("offset", &ContentParams::offset, Need::kOptional,
+            between(std::int64_t{0}, static_cast<std::int64_t>(data::kMaxSampleBytes))),
+  };
+  return table;
+}
+
+Json content(const LabelStore& store, const Call& call) {
+  constexpr std::size_t kMostBytes = 192 << 10;
+  const auto params = read_fields<ContentParams>(call.params, "the parameters of label.content");
+  const auto bytes = store.content(Digest::from_hex(params.digest));
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto from = std::min(static_cast<std::size_t>(params.offset), all.size());
+  return {{"content", encode_base64(all.substr(from, kMostBytes))}, {"bytes", bytes.size()}};
+}
+
+}  // namespace
+
+MethodTable label_sample_methods(Service& s) {
+  using Lane = Method::Lane;
+  LabelStore& store = s.labels;
+  const LabelStore& reader = s.label_reader;
+  return {
+      {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Lane::kWrite,
+       [&store](Call& call) { return relabel(store, call); }, nullptr},
+      {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
+       Lane::kSteps, nullptr,
+       [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
+      {"label.samples", "0.1", Role::kRead, "samples in the order they were added", Lane::kRead,
+       [&reader](Call& call) { return samples(reader, call); }, nullptr},
+      {"label.content", "0.2", Role::kRead, "what a sample's file holds", Lane::kRead,
+       [&reader](Call& call) { return content(reader, call); }, nullptr},
+  };
+}
+
+}  // namespace moil::daemon
