@@ -2,12 +2,14 @@
 // thread.
 #include "base/file.h"
 #include "daemon/json/base64.h"
+#include "daemon/loop/background.h"
+#include "daemon/loop/outside_calls.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/rpc/limits.h"
-#include "daemon/service/service.h"
+#include "datasets/labels/label_store.h"
 
 namespace moil::daemon {
 
@@ -59,8 +61,16 @@ class Adding : public std::enable_shared_from_this<Adding> {
  public:
   using Content = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-  Adding(Service& service, Call& call, Responder responder)
-      : service_(service),
+  // All outlive it.
+  struct Surroundings {
+    data::LabelStore& labels;
+    OutsideCalls& outside;
+    Background& background;
+    EventLoop& loop;
+  };
+
+  Adding(const Surroundings& around, Call& call, Responder responder)
+      : s_(around),
         params_(read_fields<LabelAddParams>(call.params, "the parameters of label.add")),
         responder_(std::move(responder)) {
     std::vector<SampleParams> sources;
@@ -89,7 +99,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
  private:
   void read(const std::shared_ptr<UniqueFd>& file) {
     const auto self = shared_from_this();
-    service_.outside.start<Content>(
+    s_.outside.start<Content>(
         [file]() -> Content {
           return std::make_shared<const std::vector<std::uint8_t>>(
               read_descriptor(file->get(), data::kMaxSampleBytes));
@@ -113,11 +123,11 @@ class Adding : public std::enable_shared_from_this<Adding> {
 
   void add(const Content& content) {
     const auto self = shared_from_this();
-    service_.background.submit([self, content]() -> Background::Done {
+    s_.background.submit([self, content]() -> Background::Done {
       try {
-        const auto result = self->service_.labels.add_sample(
-            *content, self->labels_, self->params_.split, self->params_.samples[self->at_].name,
-            self->params_.step);
+        const auto result =
+            self->s_.labels.add_sample(*content, self->labels_, self->params_.split,
+                                       self->params_.samples[self->at_].name, self->params_.step);
         return [self, result] { self->added(result); };
       } catch (const Error& error) {
         const Json digest = data::digest_of(*content).hex();
@@ -145,10 +155,10 @@ class Adding : public std::enable_shared_from_this<Adding> {
   void done(Json sample) {
     samples_.push_back(std::move(sample));
     ++at_;
-    service_.loop.post([self = shared_from_this()] { self->next(); });
+    s_.loop.post([self = shared_from_this()] { self->next(); });
   }
 
-  Service& service_;
+  const Surroundings s_;
   LabelAddParams params_;
   std::vector<std::shared_ptr<UniqueFd>> files_;  // shared with the threads that read them
   std::vector<std::string> labels_;
@@ -160,17 +170,18 @@ class Adding : public std::enable_shared_from_this<Adding> {
   Json samples_ = Json::array();
 };
 
-void add(Service& service, Call& call, const Responder& responder) {
-  std::make_shared<Adding>(service, call, responder)->next();
+void add_samples(Call& call, const Responder& responder, data::LabelStore& labels,
+                 OutsideCalls& outside, Background& background, EventLoop& loop) {
+  const Adding::Surroundings around{labels, outside, background, loop};
+  std::make_shared<Adding>(around, call, responder)->next();
 }
 
 }  // namespace
 
-MethodTable label_add_methods(Service& s) {
+MethodTable label_add_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
-      {"label.add", "0.1", Role::kLabel, "add samples under labels", Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { add(s, call, responder); },
+      {"label.add", "0.1", Role::kLabel, "add samples under labels", Lane::kSteps, by(add_samples),
        std::chrono::seconds(0), kMostFiles},
   };
 }

@@ -6,10 +6,13 @@
 
 #include "base/file.h"
 #include "daemon/json/nearest.h"
+#include "daemon/loop/background.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
+#include "daemon/state/model_store.h"
+#include "daemon/upkeep/forgetting.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon {
@@ -33,7 +36,7 @@ const Fields<LabelListParams>& fields_of(const LabelListParams*) {
   return table;
 }
 
-Json list_labels(const LabelStore& store, const Call& call) {
+Json list_labels(const Call& call, const LabelStore& store) {
   const auto params = read_fields<LabelListParams>(call.params, "the parameters of label.list");
   Page page(static_cast<std::size_t>(params.limit));
   store.for_each_label(params.after, [&](const data::LabelCount& label) {
@@ -100,19 +103,19 @@ Json named_in(const StateLayout& layout, const std::vector<ModelVersion>& versio
   return list;
 }
 
-void remove_label(Service& service, const Call& call, const Responder& responder) {
+void remove_label(const Call& call, const Responder& responder, LabelStore& labels,
+                  const ModelStore& models, const StateLayout& layout, Forgetting& forgetting) {
   const auto params = read_fields<RmParams>(call.params, "the parameters of label.rm");
-  const auto rows = [&service, params, versions = service.models.list()] {
-    const auto forgotten =
-        service.labels.remove_label(params.label, params.with_samples, params.step);
+  const auto rows = [&labels, &layout, params, versions = models.list()] {
+    const auto forgotten = labels.remove_label(params.label, params.with_samples, params.step);
     return Json{{"label", params.label},
                 {"forgotten", forgotten.size()},
-                {"named_in", named_in(service.layout, versions, params.label)}};
+                {"named_in", named_in(layout, versions, params.label)}};
   };
-  service.forgetting.start(rows, responder);
+  forgetting.start(rows, responder);
 }
 
-Json rename(LabelStore& store, const Call& call) {
+Json rename(const Call& call, LabelStore& store) {
   const auto params = read_fields<RenameParams>(call.params, "the parameters of label.rename");
   store.rename_label(params.from, params.to);
   return {{"label", data::checked_label_names(std::span(&params.to, 1)).front()}};
@@ -160,7 +163,7 @@ void check_known(const std::vector<std::string>& global, const std::vector<std::
   if (!errors.empty()) throw ValidationError("the parameters of label.map", std::move(errors));
 }
 
-Json map(LabelStore& store, const MapParams& params) {
+Json mapped(LabelStore& store, const MapParams& params) {
   if (params.label) store.set_reconciliation(*params.label, params.global);
   Page page(std::numeric_limits<std::size_t>::max());
   const auto whole = store.reconciliation();
@@ -174,32 +177,26 @@ Json map(LabelStore& store, const MapParams& params) {
   return reply;
 }
 
-void map(Service& service, const Call& call, const Responder& responder) {
+void map(const Call& call, const Responder& responder, LabelStore& labels, const ModelStore& models,
+         const StateLayout& layout, Background& background) {
   const auto params = read_fields<MapParams>(call.params, "the parameters of label.map");
-  answer_in_background(service.background, responder,
-                       [&service, params, versions = service.models.list()] {
-                         if (!params.global.empty())
-                           check_known(params.global, labels_of(service.layout, versions));
-                         return map(service.labels, params);
-                       });
+  answer_in_background(background, responder, [&labels, &layout, params, versions = models.list()] {
+    if (!params.global.empty()) check_known(params.global, labels_of(layout, versions));
+    return mapped(labels, params);
+  });
 }
 
 }  // namespace
 
-MethodTable label_methods(Service& s) {
+MethodTable label_methods(const Parts& by) {
   using Lane = Method::Lane;
-  LabelStore& store = s.labels;
-  const LabelStore& reader = s.label_reader;
   return {
       {"label.list", "0.1", Role::kRead, "labels with their numbers of samples", Lane::kRead,
-       [&reader](Call& call) { return list_labels(reader, call); }, nullptr},
-      {"label.rm", "0.1", Role::kLabel, "remove a label", Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { remove_label(s, call, responder); }},
-      {"label.rename", "0.1", Role::kLabel, "rename a label", Lane::kWrite,
-       [&store](Call& call) { return rename(store, call); }, nullptr},
+       by(list_labels)},
+      {"label.rm", "0.1", Role::kLabel, "remove a label", Lane::kSteps, by(remove_label)},
+      {"label.rename", "0.1", Role::kLabel, "rename a label", Lane::kWrite, by(rename)},
       {"label.map", "0.1", Role::kLabel, "which global labels a local label stands for",
-       Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { map(s, call, responder); }},
+       Lane::kSteps, by(map)},
   };
 }
 

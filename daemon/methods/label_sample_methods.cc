@@ -6,7 +6,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
+#include "daemon/upkeep/forgetting.h"
 
 namespace moil::daemon {
 
@@ -51,17 +51,18 @@ const Fields<RelabelParams>& fields_of(const RelabelParams*) {
   return table;
 }
 
-void forget(Service& service, const Call& call, const Responder& responder) {
+void forget(const Call& call, const Responder& responder, LabelStore& labels,
+            Forgetting& forgetting) {
   const auto params = read_fields<ForgetParams>(call.params, "the parameters of label.forget");
   const Digest digest = Digest::from_hex(params.digest);
-  const auto rows = [&service, digest] {
-    service.labels.forget(digest);
+  const auto rows = [&labels, digest] {
+    labels.forget(digest);
     return Json{{"digest", digest.hex()}};
   };
-  service.forgetting.start(rows, responder);
+  forgetting.start(rows, responder);
 }
 
-Json relabel(LabelStore& store, const Call& call) {
+Json relabel(const Call& call, LabelStore& store) {
   const auto params = read_fields<RelabelParams>(call.params, "the parameters of label.relabel");
   store.relabel(Digest::from_hex(params.digest), params.labels);
   return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
@@ -88,7 +89,7 @@ const Fields<SamplesParams>& fields_of(const SamplesParams*) {
   return table;
 }
 
-Json samples(const LabelStore& store, const Call& call) {
+Json samples(const Call& call, const LabelStore& store) {
   const auto params = read_fields<SamplesParams>(call.params, "the parameters of label.samples");
   // One more than is asked for, to know whether there are more.
   data::SampleQuery query{.label = params.label,
@@ -130,7 +131,7 @@ const Fields<ContentParams>& fields_of(const ContentParams*) {
   return table;
 }
 
-Json content(const LabelStore& store, const Call& call) {
+Json content(const Call& call, const LabelStore& store) {
   constexpr std::size_t kMostBytes = 192 << 10;
   const auto params = read_fields<ContentParams>(call.params, "the parameters of label.content");
   const auto bytes = store.content(Digest::from_hex(params.digest));
@@ -141,20 +142,16 @@ Json content(const LabelStore& store, const Call& call) {
 
 }  // namespace
 
-MethodTable label_sample_methods(Service& s) {
+MethodTable label_sample_methods(const Parts& by) {
   using Lane = Method::Lane;
-  LabelStore& store = s.labels;
-  const LabelStore& reader = s.label_reader;
   return {
       {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Lane::kWrite,
-       [&store](Call& call) { return relabel(store, call); }, nullptr},
+       by(relabel)},
       {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
-       Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { forget(s, call, responder); }},
+       Lane::kSteps, by(forget)},
       {"label.samples", "0.1", Role::kRead, "samples in the order they were added", Lane::kRead,
-       [&reader](Call& call) { return samples(reader, call); }, nullptr},
-      {"label.content", "0.2", Role::kRead, "what a sample's file holds", Lane::kRead,
-       [&reader](Call& call) { return content(reader, call); }, nullptr},
+       by(samples)},
+      {"label.content", "0.2", Role::kRead, "what a sample's file holds", Lane::kRead, by(content)},
   };
 }
 
