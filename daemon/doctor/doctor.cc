@@ -19,14 +19,12 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-}  // namespace
-
 // One examination, kept alive by what it waits for. The disk waits for the worker, and the cache
 // for the disk, so that none disturbs what another measures.
-class Doctor::Examination : public std::enable_shared_from_this<Examination> {
+class Examination : public std::enable_shared_from_this<Examination> {
  public:
-  Examination(const Surroundings& around, Responder responder)
-      : s_(around), responder_(std::move(responder)) {}
+  Examination(const Examined& examined, Responder responder)
+      : s_(examined), responder_(std::move(responder)) {}
 
   void begin() {
     is_busy_ = s_.nights.scheduler.running().has_value();
@@ -97,10 +95,10 @@ class Doctor::Examination : public std::enable_shared_from_this<Examination> {
   }
 
   Finding clock() const {
-    const std::int64_t up = s_.nights.world.steady_milliseconds() - s_.started.at;
+    const std::int64_t up = s_.nights.world.steady_milliseconds() - s_.counts.started_at;
     ClockReading clock;
     clock.now = s_.nights.world.now_milliseconds();
-    clock.moved = clock.now - s_.started.on - up;
+    clock.moved = clock.now - s_.counts.started_on - up;
     clock.is_synchronised = clock_is_synchronised();
     clock.newest_record =
         s_.nights.database.number("SELECT coalesce(max(submitted_at), 0) FROM jobs");
@@ -126,14 +124,16 @@ class Doctor::Examination : public std::enable_shared_from_this<Examination> {
                        {"findings", std::move(list)}});
   }
 
-  const Surroundings& s_;
+  const Examined& s_;
   Responder responder_;
   bool is_busy_ = false;
   Findings machine_;
 };
 
-void Doctor::examine(const Responder& responder) const {
-  std::make_shared<Examination>(s_, responder)->begin();
+}  // namespace
+
+void examine(const Examined& examined, const Responder& responder) {
+  std::make_shared<Examination>(examined, responder)->begin();
 }
 
 }  // namespace moil::daemon

@@ -5,35 +5,26 @@
 #include "daemon/jobs/night_view.h"
 #include "daemon/loop/background.h"
 #include "daemon/loop/outside_calls.h"
+#include "daemon/metrics/counts.h"
 #include "daemon/rpc/server.h"
-#include "daemon/schedule/started.h"
 #include "daemon/workers/worker_calls.h"
 #include "daemon/workers/worker_command.h"
 
 namespace moil::daemon {
 
-class Doctor {
- public:
-  // All outlive it and its work.
-  struct Surroundings {
-    const NightView& nights;
-    const StateLayout& layout;
-    const WorkerCommand& command;
-    WorkerCalls& calls;
-    OutsideCalls& outside;
-    Background& background;
-    const Server& server;
-    const Started& started;
-  };
-
-  explicit Doctor(const Surroundings& around) : s_(around) {}
-
-  // Answers with what docs/protocol.md says of system.doctor, after some seconds.
-  void examine(const Responder& responder) const;
-
- private:
-  class Examination;
-  const Surroundings s_;
+// What is looked at; outlives the examination.
+struct Examined {
+  const NightView& nights;
+  const StateLayout& layout;
+  const WorkerCommand& command;
+  WorkerCalls& calls;
+  OutsideCalls& outside;
+  Background& background;
+  const Server& server;
+  const Counts& counts;
 };
+
+// Answers with what docs/protocol.md says of system.doctor, after some seconds.
+void examine(const Examined& examined, const Responder& responder);
 
 }  // namespace moil::daemon

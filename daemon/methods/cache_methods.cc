@@ -1,10 +1,8 @@
-// cache.stats, cache.gc, cache.verify: asked for on the loop's thread, done in the background.
+// cache.stats, cache.gc, cache.verify: in the background, for one process opens the cache once.
 #include <algorithm>
 
 #include "daemon/config/config.h"
-#include "daemon/loop/background.h"
 #include "daemon/methods/methods.h"
-#include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/page.h"
 #include "daemon/upkeep/cache_access.h"
 #include "daemon/upkeep/housekeeping.h"
@@ -47,8 +45,8 @@ Json to_json(const cache::ModelStats& model) {
           {"bytes", model.bytes}};
 }
 
-Json stats(const StateLayout& layout, std::int64_t quota, const StatsParams& params) {
-  auto s = open_cache(layout, quota).stats();
+Json stats(const StatsParams& params, const StateLayout& layout, const Config& config) {
+  auto s = open_cache(layout, config.cache.quota_bytes).stats();
   std::ranges::sort(s.models, {}, [](const auto& model) { return cache::to_hex(model.id); });
   Page page(kMostListed);
   for (const auto& model : s.models) {
@@ -80,8 +78,8 @@ cache::VerifyReport verified(const StateLayout& layout, std::int64_t quota, bool
   }
 }
 
-Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
-  const auto report = verified(layout, quota, repair);
+Json verify(const VerifyParams& params, const StateLayout& layout, const Config& config) {
+  const auto report = verified(layout, config.cache.quota_bytes, params.repair);
   Json bad = Json::array();
   for (const auto& entry : report.bad) {
     bad.push_back({{"key", cache::to_string(entry.key)}, {"what", entry.what}});
@@ -91,37 +89,20 @@ Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
       {"bad", std::move(bad)}, {"structure", report.structure}, {"repaired", report.repaired}};
 }
 
-void start_stats(const Call& call, const Responder& responder, Background& background,
-                 const StateLayout& layout, const Config& config) {
-  const auto params = read_fields<StatsParams>(call.params, "the parameters of cache.stats");
-  answer_in_background(background, responder, [&layout, &config, params] {
-    return stats(layout, config.cache.quota_bytes, params);
-  });
-}
-
-void start_verify(const Call& call, const Responder& responder, Background& background,
-                  const StateLayout& layout, const Config& config) {
-  const auto params = read_fields<VerifyParams>(call.params, "the parameters of cache.verify");
-  answer_in_background(background, responder, [&layout, &config, params] {
-    return verify(layout, config.cache.quota_bytes, params.repair);
-  });
-}
-
-void gc(const Call& call, const Responder& responder, Housekeeping& housekeeping) {
-  const auto params = read_fields<GcParams>(call.params, "the parameters of cache.gc");
+void gc(const GcParams& params, const Responder& responder, Housekeeping& housekeeping) {
   housekeeping.remove_maps(params.all, responder);
 }
 
 }  // namespace
 
 MethodTable cache_methods(const Parts& by) {
-  const auto lane = Method::Lane::kSteps;
+  using Lane = Method::Lane;
   return {
-      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", lane, by(start_stats)},
-      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used", lane,
-       by(gc)},
-      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", lane,
-       by(start_verify)},
+      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", Lane::kWrite, by(stats)},
+      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used",
+       Lane::kSteps, by(gc)},
+      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", Lane::kWrite,
+       by(verify)},
   };
 }
 

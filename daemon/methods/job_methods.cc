@@ -30,7 +30,7 @@ const Fields<SubmitParams>& fields_of(const SubmitParams*) {
   return table;
 }
 
-void submit(const Call& call, const Responder& responder, JobIntake& intake) {
+void submit(const Call& call, const Responder& responder, const JobIntake& intake) {
   const auto params = read_fields<SubmitParams>(call.params, "the job description");
   intake.submit(params.job, params.now, "/job", responder);
 }
@@ -62,7 +62,8 @@ const Fields<PlanParams>& fields_of(const PlanParams*) {
   return table;
 }
 
-void plan(const Call& call, const Responder& responder, JobIntake& intake, JobPlanner& planner) {
+void plan(const Call& call, const Responder& responder, const JobIntake& intake,
+          JobPlanner& planner) {
   const auto params = read_fields<PlanParams>(call.params, "the job description");
   std::vector<std::string> options;
   if (!params.processors.empty()) options = {"--processors", params.processors};
@@ -92,8 +93,7 @@ const Fields<JobListParams>& fields_of(const JobListParams*) {
   return table;
 }
 
-Json list_jobs(const Call& call, const JobStore& jobs, const Scheduler& scheduler) {
-  const auto params = read_fields<JobListParams>(call.params, "the parameters of job.list");
+Json list_jobs(const JobListParams& params, const JobStore& jobs, const Scheduler& scheduler) {
   Page page(static_cast<std::size_t>(params.limit));
   const auto details = params.details ? Details::kWith : Details::kWithout;
   jobs.list(params.state, params.before, details, [&](const Job& stored) {
@@ -146,28 +146,25 @@ Json document(const JobStore& jobs, const Scheduler& scheduler, const Job& job, 
   return out;
 }
 
-Json get_job(const Call& call, const JobStore& jobs, const Scheduler& scheduler) {
-  const auto params = read_fields<GetParams>(call.params, "the parameters of job.get");
+Json get_job(const GetParams& params, const JobStore& jobs, const Scheduler& scheduler) {
   return document(jobs, scheduler, scheduler.as_it_is(jobs.get(params.id)), params.since,
                   params.details);
 }
 
-Json cancel(const Call& call, const JobStore& jobs, Scheduler& scheduler) {
-  const auto params = read_fields<IdParams>(call.params, "the parameters of job.cancel");
+Json cancel(const IdParams& params, const JobStore& jobs, Scheduler& scheduler) {
   scheduler.cancel(params.id);
   const Job job = jobs.get(params.id);
   return {{"id", job.id}, {"state", to_string(job.state)}, {"cancelling", job.cancelling}};
 }
 
-Json retry(const Call& call, const JobStore& jobs, Scheduler& scheduler) {
-  const auto params = read_fields<IdParams>(call.params, "the parameters of job.retry");
+Json retry(const IdParams& params, const JobStore& jobs, Scheduler& scheduler) {
   scheduler.retry(params.id);
   return {{"id", params.id}, {"state", to_string(jobs.get(params.id).state)}};
 }
 
-void remove_job(const Call& call, const Responder& responder, JobStore& jobs, DiskReserve& reserve,
-                const StateLayout& layout, Housekeeping& housekeeping) {
-  const std::int64_t id = read_fields<IdParams>(call.params, "the parameters of job.rm").id;
+void remove_job(const IdParams& params, const Responder& responder, JobStore& jobs,
+                DiskReserve& reserve, const StateLayout& layout, Housekeeping& housekeeping) {
+  const std::int64_t id = params.id;
   reserve.for_deletion([&] { jobs.remove(std::span(&id, 1)); });
   housekeeping.remove_files([&layout, id] { throw_away(layout, layout.job(id)); }, responder,
                             {{"id", id}});
@@ -193,8 +190,7 @@ const Fields<DetailsParams>& fields_of(const DetailsParams*) {
   return table;
 }
 
-Json details(const Call& call, const JobStore& jobs) {
-  const auto params = read_fields<DetailsParams>(call.params, "the parameters of job.details");
+Json details(const DetailsParams& params, const JobStore& jobs) {
   const Job job = jobs.get(params.id);
   auto part = jobs.result_list(job, params.list, params.from, kMostPartBytes);
   const auto end = params.from + static_cast<std::int64_t>(part.items.size());
@@ -219,9 +215,8 @@ const Fields<WatchParams>& fields_of(const WatchParams*) {
   return table;
 }
 
-Json watch(const Call& call, const JobStore& jobs, const Scheduler& scheduler, Watchers& watchers,
-           EventLoop& loop) {
-  const auto params = read_fields<WatchParams>(call.params, "the parameters of job.watch");
+Json watch(const WatchParams& params, const Call& call, const JobStore& jobs,
+           const Scheduler& scheduler, Watchers& watchers, EventLoop& loop) {
   Json reply =
       document(jobs, scheduler, scheduler.as_it_is(jobs.get(params.id)), params.since, true);
   const auto client = call.client.lock();

@@ -36,8 +36,7 @@ const Fields<LabelListParams>& fields_of(const LabelListParams*) {
   return table;
 }
 
-Json list_labels(const Call& call, const LabelStore& store) {
-  const auto params = read_fields<LabelListParams>(call.params, "the parameters of label.list");
+Json list_labels(const LabelListParams& params, const LabelStore& store) {
   Page page(static_cast<std::size_t>(params.limit));
   store.for_each_label(params.after, [&](const data::LabelCount& label) {
     return page.add(
@@ -103,9 +102,8 @@ Json named_in(const StateLayout& layout, const std::vector<ModelVersion>& versio
   return list;
 }
 
-void remove_label(const Call& call, const Responder& responder, LabelStore& labels,
+void remove_label(const RmParams& params, const Responder& responder, LabelStore& labels,
                   const ModelStore& models, const StateLayout& layout, Forgetting& forgetting) {
-  const auto params = read_fields<RmParams>(call.params, "the parameters of label.rm");
   const auto rows = [&labels, &layout, params, versions = models.list()] {
     const auto forgotten = labels.remove_label(params.label, params.with_samples, params.step);
     return Json{{"label", params.label},
@@ -115,8 +113,7 @@ void remove_label(const Call& call, const Responder& responder, LabelStore& labe
   forgetting.start(rows, responder);
 }
 
-Json rename(const Call& call, LabelStore& store) {
-  const auto params = read_fields<RenameParams>(call.params, "the parameters of label.rename");
+Json rename(const RenameParams& params, LabelStore& store) {
   store.rename_label(params.from, params.to);
   return {{"label", data::checked_label_names(std::span(&params.to, 1)).front()}};
 }
@@ -177,9 +174,8 @@ Json mapped(LabelStore& store, const MapParams& params) {
   return reply;
 }
 
-void map(const Call& call, const Responder& responder, LabelStore& labels, const ModelStore& models,
-         const StateLayout& layout, Background& background) {
-  const auto params = read_fields<MapParams>(call.params, "the parameters of label.map");
+void map(const MapParams& params, const Responder& responder, LabelStore& labels,
+         const ModelStore& models, const StateLayout& layout, Background& background) {
   answer_in_background(background, responder, [&labels, &layout, params, versions = models.list()] {
     if (!params.global.empty()) check_known(params.global, labels_of(layout, versions));
     return mapped(labels, params);

@@ -51,9 +51,8 @@ const Fields<RelabelParams>& fields_of(const RelabelParams*) {
   return table;
 }
 
-void forget(const Call& call, const Responder& responder, LabelStore& labels,
+void forget(const ForgetParams& params, const Responder& responder, LabelStore& labels,
             Forgetting& forgetting) {
-  const auto params = read_fields<ForgetParams>(call.params, "the parameters of label.forget");
   const Digest digest = Digest::from_hex(params.digest);
   const auto rows = [&labels, digest] {
     labels.forget(digest);
@@ -62,8 +61,7 @@ void forget(const Call& call, const Responder& responder, LabelStore& labels,
   forgetting.start(rows, responder);
 }
 
-Json relabel(const Call& call, LabelStore& store) {
-  const auto params = read_fields<RelabelParams>(call.params, "the parameters of label.relabel");
+Json relabel(const RelabelParams& params, LabelStore& store) {
   store.relabel(Digest::from_hex(params.digest), params.labels);
   return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
 }
@@ -89,8 +87,7 @@ const Fields<SamplesParams>& fields_of(const SamplesParams*) {
   return table;
 }
 
-Json samples(const Call& call, const LabelStore& store) {
-  const auto params = read_fields<SamplesParams>(call.params, "the parameters of label.samples");
+Json samples(const SamplesParams& params, const LabelStore& store) {
   // One more than is asked for, to know whether there are more.
   data::SampleQuery query{.label = params.label,
                           .split = params.split,
@@ -131,9 +128,8 @@ const Fields<ContentParams>& fields_of(const ContentParams*) {
   return table;
 }
 
-Json content(const Call& call, const LabelStore& store) {
+Json content(const ContentParams& params, const LabelStore& store) {
   constexpr std::size_t kMostBytes = 192 << 10;
-  const auto params = read_fields<ContentParams>(call.params, "the parameters of label.content");
   const auto bytes = store.content(Digest::from_hex(params.digest));
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto from = std::min(static_cast<std::size_t>(params.offset), all.size());

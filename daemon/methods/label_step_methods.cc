@@ -28,8 +28,7 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
   return table;
 }
 
-Json assign(const Call& call, data::LabelStore& store) {
-  const auto params = read_fields<AssignParams>(call.params, "the parameters of label.assign");
+Json assign(const AssignParams& params, data::LabelStore& store) {
   const auto samples =
       checked_digests(params.samples, kMostAssigned, "samples", "the parameters of label.assign");
   std::vector<std::string> labels;
@@ -51,8 +50,7 @@ const Fields<MergeParams>& fields_of(const MergeParams*) {
   return table;
 }
 
-Json merge(const Call& call, data::LabelStore& store) {
-  const auto params = read_fields<MergeParams>(call.params, "the parameters of label.merge");
+Json merge(const MergeParams& params, data::LabelStore& store) {
   const std::size_t changed = store.merge_label(params.from, params.into, params.step);
   return {{"label", data::checked_label_names(std::span(&params.into, 1)).front()},
           {"changed", changed}};
@@ -80,9 +78,8 @@ Json some_of(const std::vector<data::Digest>& samples) {
   return list;
 }
 
-void undo(const Call& call, const Responder& responder, data::LabelStore& labels,
+void undo(const UndoParams& params, const Responder& responder, data::LabelStore& labels,
           Forgetting& forgetting) {
-  const auto params = read_fields<UndoParams>(call.params, "the parameters of label.undo");
   const auto rows = [&labels, params] {
     try {
       const data::UndoneStep undone = labels.undo(params.step, params.with_samples);

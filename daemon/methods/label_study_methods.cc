@@ -61,23 +61,20 @@ void study(const Params& params, const std::vector<std::string>& options, const 
                 params.progress ? progress_for(call) : nullptr);
 }
 
-void audit(const Call& call, const Responder& responder, Studies& studies, const JobStore& jobs,
-           const ScheduleStore& schedules) {
-  const auto params = read_fields<StudyParams>(call.params, "the parameters of label.audit");
+void audit(const StudyParams& params, const Call& call, const Responder& responder,
+           Studies& studies, const JobStore& jobs, const ScheduleStore& schedules) {
   study(params, {"--audit", std::to_string(params.limit)}, call, responder, studies,
         learn_pattern(jobs, schedules, params.model));
 }
 
-void suggest(const Call& call, const Responder& responder, Studies& studies, const JobStore& jobs,
-             const ScheduleStore& schedules) {
-  const auto params = read_fields<StudyParams>(call.params, "the parameters of label.suggest");
+void suggest(const StudyParams& params, const Call& call, const Responder& responder,
+             Studies& studies, const JobStore& jobs, const ScheduleStore& schedules) {
   study(params, {"--suggest", std::to_string(params.limit)}, call, responder, studies,
         learn_pattern(jobs, schedules, params.model));
 }
 
-void meanings(const Call& call, const Responder& responder, Studies& studies, const JobStore& jobs,
-              const ScheduleStore& schedules) {
-  const auto params = read_fields<MeaningsParams>(call.params, "the parameters of label.meanings");
+void meanings(const MeaningsParams& params, const Call& call, const Responder& responder,
+              Studies& studies, const JobStore& jobs, const ScheduleStore& schedules) {
   study(params, {"--meanings"}, call, responder, studies,
         learn_pattern(jobs, schedules, params.model));
 }

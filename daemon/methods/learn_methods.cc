@@ -26,10 +26,9 @@ const Fields<LearnRequest>& fields_of(const LearnRequest*) {
 
 namespace {
 
-void learn(const Call& call, const Responder& responder, JobIntake& intake, const JobStore& jobs,
-           const ScheduleStore& schedules) {
+void learn(const LearnRequest& request, const Responder& responder, const JobIntake& intake,
+           const JobStore& jobs, const ScheduleStore& schedules) {
   const std::string what = "the parameters of model.learn";
-  const auto request = read_fields<LearnRequest>(call.params, what);
   const auto spec = learn_spec(request, learn_pattern(jobs, schedules, request.model));
   if (!spec)
     throw ValidationError(what, {{"/pack", "no job and no schedule of model \"" + request.model +

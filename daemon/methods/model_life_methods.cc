@@ -108,9 +108,8 @@ Json diff_reply(const ModelStore& models, const StateLayout& layout, const DiffP
   return reply;
 }
 
-void diff(const Call& call, const Responder& responder, const ModelStore& models,
+void diff(const DiffParams& params, const Responder& responder, const ModelStore& models,
           const StateLayout& layout, WorkerCalls& calls, const WorkerCommand& command) {
-  const auto params = read_fields<DiffParams>(call.params, "the parameters of model.diff");
   (void)models.get(params.model, params.a);
   (void)models.get(params.model, params.b);
   WorkerCalls::Answer answer;
@@ -141,9 +140,9 @@ const Fields<ExportParams>& fields_of(const ExportParams*) {
   return table;
 }
 
-void export_model(Call& call, const Responder& responder, const ModelStore& models,
-                  const StateLayout& layout, WorkerCalls& calls, const WorkerCommand& command) {
-  const auto params = read_fields<ExportParams>(call.params, "the parameters of model.export");
+void export_model(const ExportParams& params, Call& call, const Responder& responder,
+                  const ModelStore& models, const StateLayout& layout, WorkerCalls& calls,
+                  const WorkerCommand& command) {
   if (params.file < 0 || static_cast<std::size_t>(params.file) >= call.files.size()) {
     throw ValidationError(
         "the parameters of model.export",

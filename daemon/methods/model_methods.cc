@@ -119,8 +119,8 @@ const Fields<ModelParams>& fields_of(const ModelParams*) {
   return table;
 }
 
-Json list_versions(const Call& call, const ModelStore& models, const StateLayout& layout) {
-  const auto params = read_fields<ModelListParams>(call.params, "the parameters of model.list");
+Json list_versions(const ModelListParams& params, const ModelStore& models,
+                   const StateLayout& layout) {
   const auto versions = params.model ? models.versions(*params.model) : models.list();
   auto first = versions.begin();
   if (!params.after.empty()) {
@@ -147,9 +147,8 @@ Json canary_of(Database& database, const ModelVersion& version) {
   return to_json(*canary);
 }
 
-Json get_version(const Call& call, const ModelStore& models, const StateLayout& layout,
+Json get_version(const ModelParams& params, const ModelStore& models, const StateLayout& layout,
                  Database& database) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.get");
   const ModelVersion version = version_or_active(models, params.model, params.version);
   Json reply = to_json(version, layout);
   reply["provenance"] = models.provenance(version.model, version.version).record;
@@ -157,17 +156,15 @@ Json get_version(const Call& call, const ModelStore& models, const StateLayout& 
   return reply;
 }
 
-Json activate(const Call& call, ModelStore& models, const StateLayout& layout,
+Json activate(const ModelParams& params, ModelStore& models, const StateLayout& layout,
               Scheduler& scheduler) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.activate");
   models.activate(params.model, params.version);
   scheduler.bases_changed();
   return to_json(models.get(params.model, params.version), layout);
 }
 
-Json rollback(const Call& call, ModelStore& models, const StateLayout& layout, DiskReserve& reserve,
-              Scheduler& scheduler) {
-  const auto params = read_fields<RollbackParams>(call.params, "the parameters of model.rollback");
+Json rollback(const RollbackParams& params, ModelStore& models, const StateLayout& layout,
+              DiskReserve& reserve, Scheduler& scheduler) {
   if (params.version) {
     throw ValidationError("the parameters of model.rollback",
                           {{"/version", "not expected here; use model.activate"}});
@@ -179,23 +176,20 @@ Json rollback(const Call& call, ModelStore& models, const StateLayout& layout, D
   return reply;
 }
 
-void remove_version(const Call& call, const Responder& responder, ModelStore& models,
+void remove_version(const ModelParams& params, const Responder& responder, ModelStore& models,
                     Housekeeping& housekeeping) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rm");
   models.remove(params.model, params.version);
   housekeeping.remove_files(
       [&models, model = params.model] { models.remove_unknown_folders(model); }, responder,
       {{"model", params.model}, {"version", params.version}});
 }
 
-Json pin(const Call& call, ModelStore& models) {
-  const auto params = read_fields<PinParams>(call.params, "the parameters of model.pin");
+Json pin(const PinParams& params, ModelStore& models) {
   models.pin(params.model, params.version, params.pinned);
   return {{"model", params.model}, {"version", params.version}, {"pinned", params.pinned}};
 }
 
-Json anchor(const Call& call, ModelStore& models) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.anchor");
+Json anchor(const ModelParams& params, ModelStore& models) {
   if (params.version != 0) models.name_anchor(params.model, params.version);
   const ModelVersion active = version_or_active(models, params.model, 0);
   const auto anchor = models.anchor(params.model, active.version);
@@ -226,15 +220,15 @@ std::map<std::string, int> handed_over(const Json& files, const Call& call) {
   return open;
 }
 
-void import(Call& call, const Responder& responder, Importer& importer) {
-  const auto params = read_fields<ImportRequest>(call.params, "the parameters of model.import");
+void import(const ImportRequest& params, Call& call, const Responder& responder,
+            Importer& importer) {
   const auto files = handed_over(params.files, call);
   const auto owner = std::make_shared<Call>(std::move(call));
   importer.start(params, files, owner, responder);
 }
 
-void predict(Call& call, const Responder& responder, Predictor& predictor) {
-  const auto params = read_fields<PredictParams>(call.params, "the parameters of model.predict");
+void predict(const PredictParams& params, Call& call, const Responder& responder,
+             Predictor& predictor) {
   if (params.images.empty() || params.images.size() > kFilesAtOnce) {
     throw ValidationError(
         "the parameters of model.predict",

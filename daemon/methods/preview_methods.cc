@@ -20,8 +20,7 @@ const Fields<PreviewParams>& fields_of(const PreviewParams*) {
   return table;
 }
 
-void preview(const Call& call, const Responder& responder, Previewer& previewer) {
-  const auto params = read_fields<PreviewParams>(call.params, "the parameters of label.preview");
+void preview(const PreviewParams& params, const Responder& responder, Previewer& previewer) {
   const auto digests =
       checked_digests(params.digests, kFilesAtOnce, "digests", "the parameters of label.preview");
   previewer.start(digests, params.size, responder);

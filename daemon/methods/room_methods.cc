@@ -71,16 +71,15 @@ Json disk(const StateLayout& layout, const std::vector<ModelVersion>& versions,
   return reply;
 }
 
-void start_disk(const Call& call, const Responder& responder, Background& background,
+void start_disk(const DiskParams& params, const Responder& responder, Background& background,
                 const StateLayout& layout, const ModelStore& models) {
-  const auto params = read_fields<DiskParams>(call.params, "the parameters of system.disk");
   answer_in_background(background, responder, [&layout, params, versions = models.list()] {
     return disk(layout, versions, params.after);
   });
 }
 
-void start_clean(const Call& call, const Responder& responder, Housekeeping& housekeeping) {
-  const auto params = read_fields<CleanParams>(call.params, "the parameters of system.clean");
+void start_clean(const CleanParams& params, const Responder& responder,
+                 Housekeeping& housekeeping) {
   housekeeping.clean(params.dry_run, responder);
 }
 

@@ -54,7 +54,7 @@ Json document(const Recurring& recurring, const Schedule& schedule,
   return out;
 }
 
-void add_schedule(const Call& call, const Responder& responder, JobIntake& intake,
+void add_schedule(const Call& call, const Responder& responder, const JobIntake& intake,
                   ScheduleStore& schedules, Recurring& recurring) {
   const RecurringSpec spec = read_fields<ScheduleAddParams>(call.params, "the schedule").schedule;
   intake.check(spec.job, "/schedule/job", responder, [&schedules, &recurring, spec] {
@@ -76,9 +76,8 @@ const Fields<ScheduleListParams>& fields_of(const ScheduleListParams*) {
   return table;
 }
 
-Json list_schedules(const Call& call, const ScheduleStore& schedules, const Recurring& recurring) {
-  const auto params =
-      read_fields<ScheduleListParams>(call.params, "the parameters of schedule.list");
+Json list_schedules(const ScheduleListParams& params, const ScheduleStore& schedules,
+                    const Recurring& recurring) {
   const auto& all = schedules.all();
   auto first = all.begin();
   if (!params.after.empty()) {
@@ -96,25 +95,22 @@ Json list_schedules(const Call& call, const ScheduleStore& schedules, const Recu
   return std::move(page).finish("schedules");
 }
 
-Json get_schedule(const Call& call, const ScheduleStore& schedules, const Recurring& recurring) {
-  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.get");
+Json get_schedule(const NameParams& params, const ScheduleStore& schedules,
+                  const Recurring& recurring) {
   return document(recurring, schedules.get(params.name), recurring.openings());
 }
 
-Json enable(const Call& call, Recurring& recurring) {
-  const auto params = read_fields<EnableParams>(call.params, "the parameters of schedule.enable");
+Json enable(const EnableParams& params, Recurring& recurring) {
   recurring.enable(params.name, params.enabled);
   return {{"name", params.name}, {"enabled", params.enabled}};
 }
 
-Json remove_schedule(const Call& call, ScheduleStore& schedules) {
-  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.rm");
+Json remove_schedule(const NameParams& params, ScheduleStore& schedules) {
   schedules.remove(params.name);
   return {{"name", params.name}};
 }
 
-Json run(const Call& call, const ScheduleStore& schedules, Recurring& recurring) {
-  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.run");
+Json run(const NameParams& params, const ScheduleStore& schedules, Recurring& recurring) {
   return {{"id", recurring.run_now(schedules.get(params.name))}, {"state", "queued"}};
 }
 

@@ -7,7 +7,6 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/no_params.h"
 #include "daemon/metrics/metrics.h"
-#include "daemon/schedule/started.h"
 #include "daemon/state/withdrawals.h"
 
 namespace moil::daemon {
@@ -81,13 +80,12 @@ Json rolled_back_json(const NightView& s) {
   return list;
 }
 
-Json status(const Call& call, const NightView& s, const Started& started, const StateLayout& layout,
+Json status(const NoParams&, const NightView& s, const Counts& counts, const StateLayout& layout,
             const WorkerCommand& command, const Server& server) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.status");
   const DeviceReading device = s.world.device();
   return {{"version", kVersion},
           {"pid", ::getpid()},
-          {"uptime_seconds", (s.world.steady_milliseconds() - started.at) / 1000},
+          {"uptime_seconds", (s.world.steady_milliseconds() - counts.started_at) / 1000},
           {"state_dir", layout.root().string()},
           {"worker", command.program()},
           {"clients", server.clients()},
@@ -100,8 +98,7 @@ Json status(const Call& call, const NightView& s, const Started& started, const 
           {"device", device_json(device)}};
 }
 
-Json methods(const Call& call, const MethodTable& table) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.methods");
+Json methods(const NoParams&, const Call& call, const MethodTable& table) {
   Json list = Json::array();
   for (const Method& method : table) {
     list.push_back({{"name", method.name},
@@ -114,21 +111,16 @@ Json methods(const Call& call, const MethodTable& table) {
   return {{"version", kVersion}, {"role", role}, {"methods", std::move(list)}};
 }
 
-void tell_metrics(const Call& call, const Responder& responder, const Metrics& metrics) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.metrics");
-  metrics.collect([responder](std::string text) {
+void tell_metrics(const NoParams&, const Responder& responder, const Measured& measured) {
+  collect_metrics(measured, [responder](std::string text) {
     responder.result({{"content_type", "text/plain; version=0.0.4"}, {"text", std::move(text)}});
   });
 }
 
-Json tell_overview(const Call& call, const NightView& nights) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.overview");
-  return overview(nights);
-}
+Json tell_overview(const NoParams&, const NightView& nights) { return overview(nights); }
 
-void examine(const Call& call, const Responder& responder, const Doctor& doctor) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.doctor");
-  doctor.examine(responder);
+void tell_doctor(const NoParams&, const Responder& responder, const Examined& examined) {
+  examine(examined, responder);
 }
 
 }  // namespace
@@ -143,7 +135,7 @@ MethodTable system_methods(const Parts& by) {
       {"system.metrics", "0.2", Role::kRead, "figures for Prometheus", Lane::kSteps,
        by(tell_metrics)},
       {"system.doctor", "0.2", Role::kOperate, "what is wrong, and what to do about it",
-       Lane::kWorker, by(examine), std::chrono::minutes(5)},
+       Lane::kWorker, by(tell_doctor), std::chrono::minutes(5)},
       {"system.methods", "0.1", Role::kRead, "the methods of this daemon", Lane::kLoop,
        by(methods)},
   };

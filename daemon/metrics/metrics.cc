@@ -27,12 +27,12 @@ void known(PrometheusText& out, const char* name, const char* help, const std::o
   if (value) out.single(name, Type::kGauge, help, static_cast<double>(*value));
 }
 
-void add_process(PrometheusText& out, const Started& started) {
+void add_process(PrometheusText& out, std::int64_t started_on) {
   out.family("moild_build_info", Type::kGauge, "The version that runs; always 1.");
   out.sample(1, {{"version", kVersion}});
   out.single("process_start_time_seconds", Type::kGauge,
              "When moild was started, in seconds since 1970.",
-             static_cast<double>(started.on) * kMillisecondSeconds);
+             static_cast<double>(started_on) * kMillisecondSeconds);
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& time) {
@@ -226,20 +226,20 @@ void add_files(PrometheusText& out, const data::LabelStore& labels, const StateL
 
 }  // namespace
 
-void Metrics::collect(std::function<void(std::string text)> done) const {
+void collect_metrics(const Measured& measured, std::function<void(std::string text)> done) {
   auto out = std::make_shared<PrometheusText>();
-  const NightRecords records(s_.nights.database);
-  const DeviceReading device = s_.nights.world.device();
-  add_process(*out, s_.started);
-  add_requests(*out, s_.server, s_.counts.requests);
-  add_jobs(*out, s_.counts, records);
-  add_queue(*out, s_.nights, device);
+  const NightRecords records(measured.nights.database);
+  const DeviceReading device = measured.nights.world.device();
+  add_process(*out, measured.counts.started_on);
+  add_requests(*out, measured.server, measured.counts.requests);
+  add_jobs(*out, measured.counts, records);
+  add_queue(*out, measured.nights, device);
   add_nights(*out, records.last_by_model());
-  add_models(*out, s_.nights.models);
+  add_models(*out, measured.nights.models);
   add_device(*out, device);
-  s_.background.submit([this, out, done = std::move(done)]() -> Background::Done {
+  measured.background.submit([&measured, out, done = std::move(done)]() -> Background::Done {
     try {
-      add_files(*out, s_.labels, s_.layout, s_.nights.config.cache.quota_bytes);
+      add_files(*out, measured.labels, measured.layout, measured.nights.config.cache.quota_bytes);
     } catch (const std::exception& error) {
       log_warn("some metrics are missing: {}", error.what());
     }

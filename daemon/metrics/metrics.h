@@ -10,32 +10,22 @@
 #include "daemon/loop/background.h"
 #include "daemon/metrics/counts.h"
 #include "daemon/rpc/server.h"
-#include "daemon/schedule/started.h"
 #include "datasets/labels/label_store.h"
 
 namespace moil::daemon {
 
-class Metrics {
- public:
-  // All outlive it and its work.
-  struct Surroundings {
-    const NightView& nights;
-    const StateLayout& layout;
-    const data::LabelStore& labels;  // for the background thread
-    Background& background;
-    const Server& server;
-    const Counts& counts;
-    const Started& started;
-  };
-
-  explicit Metrics(const Surroundings& around) : s_(around) {}
-
-  // Calls `done` with the text: what the loop knows is read at once, files and the cache in the
-  // background. kCancelled where the service is going.
-  void collect(std::function<void(std::string text)> done) const;
-
- private:
-  const Surroundings s_;
+// What they are figures of; outlives the collecting.
+struct Measured {
+  const NightView& nights;
+  const StateLayout& layout;
+  const data::LabelStore& labels;  // for the background thread
+  Background& background;
+  const Server& server;
+  const Counts& counts;
 };
+
+// Calls `done` with the text: what the loop knows is read at once, files and the cache in the
+// background. kCancelled where the service is going.
+void collect_metrics(const Measured& measured, std::function<void(std::string text)> done);
 
 }  // namespace moil::daemon

@@ -175,7 +175,7 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
   if (const std::string why = complaint(*method, files); !why.empty())
     return responder.error(refusal(why, files.refused > 0));
 
-  Call call{request.value("params", Json::object()), std::move(files.files), client};
+  Call call{request.value("params", Json::object()), std::move(files.files), client, method->name};
   if (!call.params.is_object()) {
     return responder.error(
         rpc_error(kInvalidParams, "\"params\" must be an object, found " + describe(call.params)));

@@ -52,6 +52,7 @@ struct Call {
   Json params = Json::object();  // always an object
   std::vector<UniqueFd> files;   // that came along, as many as its method takes at most
   std::weak_ptr<Connection> client;
+  std::string method;  // its name
 };
 
 struct Method {

@@ -1,5 +1,5 @@
-// The parts of a service, by their types, for the table of methods: a method's function names those
-// that it takes.
+// The parts of a service, for the table of methods: a function of a method names those that it
+// works with by its parameters.
 #pragma once
 
 #include <tuple>
@@ -16,77 +16,61 @@ class LabelStore;
 
 namespace moil::daemon {
 
-class Background;
-class Doctor;
-class EventLoop;
-class Forgetting;
-class Housekeeping;
-class Importer;
-class JobIntake;
-class JobPlanner;
-class JobStore;
-class Metrics;
-class ModelStore;
-class OutsideCalls;
-class Predictor;
-class Previewer;
-class Recurring;
-class ScheduleStore;
-class Scheduler;
-class Server;
-class Studies;
-class Watchers;
-class WorkerCalls;
-class WorkerCommand;
-class DiskReserve;
-struct Config;
-struct NightView;
-struct Started;
-class StateLayout;
+// Two label stores: whoever changes labels takes the writer's, on the background thread; const is
+// the one of the reading thread. Background: what writes.
+using AllParts = std::tuple<
+    const struct Config&, class EventLoop&, const class StateLayout&, Database&, class DiskReserve&,
+    class ModelStore&, class JobStore&, class ScheduleStore&, data::LabelStore&,
+    const data::LabelStore&, class Background&, class OutsideCalls&, const class WorkerCommand&,
+    class WorkerCalls&, class Importer&, class JobPlanner&, class Predictor&, class Previewer&,
+    class Studies&, const struct JobIntake&, class Scheduler&, class Recurring&, class Watchers&,
+    class Forgetting&, class Housekeeping&, const struct NightView&, const struct Examined&,
+    const struct Measured&, const struct Counts&, const class Server&, const MethodTable&>;
 
 class Parts {
  public:
-  // Two label stores: whoever changes labels takes the writer's, on the background thread; const is
-  // the one of the reading thread. Background: what writes.
-  using All =
-      std::tuple<const Config&, EventLoop&, const StateLayout&, Database&, DiskReserve&,
-                 ModelStore&, JobStore&, ScheduleStore&, data::LabelStore&, const data::LabelStore&,
-                 Background&, OutsideCalls&, const WorkerCommand&, WorkerCalls&, Importer&,
-                 JobPlanner&, Predictor&, Previewer&, Studies&, JobIntake&, Scheduler&, Recurring&,
-                 Watchers&, Forgetting&, Housekeeping&, const NightView&, const Doctor&,
-                 const Metrics&, const Started&, const Server&, const MethodTable&>;
-  explicit Parts(const All& all) : all_(all) {}  // which outlive the table
+  explicit Parts(const AllParts& all) : all_(all) {}  // which outlive the table, as this does
 
-  // What a row of the table runs: the function, which takes parts after the call.
-  template <class C, class... P>
-  Method::Handle operator()(Json (*function)(C&, P&...)) const {
-    return [function, taken = std::tie(part<P>()...)](Call& call) {
-      return std::apply([&](P&... parts) { return function(call, parts...); }, taken);
-    };
-  }
-  template <class C, class... P>
-  Method::Defer operator()(void (*function)(C&, const Responder&, P&...)) const {
-    return [function, taken = std::tie(part<P>()...)](Call& call, const Responder& responder) {
-      std::apply([&](P&... parts) { function(call, responder, parts...); }, taken);
-    };
-  }
-
- private:
-  template <class P, class... Q>
-  static constexpr bool is_one_of(const std::tuple<Q...>*) {
-    return (std::is_same_v<P, Q> || ...);
-  }
-  // As it is asked for; const is given of what is not, too.
-  template <class P>
-  P& part() const {
-    if constexpr (is_one_of<P&>(static_cast<All*>(nullptr))) {
-      return std::get<P&>(all_);
+  // What a row of the table runs. The function takes, in any order: the call, whoever is to be
+  // answered where it answers later, parts, and the parameters, which are read where they are asked
+  // for (json/fields.h).
+  template <class Result, class... A>
+  auto operator()(Result (*function)(A&...)) const {
+    if constexpr (std::is_void_v<Result>) {
+      return Method::Defer([this, function](Call& call, const Responder& responder) {
+        function(given<A>(call, &responder)...);
+      });
     } else {
-      return std::get<std::remove_const_t<P>&>(all_);
+      return Method::Handle(
+          [this, function](Call& call) { return function(given<A>(call, nullptr)...); });
     }
   }
 
-  const All all_;
+ private:
+  template <class A, class... All>
+  static constexpr bool is_one_of(const std::tuple<All...>*) {
+    return (std::is_same_v<A&, All> || ...);
+  }
+  template <class A>
+  static constexpr bool kIsPart = is_one_of<A>(static_cast<const AllParts*>(nullptr));
+
+  template <class A>
+  decltype(auto) given(Call& call, const Responder* responder) const {
+    using Bare = std::remove_const_t<A>;
+    if constexpr (std::is_same_v<Bare, Call>) {
+      return static_cast<A&>(call);
+    } else if constexpr (std::is_same_v<Bare, Responder>) {
+      return static_cast<const Responder&>(*responder);
+    } else if constexpr (kIsPart<A>) {
+      return std::get<A&>(all_);
+    } else if constexpr (kIsPart<Bare>) {
+      return static_cast<A&>(std::get<Bare&>(all_));
+    } else {
+      return read_fields<Bare>(call.params, "the parameters of " + call.method);
+    }
+  }
+
+  const AllParts all_;
 };
 
 }  // namespace moil::daemon

@@ -29,7 +29,7 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
     : config_(config),
       loop_(loop),
       world_(world),
-      started_(world),
+      counts_{world.steady_milliseconds(), world.now_milliseconds(), {}, {}, {}},
       folder_(state),
       layout_(folder_.layout()),
       lock_(layout_.lock()),
@@ -72,7 +72,7 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
            .worker_ended =
                [this](const Outcome& outcome) { ++counts_.worker_ends[name_of(outcome.kind)]; },
            .finished = [this](std::int64_t) { housekeeping_.soon(); }}),
-      intake_(models_, outside_, planner_, jobs_, scheduler_),
+      intake_{models_, outside_, planner_, jobs_, scheduler_},
       recurring_(loop_, config_, world_, schedules_, jobs_, label_view_, outside_,
                  [this] { scheduler_.wake(); }),
       nights_{config_, world_, database_, models_, jobs_, schedules_, scheduler_, recurring_},
@@ -81,11 +81,16 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
       canaries_({loop_, config_, world_, layout_, background_, worker_calls_, command_, database_,
                  models_, jobs_, labels_, label_view_, scheduler_,
                  [this](std::int64_t job) { watchers_.changed(job); }}),
-      doctor_(
-          {nights_, layout_, command_, worker_calls_, outside_, background_, server_, started_}),
-      metrics_({nights_, layout_, labels_, background_, server_, counts_, started_}),
+      examined_{nights_, layout_, command_, worker_calls_, outside_, background_, server_, counts_},
+      measured_{nights_, layout_, labels_, background_, server_, counts_},
       limits_(config_.limits()),
-      methods_(methods(parts())),
+      parts_({config_,       loop_,         layout_,    database_,     reserve_,    models_,
+              jobs_,         schedules_,    labels_,    label_reader_, background_, outside_,
+              command_,      worker_calls_, importer_,  planner_,      predictor_,  previewer_,
+              studies_,      intake_,       scheduler_, recurring_,    watchers_,   forgetting_,
+              housekeeping_, nights_,       examined_,  measured_,     counts_,     server_,
+              methods_}),
+      methods_(methods(parts_)),
       access_(config_.access),
       dispatcher_(methods_,
                   {loop_, reading_, background_, worker_turns_,
@@ -97,7 +102,7 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
       reading_(loop_),
       background_(loop_),
       metrics_file_(loop_, outside_, config_.metrics.textfile,
-                    [this](auto done) { metrics_.collect(std::move(done)); }) {
+                    [this](auto done) { collect_metrics(measured_, std::move(done)); }) {
   for (const std::string& name : access_.unknown())
     log_warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
   reserve_.for_record([&] { recover(jobs_, models_); });
@@ -105,15 +110,6 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
   forgetting_.resume();
   server_.on_drained([this](const auto& client) { watchers_.drained(client); });
   server_.on_closed([this](const auto& client) { watchers_.closed(client); });
-}
-
-Parts Service::parts() {
-  return Parts({config_,       loop_,         layout_,    database_,     reserve_,    models_,
-                jobs_,         schedules_,    labels_,    label_reader_, background_, outside_,
-                command_,      worker_calls_, importer_,  planner_,      predictor_,  previewer_,
-                studies_,      intake_,       scheduler_, recurring_,    watchers_,   forgetting_,
-                housekeeping_, nights_,       doctor_,    metrics_,      started_,    server_,
-                methods_});
 }
 
 void Service::job_changed(std::int64_t job) {

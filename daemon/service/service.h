@@ -2,9 +2,9 @@
 // other. Construction recovers what a crash left behind and begins to listen; run the loop to
 // serve.
 //
-// Loop thread only, but for the layout and the configuration, which all use, and for the label store:
-// the background thread writes it, the reading thread and the loop have views of their own, so that
-// neither waits for another's transaction.
+// Loop thread only, but for the layout and the configuration, which all use, and for the label
+// store: the background thread writes it, the reading thread and the loop have views of their own,
+// so that neither waits for another's transaction.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,6 @@
 #include "daemon/metrics/metrics_file.h"
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/server.h"
-#include "daemon/schedule/started.h"
 #include "daemon/service/parts.h"
 #include "daemon/service/watchers.h"
 #include "daemon/state/disk_reserve.h"
@@ -63,14 +62,12 @@ class Service {
   const std::filesystem::path& state() const { return layout_.root(); }
 
  private:
-  Parts parts();
   void job_changed(std::int64_t job);
   void record_samples(std::function<void()> record);
 
   const Config config_;
   EventLoop& loop_;
   const World& world_;
-  const Started started_;
   Counts counts_;
   const StateFolder folder_;
   const StateLayout& layout_;
@@ -95,14 +92,15 @@ class Service {
   Predictor predictor_;
   Previewer previewer_;
   Scheduler scheduler_;
-  JobIntake intake_;
+  const JobIntake intake_;
   Recurring recurring_;
   const NightView nights_;
   Housekeeping housekeeping_;
   CanaryWatch canaries_;
-  const Doctor doctor_;
-  const Metrics metrics_;
+  const Examined examined_;
+  const Measured measured_;
   const Limits limits_;
+  const Parts parts_;
   const MethodTable methods_;
   const Access access_;
   Dispatcher dispatcher_;
