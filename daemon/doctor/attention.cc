@@ -4,7 +4,7 @@
 
 #include "base/durations.h"
 #include "daemon/doctor/overview.h"
-#include "daemon/service/service.h"
+#include "daemon/jobs/night_view.h"
 
 namespace moil::daemon {
 namespace {
@@ -13,14 +13,14 @@ constexpr std::int64_t kMuchWaiting = std::int64_t{3600} * 1000;  // of one nigh
 constexpr double kLongHeld = 3600;                                // seconds
 constexpr int kManyNights = 2;
 
-void add_held(const Service& s, Json& list) {
+void add_held(const NightView& s, Json& list) {
   const auto held = s.scheduler.held();
   if (!held || held->seconds < kLongHeld) return;
   list.push_back("nothing could be started for " +
                  std::to_string(static_cast<int>(held->seconds / kLongHeld)) + " h: " + held->why);
 }
 
-void add_waited(const Service& s, Json& list) {
+void add_waited(const NightView& s, Json& list) {
   const int window = night_window(s).length();
   for (const auto& [obstacle, waited] : s.scheduler.waited()) {
     if (obstacle == Obstacle::kNone || waited.milliseconds < kMuchWaiting) continue;
@@ -33,7 +33,7 @@ void add_waited(const Service& s, Json& list) {
   }
 }
 
-std::string gone_by(const Service& s, int nights) {
+std::string gone_by(const NightView& s, int nights) {
   return std::to_string(nights) +
          " nights have gone by in which the device was off or asleep in "
          "the window " +
@@ -45,7 +45,7 @@ int gone_since(const WindowsGone& gone, std::int64_t moment) {
       std::ranges::count_if(gone, [&](std::int64_t start) { return start > moment; }));
 }
 
-void add_schedules(const Service& s, const WindowsGone& gone, Json& list) {
+void add_schedules(const NightView& s, const WindowsGone& gone, Json& list) {
   for (const Schedule& schedule : s.schedules.all()) {
     if (!schedule.spec.enabled) continue;
     if (const std::string slept = slept_through_sentence(s, schedule, gone); !slept.empty())
@@ -60,7 +60,7 @@ void add_schedules(const Service& s, const WindowsGone& gone, Json& list) {
 
 }  // namespace
 
-std::string lost_nights_sentence(const Service& s) {
+std::string lost_nights_sentence(const NightView& s) {
   const LostNights& lost = s.scheduler.lost_nights();
   if (lost.count < kManyNights) return "";
   std::string text =
@@ -72,7 +72,7 @@ std::string lost_nights_sentence(const Service& s) {
 }
 
 // The schedule is met in each window in which moild runs, whether that queues a job or not.
-std::string slept_through_sentence(const Service& s, const Schedule& schedule,
+std::string slept_through_sentence(const NightView& s, const Schedule& schedule,
                                    const WindowsGone& gone) {
   const RecurringSpec& spec = schedule.spec;
   if (!spec.enabled || calendar_of(spec)) return "";
@@ -81,7 +81,7 @@ std::string slept_through_sentence(const Service& s, const Schedule& schedule,
   return "schedule " + spec.name + " does not come: " + gone_by(s, nights);
 }
 
-std::string slept_through_sentence(const Service& s, const WindowsGone& gone) {
+std::string slept_through_sentence(const NightView& s, const WindowsGone& gone) {
   const std::int64_t oldest = s.database.number(
       "SELECT coalesce(min(submitted_at), 0) FROM jobs WHERE state = 'queued' AND "
       "ignore_window = 0 AND attempts = 0");
@@ -93,9 +93,9 @@ std::string slept_through_sentence(const Service& s, const WindowsGone& gone) {
   return nights < kManyNights ? "" : "jobs wait and do not start: " + gone_by(s, nights);
 }
 
-WindowsGone windows_gone(const Service& s) { return windows_gone(s.config.nights(), s.world); }
+WindowsGone windows_gone(const NightView& s) { return windows_gone(s.config.nights(), s.world); }
 
-Json attention(const Service& s) {
+Json attention(const NightView& s) {
   const WindowsGone gone = windows_gone(s);
   Json list = Json::array();
   add_held(s, list);

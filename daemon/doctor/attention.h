@@ -10,20 +10,20 @@
 
 namespace moil::daemon {
 
-class Service;
+struct NightView;
 struct Schedule;
 
-Json attention(const Service& service);
+Json attention(const NightView& nights);
 
 // Nights went by while jobs waited in them and none started: for what; empty where that is not so.
-std::string lost_nights_sentence(const Service& service);
+std::string lost_nights_sentence(const NightView& nights);
 // Windows went by in which the device was off or asleep, so that the schedule, or a job that waits,
 // never comes; empty where that is not so.
 using WindowsGone = std::vector<std::int64_t>;  // schedule/window.h
-std::string slept_through_sentence(const Service& service, const Schedule& schedule,
+std::string slept_through_sentence(const NightView& nights, const Schedule& schedule,
                                    const WindowsGone& gone);
-std::string slept_through_sentence(const Service& service, const WindowsGone& gone);
-WindowsGone windows_gone(const Service& service);
+std::string slept_through_sentence(const NightView& nights, const WindowsGone& gone);
+WindowsGone windows_gone(const NightView& nights);
 
 // What is to be done about the latter.
 constexpr const char* kStayAwake =

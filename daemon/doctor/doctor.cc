@@ -7,7 +7,6 @@
 #include "daemon/doctor/night_checks.h"
 #include "daemon/doctor/storage_checks.h"
 #include "daemon/doctor/system_checks.h"
-#include "daemon/service/service.h"
 
 namespace moil::daemon {
 namespace {
@@ -24,11 +23,11 @@ std::string message_of(const std::exception_ptr& error) {
 // for the disk, so that none disturbs what another measures.
 class Examination : public std::enable_shared_from_this<Examination> {
  public:
-  Examination(Service& service, Responder responder)
-      : s_(service), responder_(std::move(responder)) {}
+  Examination(const Examined& examined, Responder responder)
+      : s_(examined), responder_(std::move(responder)) {}
 
   void begin() {
-    is_busy_ = s_.scheduler.running().has_value();
+    is_busy_ = s_.nights.scheduler.running().has_value();
     WorkerCalls::Answer answer;
     answer.result = [self = shared_from_this()](const Json& speed) { self->machine(speed); };
     answer.error = [self = shared_from_this()](const std::exception_ptr& error) {
@@ -36,7 +35,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
     };
     answer.whose = responder_;
     try {
-      s_.worker_calls.start(s_.command.doctor(), std::move(answer));
+      s_.calls.start(s_.command.doctor(), std::move(answer));
     } catch (const Error& error) {
       no_worker(error.what());
     }
@@ -78,17 +77,17 @@ class Examination : public std::enable_shared_from_this<Examination> {
 
   void look_at_files(const Finding& disk_speed) {
     s_.background.submit([self = shared_from_this(), disk_speed]() -> Background::Done {
-      Findings files = {check_state_folder(self->s_.layout.root()),
-                        check_socket(self->s_.server.path()),
-                        judge_room(free_disk_bytes(self->s_.layout.root()), self->s_.config.disk),
-                        disk_speed, self->cache()};
+      Findings files = {
+          check_state_folder(self->s_.layout.root()), check_socket(self->s_.server.path()),
+          judge_room(free_disk_bytes(self->s_.layout.root()), self->s_.nights.config.disk),
+          disk_speed, self->cache()};
       return [self, files] { self->answer(files); };
     });
   }
 
   Finding cache() const {
     try {
-      return check_cache(s_.layout, s_.config.cache.quota_bytes);
+      return check_cache(s_.layout, s_.nights.config.cache.quota_bytes);
     } catch (const std::exception& error) {
       return problem("cache", std::string("it cannot be looked at: ") + error.what(),
                      "moilctl cache verify --repair");
@@ -96,22 +95,23 @@ class Examination : public std::enable_shared_from_this<Examination> {
   }
 
   Finding clock() const {
-    const std::int64_t up = s_.world.steady_milliseconds() - s_.started_at;
+    const std::int64_t up = s_.nights.world.steady_milliseconds() - s_.counts.started_at;
     ClockReading clock;
-    clock.now = s_.world.now_milliseconds();
-    clock.moved = clock.now - s_.started_on - up;
+    clock.now = s_.nights.world.now_milliseconds();
+    clock.moved = clock.now - s_.counts.started_on - up;
     clock.is_synchronised = clock_is_synchronised();
-    clock.newest_record = s_.database.number("SELECT coalesce(max(submitted_at), 0) FROM jobs");
+    clock.newest_record =
+        s_.nights.database.number("SELECT coalesce(max(submitted_at), 0) FROM jobs");
     return judge_clock(clock);
   }
 
   void answer(const Findings& files) {
     Json list = Json::array();
     int problems = 0, warnings = 0;
-    const Findings device = judge_device(s_.world.device(), s_.config.conditions);
+    const Findings device = judge_device(s_.nights.world.device(), s_.nights.config.conditions);
     for (const Findings& part :
          {files, check_kernel(device_root()), Findings{check_gpu(device_root())}, machine_,
-          Findings{clock()}, device, check_nights(s_)}) {
+          Findings{clock()}, device, check_nights(s_.nights)}) {
       for (const Finding& finding : part) {
         problems += finding.level == Finding::Level::kProblem ? 1 : 0;
         warnings += finding.level == Finding::Level::kWarning ? 1 : 0;
@@ -124,7 +124,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
                        {"findings", std::move(list)}});
   }
 
-  Service& s_;
+  const Examined& s_;
   Responder responder_;
   bool is_busy_ = false;
   Findings machine_;
@@ -132,8 +132,8 @@ class Examination : public std::enable_shared_from_this<Examination> {
 
 }  // namespace
 
-void examine(Service& service, const Responder& responder) {
-  std::make_shared<Examination>(service, responder)->begin();
+void examine(const Examined& examined, const Responder& responder) {
+  std::make_shared<Examination>(examined, responder)->begin();
 }
 
 }  // namespace moil::daemon

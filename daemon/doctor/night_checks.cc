@@ -4,7 +4,7 @@
 
 #include "daemon/doctor/attention.h"
 #include "daemon/doctor/overview.h"
-#include "daemon/service/service.h"
+#include "daemon/jobs/night_view.h"
 #include "daemon/state/night_records.h"
 
 namespace moil::daemon {
@@ -17,14 +17,14 @@ struct Common {
   const WindowsGone gone;
   std::set<std::string> models;  // that have a version in service
 
-  explicit Common(const Service& s) : gone(windows_gone(s)) {
+  explicit Common(const NightView& s) : gone(windows_gone(s)) {
     for (const ModelVersion& version : s.models.list())
       if (version.active) models.insert(version.model);
   }
 };
 
 // night: what is told of the schedule (next_nights).
-Finding check_schedule(const Service& s, const Schedule& schedule, const Json& night,
+Finding check_schedule(const NightView& s, const Schedule& schedule, const Json& night,
                        const Common& common) {
   const std::string name = night["schedule"], model = night["model"];
   const std::string what = "schedule";
@@ -65,7 +65,7 @@ Finding check_last(const NightRecord& night) {
   return ok("last-night", says + "succeeded at " + utc_text(night.finished_at));
 }
 
-Finding check_queue(const Service& s, std::int64_t waiting, const WindowsGone& gone) {
+Finding check_queue(const NightView& s, std::int64_t waiting, const WindowsGone& gone) {
   constexpr const char* kWhat = "queue";
   const Verdict verdict = s.scheduler.verdict();
   const std::string jobs = std::to_string(waiting) + (waiting == 1 ? " job waits" : " jobs wait");
@@ -87,7 +87,7 @@ Finding check_queue(const Service& s, std::int64_t waiting, const WindowsGone& g
 
 }  // namespace
 
-Findings check_nights(Service& s) {
+Findings check_nights(const NightView& s) {
   const Transaction reading(s.database, Transaction::Kind::kRead);  // for much is asked
   const std::int64_t waiting = s.jobs.count(JobState::kQueued);
   const Common common(s);

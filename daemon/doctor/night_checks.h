@@ -5,8 +5,8 @@
 
 namespace moil::daemon {
 
-class Service;
+struct NightView;
 
-Findings check_nights(Service& service);
+Findings check_nights(const NightView& nights);
 
 }  // namespace moil::daemon

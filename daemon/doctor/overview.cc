@@ -1,7 +1,7 @@
 #include "daemon/doctor/overview.h"
 
 #include "daemon/doctor/attention.h"
-#include "daemon/service/service.h"
+#include "daemon/jobs/night_view.h"
 #include "daemon/state/night_records.h"
 
 namespace moil::daemon {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 10;
 
-Json running_job(const Service& s) {
+Json running_job(const NightView& s) {
   const auto id = s.scheduler.running();
   if (!id) return nullptr;
   const Job job = s.jobs.get(*id);
@@ -26,7 +26,7 @@ Json running_job(const Service& s) {
 }
 
 // What a queued job waits for, as far as it is known now.
-std::string waits_for(const Service& s, const Job& job, const Verdict& verdict) {
+std::string waits_for(const NightView& s, const Job& job, const Verdict& verdict) {
   if (const auto held = s.scheduler.held()) return held->why;
   if (job.not_before > s.world.now_milliseconds())
     return "another try at " + utc_text(job.not_before) + ": " + job.message;
@@ -36,7 +36,7 @@ std::string waits_for(const Service& s, const Job& job, const Verdict& verdict) 
   return "its turn";
 }
 
-Json waiting_jobs(const Service& s, const Verdict& verdict) {
+Json waiting_jobs(const NightView& s, const Verdict& verdict) {
   Json list = Json::array();
   s.jobs.list(JobState::kQueued, 0, Details::kWithout, [&](const Job& job) {
     list.push_back({{"job", job.id},
@@ -50,7 +50,7 @@ Json waiting_jobs(const Service& s, const Verdict& verdict) {
 
 }  // namespace
 
-Window night_window(const Service& s) {
+Window night_window(const NightView& s) {
   const Nights nights = s.config.nights();
   const LocalTime now = s.world.local_time();
   if (const auto open = nights.open_at(now)) return open->window;
@@ -58,7 +58,7 @@ Window night_window(const Service& s) {
   return next ? next->window : Window{};
 }
 
-Json next_nights(const Service& s) {
+Json next_nights(const NightView& s) {
   const auto seconds = NightRecords(s.database).typical_seconds();
   const Recurring::Openings openings = s.recurring.openings();
   Json list = Json::array();
@@ -75,7 +75,7 @@ Json next_nights(const Service& s) {
   return list;
 }
 
-Json overview(Service& s) {
+Json overview(const NightView& s) {
   const Transaction reading(s.database, Transaction::Kind::kRead);  // for much is asked
   const Verdict verdict = s.scheduler.verdict();
   const auto last = NightRecords(s.database).last();

@@ -6,13 +6,13 @@
 
 namespace moil::daemon {
 
-class Service;
+struct NightView;
 
 // docs/protocol.md, system.overview, says what is in it.
-Json overview(Service& service);
+Json overview(const NightView& nights);
 // The window that is open, or the next one.
-Window night_window(const Service& service);
+Window night_window(const NightView& nights);
 // How long the schedule's nights take and when and why not it comes: members of an object.
-Json next_nights(const Service& service);
+Json next_nights(const NightView& nights);
 
 }  // namespace moil::daemon

@@ -1,28 +1,15 @@
 #include "daemon/jobs/scheduler.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/durations.h"
 #include "daemon/log/job_log.h"
 #include "daemon/log/log.h"
 #include "daemon/process/cpu_limit.h"
-#include "daemon/spec/job_result.h"
 #include "daemon/spec/processor_use.h"
-#include "daemon/state/job_samples.h"
 #include "daemon/state/lost_nights.h"
 
 namespace moil::daemon {
-namespace {
-
-constexpr double kLongestBackoffSeconds = 3600;
-constexpr const char* kForgotten = "a sample was forgotten; the night begins anew without it";
-constexpr const char* kOtherBase =
-    "another version was put in service; the night begins anew from it";
-constexpr double kLongestHoldSeconds = 300, kLongestWaitForRoomSeconds = 900;
-
-}  // namespace
-
 Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
                      const StateLayout& layout, const World& world, JobStore& jobs,
                      const data::LabelStore& labels, DiskReserve& reserve, Flusher& flusher,
@@ -33,13 +20,14 @@ Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand&
       layout_(layout),
       world_(world),
       jobs_(jobs),
-      labels_(labels),
       reserve_(reserve),
       listener_(std::move(listener)),
       folder_(layout_, jobs, flusher),
       hold_(world, layout.root()),
+      delays_(loop, config, world, jobs, [this] { wake(); }),
+      settlement_({config, world, layout_, jobs, labels, reserve, folder_, hold_, delays_,
+                   listener_.changed, listener_.finished}),
       waits_(read_lost_nights(layout.lost_nights())) {
-  remember_delays();
   wake();
 }
 
@@ -72,7 +60,7 @@ void Scheduler::look() {
   const Verdict now = verdict();
   watch_the_wait(now);
   if (hold_.holds()) return;
-  const auto job = next_job(now.open);
+  const auto job = delays_.next(now.open);
   if (job) start(*job);
 }
 
@@ -97,30 +85,6 @@ void Scheduler::keep_lost_nights(const LostNights& before) {
     write_lost_nights(layout_.lost_nights(), waits_.lost());
   } catch (const std::exception& error) {
     log_warn("how many nights went by without a start cannot be noted: {}", error.what());
-  }
-}
-
-// Those that ran out of room let others go first: these may need less.
-std::optional<Job> Scheduler::next_job(bool window_open) {
-  std::vector<std::int64_t> waiting;
-  for (const auto& [job, until] : retry_at_) {
-    if (world_.steady_milliseconds() < until) waiting.push_back(job);
-  }
-  std::vector<std::int64_t> others = waiting;
-  others.insert(others.end(), short_of_room_.begin(), short_of_room_.end());
-  const auto job = jobs_.next(window_open, others);
-  if (job || short_of_room_.empty()) return job;
-  short_of_room_.clear();
-  return jobs_.next(window_open, waiting);
-}
-
-// What an earlier run of the daemon let wait: by its clock, which may have been any. No wait is
-// longer than a backoff can be.
-void Scheduler::remember_delays() {
-  const std::int64_t now = world_.now_milliseconds();
-  for (const Job& job : jobs_.delayed(now)) {
-    const std::int64_t longest = milliseconds(backoff_seconds(job.failures)).count();
-    retry_at_[job.id] = world_.steady_milliseconds() + std::min(job.not_before - now, longest);
   }
 }
 
@@ -177,7 +141,7 @@ void Scheduler::start(const Job& job) {
   } catch (const std::exception& error) {
     return cannot_start(job, error);
   }
-  retry_at_.erase(id);
+  delays_.forget(id);
   forget_the_wait();
   progress_ = nullptr;
   stop_reason_.clear();
@@ -197,7 +161,7 @@ void Scheduler::cannot_start(const Job& job, const std::exception& error) {
   }
   hold_.again(no_room ? QueueHold::Cause::kRoom : QueueHold::Cause::kStart,
               "job " + std::to_string(job.id) + " cannot start: " + error.what(),
-              {config_.poll_seconds, kLongestHoldSeconds});
+              {.first_seconds = config_.poll_seconds});
 }
 
 std::unique_ptr<JobRunner> Scheduler::make_runner(const JobFile& file) {
@@ -238,86 +202,8 @@ void Scheduler::ended(const Outcome& outcome) {
 }
 
 void Scheduler::settle_ended() {
-  const auto& [id, outcome] = *ended_;
-  reserve_.for_record([&, id = id, &outcome = outcome] {
-    try {
-      settle(jobs_.get(id), outcome);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kInternal) throw;
-      died(jobs_.get(id), error.what());  // the worker did not do what it said
-    } catch (const Json::exception& error) {
-      died(jobs_.get(id), std::string("the worker's result makes no sense: ") + error.what());
-    }
-  });
-  const Job job = jobs_.get(id);
-  folder_.settle(job);
-  job_log(id, job.spec.model, "", "state").info("{}", to_string(job.state));
-  listener_.changed(id);
-  if (is_finished(job.state)) listener_.finished(id);
+  settlement_.settle(ended_->first, ended_->second, stop_reason_);
   ended_.reset();
-}
-
-void Scheduler::settle(const Job& job, const Outcome& outcome) {
-  using Kind = Outcome::Kind;
-  const bool passing = outcome.kind == Kind::kNoRoom || outcome.kind == Kind::kNoStart;
-  const bool decided = outcome.kind == Kind::kResult || outcome.kind == Kind::kRefused;
-  if (!passing) hold_.clear();
-  if (job.cancelling && (!decided || !job.base_version))
-    return jobs_.end(job.id, JobState::kCancelled, "cancelled");
-  if (!job.base_version) return jobs_.pause(job.id, kOtherBase);
-  switch (outcome.kind) {
-    case Kind::kResult:
-      return settle_result(job, outcome.result);
-    case Kind::kRefused:
-      return jobs_.end(job.id, JobState::kFailed, outcome.message);
-    case Kind::kStopped:
-      return jobs_.pause(job.id, stop_reason_);
-    case Kind::kNoRoom:
-      return wait_for_room(job, outcome.message);
-    case Kind::kNoStart:
-      jobs_.take_back(job.id, outcome.message);
-      return hold_.again(QueueHold::Cause::kStart, outcome.message,
-                         {config_.poll_seconds, kLongestHoldSeconds});
-    case Kind::kDied:
-      return died(job, outcome.message);
-  }
-}
-
-// What learned from a sample that was forgotten meanwhile is not put in service: the last look is
-// here, on the thread that also takes what is forgotten from the versions that are recorded.
-void Scheduler::settle_result(const Job& job, const Json& result) {
-  const JobSamples samples = samples_of_job(layout_, job.id);
-  if (labels_.has_all(samples.trained) && labels_.has_all(samples.others))
-    return jobs_.finish(job.id, result, samples.trained, labels_.newest_change());
-  if (job.cancelling) return jobs_.end(job.id, JobState::kCancelled, "cancelled");
-  folder_.drop_work(job.id);
-  jobs_.pause(job.id, kForgotten);
-}
-
-void Scheduler::settle_found() {
-  std::vector<Job> started;
-  jobs_.list(JobState::kQueued, 0, Details::kWithout, [&](const Job& job) {
-    if (job.version && job.base_version) started.push_back(job);
-    return true;
-  });
-  for (const Job& job : started) {
-    try {
-      reserve_.for_record([&] { settle_found(job); });
-    } catch (const std::exception& error) {  // it is resumed, and ends again
-      job_log(job.id, job.spec.model).error("its result cannot be recorded: {}", error.what());
-    }
-  }
-}
-
-void Scheduler::settle_found(const Job& job) {
-  auto result = finished_result(layout_, job.id, job.spec.model, *job.version);
-  if (!result) return;
-  add_energy(*result, layout_.job_energy(job.id));
-  settle_result(job, *result);
-  const Job settled = jobs_.get(job.id);
-  if (!is_finished(settled.state)) return;
-  job_log(job.id, job.spec.model).info("had finished before the daemon was started again");
-  folder_.settle(settled);
 }
 
 void Scheduler::begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done) {
@@ -343,32 +229,6 @@ void Scheduler::bases_changed() {
   runner_->stop(grace());
 }
 
-void Scheduler::wait_for_room(const Job& job, const std::string& why) {
-  jobs_.pause(job.id, "waits for room on the disk: " + why);
-  short_of_room_.insert(job.id);
-  hold_.again(QueueHold::Cause::kRoom,
-              "job " + std::to_string(job.id) + " found no room on the disk: " + why,
-              {config_.worker.backoff_seconds, kLongestWaitForRoomSeconds});
-}
-
-void Scheduler::died(const Job& job, const std::string& why) {
-  const int failures = job.failures + 1;
-  if (failures >= config_.worker.attempts) {
-    return jobs_.end(job.id, JobState::kFailed,
-                     why + "; given up after " + std::to_string(failures) + " attempts");
-  }
-  const auto backoff = milliseconds(backoff_seconds(failures));
-  jobs_.retry(job.id, why, world_.now_milliseconds() + backoff.count());
-  retry_at_[job.id] = world_.steady_milliseconds() + backoff.count();
-  loop_.after(backoff, [this] { wake(); });
-}
-
-// Before the attempt after so many failures.
-double Scheduler::backoff_seconds(int failures) const {
-  const double doubled = config_.worker.backoff_seconds * std::pow(2, std::max(failures - 1, 0));
-  return std::min(doubled, kLongestBackoffSeconds);
-}
-
 void Scheduler::cancel(std::int64_t job) {
   const Job found = jobs_.get(job);
   if (is_finished(found.state)) {
@@ -385,8 +245,7 @@ void Scheduler::cancel(std::int64_t job) {
     folder_.settle(jobs_.get(job));
   });
   if (ended_ && ended_->first == job) ended_.reset();  // it need not be recorded any more
-  retry_at_.erase(job);
-  short_of_room_.erase(job);
+  delays_.forget(job);
   listener_.changed(job);
 }
 

@@ -1,11 +1,10 @@
 // Starts queued jobs, one worker at a time: at once where a job was submitted with now, otherwise
 // in the window and while the device's conditions hold. Stops what runs when they no longer do.
 //
-// A worker that dies unasked costs an attempt; the next one waits (backoff, doubling) and resumes
-// from the checkpoint. Errors that repeating cannot cure end the job at once. What lies in the
-// device and passes costs nothing and holds the queue (queue_hold.h): a worker that cannot be
-// started, a full disk. Where the end of a job cannot be recorded, that is tried again until it
-// can. Waits are measured by the steady clock. While the device is warm, a job goes on with fewer
+// What a worker's end means is settlement.h's to say: the next attempt waits (job_delays.h) and
+// resumes from the checkpoint; what lies in the device and passes, such as a worker that cannot be
+// started or a full disk, holds the queue (queue_hold.h). Where the end of a job cannot be
+// recorded, that is tried again until it can. While the device is warm, a job goes on with fewer
 // CPUs (heat.h). Loop thread only.
 #pragma once
 
@@ -13,15 +12,16 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "daemon/config/config.h"
+#include "daemon/jobs/job_delays.h"
 #include "daemon/jobs/job_folder.h"
 #include "daemon/jobs/job_runner.h"
 #include "daemon/jobs/queue_hold.h"
+#include "daemon/jobs/settlement.h"
 #include "daemon/schedule/heat.h"
 #include "daemon/schedule/wait_log.h"
 #include "daemon/state/disk_reserve.h"
@@ -51,7 +51,7 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   // After a restart: records the results of jobs that were done when the daemon ended.
-  void settle_found();
+  void settle_found() { settlement_.settle_found(); }
   // Looks at the queue and the conditions soon; called by itself every poll_seconds.
   void wake();
   // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition where
@@ -97,18 +97,10 @@ class Scheduler {
   void stop_if_closed(const DeviceReading& device);
   void watch_the_heat(const DeviceReading& device);
   void cannot_start(const Job& job, const std::exception& error);
-  std::optional<Job> next_job(bool window_open);
   void start(const Job& job);
   std::unique_ptr<JobRunner> make_runner(const JobFile& file);
   void ended(const Outcome& outcome);
   void settle_ended();
-  void settle(const Job& job, const Outcome& outcome);
-  void settle_result(const Job& job, const Json& result);
-  void settle_found(const Job& job);
-  void wait_for_room(const Job& job, const std::string& why);
-  void died(const Job& job, const std::string& why);
-  double backoff_seconds(int failures) const;
-  void remember_delays();
   std::chrono::milliseconds grace() const;
 
   EventLoop& loop_;
@@ -117,18 +109,17 @@ class Scheduler {
   const StateLayout layout_;
   const World& world_;
   JobStore& jobs_;
-  const data::LabelStore& labels_;
   DiskReserve& reserve_;
   Listener listener_;
   const JobFolder folder_;
   std::unique_ptr<JobRunner> runner_;
   std::optional<std::pair<std::int64_t, Outcome>> ended_;  // not recorded yet
   QueueHold hold_;
+  JobDelays delays_;
+  Settlement settlement_;
   WaitLog waits_;
   Heat heat_;
-  std::map<std::int64_t, std::int64_t> retry_at_;  // of jobs whose worker died; steady clock
-  std::set<std::int64_t> short_of_room_;           // let others go first
-  bool runs_now_ = false;                          // the running job ignores the window
+  bool runs_now_ = false;  // the running job ignores the window
   std::string stop_reason_;
   std::vector<std::function<void()>> when_dropped_;  // the running job begins anew; then these
   Json progress_;

@@ -1,10 +1,11 @@
-// cache.stats, cache.gc, cache.verify: asked for on the loop's thread, done in the background.
+// cache.stats, cache.gc, cache.verify: in the background, for one process opens the cache once.
 #include <algorithm>
 
+#include "daemon/config/config.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
-#include "daemon/upkeep/cache_upkeep.h"
+#include "daemon/upkeep/cache_access.h"
+#include "daemon/upkeep/housekeeping.h"
 
 namespace moil::daemon {
 namespace {
@@ -44,8 +45,8 @@ Json to_json(const cache::ModelStats& model) {
           {"bytes", model.bytes}};
 }
 
-Json stats(const StateLayout& layout, std::int64_t quota, const StatsParams& params) {
-  auto s = open_cache(layout, quota).stats();
+Json stats(const StatsParams& params, const StateLayout& layout, const Config& config) {
+  auto s = open_cache(layout, config.cache.quota_bytes).stats();
   std::ranges::sort(s.models, {}, [](const auto& model) { return cache::to_hex(model.id); });
   Page page(kMostListed);
   for (const auto& model : s.models) {
@@ -77,8 +78,8 @@ cache::VerifyReport verified(const StateLayout& layout, std::int64_t quota, bool
   }
 }
 
-Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
-  const auto report = verified(layout, quota, repair);
+Json verify(const VerifyParams& params, const StateLayout& layout, const Config& config) {
+  const auto report = verified(layout, config.cache.quota_bytes, params.repair);
   Json bad = Json::array();
   for (const auto& entry : report.bad) {
     bad.push_back({{"key", cache::to_string(entry.key)}, {"what", entry.what}});
@@ -88,50 +89,20 @@ Json verify(const StateLayout& layout, std::int64_t quota, bool repair) {
       {"bad", std::move(bad)}, {"structure", report.structure}, {"repaired", report.repaired}};
 }
 
-Json gc(const StateLayout& layout, std::int64_t quota, const std::vector<cache::ModelId>& in_use) {
-  const auto removed = remove_unused_maps(layout, quota, in_use);
-  return {{"removed_entries", removed.entries}, {"removed_bytes", removed.bytes}};
-}
-
-void start_stats(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<StatsParams>(call.params, "the parameters of cache.stats");
-  answer_in_background(s.background, responder, [&s, params] {
-    return stats(s.layout, s.config.cache.quota_bytes, params);
-  });
-}
-
-void start_verify(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<VerifyParams>(call.params, "the parameters of cache.verify");
-  answer_in_background(s.background, responder, [&s, params] {
-    return verify(s.layout, s.config.cache.quota_bytes, params.repair);
-  });
-}
-
-void start_gc(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<GcParams>(call.params, "the parameters of cache.gc");
-  if (const auto running = s.scheduler.running()) {
-    throw Error(
-        ErrorCode::kFailedPrecondition,
-        "job " + std::to_string(*running) + " is using the cache; try again when it is done");
-  }
-  const auto in_use =
-      params.all ? std::vector<cache::ModelId>() : backbones_in_use(s.jobs, s.layout);
-  answer_in_background(s.background, responder, [&s, in_use] {
-    return s.reserve.for_deletion([&] { return gc(s.layout, s.config.cache.quota_bytes, in_use); });
-  });
+void gc(const GcParams& params, const Responder& responder, Housekeeping& housekeeping) {
+  housekeeping.remove_maps(params.all, responder);
 }
 
 }  // namespace
 
-MethodTable cache_methods(Service& s) {
-  const auto lane = Method::Lane::kSteps;
+MethodTable cache_methods(const Parts& by) {
+  using Lane = Method::Lane;
   return {
-      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", lane, nullptr,
-       [&s](Call& call, const Responder& responder) { start_stats(s, call, responder); }},
-      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used", lane,
-       nullptr, [&s](Call& call, const Responder& responder) { start_gc(s, call, responder); }},
-      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", lane, nullptr,
-       [&s](Call& call, const Responder& responder) { start_verify(s, call, responder); }},
+      {"cache.stats", "0.1", Role::kRead, "what the feature cache holds", Lane::kWrite, by(stats)},
+      {"cache.gc", "0.1", Role::kAdmin, "remove feature maps of backbones no longer used",
+       Lane::kSteps, by(gc)},
+      {"cache.verify", "0.1", Role::kAdmin, "check every feature map's checksum", Lane::kWrite,
+       by(verify)},
   };
 }
 

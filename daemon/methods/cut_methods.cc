@@ -2,12 +2,16 @@
 // background thread adds it to the label store.
 #include "base/files/file.h"
 #include "base/number_text.h"
+#include "daemon/loop/background.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
-#include "daemon/service/service.h"
+#include "daemon/rpc/dispatcher.h"
 #include "daemon/workers/in_memory.h"
+#include "daemon/workers/worker_calls.h"
+#include "daemon/workers/worker_command.h"
+#include "datasets/labels/label_store.h"
 
 namespace moil::daemon {
 namespace {
@@ -74,30 +78,29 @@ Json added(data::LabelStore& labels, const Cutting& cutting, Json reply) {
   return reply;
 }
 
-void cut(Service& s, Call& call, const Responder& responder) {
+void start_cut(Call& call, const Responder& responder, WorkerCalls& calls,
+               const WorkerCommand& command, Background& background, data::LabelStore& labels) {
   const auto cutting = std::make_shared<Cutting>(call);
   const CutParams& params = cutting->params;
   WorkerCalls::Answer answer;
-  answer.result = [&s, responder, cutting](const Json& piece) {
-    answer_in_background(s.background, responder,
-                         [&s, cutting, piece] { return added(s.labels, *cutting, piece); });
+  answer.result = [&background, &labels, responder, cutting](const Json& piece) {
+    answer_in_background(background, responder,
+                         [&labels, cutting, piece] { return added(labels, *cutting, piece); });
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   answer.whose = responder;
-  s.worker_calls.start(
-      s.command.cut(cutting->recording, cutting->piece.get(),
-                    params.name.empty() ? "the recording" : params.name, params.from, params.to),
+  calls.start(
+      command.cut(cutting->recording, cutting->piece.get(),
+                  params.name.empty() ? "the recording" : params.name, params.from, params.to),
       std::move(answer));
 }
 
 }  // namespace
 
-MethodTable cut_methods(Service& s) {
+MethodTable cut_methods(const Parts& by) {
   return {
       {"label.cut", "0.2", Role::kLabel, "add a piece of a recording under labels",
-       Method::Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { cut(s, call, responder); },
-       std::chrono::minutes(2), 1},
+       Method::Lane::kWorker, by(start_cut), std::chrono::minutes(2), 1},
   };
 }
 

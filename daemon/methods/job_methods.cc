@@ -3,11 +3,14 @@
 #include <limits>
 #include <span>
 
-#include "daemon/methods/job_checks.h"
+#include "daemon/jobs/job_intake.h"
+#include "daemon/loop/event_loop.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
+#include "daemon/service/watchers.h"
+#include "daemon/state/disk_reserve.h"
 #include "daemon/state/trash.h"
+#include "daemon/upkeep/housekeeping.h"
 
 namespace moil::daemon {
 namespace {
@@ -27,9 +30,9 @@ const Fields<SubmitParams>& fields_of(const SubmitParams*) {
   return table;
 }
 
-void submit(Service& service, const Call& call, const Responder& responder) {
+void submit(const Call& call, const Responder& responder, const JobIntake& intake) {
   const auto params = read_fields<SubmitParams>(call.params, "the job description");
-  submit_job(service, params.job, params.now, "/job", responder);
+  intake.submit(params.job, params.now, "/job", responder);
 }
 
 // --- job.plan -----------------------------------------------------------------------------------
@@ -59,14 +62,15 @@ const Fields<PlanParams>& fields_of(const PlanParams*) {
   return table;
 }
 
-void plan(Service& service, const Call& call, const Responder& responder) {
+void plan(const Call& call, const Responder& responder, const JobIntake& intake,
+          JobPlanner& planner) {
   const auto params = read_fields<PlanParams>(call.params, "the job description");
   std::vector<std::string> options;
   if (!params.processors.empty()) options = {"--processors", params.processors};
   if (params.picture) options.emplace_back("--picture");
   if (params.timing) options.emplace_back("--timing");
-  with_pack(service, params.job, "/job", responder, [&service, params, options, responder] {
-    service.planner.start(params.job, options, responder);
+  intake.with_pack(params.job, "/job", responder, [&planner, params, options, responder] {
+    planner.start(params.job, options, responder);
   });
 }
 
@@ -89,15 +93,14 @@ const Fields<JobListParams>& fields_of(const JobListParams*) {
   return table;
 }
 
-Json list_jobs(Service& service, const Call& call) {
-  const auto params = read_fields<JobListParams>(call.params, "the parameters of job.list");
+Json list_jobs(const JobListParams& params, const JobStore& jobs, const Scheduler& scheduler) {
   Page page(static_cast<std::size_t>(params.limit));
   const auto details = params.details ? Details::kWith : Details::kWithout;
-  service.jobs.list(params.state, params.before, details, [&](const Job& stored) {
-    const Job job = service.scheduler.as_it_is(stored);
+  jobs.list(params.state, params.before, details, [&](const Job& stored) {
+    const Job job = scheduler.as_it_is(stored);
     if (params.state && job.state != *params.state) return true;
     Json entry = to_json(job, false);
-    entry["progress"] = service.scheduler.progress(job.id);
+    entry["progress"] = scheduler.progress(job.id);
     return page.add(std::move(entry), {{"before", job.id}});
   });
   return std::move(page).finish("jobs");
@@ -130,45 +133,41 @@ const Fields<GetParams>& fields_of(const GetParams*) {
 }
 
 // {"job", "events", "next"}: the events after `since`, as many as a page takes.
-Json document(const Service& service, const Job& job, std::int64_t since, bool details) {
+Json document(const JobStore& jobs, const Scheduler& scheduler, const Job& job, std::int64_t since,
+              bool details) {
   Page page(std::numeric_limits<std::size_t>::max());
-  service.jobs.events(job.id, since, [&](const JobEvent& event) {
+  jobs.events(job.id, since, [&](const JobEvent& event) {
     return page.add(to_json(event), {{"since", event.seq}});
   });
   Json out = std::move(page).finish("events");
   Json& shown = out["job"] = to_json(job, true);
-  shown["progress"] = service.scheduler.progress(job.id);
+  shown["progress"] = scheduler.progress(job.id);
   if (!details && shown["result"].is_object()) shown["result"].erase("details");
   return out;
 }
 
-Json get_job(Service& service, const Call& call) {
-  const auto params = read_fields<GetParams>(call.params, "the parameters of job.get");
-  return document(service, service.scheduler.as_it_is(service.jobs.get(params.id)), params.since,
+Json get_job(const GetParams& params, const JobStore& jobs, const Scheduler& scheduler) {
+  return document(jobs, scheduler, scheduler.as_it_is(jobs.get(params.id)), params.since,
                   params.details);
 }
 
-Json cancel(Service& service, const Call& call) {
-  const auto params = read_fields<IdParams>(call.params, "the parameters of job.cancel");
-  service.scheduler.cancel(params.id);
-  const Job job = service.jobs.get(params.id);
+Json cancel(const IdParams& params, const JobStore& jobs, Scheduler& scheduler) {
+  scheduler.cancel(params.id);
+  const Job job = jobs.get(params.id);
   return {{"id", job.id}, {"state", to_string(job.state)}, {"cancelling", job.cancelling}};
 }
 
-Json retry(Service& service, const Call& call) {
-  const auto params = read_fields<IdParams>(call.params, "the parameters of job.retry");
-  service.scheduler.retry(params.id);
-  return {{"id", params.id}, {"state", to_string(service.jobs.get(params.id).state)}};
+Json retry(const IdParams& params, const JobStore& jobs, Scheduler& scheduler) {
+  scheduler.retry(params.id);
+  return {{"id", params.id}, {"state", to_string(jobs.get(params.id).state)}};
 }
 
-void remove_job(Service& service, const Call& call, const Responder& responder) {
-  const std::int64_t id = read_fields<IdParams>(call.params, "the parameters of job.rm").id;
-  service.reserve.for_deletion([&] { service.jobs.remove(std::span(&id, 1)); });
-  service.flusher.then([&service, id, responder](const std::exception_ptr& lost) {
-    if (lost) return responder.error(rpc_error(lost));
-    throw_away(service.layout, service.layout.job(id));
-    service.empty_trash(responder, {{"id", id}});
-  });
+void remove_job(const IdParams& params, const Responder& responder, JobStore& jobs,
+                DiskReserve& reserve, const StateLayout& layout, Housekeeping& housekeeping) {
+  const std::int64_t id = params.id;
+  reserve.for_deletion([&] { jobs.remove(std::span(&id, 1)); });
+  housekeeping.remove_files([&layout, id] { throw_away(layout, layout.job(id)); }, responder,
+                            {{"id", id}});
 }
 
 // --- job.details --------------------------------------------------------------------------------
@@ -191,10 +190,9 @@ const Fields<DetailsParams>& fields_of(const DetailsParams*) {
   return table;
 }
 
-Json details(Service& service, const Call& call) {
-  const auto params = read_fields<DetailsParams>(call.params, "the parameters of job.details");
-  const Job job = service.jobs.get(params.id);
-  auto part = service.jobs.result_list(job, params.list, params.from, kMostPartBytes);
+Json details(const DetailsParams& params, const JobStore& jobs) {
+  const Job job = jobs.get(params.id);
+  auto part = jobs.result_list(job, params.list, params.from, kMostPartBytes);
   const auto end = params.from + static_cast<std::int64_t>(part.items.size());
   const bool is_last = part.items.empty() || end >= part.count;
   return {{"count", part.count},
@@ -217,46 +215,38 @@ const Fields<WatchParams>& fields_of(const WatchParams*) {
   return table;
 }
 
-Json watch(Service& service, const Call& call) {
-  const auto params = read_fields<WatchParams>(call.params, "the parameters of job.watch");
-  Json reply = document(service, service.scheduler.as_it_is(service.jobs.get(params.id)),
-                        params.since, true);
+Json watch(const WatchParams& params, const Call& call, const JobStore& jobs,
+           const Scheduler& scheduler, Watchers& watchers, EventLoop& loop) {
+  Json reply =
+      document(jobs, scheduler, scheduler.as_it_is(jobs.get(params.id)), params.since, true);
   const auto client = call.client.lock();
   if (!client) return reply;
   const Json& events = reply["events"];
   const std::int64_t seen =
       events.empty() ? params.since : events.back()["seq"].get<std::int64_t>();
-  service.watchers.begin(client, params.id, seen);
+  watchers.begin(client, params.id, seen);
   // After the reply: what it had no room for.
-  service.loop.post([&service, job = params.id] { service.watchers.changed(job); });
+  loop.post([&watchers, job = params.id] { watchers.changed(job); });
   return reply;
 }
 
 }  // namespace
 
-MethodTable job_methods(Service& s) {
+MethodTable job_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
-      {"job.submit", "0.1", Role::kOperate, "queue a job", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { submit(s, call, responder); }, kCheckTime},
-      {"job.plan", "0.1", Role::kOperate, "what a job would need", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { plan(s, call, responder); },
+      {"job.submit", "0.1", Role::kOperate, "queue a job", Lane::kWorker, by(submit), kCheckTime},
+      {"job.plan", "0.1", Role::kOperate, "what a job would need", Lane::kWorker, by(plan),
        std::chrono::minutes(10)},
-      {"job.list", "0.1", Role::kRead, "jobs, newest first", Lane::kLoop,
-       [&s](Call& call) { return list_jobs(s, call); }, nullptr},
-      {"job.get", "0.1", Role::kRead, "one job with its events", Lane::kLoop,
-       [&s](Call& call) { return get_job(s, call); }, nullptr},
+      {"job.list", "0.1", Role::kRead, "jobs, newest first", Lane::kLoop, by(list_jobs)},
+      {"job.get", "0.1", Role::kRead, "one job with its events", Lane::kLoop, by(get_job)},
       {"job.details", "0.2", Role::kRead, "a long list of a job's result, in parts", Lane::kLoop,
-       [&s](Call& call) { return details(s, call); }, nullptr},
-      {"job.cancel", "0.1", Role::kOperate, "cancel a job", Lane::kLoop,
-       [&s](Call& call) { return cancel(s, call); }, nullptr},
-      {"job.retry", "0.2", Role::kOperate, "queue a job again that failed", Lane::kLoop,
-       [&s](Call& call) { return retry(s, call); }, nullptr},
+       by(details)},
+      {"job.cancel", "0.1", Role::kOperate, "cancel a job", Lane::kLoop, by(cancel)},
+      {"job.retry", "0.2", Role::kOperate, "queue a job again that failed", Lane::kLoop, by(retry)},
       {"job.rm", "0.2", Role::kOperate, "remove a job that has ended, and what is known of it",
-       Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { remove_job(s, call, responder); }},
-      {"job.watch", "0.1", Role::kRead, "follow a job", Lane::kLoop,
-       [&s](Call& call) { return watch(s, call); }, nullptr},
+       Lane::kSteps, by(remove_job)},
+      {"job.watch", "0.1", Role::kRead, "follow a job", Lane::kLoop, by(watch)},
   };
 }
 

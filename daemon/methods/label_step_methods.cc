@@ -6,7 +6,7 @@
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/error.h"
-#include "daemon/service/service.h"
+#include "daemon/upkeep/forgetting.h"
 
 namespace moil::daemon {
 namespace {
@@ -28,8 +28,7 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
   return table;
 }
 
-Json assign(data::LabelStore& store, const Call& call) {
-  const auto params = read_fields<AssignParams>(call.params, "the parameters of label.assign");
+Json assign(const AssignParams& params, data::LabelStore& store) {
   const auto samples =
       checked_digests(params.samples, kMostAssigned, "samples", "the parameters of label.assign");
   std::vector<std::string> labels;
@@ -51,8 +50,7 @@ const Fields<MergeParams>& fields_of(const MergeParams*) {
   return table;
 }
 
-Json merge(data::LabelStore& store, const Call& call) {
-  const auto params = read_fields<MergeParams>(call.params, "the parameters of label.merge");
+Json merge(const MergeParams& params, data::LabelStore& store) {
   const std::size_t changed = store.merge_label(params.from, params.into, params.step);
   return {{"label", data::checked_label_names(std::span(&params.into, 1)).front()},
           {"changed", changed}};
@@ -80,11 +78,11 @@ Json some_of(const std::vector<data::Digest>& samples) {
   return list;
 }
 
-void undo(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<UndoParams>(call.params, "the parameters of label.undo");
-  const auto rows = [&service, params] {
+void undo(const UndoParams& params, const Responder& responder, data::LabelStore& labels,
+          Forgetting& forgetting) {
+  const auto rows = [&labels, params] {
     try {
-      const data::UndoneStep undone = service.labels.undo(params.step, params.with_samples);
+      const data::UndoneStep undone = labels.undo(params.step, params.with_samples);
       return Json{{"undone", undone.kind},
                   {"at", utc_text(undone.at * 1000)},
                   {"labels", undone.labels},
@@ -96,20 +94,19 @@ void undo(Service& service, const Call& call, const Responder& responder) {
       throw ErrorWithData(refused, {{"would_forget", refused.samples}});
     }
   };
-  service.forgetting.start(rows, responder);
+  forgetting.start(rows, responder);
 }
 
 }  // namespace
 
-MethodTable label_step_methods(Service& s) {
+MethodTable label_step_methods(const Parts& by) {
   return {
       {"label.assign", "0.2", Role::kLabel, "give samples a label, or none", Method::Lane::kWrite,
-       [&s](Call& call) { return assign(s.labels, call); }, nullptr},
+       by(assign)},
       {"label.merge", "0.2", Role::kLabel, "give a label's samples to another label",
-       Method::Lane::kWrite, [&s](Call& call) { return merge(s.labels, call); }, nullptr},
+       Method::Lane::kWrite, by(merge)},
       {"label.undo", "0.2", Role::kLabel, "take back the last change of labels",
-       Method::Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { undo(s, call, responder); }},
+       Method::Lane::kSteps, by(undo)},
   };
 }
 

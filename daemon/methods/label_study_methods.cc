@@ -3,7 +3,7 @@
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/reply.h"
-#include "daemon/service/service.h"
+#include "daemon/state/schedule_store.h"
 #include "daemon/workers/studies.h"
 
 namespace moil::daemon {
@@ -53,56 +53,44 @@ JobPlanner::Progress progress_for(const Call& call) {
 }
 
 // With the frozen layers and the cache of the model's last job, whose feature maps are there.
-class Asking {
- public:
-  explicit Asking(Service& service)
-      : service_(service), studies_(service.planner, service.label_view) {}
+template <typename Params>
+void study(const Params& params, const std::vector<std::string>& options, const Call& call,
+           const Responder& responder, Studies& studies,
+           const std::optional<LearnPattern>& pattern) {
+  studies.start(*learn_spec({params.model, std::nullopt, kNoPack}, pattern), options, responder,
+                params.progress ? progress_for(call) : nullptr);
+}
 
-  void audit(const Call& call, const Responder& responder) {
-    const auto params = read_fields<StudyParams>(call.params, "the parameters of label.audit");
-    study(params, {"--audit", std::to_string(params.limit)}, call, responder);
-  }
-  void suggest(const Call& call, const Responder& responder) {
-    const auto params = read_fields<StudyParams>(call.params, "the parameters of label.suggest");
-    study(params, {"--suggest", std::to_string(params.limit)}, call, responder);
-  }
-  void meanings(const Call& call, const Responder& responder) {
-    const auto params =
-        read_fields<MeaningsParams>(call.params, "the parameters of label.meanings");
-    study(params, {"--meanings"}, call, responder);
-  }
+void audit(const StudyParams& params, const Call& call, const Responder& responder,
+           Studies& studies, const JobStore& jobs, const ScheduleStore& schedules) {
+  study(params, {"--audit", std::to_string(params.limit)}, call, responder, studies,
+        learn_pattern(jobs, schedules, params.model));
+}
 
- private:
-  template <typename Params>
-  void study(const Params& params, const std::vector<std::string>& options, const Call& call,
-             const Responder& responder) {
-    const auto pattern = learn_pattern(service_, params.model);
-    studies_.start(*learn_spec({params.model, std::nullopt, kNoPack}, pattern), options, responder,
-                   params.progress ? progress_for(call) : nullptr);
-  }
+void suggest(const StudyParams& params, const Call& call, const Responder& responder,
+             Studies& studies, const JobStore& jobs, const ScheduleStore& schedules) {
+  study(params, {"--suggest", std::to_string(params.limit)}, call, responder, studies,
+        learn_pattern(jobs, schedules, params.model));
+}
 
-  Service& service_;
-  Studies studies_;
-};
+void meanings(const MeaningsParams& params, const Call& call, const Responder& responder,
+              Studies& studies, const JobStore& jobs, const ScheduleStore& schedules) {
+  study(params, {"--meanings"}, call, responder, studies,
+        learn_pattern(jobs, schedules, params.model));
+}
 
 }  // namespace
 
-MethodTable label_study_methods(Service& s) {
+MethodTable label_study_methods(const Parts& by) {
   using Lane = Method::Lane;
   const auto deadline = std::chrono::hours(1);  // all samples are run through the model
-  const auto asking = std::make_shared<Asking>(s);
   return {
-      {"label.audit", "0.2", Role::kLabel, "labels that are likely wrong", Lane::kWorker, nullptr,
-       [asking](Call& call, const Responder& responder) { asking->audit(call, responder); },
+      {"label.audit", "0.2", Role::kLabel, "labels that are likely wrong", Lane::kWorker, by(audit),
        deadline},
       {"label.suggest", "0.2", Role::kLabel, "what a model proposes for unlabelled samples",
-       Lane::kWorker, nullptr,
-       [asking](Call& call, const Responder& responder) { asking->suggest(call, responder); },
-       deadline},
+       Lane::kWorker, by(suggest), deadline},
       {"label.meanings", "0.2", Role::kLabel, "global labels that local ones may mean",
-       Lane::kWorker, nullptr,
-       [asking](Call& call, const Responder& responder) { asking->meanings(call, responder); },
-       deadline},
+       Lane::kWorker, by(meanings), deadline},
   };
 }
 

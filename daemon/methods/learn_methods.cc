@@ -1,9 +1,9 @@
 // model.learn
-#include "daemon/methods/job_checks.h"
+#include "daemon/jobs/job_intake.h"
 #include "daemon/methods/learn_pattern.h"
 #include "daemon/methods/methods.h"
-#include "daemon/service/service.h"
 #include "daemon/spec/learn_spec.h"
+#include "daemon/state/schedule_store.h"
 
 namespace moil::daemon {
 namespace {
@@ -26,24 +26,23 @@ const Fields<LearnRequest>& fields_of(const LearnRequest*) {
 
 namespace {
 
-void learn(Service& service, const Call& call, const Responder& responder) {
+void learn(const LearnRequest& request, const Responder& responder, const JobIntake& intake,
+           const JobStore& jobs, const ScheduleStore& schedules) {
   const std::string what = "the parameters of model.learn";
-  const auto request = read_fields<LearnRequest>(call.params, what);
-  const auto spec = learn_spec(request, learn_pattern(service, request.model));
+  const auto spec = learn_spec(request, learn_pattern(jobs, schedules, request.model));
   if (!spec)
     throw ValidationError(what, {{"/pack", "no job and no schedule of model \"" + request.model +
                                                "\" tells which global pack is its own; name it"}});
   if (const FieldErrors wrong = check_job(*spec); !wrong.empty())
     throw ValidationError(what, wrong);
-  submit_job(service, *spec, true, "", responder, {{"pack", spec->global.pack}});
+  intake.submit(*spec, true, "", responder, {{"pack", spec->global.pack}});
 }
 
 }  // namespace
 
-MethodTable learn_methods(Service& s) {
+MethodTable learn_methods(const Parts& by) {
   return {{"model.learn", "0.2", Role::kOperate, "learn new labels at once", Method::Lane::kWorker,
-           nullptr, [&s](Call& call, const Responder& responder) { learn(s, call, responder); },
-           kCheckTime}};
+           by(learn), kCheckTime}};
 }
 
 }  // namespace moil::daemon

@@ -1,6 +1,6 @@
 #include "daemon/methods/learn_pattern.h"
 
-#include "daemon/service/service.h"
+#include "daemon/state/schedule_store.h"
 
 namespace moil::daemon {
 namespace {
@@ -10,9 +10,9 @@ std::optional<int> number(const Json& json, const char* pointer) {
   return value.is_number_integer() ? std::optional(value.get<int>()) : std::nullopt;
 }
 
-std::optional<LearnPattern> last_job(const Service& service, const std::string& model) {
+std::optional<LearnPattern> last_job(const JobStore& jobs, const std::string& model) {
   std::optional<LearnPattern> found;
-  service.jobs.list(std::nullopt, 0, Details::kWith, [&](const Job& job) {
+  jobs.list(std::nullopt, 0, Details::kWith, [&](const Job& job) {
     const bool judged =
         job.state == JobState::kSucceeded || job.state == JobState::kRejectedByGuard;
     if (job.spec.model != model || !judged || !job.result.is_object()) return true;
@@ -23,17 +23,18 @@ std::optional<LearnPattern> last_job(const Service& service, const std::string& 
   return found;
 }
 
-std::optional<LearnPattern> schedule_of(const Service& service, const std::string& model) {
-  for (const Schedule& schedule : service.schedules.all())
+std::optional<LearnPattern> schedule_of(const ScheduleStore& schedules, const std::string& model) {
+  for (const Schedule& schedule : schedules.all())
     if (schedule.spec.job.model == model) return LearnPattern{schedule.spec.job, {}, {}};
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<LearnPattern> learn_pattern(const Service& service, const std::string& model) {
-  const auto pattern = last_job(service, model);
-  return pattern ? pattern : schedule_of(service, model);
+std::optional<LearnPattern> learn_pattern(const JobStore& jobs, const ScheduleStore& schedules,
+                                          const std::string& model) {
+  const auto pattern = last_job(jobs, model);
+  return pattern ? pattern : schedule_of(schedules, model);
 }
 
 }  // namespace moil::daemon

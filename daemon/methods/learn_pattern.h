@@ -8,10 +8,12 @@
 
 namespace moil::daemon {
 
-class Service;
+class JobStore;
+class ScheduleStore;
 
 // The model's latest job that came to a verdict, else its first schedule.
-[[nodiscard]] std::optional<LearnPattern> learn_pattern(const Service& service,
+[[nodiscard]] std::optional<LearnPattern> learn_pattern(const JobStore& jobs,
+                                                        const ScheduleStore& schedules,
                                                         const std::string& model);
 
 }  // namespace moil::daemon

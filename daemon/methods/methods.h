@@ -1,26 +1,27 @@
 // Every method of the protocol, a table a group. docs/protocol.md describes them to clients.
 #pragma once
 
-#include "daemon/rpc/method.h"
+#include "daemon/service/parts.h"
 
 namespace moil::daemon {
 
-class Service;
-
-// The handlers keep a reference to the service, which must outlive the table.
-MethodTable job_methods(Service& service);
-MethodTable schedule_methods(Service& service);
-MethodTable label_methods(Service& service);
-MethodTable label_step_methods(Service& service);
-MethodTable preview_methods(Service& service);
-MethodTable cut_methods(Service& service);
-MethodTable model_methods(Service& service);
-MethodTable model_life_methods(Service& service);
-MethodTable cache_methods(Service& service);
-MethodTable system_methods(Service& service);
-MethodTable learn_methods(Service& service);
-MethodTable label_study_methods(Service& service);
-MethodTable room_methods(Service& service);
-MethodTable all_methods(Service& service);
+// `by` makes what a row runs of a function that takes the call, the responder where it answers
+// later, and the parts of the service that it works with.
+MethodTable job_methods(const Parts& by);
+MethodTable schedule_methods(const Parts& by);
+MethodTable label_add_methods(const Parts& by);
+MethodTable label_methods(const Parts& by);
+MethodTable label_sample_methods(const Parts& by);
+MethodTable label_step_methods(const Parts& by);
+MethodTable preview_methods(const Parts& by);
+MethodTable cut_methods(const Parts& by);
+MethodTable model_methods(const Parts& by);
+MethodTable model_life_methods(const Parts& by);
+MethodTable cache_methods(const Parts& by);
+MethodTable system_methods(const Parts& by);
+MethodTable learn_methods(const Parts& by);
+MethodTable label_study_methods(const Parts& by);
+MethodTable room_methods(const Parts& by);
+MethodTable all_methods(const Parts& by);
 
 }  // namespace moil::daemon

@@ -5,7 +5,8 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/versions.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
+#include "daemon/workers/worker_calls.h"
+#include "daemon/workers/worker_command.h"
 
 namespace moil::daemon {
 namespace {
@@ -61,9 +62,9 @@ struct Measurements {
 };
 
 // Of a night between the two where there is one: it measured both on the same samples.
-Measurements measurements(const Service& s, const ModelVersion& a, const ModelVersion& b) {
-  const Provenance of_a = s.models.provenance(a.model, a.version);
-  const Provenance of_b = s.models.provenance(b.model, b.version);
+Measurements measurements(const ModelStore& models, const ModelVersion& a, const ModelVersion& b) {
+  const Provenance of_a = models.provenance(a.model, a.version);
+  const Provenance of_b = models.provenance(b.model, b.version);
   const Json &scores_a = of_a.label_scores, &scores_b = of_b.label_scores;
   if (b.parent == a.version && scores_b.is_array())
     return {{scores_b, "before"}, {scores_b, "after"}, true};
@@ -85,10 +86,11 @@ Json sides(const std::map<std::string, Json>& a, const std::map<std::string, Jso
   return {{"a", std::move(of_a)}, {"b", std::move(of_b)}};
 }
 
-Json diff_reply(const Service& s, const DiffParams& params, Json found) {
-  const ModelVersion a = s.models.get(params.model, params.a);
-  const ModelVersion b = s.models.get(params.model, params.b);
-  const Measurements measured = measurements(s, a, b);
+Json diff_reply(const ModelStore& models, const StateLayout& layout, const DiffParams& params,
+                Json found) {
+  const ModelVersion a = models.get(params.model, params.a);
+  const ModelVersion b = models.get(params.model, params.b);
+  const Measurements measured = measurements(models, a, b);
   Page page(std::numeric_limits<std::size_t>::max());
   const Json& labels = found.at("labels");
   for (std::size_t i = static_cast<std::size_t>(params.from); i < labels.size(); ++i) {
@@ -99,26 +101,26 @@ Json diff_reply(const Service& s, const DiffParams& params, Json found) {
     if (!page.add(std::move(entry), {{"from", i + 1}})) break;
   }
   Json reply = std::move(page).finish("labels");
-  reply["a"] = to_json(a, s.layout);
-  reply["b"] = to_json(b, s.layout);
+  reply["a"] = to_json(a, layout);
+  reply["b"] = to_json(b, layout);
   reply["layers"] = std::move(found.at("layers"));
   reply["same_held_out"] = measured.same_held_out;
   return reply;
 }
 
-void diff(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<DiffParams>(call.params, "the parameters of model.diff");
-  (void)s.models.get(params.model, params.a);
-  (void)s.models.get(params.model, params.b);
+void diff(const DiffParams& params, const Responder& responder, const ModelStore& models,
+          const StateLayout& layout, WorkerCalls& calls, const WorkerCommand& command) {
+  (void)models.get(params.model, params.a);
+  (void)models.get(params.model, params.b);
   WorkerCalls::Answer answer;
-  answer.result = [&s, params, responder](const Json& found) {
-    responder.result(diff_reply(s, params, found));
+  answer.result = [&models, &layout, params, responder](const Json& found) {
+    responder.result(diff_reply(models, layout, params, found));
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   answer.whose = responder;
-  s.worker_calls.start(s.command.diff(s.layout.version(params.model, params.a),
-                                      s.layout.version(params.model, params.b)),
-                       std::move(answer));
+  calls.start(
+      command.diff(layout.version(params.model, params.a), layout.version(params.model, params.b)),
+      std::move(answer));
 }
 
 // --- model.export -------------------------------------------------------------------------------
@@ -138,8 +140,9 @@ const Fields<ExportParams>& fields_of(const ExportParams*) {
   return table;
 }
 
-void export_model(Service& s, Call& call, const Responder& responder) {
-  const auto params = read_fields<ExportParams>(call.params, "the parameters of model.export");
+void export_model(const ExportParams& params, Call& call, const Responder& responder,
+                  const ModelStore& models, const StateLayout& layout, WorkerCalls& calls,
+                  const WorkerCommand& command) {
   if (params.file < 0 || static_cast<std::size_t>(params.file) >= call.files.size()) {
     throw ValidationError(
         "the parameters of model.export",
@@ -147,7 +150,7 @@ void export_model(Service& s, Call& call, const Responder& responder) {
                        ", as many were sent along, open for writing; found " +
                        std::to_string(params.file)}});
   }
-  const ModelVersion version = version_or_active(s.models, params.model, params.version);
+  const ModelVersion version = version_or_active(models, params.model, params.version);
   const auto file =
       std::make_shared<UniqueFd>(std::move(call.files[static_cast<std::size_t>(params.file)]));
   WorkerCalls::Answer answer;
@@ -159,22 +162,19 @@ void export_model(Service& s, Call& call, const Responder& responder) {
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   answer.whose = responder;
-  s.worker_calls.start(
-      s.command.export_onnx(s.layout.version(version.model, version.version), file->get()),
-      std::move(answer));
+  calls.start(command.export_onnx(layout.version(version.model, version.version), file->get()),
+              std::move(answer));
 }
 
 }  // namespace
 
-MethodTable model_life_methods(Service& s) {
+MethodTable model_life_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
-      {"model.diff", "0.2", Role::kLabel, "what tells two versions apart", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { diff(s, call, responder); },
+      {"model.diff", "0.2", Role::kLabel, "what tells two versions apart", Lane::kWorker, by(diff),
        std::chrono::minutes(5)},
-      {"model.export", "0.2", Role::kLabel, "write a version as ONNX", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { export_model(s, call, responder); },
-       std::chrono::minutes(10), 1},
+      {"model.export", "0.2", Role::kLabel, "write a version as ONNX", Lane::kWorker,
+       by(export_model), std::chrono::minutes(10), 1},
   };
 }
 

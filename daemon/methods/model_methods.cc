@@ -2,15 +2,18 @@
 #include <algorithm>
 
 #include "base/seconds.h"
+#include "daemon/jobs/scheduler.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/versions.h"
 #include "daemon/rpc/limits.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
 #include "daemon/spec/model_files.h"
 #include "daemon/spec/new_names.h"
 #include "daemon/state/canary_store.h"
+#include "daemon/upkeep/housekeeping.h"
+#include "daemon/workers/importer.h"
+#include "daemon/workers/predictor.h"
 
 namespace moil::daemon {
 namespace {
@@ -116,9 +119,9 @@ const Fields<ModelParams>& fields_of(const ModelParams*) {
   return table;
 }
 
-Json list_versions(Service& s, const Call& call) {
-  const auto params = read_fields<ModelListParams>(call.params, "the parameters of model.list");
-  const auto versions = params.model ? s.models.versions(*params.model) : s.models.list();
+Json list_versions(const ModelListParams& params, const ModelStore& models,
+                   const StateLayout& layout) {
+  const auto versions = params.model ? models.versions(*params.model) : models.list();
   auto first = versions.begin();
   if (!params.after.empty()) {
     first = std::find_if(first, versions.end(),
@@ -132,68 +135,64 @@ Json list_versions(Service& s, const Call& call) {
   }
   Page page(static_cast<std::size_t>(params.limit));
   while (first != versions.end() &&
-         page.add(to_json(*first, s.layout), {{"after", place_of(*first)}})) {
+         page.add(to_json(*first, layout), {{"after", place_of(*first)}})) {
     ++first;
   }
   return std::move(page).finish("models");
 }
 
-Json canary_of(Service& s, const ModelVersion& version) {
-  const auto canary = CanaryStore(s.database).find(version.model);
+Json canary_of(Database& database, const ModelVersion& version) {
+  const auto canary = CanaryStore(database).find(version.model);
   if (!canary || canary->version != version.version) return nullptr;
   return to_json(*canary);
 }
 
-Json get_version(Service& s, const Call& call) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.get");
-  const ModelVersion version = version_or_active(s.models, params.model, params.version);
-  Json reply = to_json(version, s.layout);
-  reply["provenance"] = s.models.provenance(version.model, version.version).record;
-  reply["canary"] = canary_of(s, version);
+Json get_version(const ModelParams& params, const ModelStore& models, const StateLayout& layout,
+                 Database& database) {
+  const ModelVersion version = version_or_active(models, params.model, params.version);
+  Json reply = to_json(version, layout);
+  reply["provenance"] = models.provenance(version.model, version.version).record;
+  reply["canary"] = canary_of(database, version);
   return reply;
 }
 
-Json activate(Service& s, const Call& call) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.activate");
-  s.models.activate(params.model, params.version);
-  s.scheduler.bases_changed();
-  return to_json(s.models.get(params.model, params.version), s.layout);
+Json activate(const ModelParams& params, ModelStore& models, const StateLayout& layout,
+              Scheduler& scheduler) {
+  models.activate(params.model, params.version);
+  scheduler.bases_changed();
+  return to_json(models.get(params.model, params.version), layout);
 }
 
-Json rollback(Service& s, const Call& call) {
-  const auto params = read_fields<RollbackParams>(call.params, "the parameters of model.rollback");
+Json rollback(const RollbackParams& params, ModelStore& models, const StateLayout& layout,
+              DiskReserve& reserve, Scheduler& scheduler) {
   if (params.version) {
     throw ValidationError("the parameters of model.rollback",
                           {{"/version", "not expected here; use model.activate"}});
   }
   const Withdrawal withdrawal{now_milliseconds(), Withdrawal::Cause::kUser, params.why};
-  Json reply = s.reserve.for_deletion(
-      [&] { return to_json(s.models.rollback(params.model, withdrawal), s.layout); });
-  s.scheduler.bases_changed();
+  Json reply = reserve.for_deletion(
+      [&] { return to_json(models.rollback(params.model, withdrawal), layout); });
+  scheduler.bases_changed();
   return reply;
 }
 
-void remove_version(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.rm");
-  s.models.remove(params.model, params.version);
-  s.flusher.then([&s, params, responder](const std::exception_ptr& lost) {
-    if (lost) return responder.error(rpc_error(lost));
-    s.models.remove_unknown_folders(params.model);
-    s.empty_trash(responder, {{"model", params.model}, {"version", params.version}});
-  });
+void remove_version(const ModelParams& params, const Responder& responder, ModelStore& models,
+                    Housekeeping& housekeeping) {
+  models.remove(params.model, params.version);
+  housekeeping.remove_files(
+      [&models, model = params.model] { models.remove_unknown_folders(model); }, responder,
+      {{"model", params.model}, {"version", params.version}});
 }
 
-Json pin(Service& s, const Call& call) {
-  const auto params = read_fields<PinParams>(call.params, "the parameters of model.pin");
-  s.models.pin(params.model, params.version, params.pinned);
+Json pin(const PinParams& params, ModelStore& models) {
+  models.pin(params.model, params.version, params.pinned);
   return {{"model", params.model}, {"version", params.version}, {"pinned", params.pinned}};
 }
 
-Json anchor(Service& s, const Call& call) {
-  const auto params = read_fields<ModelParams>(call.params, "the parameters of model.anchor");
-  if (params.version != 0) s.models.name_anchor(params.model, params.version);
-  const ModelVersion active = version_or_active(s.models, params.model, 0);
-  const auto anchor = s.models.anchor(params.model, active.version);
+Json anchor(const ModelParams& params, ModelStore& models) {
+  if (params.version != 0) models.name_anchor(params.model, params.version);
+  const ModelVersion active = version_or_active(models, params.model, 0);
+  const auto anchor = models.anchor(params.model, active.version);
   return {{"model", params.model}, {"version", anchor.version}, {"named", anchor.named}};
 }
 
@@ -221,15 +220,15 @@ std::map<std::string, int> handed_over(const Json& files, const Call& call) {
   return open;
 }
 
-void import(Service& s, Call& call, const Responder& responder) {
-  const auto params = read_fields<ImportRequest>(call.params, "the parameters of model.import");
+void import(const ImportRequest& params, Call& call, const Responder& responder,
+            Importer& importer) {
   const auto files = handed_over(params.files, call);
   const auto owner = std::make_shared<Call>(std::move(call));
-  s.importer.start(params, files, owner, responder);
+  importer.start(params, files, owner, responder);
 }
 
-void predict(Service& s, Call& call, const Responder& responder) {
-  const auto params = read_fields<PredictParams>(call.params, "the parameters of model.predict");
+void predict(const PredictParams& params, Call& call, const Responder& responder,
+             Predictor& predictor) {
   if (params.images.empty() || params.images.size() > kFilesAtOnce) {
     throw ValidationError(
         "the parameters of model.predict",
@@ -242,36 +241,33 @@ void predict(Service& s, Call& call, const Responder& responder) {
   std::vector<int> descriptors;
   for (const SampleParams& image : params.images)
     descriptors.push_back(descriptor_of(image, kept->first, kept->second));
-  s.predictor.start(params.model.value_or(""), descriptors, {params.top, params.timeline},
-                    responder, kept);
+  predictor.start(params.model.value_or(""), descriptors, {params.top, params.timeline}, responder,
+                  kept);
 }
 
 }  // namespace
 
-MethodTable model_methods(Service& s) {
+MethodTable model_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
-      {"model.import", "0.1", Role::kAdmin, "take a model from a folder", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { import(s, call, responder); },
+      {"model.import", "0.1", Role::kAdmin, "take a model from a folder", Lane::kWorker, by(import),
        std::chrono::minutes(10), kModelFiles.size()},
       {"model.list", "0.1", Role::kRead, "models and their versions", Lane::kLoop,
-       [&s](Call& call) { return list_versions(s, call); }, nullptr},
+       by(list_versions)},
       {"model.get", "0.1", Role::kRead, "one version, by default the active one", Lane::kLoop,
-       [&s](Call& call) { return get_version(s, call); }, nullptr},
+       by(get_version)},
       {"model.activate", "0.1", Role::kOperate, "put a version in service", Lane::kLoop,
-       [&s](Call& call) { return activate(s, call); }, nullptr},
+       by(activate)},
       {"model.rollback", "0.1", Role::kOperate, "go back to the version before", Lane::kLoop,
-       [&s](Call& call) { return rollback(s, call); }, nullptr},
+       by(rollback)},
       {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Lane::kSteps,
-       nullptr,
-       [&s](Call& call, const Responder& responder) { remove_version(s, call, responder); }},
+       by(remove_version)},
       {"model.pin", "0.2", Role::kAdmin, "keep a version, however old it becomes", Lane::kLoop,
-       [&s](Call& call) { return pin(s, call); }, nullptr},
+       by(pin)},
       {"model.anchor", "0.2", Role::kAdmin, "the version that no night may fall far behind",
-       Lane::kLoop, [&s](Call& call) { return anchor(s, call); }, nullptr},
-      {"model.predict", "0.1", Role::kLabel, "what a model says of images", Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) { predict(s, call, responder); },
-       std::chrono::minutes(10), kMostFiles},
+       Lane::kLoop, by(anchor)},
+      {"model.predict", "0.1", Role::kLabel, "what a model says of images", Lane::kWorker,
+       by(predict), std::chrono::minutes(10), kMostFiles},
   };
 }
 

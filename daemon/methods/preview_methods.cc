@@ -2,7 +2,7 @@
 #include "daemon/methods/digest_list.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/limits.h"
-#include "daemon/service/service.h"
+#include "daemon/workers/previewer.h"
 
 namespace moil::daemon {
 namespace {
@@ -20,20 +20,18 @@ const Fields<PreviewParams>& fields_of(const PreviewParams*) {
   return table;
 }
 
-void preview(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<PreviewParams>(call.params, "the parameters of label.preview");
+void preview(const PreviewParams& params, const Responder& responder, Previewer& previewer) {
   const auto digests =
       checked_digests(params.digests, kFilesAtOnce, "digests", "the parameters of label.preview");
-  service.previewer.start(digests, params.size, responder);
+  previewer.start(digests, params.size, responder);
 }
 
 }  // namespace
 
-MethodTable preview_methods(Service& s) {
+MethodTable preview_methods(const Parts& by) {
   return {
       {"label.preview", "0.2", Role::kRead, "small pictures of samples", Method::Lane::kWorker,
-       nullptr, [&s](Call& call, const Responder& responder) { preview(s, call, responder); },
-       std::chrono::minutes(1)},
+       by(preview), std::chrono::minutes(1)},
   };
 }
 

@@ -2,10 +2,13 @@
 #include <algorithm>
 
 #include "base/files/disk_full.h"
+#include "daemon/loop/background.h"
 #include "daemon/methods/methods.h"
+#include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
 #include "daemon/state/disk_usage.h"
+#include "daemon/state/model_store.h"
+#include "daemon/upkeep/housekeeping.h"
 
 namespace moil::daemon {
 namespace {
@@ -68,27 +71,26 @@ Json disk(const StateLayout& layout, const std::vector<ModelVersion>& versions,
   return reply;
 }
 
-void start_disk(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<DiskParams>(call.params, "the parameters of system.disk");
-  answer_in_background(s.background, responder, [&s, params, versions = s.models.list()] {
-    return disk(s.layout, versions, params.after);
+void start_disk(const DiskParams& params, const Responder& responder, Background& background,
+                const StateLayout& layout, const ModelStore& models) {
+  answer_in_background(background, responder, [&layout, params, versions = models.list()] {
+    return disk(layout, versions, params.after);
   });
 }
 
-void clean(Service& s, const Call& call, const Responder& responder) {
-  const auto params = read_fields<CleanParams>(call.params, "the parameters of system.clean");
-  s.housekeeping.clean(params.dry_run, responder);
+void start_clean(const CleanParams& params, const Responder& responder,
+                 Housekeeping& housekeeping) {
+  housekeeping.clean(params.dry_run, responder);
 }
 
 }  // namespace
 
-MethodTable room_methods(Service& s) {
+MethodTable room_methods(const Parts& by) {
   const auto lane = Method::Lane::kSteps;
   return {
-      {"system.disk", "0.2", Role::kRead, "what takes room on the disk", lane, nullptr,
-       [&s](Call& call, const Responder& responder) { start_disk(s, call, responder); }},
+      {"system.disk", "0.2", Role::kRead, "what takes room on the disk", lane, by(start_disk)},
       {"system.clean", "0.2", Role::kAdmin, "remove what is not kept, or say what that is", lane,
-       nullptr, [&s](Call& call, const Responder& responder) { clean(s, call, responder); }},
+       by(start_clean)},
   };
 }
 

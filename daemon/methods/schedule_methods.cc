@@ -1,10 +1,10 @@
 // schedule.add, schedule.list, schedule.get, schedule.enable, schedule.rm, schedule.run
 #include <algorithm>
 
-#include "daemon/methods/job_checks.h"
+#include "daemon/jobs/job_intake.h"
+#include "daemon/jobs/recurring.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/page.h"
-#include "daemon/service/service.h"
 
 namespace moil::daemon {
 namespace {
@@ -44,37 +44,26 @@ const Fields<EnableParams>& fields_of(const EnableParams*) {
 }
 
 // With when it comes next and why that would be for nothing.
-Json document(const Service& service, const Schedule& schedule,
+Json document(const Recurring& recurring, const Schedule& schedule,
               const Recurring::Openings& openings) {
   Json out = to_json(schedule);
-  const auto next = service.recurring.next(schedule, openings);
+  const auto next = recurring.next(schedule, openings);
   out["next_at"] = next ? Json(utc_text(*next)) : Json(nullptr);
-  const std::string why = service.recurring.why_not(schedule);
+  const std::string why = recurring.why_not(schedule);
   out["why_not"] = why.empty() ? Json(nullptr) : Json(why);
   return out;
 }
 
-void add(Service& service, const Call& call, const Responder& responder) {
-  const auto params = read_fields<ScheduleAddParams>(call.params, "the schedule");
-  const JobSpec& job = params.schedule.job;
-  with_pack(service, job, "/schedule/job", responder, [&service, params, responder] {
-    const RecurringSpec& spec = params.schedule;
-    const auto add = [&service, spec, responder](std::exception_ptr refusal) {
-      if (!responder.is_open()) return;  // nobody would know of it
-      try {
-        if (refusal) std::rethrow_exception(refusal);
-        if (service.schedules.all().size() >= kMostSchedules)
-          throw Error(ErrorCode::kResourceExhausted,
-                      "there are " + std::to_string(kMostSchedules) + " schedules already");
-        service.schedules.add(spec);
-        responder.result(
-            document(service, service.schedules.get(spec.name), service.recurring.openings()));
-        service.recurring.wake();
-      } catch (...) {
-        responder.error(rpc_error(std::current_exception()));
-      }
-    };
-    service.planner.check(spec.job, responder, add);
+void add_schedule(const Call& call, const Responder& responder, const JobIntake& intake,
+                  ScheduleStore& schedules, Recurring& recurring) {
+  const RecurringSpec spec = read_fields<ScheduleAddParams>(call.params, "the schedule").schedule;
+  intake.check(spec.job, "/schedule/job", responder, [&schedules, &recurring, spec] {
+    if (schedules.all().size() >= kMostSchedules)
+      throw Error(ErrorCode::kResourceExhausted,
+                  "there are " + std::to_string(kMostSchedules) + " schedules already");
+    schedules.add(spec);
+    recurring.wake();
+    return document(recurring, schedules.get(spec.name), recurring.openings());
   });
 }
 
@@ -87,19 +76,18 @@ const Fields<ScheduleListParams>& fields_of(const ScheduleListParams*) {
   return table;
 }
 
-Json list_schedules(Service& service, const Call& call) {
-  const auto params =
-      read_fields<ScheduleListParams>(call.params, "the parameters of schedule.list");
-  const auto& all = service.schedules.all();
+Json list_schedules(const ScheduleListParams& params, const ScheduleStore& schedules,
+                    const Recurring& recurring) {
+  const auto& all = schedules.all();
   auto first = all.begin();
   if (!params.after.empty()) {
     first = std::ranges::find(all, params.after, [](const Schedule& s) { return s.spec.name; });
     if (first != all.end()) ++first;
   }
-  const Recurring::Openings openings = service.recurring.openings();
+  const Recurring::Openings openings = recurring.openings();
   Page page(kMostListedSchedules);
   for (; first != all.end(); ++first) {
-    Json entry = document(service, *first, openings);
+    Json entry = document(recurring, *first, openings);
     const Json job = std::move(entry["job"]);
     entry["job"] = {{"name", job["name"]}, {"model", job["model"]}};
     if (!page.add(std::move(entry), {{"after", first->spec.name}})) break;
@@ -107,47 +95,39 @@ Json list_schedules(Service& service, const Call& call) {
   return std::move(page).finish("schedules");
 }
 
-Json get_schedule(Service& service, const Call& call) {
-  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.get");
-  return document(service, service.schedules.get(params.name), service.recurring.openings());
+Json get_schedule(const NameParams& params, const ScheduleStore& schedules,
+                  const Recurring& recurring) {
+  return document(recurring, schedules.get(params.name), recurring.openings());
 }
 
-Json enable(Service& service, const Call& call) {
-  const auto params = read_fields<EnableParams>(call.params, "the parameters of schedule.enable");
-  service.recurring.enable(params.name, params.enabled);
+Json enable(const EnableParams& params, Recurring& recurring) {
+  recurring.enable(params.name, params.enabled);
   return {{"name", params.name}, {"enabled", params.enabled}};
 }
 
-Json remove_schedule(Service& service, const Call& call) {
-  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.rm");
-  service.schedules.remove(params.name);
+Json remove_schedule(const NameParams& params, ScheduleStore& schedules) {
+  schedules.remove(params.name);
   return {{"name", params.name}};
 }
 
-Json run(Service& service, const Call& call) {
-  const auto params = read_fields<NameParams>(call.params, "the parameters of schedule.run");
-  return {{"id", service.recurring.run_now(service.schedules.get(params.name))},
-          {"state", "queued"}};
+Json run(const NameParams& params, const ScheduleStore& schedules, Recurring& recurring) {
+  return {{"id", recurring.run_now(schedules.get(params.name))}, {"state", "queued"}};
 }
 
 }  // namespace
 
-MethodTable schedule_methods(Service& s) {
+MethodTable schedule_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
       {"schedule.add", "0.2", Role::kOperate, "have a job come back by itself", Lane::kWorker,
-       nullptr, [&s](Call& call, const Responder& responder) { add(s, call, responder); },
-       kCheckTime},
+       by(add_schedule), kCheckTime},
       {"schedule.list", "0.2", Role::kRead, "recurring nights, and when each comes next",
-       Lane::kLoop, [&s](Call& call) { return list_schedules(s, call); }, nullptr},
-      {"schedule.get", "0.2", Role::kRead, "one of them whole", Lane::kLoop,
-       [&s](Call& call) { return get_schedule(s, call); }, nullptr},
-      {"schedule.enable", "0.2", Role::kOperate, "let it come, or rest", Lane::kLoop,
-       [&s](Call& call) { return enable(s, call); }, nullptr},
+       Lane::kLoop, by(list_schedules)},
+      {"schedule.get", "0.2", Role::kRead, "one of them whole", Lane::kLoop, by(get_schedule)},
+      {"schedule.enable", "0.2", Role::kOperate, "let it come, or rest", Lane::kLoop, by(enable)},
       {"schedule.rm", "0.2", Role::kOperate, "remove one; its jobs stay", Lane::kLoop,
-       [&s](Call& call) { return remove_schedule(s, call); }, nullptr},
-      {"schedule.run", "0.2", Role::kOperate, "queue its job now", Lane::kLoop,
-       [&s](Call& call) { return run(s, call); }, nullptr},
+       by(remove_schedule)},
+      {"schedule.run", "0.2", Role::kOperate, "queue its job now", Lane::kLoop, by(run)},
   };
 }
 

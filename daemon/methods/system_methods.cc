@@ -7,7 +7,6 @@
 #include "daemon/methods/methods.h"
 #include "daemon/methods/no_params.h"
 #include "daemon/metrics/metrics.h"
-#include "daemon/service/service.h"
 #include "daemon/state/withdrawals.h"
 
 namespace moil::daemon {
@@ -52,7 +51,7 @@ Json cpus_json(const std::optional<Scheduler::Cpus>& cpus) {
   return {{"used", cpus->used}, {"all", cpus->all}};
 }
 
-Json window_json(const Service& s, const DeviceReading& device) {
+Json window_json(const NightView& s, const DeviceReading& device) {
   const Window window = night_window(s);
   const auto opens = opens_at(s.config.nights(), s.world);
   const Verdict verdict = s.scheduler.verdict(device);
@@ -67,7 +66,7 @@ Json window_json(const Service& s, const DeviceReading& device) {
 }
 
 // What canaries rolled back in the last month.
-Json rolled_back_json(Service& s) {
+Json rolled_back_json(const NightView& s) {
   constexpr int kMost = 5;
   constexpr std::int64_t kMonth = std::int64_t{30} * 24 * 3600 * 1000;
   Json list = Json::array();
@@ -81,15 +80,15 @@ Json rolled_back_json(Service& s) {
   return list;
 }
 
-Json status(Service& s, const Call& call) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.status");
+Json status(const NoParams&, const NightView& s, const Counts& counts, const StateLayout& layout,
+            const WorkerCommand& command, const Server& server) {
   const DeviceReading device = s.world.device();
   return {{"version", kVersion},
           {"pid", ::getpid()},
-          {"uptime_seconds", (s.world.steady_milliseconds() - s.started_at) / 1000},
-          {"state_dir", s.layout.root().string()},
-          {"worker", s.command.program()},
-          {"clients", s.server.clients()},
+          {"uptime_seconds", (s.world.steady_milliseconds() - counts.started_at) / 1000},
+          {"state_dir", layout.root().string()},
+          {"worker", command.program()},
+          {"clients", server.clients()},
           {"running", or_null(s.scheduler.running())},
           {"queued", s.jobs.count(JobState::kQueued)},
           {"held", held_json(s.scheduler.held())},
@@ -99,10 +98,9 @@ Json status(Service& s, const Call& call) {
           {"device", device_json(device)}};
 }
 
-Json methods(const Service& s, const Call& call) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.methods");
+Json methods(const NoParams&, const Call& call, const MethodTable& table) {
   Json list = Json::array();
-  for (const Method& method : s.methods) {
+  for (const Method& method : table) {
     list.push_back({{"name", method.name},
                     {"since", method.since},
                     {"role", to_string(method.role)},
@@ -113,37 +111,33 @@ Json methods(const Service& s, const Call& call) {
   return {{"version", kVersion}, {"role", role}, {"methods", std::move(list)}};
 }
 
-void metrics(Service& s, const Call& call, const Responder& responder) {
-  (void)read_fields<NoParams>(call.params, "the parameters of system.metrics");
-  collect_metrics(s, [responder](std::string text) {
+void tell_metrics(const NoParams&, const Responder& responder, const Measured& measured) {
+  collect_metrics(measured, [responder](std::string text) {
     responder.result({{"content_type", "text/plain; version=0.0.4"}, {"text", std::move(text)}});
   });
 }
 
+Json tell_overview(const NoParams&, const NightView& nights) { return overview(nights); }
+
+void tell_doctor(const NoParams&, const Responder& responder, const Examined& examined) {
+  examine(examined, responder);
+}
+
 }  // namespace
 
-MethodTable system_methods(Service& s) {
+MethodTable system_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
       {"system.status", "0.1", Role::kRead, "how the daemon and the device are", Lane::kLoop,
-       [&s](Call& call) { return status(s, call); }, nullptr},
+       by(status)},
       {"system.overview", "0.2", Role::kRead, "what runs, waits, was and comes", Lane::kLoop,
-       [&s](Call& call) {
-         (void)read_fields<NoParams>(call.params, "the parameters of system.overview");
-         return overview(s);
-       },
-       nullptr},
-      {"system.metrics", "0.2", Role::kRead, "figures for Prometheus", Lane::kSteps, nullptr,
-       [&s](Call& call, const Responder& responder) { metrics(s, call, responder); }},
+       by(tell_overview)},
+      {"system.metrics", "0.2", Role::kRead, "figures for Prometheus", Lane::kSteps,
+       by(tell_metrics)},
       {"system.doctor", "0.2", Role::kOperate, "what is wrong, and what to do about it",
-       Lane::kWorker, nullptr,
-       [&s](Call& call, const Responder& responder) {
-         (void)read_fields<NoParams>(call.params, "the parameters of system.doctor");
-         examine(s, responder);
-       },
-       std::chrono::minutes(5)},
+       Lane::kWorker, by(tell_doctor), std::chrono::minutes(5)},
       {"system.methods", "0.1", Role::kRead, "the methods of this daemon", Lane::kLoop,
-       [&s](Call& call) { return methods(s, call); }, nullptr},
+       by(methods)},
   };
 }
 

@@ -9,7 +9,6 @@
 #include "base/version.h"
 #include "daemon/log/log.h"
 #include "daemon/metrics/prometheus_text.h"
-#include "daemon/service/service.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/night_records.h"
 #include "daemon/upkeep/cache_access.h"
@@ -28,12 +27,12 @@ void known(PrometheusText& out, const char* name, const char* help, const std::o
   if (value) out.single(name, Type::kGauge, help, static_cast<double>(*value));
 }
 
-void add_process(PrometheusText& out, const Service& s) {
+void add_process(PrometheusText& out, std::int64_t started_on) {
   out.family("moild_build_info", Type::kGauge, "The version that runs; always 1.");
   out.sample(1, {{"version", kVersion}});
   out.single("process_start_time_seconds", Type::kGauge,
              "When moild was started, in seconds since 1970.",
-             static_cast<double>(s.started_on) * kMillisecondSeconds);
+             static_cast<double>(started_on) * kMillisecondSeconds);
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& time) {
@@ -52,10 +51,9 @@ void add_process(PrometheusText& out, const Service& s) {
                static_cast<double>(std::distance(begin(files), end(files))));
 }
 
-void add_requests(PrometheusText& out, const Service& s) {
+void add_requests(PrometheusText& out, const Server& server, const RequestCounts& requests) {
   out.single("moild_clients", Type::kGauge, "Clients that are connected.",
-             static_cast<double>(s.server.clients()));
-  const auto& requests = s.counts.requests;
+             static_cast<double>(server.clients()));
   out.family("moild_request_duration_seconds", Type::kSummary,
              "Time from a request's start to its answer, by method.");
   for (const auto& [method, count] : requests) {
@@ -70,28 +68,28 @@ void add_requests(PrometheusText& out, const Service& s) {
   }
 }
 
-void add_jobs(PrometheusText& out, const Service& s, const NightRecords& records) {
+void add_jobs(PrometheusText& out, const Counts& counted, const NightRecords& records) {
   out.family("moild_jobs", Type::kGauge, "Jobs that moild knows, by state.");
   for (const auto& [state, count] : records.counts())
     out.sample(static_cast<double>(count), {{"state", to_string(state)}});
   out.family("moild_nights_total", Type::kCounter,
              "Jobs that ended since moild was started, by the state in which they did.");
   for (const char* state : {"succeeded", "failed", "cancelled", "rejected-by-guard"}) {
-    const auto found = s.counts.nights.find(state);
-    out.sample(found == s.counts.nights.end() ? 0 : static_cast<double>(found->second),
+    const auto found = counted.nights.find(state);
+    out.sample(found == counted.nights.end() ? 0 : static_cast<double>(found->second),
                {{"outcome", state}});
   }
   out.family("moild_worker_ends_total", Type::kCounter,
              "Workers of jobs that ended since moild was started, by how they did.");
   for (const auto how : {Outcome::Kind::kResult, Outcome::Kind::kStopped, Outcome::Kind::kRefused,
                          Outcome::Kind::kNoRoom, Outcome::Kind::kNoStart, Outcome::Kind::kDied}) {
-    const auto found = s.counts.worker_ends.find(name_of(how));
-    out.sample(found == s.counts.worker_ends.end() ? 0 : static_cast<double>(found->second),
+    const auto found = counted.worker_ends.find(name_of(how));
+    out.sample(found == counted.worker_ends.end() ? 0 : static_cast<double>(found->second),
                {{"how", name_of(how)}});
   }
 }
 
-void add_queue(PrometheusText& out, const Service& s, const DeviceReading& device) {
+void add_queue(PrometheusText& out, const NightView& s, const DeviceReading& device) {
   const auto held = s.scheduler.held();
   out.single("moild_queue_held", Type::kGauge,
              "1 while nothing can be started for a cause that lies in the device.",
@@ -168,9 +166,9 @@ void add_nights(PrometheusText& out, const std::vector<NightRecord>& nights) {
   }
 }
 
-void add_models(PrometheusText& out, const Service& s) {
+void add_models(PrometheusText& out, const ModelStore& models) {
   std::map<std::string, std::int64_t> versions, active;
-  for (const ModelVersion& version : s.models.list()) {
+  for (const ModelVersion& version : models.list()) {
     ++versions[version.model];
     if (version.active) active[version.model] = version.version;
   }
@@ -211,36 +209,37 @@ void add_cache(PrometheusText& out, const StateLayout& layout, std::int64_t quot
              static_cast<double>(quota));
 }
 
-void add_files(PrometheusText& out, const Service& s) {
-  const data::StoreCounts counts = s.labels.counts();
+void add_files(PrometheusText& out, const data::LabelStore& labels, const StateLayout& layout,
+               std::int64_t quota) {
+  const data::StoreCounts counts = labels.counts();
   out.single("moild_labels", Type::kGauge, "Labels that the user made.",
              static_cast<double>(counts.labels));
   out.single("moild_samples", Type::kGauge, "Samples that the user labelled.",
              static_cast<double>(counts.samples));
-  add_cache(out, s.layout, s.config.cache.quota_bytes);
+  add_cache(out, layout, quota);
   out.family("moild_disk_bytes", Type::kGauge, "What the state folder takes of the disk, by part.");
-  for (const auto& [part, bytes] : disk_usage(s.layout))
+  for (const auto& [part, bytes] : disk_usage(layout))
     out.sample(static_cast<double>(bytes), {{"part", part}});
   known(out, "moild_disk_free_bytes", "Room where the state folder lies.",
-        free_disk_bytes(s.layout.root()));
+        free_disk_bytes(layout.root()));
 }
 
 }  // namespace
 
-void collect_metrics(Service& service, std::function<void(std::string text)> done) {
+void collect_metrics(const Measured& measured, std::function<void(std::string text)> done) {
   auto out = std::make_shared<PrometheusText>();
-  const NightRecords records(service.database);
-  const DeviceReading device = service.world.device();
-  add_process(*out, service);
-  add_requests(*out, service);
-  add_jobs(*out, service, records);
-  add_queue(*out, service, device);
+  const NightRecords records(measured.nights.database);
+  const DeviceReading device = measured.nights.world.device();
+  add_process(*out, measured.counts.started_on);
+  add_requests(*out, measured.server, measured.counts.requests);
+  add_jobs(*out, measured.counts, records);
+  add_queue(*out, measured.nights, device);
   add_nights(*out, records.last_by_model());
-  add_models(*out, service);
+  add_models(*out, measured.nights.models);
   add_device(*out, device);
-  service.background.submit([out, &service, done = std::move(done)]() -> Background::Done {
+  measured.background.submit([&measured, out, done = std::move(done)]() -> Background::Done {
     try {
-      add_files(*out, service);
+      add_files(*out, measured.labels, measured.layout, measured.nights.config.cache.quota_bytes);
     } catch (const std::exception& error) {
       log_warn("some metrics are missing: {}", error.what());
     }

@@ -6,12 +6,26 @@
 #include <functional>
 #include <string>
 
+#include "daemon/jobs/night_view.h"
+#include "daemon/loop/background.h"
+#include "daemon/metrics/counts.h"
+#include "daemon/rpc/server.h"
+#include "datasets/labels/label_store.h"
+
 namespace moil::daemon {
 
-class Service;
+// What they are figures of; outlives the collecting.
+struct Measured {
+  const NightView& nights;
+  const StateLayout& layout;
+  const data::LabelStore& labels;  // for the background thread
+  Background& background;
+  const Server& server;
+  const Counts& counts;
+};
 
 // Calls `done` with the text: what the loop knows is read at once, files and the cache in the
 // background. kCancelled where the service is going.
-void collect_metrics(Service& service, std::function<void(std::string text)> done);
+void collect_metrics(const Measured& measured, std::function<void(std::string text)> done);
 
 }  // namespace moil::daemon

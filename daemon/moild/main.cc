@@ -12,7 +12,6 @@
 #include "base/version.h"
 #include "daemon/log/start_log.h"
 #include "daemon/methods/methods.h"
-#include "daemon/metrics/metrics.h"
 #include "daemon/moild/options.h"
 #include "daemon/process/work_group.h"
 #include "daemon/service/notify.h"
@@ -76,8 +75,7 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
   const LinuxWorld world(device_root(),
                          watch_users ? LinuxWorld::Users::kWatched : LinuxWorld::Users::kIgnored);
   EventLoop loop;
-  Service service(loop, config, options.state_dir, options.socket, world,
-                  {all_methods, collect_metrics});
+  Service service(loop, config, options.state_dir, options.socket, world, all_methods);
   SystemdNotifier notifier(loop, [&] { return service.status(); });
   const auto on_signal = [&](std::uint32_t) {
     signalfd_siginfo info{};
@@ -91,7 +89,7 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
   };
   loop.watch(signals.get(), EPOLLIN, on_signal, EventLoop::Priority::kUrgent);
   notifier.ready();
-  log_info("moild {} serves {} on {}", kVersion, service.layout.root().string(), options.socket);
+  log_info("moild {} serves {} on {}", kVersion, service.state().string(), options.socket);
   loop.run();
 }
 

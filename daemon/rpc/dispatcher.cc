@@ -86,8 +86,9 @@ std::shared_ptr<const void> timer(EventLoop& loop, std::chrono::seconds time,
 // Runs a handler in place.
 void carry_out(const Method& method, Call& call, const Responder& responder) {
   try {
-    if (method.handle) return responder.result(method.handle(call));
-    method.defer(call, responder);
+    if (const auto* handle = std::get_if<Method::Handle>(&method.run))
+      return responder.result((*handle)(call));
+    std::get<Method::Defer>(method.run)(call, responder);
   } catch (...) {
     const RpcError error = rpc_error(std::current_exception());
     if (error.code == kInternalError) log_error("{}: {}", method.name, error.message);
@@ -174,7 +175,7 @@ void Dispatcher::request(const std::shared_ptr<Connection>& client, const Json& 
   if (const std::string why = complaint(*method, files); !why.empty())
     return responder.error(refusal(why, files.refused > 0));
 
-  Call call{request.value("params", Json::object()), std::move(files.files), client};
+  Call call{request.value("params", Json::object()), std::move(files.files), client, method->name};
   if (!call.params.is_object()) {
     return responder.error(
         rpc_error(kInvalidParams, "\"params\" must be an object, found " + describe(call.params)));
@@ -216,7 +217,7 @@ void Dispatcher::begin(const Method& method, const std::shared_ptr<Call>& call,
     case Method::Lane::kWrite:
       return answer_in_background(
           method.lane == Method::Lane::kRead ? places_.reading : places_.writing, responder,
-          [&method, call] { return method.handle(*call); });
+          [&method, call] { return std::get<Method::Handle>(method.run)(*call); });
     case Method::Lane::kWorker:
       return begin_worker(method, call, responder);
     default:

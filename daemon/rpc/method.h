@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "daemon/json/fields.h"
@@ -51,16 +52,19 @@ struct Call {
   Json params = Json::object();  // always an object
   std::vector<UniqueFd> files;   // that came along, as many as its method takes at most
   std::weak_ptr<Connection> client;
+  std::string method;  // its name
 };
 
 struct Method {
+  using Handle = std::function<Json(Call&)>;                   // answers with what it returns
+  using Defer = std::function<void(Call&, const Responder&)>;  // answers later
   // Where the work is done. All but the first go through the client's lane (lane.h): a client has
   // one such request under way at a time.
   enum class Lane {
-    kLoop,    // `handle` on the loop's thread: a transaction or a page of rows, no more
-    kRead,    // `handle` on the thread that reads; holds up no writer
-    kWrite,   // `handle` on the thread that writes, one at a time
-    kSteps,   // `defer` begins on the loop's thread; it goes on in the background and answers later
+    kLoop,    // a Handle on the loop's thread: a transaction or a page of rows, no more
+    kRead,    // a Handle on the thread that reads; holds up no writer
+    kWrite,   // a Handle on the thread that writes, one at a time
+    kSteps,   // a Defer begins on the loop's thread; it goes on in the background
     kWorker,  // as kSteps, when it is the user's turn to have a worker (user_turns.h); the work
               // ends with its time, and with its client
   };
@@ -69,8 +73,7 @@ struct Method {
   Role role = Role::kAdmin;  // that a client must have before the method answers it
   std::string summary;
   Lane lane = Lane::kLoop;
-  std::function<Json(Call&)> handle;
-  std::function<void(Call&, const Responder&)> defer;
+  std::variant<Handle, Defer> run;
   std::chrono::seconds deadline{0};  // of kWorker: from its turn to its answer
   std::size_t descriptors = 0;       // that may come along
 };

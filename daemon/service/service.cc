@@ -2,7 +2,6 @@
 
 #include "base/files/file.h"
 #include "daemon/log/log.h"
-#include "daemon/state/trash.h"
 
 namespace fs = std::filesystem;
 
@@ -25,96 +24,105 @@ void recover(JobStore& jobs, ModelStore& models) {
 
 }  // namespace
 
-Service::Service(EventLoop& event_loop, const Config& configuration, const fs::path& state,
-                 const fs::path& socket, const World& the_world, const Faces& faces)
-    : config(configuration),
-      loop(event_loop),
-      world(the_world),
-      started_at(the_world.steady_milliseconds()),
-      started_on(the_world.now_milliseconds()),
-      folder(state),
-      layout(folder.layout()),
-      lock(layout.lock()),
-      reserve(layout.reserve(), static_cast<std::uint64_t>(config.disk.reserve_bytes)),
-      database(open_database(layout)),
-      flusher(loop, database, layout.database()),
-      models(database, layout),
-      jobs(database, models),
-      schedules(database, jobs),
-      labels(layout.labels(), data::LabelStore::Access::kReadWrite),
-      label_reader(layout.labels(), data::LabelStore::Access::kReadOnly),
-      label_view(layout.labels(), data::LabelStore::Access::kReadOnly),
-      forgetting(loop, background, labels, layout, config, database, flusher, models, scheduler,
-                 reserve),
-      watchers(jobs, flusher),
-      command(config.worker, layout, lock.descriptor()),
-      worker_turns(loop),
-      worker_calls(loop, reading),
-      importer(worker_calls, command, layout, database, models,
-               [this] { scheduler.bases_changed(); }),
-      planner(loop, worker_calls, command, layout, config, models),
-      predictor(worker_calls, command, layout, models),
-      previewer(reading, label_reader, worker_calls, command),
-      scheduler(
-          loop, config, command, layout, world, jobs, label_view, reserve, flusher,
+Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
+                 const fs::path& socket, const World& world, const Methods& methods)
+    : config_(config),
+      loop_(loop),
+      world_(world),
+      counts_{world.steady_milliseconds(), world.now_milliseconds(), {}, {}, {}},
+      folder_(state),
+      layout_(folder_.layout()),
+      lock_(layout_.lock()),
+      reserve_(layout_.reserve(), static_cast<std::uint64_t>(config_.disk.reserve_bytes)),
+      database_(open_database(layout_)),
+      flusher_(loop_, database_, layout_.database()),
+      models_(database_, layout_),
+      jobs_(database_, models_),
+      schedules_(database_, jobs_),
+      labels_(layout_.labels(), data::LabelStore::Access::kReadWrite),
+      label_reader_(layout_.labels(), data::LabelStore::Access::kReadOnly),
+      label_view_(layout_.labels(), data::LabelStore::Access::kReadOnly),
+      forgetting_(loop_, background_, labels_, layout_, config_, database_, flusher_, models_,
+                  scheduler_, reserve_),
+      watchers_(jobs_, flusher_),
+      command_(config_.worker, layout_, lock_.descriptor()),
+      worker_turns_(loop_),
+      worker_calls_(loop_, reading_),
+      importer_(worker_calls_, command_, layout_, database_, models_,
+                [this] { scheduler_.bases_changed(); }),
+      planner_(loop_, worker_calls_, command_, layout_, config_, models_),
+      studies_(planner_, label_view_),
+      predictor_(worker_calls_, command_, layout_, models_),
+      previewer_(reading_, label_reader_, worker_calls_, command_),
+      scheduler_(
+          loop_, config_, command_, layout_, world_, jobs_, label_view_, reserve_, flusher_,
           {.changed = [this](std::int64_t job) { job_changed(job); },
            .progress = [this](std::int64_t job,
-                              const Json& event) { watchers.progress(job, event); },
+                              const Json& event) { watchers_.progress(job, event); },
            .likenesses =
                [this](std::vector<data::SampleLikeness> samples) {
                  record_samples(
-                     [this, samples = std::move(samples)] { labels.record_likenesses(samples); });
+                     [this, samples = std::move(samples)] { labels_.record_likenesses(samples); });
                },
            .uses =
                [this](std::vector<data::Digest> samples) {
                  record_samples(
-                     [this, samples = std::move(samples)] { labels.record_uses(samples); });
+                     [this, samples = std::move(samples)] { labels_.record_uses(samples); });
                },
            .worker_ended =
-               [this](const Outcome& outcome) { ++counts.worker_ends[name_of(outcome.kind)]; },
-           .finished = [this](std::int64_t) { housekeeping.soon(); }}),
-      recurring(loop, config, world, schedules, jobs, label_view, outside,
-                [this] { scheduler.wake(); }),
-      housekeeping({loop, config, world, layout, background, database, flusher, models, jobs,
-                    scheduler, reserve}),
-      canaries({loop, config, world, layout, background, worker_calls, command, database, models,
-                jobs, labels, label_view, scheduler,
-                [this](std::int64_t job) { watchers.changed(job); }}),
-      limits(config.limits()),
-      methods(faces.methods(*this)),
-      access(config.access),
-      dispatcher(methods,
-                 {loop, reading, background, worker_turns,
-                  [this](auto then) { flusher.then(std::move(then)); }},
-                 limits, counts.requests),
-      server(loop, socket, dispatcher, limits, access),
-      idle_memory(loop, [this] { return dispatcher.taken(); }),
-      outside(loop, limits.file_time),
-      reading(loop),
-      background(loop),
-      metrics_file(
-          loop, outside, config.metrics.textfile,
-          [this, collect = faces.metrics](auto done) { collect(*this, std::move(done)); }) {
-  for (const std::string& name : access.unknown())
+               [this](const Outcome& outcome) { ++counts_.worker_ends[name_of(outcome.kind)]; },
+           .finished = [this](std::int64_t) { housekeeping_.soon(); }}),
+      intake_{models_, outside_, planner_, jobs_, scheduler_},
+      recurring_(loop_, config_, world_, schedules_, jobs_, label_view_, outside_,
+                 [this] { scheduler_.wake(); }),
+      nights_{config_, world_, database_, models_, jobs_, schedules_, scheduler_, recurring_},
+      housekeeping_({loop_, config_, world_, layout_, background_, database_, flusher_, models_,
+                     jobs_, scheduler_, reserve_}),
+      canaries_({loop_, config_, world_, layout_, background_, worker_calls_, command_, database_,
+                 models_, jobs_, labels_, label_view_, scheduler_,
+                 [this](std::int64_t job) { watchers_.changed(job); }}),
+      examined_{nights_, layout_, command_, worker_calls_, outside_, background_, server_, counts_},
+      measured_{nights_, layout_, labels_, background_, server_, counts_},
+      limits_(config_.limits()),
+      parts_({config_,       loop_,         layout_,    database_,     reserve_,    models_,
+              jobs_,         schedules_,    labels_,    label_reader_, background_, outside_,
+              command_,      worker_calls_, importer_,  planner_,      predictor_,  previewer_,
+              studies_,      intake_,       scheduler_, recurring_,    watchers_,   forgetting_,
+              housekeeping_, nights_,       examined_,  measured_,     counts_,     server_,
+              methods_}),
+      methods_(methods(parts_)),
+      access_(config_.access),
+      dispatcher_(methods_,
+                  {loop_, reading_, background_, worker_turns_,
+                   [this](auto then) { flusher_.then(std::move(then)); }},
+                  limits_, counts_.requests),
+      server_(loop_, socket, dispatcher_, limits_, access_),
+      idle_memory_(loop_, [this] { return dispatcher_.taken(); }),
+      outside_(loop_, limits_.file_time),
+      reading_(loop_),
+      background_(loop_),
+      metrics_file_(loop_, outside_, config_.metrics.textfile,
+                    [this](auto done) { collect_metrics(measured_, std::move(done)); }) {
+  for (const std::string& name : access_.unknown())
     log_warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
-  reserve.for_record([&] { recover(jobs, models); });
-  scheduler.settle_found();
-  forgetting.resume();
-  server.on_drained([this](const auto& client) { watchers.drained(client); });
-  server.on_closed([this](const auto& client) { watchers.closed(client); });
+  reserve_.for_record([&] { recover(jobs_, models_); });
+  scheduler_.settle_found();
+  forgetting_.resume();
+  server_.on_drained([this](const auto& client) { watchers_.drained(client); });
+  server_.on_closed([this](const auto& client) { watchers_.closed(client); });
 }
 
 void Service::job_changed(std::int64_t job) {
-  watchers.changed(job);
-  const JobState state = jobs.standing(job).state;
-  if (is_finished(state)) ++counts.nights[to_string(state)];
+  watchers_.changed(job);
+  const JobState state = jobs_.standing(job).state;
+  if (is_finished(state)) ++counts_.nights[to_string(state)];
 }
 
 // Where this fails, the night that told it tells it again.
 void Service::record_samples(std::function<void()> record) {
-  background.submit([this, record = std::move(record)]() -> Background::Done {
+  background_.submit([this, record = std::move(record)]() -> Background::Done {
     try {
-      reserve.for_record(record);
+      reserve_.for_record(record);
     } catch (const std::exception& error) {
       log_error("what a night tells of samples cannot be recorded: {}", error.what());
     }
@@ -122,26 +130,19 @@ void Service::record_samples(std::function<void()> record) {
   });
 }
 
-void Service::empty_trash(const Responder& responder, Json reply) {
-  answer_in_background(background, responder, [this, reply = std::move(reply)] {
-    daemon::empty_trash(layout);
-    return reply;
-  });
-}
-
 void Service::shut_down(std::function<void()> done) {
-  scheduler.shut_down([this, done = std::move(done)] {
-    flusher.then([done](const std::exception_ptr&) { done(); });
+  scheduler_.shut_down([this, done = std::move(done)] {
+    flusher_.then([done](const std::exception_ptr&) { done(); });
   });
 }
 
 std::string Service::status() const {
-  const auto waiting = jobs.count(JobState::kQueued);
-  const auto running = scheduler.running();
-  const auto held = scheduler.held();
+  const auto waiting = jobs_.count(JobState::kQueued);
+  const auto running = scheduler_.running();
+  const auto held = scheduler_.held();
   std::string work = running ? "job " + std::to_string(*running) + " runs" : "no job runs";
   if (running) {
-    const Json progress = scheduler.progress(*running);
+    const Json progress = scheduler_.progress(*running);
     if (progress.is_object()) work += " (stage " + progress.value("stage", "") + ")";
   }
   return work + ", " + std::to_string(waiting) + " wait" + (held ? "; held: " + held->why : "");

@@ -5,6 +5,7 @@
 
 #include "base/durations.h"
 #include "daemon/log/log.h"
+#include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/page.h"
 #include "daemon/state/disk_usage.h"
 #include "daemon/state/superfluous.h"
@@ -114,6 +115,33 @@ void Housekeeping::clean(bool dry_run, const Responder& responder) {
   round->responder = responder;
   if (current_) return waiting_.push_back(std::move(round));
   begin(round);
+}
+
+void Housekeeping::remove_maps(bool all, const Responder& responder) {
+  if (const auto running = s_.scheduler.running()) {
+    throw Error(
+        ErrorCode::kFailedPrecondition,
+        "job " + std::to_string(*running) + " is using the cache; try again when it is done");
+  }
+  const auto in_use = all ? std::vector<cache::ModelId>() : backbones_in_use(s_.jobs, s_.layout);
+  answer_in_background(s_.background, responder, [this, in_use]() -> Json {
+    const auto removed = s_.reserve.for_deletion(
+        [&] { return remove_unused_maps(s_.layout, s_.config.cache.quota_bytes, in_use); });
+    return {{"removed_entries", removed.entries}, {"removed_bytes", removed.bytes}};
+  });
+}
+
+void Housekeeping::remove_files(std::function<void()> throw_away, const Responder& responder,
+                                Json reply) {
+  s_.flusher.then([this, throw_away = std::move(throw_away), responder,
+                   reply = std::move(reply)](const std::exception_ptr& lost) {
+    if (lost) return responder.error(rpc_error(lost));
+    throw_away();
+    answer_in_background(s_.background, responder, [this, reply] {
+      empty_trash(s_.layout);
+      return reply;
+    });
+  });
 }
 
 void Housekeeping::begin(const RoundPtr& round) {
@@ -247,10 +275,10 @@ void Housekeeping::throw_files_away(const RoundPtr& round) {
       log_info("removed {}, which nothing needs", gone.path.string());
     }
   }
-  remove_maps(round);
+  remove_unused(round);
 }
 
-void Housekeeping::remove_maps(const RoundPtr& round) {
+void Housekeeping::remove_unused(const RoundPtr& round) {
   s_.background.submit([this, round]() -> Background::Done {
     try {
       if (!round->dry_run) empty_trash(s_.layout);

@@ -54,6 +54,12 @@ class Housekeeping {
   void soon();
   // Answers with what was removed, or would be (docs/protocol.md, system.clean).
   void clean(bool dry_run, const Responder& responder);
+  // Answers with what was removed of feature maps (cache.gc): of what no night uses, or of all.
+  // kFailedPrecondition where a job is using the cache.
+  void remove_maps(bool all, const Responder& responder);
+  // After the removal of rows: when it survives a power cut, `throw_away` is called for their files
+  // (state/trash.h); when these are gone, this answers.
+  void remove_files(std::function<void()> throw_away, const Responder& responder, Json reply);
 
  private:
   struct Round;
@@ -67,7 +73,7 @@ class Housekeeping {
   bool remove_some_rows(Round& round);
   void find_files(const RoundPtr& round);
   void throw_files_away(const RoundPtr& round);
-  void remove_maps(const RoundPtr& round);
+  void remove_unused(const RoundPtr& round);
   void next_step(const RoundPtr& round, const std::function<void()>& step);
   void end(const RoundPtr& round, const RpcError* error);
   [[nodiscard]] std::int64_t today() const;

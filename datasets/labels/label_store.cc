@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 
 #include "base/error.h"
 #include "base/files/file.h"
@@ -20,10 +19,6 @@ namespace moil::data {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::string_view kColumns =
-    "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL, used_split "
-    "IS split";
 
 void check_content(std::span<const std::uint8_t> content) {
   const std::uint64_t size = content.size();
@@ -41,16 +36,6 @@ std::string listed(std::span<const std::string> labels) {
   std::string text;
   for (const auto& label : labels) text += (text.empty() ? "'" : ", '") + label + "'";
   return text;
-}
-
-// The end of a path tells more than its beginning.
-std::string kept_name(std::string_view given) {
-  std::string name = shown(given);
-  if (name.size() <= kMaxSampleName) return name;
-  constexpr std::string_view kCut = "...";
-  std::size_t at = name.size() - kMaxSampleName + kCut.size();
-  while ((static_cast<unsigned char>(name[at]) & 0xc0U) == 0x80U) ++at;  // not inside a character
-  return std::string(kCut) + name.substr(at);
 }
 
 }  // namespace
@@ -87,11 +72,6 @@ LabelStore::LabelStore(const fs::path& folder, Access access)
 
 LabelStore::~LabelStore() = default;
 
-std::int64_t LabelStore::now_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
-}
-
 void LabelStore::configure(Access access) {
   database_.run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;");
   if (access == Access::kReadOnly) {
@@ -125,24 +105,24 @@ AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
   const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
   const Digest digest = digest_of(content);
   const std::lock_guard guard(mutex_);
-  if (const auto present = find_row(digest))
+  if (const auto present = samples_.find(digest))
     return add_known(*present, names, name, step, recording);
   if (content.size() > kInlineBytes) files_.write(digest, content);
   try {
-    Change change(*this);
-    const std::int64_t noted = begin_step("add", step);
-    journal_.note(noted, digest, std::nullopt);
-    note_new_labels(noted, names);
-    const std::int64_t sample = insert_sample(digest, content, split, name);
-    attach(change.sides, sample, label_ids(names));
-    if (recording) note_recording(sample, *recording);
-    if (recording || has_pieces(digest)) divide_anew(change, {sample});
-    change.commit();
+    LabelChange change(database_);
+    const std::int64_t noted = steps_.begin("add", step);
+    steps_.note_added(noted, digest);
+    steps_.note_new_labels(noted, names);
+    const std::int64_t sample = samples_.insert(digest, content, split, name);
+    samples_.attach(change.sides, sample, samples_.label_ids(names));
+    if (recording) scenes_.note_recording(sample, *recording);
+    if (recording || scenes_.has_pieces(digest)) scenes_.divide_anew(change.sides, {sample});
+    commit(change);
   } catch (...) {
-    if (!find_row(digest)) files_.remove(digest);
+    if (!samples_.find(digest)) files_.remove(digest);
     throw;
   }
-  return {digest, find_row(digest).value().split, true};
+  return {digest, samples_.find(digest).value().split, true};
 }
 
 AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const std::string> labels,
@@ -154,61 +134,35 @@ AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const s
                                                " (sample " + present.digest.hex() +
                                                "); relabel it to change that");
   }
-  Change change(*this);
-  if (present.name.empty() && !name.empty()) {
-    Statement update(database_, "UPDATE samples SET name = ? WHERE id = ?");
-    update.bind(std::string_view(kept_name(name))).bind(present.id).run();
-  }
+  LabelChange change(database_);
+  if (present.name.empty() && !name.empty()) samples_.name(present.id, name);
   if (recording) {
-    note_recording(present.id, *recording);
-    divide_anew(change, {present.id});
+    scenes_.note_recording(present.id, *recording);
+    scenes_.divide_anew(change.sides, {present.id});
   }
   if (is_first_label) {
-    const std::int64_t noted = begin_step("add", step);
-    note_new_labels(noted, labels);
-    set_labels(change.sides, noted, present.digest, labels);
+    const std::int64_t noted = steps_.begin("add", step);
+    steps_.note_new_labels(noted, labels);
+    steps_.set_labels(change.sides, noted, present.digest, labels);
   }
-  change.commit();
-  return {present.digest, find_row(present.digest).value().split, false};
-}
-
-std::int64_t LabelStore::insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
-                                       std::optional<Split> split, std::string_view name) {
-  Statement insert(database_,
-                   "INSERT INTO samples (digest, media_type, size, content, added_at, split, "
-                   "split_chosen, name, draw) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  insert.bind(digest.bytes).bind(media_type_of(content));
-  insert.bind(static_cast<std::int64_t>(content.size()));
-  content.size() > kInlineBytes ? insert.bind_null() : insert.bind(content);
-  insert.bind(now_seconds());
-  insert.bind(static_cast<std::int64_t>(split.value_or(Split::kTrain)));
-  insert.bind(static_cast<std::int64_t>(split.has_value()));
-  insert.bind(std::string_view(kept_name(name))).bind(draw_of(digest)).run();
-  return database_.last_id();
+  commit(change);
+  return {present.digest, samples_.find(present.digest).value().split, false};
 }
 
 void LabelStore::forget(const Digest& digest) {
   const std::lock_guard guard(mutex_);
-  Change change(*this);
+  LabelChange change(database_);
   Statement begun(database_, "SELECT 1 FROM forgetting WHERE digest = ?");
-  if (is_here(digest) || !begun.bind(digest.bytes).step()) forget_sample(change, digest);
+  if (samples_.is_here(digest) || !begun.bind(digest.bytes).step()) samples_.forget(change, digest);
   begun.reset();
-  change.commit();
+  commit(change);
   wipe();
 }
 
-void LabelStore::forget_sample(Change& change, const Digest& digest) {
-  (void)sample_id(digest);  // kNotFound
-  const SampleRecord gone = find_row(digest).value();
-  for (const std::int64_t label : label_ids_of(gone.id)) change.sides.label_changed(label);
-  for (const char* what :
-       {"INSERT OR REPLACE INTO forgetting SELECT digest, name FROM samples WHERE digest = ?",
-        "DELETE FROM step_samples WHERE digest = ?", "DELETE FROM samples WHERE digest = ?"}) {
-    Statement(database_, what).bind(digest.bytes).run();
-  }
-  if (gone.scene == 0) return;
-  change.sides.scene_changed(gone.scene);
-  change.bereft.insert(gone.scene);
+void LabelStore::commit(LabelChange& change) {
+  scenes_.divide_rest(change.sides, change.bereft);
+  change.sides.settle();
+  change.transaction.commit();
 }
 
 // After the rows are gone for good: the files, and what the write-ahead log still holds (a reader
@@ -241,38 +195,11 @@ void LabelStore::forgotten(std::span<const ForgottenSample> samples) {
 
 bool LabelStore::has(const Digest& digest) const {
   const std::lock_guard guard(mutex_);
-  return is_here(digest);
-}
-
-bool LabelStore::is_here(const Digest& digest) const {
-  Statement select(database_, "SELECT 1 FROM samples WHERE digest = ?");
-  return select.bind(digest.bytes).step();
-}
-
-std::int64_t LabelStore::sample_id(const Digest& digest) const {
-  Statement select(database_, "SELECT id FROM samples WHERE digest = ?");
-  if (select.bind(digest.bytes).step()) return select.integer(0);
-  throw Error(ErrorCode::kNotFound, "there is no sample " + digest.hex());
-}
-
-SampleRecord LabelStore::record(const Statement& row) const {
-  SampleRecord sample;
-  sample.id = row.integer(0);
-  sample.digest = Digest::from_bytes(row.blob(1));
-  sample.media_type = row.text(2);
-  sample.size = static_cast<std::uint64_t>(row.integer(3));
-  sample.added_at = row.integer(4);
-  sample.split = static_cast<Split>(row.integer(5));
-  sample.name = row.text(6);
-  sample.scene = row.integer(7);
-  sample.is_looked_at = row.integer(8) != 0;
-  sample.is_used = row.integer(9) != 0;
-  sample.labels = labels_of(sample.id);
-  return sample;
+  return samples_.is_here(digest);
 }
 
 std::vector<SampleRecord> LabelStore::samples(const SampleQuery& query) const {
-  std::string sql = "SELECT " + std::string(kColumns) + " FROM samples WHERE id > ?";
+  std::string sql = "SELECT " + std::string(Samples::kColumns) + " FROM samples WHERE id > ?";
   if (query.split) sql += " AND split = ?";
   if (query.labelled) {
     sql += std::string(" AND id ") + (*query.labelled ? "IN" : "NOT IN") +
@@ -287,10 +214,10 @@ std::vector<SampleRecord> LabelStore::samples(const SampleQuery& query) const {
   Statement select(database_, sql);
   select.bind(query.after_id);
   if (query.split) select.bind(static_cast<std::int64_t>(*query.split));
-  if (query.label) select.bind(existing_label_id(normal(*query.label)));
+  if (query.label) select.bind(samples_.existing_label_id(normal(*query.label)));
   select.bind(static_cast<std::int64_t>(std::min<std::size_t>(query.limit, INT32_MAX)));
   std::vector<SampleRecord> page;
-  while (select.step()) page.push_back(record(select));
+  while (select.step()) page.push_back(samples_.record(select));
   return page;
 }
 
@@ -305,13 +232,7 @@ void LabelStore::for_each_sample(std::optional<Split> split,
 std::optional<SampleRecord> LabelStore::find(const Digest& digest) const {
   const std::lock_guard guard(mutex_);
   Transaction snapshot(database_, Transaction::Kind::kRead);
-  return find_row(digest);
-}
-
-std::optional<SampleRecord> LabelStore::find_row(const Digest& digest) const {
-  Statement select(database_, "SELECT " + std::string(kColumns) + " FROM samples WHERE digest = ?");
-  if (!select.bind(digest.bytes).step()) return {};
-  return record(select);
+  return samples_.find(digest);
 }
 
 std::vector<std::uint8_t> LabelStore::content(const Digest& digest) const {
@@ -354,6 +275,20 @@ std::vector<std::uint8_t> LabelStore::content_head(const Digest& digest, std::si
     }
   }
   return files_.read_head(digest, most);
+}
+
+void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
+  const std::lock_guard guard(mutex_);
+  LabelChange change(database_);
+  scenes_.record_likenesses(change.sides, samples);
+  commit(change);
+}
+
+void LabelStore::record_uses(std::span<const Digest> samples) {
+  const std::lock_guard guard(mutex_);
+  LabelChange change(database_);
+  scenes_.record_uses(change.sides, samples);
+  commit(change);
 }
 
 }  // namespace moil::data

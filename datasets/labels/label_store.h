@@ -40,18 +40,18 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/files/unique_fd.h"
 #include "base/sqlite/database.h"
-#include "datasets/labels/label_journal.h"
+#include "datasets/labels/label_change.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/sample_files.h"
-#include "datasets/labels/scene_division.h"
-#include "datasets/labels/sides.h"
+#include "datasets/labels/samples.h"
+#include "datasets/labels/scenes.h"
+#include "datasets/labels/steps.h"
 
 namespace moil::data {
 
@@ -160,68 +160,22 @@ class LabelStore {
     int fd_ = -1;
   };
 
-  // What a call changes: all of it or nothing, and sides follow at its end.
-  struct Change {
-    explicit Change(LabelStore& changed)
-        : store(changed),
-          transaction(store.database_, Transaction::Kind::kWrite),
-          sides(store.database_) {}
-    void commit();
-    LabelStore& store;
-    Transaction transaction;
-    Sides sides;
-    std::set<std::int64_t> bereft;  // scenes of which a sample was forgotten
-  };
-  class Relatives;
-
   void configure(Access access);
   void remove_orphans();
-  // The rest expects mutex_ held, and what changes rows an open write transaction.
-  std::int64_t insert_sample(const Digest& digest, std::span<const std::uint8_t> content,
-                             std::optional<Split> split, std::string_view name);
+  // The rest expects mutex_ held.
   AddedSample add_known(const SampleRecord& present, std::span<const std::string> labels,
                         std::string_view name, std::string_view step,
                         const std::optional<Digest>& recording);
-  void attach(Sides& sides, std::int64_t sample, std::span<const std::int64_t> labels);
-  bool has_pieces(const Digest& digest) const;
-  void note_recording(std::int64_t sample, const Digest& recording);
-  void divide_anew(Change& change, const std::set<std::int64_t>& samples);
-  bool place_in_scene(const std::vector<SceneMember>& members);
-  void rank_anew(std::int64_t sample);
-  std::int64_t begin_step(std::string_view kind, std::string_view name);
-  void note_labels(std::int64_t step, std::span<const std::string> names);
-  void note_new_labels(std::int64_t step, std::span<const std::string> names);
-  void take_back(Change& change, const LabelStep& step, UndoneStep& undone);
-  void undo_rename(const LabelStep& step);
-  std::optional<std::vector<std::string>> globals_of(const std::string& label) const;
-  void set_globals(std::int64_t label, std::span<const std::string> globals);
-  std::vector<Digest> carriers_of(std::int64_t label) const;
-  bool set_labels(Sides& sides, std::int64_t step, const Digest& digest,
-                  std::span<const std::string> names);
-  bool put_labels(Sides& sides, const Digest& digest, std::span<const std::string> names);
-  std::int64_t make_newest(std::int64_t sample);
-  std::int64_t next_number();
-  void note_correction(std::int64_t sample);
-  void note_other_meaning(std::int64_t label);
-  void forget_sample(Change& change, const Digest& digest);
-  void remove_if_bare(const std::string& label);
-  static std::int64_t now_seconds();
+  void commit(LabelChange& change);
   void wipe();
-  bool is_here(const Digest& digest) const;
-  std::optional<SampleRecord> find_row(const Digest& digest) const;
-  SampleRecord record(const Statement& row) const;
-  std::int64_t sample_id(const Digest& digest) const;                       // kNotFound
-  std::int64_t existing_label_id(const std::string& name) const;            // kNotFound
-  std::vector<std::int64_t> label_ids(std::span<const std::string> names);  // creates them
-  std::vector<std::int64_t> label_ids_of(std::int64_t sample) const;
-  std::vector<std::string> labels_of(std::int64_t sample) const;
-  std::int64_t count(const char* sql, std::int64_t id) const;
 
   WriterLock lock_;
   SampleFiles files_;
   mutable std::mutex mutex_;  // guards database_
   mutable Database database_;
-  LabelJournal journal_{database_};
+  Samples samples_{database_};
+  Scenes scenes_{database_, samples_};
+  Steps steps_{database_, samples_};
 };
 
 }  // namespace moil::data

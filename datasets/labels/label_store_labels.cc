@@ -38,60 +38,117 @@ void LabelStore::relabel(const Digest& digest, std::span<const std::string> labe
                          std::string_view step) {
   const auto names = checked_label_names(labels);
   const std::lock_guard guard(mutex_);
-  Change change(*this);
-  const std::int64_t noted = begin_step("relabel", step);
-  note_new_labels(noted, names);
-  if (set_labels(change.sides, noted, digest, names)) change.commit();  // else no step of it
+  LabelChange change(database_);
+  const std::int64_t noted = steps_.begin("relabel", step);
+  steps_.note_new_labels(noted, names);
+  if (steps_.set_labels(change.sides, noted, digest, names)) commit(change);  // else no step of it
+}
+
+std::size_t LabelStore::assign(std::span<const Digest> samples, std::span<const std::string> labels,
+                               std::string_view step) {
+  const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
+  const std::lock_guard guard(mutex_);
+  LabelChange change(database_);
+  const std::int64_t noted = steps_.begin("assign", step);
+  steps_.note_new_labels(noted, names);
+  std::size_t changed = 0;
+  for (const Digest& digest : samples)
+    changed += steps_.set_labels(change.sides, noted, digest, names) ? 1 : 0;
+  if (changed == 0) return 0;  // no step of it
+  commit(change);
+  return changed;
+}
+
+std::size_t LabelStore::merge_label(const std::string& from, const std::string& into,
+                                    std::string_view step) {
+  const auto target = checked_label_names(std::span(&into, 1)).front();
+  const std::lock_guard guard(mutex_);
+  LabelChange change(database_);
+  const std::string source = normal(from);
+  const std::int64_t gone = samples_.existing_label_id(source);
+  if (source == target)
+    throw Error(ErrorCode::kInvalidArgument,
+                "the label '" + source + "' is to be merged into itself");
+  const std::int64_t noted = steps_.begin("merge", step);
+  steps_.note_labels(noted, std::vector{source, target});
+  const std::int64_t kept = samples_.label_ids(std::vector{target}).front();
+  std::size_t moved = 0;
+  for (const Digest& digest : samples_.carriers_of(gone)) {
+    auto labels = samples_.labels_of(samples_.id_of(digest));
+    std::erase(labels, source);
+    if (std::ranges::find(labels, target) == labels.end()) labels.push_back(target);
+    moved += steps_.set_labels(change.sides, noted, digest, labels) ? 1 : 0;
+  }
+  Statement(database_,
+            "INSERT OR IGNORE INTO reconciliation SELECT ?, global_label FROM reconciliation "
+            "WHERE label_id = ?")
+      .bind(kept)
+      .bind(gone)
+      .run();
+  if (samples_.globals_of(source) != std::vector<std::string>{}) samples_.note_other_meaning(kept);
+  change.sides.settle();
+  Statement(database_, "DELETE FROM labels WHERE id = ?").bind(gone).run();
+  commit(change);
+  return moved;
 }
 
 void LabelStore::rename_label(const std::string& from, const std::string& to) {
   const auto name = checked_label_names(std::span(&to, 1)).front();
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  const std::int64_t label = existing_label_id(normal(from));
+  const std::int64_t label = samples_.existing_label_id(normal(from));
   Statement taken(database_, "SELECT 1 FROM labels WHERE name = ? AND id <> ?");
   if (taken.bind(name).bind(label).step()) {
     throw Error(ErrorCode::kAlreadyExists, "there is a label '" + name + "' already");
   }
   const std::string old_name = normal(from);
   if (name == old_name) return;
-  note_labels(begin_step("rename", {}), std::vector{old_name, name});
+  steps_.note_labels(steps_.begin("rename", {}), std::vector{old_name, name});
   Statement(database_, "UPDATE labels SET name = ? WHERE id = ?").bind(name).bind(label).run();
-  note_other_meaning(label);
+  samples_.note_other_meaning(label);
   transaction.commit();
 }
 
 std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_samples,
                                              std::string_view step) {
   const std::lock_guard guard(mutex_);
-  Change change(*this);
-  const std::int64_t label = existing_label_id(normal(name));
-  const std::int64_t carried =
-      count("SELECT count(*) FROM sample_labels WHERE label_id = ?", label);
-  if (carried > 0 && !with_samples) {
+  LabelChange change(database_);
+  const std::int64_t label = samples_.existing_label_id(normal(name));
+  const std::vector<Digest> carriers = samples_.carriers_of(label);
+  if (!carriers.empty() && !with_samples) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "the label '" + name + "' has " + std::to_string(carried) +
+                "the label '" + name + "' has " + std::to_string(carriers.size()) +
                     " samples; relabel or forget them, or remove it with its samples");
   }
-  const std::int64_t noted = begin_step("rm", step);
-  note_labels(noted, std::vector{normal(name)});
+  const std::int64_t noted = steps_.begin("rm", step);
+  steps_.note_labels(noted, std::vector{normal(name)});
   std::vector<Digest> forgotten;
-  for (const Digest& digest : carriers_of(label)) {
-    auto labels = labels_of(sample_id(digest));
+  for (const Digest& digest : carriers) {
+    auto labels = samples_.labels_of(samples_.id_of(digest));
     std::erase(labels, normal(name));
     if (labels.empty()) {
-      forget_sample(change, digest);
+      samples_.forget(change, digest);
       forgotten.push_back(digest);
     } else {
-      set_labels(change.sides, noted, digest, labels);
+      steps_.set_labels(change.sides, noted, digest, labels);
     }
   }
   change.sides.settle();
   Statement(database_, "DELETE FROM labels WHERE id = ?").bind(label).run();
-  change.commit();
+  commit(change);
   wipe();
   std::ranges::sort(forgotten);
   return forgotten;
+}
+
+UndoneStep LabelStore::undo(std::string_view step, bool with_samples) {
+  const std::lock_guard guard(mutex_);
+  LabelChange change(database_);
+  UndoneStep undone = steps_.undo(change, step);
+  if (undone.forgotten > 0 && !with_samples) throw WouldForget(undone.kind, undone.forgotten);
+  commit(change);
+  if (undone.forgotten > 0) wipe();
+  return undone;
 }
 
 Reconciliation LabelStore::reconciliation() const {
@@ -111,10 +168,10 @@ void LabelStore::set_reconciliation(const std::string& label,
       global_labels.empty() ? std::vector<std::string>{} : checked_label_names(global_labels);
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
-  const auto before = globals_of(local.front());
+  const auto before = samples_.globals_of(local.front());
   if (before == globals) return;
-  note_labels(begin_step("map", {}), local);
-  set_globals(label_ids(local).front(), globals);
+  steps_.note_labels(steps_.begin("map", {}), local);
+  samples_.set_globals(samples_.label_ids(local).front(), globals);
   transaction.commit();
 }
 
@@ -153,56 +210,6 @@ StoreCounts LabelStore::counts() const {
   return {number("SELECT count(*) FROM labels"), number("SELECT count(*) FROM samples"),
           number("SELECT count(*) FROM samples WHERE id NOT IN (SELECT sample_id FROM "
                  "sample_labels)")};
-}
-
-std::int64_t LabelStore::count(const char* sql, std::int64_t id) const {
-  Statement select(database_, sql);
-  return select.bind(id).step() ? select.integer(0) : 0;
-}
-
-std::int64_t LabelStore::existing_label_id(const std::string& name) const {
-  Statement select(database_, "SELECT id FROM labels WHERE name = ?");
-  if (select.bind(name).step()) return select.integer(0);
-  throw Error(ErrorCode::kNotFound, "there is no label '" + name + "'");
-}
-
-std::vector<std::int64_t> LabelStore::label_ids(std::span<const std::string> names) {
-  std::vector<std::int64_t> ids;
-  Statement insert(database_, "INSERT OR IGNORE INTO labels (name) VALUES (?)");
-  for (const auto& name : names) {
-    insert.bind(name).run();
-    ids.push_back(existing_label_id(name));
-  }
-  return ids;
-}
-
-std::vector<std::int64_t> LabelStore::label_ids_of(std::int64_t sample) const {
-  Statement select(database_, "SELECT label_id FROM sample_labels WHERE sample_id = ?");
-  select.bind(sample);
-  std::vector<std::int64_t> ids;
-  while (select.step()) ids.push_back(select.integer(0));
-  return ids;
-}
-
-std::vector<std::string> LabelStore::labels_of(std::int64_t sample) const {
-  Statement select(database_,
-                   "SELECT name FROM sample_labels JOIN labels ON labels.id = label_id "
-                   "WHERE sample_id = ? ORDER BY name");
-  select.bind(sample);
-  std::vector<std::string> names;
-  while (select.step()) names.push_back(select.text(0));
-  return names;
-}
-
-void LabelStore::attach(Sides& sides, std::int64_t sample, std::span<const std::int64_t> labels) {
-  Statement insert(database_, std::string("INSERT INTO sample_labels (sample_id, label_id, rank) "
-                                          "SELECT id, ?2, ") +
-                                  Sides::kRank + " FROM samples WHERE id = ?1");
-  for (const std::int64_t label : labels) {
-    insert.bind(sample).bind(label).run();
-    sides.label_changed(label);
-  }
-  sides.sample_changed(sample);
 }
 
 }  // namespace moil::data

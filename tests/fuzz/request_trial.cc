@@ -43,11 +43,11 @@ MethodTable methods(EventLoop& loop) {
     return to_json(read_fields<RecurringSpec>(call.params, "the schedule"));
   };
   return {
-      {"echo", "0", Role::kRead, "", Lane::kLoop, [](Call& call) { return call.params; }, nullptr},
-      {"slow", "0", Role::kRead, "", Lane::kSteps, nullptr, soon},
-      {"drop", "0", Role::kRead, "", Lane::kSteps, nullptr, [](Call&, const Responder&) {}},
-      {"job", "0", Role::kOperate, "", Lane::kLoop, job, nullptr},
-      {"schedule", "0", Role::kOperate, "", Lane::kLoop, schedule, nullptr},
+      {"echo", "0", Role::kRead, "", Lane::kLoop, [](Call& call) { return call.params; }},
+      {"slow", "0", Role::kRead, "", Lane::kSteps, soon},
+      {"drop", "0", Role::kRead, "", Lane::kSteps, [](Call&, const Responder&) {}},
+      {"job", "0", Role::kOperate, "", Lane::kLoop, job},
+      {"schedule", "0", Role::kOperate, "", Lane::kLoop, schedule},
   };
 }
 

@@ -67,30 +67,25 @@ class Dispatch : public ::testing::Test {
     };
     using Lane = Method::Lane;
     const MethodTable methods = {
-        {"echo", "0", Role::kRead, "", Lane::kLoop, [](Call& call) { return call.params; },
-         nullptr},
-        {"large", "0", Role::kRead, "", Lane::kLoop, large, nullptr},
-        {"slow", "0", Role::kRead, "", Lane::kWrite, large, nullptr},
+        {"echo", "0", Role::kRead, "", Lane::kLoop, [](Call& call) { return call.params; }},
+        {"large", "0", Role::kRead, "", Lane::kLoop, large},
+        {"slow", "0", Role::kRead, "", Lane::kWrite, large},
         {"throw", "0", Role::kRead, "", Lane::kLoop,
-         [](Call&) -> Json { throw std::logic_error("a bug"); }, nullptr},
-        {"throw-nothing", "0", Role::kRead, "", Lane::kWrite, [](Call&) -> Json { throw 7; },
-         nullptr},
-        {"drop", "0", Role::kRead, "", Lane::kSteps, nullptr, [](Call&, const Responder&) {}},
-        {"endless", "0", Role::kRead, "", Lane::kWorker, nullptr,
+         [](Call&) -> Json { throw std::logic_error("a bug"); }},
+        {"throw-nothing", "0", Role::kRead, "", Lane::kWrite, [](Call&) -> Json { throw 7; }},
+        {"drop", "0", Role::kRead, "", Lane::kSteps, [](Call&, const Responder&) {}},
+        {"endless", "0", Role::kRead, "", Lane::kWorker,
          [this](Call&, const Responder& responder) {
            ++begun_;
            responder.on_stop([this, responder] { ++stopped_; });
          },
          std::chrono::seconds(1)},
-        {"change", "0", Role::kLabel, "", Lane::kLoop, [](Call&) { return Json("changed"); },
-         nullptr},
-        {"keep", "0", Role::kRead, "", Lane::kLoop, [this](Call&) { return settle(nullptr); },
-         nullptr},
+        {"change", "0", Role::kLabel, "", Lane::kLoop, [](Call&) { return Json("changed"); }},
+        {"keep", "0", Role::kRead, "", Lane::kLoop, [this](Call&) { return settle(nullptr); }},
         {"lose", "0", Role::kRead, "", Lane::kLoop,
          [this](Call&) {
            return settle(std::make_exception_ptr(Error(ErrorCode::kIo, "cannot flush")));
-         },
-         nullptr},
+         }},
     };
     background.emplace(loop_);
     RequestCounts counts;

@@ -13,7 +13,6 @@
 
 #include "daemon/json/base64.h"
 #include "daemon/methods/methods.h"
-#include "daemon/metrics/metrics.h"
 #include "daemon/rpc/receive.h"
 #include "daemon/rpc/user_tasks.h"
 #include "daemon/rpc/user_turns.h"
@@ -88,16 +87,16 @@ TEST(MethodTableTest, EveryMethodSaysWhatItCosts) {
   const TempFolder folder;
   EventLoop loop;
   const FakeWorld world;
+  MethodTable table;
   const Service service(loop, quick_config(), folder / "state", folder / "sock", world,
-                        {all_methods, collect_metrics});
-  for (const Method& method : service.methods) {
+                        [&](const Parts& parts) { return table = all_methods(parts); });
+  for (const Method& method : table) {
     const bool is_worker = method.lane == Method::Lane::kWorker;
     EXPECT_EQ(method.deadline > 0s, is_worker)
         << method.name << " has a deadline if a worker does it";
     EXPECT_LE(method.descriptors, kMostFiles) << method.name;
     const bool is_handled = method.lane != Method::Lane::kSteps && !is_worker;
-    EXPECT_EQ(static_cast<bool>(method.handle), is_handled) << method.name;
-    EXPECT_EQ(static_cast<bool>(method.defer), !is_handled) << method.name;
+    EXPECT_EQ(std::holds_alternative<Method::Handle>(method.run), is_handled) << method.name;
   }
 }
 

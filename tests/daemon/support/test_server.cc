@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "daemon/methods/methods.h"
-#include "daemon/metrics/metrics.h"
 #include "daemon/rpc/address.h"
 
 namespace fs = std::filesystem;
@@ -45,8 +44,7 @@ TestServer::TestServer(const fs::path& state, Config config) : socket_(state) {
   std::atomic<bool> ready = false;
   thread_ = std::thread([&, config] {
     try {
-      service_ = std::make_unique<Service>(loop_, config, state, socket_, world,
-                                           Service::Faces{all_methods, collect_metrics});
+      service_ = std::make_unique<Service>(loop_, config, state, socket_, world, all_methods);
     } catch (...) {
       failure = std::current_exception();
     }

@@ -1,4 +1,4 @@
-#include "daemon/service/metrics_file.h"
+#include "daemon/metrics/metrics_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

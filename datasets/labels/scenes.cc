@@ -1,17 +1,18 @@
-// The store's scenes: what its samples look like, of which recordings they are pieces, and so which
-// are of one scene. By what they look like only those come together that nights use.
+#include "datasets/labels/scenes.h"
+
 #include <algorithm>
-#include <set>
+#include <array>
+#include <optional>
+#include <utility>
 
 #include "datasets/identity/split.h"
-#include "datasets/labels/label_store.h"
-#include "datasets/labels/scene_division.h"
 
 namespace moil::data {
+namespace {
 
 // Finds samples that hang together: by likeness, by recordings, or by the scenes that they have
 // been of.
-class LabelStore::Relatives {
+class Relatives {
  public:
   explicit Relatives(const Database& database)
       : database_(database),
@@ -80,9 +81,9 @@ class LabelStore::Relatives {
   std::optional<std::vector<std::pair<std::int64_t, Likeness>>> others_;
 };
 
-void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
-  const std::lock_guard guard(mutex_);
-  Change change(*this);
+}  // namespace
+
+void Scenes::record_likenesses(Sides& sides, std::span<const SampleLikeness> samples) {
   Statement note(database_,
                  "UPDATE samples SET likeness = ? WHERE digest = ? AND likeness IS NULL "
                  "RETURNING id, used");
@@ -93,21 +94,18 @@ void LabelStore::record_likenesses(std::span<const SampleLikeness> samples) {
     if (note.step() && note.integer(1) == 1) in_use.insert(note.integer(0));
     note.reset();
   }
-  divide_anew(change, in_use);
-  change.commit();
+  divide_anew(sides, in_use);
 }
 
-void LabelStore::record_uses(std::span<const Digest> samples) {
-  const std::lock_guard guard(mutex_);
-  Change change(*this);
+void Scenes::record_uses(Sides& sides, std::span<const Digest> samples) {
   Statement use(database_, "UPDATE samples SET used = 1 WHERE digest = ? RETURNING id");
   std::set<std::int64_t> ids;
   for (const Digest& digest : samples) {
     if (use.bind(digest.bytes).step()) ids.insert(use.integer(0));
     use.reset();
   }
-  divide_anew(change, ids);
-  change.sides.settle();  // a night uses them as they lie now
+  divide_anew(sides, ids);
+  sides.settle();  // a night uses them as they lie now
   Statement keep(database_,
                  "UPDATE samples SET used_split = split WHERE id = ? AND used_split IS NOT split "
                  "RETURNING id");
@@ -116,18 +114,17 @@ void LabelStore::record_uses(std::span<const Digest> samples) {
     keep.reset();
     if (!is_fresh) continue;
     rank_anew(id);
-    for (const std::int64_t label : label_ids_of(id)) change.sides.label_changed(label);
+    for (const std::int64_t label : samples_.label_ids_of(id)) sides.label_changed(label);
   }
-  change.commit();
 }
 
-bool LabelStore::has_pieces(const Digest& digest) const {
+bool Scenes::has_pieces(const Digest& digest) const {
   Statement row(database_, "SELECT 1 FROM samples WHERE recording = ? LIMIT 1");
   return row.bind(digest.bytes).step();
 }
 
 // A piece that two recordings have in common is of the first of them by content.
-void LabelStore::note_recording(std::int64_t sample, const Digest& recording) {
+void Scenes::note_recording(std::int64_t sample, const Digest& recording) {
   Statement(database_,
             "UPDATE samples SET recording = min(coalesce(recording, ?1), ?1) WHERE id = ?2 AND "
             "digest <> ?1")
@@ -137,7 +134,7 @@ void LabelStore::note_recording(std::int64_t sample, const Digest& recording) {
 }
 
 // The scenes of these samples, and of whatever hangs together with them, as their content says.
-void LabelStore::divide_anew(Change& change, const std::set<std::int64_t>& samples) {
+void Scenes::divide_anew(Sides& sides, const std::set<std::int64_t>& samples) {
   Relatives relatives(database_);
   for (const std::int64_t sample : samples) {
     const auto related = relatives.of(sample);
@@ -146,15 +143,26 @@ void LabelStore::divide_anew(Change& change, const std::set<std::int64_t>& sampl
       has_changed = place_in_scene(members) || has_changed;
     if (!has_changed) continue;
     for (const SceneMember& member : related) {
-      change.sides.sample_changed(member.id);
-      for (const std::int64_t label : label_ids_of(member.id)) change.sides.label_changed(label);
+      sides.sample_changed(member.id);
+      for (const std::int64_t label : samples_.label_ids_of(member.id)) sides.label_changed(label);
     }
   }
 }
 
+void Scenes::divide_rest(Sides& sides, const std::set<std::int64_t>& scenes) {
+  std::set<std::int64_t> rest;
+  Statement rows(database_, "SELECT id FROM samples WHERE scene = ?");
+  for (const std::int64_t scene : scenes) {
+    rows.bind(scene);
+    while (rows.step()) rest.insert(rows.integer(0));
+    rows.reset();
+  }
+  divide_anew(sides, rest);
+}
+
 // True if something of it was otherwise. The recording with the first digest draws for all, else
 // the first sample.
-bool LabelStore::place_in_scene(const std::vector<SceneMember>& members) {
+bool Scenes::place_in_scene(const std::vector<SceneMember>& members) {
   const std::int64_t scene =
       members.size() == 1 ? 0 : std::ranges::min(members, {}, &SceneMember::id).id;
   std::optional<Digest> first;
@@ -175,24 +183,11 @@ bool LabelStore::place_in_scene(const std::vector<SceneMember>& members) {
   return has_changed;
 }
 
-void LabelStore::rank_anew(std::int64_t sample) {
+void Scenes::rank_anew(std::int64_t sample) {
   Statement(database_, std::string("UPDATE sample_labels SET rank = (SELECT ") + Sides::kRank +
                            " FROM samples WHERE id = sample_id) WHERE sample_id = ?")
       .bind(sample)
       .run();
-}
-
-void LabelStore::Change::commit() {
-  std::set<std::int64_t> rest;
-  Statement rows(store.database_, "SELECT id FROM samples WHERE scene = ?");
-  for (const std::int64_t scene : bereft) {
-    rows.bind(scene);
-    while (rows.step()) rest.insert(rows.integer(0));
-    rows.reset();
-  }
-  store.divide_anew(*this, rest);
-  sides.settle();
-  transaction.commit();
 }
 
 }  // namespace moil::data

@@ -1,5 +1,5 @@
-// What this moild has counted since it was started: requests, workers, nights. Plain values. Loop
-// thread only.
+// When this moild was started, and what it has counted since: requests, workers, nights. Plain
+// values. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 namespace moil::daemon {
 
 struct Counts {
+  std::int64_t started_at = 0;  // by the steady clock
+  std::int64_t started_on = 0;  // by the wall clock then, milliseconds since 1970
   RequestCounts requests;
   std::map<std::string, std::uint64_t> worker_ends;  // of nights, by how: "result", "died", ...
   std::map<std::string, std::uint64_t> nights;       // by the state in which they ended
