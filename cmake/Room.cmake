@@ -42,7 +42,8 @@ function(moil_discover_suites program)
     COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${program}> -D FILE=${suites} -D "PREFIX=${ARG_PREFIX}"
             -D "PROPERTIES=${properties}" -P ${PROJECT_SOURCE_DIR}/cmake/Suites.cmake)
   set(either ${CMAKE_CURRENT_BINARY_DIR}/${program}_tests.cmake)
-  file(WRITE ${either} "if(EXISTS \"${suites}\")\n  include(\"${suites}\")\nelse()\n"
+  file(WRITE ${either} "if(EXISTS \"${suites}\")\n  include(\"${suites}\")\n"
+                       "  include(\"${PROJECT_SOURCE_DIR}/cmake/Costs.cmake\")\nelse()\n"
                        "  add_test(${program}_is_not_built ${program}_is_not_built)\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${either})
 endfunction()

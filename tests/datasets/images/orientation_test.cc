@@ -89,24 +89,6 @@ TEST(Orientation, AWebpIsDecodedUpright) {
   }
 }
 
-TEST(Orientation, AStoredTurnGivesThePlainPicturesPixels) {
-  const auto trials = test::shared_data() / "trials";
-  if (!std::filesystem::is_directory(trials)) GTEST_SKIP() << "there is no " << trials;
-  const auto decoded = [&](const std::string& name) {
-    std::ifstream file(trials / name, std::ios::binary);
-    const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
-    return decode_image(bytes, name);
-  };
-  EXPECT_EQ(decoded("exif6.png"), decoded("plain.png"));
-  const Image webp = decoded("exif6.webp"), upright = decoded("plain.webp");
-  ASSERT_EQ(webp.size(), upright.size());
-  EXPECT_EQ(webp.width, upright.width);
-  double difference = 0;  // the turned pixels were compressed as they stand
-  for (std::size_t i = 0; i < webp.size(); ++i)
-    difference += std::abs(webp.pixels[i] - upright.pixels[i]);
-  EXPECT_LT(difference / static_cast<double>(webp.size()), 4);
-}
-
 TEST(Orientation, NonsenseIsUpright) {
   const auto plain = encode_jpeg(gradient(16, 8, 3), 90);
   for (const int o : {0, 9, 65535})

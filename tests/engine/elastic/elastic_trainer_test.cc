@@ -156,14 +156,20 @@ TEST(ElasticTrainer, TheRunKeepsToItsTime) {
   }
 }
 
-// A classifier whose bias alone learns would come to nothing; also where choosing takes all the
-// time, and whatever the machine's speed makes of the last digits.
-TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
-  const TimingProfile timing = trainer_profile();
+// The weights of the layer that takes least.
+std::set<std::string> classifier_of(const TimingProfile& timing) {
   const auto classifier = std::ranges::find_if(std::views::reverse(timing.layers),
                                                [](const auto& l) { return !l.weights.empty(); });
   std::set<std::string> names;
   for (const WeightTiming& w : classifier->weights) names.insert(w.name);
+  return names;
+}
+
+// A classifier whose bias alone learns would come to nothing; also where choosing takes all the
+// time, and whatever the machine's speed makes of the last digits.
+TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
+  const TimingProfile timing = trainer_profile();
+  const std::set<std::string> names = classifier_of(timing);
   EXPECT_EQ(names.size(), 2U);
   for (double factor = 1; factor > 1e-8; factor *= 0.073) {
     const TimingProfile faster = scaled(timing, factor);
@@ -388,6 +394,16 @@ double whole_run(const std::vector<IntervalSeconds>& seconds) {
   double sum = 0;
   for (const IntervalSeconds& s : seconds) sum += s.whole;
   return sum;
+}
+
+// What is left of the time would do for a bias alone.
+TEST(ElasticTrainer, ASlowMachineTrainsAWholeLayerAllTheSame) {
+  const ElasticConfig elastic = following(smallest_speedup_ratio(trainer_profile()));
+  const auto seconds = seconds_of(elastic, /*factor=*/1.05, 0);
+  ElasticJob job(elastic, trainer_profile(), config(), trainer_model(), seconds);
+  EXPECT_TRUE(job.go());
+  for (const ElasticInterval& interval : job.trainer.intervals())
+    EXPECT_EQ(interval.selection, classifier_of(trainer_profile()));
 }
 
 // Whatever the steps take: the profile is corrected, and what was too much is taken from the rest.

@@ -123,6 +123,21 @@ TEST(TensorSelector, RoundsTimesUp) {
   }
 }
 
+// However few parts the time is cut into: what is left of a part counts as a whole one.
+TEST(TensorSelector, NeverTakesLongerThanAllowedByPartsOfAPart) {
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> stretch(0.7, 1.6);
+  for (int round = 0; round < 200; ++round) {
+    Entries entries = random_entries(random, 8, 3);
+    for (auto& e : entries) {
+      for (double* time : {&e.update_seconds, &e.pass_seconds, &e.deepest_seconds})
+        *time *= stretch(random);
+    }
+    const auto found = select_tensors(entries, 9, {.resolution = 1 + round % 9});
+    EXPECT_LE(backward_seconds(entries, found.entries), 9) << "round " << round;
+  }
+}
+
 TEST(TensorSelector, WhatIsNotWorthItsTimeIsLeft) {
   const auto found = select_tensors(Entries{{-1, 1, 1}, {0, 1, 1}, {2, 1, 1}}, 100);
   EXPECT_EQ(found.entries, std::vector<std::size_t>{2});

@@ -115,6 +115,18 @@ TEST(SwapBudget, LeavesRoomForWorkspaces) {
   }
 }
 
+// Either load takes two orders; there is one disk, so the earlier one begins before the other does.
+TEST(SwapBudget, LoadsOfOneDiskAreNotPlannedAtTheSameTime) {
+  Pool p;
+  const TensorId later = p.add(15 * kMebibyte, {0, 12}), earlier = p.add(15 * kMebibyte, {0, 11});
+  p.add(32 * kMebibyte, {5});
+  const auto stays = plan_stays(p.merged(), 12, options(32 * kMebibyte, 12));
+  ASSERT_EQ(of(stays, later).size(), 2U);
+  ASSERT_EQ(of(stays, earlier).size(), 2U);
+  EXPECT_EQ(of(stays, later)[1].from, 10);
+  EXPECT_EQ(of(stays, earlier)[1].from, 8);
+}
+
 void add_random(Pool& pool, std::mt19937& random, int last) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int i = 0, n = 3 + below(12); i < n; ++i) {

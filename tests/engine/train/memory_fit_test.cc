@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "tests/engine/graph/models.h"
 #include "tests/engine/train/toy_source.h"
@@ -19,6 +20,13 @@ ModelDescription model_without_norm() {
   test::ModelBuilder b({8, 16, 16});
   for (int i = 0; i < 5; ++i) b.conv(16, 3).layer("tanh");
   return b.layer("global_average_pool").fc(3).model();
+}
+
+// Weights outweigh activations.
+ModelDescription model_of_weights() {
+  test::ModelBuilder b({256});
+  for (int i = 0; i < 4; ++i) b.fc(256).layer("tanh");
+  return b.fc(3).model();
 }
 
 ModelDescription model_with_norm() {
@@ -79,6 +87,42 @@ TEST(MemoryFitTest, BatchNormsKeepTheBatchWholeAndSwap) {
   EXPECT_EQ(found.config.swap.mode, SwapMode::kProactive);
   EXPECT_LE(found.planned_bytes, budget);
   EXPECT_GT(found.traffic.written_bytes, 0u);
+}
+
+// What a training with swap writes in a step, by its micro-batches; those that fit.
+std::map<std::int64_t, std::size_t> written_by_micro_batch(const ModelDescription& model,
+                                                           const FitOptions& options) {
+  std::map<std::int64_t, std::size_t> written;
+  for (const std::int64_t micro : {1, 2, 4, 8, 16}) {
+    TrainerConfig c = config(16);
+    c.micro_batch = micro;
+    try {
+      written[micro] = fit(model, c, options).traffic.written_bytes;
+    } catch (const Error&) {  // it does not fit
+    }
+  }
+  return written;
+}
+
+// Activations are moved least in small micro-batches; weights, in large ones: they are moved for
+// each.
+TEST(MemoryFitTest, OfThoseThatFitWithSwapTheOneThatWritesLeastIsTaken) {
+  const auto taken = [](const ModelDescription& model, double share) {
+    TrainerConfig smallest = config(16);
+    smallest.micro_batch = 1;
+    KernelSelector kernels = test::fixed_kernels();
+    const std::size_t without = plan_training(model, nullptr, smallest, kernels).planned_bytes;
+    const FitOptions options{
+        .budget_bytes = static_cast<std::size_t>(share * static_cast<double>(without)),
+        .may_swap = true};
+    const auto written = written_by_micro_batch(model, options);
+    EXPECT_GT(written.size(), 1U) << "there is no choice";
+    const MemoryFit found = fit(model, config(16), options);
+    for (const auto& [micro, bytes] : written) EXPECT_GE(bytes, found.traffic.written_bytes);
+    return micro_batch_of(found.config);
+  };
+  EXPECT_EQ(taken(model_without_norm(), 0.99), 1);
+  EXPECT_EQ(taken(model_of_weights(), 0.7), 16);
 }
 
 TEST(MemoryFitTest, WhatDoesNotFitIsRefusedWithBothNumbers) {
