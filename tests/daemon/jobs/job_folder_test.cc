@@ -2,7 +2,7 @@
 // its owner's.
 #include "daemon/jobs/job_folder.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/daemon/support/server_test.h"
 #include "tests/daemon/support/stores.h"
 
