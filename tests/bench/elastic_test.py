@@ -12,14 +12,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from elastic import studies, table  # noqa: E402
-from elastic.data import ALIKE, hold_out_alike  # noqa: E402
-from elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
-from elastic.claims import claims  # noqa: E402
-from elastic.jobs import Result, blank, job_spec, result_of  # noqa: E402
-from elastic.record import new_record, resumed_record  # noqa: E402
-from elastic.summary import find, summaries  # noqa: E402
-from night.results import JobFailed  # noqa: E402
+from cases.elastic import studies, table  # noqa: E402
+from cases.elastic.data import ALIKE, hold_out_alike  # noqa: E402
+from cases.elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
+from cases.elastic.claims import claims  # noqa: E402
+from cases.elastic.jobs import Result, blank, job_spec, result_of  # noqa: E402
+from cases.elastic.record import new_record, resumed_record  # noqa: E402
+from cases.elastic.summary import find, summaries  # noqa: E402
+from lib.results import JobFailed  # noqa: E402
 
 MIB = 1 << 20
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from world import MODEL, ROOT, SETTINGS, Moilctl, World, ctl_of, daemon_in, weights_digest
-from night.results import Run, run_of_job
-from night.samples import count, only
-from night.settings import Row
-from night.table import runs_table
+from lib.results import Run, run_of_job
+from lib.samples import count, only
+from lib.settings import Row
+from lib.table import runs_table
 
 
 def real_digits(folder: Path) -> Path | None:

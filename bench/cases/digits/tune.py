@@ -1,0 +1,69 @@
+"""Chooses a night's settings on a part of the training samples; the held-out split is not seen.
+
+The training samples are split once more, in several ways: networks learn from the larger part and
+candidates are judged on the smaller one. What is printed is the mean over the splits.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from statistics import mean
+from typing import Any
+
+from lib.night import Night, pretrain_global, with_daemon
+from lib.results import Run
+from lib.settings import Row, Settings
+from lib.table import percent, table
+from lib.workplace import Workplace
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One combination: the settings that it amounts to, and the values that were chosen."""
+
+    settings: Settings
+    values: tuple[Any, ...]
+
+    def row(self) -> Row:
+        s = self.settings
+        return Row("tune", f"LF({s.trainable_layers})", s.alpha, s.trainable_layers, cached=True)
+
+
+def candidates(settings: Settings, grid: dict[str, list[Any]]) -> list[Candidate]:
+    """Every combination of the grid; keys are fields of Settings or of its night's Training."""
+    found = []
+    for values in itertools.product(*grid.values()):
+        chosen = dict(zip(grid, values))
+        own = {key: chosen.pop(key) for key in ("alpha", "trainable_layers") if key in chosen}
+        found.append(Candidate(replace(settings.with_night(**chosen), **own), values))
+    return found
+
+
+def tune(settings: Settings, places: list[Workplace], grid: dict[str, list[Any]]) -> None:
+    """Runs every candidate in every place and prints them, best first."""
+    tried: dict[tuple[Any, ...], list[Run]] = defaultdict(list)
+
+    def nights(night: Night) -> None:
+        for candidate in candidates(settings, grid):
+            tried[candidate.values].append(night.run(candidate.row(), candidate.settings))
+
+    for place in places:
+        with_daemon(settings, place, pretrain_global(settings, place), nights)
+    lines = sorted(tried.items(), key=lambda item: -_score(item[1]))
+    print(table([*grid, "global before", "after", "local after", "seconds"], [_line(*item) for item in lines]))
+
+
+def _score(runs: list[Run]) -> float:
+    return mean(run.global_after + run.local_after for run in runs)
+
+
+def _line(values: tuple[Any, ...], runs: list[Run]) -> list[str]:
+    return [
+        *(str(value) for value in values),
+        percent(mean(run.global_before or 0.0 for run in runs)),
+        percent(mean(run.global_after for run in runs)),
+        percent(mean(run.local_after for run in runs)),
+        f"{mean(run.seconds for run in runs):.1f}",
+    ]

@@ -1,0 +1,62 @@
+"""What the benchmark prints."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from cases.memory.report import mib
+from lib.table import percent, table
+
+from .claims import Claim
+from .jobs import Result
+from .summary import Summary, find, summaries
+
+
+def case_text(title: str, results: list[Result]) -> str:
+    ways = summaries(results)
+    full = find(ways, "full")
+    header = ["method", "ρ", "seeds", "seconds", "/ full", "/ (ρ·full)", "local accuracy", "global accuracy", "planned MiB", "measured MiB", "remark"]
+    return f"{title}\n\n{table(header, [_cells(way, full) for way in ways])}"
+
+
+def _cells(way: Summary, full: Summary | None) -> list[str]:
+    share = way.share_of(full) if full else None
+    return [
+        way.method,
+        f"{way.rho:g}" if way.rho else "",
+        str(len(way.done)),
+        _number(way.seconds, 1),
+        _number(share, 3),
+        _number(share / way.rho, 3) if share and way.rho else "",
+        accuracy_text(way),
+        percent(way.global_accuracy),
+        mib(way.planned_bytes),
+        mib(way.peak_bytes),
+        "; ".join(way.remarks_beside(full)),
+    ]
+
+
+def accuracy_text(way: Summary) -> str:
+    """The mean, and from where to where where there are several."""
+    if len(way.accuracies) < 2:
+        return percent(way.accuracy)
+    return f"{percent(way.accuracy)} ({100 * min(way.accuracies):.1f}–{100 * max(way.accuracies):.1f})"
+
+
+def benches_text(benches: list[dict[str, Any]]) -> str:
+    header = ["elastic_bench", "tensors", "selector ms: median", "largest"]
+    lines = []
+    for bench in benches:
+        figures = [f"{f(bench['selector_ms']):.1f}" for f in (median, max)]
+        lines.append([bench["case"], str(bench["tensors"]), *figures])
+    return table(header, lines)
+
+
+def claims_text(claims: list[Claim]) -> str:
+    words = {True: "yes", False: "NO", None: "–"}
+    return table(["case", "claim", "holds", "figures"], [[c.case, c.text, words[c.holds], c.figures] for c in claims])
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
