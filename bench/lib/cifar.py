@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .archives import FOLDER
 from .programs import ROOT
 from .samples import Split, export_images, hold_out
-from .settings import Layers, Settings, Training
-from .sweeps import ALPHAS, Sweep, alpha_sweep, layers_sweep
+from .settings import Settings, Training
+
+TRAIN, TEST = FOLDER / "cifar10-train.tar", FOLDER / "cifar10-test.tar"
 
 _PRETRAINING = Training(epochs=20, batch=64, learning_rate=0.1, weight_decay=5e-4)
 
@@ -33,7 +34,6 @@ GRID: dict[str, list[Any]] = {
     "epochs": [10],
     "alpha": [0.1],
 }
-LAYERS: list[Layers] = [1, 3, 5, 9, 15, "all"]
 
 
 @dataclass(frozen=True)
@@ -51,25 +51,11 @@ USUAL = Size(2000, 200, 300)
 QUICK = Size(400, 40, 100)
 
 
-def data_folder() -> Path:
-    return Path(os.environ.get("MOIL_SHARED_DATA", ROOT.parent / "shared" / "data"))
-
-
-def missing_data() -> Path | None:
-    """The archive that is not there, if one is."""
-    for name in ("cifar10-train.tar", "cifar10-test.tar"):
-        if not (data_folder() / name).is_file():
-            return data_folder() / name
-    return None
-
-
 def split_of(size: Size, folder: Path) -> Split:
     """CIFAR-10's own split: its test set is what is held out."""
-    archive = data_folder() / "cifar10-train.tar"
-    train = export_images(archive, SETTINGS.global_classes, folder / "train-global", size.train_per_global_class)
-    train |= export_images(archive, SETTINGS.local_classes, folder / "train-local", size.train_per_local_class)
-    test = data_folder() / "cifar10-test.tar"
-    return Split(train, export_images(test, SETTINGS.classes, folder / "test", size.held_out_per_class))
+    train = export_images(TRAIN, SETTINGS.global_classes, folder / "train-global", size.train_per_global_class)
+    train |= export_images(TRAIN, SETTINGS.local_classes, folder / "train-local", size.train_per_local_class)
+    return Split(train, export_images(TEST, SETTINGS.classes, folder / "test", size.held_out_per_class))
 
 
 def tuning_splits_of(size: Size, folder: Path) -> list[Split]:
@@ -104,7 +90,3 @@ def usual() -> Settings:
             "(of 1,000); --whole takes all"
         ],
     )
-
-
-def sweeps(settings: Settings) -> list[Sweep]:
-    return [alpha_sweep(ALPHAS), layers_sweep(settings, LAYERS)]

@@ -1,14 +1,20 @@
-"""What benchmarks of a daemon have around them: options, a folder that goes with them, and a document of figures."""
+"""What benchmarks have around them: options, a folder that goes with them, and a document of figures."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from .programs import ProgramError
+from .results import JobFailed
+from .say import say
 
 
 def options_of(name: str, about: str | None, quick: str) -> argparse.ArgumentParser:
@@ -30,3 +36,20 @@ def run(name: str, measure: Callable[[Path], Any], report: Callable[[Any], None]
     if to:
         to.write_text(json.dumps(asdict(figures), indent=2) + "\n")
     return 1 if faults else 0
+
+
+def in_folder(name: str, prefix: str, keep: Path | None, work: Callable[[Path], None]) -> int:
+    """Works in `keep`, which stays, or in a new folder, which goes; the exit status. `name` begins what went wrong."""
+    # Below /tmp and short: a socket's path may have 107 bytes at most.
+    folder = keep or Path(tempfile.mkdtemp(prefix=prefix))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        work(folder)
+    except (JobFailed, ProgramError, FileNotFoundError, RuntimeError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if not keep:
+            say("cleaning up")
+            shutil.rmtree(folder, ignore_errors=True)
+    return 0

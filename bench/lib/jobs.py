@@ -26,3 +26,8 @@ def job_spec(settings: Settings, row: Row, model: str, pack: Path) -> dict[str, 
     if settings.threads:
         spec["threads"] = settings.threads
     return spec
+
+
+def shortest(model: str, pack: Path) -> dict[str, Any]:
+    """The job of a night that chooses its settings itself."""
+    return {"name": "no settings", "model": model, "global": {"pack": str(pack.resolve())}}

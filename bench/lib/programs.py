@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PEER_PYTHON = "/usr/bin/python3"  # Debian's, for which Debian's PyTorch is installed
 
 
 class ProgramError(RuntimeError):
@@ -29,6 +30,14 @@ def program(name: str) -> Path:
         if (folder / name).is_file():
             return folder / name
     raise FileNotFoundError(f"{name} is not built below {build_dir()}; build it, or set MOIL_BUILD")
+
+
+def native(name: str) -> Path:
+    """The path of a program of bench/native."""
+    found = build_dir() / "bench" / name
+    if not found.is_file():
+        raise FileNotFoundError(f"{found} is not built; scripts/bench builds it, or set MOIL_BUILD")
+    return found
 
 
 def run(command: list[str | Path], *, timeout: float | None = None, show_stderr: bool = False) -> str:

@@ -15,7 +15,7 @@ from world import MODEL, ROOT, SETTINGS, Moilctl, World, ctl_of, daemon_in, weig
 from lib.results import Run, run_of_job
 from lib.samples import count, only
 from lib.settings import Row
-from lib.table import runs_table
+from cases.digits.table import runs_table
 
 
 def real_digits(folder: Path) -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import argparse
 import sys
 from pathlib import Path
@@ -16,11 +15,12 @@ from cases.auto.cases import digits_case, photos_case  # noqa: E402
 from cases.auto.half_known import measure_half_known  # noqa: E402
 from cases.auto.learn import measure_learn  # noqa: E402
 from cases.auto.sampling import SAMPLINGS, measure_sampling  # noqa: E402
+from lib.archives import missing  # noqa: E402
+from lib.figures import machine, write_json  # noqa: E402
+from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
 from lib.photos.world import fetch_model  # noqa: E402
-from lib.in_folder import in_folder  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
-from lib.report import machine, write_json  # noqa: E402
 from lib.table import percent, table  # noqa: E402
 
 DIGITS = ROOT / "build" / "data" / "digits.csv.gz"
@@ -101,7 +101,7 @@ class Figures:
 
 
 def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) -> None:
-    absent = data.missing(data.GLOBAL, data.GLOBAL_VAL, options.local_train, options.local_val)
+    absent = missing(data.GLOBAL, data.GLOBAL_VAL, options.local_train, options.local_val)
     if absent:
         print(f"photos skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
         return

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from lib.moilctl import Moilctl
-from lib.night import say
 from lib.results import result_of
+from lib.say import say
 
 
 @dataclass

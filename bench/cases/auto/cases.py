@@ -8,24 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lib import digits
+from lib.daemon import Daemon
+from lib.jobs import job_spec, shortest
+from lib.moilctl import Moilctl
+from lib.night import MODEL as DIGITS_MODEL
+from lib.night import pretrain_global
 from lib.photos import rows as image_rows
 from lib.photos.data import Photos
 from lib.photos.world import MODEL as IMAGE_MODEL
 from lib.photos.world import world
-from lib import digits
-from lib.daemon import Daemon
-from lib.jobs import job_spec
-from lib.moilctl import Moilctl
-from lib.night import MODEL as DIGITS_MODEL
-from lib.night import pretrain_global
 from lib.samples import Files, only
 from lib.workplace import lay_out
 
 from .case import Case, Device
-
-
-def shortest(model: str, pack: Path) -> dict[str, Any]:
-    return {"name": "no settings", "model": model, "global": {"pack": str(pack.resolve())}}
 
 
 def digits_case(folder: Path, csv: Path) -> Case:

@@ -14,10 +14,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from lib.photos.data import GLOBAL, GLOBAL_TUNE, GLOBAL_VAL, LOCAL_TRAIN, LOCAL_VAL, Photos, extract
+from lib.archives import extract
+from lib.photos.data import GLOBAL, GLOBAL_TUNE, GLOBAL_VAL, LOCAL_TRAIN, LOCAL_VAL, Photos
 from lib.photos.world import MODEL, World, make_pack, predictions, world
-from lib.night import say
 from lib.samples import Files, count, only
+from lib.say import say
 
 from .learn import few, learn_once
 

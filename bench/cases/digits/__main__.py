@@ -11,15 +11,16 @@ from pathlib import Path
 if __package__ in (None, ""):  # started as a folder
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from cases.digits.scenario import print_outcome, report_of, run_scenario
+from cases.digits.sweeps import Sweep, sweep_tables, sweeps, write_charts
+from cases.digits.tune import tune
 from lib import cifar, digits
+from lib.archives import missing
+from lib.figures import write_json
 from lib.programs import ProgramError
-from lib.report import write_json
 from lib.results import JobFailed
 from lib.samples import Split
-from cases.digits.scenario import print_outcome, report_of, run_scenario
 from lib.settings import Settings
-from lib.sweeps import Sweep, sweep_tables, write_charts
-from cases.digits.tune import tune
 from lib.workplace import lay_out
 
 
@@ -41,7 +42,7 @@ def plan(options: argparse.Namespace, folder: Path) -> tuple[Settings, Split, li
         settings = digits.quick() if options.quick else digits.SETTINGS
         return settings, digits.split_of(options.digits, folder), []
     settings, size = cifar_run(options)
-    return settings, cifar.split_of(size, folder), cifar.sweeps(settings)
+    return settings, cifar.split_of(size, folder), sweeps(settings)
 
 
 def cifar_run(options: argparse.Namespace) -> tuple[Settings, cifar.Size]:
@@ -64,13 +65,13 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     if options.tune:
         choose_settings(options, folder)
         return
-    settings, split, sweeps = plan(options, folder)
+    settings, split, chosen = plan(options, folder)
     place = lay_out(folder, settings, split)
-    outcome = run_scenario(settings, place, sweeps)
+    outcome = run_scenario(settings, place, chosen)
     print_outcome(settings, place, outcome)
-    for sweep in sweeps:
+    for sweep in chosen:
         print("\n" + sweep_tables(sweep, outcome.sweeps[sweep.name]))
-    leave_report(options, settings, place, outcome, sweeps)
+    leave_report(options, settings, place, outcome, chosen)
 
 
 def leave_report(options, settings, place, outcome, sweeps) -> None:  # noqa: ANN001
@@ -85,9 +86,9 @@ def leave_report(options, settings, place, outcome, sweeps) -> None:  # noqa: AN
 
 def main() -> int:
     options = arguments()
-    missing = cifar.missing_data() if options.scenario == "cifar" else None
-    if missing:
-        print(f"skipped: {missing} is absent (MOIL_SHARED_DATA names the folder of the data)")
+    absent = missing(cifar.TRAIN, cifar.TEST) if options.scenario == "cifar" else None
+    if absent:
+        print(f"skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
         return 0
     # Below /tmp and short: a socket's path may have 107 bytes at most.
     folder = options.keep or Path(tempfile.mkdtemp(prefix="moil-night-"))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lib.night import Night, centralised, pretrain_global, say, second_night, with_daemon
-from lib.report import report
+from lib.figures import machine
+from lib.night import Night, pretrain_global, with_daemon
+from lib.pretrain import pretrain
 from lib.results import Run
-from lib.settings import Settings
-from lib.sweeps import Sweep
-from lib.table import epoch_line, exceeded_lines, memory_line, runs_table, second_night_line
+from lib.samples import count, only
+from lib.say import say
+from lib.settings import Row, Settings
 from lib.workplace import Workplace
+
+from .sweeps import Sweep
+from .table import epoch_line, exceeded_lines, memory_line, runs_table, second_night_line
 
 
 @dataclass
@@ -47,6 +50,46 @@ def run_scenario(settings: Settings, place: Workplace, sweeps: list[Sweep] | Non
     return outcome
 
 
+def centralised(settings: Settings, place: Workplace) -> Run:
+    """From scratch on all of D_G ∪ D_L: what the night is measured against."""
+    say(f"centralised: from scratch on all {len(settings.classes)} classes")
+    groups = {"global": settings.global_classes, "local": settings.local_classes}
+    began = time.monotonic()
+    figures = pretrain(
+        settings.model,
+        place.train_folder,
+        place.held_out_folder,
+        settings.classes,
+        settings.centralised,
+        place.folder / "centralised",
+        groups=groups,
+        threads=settings.threads,
+    ).figures
+    accuracy = figures["groups"]
+    return Run(
+        name="centralised",
+        title="centralised",
+        alpha=1.0,
+        trainable_layers="all",
+        cached=False,
+        global_before=None,
+        global_after=accuracy["global"],
+        local_before=None,
+        local_after=accuracy["local"],
+        epochs=settings.centralised.epochs,
+        seconds=figures.get("seconds", time.monotonic() - began),
+        curve=figures["curve"],
+    )
+
+
+def second_night(night: Night) -> Run:
+    """More labels, and the job again on the model that the last row put in service."""
+    night.label(night.place.later, "train")
+    settings = night.settings
+    row = Row("second_night", "second night", settings.alpha, settings.trainable_layers, cached=True)
+    return night.run(row)
+
+
 def print_outcome(settings: Settings, place: Workplace, outcome: Outcome) -> None:
     assert outcome.second is not None
     print(runs_table(outcome.runs))
@@ -69,10 +112,32 @@ def report_of(settings: Settings, place: Workplace, outcome: Outcome) -> dict[st
     memory = outcome.runs[-1].memory
     if memory is None:
         raise RuntimeError("the job's result says nothing of memory")
-    document = report(settings, place, outcome.runs, outcome.second, memory)
-    document["job_seconds"] = outcome.job_seconds
+    document = {
+        "runs": [run.to_json() for run in outcome.runs],
+        "second_night": {"labels": count(place.later), **outcome.second.to_json()},
+        "memory": asdict(memory),
+        "samples": _samples(settings, place),
+        "settings": _settings(settings),
+        "machine": machine(),
+        "job_seconds": outcome.job_seconds,
+    }
     if outcome.sweeps:
         document["sweeps"] = {name: [run.to_json() for run in runs] for name, runs in outcome.sweeps.items()}
     return document
 
 
+def _samples(settings: Settings, place: Workplace) -> dict[str, dict[str, int]]:
+    parts = {"train": place.train, "held_out": place.held_out}
+    return {
+        name: {
+            "global": count(only(files, settings.global_classes)),
+            "local": count(only(files, settings.local_classes)),
+        }
+        for name, files in parts.items()
+    }
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    document = asdict(settings)
+    document["model"] = settings.model.name
+    return document

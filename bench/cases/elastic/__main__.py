@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import argparse
 import signal
 import sys
@@ -21,8 +20,8 @@ from cases.elastic.native import selections  # noqa: E402
 from cases.elastic.place import Place, with_place  # noqa: E402
 from cases.elastic.record import Record, new_record, resumed_record  # noqa: E402
 from cases.elastic.studies import STUDIES, Study  # noqa: E402
-from lib.photos.data import missing  # noqa: E402
-from lib.in_folder import in_folder  # noqa: E402
+from lib.archives import missing  # noqa: E402
+from lib.frame import in_folder  # noqa: E402
 from lib.table import percent  # noqa: E402
 
 

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from cases.memory.report import mib
-from lib.table import percent
+from lib.table import mib, percent
 
 from .jobs import Result
 from .summary import Summary, by_case, find, summaries

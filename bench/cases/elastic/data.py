@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lib.photos import data as photos
 from lib import cifar
+from lib.archives import extract
+from lib.photos import data as photos
 from lib.samples import Files, Split, export_images, hold_out_last
 
 from .cases import Case
@@ -53,7 +54,7 @@ def _left_over(case: Case, folder: Path) -> Files:
 
 
 def _grocery(folder: Path) -> Split:
-    return Split(photos.extract(photos.LOCAL_TRAIN, folder / "train"), photos.extract(photos.LOCAL_VAL, folder / "held-out"))
+    return Split(extract(photos.LOCAL_TRAIN, folder / "train"), extract(photos.LOCAL_VAL, folder / "held-out"))
 
 
 def _cifar(case: Case, folder: Path) -> Split:
@@ -67,7 +68,7 @@ def _cifar(case: Case, folder: Path) -> Split:
 
 
 def _cifar_archives() -> list[Path]:
-    return [cifar.data_folder() / "cifar10-train.tar", cifar.data_folder() / "cifar10-test.tar"]
+    return [cifar.TRAIN, cifar.TEST]
 
 
 def _first(files: Files, count: int | None) -> Files:

@@ -8,11 +8,12 @@ import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from lib.photos.world import fetch_model
 from lib import cifar
-from lib.night import pretrain_global, say
+from lib.night import pretrain_global
+from lib.photos.world import fetch_model
 from lib.pretrain import Pretrained
 from lib.programs import ROOT
+from lib.say import say
 from lib.settings import Settings
 from lib.workplace import Workplace
 

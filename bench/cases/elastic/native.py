@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lib.night import say
-from lib.programs import build_dir, run
+from lib.programs import native, run
+from lib.say import say
 
 from .cases import Case
 
 
 def selections(case: Case, model: Path) -> dict[str, Any]:
     say(f"{case.name}: the selector, and steps of what it selects")
-    command: list[str | Path] = [build_dir() / "bench" / "elastic_bench", "--model", model]
+    command: list[str | Path] = [native("elastic_bench"), "--model", model]
     command += ["--trainable-layers", str(case.trainable_layers), "--batch", str(case.training.batch)]
     command += ["--rounds", str(case.rounds)]
     return json.loads(run([*command, "--json"]))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.photos import world
-from lib.photos.data import GLOBAL, GLOBAL_VAL, Photos
 from lib import night
 from lib.moilctl import Moilctl
-from lib.night import say
+from lib.photos import world
+from lib.photos.data import GLOBAL, GLOBAL_VAL, Photos
+from lib.say import say
 from lib.workplace import lay_out
 
 from .cases import Case, Method

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib.report import machine, write_json
+from lib.figures import machine, write_json
 
 from .cases import Case, Method
 from .jobs import Result

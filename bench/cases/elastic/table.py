@@ -5,8 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from cases.memory.report import mib
-from lib.table import percent, table
+from lib.table import mib, percent, table
 
 from .claims import Claim
 from .jobs import Result

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib.programs import ROOT, ProgramError, build_dir, run
+from lib.programs import ROOT, ProgramError, native, run
 
 from .cases import Case
 from .models import path_of
@@ -33,9 +33,7 @@ class Setting:
 
 def ours(case: Case, setting: Setting, *more: str) -> Figures:
     """memory_bench's JSON object; `more`: options of its own."""
-    program = build_dir() / "bench" / "memory_bench"
-    if not program.is_file():
-        raise FileNotFoundError(f"{program} is not built")
+    program = native("memory_bench")
     words: list[str | Path] = [program, "--json", *_common(case, setting), *more]
     words += ["--profile", setting.folder / "kernels.json"]  # measured once, for every run
     if case.trainable_layers is not None:

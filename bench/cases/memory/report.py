@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lib.table import table
+from lib.table import mib, table
 
 from .cases import PUBLISHED, PUBLISHED_SWAP
 
 Row = dict[str, Any]
-
-
-def mib(count: float | None) -> str:
-    return "–" if count is None else f"{count / 2**20:.1f}"
 
 
 def rows_table(rows: list[Row]) -> str:

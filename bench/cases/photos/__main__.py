@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import argparse
 import sys
 from pathlib import Path
@@ -11,14 +10,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cases.photos import arithmetic, nights, peers, table  # noqa: E402
+from lib.archives import missing  # noqa: E402
+from lib.figures import Figures  # noqa: E402
+from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
 from lib.photos.rows import DEEP_NIGHT, GRID, NIGHT, Row, rows  # noqa: E402
 from lib.photos.world import MODEL, World, fetch_model, world  # noqa: E402
-from lib.figures import Figures  # noqa: E402
-from lib.in_folder import in_folder  # noqa: E402
 from lib.results import Run  # noqa: E402
 from lib.samples import count  # noqa: E402
-
 
 TURNS = 3  # of a night, ours and PyTorch's; medians count
 
@@ -130,7 +129,7 @@ def measure_nights(options: argparse.Namespace, folder: Path, model: Path, photo
 
 def main() -> int:
     options = arguments()
-    absent = data.missing(data.GLOBAL, data.GLOBAL_VAL, data.GLOBAL_TUNE, options.local_train, options.local_val)
+    absent = missing(data.GLOBAL, data.GLOBAL_VAL, data.GLOBAL_TUNE, options.local_train, options.local_val)
     if absent:
         print(f"skipped: {absent} is absent (MOIL_SHARED_DATA names the folder of the data)")
         return 0

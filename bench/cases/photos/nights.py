@@ -6,13 +6,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from lib.night import say
-from lib.samples import count, hold_out_last
-
-from . import peers
 from lib.photos.data import Photos
 from lib.photos.rows import NIGHT
 from lib.photos.world import world
+from lib.samples import count, hold_out_last
+from lib.say import say
+
+from . import peers
 
 NEW = 0.1  # of the local photos come before the second night
 

@@ -11,17 +11,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from lib.night import say
-from lib.programs import ROOT, build_dir, run
-from lib.results import Run
-
-from lib.photos.data import extract
+from lib.archives import extract
 from lib.photos.rows import DEEP_LAYERS, NIGHT
 from lib.photos.world import PACKAGES, World, predictions
+from lib.programs import PEER_PYTHON, ROOT, native, run
+from lib.results import Run
+from lib.say import say
 
 THREADS = 2
 BATCH = NIGHT.training.batch
-PYTHON = "/usr/bin/python3"  # Debian's, for which Debian's PyTorch is installed
 
 
 class NoPeer(RuntimeError):
@@ -30,12 +28,12 @@ class NoPeer(RuntimeError):
 
 def peer(script: str, *words: str | Path) -> dict[str, Any]:
     """The JSON object that a script of bench/peers prints."""
-    command = [PYTHON, "-W", "ignore", ROOT / "bench" / "peers" / script, "--model", PACKAGES, "--threads", str(THREADS), *words]
+    command = [PEER_PYTHON, "-W", "ignore", ROOT / "bench" / "peers" / script, "--model", PACKAGES, "--threads", str(THREADS), *words]
     return json.loads(run([str(word) for word in command]))
 
 
 def check_installed() -> None:
-    if subprocess.run([PYTHON, "-c", "import torch, torchvision, PIL"], capture_output=True).returncode != 0:
+    if subprocess.run([PEER_PYTHON, "-c", "import torch, torchvision, PIL"], capture_output=True).returncode != 0:
         raise NoPeer("PyTorch is not installed: scripts/install-deps --tests installs it")
 
 
@@ -67,7 +65,7 @@ def speed(model: Path, deep: Run, runs: int) -> tuple[dict[str, Any], dict[str, 
     Steps of the deep head are those of its night, reading feature maps included; PyTorch's lie in memory.
     """
     say("forward pass and training steps, ours and PyTorch's")
-    ours = json.loads(run([build_dir() / "bench" / "forward_bench", "--model", model, "--batch", str(BATCH), "--threads", str(THREADS), "--runs", str(runs), "--json"]))
+    ours = json.loads(run([native("forward_bench"), "--model", model, "--batch", str(BATCH), "--threads", str(THREADS), "--runs", str(runs), "--json"]))
     torch = peer("image_forward.py", "--batch", str(BATCH), "--runs", str(runs), "--forms", "--brief")
     forms = {**torch["forward_ms_per_image"], **torch["forward_forms_ms_per_image"]}
     forward = {
@@ -89,7 +87,7 @@ def pair(ours_ms: float, torch: dict[str, Any]) -> dict[str, Any]:
 
 
 def all_layers_ms(model: Path, runs: int) -> float:
-    command: list[str | Path] = [build_dir() / "bench" / "memory_bench", "--model", model / "model.json", "--batch", str(BATCH)]
+    command: list[str | Path] = [native("memory_bench"), "--model", model / "model.json", "--batch", str(BATCH)]
     return json.loads(run([*command, "--iterations", str(runs), "--threads", str(THREADS), "--json"]))["ms_per_iteration"] / BATCH
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
+from lib.photos.rows import Row
 from lib.results import Run
 from lib.table import percent, table
-
-from lib.photos.rows import Row
 
 
 def runs_text(rows: list[Row], runs: list[Run]) -> str:

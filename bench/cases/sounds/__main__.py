@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import argparse
 import sys
 from pathlib import Path
@@ -18,9 +17,9 @@ from cases.sounds.speakers import speakers_case  # noqa: E402
 from cases.sounds.tuning import tune  # noqa: E402
 from cases.sounds.words import words_case  # noqa: E402
 from cases.sounds.world import import_tagger  # noqa: E402
-from lib.photos.data import extract  # noqa: E402
+from lib.archives import extract  # noqa: E402
 from lib.figures import Figures  # noqa: E402
-from lib.in_folder import in_folder  # noqa: E402
+from lib.frame import in_folder  # noqa: E402
 
 CASES = ("esc10", "speakers", "words", "microphone", "frontend")
 

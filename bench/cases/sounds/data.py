@@ -7,7 +7,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.photos.data import FOLDER
+from lib.archives import FOLDER
 from lib.samples import Files, files_of
 
 from .sides import FOLDS, in_folds

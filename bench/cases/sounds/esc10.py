@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import Any
 
 from lib.moilctl import Moilctl
-from lib.night import say
 from lib.results import Run, run_of_job
 from lib.samples import Files, count, hold_out_last
+from lib.say import say
 from lib.settings import Layers, Training
 
 from . import data

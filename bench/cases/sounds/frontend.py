@@ -13,13 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lib.photos.data import extract
-from cases.photos.peers import PYTHON
-from lib.night import say
-from lib.programs import ROOT, build_dir, run
+from lib import onnx_runtime
+from lib.archives import extract
+from lib.programs import PEER_PYTHON, ROOT, build_dir, native, run
 from lib.results import JobFailed
 from lib.samples import Files, count, files_of, link_tree
-from lib import onnx_runtime
+from lib.say import say
 
 from . import data
 from .esc10 import MODEL, NIGHT
@@ -66,7 +65,7 @@ def _written(folder: Path, kinds: dict[str, Any]) -> dict[str, Path]:
 def _as_wav(folder: Path, files: Files, *words: str) -> Files:
     clips = link_tree(files, folder / "clips")
     script = Path(__file__).with_name("device.py")
-    run([PYTHON, "-W", "ignore", script, "--clips", clips, "--out", folder / "wav", *words])
+    run([PEER_PYTHON, "-W", "ignore", script, "--clips", clips, "--out", folder / "wav", *words])
     return files_of(folder / "wav", sorted(files))
 
 
@@ -75,14 +74,14 @@ def _listed(files: Files) -> list[Path]:
 
 
 def _bench(description: Path, sounds: Iterable[Path], *words: str | Path) -> dict[str, Any]:
-    return json.loads(run([build_dir() / "bench" / "sound_bench", "--preprocessing", description, "--json", *words, *sounds]))
+    return json.loads(run([native("sound_bench"), "--preprocessing", description, "--json", *words, *sounds]))
 
 
 def _agreement(folder: Path, description: Path, files: Files) -> dict[str, Any]:
     patches = folder / "patches.bin"
     _bench(description, _listed(files), "--runs", "1", "--patches", patches)
     script = ROOT / "bench" / "peers" / "sound_agreement.py"
-    return json.loads(run([PYTHON, "-W", "ignore", script, "--preprocessing", description, "--patches", patches, *_listed(files)]))
+    return json.loads(run([PEER_PYTHON, "-W", "ignore", script, "--preprocessing", description, "--patches", patches, *_listed(files)]))
 
 
 def _speed(folder: Path, descriptions: dict[str, Path], ogg: Files, plain: Files, studio: Files) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: i
     other where each is measured by itself, in seconds that one core computes."""
     details = result["details"]
     seconds, stages, patches = result["seconds"], details["stages"], details["cache"]["computed"]
-    forward = [build_dir() / "bench" / "forward_bench", "--model", model, "--threads", "1", "--runs", "20", "--json"]
+    forward = [native("forward_bench"), "--model", model, "--threads", "1", "--runs", "20", "--json"]
     backbone = json.loads(run(forward))["computed_ms_per_image"] / 1000
     front_end = (bench["decoding_seconds"] + bench["front_end_seconds"]) / bench["patches"]
     part = front_end / (front_end + backbone)

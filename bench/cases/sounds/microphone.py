@@ -14,14 +14,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from cases.auto.cases import shortest
-from lib.photos.data import extract
-from cases.photos.peers import PYTHON
-from lib.night import say
+from lib.archives import extract
+from lib.jobs import shortest
 from lib.pretrain import Pretrained, pretrain
-from lib.programs import ROOT, run
+from lib.programs import PEER_PYTHON, ROOT, run
 from lib.results import result_of
 from lib.samples import Files, count, files_of, link_tree
+from lib.say import say
 from lib.settings import Training
 
 from . import data
@@ -83,7 +82,7 @@ def _pretrain(folder: Path, known: Sides, seed: int) -> Pretrained:
 def _as_b_hears(folder: Path, files: Files, seed: int) -> Files:
     clips = link_tree(files, folder / "clips")
     script = Path(__file__).with_name("device.py")
-    run([PYTHON, "-W", "ignore", script, "--seed", str(seed), "--clips", clips, "--out", folder / "heard"])
+    run([PEER_PYTHON, "-W", "ignore", script, "--seed", str(seed), "--clips", clips, "--out", folder / "heard"])
     return files_of(folder / "heard", sorted(files))
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lib.moilctl import Moilctl
-from lib.night import say
 from lib.programs import program, run
 from lib.results import result_of
 from lib.samples import Files, link_tree
+from lib.say import say
 from lib.settings import Training
 
 from . import data

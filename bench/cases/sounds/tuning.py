@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lib.night import say
 from lib.results import run_of_job
 from lib.samples import Files
+from lib.say import say
 from lib.settings import Training
 
 from . import data

@@ -18,13 +18,13 @@ from typing import Any
 
 from lib.daemon import Daemon
 from lib.moilctl import Moilctl
-from lib.night import say
 from lib.results import result_of
 from lib.samples import Files
+from lib.say import say
 from lib.settings import Training
 
 from . import data
-from .world import answers, make_pack
+from .world import make_pack
 
 HOP = 0.48  # seconds from one patch to the next
 RATE = 8000  # of the spoken digits, and of what is made here

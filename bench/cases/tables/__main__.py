@@ -10,12 +10,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from lib.programs import ProgramError  # noqa: E402
-from lib.report import machine, write_json  # noqa: E402
-from lib.results import JobFailed  # noqa: E402
-from lib.table import percent, table  # noqa: E402
 from cases.tables.run import Result, nights  # noqa: E402
 from cases.tables.tables import Table, chosen_table, fetched  # noqa: E402
+from lib.figures import machine, write_json  # noqa: E402
+from lib.programs import ProgramError  # noqa: E402
+from lib.results import JobFailed  # noqa: E402
+from lib.table import percent, table  # noqa: E402
 
 
 def arguments() -> argparse.Namespace:

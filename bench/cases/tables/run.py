@@ -11,10 +11,10 @@ from typing import Any
 from lib.daemon import Daemon
 from lib.moilctl import Moilctl
 from lib.networks import dense, relu, write_model
-from lib.night import say
 from lib.pretrain import Pretrained
 from lib.programs import program, run
 from lib.results import run_of_job
+from lib.say import say
 from lib.settings import Row
 
 from .tables import Table

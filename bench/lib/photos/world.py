@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.archives import classes_of
 from lib.daemon import Daemon
 from lib.moilctl import Moilctl
-from lib.night import say
 from lib.programs import ROOT, program, run
 from lib.results import Run, run_of_job
 from lib.samples import Files, count
+from lib.say import say
 
-from .data import GLOBAL, Photos, classes_of
+from .data import GLOBAL, Photos
 from .rows import Row
 
 MODEL = "efficientnet-lite0"

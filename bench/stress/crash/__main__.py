@@ -23,14 +23,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from lib.figures import machine, write_json  # noqa: E402
+from lib.programs import ROOT  # noqa: E402
+from lib.table import table  # noqa: E402
 from stress.crash.cutting import Cut, Cutting  # noqa: E402
 from stress.crash.device import Device  # noqa: E402
 from stress.crash.faults import Fault, Faults  # noqa: E402
 from stress.crash.killing import Killing, Tally  # noqa: E402
 from stress.crash.recorded_life import Life, Migration  # noqa: E402
-from lib.programs import ROOT  # noqa: E402
-from lib.report import machine, write_json  # noqa: E402
-from lib.table import table  # noqa: E402
 
 
 def main() -> int:

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lib.client import Client
 from lib.daemon import Daemon
 from lib.moilctl import FINAL_STATES
 from lib.night import MODEL
 from lib.programs import ROOT
 from lib.rpc import Rpc
-from stress.stall.probe import Client
 
 from .device import BASE, SETTINGS, Device
 from .promises import LABEL, OTHER

@@ -14,7 +14,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from stress.load.load import Figures, Load  # noqa: E402
 from lib import digits  # noqa: E402
 from lib.frame import options_of, run  # noqa: E402
 from lib.night import pretrain_global  # noqa: E402
@@ -22,6 +21,7 @@ from lib.programs import ROOT  # noqa: E402
 from lib.settings import Training  # noqa: E402
 from lib.table import table  # noqa: E402
 from lib.workplace import lay_out  # noqa: E402
+from stress.load.load import Figures, Load  # noqa: E402
 
 SETTINGS = replace(digits.SETTINGS, pretraining=Training(epochs=3, learning_rate=0.05), threads=2)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .probe import Client
+from lib.client import Client
 
 _MODEL = "digits"
 _FILES = 50

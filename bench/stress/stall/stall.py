@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lib.client import Client
 from lib.daemon import Daemon
 from lib.programs import build_dir
+from lib.rpc import Refused
 
 from .greed import Greed
-from .probe import Client, Echo, Probe, Refused
+from .probe import Echo, Probe
 from .requests import Request, Requests
 
 GOAL_MS = 100

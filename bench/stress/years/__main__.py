@@ -11,8 +11,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from lib.chart import Chart, Series  # noqa: E402
+from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
-from lib.report import machine, write_json  # noqa: E402
 from lib.table import table  # noqa: E402
 from stress.years.years import Device, Years  # noqa: E402
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .chart import Chart, Series
-from .results import Run
-from .settings import Layers, Row, Settings
-from .table import alpha_text, percent, table
+from lib.chart import Chart, Series
+from lib.results import Run
+from lib.settings import Layers, Row, Settings
+from lib.table import alpha_text, percent, table
 
 ALPHAS = [0.0, 0.001, 0.01, 0.1, 1.0]
+LAYERS: list[Layers] = [1, 3, 5, 9, 15, "all"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ def layers_sweep(settings: Settings, counts: list[Layers]) -> Sweep:
     alpha = settings.alpha
     rows = [Row(f"lf_{n}", f"LF({n})", alpha, n, cached=n != "all") for n in counts]
     return Sweep("sweep-layers", f"GDM({alpha_text(alpha)})+LF(n)+FMC", rows)
+
+
+def sweeps(settings: Settings) -> list[Sweep]:
+    return [alpha_sweep(ALPHAS), layers_sweep(settings, LAYERS)]
 
 
 def sweep_tables(sweep: Sweep, runs: list[Run]) -> str:
