@@ -25,6 +25,8 @@ SETTINGS = Settings(
     alpha=0.1,
     trainable_layers=5,
     kept_back=30,
+    judged_by="CIFAR-10's test images",
+    tuned_on="a fifth of the training images",
 )
 
 # What --tune tries: every combination.

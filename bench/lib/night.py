@@ -9,7 +9,7 @@ from .daemon import Daemon
 from .jobs import job_spec
 from .moilctl import Moilctl
 from .pretrain import Pretrained, pretrain
-from .results import Run, run_of_job
+from .results import Result, result_of
 from .samples import Files, count, only
 from .say import say
 from .settings import Row, Settings
@@ -27,11 +27,12 @@ class Night:
     pretrained: Pretrained
     ctl: Moilctl
 
-    def run(self, row: Row, settings: Settings | None = None) -> Run:
+    def run(self, row: Row, settings: Settings | None = None) -> Result:
         """Submits a row's job, watches it to its end and returns its figures."""
         say(f"{row.title}, α {100 * row.alpha:g}%, trained layers {row.trainable_layers}")
-        job = self.ctl.submit(job_spec(settings or self.settings, row, MODEL, self.pretrained.pack))
-        return run_of_job(row, self.ctl.watch(job))
+        settings = settings or self.settings
+        job = self.ctl.submit(job_spec(settings, row, MODEL, self.pretrained.pack))
+        return result_of(row, self.ctl.watch(job), settings.basis)
 
     def label(self, files: Files, split: str) -> None:
         for name, members in files.items():

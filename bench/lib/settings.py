@@ -52,6 +52,18 @@ class Training:
 
 
 @dataclass(frozen=True)
+class Basis:
+    """What a night's accuracies are measured on, and what its settings were chosen with."""
+
+    judged_by: str
+    tuned_on: str
+
+    def chosen_by_itself(self) -> Basis:
+        """The same of a night that has no settings: it tries some on a part of what it learns from."""
+        return Basis(self.judged_by, "a part of the training samples, in the night's own trials")
+
+
+@dataclass(frozen=True)
 class Row:
     """One job of the table. `activate` puts its model in service, for the night that follows."""
 
@@ -76,12 +88,18 @@ class Settings:
     alpha: float
     trainable_layers: int
     kept_back: int  # local samples that are labelled only before the second night
+    judged_by: str
+    tuned_on: str
     threads: int | None = None
     reduced: list[str] = field(default_factory=list)  # what was made smaller than the full run
 
     @property
     def classes(self) -> list[str]:
         return self.global_classes + self.local_classes
+
+    @property
+    def basis(self) -> Basis:
+        return Basis(self.judged_by, self.tuned_on)
 
     def rows(self) -> list[Row]:
         n = self.trainable_layers

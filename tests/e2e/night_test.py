@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from world import MODEL, ROOT, SETTINGS, Moilctl, World, ctl_of, daemon_in, weights_digest
-from lib.results import Run, run_of_job
+from lib.results import Result, result_of
 from lib.samples import count, only
 from lib.settings import Row
 from cases.digits.table import runs_table
@@ -28,7 +28,7 @@ class NightTest(unittest.TestCase):
     """The jobs run once, in order; each test looks at one promise."""
 
     world: World
-    runs: dict[str, Run]
+    runs: dict[str, Result]
     digests: dict[str, str]
     verified: str
     page: str  # of the last job's report
@@ -64,7 +64,7 @@ class NightTest(unittest.TestCase):
     @classmethod
     def _run(cls, ctl: Moilctl, state: Path, row: Row) -> None:
         job = ctl.wait(ctl.submit(cls.world.spec(row)))
-        cls.runs[row.name] = run_of_job(row, job)
+        cls.runs[row.name] = result_of(row, job, SETTINGS.basis)
         cls.digests[row.name] = weights_digest(state, job)
 
     def test_without_global_data_the_network_forgets(self) -> None:

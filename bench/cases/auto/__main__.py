@@ -21,6 +21,7 @@ from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
 from lib.photos.world import fetch_model  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
+from lib.results import kept_back_mark  # noqa: E402
 from lib.table import percent, table  # noqa: E402
 
 DIGITS = ROOT / "build" / "data" / "digits.csv.gz"
@@ -44,6 +45,7 @@ def case_text(case: dict[str, Any]) -> str:
         chosen = ", ".join(f"{key} {value}" for key, value in (night["chosen"] or {}).items())
         before = f"{percent(night['global_before'])} → {percent(night['global_after'])}"
         second = f"{night['second']['seconds']:.1f} s, {percent(night['second']['local_after'])}"
+        name += "" if night["promoted"] else " (kept back)"
         lines.append([name, before, percent(night["local_after"]), f"{night['seconds']:.1f}", second, chosen])
     return f"{case['dataset']}\n" + table(header, lines) + f"\n{case['auto']['why']}"
 
@@ -53,6 +55,7 @@ def learn_text(learn: dict[str, Any]) -> str:
     for name in ("cold", "warm"):
         run = learn[name]
         change = f"{percent(run['global_before'])} → {percent(run['global_after'])}"
+        name += "" if run["promoted"] else " (kept back)"
         lines.append([f"learn, {name}", str(learn["shots"]), change, percent(run["local_after"]), f"{run['seconds']:.1f}"])
     return table(["run", "photos a class", "global before → after", "local", "seconds"], lines)
 
@@ -60,8 +63,9 @@ def learn_text(learn: dict[str, Any]) -> str:
 def half_known_text(sets: list[dict[str, Any]]) -> str:
     lines = []
     for one in sets:
-        local = f"{percent(one['local_mean'])} ({percent(one['local_worst'])})"
-        lost = f"{percent(one['lost_mean'])} ({percent(one['lost_worst'])})"
+        kept = kept_back_mark(one["kept_back"], len(one["draws"]))
+        local = f"{percent(one['local_mean'])}{kept} ({percent(one['local_worst'])})"
+        lost = f"{percent(one['lost_mean'])}{kept} ({percent(one['lost_worst'])})"
         draws = len(one["draws"])
         lines.append([one["dataset"], str(draws), local, f"{one['reached']} of {draws}", lost])
     return table(["half known", "draws", "local (worst)", "80 % or more", "lost global (worst)"], lines)

@@ -41,7 +41,7 @@ def digits_case(folder: Path, csv: Path) -> Case:
 
     (row,) = [row for row in settings.rows() if row.name == "gdm_lf_fmc"]
     hand = job_spec(settings, row, DIGITS_MODEL, pretrained.pack) | {"evaluate_every_epoch": False}
-    return Case("digits", device, shortest(DIGITS_MODEL, pretrained.pack), {row.name: [hand]})
+    return Case("digits", device, shortest(DIGITS_MODEL, pretrained.pack), {row.name: [hand]}, settings.basis)
 
 
 def photos_case(folder: Path, dataset: str, model: Path, photos: Photos, *, quick: bool) -> Case:
@@ -58,7 +58,7 @@ def photos_case(folder: Path, dataset: str, model: Path, photos: Photos, *, quic
     for row in [image_rows.NIGHT] if quick else [image_rows.NIGHT, image_rows.DEEP_NIGHT]:
         chain = [row.after, row] if row.after else [row]
         hand[row.name] = [one.job_spec(Path(str(pack).format(row.name)), IMAGE_MODEL, activate=True) for one in chain]
-    return Case(dataset, device, shortest(IMAGE_MODEL, Path(str(pack).format("auto"))), hand)
+    return Case(dataset, device, shortest(IMAGE_MODEL, Path(str(pack).format("auto"))), hand, image_rows.BASIS)
 
 
 def _label(ctl: Moilctl, files: Files, split: str) -> None:

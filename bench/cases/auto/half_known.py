@@ -11,17 +11,20 @@ import tarfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 from lib.archives import extract
 from lib.photos.data import GLOBAL, GLOBAL_TUNE, GLOBAL_VAL, LOCAL_TRAIN, LOCAL_VAL, Photos
 from lib.photos.world import MODEL, World, make_pack, predictions, world
+from lib.results import mean_of
 from lib.samples import Files, count, only
 from lib.say import say
+from lib.settings import Basis
 
+from .learn import BASIS as LEARNED
 from .learn import few, learn_once
 
+BASIS = Basis("other photos of the labels, and of classes that no label shows", LEARNED.tuned_on)
 SHOTS = 5
 GOAL = 0.8  # of local photos
 MOST_LOST = 0.005  # of global accuracy
@@ -84,7 +87,7 @@ def _draw(place: World, labels: Labels, chosen: list[str], seed: int, pack: Path
     place.label(mine, "train")
     place.label({f"my {name}": members for name, members in val.items()}, "val")
     place.pack = pack
-    run = learn_once(place)
+    run = learn_once(place, BASIS)
     for label in mine:
         place.ctl.json("label", "rm", label, "--with-samples")
     if place.active_version() != base:
@@ -101,16 +104,18 @@ def _of_dataset(place: World, labels: Labels, model: Path, folder: Path, seeds: 
             others = _without(GLOBAL_VAL, chosen, folder / f"{labels.dataset}-{number}.tar")
             pack = make_pack(model, GLOBAL, others, folder / f"{labels.dataset}-{number}")
         draws += [_draw(place, labels, chosen, seed, pack) for seed in range(1, seeds + 1)]
+    promoted = [draw["promoted"] for draw in draws]
     local = [draw["local_after"] for draw in draws]
     lost = [draw["global_before"] - draw["global_after"] for draw in draws]
     return {
         "dataset": labels.dataset,
         "draws": draws,
-        "local_mean": mean(local),
+        "local_mean": mean_of(promoted, local).value,
         "local_worst": min(local),
         "reached": sum(share >= GOAL for share in local),
-        "lost_mean": mean(lost),
+        "lost_mean": mean_of(promoted, lost).value,
         "lost_worst": max(lost),
+        "kept_back": mean_of(promoted, local).kept_back,
         "lost_more": sum(share > MOST_LOST for share in lost),
     }
 

@@ -12,9 +12,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from lib.photos import rows
 from lib.photos.data import Photos
 from lib.photos.world import MODEL, World, world
+from lib.results import Unset, result_of
 from lib.samples import Files
+from lib.settings import Basis
+
+BASIS = Basis(rows.BASIS.judged_by, "nothing: learn has no settings")
 
 
 def few(files: Files, photos: int, seed: int) -> Files:
@@ -22,19 +27,19 @@ def few(files: Files, photos: int, seed: int) -> Files:
     return {name: sorted(random.Random(f"{seed}/{name}").sample(members, min(photos, len(members)))) for name, members in files.items()}
 
 
-def learn_once(place: World) -> dict[str, Any]:
+def learn_once(place: World, basis: Basis = BASIS) -> dict[str, Any]:
     began = time.monotonic()
     lines = place.ctl.text("--json", "learn", MODEL, "--pack", place.pack).splitlines()
     seconds = time.monotonic() - began
     job = json.loads(lines[-1])["job"]
-    result = job["result"]
+    result = result_of(Unset("learn", "learn"), job, basis)
     return {
         "state": job["state"],
         "seconds": seconds,
-        "stages": result["details"]["stages"],
-        "imprinted": result["details"]["imprinted"],
-        "calibration": result["details"]["calibration"],
-        **{side: result[side] for side in ("global_before", "global_after", "local_after")},
+        "stages": result.stages,
+        "imprinted": job["result"]["details"]["imprinted"],
+        "calibration": job["result"]["details"]["calibration"],
+        **result.told("global_before", "global_after", "local_after"),
     }
 
 

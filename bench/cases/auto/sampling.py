@@ -11,7 +11,7 @@ from typing import Any
 from lib.photos import rows
 from lib.photos.data import Photos
 from lib.photos.world import MODEL, World, world
-from lib.results import JobFailed
+from lib.results import JobFailed, result_of
 
 SAMPLINGS = ("shuffled", "importance")
 # The classifier alone, and deep layers of the model as it was imported.
@@ -27,16 +27,10 @@ def _night(place: World, row: rows.Row, sampling: str, seed: int) -> dict[str, A
     spec = row.job_spec(place.pack, MODEL)
     spec["train"]["sampling"] = sampling
     job = place.ctl.watch(place.ctl.submit(spec | {"seed": seed, "evaluate_every_epoch": True}))
-    if job["state"] != "succeeded":
+    result = result_of(row, job, place.basis)
+    if not result.promoted:
         raise JobFailed(f"{row.name}, {sampling}: the job is {job['state']}: {job['message']}")
-    result = job["result"]
-    curve = result["details"]["curve"]
-    return {
-        "global_after": result["global_after"],
-        "local_after": result["local_after"],
-        "train_seconds": result["details"]["train_seconds"],
-        "curve": curve,
-    }
+    return result.told("global_after", "local_after", "train_seconds", "curve")
 
 
 def measure_sampling(folder: Path, model: Path, photos: Photos, *, seeds: int = 2) -> list[dict[str, Any]]:

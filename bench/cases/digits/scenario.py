@@ -9,7 +9,7 @@ from typing import Any
 from lib.figures import machine
 from lib.night import Night, pretrain_global, with_daemon
 from lib.pretrain import pretrain
-from lib.results import Run
+from lib.results import Result
 from lib.samples import count, only
 from lib.say import say
 from lib.settings import Row, Settings
@@ -21,9 +21,9 @@ from .table import epoch_line, exceeded_lines, memory_line, runs_table, second_n
 
 @dataclass
 class Outcome:
-    runs: list[Run] = field(default_factory=list)
-    second: Run | None = None
-    sweeps: dict[str, list[Run]] = field(default_factory=dict)
+    runs: list[Result] = field(default_factory=list)
+    second: Result | None = None
+    sweeps: dict[str, list[Result]] = field(default_factory=dict)
     job_seconds: float = 0.0
 
 
@@ -50,7 +50,7 @@ def run_scenario(settings: Settings, place: Workplace, sweeps: list[Sweep] | Non
     return outcome
 
 
-def centralised(settings: Settings, place: Workplace) -> Run:
+def centralised(settings: Settings, place: Workplace) -> Result:
     """From scratch on all of D_G ∪ D_L: what the night is measured against."""
     say(f"centralised: from scratch on all {len(settings.classes)} classes")
     groups = {"global": settings.global_classes, "local": settings.local_classes}
@@ -66,7 +66,7 @@ def centralised(settings: Settings, place: Workplace) -> Run:
         threads=settings.threads,
     ).figures
     accuracy = figures["groups"]
-    return Run(
+    return Result(
         name="centralised",
         title="centralised",
         alpha=1.0,
@@ -76,13 +76,16 @@ def centralised(settings: Settings, place: Workplace) -> Run:
         global_after=accuracy["global"],
         local_before=None,
         local_after=accuracy["local"],
+        promoted=True,  # nothing guards it
+        judged_by=settings.judged_by,
+        tuned_on=settings.tuned_on,
         epochs=settings.centralised.epochs,
         seconds=figures.get("seconds", time.monotonic() - began),
         curve=figures["curve"],
     )
 
 
-def second_night(night: Night) -> Run:
+def second_night(night: Night) -> Result:
     """More labels, and the job again on the model that the last row put in service."""
     night.label(night.place.later, "train")
     settings = night.settings

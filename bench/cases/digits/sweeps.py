@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib.chart import Chart, Series
-from lib.results import Run
+from lib.results import Result
 from lib.settings import Layers, Row, Settings
 from lib.table import alpha_text, percent, table
 
@@ -36,7 +36,7 @@ def sweeps(settings: Settings) -> list[Sweep]:
     return [alpha_sweep(ALPHAS), layers_sweep(settings, LAYERS)]
 
 
-def sweep_tables(sweep: Sweep, runs: list[Run]) -> str:
+def sweep_tables(sweep: Sweep, runs: list[Result]) -> str:
     """Where each run ended, then its accuracies epoch by epoch."""
     parts = [f"{sweep.title}\n\n{_ends(runs)}"]
     for accuracy in ("global", "local"):
@@ -44,7 +44,7 @@ def sweep_tables(sweep: Sweep, runs: list[Run]) -> str:
     return "\n\n".join(parts)
 
 
-def write_charts(sweep: Sweep, runs: list[Run], folder: Path) -> list[Path]:
+def write_charts(sweep: Sweep, runs: list[Result], folder: Path) -> list[Path]:
     """One SVG each for global and local accuracy over the epochs."""
     files = []
     for accuracy in ("global", "local"):
@@ -57,18 +57,18 @@ def write_charts(sweep: Sweep, runs: list[Run], folder: Path) -> list[Path]:
     return files
 
 
-def _points(run: Run, accuracy: str) -> list[tuple[float, float]]:
+def _points(run: Result, accuracy: str) -> list[tuple[float, float]]:
     before = run.global_before if accuracy == "global" else run.local_before
     start = [] if before is None else [(0.0, 100 * before)]
     return start + [(point["epoch"], 100 * point[accuracy]) for point in run.curve if point.get(accuracy) is not None]
 
 
-def _ends(runs: list[Run]) -> str:
+def _ends(runs: list[Result]) -> str:
     rows = [[run.title, percent(run.global_after), percent(run.local_after), f"{run.seconds:.1f}"] for run in runs]
     return table(["run", "global after", "local after", "seconds"], rows)
 
 
-def _by_epoch(runs: list[Run], accuracy: str) -> str:
+def _by_epoch(runs: list[Result], accuracy: str) -> str:
     epochs = sorted({point["epoch"] for run in runs for point in run.curve})
     shown = _thinned(epochs, 10)
     rows = []

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from lib.results import Memory, Run
+from lib.results import Memory, Result
 from lib.table import alpha_text, mib, percent, table
 
 _HEADER = ["run", "α", "trained layers", "cache", "global before → after", "local before → after", "epochs", "seconds"]
 
 
-def runs_table(runs: list[Run]) -> str:
+def runs_table(runs: list[Result]) -> str:
     return table(_HEADER, [_cells(run) for run in runs])
 
 
-def second_night_line(run: Run, labels: int) -> str:
+def second_night_line(run: Result, labels: int) -> str:
     return (
         f"second night, {labels} more labels: {run.computed:,} feature maps computed, "
         f"{run.reused:,} reused; global {_change(run.global_before, run.global_after)}, "
@@ -27,7 +27,7 @@ def memory_line(memory: Memory) -> str:
     )
 
 
-def epoch_line(uncached: Run, cached: Run) -> str:
+def epoch_line(uncached: Result, cached: Result) -> str:
     """Batches are read ahead on another thread, so that what caching saves may show in CPU time alone."""
     return (
         f"an epoch of training: {uncached.epoch_seconds:.3f} s ({uncached.epoch_cpu_seconds:.3f} s of CPU) "
@@ -35,7 +35,7 @@ def epoch_line(uncached: Run, cached: Run) -> str:
     )
 
 
-def exceeded_lines(runs: list[Run]) -> list[str]:
+def exceeded_lines(runs: list[Result]) -> list[str]:
     """One for each run that took more memory than was predicted; there should be none."""
     return [
         f"memory: {run.title} was predicted to take {mib(run.memory.predicted_bytes)} MiB "
@@ -45,10 +45,10 @@ def exceeded_lines(runs: list[Run]) -> list[str]:
     ]
 
 
-def _cells(run: Run) -> list[str]:
+def _cells(run: Result) -> list[str]:
     return [
-        run.title,
-        alpha_text(run.alpha),
+        run.title + ("" if run.promoted else " (kept back)"),
+        "–" if run.alpha is None else alpha_text(run.alpha),
         str(run.trainable_layers),
         "yes" if run.cached else "no",
         _change(run.global_before, run.global_after),
@@ -58,5 +58,5 @@ def _cells(run: Run) -> list[str]:
     ]
 
 
-def _change(before: float | None, after: float) -> str:
+def _change(before: float | None, after: float | None) -> str:
     return f"{percent(before)} → {percent(after)}"

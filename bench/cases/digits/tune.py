@@ -9,11 +9,10 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from statistics import mean
 from typing import Any
 
 from lib.night import Night, pretrain_global, with_daemon
-from lib.results import Run
+from lib.results import Mean, Result, mean_of
 from lib.settings import Row, Settings
 from lib.table import percent, table
 from lib.workplace import Workplace
@@ -43,7 +42,7 @@ def candidates(settings: Settings, grid: dict[str, list[Any]]) -> list[Candidate
 
 def tune(settings: Settings, places: list[Workplace], grid: dict[str, list[Any]]) -> None:
     """Runs every candidate in every place and prints them, best first."""
-    tried: dict[tuple[Any, ...], list[Run]] = defaultdict(list)
+    tried: dict[tuple[Any, ...], list[Result]] = defaultdict(list)
 
     def nights(night: Night) -> None:
         for candidate in candidates(settings, grid):
@@ -55,15 +54,19 @@ def tune(settings: Settings, places: list[Workplace], grid: dict[str, list[Any]]
     print(table([*grid, "global before", "after", "local after", "seconds"], [_line(*item) for item in lines]))
 
 
-def _score(runs: list[Run]) -> float:
-    return mean(run.global_after + run.local_after for run in runs)
+def _score(runs: list[Result]) -> float:
+    return _mean(runs, "global_after").value + _mean(runs, "local_after").value
 
 
-def _line(values: tuple[Any, ...], runs: list[Run]) -> list[str]:
+def _line(values: tuple[Any, ...], runs: list[Result]) -> list[str]:
     return [
         *(str(value) for value in values),
-        percent(mean(run.global_before or 0.0 for run in runs)),
-        percent(mean(run.global_after for run in runs)),
-        percent(mean(run.local_after for run in runs)),
-        f"{mean(run.seconds for run in runs):.1f}",
+        percent(_mean(runs, "global_before").value),
+        _mean(runs, "global_after").text(),
+        _mean(runs, "local_after").text(),
+        f"{_mean(runs, 'seconds').value:.1f}",
     ]
+
+
+def _mean(runs: list[Result], figure: str) -> Mean:
+    return mean_of([run.promoted for run in runs], [getattr(run, figure) for run in runs])

@@ -54,6 +54,17 @@ class Case:
     rounds: int = 9  # that elastic_bench measures, apart in time
 
     @property
+    def judged_by(self) -> str:
+        return "grocery61-val" if self.dataset == "grocery61" else "CIFAR-10's test images"
+
+    @property
+    def tuned_on(self) -> str:
+        """As --tune does (data.py)."""
+        if self.pretraining:
+            return "training images that no run trains on"
+        return "training photos that look alike" if self.dataset == "grocery61" else "a quarter of the training images"
+
+    @property
     def title(self) -> str:
         return f"{self.model} on {self.dataset}"
 

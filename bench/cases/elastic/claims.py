@@ -9,7 +9,7 @@ from typing import Any
 
 from lib.table import mib, percent
 
-from .jobs import Result
+from .jobs import Trial
 from .summary import Summary, by_case, find, summaries
 
 SLACK = 1.05  # of ρ times the seconds of full training
@@ -31,7 +31,7 @@ class Claim:
         return asdict(self)
 
 
-def claims(results: list[Result], benches: list[dict[str, Any]]) -> list[Claim]:
+def claims(results: list[Trial], benches: list[dict[str, Any]]) -> list[Claim]:
     found: list[Claim] = []
     for case, rows in by_case(results).items():
         found += [Claim(case, *judged) for judged in _of_case(summaries(rows))]
@@ -87,7 +87,7 @@ def _not_below(other: Summary, half: Summary) -> _Judged:
 
 def _accuracy(text: str, half: Summary, other: Summary, slack: float) -> _Judged:
     def words(way: Summary) -> str:
-        return f"{percent(way.accuracy)} (spread {100 * way.spread:.1f})"
+        return f"{percent(way.accuracy)}{way.mark} (spread {100 * way.spread:.1f})"
 
     seeds = min(len(half.done), len(other.done))
     holds = half.accuracy >= other.accuracy - slack if seeds >= ENOUGH_SEEDS else None

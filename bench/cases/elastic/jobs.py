@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lib.results import run_of_job
-from lib.settings import Row
+from lib.results import result_of
+from lib.settings import Basis, Row
 
 from .cases import Case, Method
 
 
-@dataclass
-class Result:
-    """Accuracy is the local one, a fraction. No seconds: the job failed, and `remark` says why."""
+@dataclass(frozen=True)
+class Trial:
+    """Of a Result what is compared. Accuracy is the local one, a fraction. No seconds: the job failed, and `remark`
+    says why."""
 
     case: str
     model: str
@@ -34,6 +35,9 @@ class Result:
     remark: str | None = None
     elastic: dict[str, Any] | None = None  # as the job tells it
     curve: list[dict[str, Any]] = field(default_factory=list)
+    promoted: bool = False
+    judged_by: str = ""
+    tuned_on: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -70,20 +74,29 @@ def job_spec(case: Case, method: Method, seed: int, model: str, pack: Path, *, e
     }
 
 
-def blank(case: Case, method: Method, seed: int) -> Result:
+def blank(case: Case, method: Method, seed: int) -> Trial:
     rate = case.training.learning_rate
-    return Result(case.name, case.model, case.dataset, method.name, method.rho, seed, learning_rate=rate, options=method.options)
+    told: dict[str, Any] = {"learning_rate": rate, "options": method.options, "judged_by": case.judged_by, "tuned_on": case.tuned_on}
+    return Trial(case.name, case.model, case.dataset, method.name, method.rho, seed, **told)
 
 
-def result_of(case: Case, method: Method, seed: int, job: dict[str, Any]) -> Result:
-    """From what `moilctl job get --json` says of a job. Throws JobFailed as run_of_job() does."""
-    run = run_of_job(Row(method.name, method.title, case.alpha, case.trainable_layers, cached=True), job)
+def trial_of(case: Case, method: Method, seed: int, job: dict[str, Any]) -> Trial:
+    """From what `moilctl job get --json` says of a job. Throws JobFailed as result_of() does."""
+    row = Row(method.name, method.title, case.alpha, case.trainable_layers, cached=True)
+    result = result_of(row, job, Basis(case.judged_by, case.tuned_on))
     details = job["result"]["details"]
     memory, elastic = details["memory"], details.get("elastic")
-    result = blank(case, method, seed)
-    result.seconds, result.epochs = run.train_seconds, run.epochs
-    result.accuracy, result.curve = run.local_after, run.curve
-    result.global_before, result.global_after = run.global_before, run.global_after
-    result.peak_bytes, result.planned_bytes = memory["training_peak_bytes"], memory["training_plan_bytes"]
-    result.elastic, result.remark = elastic, elastic["remark"] if elastic else None
-    return result
+    return replace(
+        blank(case, method, seed),
+        seconds=result.train_seconds,
+        epochs=result.epochs,
+        accuracy=result.local_after,
+        curve=result.curve,
+        global_before=result.global_before,
+        global_after=result.global_after,
+        peak_bytes=memory["training_peak_bytes"],
+        planned_bytes=memory["training_plan_bytes"],
+        elastic=elastic,
+        remark=elastic["remark"] if elastic else None,
+        promoted=result.promoted,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lib import night
@@ -15,7 +15,7 @@ from lib.workplace import lay_out
 
 from .cases import Case, Method
 from .data import split_of
-from .jobs import Result, blank, job_spec, result_of
+from .jobs import Trial, blank, job_spec, trial_of
 from .models import imported, pretrained, settings_of
 
 
@@ -27,16 +27,15 @@ class Place:
     name: str  # of the network in the daemon
     model: Path  # its folder, as it was imported
 
-    def run(self, method: Method, seed: int, *, every_epoch: bool = False) -> Result:
+    def run(self, method: Method, seed: int, *, every_epoch: bool = False) -> Trial:
         """A job that fails is a row, too."""
         say(f"{self.case.name}: {method.title}, seed {seed}")
         spec = job_spec(self.case, method, seed, self.name, self.pack, every_epoch=every_epoch)
         job = self.ctl.watch(self.ctl.submit(spec))
         if method.elastic and job["state"] == "failed":
-            result = blank(self.case, method, seed)
-            result.remark = job["message"]
+            result = replace(blank(self.case, method, seed), remark=job["message"])
         else:
-            result = result_of(self.case, method, seed, job)
+            result = trial_of(self.case, method, seed, job)
         say(_outcome(result))
         return result
 
@@ -63,7 +62,7 @@ def _with_pretrained(case: Case, folder: Path, work: Callable[[Place], None], tu
     night.with_daemon(settings, laid_out, found, lambda n: work(Place(case, n.ctl, found.pack, night.MODEL, found.model)))
 
 
-def _outcome(result: Result) -> str:
+def _outcome(result: Trial) -> str:
     if result.seconds is None or result.accuracy is None:
         return f"failed: {result.remark}"
     return f"{result.seconds:.1f} s, local {100 * result.accuracy:.1f}%" + (f" ({result.remark})" if result.remark else "")

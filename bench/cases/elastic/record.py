@@ -10,16 +10,16 @@ from typing import Any
 from lib.figures import machine, write_json
 
 from .cases import Case, Method
-from .jobs import Result
+from .jobs import Trial
 
 
 @dataclass
 class Record:
     file: Path | None
     document: dict[str, Any]
-    results: list[Result]
+    results: list[Trial]
 
-    def add(self, result: Result) -> None:
+    def add(self, result: Trial) -> None:
         self.results.append(result)
         self.document["rows"].append(result.to_json())
         self.write()
@@ -30,11 +30,11 @@ class Record:
         self.document["selector_ms"] = max(ms for bench in benches for ms in bench["selector_ms"])
         self.write()
 
-    def find(self, case: Case, method: Method, seed: int) -> Result | None:
+    def find(self, case: Case, method: Method, seed: int) -> Trial | None:
         wanted = (case.name, method.name, method.rho, method.options, seed)
         return next((r for r in self.results if (r.case, r.method, r.rho, r.options, r.seed) == wanted), None)
 
-    def of(self, case: Case) -> list[Result]:
+    def of(self, case: Case) -> list[Trial]:
         return [result for result in self.results if result.case == case.name]
 
     def write(self) -> None:
@@ -47,10 +47,10 @@ def new_record(file: Path | None, *, quick: bool, study: str | None) -> Record:
 
 
 def resumed_record(file: Path, *, quick: bool, study: str | None) -> Record:
-    """What an earlier run of the same kind left. Throws RuntimeError where it is of another kind."""
+    """What an earlier run of the same kind left; its guard let every model pass. Throws RuntimeError where it is of another kind."""
     try:
         document = json.loads(file.read_text())
-        results = [Result(**row) for row in document["rows"]]
+        results = [Trial(**{"promoted": row["seconds"] is not None} | row) for row in document["rows"]]
         kind = (document["quick"], document["study"])
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{file} has no figures of this benchmark; without --resume it is written anew") from error

@@ -12,14 +12,14 @@ from typing import Any
 from lib.table import percent, table
 
 from .cases import BN_BIAS, FULL, HALF, LAST_LAYER, SEEDS, Method
-from .jobs import Result
+from .jobs import Trial
 
 
 @dataclass(frozen=True)
 class Study:
     title: str
     methods: list[Method]
-    text: Callable[[list[Result]], str]
+    text: Callable[[list[Trial]], str]
     seeds: list[int]
     every_epoch: bool = False  # accuracies by epoch are needed
 
@@ -34,12 +34,12 @@ def cosine(a: list[float], b: list[float]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0
 
 
-def importances(result: Result) -> list[list[float]]:
+def importances(result: Trial) -> list[list[float]]:
     """By interval, of every tensor in the job's order."""
     return [interval["importance"] for interval in result.elastic["intervals"]] if result.elastic else []
 
 
-def alike_after(result: Result) -> dict[int, float]:
+def alike_after(result: Trial) -> dict[int, float]:
     """How alike importances are so many epochs apart, on average.
 
     Of intervals that were probed: others go on with the importances before them.
@@ -53,12 +53,12 @@ def alike_after(result: Result) -> dict[int, float]:
 
 
 # --- tables -------------------------------------------------------------------------------------
-def _variant_text(results: list[Result], more: Callable[[Result], list[str]] = lambda _: [], header: tuple[str, ...] = ()) -> str:
+def _variant_text(results: list[Trial], more: Callable[[Trial], list[str]] = lambda _: [], header: tuple[str, ...] = ()) -> str:
     head = ["setting", "seed", "seconds", "local accuracy", "choosing", "probe ms", "selector ms", *header]
     return table(head, [[*_variant_cells(result), *more(result)] for result in results])
 
 
-def _variant_cells(result: Result) -> list[str]:
+def _variant_cells(result: Trial) -> list[str]:
     setting = ", ".join(str(value) for value in result.options.values())
     if result.seconds is None or result.elastic is None:
         return [setting, str(result.seed), "–", "–", "–", "–", "–"]
@@ -67,23 +67,23 @@ def _variant_cells(result: Result) -> list[str]:
     return [setting, str(result.seed), *figures]
 
 
-def _interval_text(results: list[Result]) -> str:
+def _interval_text(results: list[Trial]) -> str:
     often = next((r for r in results if r.options == {"interval_epochs": 1}), None)
     line = _alike_text(often) if often and often.elastic else "–"
     return _variant_text(results) + f"\ncosine of importances so many epochs apart: {line}"
 
 
-def _alike_text(result: Result) -> str:
+def _alike_text(result: Trial) -> str:
     return ", ".join(f"{epochs}: {value:.2f}" for epochs, value in alike_after(result).items()) or "– (probed once alone)"
 
 
-def _probe_text(results: list[Result]) -> str:
+def _probe_text(results: list[Trial]) -> str:
     """The first interval's importances are of the same weights, however many samples probe them."""
     reference = next((found[0] for r in reversed(results) if (found := importances(r))), [])
     return _variant_text(results, lambda r: [f"{cosine(importances(r)[0], reference):.2f}" if importances(r) else "–"], ("as the largest probe",))
 
 
-def reached(result: Result, target: float) -> float | None:
+def reached(result: Trial, target: float) -> float | None:
     """The seconds of training until local accuracy first came to the target."""
     return next((point["seconds"] for point in result.curve if (point.get("local") or 0.0) >= target), None)
 
@@ -91,13 +91,13 @@ def reached(result: Result, target: float) -> float | None:
 PARTS = [0.9, 0.95, 0.98, 1.0]  # of what full training ends with
 
 
-def _accuracy_text(results: list[Result]) -> str:
+def _accuracy_text(results: list[Trial]) -> str:
     full = next(r for r in results if r.method == FULL.name)
     targets = [part * (full.accuracy or 0.0) for part in PARTS]
     return table(["seconds to reach", *map(percent, targets)], list(_reached_cells(results, targets)))
 
 
-def _reached_cells(results: list[Result], targets: list[float]) -> Iterator[list[str]]:
+def _reached_cells(results: list[Trial], targets: list[float]) -> Iterator[list[str]]:
     for result in results:
         times = [reached(result, target) for target in targets]
         name = Method(result.method, result.rho).title

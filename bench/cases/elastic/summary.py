@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import mean, median
 
-from .jobs import Result
+from lib.results import Mean, mean_of
+
+from .jobs import Trial
 
 FULLY_USED = 0.9  # of ρ times the seconds of full training: what is below needs a reason
 
@@ -14,16 +16,16 @@ FULLY_USED = 0.9  # of ρ times the seconds of full training: what is below need
 class Summary:
     method: str
     rho: float | None
-    results: list[Result]
+    results: list[Trial]
 
     @property
-    def done(self) -> list[Result]:
+    def done(self) -> list[Trial]:
         """Those that were not refused."""
         return [r for r in self.results if r.seconds is not None]
 
     @property
     def seconds(self) -> float | None:
-        return mean(r.seconds for r in self.done) if self.done else None  # type: ignore[type-var]
+        return self._mean("seconds").value if self.done else None
 
     @property
     def accuracies(self) -> list[float]:
@@ -31,13 +33,20 @@ class Summary:
 
     @property
     def accuracy(self) -> float | None:
-        return mean(self.accuracies) if self.accuracies else None
+        return self._mean("accuracy").value if self.accuracies else None
+
+    @property
+    def mark(self) -> str:
+        """Behind means of accuracies: where some of the models were kept back."""
+        return self._mean("seconds").mark if self.done else ""
 
     @property
     def global_accuracy(self) -> float | None:
         """Of the classes that were known before, where they are judged."""
-        found = [r.global_after for r in self.done if r.global_after is not None]
-        return mean(found) if found else None
+        return self._mean("global_after").value if any(r.global_after is not None for r in self.done) else None
+
+    def _mean(self, figure: str) -> Mean:
+        return mean_of([r.promoted for r in self.done], [getattr(r, figure) for r in self.done])
 
     @property
     def spread(self) -> float:
@@ -94,7 +103,7 @@ class Summary:
         return {r.seed: r.seconds for r in full.done if r.seconds}
 
 
-def summaries(results: list[Result]) -> list[Summary]:
+def summaries(results: list[Trial]) -> list[Summary]:
     """Full training, then in the order in which the ways first came, elastic by ρ."""
     keys = sorted(dict.fromkeys((r.method, r.rho) for r in results), key=lambda key: (key[1] or 0.0, key[0] != "full"))
     return [Summary(method, rho, [r for r in results if (r.method, r.rho) == (method, rho)]) for method, rho in keys]
@@ -104,5 +113,5 @@ def find(found: list[Summary], method: str, rho: float | None = None) -> Summary
     return next((s for s in found if (s.method, s.rho) == (method, rho) and s.done), None)
 
 
-def by_case(results: list[Result]) -> dict[str, list[Result]]:
+def by_case(results: list[Trial]) -> dict[str, list[Trial]]:
     return {case: [r for r in results if r.case == case] for case in dict.fromkeys(r.case for r in results)}

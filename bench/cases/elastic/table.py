@@ -8,11 +8,11 @@ from typing import Any
 from lib.table import mib, percent, table
 
 from .claims import Claim
-from .jobs import Result
+from .jobs import Trial
 from .summary import Summary, find, summaries
 
 
-def case_text(title: str, results: list[Result]) -> str:
+def case_text(title: str, results: list[Trial]) -> str:
     ways = summaries(results)
     full = find(ways, "full")
     header = ["method", "ρ", "seeds", "seconds", "/ full", "/ (ρ·full)", "local accuracy", "global accuracy", "planned MiB", "measured MiB", "remark"]
@@ -29,7 +29,7 @@ def _cells(way: Summary, full: Summary | None) -> list[str]:
         _number(share, 3),
         _number(share / way.rho, 3) if share and way.rho else "",
         accuracy_text(way),
-        percent(way.global_accuracy),
+        percent(way.global_accuracy) + (way.mark if way.global_accuracy is not None else ""),
         mib(way.planned_bytes),
         mib(way.peak_bytes),
         "; ".join(way.remarks_beside(full)),
@@ -39,8 +39,8 @@ def _cells(way: Summary, full: Summary | None) -> list[str]:
 def accuracy_text(way: Summary) -> str:
     """The mean, and from where to where where there are several."""
     if len(way.accuracies) < 2:
-        return percent(way.accuracy)
-    return f"{percent(way.accuracy)} ({100 * min(way.accuracies):.1f}–{100 * max(way.accuracies):.1f})"
+        return percent(way.accuracy) + way.mark
+    return f"{percent(way.accuracy)}{way.mark} ({100 * min(way.accuracies):.1f}–{100 * max(way.accuracies):.1f})"
 
 
 def benches_text(benches: list[dict[str, Any]]) -> str:

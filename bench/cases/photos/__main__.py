@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
 from lib.photos.rows import DEEP_NIGHT, GRID, NIGHT, Row, rows  # noqa: E402
 from lib.photos.world import MODEL, World, fetch_model, world  # noqa: E402
-from lib.results import Run  # noqa: E402
+from lib.results import Result  # noqa: E402
 from lib.samples import count  # noqa: E402
+from lib.table import percent  # noqa: E402
 
 TURNS = 3  # of a night, ours and PyTorch's; medians count
 
@@ -35,7 +37,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run_rows(chosen: list[Row], folder: Path, model: Path, photos: data.Photos, place: World) -> list[Run]:
+def run_rows(chosen: list[Row], folder: Path, model: Path, photos: data.Photos, place: World) -> list[Result]:
     """Whole rows where accuracy is judged; those in part beside them, where nothing is."""
     runs = {row.name: place.run(row) for row in chosen if not row.in_part}
     parts = [row for row in chosen if row.in_part]
@@ -46,13 +48,12 @@ def run_rows(chosen: list[Row], folder: Path, model: Path, photos: data.Photos, 
     return [runs[row.name] for row in chosen]
 
 
-def whole_run(row: Row, run: Run, samples: int) -> Run:
+def whole_run(row: Row, run: Result, samples: int) -> Result:
     """The seconds of all epochs of so many samples; the rest of the night is as it was."""
-    run.seconds += row.training.epochs * samples * run.sample_seconds - run.train_seconds
-    return run
+    return replace(run, seconds=run.seconds + row.training.epochs * samples * run.sample_seconds - run.train_seconds)
 
 
-def run_document(row: Row, run: Run) -> dict[str, Any]:
+def run_document(row: Row, run: Result) -> dict[str, Any]:
     document = run.to_json()
     document["distilled"] = row.training.distill > 0 and row.alpha > 0
     document["epochs"] = row.training.epochs
@@ -71,13 +72,13 @@ def tune(options: argparse.Namespace, folder: Path, model: Path) -> None:
         for row in GRID:
             run = place.run(row)
             print(
-                f"LF({row.trainable_layers}){' after LF(1)' if row.after else ''} {row.training}: global {100 * run.global_before:.1f} -> "
-                f"{100 * run.global_after:.1f}, local {100 * run.local_after:.1f}",
+                f"LF({row.trainable_layers}){' after LF(1)' if row.after else ''} {row.training}: global {percent(run.global_before)} -> "
+                f"{percent(run.global_after)}, local {percent(run.local_after)}",
                 flush=True,
             )
 
 
-def features_of(runs: dict[str, Run]) -> dict[str, Any]:
+def features_of(runs: dict[str, Result]) -> dict[str, Any]:
     names = {"fp32": NIGHT.name, "bf16": f"{NIGHT.name}_bf16"}
     return {
         dtype: {"bytes": runs[name].feature_bytes, "global_after": runs[name].global_after, "local_after": runs[name].local_after}
@@ -101,7 +102,7 @@ def measure(options: argparse.Namespace, folder: Path, model: Path) -> None:
                 figures.add(table.paper_text(paper), paper=paper)
 
 
-def measure_rows(options: argparse.Namespace, folder: Path, model: Path, photos: data.Photos, figures: Figures) -> dict[str, Run]:
+def measure_rows(options: argparse.Namespace, folder: Path, model: Path, photos: data.Photos, figures: Figures) -> dict[str, Result]:
     chosen = rows(options.quick)
     with world(folder / "rows", model, photos) as place:
         if not options.no_peers:

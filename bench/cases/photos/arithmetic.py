@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lib.results import Run
+from lib.results import Result
 
 GLOBAL, LOCAL, MIXED = 1_281_167, 31_316, 44_128  # ImageNet, 225 birds, GDM(1 %) with the birds
 CENTRALISED_EPOCHS, EPOCHS = 150, 60
@@ -26,7 +26,7 @@ class Costs:
     head: float  # LF(1) on cached features
 
 
-def costs(runs: dict[str, Run], night: dict[str, Any]) -> Costs:
+def costs(runs: dict[str, Result], night: dict[str, Any]) -> Costs:
     """The caching stage is taken of a night that judges nothing."""
     computing = min(stages["cache"] for stages in night["ours_stages"]) / night["samples"]
     return Costs(runs["gdm"].sample_seconds, runs["gdm_lf1"].sample_seconds, computing, runs["gdm_lf1_fmc"].sample_seconds)

@@ -15,7 +15,7 @@ from lib.archives import extract
 from lib.photos.rows import DEEP_LAYERS, NIGHT
 from lib.photos.world import PACKAGES, World, predictions
 from lib.programs import PEER_PYTHON, ROOT, native, run
-from lib.results import Run
+from lib.results import Result
 from lib.say import say
 
 THREADS = 2
@@ -59,7 +59,7 @@ def agreement(place: World, archive: Path, folder: Path, every: int = 1) -> dict
     }
 
 
-def speed(model: Path, deep: Run, runs: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def speed(model: Path, deep: Result, runs: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """(frozen forward, training steps), in milliseconds an image. PyTorch in its fastest form.
 
     Steps of the deep head are those of its night, reading feature maps included; PyTorch's lie in memory.

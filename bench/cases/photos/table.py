@@ -6,18 +6,18 @@ from statistics import median
 from typing import Any
 
 from lib.photos.rows import Row
-from lib.results import Run
+from lib.results import Result
 from lib.table import percent, table
 
 
-def runs_text(rows: list[Row], runs: list[Run]) -> str:
+def runs_text(rows: list[Row], runs: list[Result]) -> str:
     header = ["run", "α", "trained", "targets of D_G", "global before → after", "local", "epochs", "seconds"]
     lines = []
     for row, run in zip(rows, runs):
         part = row.in_part
         lines.append(
             [
-                row.title,
+                row.title + ("" if run.promoted else " (kept back)"),
                 f"{row.alpha:g}",
                 str(row.trainable_layers),
                 ("the model's own" if row.training.distill else "labels") if row.alpha else "–",

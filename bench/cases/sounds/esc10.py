@@ -7,16 +7,16 @@ the global side by AudioSet's tags.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from lib.moilctl import Moilctl
-from lib.results import Run, run_of_job
+from lib.results import Result, mean_of, result_of
 from lib.samples import Files, count, hold_out_last
 from lib.say import say
-from lib.settings import Layers, Training
+from lib.settings import Basis, Layers, Training
 
 from . import data
 from .world import answers, device, make_pack
@@ -71,16 +71,22 @@ IN_ONE_FOLD = [
 ]
 
 
+def basis_of(row: Row, fold: int) -> Basis:
+    """Of the rows by hand one setting serves all folds."""
+    by_hand = Basis(f"fold {fold}", "the training clips of all folds, with --tune")
+    return by_hand if row.training else by_hand.chosen_by_itself()
+
+
 def esc10_case(folder: Path, model: Path, sounds: Path, clips: Files, quick: bool) -> dict[str, Any]:
     """{"runs", "esc10"}: a run a row, its accuracies means over the folds that it was run for."""
-    found: dict[str, list[Run]] = {}
+    found: dict[str, list[Result]] = {}
     for fold in [1] if quick else range(1, data.FOLDS + 1):
         parts = data.without_fold(clips, fold)
         pack = pack_for(folder / str(fold), model, parts, sounds)
         chosen = IN_ALL_FOLDS if quick or fold > 1 else IN_ALL_FOLDS + IN_ONE_FOLD
         for row in chosen:
             say(f"ESC-10, fold {fold}: {row.title}")
-            found.setdefault(row.name, []).append(_run(folder / str(fold) / row.name, model, row, parts, pack))
+            found.setdefault(row.name, []).append(_run(folder / str(fold) / row.name, model, row, parts, pack, basis_of(row, fold)))
     rows = [row for row in IN_ALL_FOLDS + IN_ONE_FOLD if row.name in found]
     second = _second_night(folder / "second", model, data.without_fold(clips, 1), sounds)
     return {"runs": [_document(row, found[row.name]) for row in rows], "second_night": second, "clip_bytes": _clip_bytes(clips)}
@@ -101,13 +107,12 @@ def pack_for(folder: Path, model: Path, clips: data.Clips, sounds: Path) -> Path
     return make_pack(model, speech.train, held_out | speech.held_out, folder / "pack")
 
 
-def _run(folder: Path, model: Path, row: Row, clips: data.Clips, pack: Path) -> Run:
+def _run(folder: Path, model: Path, row: Row, clips: data.Clips, pack: Path, basis: Basis) -> Result:
     """The night of a row on a device of its own. The local metric is top-1 among the ten labels."""
     with device(folder, model, MODEL, clips, data.AUDIOSET) as ctl:
         before = top1(ctl, clips.held_out)
-        run = run_of_job(row, ctl.watch(ctl.submit(row.job_spec(pack))))
-        run.local_before, run.local_after = before, top1(ctl, clips.held_out)
-    return run
+        run = result_of(row, ctl.watch(ctl.submit(row.job_spec(pack))), basis)
+        return replace(run, local_before=before, local_after=top1(ctl, clips.held_out))
 
 
 def top1(ctl: Moilctl, held_out: Files) -> float:
@@ -121,14 +126,14 @@ def top1(ctl: Moilctl, held_out: Files) -> float:
 
 def _second_night(folder: Path, model: Path, clips: data.Clips, sounds: Path) -> dict[str, Any]:
     """A night without a tenth of the local clips, and the next one with them."""
-    split = hold_out_last(clips.train, NEW)
+    split, basis = hold_out_last(clips.train, NEW), basis_of(NIGHT, 1)
     pack = pack_for(folder, model, clips, sounds)
     with device(folder / "device", model, MODEL, data.Clips(split.train, clips.held_out), data.AUDIOSET) as ctl:
         say("ESC-10: the first of two nights, and the second")
-        first = run_of_job(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))))
+        first = result_of(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))), basis)
         for label, files in split.held_out.items():
             ctl.add_label(files, label, "train")
-        second = run_of_job(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))))
+        second = result_of(NIGHT, ctl.watch(ctl.submit(NIGHT.job_spec(pack))), basis)
     return {
         "new_clips": count(split.held_out),
         "first_seconds": first.seconds,
@@ -141,11 +146,13 @@ def _second_night(folder: Path, model: Path, clips: data.Clips, sounds: Path) ->
     }
 
 
-def _document(row: Row, runs: list[Run]) -> dict[str, Any]:
+def _document(row: Row, runs: list[Result]) -> dict[str, Any]:
     document = asdict(runs[0]) | {"case": "esc10", "folds": len(runs), "maps_a_clip": data.PATCHES, "settings": row.training.job_fields() if row.training else None}
+    promoted = [run.promoted for run in runs]
+    document |= {"promoted": all(promoted), "kept_back": promoted.count(False), "judged_by": "; ".join(run.judged_by for run in runs)}
     for name in ("global_before", "global_after", "local_before", "local_after", "seconds"):
-        document[name] = fmean(getattr(run, name) for run in runs)
-    document["each_fold"] = [{name: getattr(run, name) for name in ("global_before", "global_after", "local_before", "local_after")} for run in runs]
+        document[name] = mean_of(promoted, [getattr(run, name) for run in runs]).value
+    document["each_fold"] = [{name: getattr(run, name) for name in ("global_before", "global_after", "local_before", "local_after", "promoted")} for run in runs]
     return document
 
 

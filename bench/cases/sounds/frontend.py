@@ -109,7 +109,7 @@ def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: i
     other where each is measured by itself, in seconds that one core computes."""
     details = result["details"]
     seconds, stages, patches = result["seconds"], details["stages"], details["cache"]["computed"]
-    forward = [native("forward_bench"), "--model", model, "--threads", "1", "--runs", "20", "--json"]
+    forward: list[str | Path] = [native("forward_bench"), "--model", model, "--threads", "1", "--runs", "20", "--json"]
     backbone = json.loads(run(forward))["computed_ms_per_image"] / 1000
     front_end = (bench["decoding_seconds"] + bench["front_end_seconds"]) / bench["patches"]
     part = front_end / (front_end + backbone)

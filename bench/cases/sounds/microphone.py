@@ -11,17 +11,16 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from lib.archives import extract
 from lib.jobs import shortest
 from lib.pretrain import Pretrained, pretrain
 from lib.programs import PEER_PYTHON, ROOT, run
-from lib.results import result_of
+from lib.results import Result, Unset, mean_of, result_of
 from lib.samples import Files, count, files_of, link_tree
 from lib.say import say
-from lib.settings import Training
+from lib.settings import Basis, Training
 
 from . import data
 from .sides import FOLDS, Sides, sides
@@ -47,7 +46,8 @@ PREPROCESSING = {
 }
 TRAINING = Training(epochs=40, learning_rate=0.05, weight_decay=5e-4)
 VIEWS = 8
-FIGURES = ("a_on_a", "a_on_b", "b_after", "a_after")
+FIGURES = ("a_on_a", "a_on_b", "b_after", "a_after", "b_in_service", "a_in_service")
+BASIS = Basis("a fold of A's clips, and one as B hears it", "nothing").chosen_by_itself()
 
 
 def microphone(folder: Path, quick: bool) -> dict[str, Any]:
@@ -56,8 +56,9 @@ def microphone(folder: Path, quick: bool) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     clips = extract(data.ESC10, folder / "clips")
     rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else FOLDS)]
-    means = {name: fmean(rotation[name] for rotation in rotations) for name in (*FIGURES, "night_seconds")}
-    return means | {"seconds": time.monotonic() - began, "paper": PAPER, "rotations": rotations}
+    promoted = [rotation["promoted"] for rotation in rotations]
+    means = {name: mean_of(promoted, [rotation[name] for rotation in rotations]).value for name in (*FIGURES, "night_seconds")}
+    return means | {"kept_back": promoted.count(False), "seconds": time.monotonic() - began, "paper": PAPER, "rotations": rotations}
 
 
 def _rotation(folder: Path, clips: Files, rotation: int) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def _rotation(folder: Path, clips: Files, rotation: int) -> dict[str, Any]:
     trained = _pretrain(folder, known, rotation)
     heard = data.Clips(_as_b_hears(folder / "b-train", known.b_train, rotation), _as_b_hears(folder / "b-test", known.b_test, rotation))
     with device(folder / "device", trained.model, MODEL, heard, {}) as ctl:
-        result = result_of("another microphone", ctl.watch(ctl.submit(shortest(MODEL, trained.pack))))
+        result = result_of(Unset("another microphone", "no settings"), ctl.watch(ctl.submit(shortest(MODEL, trained.pack))), BASIS)
     return _figures(result) | {"rotation": rotation, "pretraining_seconds": trained.figures["seconds"], "clips": _counts(known)}
 
 
@@ -75,7 +76,7 @@ def _pretrain(folder: Path, known: Sides, seed: int) -> Pretrained:
     preprocessing = folder / "preprocessing.json"
     preprocessing.write_text(json.dumps(PREPROCESSING))
     train, test = link_tree(known.a_train, folder / "a-train"), link_tree(known.a_test, folder / "a-test")
-    further = ["--preprocessing", preprocessing, "--views", str(VIEWS)]
+    further: list[str | Path] = ["--preprocessing", preprocessing, "--views", str(VIEWS)]
     return pretrain(NETWORK, train, test, sorted(known.a_train), TRAINING, folder / "a", further=further, seed=seed + 1)
 
 
@@ -86,19 +87,17 @@ def _as_b_hears(folder: Path, files: Files, seed: int) -> Files:
     return files_of(folder / "heard", sorted(files))
 
 
-def _figures(result: dict[str, Any]) -> dict[str, Any]:
-    details = result["details"]
+def _figures(result: Result) -> dict[str, Any]:
+    """Where the guard kept the new network back, what is in service is the old one."""
     return {
-        "a_on_a": result["global_before"],
-        "a_on_b": result["local_before"],
-        "b_after": result["local_after"],
-        "a_after": result["global_after"],
-        "promoted": result["promoted"],
-        "night_seconds": result["seconds"],
-        "stages": details["stages"],
-        "chosen": (details.get("auto") or {}).get("chosen"),
-        "why": (details.get("auto") or {}).get("why", ""),
-        "trials": (details.get("auto") or {}).get("trials", []),
+        "a_on_a": result.global_before,
+        "a_on_b": result.local_before,
+        "b_after": result.local_after,
+        "a_after": result.global_after,
+        "b_in_service": result.local_in_service,
+        "a_in_service": result.global_in_service,
+        "night_seconds": result.seconds,
+        **result.told("promoted", "stages", "chosen", "why", "trials"),
     }
 
 

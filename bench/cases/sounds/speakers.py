@@ -13,10 +13,10 @@ from typing import Any
 
 from lib.moilctl import Moilctl
 from lib.programs import program, run
-from lib.results import result_of
+from lib.results import Unset, result_of
 from lib.samples import Files, link_tree
 from lib.say import say
-from lib.settings import Training
+from lib.settings import Basis, Training
 
 from . import data
 from .world import answers, device
@@ -30,10 +30,12 @@ class Night:
     name: str
     title: str
     job: dict[str, Any]  # its description, beside name, model and pack
+    basis: Basis
 
 
 # As a user submits it, who sets nothing; beside it nights of so many layers, set by hand.
-NIGHT = Night("auto", "no settings", {})
+BY_HAND = Basis("the first ten recordings of each digit", "not known: set by hand, the same for all speakers")
+NIGHT = Night("auto", "no settings", {}, BY_HAND.chosen_by_itself())
 RATES = {1: 0.03, 3: 0.003, 7: 0.001}  # of nights that train so many layers; deeper ones diverge at more
 
 
@@ -46,7 +48,7 @@ def by_hand(layers: int) -> Night:
         "train": training.job_fields(),
         "guard": {"max_global_drop": 1.0},
     }
-    return Night(f"lf{layers}", f"LF({layers})", job)
+    return Night(f"lf{layers}", f"LF({layers})", job, BY_HAND)
 
 
 def joined(parts: list[Files]) -> Files:
@@ -75,9 +77,8 @@ def _night(folder: Path, night: Night, local: data.Clips) -> dict[str, Any]:
     with device(folder / night.name, folder / "base" / "model", MODEL, local, {}) as ctl:
         spec = {"name": night.name, "model": MODEL} | night.job
         spec["global"] = {"pack": str((folder / "base" / "pack").resolve())} | night.job.get("global", {})
-        result = result_of(f"{folder.name}, {night.name}", ctl.watch(ctl.submit(spec)))
-    told = ("local_before", "local_after", "global_before", "global_after", "seconds", "promoted")
-    return {name: result[name] for name in told} | {"chosen": (result["details"].get("auto") or {}).get("chosen")}
+        result = result_of(Unset(f"{folder.name}, {night.name}", night.title), ctl.watch(ctl.submit(spec)), night.basis)
+    return result.told("local_before", "local_after", "global_before", "global_after", "seconds", "promoted", "chosen")
 
 
 def _pretrain(folder: Path, model: Path, train: Files, held_out: Files) -> dict[str, Any]:

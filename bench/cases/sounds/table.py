@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import fmean
 from typing import Any
 
+from lib.results import kept_back_mark, mean_of
 from lib.table import percent, table
 
 # The thesis's audio case: GDM(0.1 %) beside everything, LF(3), FMC.
@@ -15,7 +15,7 @@ def runs_text(runs: list[dict[str, Any]], clip_bytes: dict[str, float]) -> str:
     header = ["ESC-10", "α", "trained", "folds", "AUC of AudioSet's tags before → after", "top-1 of ten before → after", "seconds", "bytes a clip"]
     lines = [
         [
-            run["title"],
+            run["title"] + kept_back_mark(run["kept_back"], run["folds"]),
             f"{run['alpha']:g}",
             str(run["trainable_layers"]),
             str(run["folds"]),
@@ -74,19 +74,23 @@ def speakers_text(speakers: list[dict[str, Any]]) -> str:
         ]
         for one in speakers
     ]
-    drop = fmean(one["global_before"] - one["global_after"] for one in speakers)
-    return table(header, lines) + f"\nglobal down by {100 * drop:.1f} points (mean)"
+    drop = mean_of([one["promoted"] for one in speakers], [one["global_before"] - one["global_after"] for one in speakers])
+    return table(header, lines) + f"\nglobal down by {100 * drop.value:.1f} points (mean{drop.mark})"
 
 
 def words_text(found: dict[str, Any]) -> str:
     names = [name for name in found["mean"] if name != "seconds"]
     rows = [(name, [*(one[name] for one in found["words"]), found["mean"][name]]) for name in names]
-    return table(["a word", *(one["word"] for one in found["words"]), "mean"], [[name, *(f"{value:.1f}".removesuffix(".0") for value in values)] for name, values in rows])
+    mean = "mean" + kept_back_mark(sum(not one["promoted"] for one in found["words"]), len(found["words"]))
+    return table(["a word", *(one["word"] for one in found["words"]), mean], [[name, *(f"{value:.1f}".removesuffix(".0") for value in values)] for name, values in rows])
 
 
 def microphone_text(found: dict[str, Any]) -> str:
     words = {"a_on_a": "A on A", "a_on_b": "A on B", "b_after": "B after a night", "a_after": "A after it"}
-    lines = [[title, percent(found[name]), percent(found["paper"].get(name)) if found["paper"].get(name) else "–"] for name, title in words.items()]
+    words |= {"b_in_service": "B by what is in service", "a_in_service": "A by it"}
+    kept = kept_back_mark(found["kept_back"], len(found["rotations"]))
+    marks = {"b_after": kept, "a_after": kept}
+    lines = [[title, percent(found[name]) + marks.get(name, ""), percent(found["paper"].get(name)) if found["paper"].get(name) else "–"] for name, title in words.items()]
     return table(["another microphone", "ours", "paper"], lines)
 
 

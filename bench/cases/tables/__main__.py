@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from cases.tables.run import Result, nights  # noqa: E402
+from cases.tables.run import Night, nights  # noqa: E402
 from cases.tables.tables import Table, chosen_table, fetched  # noqa: E402
 from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ProgramError  # noqa: E402
@@ -41,18 +41,20 @@ def tables(options: argparse.Namespace, folder: Path) -> list[Table]:
     return fetched(folder)
 
 
-def cells(result: Result) -> list[str]:
+def cells(night: Night) -> list[str]:
+    result = night.result
+
     def told(value: float | None) -> str:
-        return percent(value) if result.task == "classify" or value is None else f"{value:.3f}"
+        return percent(value) if night.table.task == "classify" or value is None else f"{value:.3f}"
 
     changes = (result.global_before, result.global_after), (result.local_before, result.local_after)
     told_changes = [f"{told(before)} → {told(after)}" for before, after in changes]
-    guard = "passed" if result.state == "succeeded" else "kept back"
-    return [result.dataset, result.metric, result.name, *told_changes, guard, f"{result.seconds:.1f}"]
+    guard = "passed" if result.promoted else "kept back"
+    return [night.table.name, result.metric, result.name, *told_changes, guard, f"{result.seconds:.1f}"]
 
 
 def run(options: argparse.Namespace, folder: Path) -> None:
-    results: list[Result] = []
+    results: list[Night] = []
     for i, chosen in enumerate(tables(options, folder)):
         place = folder / str(i)
         place.mkdir()

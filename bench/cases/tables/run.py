@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,9 @@ from lib.moilctl import Moilctl
 from lib.networks import dense, relu, write_model
 from lib.pretrain import Pretrained
 from lib.programs import program, run
-from lib.results import run_of_job
+from lib.results import Result, result_of
 from lib.say import say
-from lib.settings import Row
+from lib.settings import Basis, Row
 
 from .tables import Table
 
@@ -31,24 +31,21 @@ ROWS = [Row("alpha0", "α=0, all layers", 0.0, "all", cached=False), Row("night"
 SAME = 1e-3
 
 
-@dataclass
-class Result:
-    dataset: str
-    task: str
-    name: str
-    metric: str
-    global_before: float | None
-    global_after: float | None
-    local_before: float | None
-    local_after: float | None
-    seconds: float
-    state: str  # "succeeded", or "rejected-by-guard"
+BASIS = Basis("every fifth record", "no table: the settings are the same for all")
+
+
+@dataclass(frozen=True)
+class Night:
+    table: Table
+    result: Result
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        told = self.result.told("name", "metric", "global_before", "global_after", "local_before", "local_after", "seconds")
+        state = "succeeded" if self.result.promoted else "rejected-by-guard"
+        return {"dataset": self.table.name, "task": self.table.task, **told, "state": state}
 
 
-def nights(table: Table, folder: Path) -> list[Result]:
+def nights(table: Table, folder: Path) -> list[Night]:
     """One result a row of ROWS."""
     say(f"{table.name}: pretraining")
     known, local = table.split(folder)
@@ -93,7 +90,7 @@ def _samples(table: Table, local: Path, folder: Path) -> dict[str, list[tuple[in
     return samples
 
 
-def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Result:
+def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Night:
     say(f"{table.name}: {row.title}")
     spec = {
         "name": f"{table.name}, {row.name}",
@@ -107,10 +104,7 @@ def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Result:
         "seed": 1,
         "activate": row.activate,
     }
-    job = ctl.watch(ctl.submit(spec))
-    done = run_of_job(row, job)
-    figures = done.global_before, done.global_after, done.local_before, done.local_after
-    return Result(table.name, table.task, row.name, job["result"]["metric"], *figures, done.seconds, job["state"])
+    return Night(table, result_of(row, ctl.watch(ctl.submit(spec)), BASIS))
 
 
 def _check_export(ctl: Moilctl, versions: Path, samples: Sequence[Path], folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lib import settings
-from lib.settings import Layers
+from lib.settings import Basis, Layers
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,10 @@ class Row:
             "activate": activate,
         }
 
+
+# Of every row, and of a world in which nothing is held out.
+BASIS = Basis("imagenette-val, and photos of the local classes", "a quarter of the local training photos, and imagenette-train")
+UNJUDGED = Basis("nothing", BASIS.tuned_on)
 
 PART_OF_GLOBAL = 125  # photos
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lib.archives import classes_of
 from lib.daemon import Daemon
 from lib.moilctl import Moilctl
 from lib.programs import ROOT, program, run
-from lib.results import Run, run_of_job
+from lib.results import Result, result_of
 from lib.samples import Files, count
 from lib.say import say
+from lib.settings import Basis
 
 from .data import GLOBAL, Photos
-from .rows import Row
+from .rows import BASIS, UNJUDGED, Row
 
 MODEL = "efficientnet-lite0"
 PACKAGES = ROOT / "build" / "data" / "efficientnet-lite0"  # of scripts/fetch-model
@@ -49,32 +50,32 @@ class World:
     ctl: Moilctl
     pack: Path
     classes: list[str]  # of the network as it was imported, in its order
+    basis: Basis = BASIS
 
     def label(self, files: Files, split: str) -> None:
         for name, members in files.items():
             self.ctl.add_label(members, name, split)
 
-    def run(self, row: Row, *, activate: bool = False) -> Run:
+    def run(self, row: Row, *, activate: bool = False) -> Result:
         """With the job before it, where it has one: their seconds together, and what was known before."""
         if row.after is None:
             return self._run(row, activate=activate)
         base = self.active_version()
         first = self._run(row.after, activate=True)
         run = self._run(row, activate=activate)
-        run.global_before, run.local_before = first.global_before, first.local_before
-        run.seconds += first.seconds
         if not activate:
             self.ctl.json("model", "activate", MODEL, str(base))
-        return run
+        both = first.seconds + run.seconds
+        return replace(run, global_before=first.global_before, local_before=first.local_before, seconds=both)
 
     def active_version(self) -> int:
         (active,) = [model for model in self.ctl.json("model", "list")["models"] if model["active"]]
-        return active["version"]
+        return int(active["version"])
 
-    def _run(self, row: Row, *, activate: bool) -> Run:
+    def _run(self, row: Row, *, activate: bool) -> Result:
         say(f"{row.title}: " + ("an epoch of a part" if row.in_part else f"{row.training.epochs} epochs"))
         job = self.ctl.submit(row.job_spec(self.pack, MODEL, activate=activate))
-        return run_of_job(row, self.ctl.watch(job))
+        return result_of(row, self.ctl.watch(job), self.basis)
 
 
 @contextmanager
@@ -83,7 +84,7 @@ def world(folder: Path, model: Path, photos: Photos, *, judged: bool = True) -> 
     folder.mkdir()
     pack = make_pack(model, photos.global_train, photos.global_val if judged else None, folder / "pack")
     with Daemon(folder / "state") as daemon:
-        place = World(Moilctl(daemon.socket), pack, classes_of(photos.global_train))
+        place = World(Moilctl(daemon.socket), pack, classes_of(photos.global_train), BASIS if judged else UNJUDGED)
         place.ctl.import_model(model, MODEL)
         say(f"labelling {count(photos.local_train)} photos of {len(photos.local_classes)} local classes")
         place.label(photos.local_train, "train")

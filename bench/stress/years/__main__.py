@@ -57,10 +57,12 @@ def write(years: Years, options: argparse.Namespace) -> None:
 
 
 def chart(years: Years) -> Chart:
+    """Of what was in service after each night: means of neighbours over models that were kept back would tell nothing."""
     drawn = Chart("Accuracy by night", "night", "%")
     for model in sorted({night.model for night in years.nights}):
         for what in ("local", "global"):
-            points = [(float(n.night), 100 * value) for n in years.nights if n.model == model and (value := getattr(n, f"{what}_accuracy")) is not None]
+            results = [(night.night, night.result) for night in years.nights if night.model == model and night.result]
+            points = [(float(night), 100 * value) for night, result in results if (value := getattr(result, f"{what}_in_service")) is not None]
             drawn.add(Series(f"{model}, {what}", _thinned(points)))
     return drawn
 

@@ -14,7 +14,9 @@ from typing import Any
 from lib.daemon import Daemon
 from lib.moilctl import FINAL_STATES
 from lib.preload import Preload
+from lib.results import Result, Unset, result_of
 from lib.rpc import Rpc
+from lib.settings import Basis
 
 from .people import Person, people
 
@@ -24,11 +26,15 @@ CONFIG = {
     "poll_seconds": 0.02,
     "worker": {"nice": 0, "io_class": "none", "backoff_seconds": 0.1},
 }
+RESULTS = ("succeeded", "rejected-by-guard")
 PATIENCE = 300.0  # seconds of real time for a night
 PARTS = ["models", "jobs", "cache", "labels"]  # of the state folder; what is left is the database
 
 
-@dataclass
+BASIS = Basis("samples of the person that the daemon holds out", "nothing: the same for all people and nights")
+
+
+@dataclass(frozen=True)
 class Night:
     """One model's: `outcome` is a job's final state, or "nothing new"; anything else is a failure."""
 
@@ -37,9 +43,22 @@ class Night:
     outcome: str
     message: str
     job: int | None
-    global_accuracy: float | None
-    local_accuracy: float | None
-    seconds: float
+    result: Result | None
+    seconds: float  # of the night, or of waiting for it
+
+    @property
+    def global_accuracy(self) -> float | None:
+        return self.result.global_after if self.result else None
+
+    @property
+    def local_accuracy(self) -> float | None:
+        return self.result.local_after if self.result else None
+
+    def to_json(self) -> dict[str, Any]:
+        told = self.result.told() if self.result else {}
+        accuracies = {"global_accuracy": self.global_accuracy, "local_accuracy": self.local_accuracy}
+        names = ("night", "model", "outcome", "message", "job", "seconds")
+        return {name: getattr(self, name) for name in names} | accuracies | told
 
 
 @dataclass
@@ -66,19 +85,19 @@ class Years:
 
     @property
     def failed(self) -> list[Night]:
-        return [night for night in self.nights if night.outcome not in ("succeeded", "rejected-by-guard", "nothing new")]
+        return [night for night in self.nights if night.outcome not in (*RESULTS, "nothing new")]
 
     def document(self) -> dict[str, Any]:
         return {
             "nights": len(self.sizes),
             "state_bytes_peak": max((size.state_bytes for size in self.sizes), default=0),
             "rss_peak": self.rss_peak,
-            "failed": [asdict(night) for night in self.failed],
+            "failed": [night.to_json() for night in self.failed],
             "outcomes": dict(self.outcomes),
             "seconds": self.seconds,
             "people": self.people,
             "sizes": [asdict(size) for size in self.sizes],
-            "curve": [asdict(night) for night in self.nights],
+            "curve": [night.to_json() for night in self.nights],
         }
 
 
@@ -137,17 +156,16 @@ class Device:
             if schedule["last_at"] != before["last_at"]:
                 if schedule["last_job"] == before["last_job"]:
                     nothing = "labelled since the last run" in schedule["remark"]
-                    return Night(night, person.name, "nothing new" if nothing else "passed over", schedule["remark"], None, None, None, 0)
+                    return Night(night, person.name, "nothing new" if nothing else "passed over", schedule["remark"], None, None, 0)
                 job = self._rpc("job.get", id=schedule["last_job"])["job"]
                 if job["state"] in FINAL_STATES:
                     return self._ended(night, person, job)
             time.sleep(0.02)
-        return Night(night, person.name, "not ended", json.dumps(self._rpc("system.status"))[:2000], None, None, None, PATIENCE)
+        return Night(night, person.name, "not ended", json.dumps(self._rpc("system.status"))[:2000], None, None, PATIENCE)
 
     def _ended(self, night: int, person: Person, job: dict[str, Any]) -> Night:
-        result = job["result"] or {}
-        figures = result.get("global_after"), result.get("local_after")
-        return Night(night, person.name, job["state"], job["message"], job["id"], *figures, result.get("seconds", 0))
+        result = result_of(Unset(person.name, person.name, 0.5, 2), job, BASIS) if job["state"] in RESULTS else None
+        return Night(night, person.name, job["state"], job["message"], job["id"], result, result.seconds if result else 0)
 
     def _schedules(self) -> dict[str, dict[str, Any]]:
         return {schedule["name"]: schedule for schedule in self._rpc("schedule.list")["schedules"]}
