@@ -90,6 +90,6 @@ def _text(x: float, y: float, text: str, *, anchor: str = "middle", size: int = 
 def _ticks(end: float) -> list[float]:
     """About six round values from 0 to `end`."""
     rough = end / 6
-    power = 10 ** math.floor(math.log10(rough)) if rough > 0 else 1
+    power: float = 10 ** math.floor(math.log10(rough)) if rough > 0 else 1
     step = max(1.0, next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough))
     return [step * i for i in range(int(end / step) + 1)]

@@ -25,16 +25,17 @@ def options_of(name: str, about: str | None, quick: str) -> argparse.ArgumentPar
     return parser
 
 
-def run(name: str, measure: Callable[[Path], Any], report: Callable[[Any], None], to: Path | None) -> int:
+def run(name: str, measure: Callable[[Path], Any], text: Callable[[dict[str, Any]], str], to: Path | None) -> int:
     """Measures in a folder of its own, tells the figures and what is not as promised; the program's status."""
     with tempfile.TemporaryDirectory(prefix=f"moil-{name}-") as folder:
         figures = measure(Path(folder))
-    report(figures)
+    document = asdict(figures)
+    print(text(document))
     faults = figures.faults()
     for fault in faults:
         print(f"failed: {fault}")
     if to:
-        to.write_text(json.dumps(asdict(figures), indent=2) + "\n")
+        to.write_text(json.dumps(document, indent=2) + "\n")
     return 1 if faults else 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -18,6 +19,11 @@ def percent(fraction: float | None, digits: int = 1) -> str:
 
 def mib(count: float | None) -> str:
     return "–" if count is None else f"{count / 2**20:.1f}"
+
+
+def titled(run: dict[str, Any]) -> str:
+    """A row's title, and that its model is not in service."""
+    return str(run["title"]) + ("" if run.get("promoted", True) else " (kept back)")
 
 
 def alpha_text(alpha: float) -> str:

@@ -14,7 +14,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 from cases.memory import sweep  # noqa: E402
 from cases.memory.cases import CASES, PUBLISHED, SWEEP_LIMIT  # noqa: E402
 from cases.memory.models import generated  # noqa: E402
-from cases.memory.report import frozen_line, mib  # noqa: E402
+from cases.memory.table import frozen_line  # noqa: E402
+from lib.table import mib  # noqa: E402
 from cases.memory.swap import check_disk, roofline_ms  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "scripts"))

@@ -12,7 +12,7 @@ from typing import Any
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from cases.auto.__main__ import half_known_text  # noqa: E402
+from cases.auto.table import half_known_text  # noqa: E402
 from cases.digits.tune import _line  # noqa: E402
 from cases.elastic import table as elastic_table  # noqa: E402
 from cases.elastic.cases import FULL, GROCERY  # noqa: E402
@@ -84,8 +84,9 @@ class Means(unittest.TestCase):
 
     def test_of_another_microphone(self) -> None:
         figures = {"a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.6, "a_after": 0.8, "b_in_service": 0.4, "a_in_service": 0.8}
-        found = {**figures, "paper": {}, "kept_back": 1, "rotations": [{}, {}]}
-        lines = {line.split("|")[1].strip(): line for line in sounds_table.microphone_text(found).splitlines()}
+        rotations = [{**figures, "rotation": i, "promoted": i == 0, "chosen": None} for i in range(2)]
+        found = {**figures, "paper": {}, "kept_back": 1, "rotations": rotations}
+        lines = {line.split("|")[1].strip(): line for line in sounds_table.microphone_text(found).splitlines() if line}
         self.assertIn(f"60.0% {MARK}", lines["B after a night"])
         self.assertIn(f"80.0% {MARK}", lines["A after it"])
         self.assertIn("40.0%", lines["B by what is in service"])

@@ -40,7 +40,7 @@ class Rooms(unittest.TestCase):
 
     def test_imports_are_seen(self) -> None:
         seen = set(imports_of(BENCH / "cases" / "digits" / "scenario.py"))
-        self.assertLessEqual({"lib.say.say", "cases.digits.table.runs_table"}, seen)
+        self.assertLessEqual({"lib.say.say", "cases.digits.sweeps.Sweep"}, seen)
 
     def test_a_folder_can_be_looked_through(self) -> None:
         for folder in [BENCH, *(path for path in BENCH.rglob("*") if path.is_dir() and path.name != "__pycache__")]:

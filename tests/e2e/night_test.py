@@ -59,7 +59,7 @@ class NightTest(unittest.TestCase):
             n = SETTINGS.trainable_layers
             cls._run(ctl, daemon.state, Row("second", "second night", SETTINGS.alpha, n, cached=True))
             cls.verified = ctl.text("cache", "verify")
-        print(runs_table(list(cls.runs.values())), flush=True)
+        print(runs_table([run.to_json() for run in cls.runs.values()]), flush=True)
 
     @classmethod
     def _run(cls, ctl: Moilctl, state: Path, row: Row) -> None:

@@ -14,15 +14,14 @@ from cases.auto.case import run_case  # noqa: E402
 from cases.auto.cases import digits_case, photos_case  # noqa: E402
 from cases.auto.half_known import measure_half_known  # noqa: E402
 from cases.auto.learn import measure_learn  # noqa: E402
-from cases.auto.sampling import SAMPLINGS, measure_sampling  # noqa: E402
+from cases.auto.sampling import measure_sampling  # noqa: E402
+from cases.auto.table import audit_text, case_text, half_known_text, learn_text, sampling_text  # noqa: E402
 from lib.archives import missing  # noqa: E402
 from lib.figures import machine, write_json  # noqa: E402
 from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
 from lib.photos.world import fetch_model  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
-from lib.results import kept_back_mark  # noqa: E402
-from lib.table import percent, table  # noqa: E402
 
 DIGITS = ROOT / "build" / "data" / "digits.csv.gz"
 
@@ -36,51 +35,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     return parser.parse_args()
-
-
-def case_text(case: dict[str, Any]) -> str:
-    header = ["night", "global before → after", "local", "seconds", "second night", "chosen"]
-    lines = []
-    for name, night in [("no settings", case["auto"]), *case["hand"].items()]:
-        chosen = ", ".join(f"{key} {value}" for key, value in (night["chosen"] or {}).items())
-        before = f"{percent(night['global_before'])} → {percent(night['global_after'])}"
-        second = f"{night['second']['seconds']:.1f} s, {percent(night['second']['local_after'])}"
-        name += "" if night["promoted"] else " (kept back)"
-        lines.append([name, before, percent(night["local_after"]), f"{night['seconds']:.1f}", second, chosen])
-    return f"{case['dataset']}\n" + table(header, lines) + f"\n{case['auto']['why']}"
-
-
-def learn_text(learn: dict[str, Any]) -> str:
-    lines = []
-    for name in ("cold", "warm"):
-        run = learn[name]
-        change = f"{percent(run['global_before'])} → {percent(run['global_after'])}"
-        name += "" if run["promoted"] else " (kept back)"
-        lines.append([f"learn, {name}", str(learn["shots"]), change, percent(run["local_after"]), f"{run['seconds']:.1f}"])
-    return table(["run", "photos a class", "global before → after", "local", "seconds"], lines)
-
-
-def half_known_text(sets: list[dict[str, Any]]) -> str:
-    lines = []
-    for one in sets:
-        kept = kept_back_mark(one["kept_back"], len(one["draws"]))
-        local = f"{percent(one['local_mean'])}{kept} ({percent(one['local_worst'])})"
-        lost = f"{percent(one['lost_mean'])}{kept} ({percent(one['lost_worst'])})"
-        draws = len(one["draws"])
-        lines.append([one["dataset"], str(draws), local, f"{one['reached']} of {draws}", lost])
-    return table(["half known", "draws", "local (worst)", "80 % or more", "lost global (worst)"], lines)
-
-
-def sampling_text(nights: list[dict[str, Any]]) -> str:
-    lines = []
-    for night in nights:
-        for sampling in SAMPLINGS:
-            run = night[sampling]
-            to_goal = "never" if run["seconds_to_goal"] is None else f"{run['seconds_to_goal']:.1f}"
-            after = [percent(run["global_after"]), percent(run["local_after"])]
-            lines.append([night["night"], str(night["seed"]), sampling, *after, f"{run['train_seconds']:.1f}", to_goal])
-    header = ["night", "seed", "sampling", "global", "local", "training, s", "s to the shuffled night's local"]
-    return table(header, lines)
 
 
 class Figures:
@@ -118,7 +72,7 @@ def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) 
         learn = measure_learn(folder / "learn", model, photos)
         figures.add("learn", learn, learn_text(learn))
         audit = measure_audit(folder / "audit", model, photos)
-        figures.add("audit", audit, "audit: " + ", ".join(f"{key} {value}" for key, value in audit.items()))
+        figures.add("audit", audit, audit_text(audit))
     if options.only == "half-known" or (options.only is None and not options.quick):
         known = measure_half_known(folder / "half-known", model)
         figures.add("half_known", known, half_known_text(known))

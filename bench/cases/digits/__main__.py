@@ -7,12 +7,14 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 if __package__ in (None, ""):  # started as a folder
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from cases.digits.scenario import print_outcome, report_of, run_scenario
-from cases.digits.sweeps import Sweep, sweep_tables, sweeps, write_charts
+from cases.digits import table
+from cases.digits.scenario import report_of, run_scenario
+from cases.digits.sweeps import Sweep, sweeps, write_charts
 from cases.digits.tune import tune
 from lib import cifar, digits
 from lib.archives import missing
@@ -68,20 +70,18 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     settings, split, chosen = plan(options, folder)
     place = lay_out(folder, settings, split)
     outcome = run_scenario(settings, place, chosen)
-    print_outcome(settings, place, outcome)
-    for sweep in chosen:
-        print("\n" + sweep_tables(sweep, outcome.sweeps[sweep.name]))
-    leave_report(options, settings, place, outcome, chosen)
-
-
-def leave_report(options, settings, place, outcome, sweeps) -> None:  # noqa: ANN001
     document = report_of(settings, place, outcome)
+    print(table.text(document), flush=True)
+    leave_report(options, document, chosen)
+
+
+def leave_report(options: argparse.Namespace, document: dict[str, Any], chosen: list[Sweep]) -> None:
     if options.json:
         write_json(document, options.json)
     if options.out:
         write_json(document, options.out / "report.json")
-        for sweep in sweeps:
-            write_charts(sweep, outcome.sweeps[sweep.name], options.out)
+        for sweep in chosen:
+            write_charts(sweep, document["settings"]["alpha"], document["sweeps"][sweep.name], options.out)
 
 
 def main() -> int:

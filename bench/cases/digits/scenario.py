@@ -16,7 +16,6 @@ from lib.settings import Row, Settings
 from lib.workplace import Workplace
 
 from .sweeps import Sweep
-from .table import epoch_line, exceeded_lines, memory_line, runs_table, second_night_line
 
 
 @dataclass
@@ -91,23 +90,6 @@ def second_night(night: Night) -> Result:
     settings = night.settings
     row = Row("second_night", "second night", settings.alpha, settings.trainable_layers, cached=True)
     return night.run(row)
-
-
-def print_outcome(settings: Settings, place: Workplace, outcome: Outcome) -> None:
-    assert outcome.second is not None
-    print(runs_table(outcome.runs))
-    print()
-    print(second_night_line(outcome.second, settings.kept_back))
-    memory = outcome.runs[-1].memory
-    if memory:
-        print(memory_line(memory))
-    for line in exceeded_lines([*outcome.runs, *sum(outcome.sweeps.values(), []), outcome.second]):
-        print(line)
-    cached, uncached = outcome.runs[-1], outcome.runs[-2]
-    print(epoch_line(uncached, cached))
-    print(f"all jobs together: {outcome.job_seconds:.0f} s", flush=True)
-    for line in settings.reduced:
-        print(f"reduced: {line}")
 
 
 def report_of(settings: Settings, place: Workplace, outcome: Outcome) -> dict[str, Any]:

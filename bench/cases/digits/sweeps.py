@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lib.chart import Chart, Series
-from lib.results import Result
 from lib.settings import Layers, Row, Settings
 from lib.table import alpha_text, percent, table
+
+Run = dict[str, Any]  # Result.to_json()
 
 ALPHAS = [0.0, 0.001, 0.01, 0.1, 1.0]
 LAYERS: list[Layers] = [1, 3, 5, 9, 15, "all"]
@@ -17,64 +19,68 @@ LAYERS: list[Layers] = [1, 3, 5, 9, 15, "all"]
 @dataclass(frozen=True)
 class Sweep:
     name: str  # also of the files
-    title: str
     rows: list[Row]
 
 
 def alpha_sweep(alphas: list[float]) -> Sweep:
     rows = [Row(f"alpha_{alpha:g}", f"α={alpha_text(alpha)}", alpha, "all", cached=False) for alpha in alphas]
-    return Sweep("sweep-alpha", "GDM(α), all layers trained", rows)
+    return Sweep("sweep-alpha", rows)
 
 
 def layers_sweep(settings: Settings, counts: list[Layers]) -> Sweep:
     alpha = settings.alpha
     rows = [Row(f"lf_{n}", f"LF({n})", alpha, n, cached=n != "all") for n in counts]
-    return Sweep("sweep-layers", f"GDM({alpha_text(alpha)})+LF(n)+FMC", rows)
+    return Sweep("sweep-layers", rows)
 
 
 def sweeps(settings: Settings) -> list[Sweep]:
     return [alpha_sweep(ALPHAS), layers_sweep(settings, LAYERS)]
 
 
-def sweep_tables(sweep: Sweep, runs: list[Result]) -> str:
+def title_of(name: str, alpha: float) -> str:
+    """Of a sweep by its name, at the scenario's sharing ratio."""
+    return {"sweep-alpha": "GDM(α), all layers trained", "sweep-layers": f"GDM({alpha_text(alpha)})+LF(n)+FMC"}[name]
+
+
+def sweep_tables(title: str, runs: list[Run]) -> str:
     """Where each run ended, then its accuracies epoch by epoch."""
-    parts = [f"{sweep.title}\n\n{_ends(runs)}"]
+    parts = [f"{title}\n\n{_ends(runs)}"]
     for accuracy in ("global", "local"):
         parts.append(f"{accuracy} accuracy by epoch\n\n{_by_epoch(runs, accuracy)}")
     return "\n\n".join(parts)
 
 
-def write_charts(sweep: Sweep, runs: list[Result], folder: Path) -> list[Path]:
+def write_charts(sweep: Sweep, alpha: float, runs: list[Run], folder: Path) -> list[Path]:
     """One SVG each for global and local accuracy over the epochs."""
     files = []
     for accuracy in ("global", "local"):
-        chart = Chart(f"{accuracy.capitalize()} accuracy, {sweep.title}", "epoch", "accuracy (%)")
+        chart = Chart(f"{accuracy.capitalize()} accuracy, {title_of(sweep.name, alpha)}", "epoch", "accuracy (%)")
         for run in runs:
-            chart.add(Series(run.title, _points(run, accuracy)))
+            chart.add(Series(run["title"], _points(run, accuracy)))
         file = folder / f"{sweep.name}-{accuracy}.svg"
         file.write_text(chart.svg())
         files.append(file)
     return files
 
 
-def _points(run: Result, accuracy: str) -> list[tuple[float, float]]:
-    before = run.global_before if accuracy == "global" else run.local_before
+def _points(run: Run, accuracy: str) -> list[tuple[float, float]]:
+    before = run["global_before"] if accuracy == "global" else run["local_before"]
     start = [] if before is None else [(0.0, 100 * before)]
-    return start + [(point["epoch"], 100 * point[accuracy]) for point in run.curve if point.get(accuracy) is not None]
+    return start + [(point["epoch"], 100 * point[accuracy]) for point in run["curve"] if point.get(accuracy) is not None]
 
 
-def _ends(runs: list[Result]) -> str:
-    rows = [[run.title, percent(run.global_after), percent(run.local_after), f"{run.seconds:.1f}"] for run in runs]
+def _ends(runs: list[Run]) -> str:
+    rows = [[run["title"], percent(run["global_after"]), percent(run["local_after"]), f"{run['seconds']:.1f}"] for run in runs]
     return table(["run", "global after", "local after", "seconds"], rows)
 
 
-def _by_epoch(runs: list[Result], accuracy: str) -> str:
-    epochs = sorted({point["epoch"] for run in runs for point in run.curve})
+def _by_epoch(runs: list[Run], accuracy: str) -> str:
+    epochs = sorted({point["epoch"] for run in runs for point in run["curve"]})
     shown = _thinned(epochs, 10)
     rows = []
     for run in runs:
-        found = {point["epoch"]: point.get(accuracy) for point in run.curve}
-        rows.append([run.title, *(percent(found.get(epoch)) for epoch in shown)])
+        found = {point["epoch"]: point.get(accuracy) for point in run["curve"]}
+        rows.append([run["title"], *(percent(found.get(epoch)) for epoch in shown)])
     return table(["run", *map(str, shown)], rows)
 
 

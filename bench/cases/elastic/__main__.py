@@ -100,7 +100,7 @@ def run_study(study: Study, chosen: list[Case], folder: Path, options: argparse.
         for seed in study.seeds[:1] if options.quick else study.seeds:
             for method in study.methods:
                 row(record, place, method, seed, every_epoch=study.every_epoch)
-        print(f"{study.title}: {place.case.title}\n\n{study.text(record.of(place.case))}\n", flush=True)
+        print(table.study_text(study, record.of(place.case)) + "\n", flush=True)
 
     for case in chosen:
         with_place(case, folder / case.name, work)

@@ -10,7 +10,7 @@ from typing import Any
 from lib.figures import machine, write_json
 
 from .cases import Case, Method
-from .jobs import Trial
+from .jobs import Trial, trials_of
 
 
 @dataclass
@@ -47,10 +47,10 @@ def new_record(file: Path | None, *, quick: bool, study: str | None) -> Record:
 
 
 def resumed_record(file: Path, *, quick: bool, study: str | None) -> Record:
-    """What an earlier run of the same kind left; its guard let every model pass. Throws RuntimeError where it is of another kind."""
+    """What an earlier run of the same kind left. Throws RuntimeError where it is of another kind."""
     try:
         document = json.loads(file.read_text())
-        results = [Trial(**{"promoted": row["seconds"] is not None} | row) for row in document["rows"]]
+        results = trials_of(document)
         kind = (document["quick"], document["study"])
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{file} has no figures of this benchmark; without --resume it is written anew") from error

@@ -1,4 +1,4 @@
-"""What the benchmark prints."""
+"""What the benchmark prints, made of its JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,27 @@ from typing import Any
 from lib.table import mib, percent, table
 
 from .claims import Claim
-from .jobs import Trial
-from .summary import Summary, find, summaries
+from .jobs import Trial, trials_of
+from .studies import STUDIES, Study
+from .summary import Summary, by_case, find, summaries
+
+
+def text(document: dict[str, Any]) -> str:
+    cases = by_case(trials_of(document))
+    if document["study"]:
+        study = STUDIES[document["study"]]
+        return "\n\n".join(study_text(study, trials) for trials in cases.values())
+    parts = [case_text(_title(trials), trials) for trials in cases.values()]
+    judged = [Claim(**claim) for claim in document.get("claims", [])]
+    return "\n\n".join([*parts, benches_text(document["benches"]), claims_text(judged)])
+
+
+def study_text(study: Study, trials: list[Trial]) -> str:
+    return f"{study.title}: {_title(trials)}\n\n{study.text(trials)}"
+
+
+def _title(trials: list[Trial]) -> str:
+    return f"{trials[0].model} on {trials[0].dataset}"
 
 
 def case_text(title: str, results: list[Trial]) -> str:

@@ -14,11 +14,11 @@ from typing import Any
 if __package__ in (None, ""):  # started as a folder
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from cases.memory import table
 from cases.memory.cases import CASES, swaps
 from cases.memory.measure import Setting, row
 from cases.memory.models import write_generated
 from cases.memory.progress import Progress
-from cases.memory.report import frozen_line, rows_table, swap_table, sweep_tables
 from cases.memory.swap import run_swaps, turns
 from cases.memory.sweep import batches, run_sweep
 from lib.programs import ROOT, ProgramError
@@ -66,19 +66,6 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return report
 
 
-def show(report: dict[str, Any]) -> None:
-    print(f"MiB; peaks are of whole processes (VmHWM); {report['threads']} threads")
-    if report["quick"]:
-        print("quick: fewer rows, batches and swap modes, 2 timed iterations in place of 2 x 5")
-    if report["rows"]:
-        print("\n" + rows_table(report["rows"]) + frozen_line(report["rows"]))
-    if "sweep" in report:
-        print(f"\n{report['sweep']['model']} by batch\n\n" + sweep_tables(report["sweep"]))
-    if report["swap"]:
-        first = report["swap"][0]
-        print(f"\n{first['model']}, batch {first['batch']}, with swap\n\n" + swap_table(report["swap"]))
-
-
 def main() -> int:
     options = arguments()
     folder = Path(tempfile.mkdtemp(prefix="moil-memory-"))
@@ -89,7 +76,7 @@ def main() -> int:
         return 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    show(report)
+    print(table.text(report))
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
     return 0

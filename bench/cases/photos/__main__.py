@@ -111,9 +111,10 @@ def measure_rows(options: argparse.Namespace, folder: Path, model: Path, photos:
             figures.add(table.agreement_text(agreement), agreement=agreement)
         runs = run_rows(chosen, folder, model, photos, place)
     by_name = {run.name: run for run in runs}
+    documents = [run_document(row, run) for row, run in zip(chosen, runs)]
     figures.add(
-        table.runs_text(chosen, runs),
-        runs=[run_document(row, run) for row, run in zip(chosen, runs)],
+        table.runs_text(documents),
+        runs=documents,
         feature_bytes=by_name[NIGHT.name].feature_bytes,
     )
     features = features_of(by_name)

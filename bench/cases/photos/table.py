@@ -1,30 +1,42 @@
-"""What the benchmark prints."""
+"""What the benchmark prints, made of its JSON."""
 
 from __future__ import annotations
 
 from statistics import median
 from typing import Any
 
-from lib.photos.rows import Row
-from lib.results import Result
-from lib.table import percent, table
+from lib.table import percent, table, titled
 
 
-def runs_text(rows: list[Row], runs: list[Result]) -> str:
+def text(document: dict[str, Any]) -> str:
+    parts: list[str] = []
+    if "agreement" in document:
+        parts.append(agreement_text(document["agreement"]))
+    if "runs" in document:
+        parts += [runs_text(document["runs"]), "features at the split: " + features_text(document["features"])]
+    if "forward" in document:
+        parts.append(speed_text(document["forward"], document["training"]))
+    for member, told in {"night": first_night_text, "second_night": second_night_text, "paper": paper_text}.items():
+        if member in document:
+            parts.append(told(document[member]))
+    return "\n\n".join(parts)
+
+
+def runs_text(runs: list[dict[str, Any]]) -> str:
     header = ["run", "α", "trained", "targets of D_G", "global before → after", "local", "epochs", "seconds"]
     lines = []
-    for row, run in zip(rows, runs):
-        part = row.in_part
+    for run in runs:
+        part = run["in_part"]
         lines.append(
             [
-                row.title + ("" if run.promoted else " (kept back)"),
-                f"{row.alpha:g}",
-                str(row.trainable_layers),
-                ("the model's own" if row.training.distill else "labels") if row.alpha else "–",
-                f"{percent(run.global_before)} → {percent(run.global_after)}" if not part else "–",
-                percent(run.local_after) if not part else "–",
-                str(row.training.epochs),
-                f"{run.seconds:,.0f}" + (" (from a part)" if part else ""),
+                titled(run),
+                f"{run['alpha']:g}",
+                str(run["trainable_layers"]),
+                ("the model's own" if run["distilled"] else "labels") if run["alpha"] else "–",
+                f"{percent(run['global_before'])} → {percent(run['global_after'])}" if not part else "–",
+                percent(run["local_after"]) if not part else "–",
+                str(run["epochs"]),
+                f"{run['seconds']:,.0f}" + (" (from a part)" if part else ""),
             ]
         )
     return table(header, lines)

@@ -37,9 +37,7 @@ def arguments() -> argparse.Namespace:
 def tune_esc10(folder: Path, file: Path | None) -> None:
     sounds, clips = data.extract(data.FSDD, folder / "fsdd"), extract(data.ESC10, folder / "esc10")
     found = tune(folder / "tune", import_tagger(folder), sounds, clips)
-    for judge, told in found.items():
-        print(f"fold {judge}: " + "; ".join(f"{name}: {words}" for name, words in sorted(told["best"].items())))
-    Figures(file).add("", tuning=found)
+    Figures(file).add(table.tuning_text(found), tuning=found)
 
 
 def measure(folder: Path, cases: list[str], quick: bool, figures: Figures) -> None:

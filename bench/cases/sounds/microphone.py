@@ -29,7 +29,7 @@ from .world import device
 PAPER = {"a_on_a": 0.7012, "a_on_b": 0.5012, "b_after": 0.6022}
 MODEL = "scenes"
 NETWORK = ROOT / "config" / "models" / "resnet18-sound.json"
-PREPROCESSING = {
+PREPROCESSING: dict[str, Any] = {
     "kind": "sound",
     "front_end": {
         "type": "log_mel_deltas",

@@ -1,7 +1,8 @@
-"""What the benchmark prints."""
+"""What the benchmark prints, made of its JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lib.results import kept_back_mark, mean_of
@@ -9,6 +10,26 @@ from lib.table import percent, table
 
 # The thesis's audio case: GDM(0.1 %) beside everything, LF(3), FMC.
 PAPER = {"GDM": 491.0, "LF(3)": 4.1, "FMC": 1.8}
+
+
+def text(document: dict[str, Any]) -> str:
+    parts: list[str] = []
+    if "runs" in document:
+        parts.append(runs_text(document["runs"], document["clip_bytes"]))
+        if document["factors"]:
+            parts.append(factors_text(document["factors"]))
+        parts.append(second_night_text(document["second_night"]))
+    texts: dict[str, Callable[[Any], str]] = {"speakers": speakers_text, "words": words_text, "microphone": microphone_text, "frontend": frontend_text}
+    for member, told in texts.items():
+        if member in document:
+            parts.append(told(document[member]))
+    if "tuning" in document:
+        parts.append(tuning_text(document["tuning"]))
+    return "\n\n".join(parts)
+
+
+def tuning_text(found: dict[str, Any]) -> str:
+    return "\n".join(f"fold {judge}: " + "; ".join(f"{name}: {words}" for name, words in sorted(told["best"].items())) for judge, told in found.items())
 
 
 def runs_text(runs: list[dict[str, Any]], clip_bytes: dict[str, float]) -> str:
@@ -91,7 +112,18 @@ def microphone_text(found: dict[str, Any]) -> str:
     kept = kept_back_mark(found["kept_back"], len(found["rotations"]))
     marks = {"b_after": kept, "a_after": kept}
     lines = [[title, percent(found[name]) + marks.get(name, ""), percent(found["paper"].get(name)) if found["paper"].get(name) else "–"] for name, title in words.items()]
-    return table(["another microphone", "ours", "paper"], lines)
+    return rotations_text(found["rotations"]) + "\n\n" + table(["another microphone", "ours", "paper"], lines)
+
+
+def rotations_text(rotations: list[dict[str, Any]]) -> str:
+    """What B hears and what A hears, before and after, and what is in service then."""
+    names = ("a_on_a", "a_on_b", "b_after", "a_after")
+    lines = [[str(one["rotation"] + 1), *(percent(one[name]) for name in names), "new" if one["promoted"] else "old", _chosen(one["chosen"])] for one in rotations]
+    return table(["rotation", "A on A", "A's network on B", "B after the night", "A after", "in service", "the night chose"], lines)
+
+
+def _chosen(chosen: dict[str, Any] | None) -> str:
+    return ", ".join(f"{value} {name}" for name, value in (chosen or {}).items())
 
 
 def frontend_text(found: dict[str, Any]) -> str:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from cases.tables import table  # noqa: E402
 from cases.tables.run import Night, nights  # noqa: E402
 from cases.tables.tables import Table, chosen_table, fetched  # noqa: E402
 from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ProgramError  # noqa: E402
 from lib.results import JobFailed  # noqa: E402
-from lib.table import percent, table  # noqa: E402
 
 
 def arguments() -> argparse.Namespace:
@@ -41,28 +41,16 @@ def tables(options: argparse.Namespace, folder: Path) -> list[Table]:
     return fetched(folder)
 
 
-def cells(night: Night) -> list[str]:
-    result = night.result
-
-    def told(value: float | None) -> str:
-        return percent(value) if night.table.task == "classify" or value is None else f"{value:.3f}"
-
-    changes = (result.global_before, result.global_after), (result.local_before, result.local_after)
-    told_changes = [f"{told(before)} → {told(after)}" for before, after in changes]
-    guard = "passed" if result.promoted else "kept back"
-    return [night.table.name, result.metric, result.name, *told_changes, guard, f"{result.seconds:.1f}"]
-
-
 def run(options: argparse.Namespace, folder: Path) -> None:
     results: list[Night] = []
     for i, chosen in enumerate(tables(options, folder)):
         place = folder / str(i)
         place.mkdir()
         results += nights(chosen, place)
-    header = ["dataset", "metric", "night", "global before → after", "local before → after", "guard", "seconds"]
-    print(table(header, [cells(result) for result in results]))
+    document = {"runs": [result.to_json() for result in results], "machine": machine()}
+    print(table.text(document))
     if options.json:
-        write_json({"runs": [result.to_json() for result in results], "machine": machine()}, options.json)
+        write_json(document, options.json)
 
 
 def main() -> int:

@@ -18,35 +18,35 @@ import random
 import signal
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
-from lib.table import table  # noqa: E402
 from stress.crash.cutting import Cut, Cutting  # noqa: E402
 from stress.crash.device import Device  # noqa: E402
 from stress.crash.faults import Fault, Faults  # noqa: E402
 from stress.crash.killing import Killing, Tally  # noqa: E402
 from stress.crash.recorded_life import Life, Migration  # noqa: E402
+from stress.crash.table import text  # noqa: E402
 
 
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the daemon is stopped, too
     options = parse()
-    tally, faults, cuts = Tally(), [], []
+    tally, faults, cuts = Tally(), list[Fault](), list[Cut]()
     with tempfile.TemporaryDirectory(prefix="moil-crash-") as folder:
         if options.kills or options.faults:
             faults = kill_and_fail(Path(folder), options, tally)
         if options.cuts:
             cuts = cut_power(Path(folder) / "cuts", options)
-    report(tally, faults, cuts)
+    document = {**tally.document(), "faults": [fault.document() for fault in faults], "cuts": [cut.document() for cut in cuts]}
+    print(text(document))
     if options.json:
-        document = {**tally.document(), "faults": [fault.document() for fault in faults], "cuts": [cut.document() for cut in cuts]}
         write_json({**document, "seed": options.seed, "machine": machine()}, options.json)
-    return 0 if tally.is_clean() and not any(one.is_bad for one in [*faults, *cuts]) else 1
+    is_bad = any(fault.is_bad for fault in faults) or any(cut.is_bad for cut in cuts)
+    return 0 if tally.is_clean() and not is_bad else 1
 
 
 def kill_and_fail(folder: Path, options: argparse.Namespace, tally: Tally) -> list[Fault]:
@@ -114,50 +114,6 @@ def say_kills(tally: Tally, options: argparse.Namespace) -> None:
 
 def say_fault(fault: Fault) -> None:
     print(f"· {fault.kind}, {fault.who}, {fault.how}: {fault.outcome} {fault.message[:200]}", file=sys.stderr, flush=True)
-
-
-def report(tally: Tally, faults: list[Fault], cuts: list[Cut]) -> None:
-    if tally.kills:
-        print(table(["stage", "worker killed", "daemon killed"], rows(tally.hits)))
-        print(
-            f"\n{tally.kills} kills in {tally.nights} nights: {tally.different_weights} ended in other weights, "
-            f"{len(tally.failures)} failed, {len(tally.lost)} of {tally.acknowledged} promises broken"
-        )
-        for failure in [*tally.failures, *tally.lost]:
-            print(f"failed: {failure}")
-    if faults:
-        print("\n" + table(["fault", "nights", "struck calls", "completed", "refused", "failed", "bad"], fault_rows(faults)))
-        for fault in faults:
-            if fault.is_bad:
-                print(f"{fault.kind}, {fault.who}, {fault.how}: {fault.outcome}: {fault.message}")
-    if cuts:
-        print("\n" + table(["power cut in", "cuts", "nights ended", "broken promises", "other weights", "refused starts", "seconds"], cut_rows(cuts)))
-        for cut in cuts:
-            for trouble in [*cut.lost, *cut.other_weights, *filter(None, [cut.refused_start])]:
-                print(f"record {cut.record}, seed {cut.seed}, {cut.stage}, {cut.kind}: {trouble}")
-
-
-def rows(hits: Counter[tuple[str, str]]) -> list[list[str]]:
-    stages = sorted({stage for stage, _ in hits})
-    return [[stage, str(hits[stage, "worker"]), str(hits[stage, "daemon"])] for stage in stages]
-
-
-def fault_rows(faults: list[Fault]) -> list[list[str]]:
-    out = []
-    for kind in dict.fromkeys(fault.kind for fault in faults):
-        mine = [fault for fault in faults if fault.kind == kind]
-        ends = Counter("bad" if fault.is_bad else fault.outcome for fault in mine)
-        out.append([kind, str(len(mine)), str(sum(fault.struck for fault in mine)), *(str(ends[end]) for end in ("completed", "refused", "failed", "bad"))])
-    return out
-
-
-def cut_rows(cuts: list[Cut]) -> list[list[str]]:
-    out = []
-    for stage in [*dict.fromkeys(cut.stage for cut in cuts), "all"]:
-        mine = [cut for cut in cuts if stage in (cut.stage, "all")]
-        troubles = [sum(bool(trouble) for trouble in (getattr(cut, name) for cut in mine)) for name in ("lost", "other_weights", "refused_start")]
-        out.append([stage, *map(str, [len(mine), sum(cut.nights for cut in mine), *troubles]), f"{sum(cut.seconds for cut in mine):.0f}"])
-    return out
 
 
 if __name__ == "__main__":

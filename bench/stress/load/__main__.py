@@ -19,9 +19,9 @@ from lib.frame import options_of, run  # noqa: E402
 from lib.night import pretrain_global  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
 from lib.settings import Training  # noqa: E402
-from lib.table import table  # noqa: E402
 from lib.workplace import lay_out  # noqa: E402
 from stress.load.load import Figures, Load  # noqa: E402
+from stress.load.table import text  # noqa: E402
 
 SETTINGS = replace(digits.SETTINGS, pretraining=Training(epochs=3, learning_rate=0.05), threads=2)
 
@@ -35,7 +35,7 @@ def main() -> int:
         load = Load(folder, SETTINGS, place, pretrained, clients=options.clients, rate=options.rate)
         return load.measure(options.requests, options.seed)
 
-    return run("load", measure, report, options.json)
+    return run("load", measure, text, options.json)
 
 
 def parse() -> argparse.Namespace:
@@ -49,19 +49,6 @@ def parse() -> argparse.Namespace:
     if options.quick:
         options.requests = 2000
     return options
-
-
-def report(figures: Figures) -> None:
-    rows = [[name, *(f"{value:g}" for value in times.values())] for name, times in figures.by_method.items()]
-    print(table(["method", "requests", "p50 ms", "p99 ms", "most ms"], rows))
-    print(
-        f"\n{figures.requests} requests of {figures.clients} clients, {figures.lost} lost; system.status: p50 {figures.p50_ms} ms, "
-        f"p99 {figures.p99_ms} ms ({figures.p99_ms_calm} ms, and {figures.p99_ms_trouble} ms beside clients that behave badly)\n"
-        f"{figures.cpu_ms_per_request} ms of CPU a request; idle: {figures.rss_idle / 2**20:.1f} MiB ({figures.rss_started / 2**20:.1f} MiB just after the start), after the load {figures.rss_after_load / 2**20:.1f} MiB; "
-        f"ready after {figures.ready_ms} ms; exposure {figures.exposure}; load of the machine before {figures.load_average:.1f}"
-    )
-    for name, told in figures.trouble.items():
-        print(f"{name}: {told}")
 
 
 if __name__ == "__main__":

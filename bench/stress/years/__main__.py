@@ -13,10 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lib.chart import Chart, Series  # noqa: E402
 from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ROOT  # noqa: E402
-from lib.table import table  # noqa: E402
+from stress.years.table import text  # noqa: E402
 from stress.years.years import Device, Years  # noqa: E402
-
-MIB = 1 << 20
 
 
 def main() -> int:
@@ -32,7 +30,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="moil-nights-") as folder:
         Device(Path(folder), options.seed).run(options.nights, years, each)
     write(years, options)
-    report(years)
+    print(text(years.document()))
     return 1 if years.failed else 0
 
 
@@ -72,19 +70,6 @@ def _thinned(points: list[tuple[float, float]], most: int = 200) -> list[tuple[f
     width = -(-len(points) // most)
     groups = [points[i : i + width] for i in range(0, len(points), width)] if width else []
     return [(sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)) for group in groups]
-
-
-def report(years: Years) -> None:
-    shown = years.sizes[:: max(1, len(years.sizes) // 10)]
-    if years.sizes and shown[-1] is not years.sizes[-1]:
-        shown.append(years.sizes[-1])
-    parts = list(shown[0].parts) if shown else []
-    rows = [[str(s.night + 1), *(f"{value / MIB:.2f}" for value in (s.state_bytes, *s.parts.values(), s.rss_bytes))] for s in shown]
-    print(table(["night", "state MiB", *parts, "RSS MiB"], rows))
-    told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(years.outcomes.items()))
-    print(f"\n{len(years.sizes)} nights of {len(years.people)} models in {years.seconds:.0f} s: {told}; RSS at most {years.rss_peak / MIB:.1f} MiB")
-    for night in years.failed:
-        print(f"failed: night {night.night + 1}, {night.model}: {night.outcome}: {night.message}")
 
 
 if __name__ == "__main__":

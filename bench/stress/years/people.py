@@ -92,8 +92,8 @@ class Person:
 
     def _add(self, rpc: Rpc, label: str, split: str | None = None, record: str | None = None) -> str:
         content = base64.b64encode((record or self.record(label)).encode() + b"\n").decode()
-        split = {"split": split} if split else {}
-        (sample,) = rpc("label.add", labels=[label], samples=[{"content": content, "name": f"{label}.csv"}], **split)["samples"]
+        wanted = {"split": split} if split else {}
+        (sample,) = rpc("label.add", labels=[label], samples=[{"content": content, "name": f"{label}.csv"}], **wanted)["samples"]
         self.samples.append(sample["digest"])
         self.added += 1
         return str(sample["digest"])

@@ -1,4 +1,4 @@
-"""The figures as tables, in MiB."""
+"""What the benchmark prints, made of its JSON; sizes in MiB."""
 
 from __future__ import annotations
 
@@ -9,6 +9,20 @@ from lib.table import mib, table
 from .cases import PUBLISHED, PUBLISHED_SWAP
 
 Row = dict[str, Any]
+
+
+def text(document: Row) -> str:
+    parts = [f"MiB; peaks are of whole processes (VmHWM); {document['threads']} threads"]
+    if document["quick"]:
+        parts[0] += "\nquick: fewer rows, batches and swap modes, 2 timed iterations in place of 2 x 5"
+    if document["rows"]:
+        parts.append(rows_table(document["rows"]) + frozen_line(document["rows"]))
+    if "sweep" in document:
+        parts += [f"{document['sweep']['model']} by batch", sweep_tables(document["sweep"])]
+    if document["swap"]:
+        first = document["swap"][0]
+        parts += [f"{first['model']}, batch {first['batch']}, with swap", swap_table(document["swap"])]
+    return "\n\n".join(parts)
 
 
 def rows_table(rows: list[Row]) -> str:
