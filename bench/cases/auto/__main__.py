@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cases.auto.audit import measure_audit  # noqa: E402
-from cases.auto.case import run_case  # noqa: E402
+from cases.auto.case import Case, run_case  # noqa: E402
 from cases.auto.cases import digits_case, photos_case  # noqa: E402
 from cases.auto.half_known import measure_half_known  # noqa: E402
 from cases.auto.learn import measure_learn  # noqa: E402
 from cases.auto.sampling import measure_sampling  # noqa: E402
 from cases.auto.table import audit_text, case_text, half_known_text, learn_text, sampling_text  # noqa: E402
 from lib.archives import missing  # noqa: E402
-from lib.figures import machine, write_json  # noqa: E402
+from lib.figures import Figures  # noqa: E402
 from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
 from lib.photos.world import fetch_model  # noqa: E402
@@ -37,27 +36,6 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Figures:
-    """What is known so far; in the file, too, so that a run that is stopped leaves what it has."""
-
-    def __init__(self, file: Path | None, quick: bool):
-        self._file = file
-        self._known: dict[str, Any] = {"machine": machine(), "quick": quick, "cases": [], "learn": None, "audit": None, "half_known": None, "sampling": None}
-
-    def add_case(self, case: dict[str, Any]) -> None:
-        self._known["cases"].append(case)
-        self._told(case_text(case))
-
-    def add(self, name: str, figures: Any, text: str) -> None:
-        self._known[name] = figures
-        self._told(text)
-
-    def _told(self, text: str) -> None:
-        print(text + "\n", flush=True)
-        if self._file:
-            write_json(self._known, self._file)
-
-
 def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) -> None:
     absent = missing(data.GLOBAL, data.GLOBAL_VAL, options.local_train, options.local_val)
     if absent:
@@ -67,25 +45,30 @@ def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) 
     model = fetch_model(folder)
     photos = data.judged(folder, options.local_train, options.local_val)
     if options.only in (None, "photos"):
-        figures.add_case(run_case(photos_case(folder, options.local_train.stem, model, photos, quick=options.quick)))
+        add_case(figures, photos_case(folder, options.local_train.stem, model, photos, quick=options.quick))
     if options.only in (None, "photos", "labels"):
         learn = measure_learn(folder / "learn", model, photos)
-        figures.add("learn", learn, learn_text(learn))
+        figures.add(learn_text(learn), learn=learn)
         audit = measure_audit(folder / "audit", model, photos)
-        figures.add("audit", audit, audit_text(audit))
+        figures.add(audit_text(audit), audit=audit)
     if options.only == "half-known" or (options.only is None and not options.quick):
         known = measure_half_known(folder / "half-known", model)
-        figures.add("half_known", known, half_known_text(known))
+        figures.add(half_known_text(known), half_known=known)
     if options.only == "sampling" or (options.only is None and not options.quick):
         sampling = measure_sampling(folder / "sampling", model, photos)
-        figures.add("sampling", sampling, sampling_text(sampling))
+        figures.add(sampling_text(sampling), sampling=sampling)
+
+
+def add_case(figures: Figures, case: Case) -> None:
+    found = run_case(case)
+    figures.add(case_text(found), cases=[*figures["cases"], found])
 
 
 def measure(options: argparse.Namespace, folder: Path) -> None:
-    figures = Figures(options.json, options.quick)
+    figures = Figures(options.json, quick=options.quick, cases=[], learn=None, audit=None, half_known=None, sampling=None)
     if options.only in (None, "digits"):
         (folder / "digits").mkdir()
-        figures.add_case(run_case(digits_case(folder / "digits", DIGITS)))
+        add_case(figures, digits_case(folder / "digits", DIGITS))
     if options.only != "digits":
         measure_photos(options, folder / "photos", figures)
 

@@ -11,11 +11,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cases.photos import arithmetic, nights, peers, table  # noqa: E402
+from cases.photos.rows import GRID, rows  # noqa: E402
 from lib.archives import missing  # noqa: E402
 from lib.figures import Figures  # noqa: E402
 from lib.frame import in_folder  # noqa: E402
 from lib.photos import data  # noqa: E402
-from lib.photos.rows import DEEP_NIGHT, GRID, NIGHT, Row, rows  # noqa: E402
+from lib.photos.rows import DEEP_NIGHT, NIGHT, Row  # noqa: E402
 from lib.photos.world import MODEL, World, fetch_model, world  # noqa: E402
 from lib.results import Result  # noqa: E402
 from lib.samples import count  # noqa: E402
