@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 import unittest
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
+from cases.auto import sampling  # noqa: E402
+from cases.auto.case import Case, Device, run_case  # noqa: E402
+from cases.auto.learn import learn_once  # noqa: E402
 from cases.auto.table import half_known_text  # noqa: E402
 from cases.digits.tune import _line  # noqa: E402
 from cases.elastic import table as elastic_table  # noqa: E402
 from cases.elastic.cases import FULL, GROCERY  # noqa: E402
 from cases.elastic.jobs import Trial, blank  # noqa: E402
+from cases.elastic.place import Place  # noqa: E402
+from cases.sounds import esc10, microphone, speakers  # noqa: E402
 from cases.sounds import table as sounds_table  # noqa: E402
 from cases.sounds.esc10 import AUTO, _document, basis_of  # noqa: E402
+from cases.sounds.data import Clips  # noqa: E402
 from lib import cifar, digits  # noqa: E402
+from lib.photos import rows  # noqa: E402
+from lib.photos.rows import DEEP_NIGHT  # noqa: E402
+from lib.photos.world import World  # noqa: E402
 from lib.results import JobFailed, Result, Unset, mean_of, result_of  # noqa: E402
 from lib.settings import Basis  # noqa: E402
+from stress.years.__main__ import chart  # noqa: E402
+from stress.years.years import Night, Years  # noqa: E402
 
 BASIS = Basis("a fold", "other folds")
 MARK = "(1 of 2 kept back)"
@@ -123,6 +137,83 @@ class Means(unittest.TestCase):
                 if isinstance(node, ast.ImportFrom) and node.module == "statistics" and {"mean", "fmean"} & {name.name for name in node.names}:
                     found.add(str(file.relative_to(BENCH)))
         self.assertEqual(found, others)
+
+
+class FakeCtl:
+    """A daemon whose every job ends in the same way."""
+
+    def __init__(self, state: str = "succeeded", **details: Any):
+        ended = job(state)
+        ended["result"]["details"] = {"stages": {"train": 1.0}, "imprinted": {}, "calibration": None, "train_seconds": 2.0, "curve": [], **details}
+        self.job = ended
+        self.submitted: list[dict[str, Any]] = []
+
+    def submit(self, spec: dict[str, Any]) -> int:
+        self.submitted.append(spec)
+        return len(self.submitted)
+
+    def watch(self, number: int) -> dict[str, Any]:
+        return self.job
+
+    def text(self, *words: Any) -> str:
+        return json.dumps({"job": self.job})
+
+    def json(self, *words: Any) -> Any:
+        return {"models": [{"active": True, "version": 1}]}
+
+
+def place_of(ctl: FakeCtl) -> World:
+    return World(ctl, Path("/pack"), ["a class"])  # type: ignore[arg-type]
+
+
+class Rooms(unittest.TestCase):
+    """What each makes of a job's end."""
+
+    def test_photos(self) -> None:
+        ctl = FakeCtl()
+        found = place_of(ctl).run(DEEP_NIGHT)
+        self.assertEqual((len(ctl.submitted), found.seconds, found.global_before), (2, 4.0, 0.9))
+        self.assertEqual((found.promoted, found.judged_by, found.tuned_on), (True, rows.BASIS.judged_by, rows.BASIS.tuned_on))
+
+    def test_what_is_learned_at_once(self) -> None:
+        found = learn_once(place_of(FakeCtl("rejected-by-guard")))
+        self.assertEqual((found["state"], found["promoted"], found["local_after"]), ("rejected-by-guard", False, 0.7))
+
+    def test_sampling_is_compared_of_promoted_models_alone(self) -> None:
+        self.assertEqual(sampling._night(place_of(FakeCtl()), rows.NIGHT, "shuffled", 1)["train_seconds"], 2.0)
+        with self.assertRaisesRegex(JobFailed, "rejected-by-guard"):
+            sampling._night(place_of(FakeCtl("rejected-by-guard")), rows.NIGHT, "shuffled", 1)
+
+    def test_nights_without_settings_and_by_hand(self) -> None:
+        case = Case("digits", lambda name: nullcontext(Device(FakeCtl(), lambda: None)), {"name": "a"}, {"lf1": [{"name": "b"}, {"name": "c"}]}, BASIS)  # type: ignore[arg-type]
+        found = run_case(case)
+        self.assertEqual((found["auto"]["judged_by"], found["auto"]["second"]["promoted"]), ("a fold", True))
+        self.assertNotEqual(found["auto"]["tuned_on"], BASIS.tuned_on)
+        self.assertEqual((found["hand"]["lf1"]["tuned_on"], found["hand"]["lf1"]["seconds"]), (BASIS.tuned_on, 4.0))
+
+    def test_elastic(self) -> None:
+        memory = {"predicted_bytes": 4, "measured_bytes": 3, "training_peak_bytes": 2, "training_plan_bytes": 1}
+        found = Place(GROCERY, FakeCtl(memory=memory), Path("/pack"), "m", Path("/m")).run(FULL, 1)  # type: ignore[arg-type]
+        self.assertEqual((found.promoted, found.accuracy, found.seconds, found.judged_by), (True, 0.7, 2.0, "grocery61-val"))
+
+    def test_sounds(self) -> None:
+        kept = FakeCtl("rejected-by-guard", auto={"chosen": {"layers": 3}})
+        with patch.object(speakers, "device", lambda *_: nullcontext(kept)):
+            told = speakers._night(Path("/speaker"), speakers.NIGHT, Clips({}, {}))
+        self.assertEqual((told["promoted"], told["chosen"], told["seconds"]), (False, {"layers": 3}, 2.0))
+        figures = microphone._figures(result(promoted=False))
+        self.assertEqual((figures["b_after"], figures["b_in_service"], figures["a_in_service"]), (0.7, 0.1, 0.9))
+        with patch.object(esc10, "device", lambda *_: nullcontext(kept)), patch.object(esc10, "top1", lambda *_: 0.5):
+            run = esc10._run(Path("/"), Path("/"), esc10.NIGHT, Clips({}, {}), Path("/pack"), esc10.basis_of(esc10.NIGHT, 2))
+        self.assertEqual((run.promoted, run.local_after, run.judged_by), (False, 0.5, "fold 2"))
+
+    def test_years(self) -> None:
+        night = Night(3, "desk", "rejected-by-guard", "", 7, result(promoted=False), 2.0)
+        told = night.to_json()
+        self.assertEqual((told["night"], told["local_accuracy"], told["promoted"]), (3, 0.7, False))
+        self.assertEqual(Night(3, "desk", "nothing new", "", None, None, 0).to_json()["global_accuracy"], None)
+        years = Years(nights=[night])
+        self.assertEqual([line.points for line in chart(years).series], [[(3.0, 10.0)], [(3.0, 90.0)]])
 
 
 if __name__ == "__main__":
