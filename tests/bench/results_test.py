@@ -26,8 +26,8 @@ from cases.elastic.jobs import Trial, blank  # noqa: E402
 from cases.elastic.place import Place  # noqa: E402
 from cases.sounds import esc10, microphone, speakers  # noqa: E402
 from cases.sounds import table as sounds_table  # noqa: E402
-from cases.sounds.esc10 import AUTO, _document, basis_of  # noqa: E402
 from cases.sounds.data import Clips  # noqa: E402
+from cases.sounds.esc10 import AUTO, _document, basis_of  # noqa: E402
 from lib import cifar, digits  # noqa: E402
 from lib.photos import rows  # noqa: E402
 from lib.photos.rows import DEEP_NIGHT  # noqa: E402

@@ -13,6 +13,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
+from cases.digits.sweeps import layers_sweep, write_charts  # noqa: E402
+from lib import cifar  # noqa: E402
 from tables import ROOMS, text_of  # noqa: E402
 
 MIB = 1 << 20
@@ -293,6 +295,12 @@ class Tables(unittest.TestCase):
         for name, (document, lines) in EXPECTED.items():
             with self.subTest(name):
                 self.assertEqual(text_of(name, json.loads(json.dumps(document))), lines)
+
+    def test_a_sweep_is_drawn_of_the_same_json(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            files = write_charts(layers_sweep(cifar.SETTINGS, [1]), 0.1, digits()["sweeps"]["sweep-layers"], Path(folder))
+            self.assertEqual([file.name for file in files], ["sweep-layers-global.svg", "sweep-layers-local.svg"])
+            self.assertIn("Local accuracy, GDM(10%)+LF(n)+FMC", files[1].read_text())
 
     def test_scripts_bench_knows_every_name(self) -> None:
         usage = subprocess.run([ROOT / "scripts" / "bench", "--help"], capture_output=True, text=True, check=True).stdout
