@@ -87,7 +87,7 @@ class Result:
 
     @property
     def global_in_service(self) -> float | None:
-        """Of the model that is in service after the night."""
+        """What the model that is in service after the night knows."""
         return self.global_after if self.promoted else self.global_before
 
     @property
@@ -153,7 +153,7 @@ def result_of(row: Asked, job: dict[str, Any], basis: Basis) -> Result:
 
 @dataclass(frozen=True)
 class Mean:
-    """Of a figure of several nights; where the guard kept some of their models back, it says so wherever it stands."""
+    """A figure's mean over several nights; where the guard kept some of their models back, it says so wherever it stands."""
 
     value: float
     nights: int
@@ -168,7 +168,7 @@ class Mean:
 
 
 def mean_of(promoted: Sequence[bool], figures: Sequence[float | None]) -> Mean:
-    """Of a figure of each night, those left out that do not have it. ValueError where none has it."""
+    """The mean of a figure of each night; nights that do not have it are left out. ValueError where none has it."""
     known = [(good, figure) for good, figure in zip(promoted, figures, strict=True) if figure is not None]
     if not known:
         raise ValueError("of no night this figure is known")

@@ -38,7 +38,7 @@ def sweeps(settings: Settings) -> list[Sweep]:
 
 
 def title_of(name: str, alpha: float) -> str:
-    """Of a sweep by its name, at the scenario's sharing ratio."""
+    """A sweep's title, by its name and the scenario's sharing ratio."""
     return {"sweep-alpha": "GDM(α), all layers trained", "sweep-layers": f"GDM({alpha_text(alpha)})+LF(n)+FMC"}[name]
 
 

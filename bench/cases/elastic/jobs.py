@@ -14,7 +14,7 @@ from .cases import Case, Method
 
 @dataclass(frozen=True)
 class Trial:
-    """Of a Result what is compared. Accuracy is the local one, a fraction. No seconds: the job failed, and `remark`
+    """What of a Result is compared. Accuracy is the local one, a fraction. No seconds: the job failed, and `remark`
     says why."""
 
     case: str

@@ -72,7 +72,7 @@ IN_ONE_FOLD = [
 
 
 def basis_of(row: Row, fold: int) -> Basis:
-    """Of the rows by hand one setting serves all folds."""
+    """One setting by hand serves all folds."""
     by_hand = Basis(f"fold {fold}", "the training clips of all folds, with --tune")
     return by_hand if row.training else by_hand.chosen_by_itself()
 

@@ -65,7 +65,7 @@ class Row:
         }
 
 
-# Of every row, and of a world in which nothing is held out.
+# What every row stands on, and a night of a world in which nothing is held out.
 BASIS = Basis("imagenette-val, and photos of the local classes", "a quarter of the local training photos, and imagenette-train")
 UNJUDGED = Basis("nothing", BASIS.tuned_on)
 

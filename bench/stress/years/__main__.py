@@ -55,7 +55,7 @@ def write(years: Years, options: argparse.Namespace) -> None:
 
 
 def chart(years: Years) -> Chart:
-    """Of what was in service after each night: means of neighbours over models that were kept back would tell nothing."""
+    """Accuracies of what was in service after each night: means of neighbours over models that were kept back would tell nothing."""
     drawn = Chart("Accuracy by night", "night", "%")
     for model in sorted({night.model for night in years.nights}):
         for what in ("local", "global"):
