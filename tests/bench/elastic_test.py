@@ -6,20 +6,21 @@ import json
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from elastic import studies, table  # noqa: E402
-from elastic.data import ALIKE, hold_out_alike  # noqa: E402
-from elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
-from elastic.claims import claims  # noqa: E402
-from elastic.jobs import Result, blank, job_spec, result_of  # noqa: E402
-from elastic.record import new_record, resumed_record  # noqa: E402
-from elastic.summary import find, summaries  # noqa: E402
-from night.results import JobFailed  # noqa: E402
+from cases.elastic import studies, table  # noqa: E402
+from cases.elastic.data import ALIKE, hold_out_alike  # noqa: E402
+from cases.elastic.cases import BN_BIAS, CASES, FULL, GROCERY, HALF, LAST_LAYER, SEEDS, Method, cases, reduced  # noqa: E402
+from cases.elastic.claims import claims  # noqa: E402
+from cases.elastic.jobs import Trial, blank, job_spec, trial_of  # noqa: E402
+from cases.elastic.record import new_record, resumed_record  # noqa: E402
+from cases.elastic.summary import find, summaries  # noqa: E402
+from lib.results import JobFailed  # noqa: E402
 
 MIB = 1 << 20
 
@@ -31,22 +32,17 @@ def told(rho: float, **changes: Any) -> dict[str, Any]:
     return {"rho": rho, **shares, "full_step_seconds": 0.08, "steps": 1000, "intervals": [interval], "remark": None, **changes}
 
 
-def row(method: Method, seed: int, seconds: float, accuracy: float, size: int = 100, **elastic: Any) -> Result:
-    result = blank(GROCERY, method, seed)
-    result.seconds, result.accuracy, result.global_after = seconds, accuracy, 0.35
-    result.planned_bytes, result.peak_bytes = size * MIB, (size + 5) * MIB
-    result.elastic = told(method.rho, **elastic) if method.rho else None
-    result.remark = result.elastic["remark"] if result.elastic else None
-    return result
+def row(method: Method, seed: int, seconds: float, accuracy: float, size: int = 100, **elastic: Any) -> Trial:
+    own = told(method.rho, **elastic) if method.rho else None
+    figures = {"seconds": seconds, "accuracy": accuracy, "global_after": 0.35, "planned_bytes": size * MIB, "peak_bytes": (size + 5) * MIB}
+    return replace(blank(GROCERY, method, seed), **figures, elastic=own, remark=own["remark"] if own else None, promoted=True)
 
 
-def refused(rho: float) -> Result:
-    result = blank(GROCERY, Method("elastic", rho), 1)
-    result.remark = "the smallest possible ρ is 0.37"
-    return result
+def refused(rho: float) -> Trial:
+    return replace(blank(GROCERY, Method("elastic", rho), 1), remark="the smallest possible ρ is 0.37")
 
 
-def figures() -> list[Result]:
+def figures() -> list[Trial]:
     """As promised: half the seconds at 0.5, and 0.35 is refused."""
     rows = [row(FULL, seed, 100.0, 0.8 + 0.001 * seed) for seed in SEEDS]
     rows += [row(LAST_LAYER, seed, 36.0, 0.7, 40) for seed in SEEDS] + [row(BN_BIAS, seed, 60.0, 0.75, 80) for seed in SEEDS]
@@ -57,11 +53,11 @@ def figures() -> list[Result]:
 BENCH = {"case": GROCERY.name, "tensors": 120, "selector_ms": [20.0, 30.0]}
 
 
-def judged(rows: list[Result], bench: dict[str, Any] = BENCH) -> dict[str, bool | None]:
+def judged(rows: list[Trial], bench: dict[str, Any] = BENCH) -> dict[str, bool | None]:
     return {claim.text: claim.holds for claim in claims(rows, [bench])}
 
 
-def verdict(rows: list[Result], part: str) -> bool | None:
+def verdict(rows: list[Trial], part: str) -> bool | None:
     (found,) = [holds for text, holds in judged(rows).items() if part in text]
     return found
 
@@ -111,7 +107,7 @@ class Claims(unittest.TestCase):
         self.assertFalse(verdict(slow, "ρ = 0.5 training takes"))
 
     def test_time_below_what_rho_allows_has_a_reason(self) -> None:
-        def words(rows: list[Result]) -> str:
+        def words(rows: list[Trial]) -> str:
             (claim,) = [c for c in claims(rows, []) if "ρ = 0.5 training takes" in c.text]
             return claim.figures
 
@@ -129,7 +125,7 @@ class Claims(unittest.TestCase):
         self.assertAlmostEqual(find(summaries(drifted), "elastic", 0.7).share_of(find(summaries(drifted), "full")), 0.72)
 
     def test_a_disturbed_seed_decides_nothing_and_two_do(self) -> None:
-        def disturbed(seeds: list[int]) -> list[Result]:
+        def disturbed(seeds: list[int]) -> list[Trial]:
             return [row(HALF, r.seed, 90.0, 0.8) if r.rho == 0.5 and r.seed in seeds else r for r in figures()]
 
         self.assertTrue(verdict(disturbed([2]), "ρ = 0.5 training takes"))
@@ -198,15 +194,14 @@ class Studies(unittest.TestCase):
         self.assertEqual(alike[4], 0.0)
 
     def test_one_probe_has_nothing_beside_it(self) -> None:
-        result = row(HALF, 1, 50.0, 0.8)
-        result.options = {"interval_epochs": 1}
+        result = replace(row(HALF, 1, 50.0, 0.8), options={"interval_epochs": 1})
         self.assertIn("probed once alone", studies.STUDIES["interval"].text([result]))
-        result.elastic = None  # refused, or not there
-        self.assertNotIn("probed once", studies.STUDIES["interval"].text([result]))
+        refused_or_absent = replace(result, elastic=None)
+        self.assertNotIn("probed once", studies.STUDIES["interval"].text([refused_or_absent]))
 
     def test_time_to_accuracy(self) -> None:
-        result = row(FULL, 1, 3.0, 0.8)
-        result.curve = [{"seconds": i + 1.0, "local": local} for i, local in enumerate([None, 0.7, 0.8])]
+        curve = [{"seconds": i + 1.0, "local": local} for i, local in enumerate([None, 0.7, 0.8])]
+        result = replace(row(FULL, 1, 3.0, 0.8), curve=curve)
         self.assertEqual(studies.reached(result, 0.7), 2.0)
         self.assertIsNone(studies.reached(result, 0.9))
         self.assertIn("full", studies.STUDIES["accuracy"].text([result]))
@@ -214,9 +209,7 @@ class Studies(unittest.TestCase):
     def test_every_study_has_a_table(self) -> None:
         for name, study in studies.STUDIES.items():
             with self.subTest(name):
-                rows = [row(method, 1, 50.0, 0.8) for method in study.methods]
-                for result, method in zip(rows, study.methods):
-                    result.options = method.options
+                rows = [replace(row(method, 1, 50.0, 0.8), options=method.options) for method in study.methods]
                 self.assertGreaterEqual(study.text(rows).count("\n"), len(study.methods))
 
 
@@ -235,12 +228,12 @@ class Jobs(unittest.TestCase):
         details = {"memory": memory, "train_seconds": 3.0, "elastic": told(0.5, remark="why")}
         accuracies = {"global_before": None, "global_after": None, "local_before": None, "local_after": 0.5}
         ended = {**accuracies, "epochs": 1, "seconds": 4.0, "details": details}
-        result = result_of(GROCERY, HALF, 1, {"state": "succeeded", "result": ended})
+        result = trial_of(GROCERY, HALF, 1, {"state": "succeeded", "result": ended})
         self.assertEqual((result.seconds, result.accuracy, result.peak_bytes, result.planned_bytes), (3.0, 0.5, 2, 1))
         self.assertEqual(result.remark, "why")
         self.assertAlmostEqual(result.choosing_share, 0.02)
         with self.assertRaises(JobFailed):
-            result_of(GROCERY, FULL, 1, {"state": "failed", "message": "no"})
+            trial_of(GROCERY, FULL, 1, {"state": "failed", "message": "no"})
 
 
 class Cases(unittest.TestCase):

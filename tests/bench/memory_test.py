@@ -11,11 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from memory import sweep  # noqa: E402
-from memory.cases import CASES, PUBLISHED, SWEEP_LIMIT  # noqa: E402
-from memory.models import generated  # noqa: E402
-from memory.report import frozen_line, mib  # noqa: E402
-from memory.swap import check_disk, roofline_ms  # noqa: E402
+from cases.memory import sweep  # noqa: E402
+from cases.memory.cases import CASES, PUBLISHED, SWEEP_LIMIT  # noqa: E402
+from cases.memory.models import generated  # noqa: E402
+from cases.memory.table import frozen_line  # noqa: E402
+from lib.table import mib  # noqa: E402
+from cases.memory.swap import check_disk, roofline_ms  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from zoo import classic, mobilenet, resnet  # noqa: E402
@@ -88,7 +89,7 @@ class Report(unittest.TestCase):
 @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
 class Peer(unittest.TestCase):
     def test_has_the_weights_and_output_of_the_description(self) -> None:
-        from memory.torch_peer import Model
+        from peers.torch_training import Model
 
         shipped = [b for family in (mobilenet, resnet, classic) for b in family.models()]
         for builder in [*shipped, *generated()]:
@@ -98,7 +99,7 @@ class Peer(unittest.TestCase):
                 self.assertEqual(tuple(model.output_dims), tuple(builder.shape))
 
     def test_trains_only_what_it_is_told(self) -> None:
-        from memory.torch_peer import Model
+        from peers.torch_training import Model
 
         model = Model(json.loads(next(iter(classic.models())).text()))
         model.train_only({"classifier"})

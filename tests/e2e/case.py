@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from world import Daemon, Moilctl, Row, World, ctl_of, daemon_in, pausing_worker, small_night, stands_still, wait_for, weights_digest
-from night.programs import ProgramError, program, run
+from lib.programs import ProgramError, program, run
 
 USAGE, BAD_DATA, NO_INPUT, UNAVAILABLE, CANNOT_CREATE, CONFIG = 64, 65, 66, 69, 73, 78  # sysexits.h
 Job = dict[str, Any]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from case import Asking
-from crash.promises import files_with
+from stress.crash.promises import files_with
 from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, stage_of, stands_still, wait_for, weights_digest, worker_script
 
 STAGES = ["mix", "measure", "cache", "distill", "imprint", "train", "judge", "promote"]

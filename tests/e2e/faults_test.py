@@ -9,9 +9,9 @@ import unittest
 from pathlib import Path
 
 import world  # noqa: F401  (finds the folder of the benchmarks)
-from crash.device import Device
-from crash.faults import Fault, Faults
-from crash.killing import Killing, Tally
+from stress.crash.device import Device
+from stress.crash.faults import Fault, Faults
+from stress.crash.killing import Killing, Tally
 from synthetic import write_digits
 
 IMAGES_PER_CLASS = 40

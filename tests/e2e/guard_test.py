@@ -9,7 +9,7 @@ from typing import Any
 from case import EachTest
 from images import write_frames
 from world import MODEL, SETTINGS, Row
-from night.samples import only
+from lib.samples import only
 
 ROW = Row("guard", "guard", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True, activate=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 from case import EachTest
 from world import MODEL, SETTINGS, Row, wait_for, weights_digest
-from night.programs import ProgramError, program, run
-from night.samples import only
+from lib.programs import ProgramError, program, run
+from lib.samples import only
 
 ROW = Row("life", "life", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 FORGETFUL = Row("forgetful", "forgetful", 0.0, SETTINGS.trainable_layers, cached=True, activate=True)

@@ -11,7 +11,7 @@ import unittest
 from world import SETTINGS, World  # also where bench/ is found
 
 
-from load.load import Figures, Load  # noqa: E402
+from stress.load.load import Figures, Load  # noqa: E402
 
 
 class LoadTest(unittest.TestCase):

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from world import MODEL, ROOT, SETTINGS, Moilctl, World, ctl_of, daemon_in, weights_digest
-from night.results import Run, run_of_job
-from night.samples import count, only
-from night.settings import Row
-from night.table import runs_table
+from lib.results import Result, result_of
+from lib.samples import count, only
+from lib.settings import Row
+from cases.digits.table import runs_table
 
 
 def real_digits(folder: Path) -> Path | None:
@@ -28,7 +28,7 @@ class NightTest(unittest.TestCase):
     """The jobs run once, in order; each test looks at one promise."""
 
     world: World
-    runs: dict[str, Run]
+    runs: dict[str, Result]
     digests: dict[str, str]
     verified: str
     page: str  # of the last job's report
@@ -59,12 +59,12 @@ class NightTest(unittest.TestCase):
             n = SETTINGS.trainable_layers
             cls._run(ctl, daemon.state, Row("second", "second night", SETTINGS.alpha, n, cached=True))
             cls.verified = ctl.text("cache", "verify")
-        print(runs_table(list(cls.runs.values())), flush=True)
+        print(runs_table([run.to_json() for run in cls.runs.values()]), flush=True)
 
     @classmethod
     def _run(cls, ctl: Moilctl, state: Path, row: Row) -> None:
         job = ctl.wait(ctl.submit(cls.world.spec(row)))
-        cls.runs[row.name] = run_of_job(row, job)
+        cls.runs[row.name] = result_of(row, job, SETTINGS.basis)
         cls.digests[row.name] = weights_digest(state, job)
 
     def test_without_global_data_the_network_forgets(self) -> None:

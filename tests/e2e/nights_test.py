@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import world  # noqa: F401  (finds the folder of the benchmarks)
-from nights.years import Device, Years
+from stress.years.years import Device, Years
 
 NIGHTS = 21
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from machine import Machine, NoMachine
 from world import ROOT
-from night.networks import dense, relu, write_model
+from lib.networks import dense, relu, write_model
 
 BUILD = Path(os.environ["MOIL_BUILD"])
 PROGRAMS = ("moild", "moil-worker", "moilctl", "moil-review", "moil-pretrain", "moil-onnx", "moil-plan")

@@ -12,9 +12,9 @@ import unittest
 from pathlib import Path
 
 import world  # noqa: F401  (finds the folder of the benchmarks)
-from crash.cutting import Cut, Cutting
-from crash.device import Device
-from crash.recorded_life import Life, Migration
+from stress.crash.cutting import Cut, Cutting
+from stress.crash.device import Device
+from stress.crash.recorded_life import Life, Migration
 from synthetic import write_digits
 
 IMAGES_PER_CLASS = 40

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from case import BAD_DATA, CANNOT_CREATE, USAGE
-from night.programs import ROOT, program
+from lib.programs import ROOT, program
 from synthetic import write_digits
 
 MODEL = ROOT / "config" / "models" / "digits-mobilenet.json"

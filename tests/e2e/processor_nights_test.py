@@ -18,8 +18,8 @@ from rows_test import write_table
 from synthetic import write_digits
 from tasks_test import ADAM, SIDE, figure, figure_layers
 from world import ROOT, SETTINGS, Row, World, kill_daemon, kill_worker, wait_for, weights_digest, worker_script
-from night.networks import dense, relu, write_model
-from night.programs import build_dir, program
+from lib.networks import dense, relu, write_model
+from lib.programs import build_dir, program
 
 PRELOAD = build_dir() / "tests/preload/libmoil_device_preload.so"
 CHECKPOINT = "$(dirname $3)/train.checkpoint"  # of a worker that runs a job: moil-worker run --job-file FILE

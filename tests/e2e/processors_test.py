@@ -13,12 +13,12 @@ from pathlib import Path
 
 from case import BAD_DATA, UNAVAILABLE, USAGE, AllTests
 from world import SETTINGS, Row
-from night.programs import ProgramError
+from lib.programs import ProgramError
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = Path(os.environ["MOIL_BUILD"]) / "daemon/moil-plan"
 MODEL = ROOT / "config/models/resnet18-sound.json"
-BOARD = ROOT / "bench/processors/odroid-xu4-made-up.json"
+BOARD = ROOT / "bench/cases/processors/odroid-xu4-made-up.json"
 
 
 def plan(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

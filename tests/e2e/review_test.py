@@ -25,7 +25,7 @@ from typing import Any
 from browser import PHONE, Browser, missing
 from images import grey_png
 from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, wait_for
-from night.programs import ROOT, program, run
+from lib.programs import ROOT, program, run
 
 MANY = 10_000
 # Of the page's frames while all of them scroll by, in milliseconds; CI's machines are busy.

@@ -9,8 +9,8 @@ import unittest
 from pathlib import Path
 
 from case import BAD_DATA, USAGE, OwnModelTest, does_not_run
-from night.networks import dense, relu, write_model
-from night.programs import program
+from lib.networks import dense, relu, write_model
+from lib.programs import program
 from synthetic import write_digits
 
 CENTRES = {"walk": (1, 0, 0, 50), "run": (0, 1, 0, 60), "climb": (0, 0, 1, 55)}

@@ -18,7 +18,7 @@ from browser import Browser, missing
 from case import BAD_DATA, CANNOT_CREATE, NO_INPUT, USAGE, OwnModelTest
 from review_test import Review
 from world import kill_daemon, kill_worker
-from night.networks import Layers, dense, relu, write_model
+from lib.networks import Layers, dense, relu, write_model
 
 RATE = 8000
 FRAMES, BANDS = 24, 16

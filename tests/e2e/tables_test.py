@@ -9,8 +9,8 @@ import unittest
 from pathlib import Path
 
 from case import BAD_DATA, USAGE, OwnModelTest
-from night.networks import dense, relu, write_model
-from night.programs import program
+from lib.networks import dense, relu, write_model
+from lib.programs import program
 
 # A kind of fruit follows from its colour and weight; its age says nothing.
 FRUIT = {"apple": ("red", 150), "lime": ("green", 60), "melon": ("green", 1500), "plum": ("dark blue", 40)}

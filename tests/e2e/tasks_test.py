@@ -15,8 +15,8 @@ from typing import Any
 from case import BAD_DATA, USAGE, Job, OwnModelTest, does_not_run
 from images import COLOURED, png
 from world import kill_worker
-from night.networks import Layers, dense, relu, write_model
-from night.programs import program
+from lib.networks import Layers, dense, relu, write_model
+from lib.programs import program
 
 SIDE = 12
 COLOURS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 60, 230), "yellow": (220, 210, 40)}

@@ -16,7 +16,7 @@ from typing import Any
 from case import BAD_DATA, CANNOT_CREATE, EachTest, the_world
 from images import GREY, png
 from world import MODEL, SETTINGS, Row, program
-from night.samples import count, only
+from lib.samples import count, only
 
 NOBODY = 65534
 ROW = Row("trouble", "trouble", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True)

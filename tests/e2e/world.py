@@ -18,15 +18,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
-from night import digits  # noqa: E402
-from night.daemon import WORKER, Daemon  # noqa: E402
-from night.jobs import job_spec  # noqa: E402
-from night.moilctl import Moilctl  # noqa: E402
-from night.night import MODEL, pretrain_global  # noqa: E402
-from night.programs import ROOT, program  # noqa: E402
-from night.samples import only  # noqa: E402
-from night.settings import Row, Settings, Training  # noqa: E402
-from night.workplace import Workplace, lay_out  # noqa: E402
+from lib import digits  # noqa: E402
+from lib.daemon import WORKER, Daemon  # noqa: E402
+from lib.jobs import job_spec  # noqa: E402
+from lib.moilctl import Moilctl  # noqa: E402
+from lib.night import MODEL, pretrain_global  # noqa: E402
+from lib.programs import ROOT, program  # noqa: E402
+from lib.samples import only  # noqa: E402
+from lib.settings import Row, Settings, Training  # noqa: E402
+from lib.workplace import Workplace, lay_out  # noqa: E402
 from synthetic import write_digits  # noqa: E402
 
 # What tests start by hand sees a device that tells nothing, as Daemon's do, and not this machine.

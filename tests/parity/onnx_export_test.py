@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from peers import onnx_runtime  # noqa: E402
+from lib import onnx_runtime  # noqa: E402
 
 BUILD, CASES = (pathlib.Path(argument) for argument in sys.argv[1:3])
 # Case: how many of its 10 classes the exported model has in the end.

@@ -16,7 +16,7 @@ import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from peers import onnx_runtime  # noqa: E402
+from lib import onnx_runtime  # noqa: E402
 
 FOLDER, BUILD = (pathlib.Path(argument) for argument in sys.argv[1:3])
 try:

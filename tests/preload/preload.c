@@ -1,7 +1,7 @@
 /* A library to preload into moild and its workers: a clock that can be set, and a disk that fails.
  *
  * MOIL_PRELOAD names a file of `struct Wishes`, which the tests change while the programs run
- * (bench/night/preload.py); MOIL_PRELOAD_BELOW is the folder whose files are struck. Everything else
+ * (bench/lib/preload.py); MOIL_PRELOAD_BELOW is the folder whose files are struck. Everything else
  * behaves as ever: sockets, pipes, programs that were started without the file.
  *
  * What the C library does for itself (fwrite, fopen) and what the kernel does of its own accord

@@ -1,5 +1,5 @@
 /* A disk that remembers in which order it was written: what every process changes below a folder goes into one log,
- * and bench/crash/recorded_disk.py makes of it what a power cut at any moment may leave.
+ * and bench/stress/crash/recorded_disk.py makes of it what a power cut at any moment may leave.
  *
  * MOIL_RECORD names the log, MOIL_RECORD_BELOW the folder, without a link in its path. The log has a record for
  * each change, in the order of the changes: a lock is held over a change and its record. A flush is two

@@ -36,7 +36,7 @@ RecordedDevice unknown() {
 
 RecordedDevice odroid() {
   return read_recorded_device(fs::path(MOIL_SOURCE_DIR) /
-                              "bench/processors/odroid-xu4-made-up.json");
+                              "bench/cases/processors/odroid-xu4-made-up.json");
 }
 
 ModelDescription papers_network() {

@@ -1,0 +1,4 @@
+"""Nights over tables of numbers.
+
+Drives the real programs through the wrappers of bench/lib. Python's standard library only.
+"""

@@ -1,5 +1,0 @@
-"""Memory and time of training whole networks: the engine against PyTorch, and its swap modes.
-
-Run as a folder by `scripts/bench memory`. Every figure is of a process of its own: memory_bench
-(bench/memory_bench/) and torch_peer.py. Python's standard library only; the peer needs PyTorch.
-"""

@@ -1,0 +1,180 @@
+#include "bench/native/memory_bench/training.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/files/file.h"
+#include "engine/device/conv/scratch.h"
+#include "engine/graph/freeze.h"
+#include "engine/graph/preparation.h"
+#include "engine/io/model_json.h"
+#include "engine/kernels/gemm/gemm.h"
+#include "engine/tensor/swap_file.h"
+#include "engine/train/optimizer.h"
+
+namespace moil {
+
+std::set<std::string> trained_layers(const ModelDescription& model, const BenchOptions& options) {
+  auto layers = freeze_all_but_last(model, options.trainable_layers).trainable_layers;
+  if (!options.frozen_layer.empty() && layers.erase(options.frozen_layer) == 0)
+    throw Error(ErrorCode::kInvalidArgument,
+                "no layer \"" + options.frozen_layer + "\" would be trained");
+  return layers;
+}
+
+namespace {
+
+constexpr int kMeasuredSteps = 2;
+
+class Sgd final : public WeightUpdater {
+ public:
+  void gradient_ready(const WeightUpdate&) override {}
+  void all_gradients_ready() override {}
+  void apply(const WeightUpdate& u) override {
+    optimizer_->apply(
+        {u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/1e-4, 1.0, 1});
+  }
+
+ private:
+  std::unique_ptr<Optimizer> optimizer_ = make_optimizer({});
+};
+
+std::unique_ptr<Network> plan(const BenchOptions& options, const SwapTimes& times,
+                              KernelSelector& kernels) {
+  const ModelDescription model = read_model(options.model);
+  const auto layers = trained_layers(model, options);
+  NetworkOptions o{.batch = options.batch, .plan = {}, .swap_folder = options.swap_folder};
+  o.plan.training = true;
+  o.plan.trainable = trainable_weights(model, &layers);
+  o.plan.memory_budget_bytes = options.budget_bytes;
+  o.plan.swap = options.swap;
+  o.plan.swap.times = times;
+  return std::make_unique<Network>(prepare_training(model, options.loss, layers), o, kernels);
+}
+
+KernelSelector::Options selector_options(const BenchOptions& options) {
+  KernelSelector::Options o;
+  o.threads = options.threads;
+  return o;
+}
+
+KernelChoices read_profile(const std::filesystem::path& path) {
+  if (path.empty() || !std::filesystem::exists(path)) return {};
+  return parsed_json(read_text(path)).get<KernelChoices>();
+}
+
+void write_profile(const std::filesystem::path& path, const KernelChoices& profile) {
+  if (!path.empty()) write_file_atomic(path, nlohmann::json(profile).dump());
+}
+
+// What each order takes to compute, in seconds.
+std::vector<double> measure_orders(Network& network) {
+  start(network);
+  const auto sgd = make_sgd();
+  std::vector<double> seconds(static_cast<std::size_t>(network.plan().last_order) + 1);
+  for (std::uint64_t step = 0; step <= kMeasuredSteps; ++step) {
+    if (step == 1) network.measure_orders(&seconds);  // the first warms up
+    fill_inputs(network, step);
+    network.train_step(step, sgd.get());
+  }
+  for (double& s : seconds) s /= kMeasuredSteps;
+  return seconds;
+}
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const Measurements& m) {
+  json = {{"kernels", m.kernels},
+          {"orders", m.times.order_seconds},
+          {"order_read", m.times.read_bytes_per_second},
+          {"order_write", m.times.write_bytes_per_second},
+          {"read", m.read_bytes_per_second},
+          {"write", m.write_bytes_per_second}};
+}
+
+void from_json(const nlohmann::json& json, Measurements& m) {
+  json.at("kernels").get_to(m.kernels);
+  json.at("orders").get_to(m.times.order_seconds);
+  json.at("order_read").get_to(m.times.read_bytes_per_second);
+  json.at("order_write").get_to(m.times.write_bytes_per_second);
+  json.at("read").get_to(m.read_bytes_per_second);
+  json.at("write").get_to(m.write_bytes_per_second);
+}
+
+Measurements measure(const BenchOptions& options) {
+  Measurements m;
+  if (options.swap.mode != SwapMode::kOff) {
+    const DiskSpeed disk = measure_disk(options.swap_folder);
+    m.read_bytes_per_second = disk.read_bytes_per_second;
+    m.write_bytes_per_second = disk.write_bytes_per_second;
+  }
+  KernelSelector first(selector_options(options), {}, read_profile(options.profile));
+  const auto network = plan(options, {}, first);
+  if (!options.measured) {
+    m.kernels = first.choices();
+    write_profile(options.profile, first.profile());
+    return m;
+  }
+  m.times = {measure_orders(*network), m.read_bytes_per_second, m.write_bytes_per_second};
+  // Anew: the second plan may leave other room for workspaces.
+  KernelSelector second(selector_options(options), {}, first.profile());
+  (void)plan(options, m.times, second);
+  m.kernels = second.choices();
+  write_profile(options.profile, second.profile());
+  return m;
+}
+
+void warm_libraries(int threads) {
+  const Scratch a(64 * 64 * sizeof(float)), b(64 * 64 * sizeof(float)), c(64 * 64 * sizeof(float));
+  sgemm(Transpose::kNo, Transpose::kNo, 64, 64, 64, 1.0F, a.floats(), 64, b.floats(), 64, 0.0F,
+        c.floats(), 64);
+  KernelSelector::Options options;
+  options.threads = threads;
+  options.measure = false;
+  ConvShape shape;
+  shape.batch = 2, shape.in_channels = 16, shape.in_h = shape.in_w = 8, shape.out_channels = 16;
+  shape.kernel_h = shape.kernel_w = 3;
+  shape.pad_top = shape.pad_left = shape.pad_bottom = shape.pad_right = 1;
+  (void)KernelSelector(options).conv(shape, ConvStep::kForward);
+}
+
+std::unique_ptr<Network> make_network(const BenchOptions& options,
+                                      const Measurements& measurements) {
+  KernelSelector kernels(selector_options(options), measurements.kernels);
+  auto network = plan(options, measurements.times, kernels);
+  if (kernels.choices() != measurements.kernels)
+    throw Error(ErrorCode::kInternal, "a kernel was chosen in the process that is measured");
+  return network;
+}
+
+void start(Network& network) {
+  network.allocate();
+  std::map<std::string, const WeightSpec*> specs;
+  for (const Node& node : network.graph().nodes) {
+    for (const WeightSpec& spec : node.weights) specs[weight_name(node, spec)] = &spec;
+  }
+  NamedTensor weight;
+  network.load_each([&](const std::string& name) -> const NamedTensor& {
+    weight = {};  // not beside the next
+    return weight = initial_weight(*specs.at(name), name, /*seed=*/1);
+  });
+}
+
+void fill_inputs(Network& network, std::uint64_t step) {
+  auto state = static_cast<std::uint32_t>(step) * 2654435761U + 12345U;
+  const auto next = [&state] { return (state = state * 1664525U + 1013904223U) >> 16; };
+  const auto samples = static_cast<std::size_t>(network.input_info(0).dims.elements());
+  float* input = network.input(0);
+  for (std::size_t i = 0; i < samples; ++i) input[i] = static_cast<float>(next()) / 32768.0F - 1.0F;
+  const Dims& dims = network.input_info(1).dims;
+  const auto targets = static_cast<std::size_t>(dims.elements());
+  float* target = network.input(1);
+  std::fill(target, target + targets, 0.0F);
+  const auto row = static_cast<std::size_t>(dims.elements_per_sample());
+  for (std::size_t at = 0; at < targets; at += row) target[at + next() % row] = 1.0F;
+}
+
+std::unique_ptr<WeightUpdater> make_sgd() { return std::make_unique<Sgd>(); }
+
+}  // namespace moil

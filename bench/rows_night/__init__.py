@@ -1,4 +1,0 @@
-"""Nights over tables of numbers.
-
-Drives the real programs through the wrappers of bench/night. Python's standard library only.
-"""

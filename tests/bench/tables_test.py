@@ -1,0 +1,338 @@
+"""Tables come from the benchmarks' JSON: small documents, and the lines that are made of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from cases.digits.sweeps import layers_sweep, write_charts  # noqa: E402
+from lib import cifar  # noqa: E402
+from tables import ROOMS, text_of  # noqa: E402
+
+MIB = 1 << 20
+GOOD = {"promoted": True, "judged_by": "a fold", "tuned_on": "other folds"}
+NIGHT = {"global_before": 0.9, "global_after": 0.88, "local_before": 0.1, "local_after": 0.75, "seconds": 12.34, **GOOD}
+
+
+def run(title: str, **changes: Any) -> dict[str, Any]:
+    row = {"name": "row", "title": title, "alpha": 0.5, "trainable_layers": 3, "cached": True, "epochs": 4, "memory": None}
+    return {**row, **NIGHT, "train_seconds": 8.0, "train_cpu_seconds": 12.0, "curve": [], **changes}
+
+
+def digits() -> dict[str, Any]:
+    memory = {"predicted_bytes": 4 * MIB, "measured_bytes": 3 * MIB}
+    curve = [{"epoch": epoch, "global": 0.9, "local": epoch / 10} for epoch in (1, 2)]
+    return {
+        "runs": [run("GDM", cached=False, promoted=False), run("GDM+FMC", memory={"predicted_bytes": MIB, "measured_bytes": 2 * MIB})],
+        "second_night": {"labels": 30, **run("second night", computed=1030, reused=20)},
+        "memory": memory,
+        "settings": {"alpha": 0.1, "reduced": ["less of all"]},
+        "job_seconds": 61.0,
+        "sweeps": {"sweep-layers": [run("LF(1)", curve=curve)]},
+    }
+
+
+DIGITS = """\
+| run             | α   | trained layers | cache | global before → after | local before → after | epochs | seconds |
+| --------------- | --- | -------------- | ----- | --------------------- | -------------------- | ------ | ------- |
+| GDM (kept back) | 50% | 3              | no    | 90.0% → 88.0%         | 10.0% → 75.0%        | 4      | 12.3    |
+| GDM+FMC         | 50% | 3              | yes   | 90.0% → 88.0%         | 10.0% → 75.0%        | 4      | 12.3    |
+
+second night, 30 more labels: 1,030 feature maps computed, 20 reused; global 90.0% → 88.0%, local 10.0% → 75.0%, 12.3 s
+memory (GDM+LF+FMC): predicted peak 4.0 MiB, measured peak 3.0 MiB
+memory: GDM+FMC was predicted to take 1.0 MiB and took 2.0 MiB
+an epoch of training: 2.000 s (3.000 s of CPU) without cached feature maps, 2.000 s (3.000 s) with
+all jobs together: 61 s
+reduced: less of all
+
+GDM(10%)+LF(n)+FMC
+
+| run   | global after | local after | seconds |
+| ----- | ------------ | ----------- | ------- |
+| LF(1) | 88.0%        | 75.0%       | 12.3    |
+
+global accuracy by epoch
+
+| run   | 1     | 2     |
+| ----- | ----- | ----- |
+| LF(1) | 90.0% | 90.0% |
+
+local accuracy by epoch
+
+| run   | 1     | 2     |
+| ----- | ----- | ----- |
+| LF(1) | 10.0% | 20.0% |"""
+
+ROWS = {
+    "runs": [
+        {"dataset": "wine", "task": "classify", "name": "night", "metric": "accuracy", "state": "succeeded", **NIGHT},
+        {"dataset": "diabetes", "task": "predict", "name": "night", "metric": "R2", "state": "rejected-by-guard", **NIGHT},
+    ]
+}
+ROWS_LINES = """\
+| dataset  | metric   | night | global before → after | local before → after | guard     | seconds |
+| -------- | -------- | ----- | --------------------- | -------------------- | --------- | ------- |
+| wine     | accuracy | night | 90.0% → 88.0%         | 10.0% → 75.0%        | passed    | 12.3    |
+| diabetes | R2       | night | 0.900 → 0.880         | 0.100 → 0.750        | kept back | 12.3    |"""
+
+ROTATIONS = [
+    {"rotation": 0, "a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.6, "a_after": 0.8, "promoted": True, "chosen": {"layers": 13, "views": 4}},
+    {"rotation": 1, "a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.5, "a_after": 0.7, "promoted": False, "chosen": None},
+]
+MEANS = {"a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.55, "a_after": 0.75, "b_in_service": 0.45, "a_in_service": 0.8}
+MICROPHONE = {"microphone": {**MEANS, "paper": {"a_on_a": 0.7012}, "kept_back": 1, "rotations": ROTATIONS}}
+MICROPHONE_LINES = """\
+| rotation | A on A | A's network on B | B after the night | A after | in service | the night chose    |
+| -------- | ------ | ---------------- | ----------------- | ------- | ---------- | ------------------ |
+| 1        | 80.0%  | 30.0%            | 60.0%             | 80.0%   | new        | 13 layers, 4 views |
+| 2        | 80.0%  | 30.0%            | 50.0%             | 70.0%   | old        |                    |
+
+| another microphone      | ours                     | paper |
+| ----------------------- | ------------------------ | ----- |
+| A on A                  | 80.0%                    | 70.1% |
+| A on B                  | 30.0%                    | –     |
+| B after a night         | 55.0% (1 of 2 kept back) | –     |
+| A after it              | 75.0% (1 of 2 kept back) | –     |
+| B by what is in service | 45.0%                    | –     |
+| A by it                 | 80.0%                    | –     |"""
+
+PHOTOS = {
+    "runs": [run("GDM", distilled=True, in_part=False), run("all layers", distilled=False, in_part=True, seconds=1234.5)],
+    "features": {"fp32": {"bytes": 5120, "global_after": 0.7, "local_after": 0.8}},
+}
+PHOTOS_LINES = """\
+| run        | α   | trained | targets of D_G  | global before → after | local | epochs | seconds             |
+| ---------- | --- | ------- | --------------- | --------------------- | ----- | ------ | ------------------- |
+| GDM        | 0.5 | 3       | the model's own | 90.0% → 88.0%         | 75.0% | 4      | 12                  |
+| all layers | 0.5 | 3       | labels          | –                     | –     | 4      | 1,234 (from a part) |
+
+features at the split: fp32: 5,120 bytes a photo, global 70.0%, local 80.0% (paper: 5,120 bytes)"""
+
+AUTO = {
+    "cases": [
+        {
+            "dataset": "digits",
+            "auto": {**NIGHT, "chosen": {"layers": 3}, "why": "it was the best", "second": NIGHT},
+            "hand": {"lf1": {**NIGHT, "promoted": False, "chosen": None, "second": NIGHT}},
+        }
+    ],
+    "learn": None,
+    "audit": {"samples": 10},
+    "half_known": None,
+    "sampling": None,
+}
+AUTO_LINES = """\
+digits
+| night           | global before → after | local | seconds | second night  | chosen   |
+| --------------- | --------------------- | ----- | ------- | ------------- | -------- |
+| no settings     | 90.0% → 88.0%         | 75.0% | 12.3    | 12.3 s, 75.0% | layers 3 |
+| lf1 (kept back) | 90.0% → 88.0%         | 75.0% | 12.3    | 12.3 s, 75.0% |          |
+it was the best
+
+audit: samples 10"""
+
+
+def trial(**changes: Any) -> dict[str, Any]:
+    asked = {"case": "lite0", "model": "lite0", "dataset": "grocery61", "method": "full", "rho": None, "seed": 1}
+    return {**asked, "seconds": 100.0, "accuracy": 0.8, "global_after": 0.7, "planned_bytes": 3 * MIB, "peak_bytes": 4 * MIB, **changes}
+
+
+def elastic() -> dict[str, Any]:
+    """Rows of an earlier version do not say whether their model was promoted."""
+    claim = {"case": "lite0", "text": "it is fast", "holds": False, "figures": "60 ms"}
+    return {"study": None, "rows": [trial(), trial(seed=2, promoted=False)], "benches": [{"case": "lite0", "tensors": 120, "selector_ms": [20.0, 30.0]}], "claims": [claim]}
+
+
+ELASTIC_LINES = """\
+lite0 on grocery61
+
+| method | ρ | seeds | seconds | / full | / (ρ·full) | local accuracy                       | global accuracy          | planned MiB | measured MiB | remark |
+| ------ | - | ----- | ------- | ------ | ---------- | ------------------------------------ | ------------------------ | ----------- | ------------ | ------ |
+| full   |   | 2     | 100.0   | 1.000  |            | 80.0% (1 of 2 kept back) (80.0–80.0) | 70.0% (1 of 2 kept back) | 3.0         | 4.0          |        |
+
+| elastic_bench | tensors | selector ms: median | largest |
+| ------------- | ------- | ------------------- | ------- |
+| lite0         | 120     | 25.0                | 30.0    |
+
+| case  | claim      | holds | figures |
+| ----- | ---------- | ----- | ------- |
+| lite0 | it is fast | NO    | 60 ms   |"""
+
+MEMORY = {
+    "threads": 2,
+    "quick": False,
+    "rows": [],
+    "swap": [],
+    "sweep": {
+        "model": "vgg16-cifar",
+        "limit_bytes": 512 * MIB,
+        "rows": [{"batch": 8, "peak_rss_bytes": 100 * MIB, "torch_peak_rss_bytes": None}],
+        "refined": True,
+        "ours_largest_batch": 64,
+        "torch_largest_batch": 8,
+    },
+}
+MEMORY_LINES = """\
+MiB; peaks are of whole processes (VmHWM); 2 threads
+
+vgg16-cifar by batch
+
+| batch | peak  | PyTorch peak |
+| ----- | ----- | ------------ |
+| 8     | 100.0 | –            |
+largest batch in 512.0 MiB: 64, PyTorch 8"""
+
+CUT = {"record": 7, "stage": "labels", "kind": "names", "seed": None, "refused_start": "", "lost": ["label a"], "other_weights": [], "nights": 1, "seconds": 2.0}
+CRASH = {
+    "kills": 3,
+    "nights": 2,
+    "lost": 0,
+    "lost_what": [],
+    "acknowledged": 40,
+    "different_weights": 0,
+    "failures": ["refused: it"],
+    "hits": [{"stage": "cache", "killed": "worker", "count": 2}, {"stage": "train", "killed": "daemon", "count": 1}],
+    "faults": [
+        {"kind": "EIO", "who": "both", "how": "1 in 2", "struck": 4, "outcome": "completed", "message": ""},
+        {"kind": "EIO", "who": "both", "how": "1 in 10", "struck": 1, "outcome": "bad: moild ended", "message": "why"},
+    ],
+    "cuts": [CUT],
+}
+CRASH_LINES = """\
+| stage | worker killed | daemon killed |
+| ----- | ------------- | ------------- |
+| cache | 2             | 0             |
+| train | 0             | 1             |
+
+3 kills in 2 nights: 0 ended in other weights, 1 failed, 0 of 40 promises broken
+failed: refused: it
+
+| fault | nights | struck calls | completed | refused | failed | bad |
+| ----- | ------ | ------------ | --------- | ------- | ------ | --- |
+| EIO   | 2      | 5            | 1         | 0       | 0      | 1   |
+EIO, both, 1 in 10: bad: moild ended: why
+
+| power cut in | cuts | nights ended | broken promises | other weights | refused starts | seconds |
+| ------------ | ---- | ------------ | --------------- | ------------- | -------------- | ------- |
+| labels       | 1    | 1            | 1               | 0             | 0              | 2       |
+| all          | 1    | 1            | 1               | 0             | 0              | 2       |
+record 7, seed None, labels, names: label a"""
+
+LOAD = {
+    **{"clients": 200, "requests": 20, "lost": 0, "p50_ms": 1.0, "p99_ms": 5.0, "p99_ms_calm": 4.0, "p99_ms_trouble": 6.0},
+    **{"cpu_ms_per_request": 0.2, "rss_idle": 9 * MIB, "rss_started": 8 * MIB, "rss_after_load": 9 * MIB, "ready_ms": 50.0, "exposure": 1.2, "load_average": 0.5},
+    "by_method": {"label.add": {"requests": 20, "p50_ms": 1.5, "p99_ms": 6.0, "most_ms": 7.0}},
+    "trouble": {"slow": {"is_served": True}},
+}
+LOAD_LINES = """\
+| method    | requests | p50 ms | p99 ms | most ms |
+| --------- | -------- | ------ | ------ | ------- |
+| label.add | 20       | 1.5    | 6      | 7       |
+
+20 requests of 200 clients, 0 lost; system.status: p50 1.0 ms, p99 5.0 ms (4.0 ms, and 6.0 ms beside clients that behave badly)
+0.2 ms of CPU a request; idle: 9.0 MiB (8.0 MiB just after the start), after the load 9.0 MiB; ready after 50.0 ms; exposure 1.2; load of the machine before 0.5
+slow: {'is_served': True}"""
+
+WAITS = {"longest_wait_ms": 35.0, "machine_ms": 2.0, "descriptors": 30, "loop_flushes": ["a"]}
+STALL = {
+    "methods": [{"method": "label.add", "input": "3000 samples", "seconds": 1.5, **WAITS}],
+    "roles": [],
+    **{"longest_wait_ms": 35.0, "rest_ms": 1.0, "descriptors": 30, "descriptor_limit": 1024},
+}
+STALL_LINES = """\
+| method    | with         | seconds | longest wait ms | machine ms | descriptors | flushes of the loop |
+| --------- | ------------ | ------- | --------------- | ---------- | ----------- | ------------------- |
+| label.add | 3000 samples | 1.50    | 35              | 2          | 30          | 1                   |
+
+system.status waits 35 ms at most (goal: 100 ms); at rest 1 ms
+30 descriptors at most, of 1024"""
+
+NIGHTS = {
+    "sizes": [{"night": night, "state_bytes": MIB, "parts": {"models": MIB // 2}, "rss_bytes": 2 * MIB} for night in range(2)],
+    "outcomes": {"succeeded": 3, "failed": 1},
+    "people": {"desk": {}, "watch": {}},
+    "seconds": 7.0,
+    "rss_peak": 3 * MIB,
+    "failed": [{"night": 1, "model": "desk", "outcome": "failed", "message": "why"}],
+}
+NIGHTS_LINES = """\
+| night | state MiB | models | RSS MiB |
+| ----- | --------- | ------ | ------- |
+| 1     | 1.00      | 0.50   | 2.00    |
+| 2     | 1.00      | 0.50   | 2.00    |
+
+2 nights of 2 models in 7 s: 1 failed, 3 succeeded; RSS at most 3.0 MiB
+failed: night 2, desk: failed: why"""
+
+EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
+    "digits-night": (digits(), DIGITS),
+    "cifar-night": (digits(), DIGITS),
+    "rows-night": (ROWS, ROWS_LINES),
+    "audio-night": (MICROPHONE, MICROPHONE_LINES),
+    "image-night": (PHOTOS, PHOTOS_LINES),
+    "auto": (AUTO, AUTO_LINES),
+    "elastic": (elastic(), ELASTIC_LINES),
+    "memory": (MEMORY, MEMORY_LINES),
+    "crash": (CRASH, CRASH_LINES),
+    "load": (LOAD, LOAD_LINES),
+    "stall": (STALL, STALL_LINES),
+    "nights": (NIGHTS, NIGHTS_LINES),
+}
+
+
+class Tables(unittest.TestCase):
+    def test_every_benchmark_makes_its_tables_of_its_json(self) -> None:
+        self.maxDiff = None
+        self.assertEqual(EXPECTED.keys(), ROOMS.keys())
+        for name, (document, lines) in EXPECTED.items():
+            with self.subTest(name):
+                self.assertEqual(text_of(name, json.loads(json.dumps(document))), lines)
+
+    def test_a_sweep_is_drawn_of_the_same_json(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            files = write_charts(layers_sweep(cifar.SETTINGS, [1]), 0.1, digits()["sweeps"]["sweep-layers"], Path(folder))
+            self.assertEqual([file.name for file in files], ["sweep-layers-global.svg", "sweep-layers-local.svg"])
+            self.assertIn("Local accuracy, GDM(10%)+LF(n)+FMC", files[1].read_text())
+
+    def test_scripts_bench_knows_every_name(self) -> None:
+        usage = subprocess.run([ROOT / "scripts" / "bench", "--help"], capture_output=True, text=True, check=True).stdout
+        for name in ROOMS:
+            self.assertIn(f"  {name} ", usage)
+        self.assertIn("--table FILE", usage)
+
+
+class CommandLine(unittest.TestCase):
+    def bench(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([ROOT / "scripts" / "bench", *words], capture_output=True, text=True, check=False)
+
+    def test_a_file_becomes_tables_and_nothing_is_built(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "rows.json"
+            file.write_text(json.dumps(ROWS))
+            found = self.bench("rows-night", "--table", file)
+        self.assertEqual((found.returncode, found.stdout, found.stderr), (0, ROWS_LINES + "\n", ""))
+
+    def test_what_is_no_figures_is_named(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "figures.json"
+            for text, complaint in {"{": "Expecting", "[]": "not what rows-night leaves", '{"kills": 1}': "'runs'"}.items():
+                file.write_text(text)
+                found = self.bench("rows-night", "--table", file)
+                self.assertEqual(found.returncode, 65, text)
+                self.assertIn(str(file), found.stderr)
+                self.assertIn(complaint, found.stderr)
+        self.assertEqual(self.bench("rows-night", "--table", "/nonexistent").returncode, 65)
+        self.assertEqual(self.bench("rows-night", "--table").returncode, 64)
+        self.assertIn("no tables", self.bench("conv_bench", "--table", "/nonexistent").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
