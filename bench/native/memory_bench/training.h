@@ -8,7 +8,7 @@
 
 #include "base/json/json.h"
 #include "bench/native/memory_bench/options.h"
-#include "engine/device/kernel_selector.h"
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/network.h"
 
 namespace moil {
