@@ -11,7 +11,6 @@
 #include "daemon/ctl/labels/label_adding.h"
 #include "daemon/ctl/labels/sample_list.h"
 #include "daemon/json/base64.h"
-#include "daemon/methods/sample_content.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/text.h"
