@@ -23,7 +23,7 @@ from night.jobs import job_spec  # noqa: E402
 from night.moilctl import Moilctl  # noqa: E402
 from night.night import MODEL, pretrain_global  # noqa: E402
 from night.programs import ROOT, program  # noqa: E402
-from night.samples import export_images, hold_out, only  # noqa: E402
+from night.samples import only  # noqa: E402
 from night.settings import Row, Settings, Training  # noqa: E402
 from night.workplace import Workplace, lay_out  # noqa: E402
 from synthetic import write_digits  # noqa: E402
@@ -65,15 +65,13 @@ class World:
     clean() removes it; MOIL_KEEP=1 keeps it, to look at after a failure.
     """
 
-    def __init__(self, settings: Settings = SETTINGS, csv: Path | None = None, held_out: float = digits.HELD_OUT,
-                 images_per_class: int = IMAGES_PER_CLASS):
+    def __init__(self, settings: Settings = SETTINGS, csv: Path | None = None, images_per_class: int = IMAGES_PER_CLASS):
         self.folder = Path(tempfile.mkdtemp(prefix="moil-e2e-"))
         self.settings = settings
         if csv is None:
             csv = self.folder / "digits.csv.gz"
             write_digits(csv, images_per_class)
-        split = hold_out(export_images(csv, settings.classes, self.folder / "images"), held_out, digits.SEED)
-        self.place: Workplace = lay_out(self.folder, settings, split)
+        self.place: Workplace = lay_out(self.folder, settings, digits.split_of(csv, self.folder))
         self.pretrained = pretrain_global(settings, self.place)
 
     def clean(self) -> None:
