@@ -19,7 +19,8 @@ class ElasticTest(AllTests):
     row = ROW
     config = {"worker": {"attempts": 10}}
 
-    def test_the_run_keeps_to_its_time_and_memory(self) -> None:
+    def test_the_run_is_planned_within_its_time_and_memory(self) -> None:
+        """By its profile; what it really takes is asked below."""
         for row in (ROW, HEAD):
             details = self.night(row, elastic=ELASTIC)["result"]["details"]
             self.assertEqual(details["method"], "elastic")
@@ -38,6 +39,19 @@ class ElasticTest(AllTests):
             self.assertLessEqual(seconds, 0.6 * SETTINGS.night.epochs * profile["step_seconds"] + 1e-9)
             memory = details["memory"]
             self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
+
+    def test_training_takes_its_share_of_processor_time(self) -> None:
+        """Of one thread, which other programs do not lengthen; in turns with full training."""
+        rho, seconds = 0.6, {"full": 0.0, "elastic": 0.0}
+        spec = self.spec(threads=1)
+        spec["train"] = {**spec["train"], "epochs": 12}
+        methods = {"full": {"train": {**spec["train"], "method": "full"}}, "elastic": {"elastic": {**ELASTIC, "rho": rho}}}
+        for _ in range(2):
+            for method, changes in methods.items():
+                details = self.ended({**spec, **changes})["result"]["details"]
+                self.assertEqual(details["method"], method)
+                seconds[method] += details["train_cpu_seconds"]
+        self.assertLess(seconds["elastic"], 1.25 * rho * seconds["full"], seconds)
 
     def test_a_profile_is_measured_once(self) -> None:
         spec = {"elastic": {**ELASTIC, "rho": 0.7}}

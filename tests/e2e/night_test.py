@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from lib.results import Result, result_of
 from lib.samples import count, only
 from lib.settings import Row
 from cases.digits.table import runs_table
+
+# What README promises of a night is asked for: with so much global data and so many epochs that some held-out
+# samples, or which kernels were the fastest, decide nothing.
+NIGHT = replace(SETTINGS, alpha=0.75).with_night(epochs=6)
+IMAGES_PER_CLASS = 120  # where they are synthetic
+MOST_FORGOTTEN, LEAST_LEARNED = 0.05, 0.9
 
 
 def real_digits(folder: Path) -> Path | None:
@@ -40,13 +47,13 @@ class NightTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             csv = real_digits(Path(folder))
             print("digits:", "real" if csv else "synthetic, the real ones cannot be fetched", flush=True)
-            cls.world = World(SETTINGS, csv)
+            cls.world = World(NIGHT, csv, IMAGES_PER_CLASS)
         cls.addClassCleanup(cls.world.clean)
         cls.runs, cls.digests = {}, {}
         with daemon_in(cls.world.new_folder("night")) as daemon:
             ctl = ctl_of(daemon)
             cls.world.furnish(ctl)
-            for row in SETTINGS.rows():
+            for row in NIGHT.rows():
                 cls._run(ctl, daemon.state, row)
             cls.active = ctl.json("model", "get", MODEL)
             cls.page = ctl.text("report", "--last", "--html", "-")
@@ -56,8 +63,8 @@ class NightTest(unittest.TestCase):
                              for found in ctl.json("predict", *files, "--top", "1")["predictions"]]
             for name, files in cls.world.place.later.items():
                 ctl.add_label(files, name, "train")
-            n = SETTINGS.trainable_layers
-            cls._run(ctl, daemon.state, Row("second", "second night", SETTINGS.alpha, n, cached=True))
+            n = NIGHT.trainable_layers
+            cls._run(ctl, daemon.state, Row("second", "second night", NIGHT.alpha, n, cached=True))
             cls.verified = ctl.text("cache", "verify")
         print(runs_table([run.to_json() for run in cls.runs.values()]), flush=True)
 
@@ -76,8 +83,8 @@ class NightTest(unittest.TestCase):
     def test_mixing_and_freezing_keep_what_was_known(self) -> None:
         run = self.runs["gdm_lf"]
         self.assertGreater(run.global_after, self.runs["alpha0"].global_after + 0.3)
-        self.assertGreater(run.global_after, run.global_before - 0.15)
-        self.assertGreater(run.local_after, 0.7)
+        self.assertGreaterEqual(run.global_after, run.global_before - MOST_FORGOTTEN)
+        self.assertGreaterEqual(run.local_after, LEAST_LEARNED)
 
     def test_cached_feature_maps_change_no_bit(self) -> None:
         self.assertEqual(self.digests["gdm_lf_fmc"], self.digests["gdm_lf"])
@@ -91,16 +98,16 @@ class NightTest(unittest.TestCase):
         first, second = self.runs["gdm_lf_fmc"], self.runs["second"]
         self.assertEqual(first.computed, sum(first.samples.values()))
         self.assertEqual(first.reused, 0)
-        self.assertEqual(second.computed, SETTINGS.kept_back)
+        self.assertEqual(second.computed, NIGHT.kept_back)
         self.assertEqual(second.reused, first.computed)
 
     def test_trains_on_the_share_that_was_asked_for(self) -> None:
         place = self.world.place
         for run in self.runs.values():
-            for whose, classes in (("global", SETTINGS.global_classes), ("local", SETTINGS.local_classes)):
+            for whose, classes in (("global", NIGHT.global_classes), ("local", NIGHT.local_classes)):
                 self.assertEqual(run.samples[f"{whose}_validation"], count(only(place.held_out, classes)))
-        local = count(only(place.train, SETTINGS.local_classes))
-        per_class = [round(SETTINGS.alpha * len(place.train[name])) for name in SETTINGS.global_classes]
+        local = count(only(place.train, NIGHT.local_classes))
+        per_class = [round(NIGHT.alpha * len(place.train[name])) for name in NIGHT.global_classes]
         for name, share in (("alpha0", 0), ("gdm", sum(per_class)), ("gdm_lf", sum(per_class))):
             self.assertEqual(self.runs[name].samples["local"], local)
             self.assertAlmostEqual(self.runs[name].samples["global"], share, delta=len(per_class))
@@ -118,11 +125,11 @@ class NightTest(unittest.TestCase):
             self.assertLessEqual(run.memory.measured_bytes, run.memory.predicted_bytes, run.name)
 
     def test_the_activated_version_is_in_service(self) -> None:
-        self.assertEqual(self.active["version"], 1 + len(SETTINGS.rows()))
+        self.assertEqual(self.active["version"], 1 + len(NIGHT.rows()))
 
     def test_what_is_in_service_predicts_as_it_was_judged(self) -> None:
         run = self.runs["gdm_lf_fmc"]
-        for classes, accuracy in ((SETTINGS.global_classes, run.global_after), (SETTINGS.local_classes, run.local_after)):
+        for classes, accuracy in ((NIGHT.global_classes, run.global_after), (NIGHT.local_classes, run.local_after)):
             right = [said == name for name, said in self.predicted if name in classes]
             self.assertAlmostEqual(sum(right) / len(right), accuracy)
 

@@ -66,12 +66,12 @@ class World:
     clean() removes it; MOIL_KEEP=1 keeps it, to look at after a failure.
     """
 
-    def __init__(self, settings: Settings = SETTINGS, csv: Path | None = None):
+    def __init__(self, settings: Settings = SETTINGS, csv: Path | None = None, images_per_class: int = IMAGES_PER_CLASS):
         self.folder = Path(tempfile.mkdtemp(prefix="moil-e2e-"))
         self.settings = settings
         if csv is None:
             csv = self.folder / "digits.csv.gz"
-            write_digits(csv, IMAGES_PER_CLASS)
+            write_digits(csv, images_per_class)
         self.place: Workplace = lay_out(self.folder, settings, digits.split_of(csv, self.folder))
         self.pretrained = pretrain_global(settings, self.place)
 
