@@ -36,7 +36,9 @@ class ElasticTest(AllTests):
                 self.assertGreater(interval["measured_step_seconds"], 0)
             (profile,) = elastic["profiles"]
             seconds = sum(i["predicted_step_seconds"] * i["epochs"] for i in elastic["intervals"])
-            self.assertLessEqual(seconds, 0.6 * SETTINGS.night.epochs * profile["step_seconds"] + 1e-9)
+            # One slow look at a step may make the least that can be trained more than was asked for.
+            self.assertAlmostEqual(elastic["rho"], max(ELASTIC["rho"], elastic["smallest_rho"]))
+            self.assertLessEqual(seconds, elastic["rho"] * SETTINGS.night.epochs * profile["step_seconds"] + 1e-9)
             memory = details["memory"]
             self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
 
