@@ -45,7 +45,7 @@ std::string what_stops_reading(const fs::path& path) {
   return {};
 }
 
-// Of this process; umask(2) can only be asked by changing it.
+// What this process has; umask(2) can only be asked by changing it.
 mode_t present_umask() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

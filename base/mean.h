@@ -4,7 +4,7 @@
 
 namespace moil {
 
-// Of no values: 0.
+// No values have the mean 0.
 [[nodiscard]] inline double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double v : values) sum += v;

@@ -36,7 +36,7 @@
 
 namespace moil::cache {
 
-// Of the map, about so much at most stays resident for having been read or written.
+// About so much of the map at most stays resident for having been read or written.
 inline constexpr std::size_t kMostResidentBytes = 4 << 20;
 
 struct Options {

@@ -25,7 +25,7 @@ class ClearAtEnd {
   Batch& batch_;
 };
 
-// Of free disk, above the floor, a batch with LMDB's own pages for it.
+// So much free disk above the floor holds a batch with LMDB's own pages for it.
 constexpr std::uint64_t kFarFromFloor = 64 << 20;
 
 // When a model was used last. A stamp that lies ahead was made by a clock that was wrong, and

@@ -35,7 +35,7 @@ bool means_disk_full(int rc, const std::filesystem::path& folder) {
   return rc == EIO && (free_bytes(folder) < kLittleSpace || near_file_size_limit(folder));
 }
 
-// Of the system's errors those that say so of the files. LMDB's own all do, but for two: a page
+// Those of the system's errors that say so of the files. LMDB's own all do, but for two: a page
 // that is none of its kind, a record that fits no page.
 bool is_no_cache(int rc) { return rc == EIO || rc == EISDIR || rc == ENOTDIR; }
 

@@ -25,7 +25,7 @@ class ResidentPages {
 
   // The map is the one that holds this address; null: none is known, and nothing is given back.
   void set_map(const void* inside);
-  // Of what lies there in the map; nothing where no map is known.
+  // Where the file has what lies there in the map; nothing if no map is known.
   std::optional<off_t> file_offset(const void* inside) const;
 
   // A record was read or written in a transaction. Every few of these the process's file pages are

@@ -36,7 +36,7 @@ struct FeatureCache::State {
 
   // commit.cc; batch_mutex is held
   void commit_batch();
-  // Of the entries' bytes, as they may be now; none: no limit.
+  // What the entries' bytes may be now; none: no limit.
   struct Limit {
     std::optional<std::uint64_t> bytes;
     std::string name;  // "the quota of 100 bytes"

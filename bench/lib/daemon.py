@@ -67,7 +67,7 @@ class Daemon:
         return self._process is not None and self._process.poll() is None
 
     def last_line(self) -> str:
-        """Of its log."""
+        """Its log's."""
         return self._tail(1)
 
     def workers(self) -> list[int]:

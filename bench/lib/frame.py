@@ -18,7 +18,7 @@ from .say import say
 
 
 def options_of(name: str, about: str | None, quick: str) -> argparse.ArgumentParser:
-    """Of scripts/bench NAME; `quick`: what is made smaller then."""
+    """The options of scripts/bench NAME; `quick`: what is made smaller then."""
     parser = argparse.ArgumentParser(prog=f"scripts/bench {name}", description=about)
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--json", type=Path)

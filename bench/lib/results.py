@@ -96,7 +96,7 @@ class Result:
 
     @property
     def sample_seconds(self) -> float:
-        """Of training, a sample and epoch."""
+        """Training's, a sample and epoch."""
         return self.train_seconds / (self.epochs * (self.samples["global"] + self.samples["local"]))
 
     @property

@@ -25,7 +25,7 @@ struct Options {
   int layers = 1, threads = 2, runs = 7;
 };
 
-// Of an image: the median, and what all threads computed in the mean.
+// An image's: the median, and what all threads computed in the mean.
 struct Milliseconds {
   double median = 0, computed = 0;
 };

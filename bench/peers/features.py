@@ -23,7 +23,7 @@ PLAIN_BATCH = 32
 
 @dataclass
 class Seconds:
-    """Of a night, by part. Decoding and the forward pass run side by side in workers: theirs are the
+    """A night's, by part. Decoding and the forward pass run side by side in workers: theirs are the
     workers' sums, divided by the number of workers."""
 
     load: float = 0.0

@@ -15,7 +15,7 @@ std::string version_title(const Json& version);  // "model NAME version 3", of i
 std::string joined(const Json& values);          // cells of an array: "a, b"
 std::string percent(const Json& fraction);       // "97.2%", "-" for null
 std::string formatted(const Json& value, const char* format);  // by printf's rules for a double
-// Of a task's metric, as `of` says with "is_fraction": "97.2%" or "0.913".
+// A task's metric, as `of` says with "is_fraction": "97.2%" or "0.913".
 std::string quality_text(const Json& value, const Json& of);
 std::string bytes_text(double bytes);         // "12.3 MiB"
 std::string bytes_cell(const Json& bytes);    // the same, "-" for null

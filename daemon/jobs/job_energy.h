@@ -19,7 +19,7 @@ namespace moil::daemon {
 
 class World;
 
-// Of one attempt, from its construction to end().
+// Measures one attempt, from its construction to end().
 class JobEnergy {
  public:
   JobEnergy(EventLoop& loop, const World& world, std::filesystem::path file);

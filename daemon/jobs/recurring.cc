@@ -126,7 +126,7 @@ Recurring::Openings Recurring::openings() const {
   return {opened_at(config_.nights(), world_), opens_at(config_.nights(), world_)};
 }
 
-// Of moments that were missed, `moment` is the first.
+// `moment` is the first of the moments that were missed.
 void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
   const std::int64_t now = world_.now_milliseconds();
   const bool is_missed = calendar_of(schedule.spec) && now - moment > kLate;

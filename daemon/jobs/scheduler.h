@@ -78,7 +78,7 @@ class Scheduler {
   struct Cpus {
     int used = 0, all = 0;
   };
-  // Of the running job; empty where none runs.
+  // The running job's; empty if none runs.
   std::optional<Cpus> cpus() const;
   // Nights that have gone by without a job that waited in them getting a start.
   const LostNights& lost_nights() const { return waits_.lost(); }

@@ -41,7 +41,7 @@ struct FieldError {
 using FieldErrors = std::vector<FieldError>;
 // [{"pointer", "message"}], as replies and the worker's events carry them.
 Json to_json(const FieldErrors& errors);
-// Of such a list; what is none is passed over.
+// Reads such a list; passes over what is none.
 FieldErrors field_errors_from_json(const Json& list);
 
 // kInvalidArgument with every wrong field; what() is one line naming them all.

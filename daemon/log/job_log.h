@@ -19,7 +19,7 @@ struct LogContext {
   std::string event;  // of a line that says what a stored event of the job says: its kind
 };
 
-// Of the line that this thread is writing; null where it is about no job.
+// What the line that this thread is writing is about; null if it is about no job.
 const LogContext* log_context();
 
 class JobLog {

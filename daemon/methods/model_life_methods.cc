@@ -61,7 +61,7 @@ struct Measurements {
   Json same_held_out;  // null: not known
 };
 
-// Of a night between the two where there is one: it measured both on the same samples.
+// From a night between the two if there is one: it measured both on the same samples.
 Measurements measurements(const ModelStore& models, const ModelVersion& a, const ModelVersion& b) {
   const Provenance of_a = models.provenance(a.model, a.version);
   const Provenance of_b = models.provenance(b.model, b.version);

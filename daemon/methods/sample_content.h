@@ -17,7 +17,7 @@ struct SampleParams {
 };
 const Fields<SampleParams>& fields_of(const SampleParams*);
 
-// Of a request; what is answered of so many fits into a reply.
+// A request's limit; what is answered of so many fits into a reply.
 inline constexpr std::size_t kMostSamples = 10'000;
 
 // Throws ValidationError, naming as /MEMBER/i every sample that has not one of both, or a file that
@@ -28,7 +28,7 @@ void check_samples(const std::string& member, const std::vector<SampleParams>& s
 // The same of the only sample of a request, whose members stand in the request itself.
 void check_sample(const SampleParams& sample, const Call& call);
 
-// Of a checked sample: what it holds, of at most data::kMaxSampleBytes; throws as read_descriptor.
+// What a checked sample holds, at most data::kMaxSampleBytes; throws as read_descriptor.
 std::vector<std::uint8_t> content_of(const SampleParams& sample, const Call& call);
 // The same as a descriptor that a worker may inherit: the one sent along (which `call` keeps and
 // must outlive the use), or memory that `held` owns.

@@ -70,7 +70,7 @@ void write_model_folder(const std::filesystem::path& folder, const StoredModel& 
 void write_task(const std::filesystem::path& folder, const Task& task);
 void write_calibration(const std::filesystem::path& folder, const Calibration& calibration);
 
-// Of the weights, in memory.
+// What the weights take in memory.
 [[nodiscard]] std::size_t weight_bytes(const WeightMap& weights);
 
 }  // namespace moil::night

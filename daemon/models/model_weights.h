@@ -29,7 +29,7 @@ class ModelWeights {
   // To be kept in memory, instead of what the file says or beside it.
   void change(const std::string& name, NamedTensor tensor);
 
-  // Of all, as they would be in memory, and of those that are.
+  // All, as they would be in memory, and those that are.
   std::size_t bytes() const;
   std::size_t changed_bytes() const;
 
@@ -39,7 +39,7 @@ class ModelWeights {
   WeightMap changed_;
 };
 
-// Of one weight after another: "LAYER.WEIGHT" of every layer.
+// Reads one weight after another: "LAYER.WEIGHT" of every layer.
 [[nodiscard]] WeightMap weights_by_name(const ModelDescription& part,
                                         const std::function<NamedTensor(const std::string&)>& read);
 

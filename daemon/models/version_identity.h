@@ -15,7 +15,7 @@ namespace moil::night {
 // the same samples under the same labels, in whatever order they were drawn.
 [[nodiscard]] nlohmann::json data_identity(const data::Mix& mix);
 
-// Of a version's folder: equal for files that are equal. kIo.
+// Identifies a version's folder: equal for files that are equal. kIo.
 [[nodiscard]] std::string weights_identity(const std::filesystem::path& folder);
 
 // Why a model with these weights is kept back: a version that was rolled back from had the same.

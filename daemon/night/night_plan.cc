@@ -100,7 +100,7 @@ class JobPlan {
     settled_ = settled_fields(job, spec_);
   }
 
-  // Of the largest of what the night may try; what does not fit its budget is not tried.
+  // The bytes of the largest that the night may try; what does not fit its budget is not tried.
   std::size_t trial_bytes() const {
     std::size_t bytes = 0;
     for (const daemon::JobSpec& spec : trials_) {

@@ -111,7 +111,7 @@ TaskPtr task_of(const ImportArguments& a, const onnx::Graph& graph) {
   return classify_task();
 }
 
-// Of these labels alone: with others the file's probabilities are others, too.
+// Holds for these labels alone: with others the file's probabilities are others, too.
 std::optional<night::Calibration> calibration_of(const ImportArguments& a,
                                                  const onnx::Graph& graph) {
   if (!a.labels.empty() || !a.task.empty()) return std::nullopt;

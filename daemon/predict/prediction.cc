@@ -196,7 +196,7 @@ class Predictor {
   std::size_t top_;
   const bool tells_when_;
   static constexpr std::string_view kName = "the sample";
-  // Of all samples, so that a reply stays one.
+  // For all samples, so that a reply stays one.
   static constexpr std::size_t kMostIntervals = 50'000;
   std::size_t intervals_left_ = kMostIntervals;
   std::optional<Timeline> timeline_;  // of the sample that is looked at

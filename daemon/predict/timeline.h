@@ -35,7 +35,7 @@ class Timeline {
     std::vector<Heard> heard;  // as they begin; at one time by label
     std::size_t more = 0;
   };
-  // Of all parts; the timeline is over.
+  // Tells all parts; the timeline is over.
   [[nodiscard]] Told take();
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 using Dims = data::Kind::Dims;
 
-// Of a dataset of archives, the files of one name.
+// The files of one name in a dataset of archives.
 class FilesOfArchives : public data::TableDataset<data::SampleDataset> {
  public:
   FilesOfArchives(const data::SampleDataset& archives, std::string file)

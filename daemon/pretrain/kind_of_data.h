@@ -9,8 +9,8 @@
 namespace moil::pretrain {
 
 struct KindOptions {
-  // A kind's description (docs/kinds.md). Of sounds that have neither mean nor std in it both are
-  // found in the data. null: by the model's inputs and the data.
+  // A kind's description (docs/kinds.md). If sounds have neither mean nor std in it, both are found
+  // in the data. null: by the model's inputs and the data.
   nlohmann::json preprocessing;
   std::int64_t hop = 0;  // of recordings of numbers that are seen in windows (rows_kind.h)
 };

@@ -68,7 +68,7 @@ struct PretrainingResult {
 void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out);
 
-// Of "tag", a class of the dataset is a list of labels (split_labels.h). Feature maps of
+// For "tag", a class of the dataset is a list of labels (split_labels.h). Feature maps of
 // frozen layers lie in a folder in `out` meanwhile. Throws what its parts throw.
 [[nodiscard]] PretrainingResult pretrain(const data::SampleDataset& dataset,
                                          const PretrainingOptions& options,

@@ -39,7 +39,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
   return out;
 }
 
-// ioprio_set(2). Of our own: the kernel's header of Linux 6.1.192 is no C++.
+// ioprio_set(2)'s, defined here: the kernel's header of Linux 6.1.192 is no C++.
 constexpr int kOfGroup = 2, kBestEffortClass = 2, kIdleClass = 3, kClassShift = 13;
 constexpr int kLeastOfClass = 7;
 

@@ -34,7 +34,7 @@ class Budget {
       return *this;
     }
     ~Charge();
-    // Of the same user.
+    // `other` is the same user's.
     void add(Charge other);
     std::size_t amount() const { return amount_; }
 
@@ -49,7 +49,7 @@ class Budget {
   };
 
   explicit Budget(Most most);
-  // Of the descriptors that this process may have, clients may have half in moild, one user a
+  // In moild clients may have half of the descriptors that this process may have, one user a
   // quarter.
   static Budget of_descriptors();
 

@@ -10,7 +10,7 @@ class Pace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Of a client that was quiet, the requests of a fifth of a second are taken at once.
+  // If a client was quiet, its requests of a fifth of a second are taken at once.
   explicit Pace(double per_second, Clock::time_point now = Clock::now());
 
   // `requests` are taken, more than there is room for where they came together.

@@ -14,7 +14,7 @@ struct Conditions {
   bool need_mains = true;
   double min_battery = 0.3;  // of a full one, where not on mains is allowed or known
   double max_temperature_c = 75;
-  // Of others, so looked at only before a job starts.
+  // What others do, so looked at only before a job starts.
   double max_load_per_cpu = 0.5;
   double max_memory_pressure = 0.1, max_io_pressure = 0.3;  // pressure.h
   double user_idle_minutes = 0;                             // 0: whether it is used does not matter

@@ -15,7 +15,7 @@ namespace moil::daemon {
 
 struct Waited {
   std::int64_t milliseconds = 0;
-  // Of what was read meanwhile, what came nearest to what is allowed.
+  // What was read meanwhile that came nearest to what is allowed.
   std::optional<double> nearest = {}, allowed = {};
   std::string says = {};  // the latest of what was said of it
 };

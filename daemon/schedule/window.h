@@ -42,7 +42,7 @@ class Nights {
   Nights() : Nights(Window{}) {}
   Nights(const Window& usual) { days_.fill(usual); }  // NOLINT: a window is a week of them
 
-  // Of a weekday (0 is Sunday); empty: none begins on it.
+  // A weekday's (0 is Sunday); empty: none begins on it.
   void set(int weekday, const std::optional<Window>& window);
   const std::optional<Window>& of(int weekday) const {
     return days_.at(static_cast<std::size_t>(weekday));

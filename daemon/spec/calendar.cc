@@ -357,7 +357,7 @@ class Calendar::Search {
     begin_day(tm_.tm_mday + 1);
   }
 
-  // Of a day behind the month's last, settle() makes the next month's first.
+  // settle() makes the next month's first of a day behind the month's last.
   void begin_day(int day) {
     tm_.tm_mday = day;
     tm_.tm_hour = tm_.tm_min = tm_.tm_sec = 0;

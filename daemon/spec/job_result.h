@@ -19,10 +19,10 @@
 
 namespace moil::daemon {
 
-// Of the file. Where a result would be larger, its longest lists are left out, and
+// The file's limit. If a result would be larger, its longest lists are left out, and
 // details.too_long names them.
 inline constexpr std::size_t kMostResultBytes = std::size_t{16} << 20;
-// Of what is kept with the job.
+// The limit of what is kept with the job.
 inline constexpr std::size_t kMostKeptBytes = std::size_t{64} << 10;
 
 // Written aside, fsynced, renamed. Throws what write_file_atomic throws.

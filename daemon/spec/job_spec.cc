@@ -34,7 +34,7 @@ std::optional<std::string> check_labels(const std::optional<std::vector<std::str
   return std::nullopt;
 }
 
-// Of an optional, where it holds a number.
+// Checks an optional if it holds a number.
 template <class Complain>
 auto of_number(Complain complain) {
   return [complain](const auto& value) -> std::optional<std::string> {

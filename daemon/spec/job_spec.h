@@ -176,7 +176,7 @@ struct JobSpec {
   AugmentSpec augment;
   TrainSpec train;
   std::optional<ElasticSpec> elastic;
-  // Of the whole night, from its beginning: LF(n) and rho are chosen to end in time.
+  // The whole night's, from its beginning: LF(n) and rho are chosen to end in time.
   std::optional<double> deadline_seconds;
   MemorySpec memory;
   SwapSpec swap;

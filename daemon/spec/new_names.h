@@ -9,10 +9,11 @@
 
 namespace moil::daemon {
 
-// Of a model: check_name(), and not starting with '-', which a command line takes for an option.
+// A model's name passes check_name() and does not start with '-', which a command line takes for
+// an option.
 std::optional<std::string> check_new_name(const std::string& name);
 
-// Of a job: not starting with '-', and nothing in it that no name may hold
+// A job's name does not start with '-' and holds nothing that no name may hold
 // (datasets/labels/text.h).
 std::optional<std::string> check_new_title(const std::string& title);
 

@@ -14,7 +14,8 @@
 //                             accuracy/NAME.json: of its versions (night/judge/accuracy_record.h);
 //                             settings/NAME.json: what its nights chose (night/settings);
 //                             processors.json: which networks another processor computes
-//                             (night/plan/processors.h); opencl/, drivers/: what was compiled for it
+//                             (night/plan/processors.h); opencl/, drivers/: what was compiled for
+//                             it
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
 //                             where a worker crashed, with its stage, energy.json, what
 //                             its attempts took (jobs/job_energy.h), and result.json
@@ -54,7 +55,7 @@ class StateLayout {
   // What nights measured and found.
   path profiles() const { return root_ / "profiles"; }
   path kernel_profile() const { return profiles() / "kernels.json"; }
-  // Of versions of a model on held-out samples (night/judge/accuracy_record.h).
+  // Accuracies of a model's versions on held-out samples (night/judge/accuracy_record.h).
   path accuracies(const std::string& model) const {
     return profiles() / "accuracy" / (model + ".json");
   }
@@ -77,7 +78,7 @@ class StateLayout {
   }
 
   static constexpr const char* kIncomingPrefix = ".incoming-";
-  // Of a description that a process keeps while a worker plans; its number follows.
+  // The prefix of a description that a process keeps while a worker plans; its number follows.
   static constexpr const char* kPlanPrefix = "plan-";
 
  private:

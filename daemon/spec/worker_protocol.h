@@ -71,10 +71,10 @@ inline constexpr int kExitSoftware = 70;  // EX_SOFTWARE
 inline constexpr int kExitNoRoom = 74;    // EX_IOERR: the disk is full, resume me when it is not
 inline constexpr int kExitCheckpointed = 75;  // EX_TEMPFAIL: stopped as asked, resume me
 
-// Of an event's line, its newline included; and of a text in it, which is cut.
+// The limits of an event's line, its newline included, and of a text in it, which is cut.
 inline constexpr std::size_t kMostLineBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostTextBytes = 4096;
-// Of the JSON that either writes for the other.
+// The limit of the JSON that either writes for the other.
 inline constexpr int kMostNesting = 64;
 inline constexpr std::size_t kMostLikenesses = 500;  // in a line, and uses
 
@@ -139,7 +139,7 @@ struct JobResult {
   std::string reason;     // one sentence: why the model was (not) promoted
   std::optional<double> global_before, global_after;
   std::optional<double> local_before, local_after;
-  // Of the model's task: what the four above are ("accuracy", "AUC", "R2"), in percent or not.
+  // The model's task says what the four above are ("accuracy", "AUC", "R2"), in percent or not.
   std::string metric = "accuracy";
   bool is_fraction = true;
   int epochs = 0;

@@ -10,12 +10,12 @@
 
 namespace moil::daemon {
 
-// Of a file, or of all files in a folder and below, as the file system has allocated it (a file
-// with holes takes less than its length). Links are not followed.
+// What a file takes, or all files in a folder and below, as the file system has allocated it (a
+// file with holes takes less than its length). Links are not followed.
 [[nodiscard]] std::uint64_t disk_usage(const std::filesystem::path& path);
 
-// Of the parts of the state folder: "models", "jobs", "labels", "cache", "profiles", "database" and
-// "reserve".
+// What the parts of the state folder take: "models", "jobs", "labels", "cache", "profiles",
+// "database" and "reserve".
 [[nodiscard]] std::map<std::string, std::uint64_t> disk_usage(const StateLayout& layout);
 
 }  // namespace moil::daemon

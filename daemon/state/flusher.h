@@ -38,7 +38,7 @@ class Flusher {
   Flusher& operator=(const Flusher&) = delete;
 
   // Calls when all that is committed so far is on the disk: at once where it is; else later, in the
-  // order in which it was asked. Of FlushedLater's commits, none is waited for.
+  // order in which it was asked. None of FlushedLater's commits is waited for.
   void then(Then what);
   // What was overwritten is gone from the database's files. It is not where another connection
   // reads what was there before.

@@ -26,7 +26,7 @@ class JobStore {
  public:
   JobStore(Database& database, ModelStore& models) : db_(database), models_(models) {}
 
-  // Of a recurring night.
+  // A recurring night's.
   struct Origin {
     std::string schedule;
     int priority = 0;  // higher ones go first
@@ -40,7 +40,7 @@ class JobStore {
     JobState state{};
     std::string message;
   };
-  // Of it, without reading its result, which may be megabytes; kNotFound.
+  // The job's, without reading its result, which may be megabytes; kNotFound.
   Standing standing(std::int64_t id) const;
   // Newest first, until `take` returns false; `state` empty: all; `before` 0: from the newest.
   // Without details a job has of its description only name and model, and no result.details.

@@ -27,7 +27,7 @@ void bind_optional(Statement& statement, const std::optional<std::int64_t>& valu
   }
 }
 
-// Of more items, a list is told by their number alone.
+// A list of more items is told by their number alone.
 constexpr std::size_t kLongestList = 1000;
 
 Json without_long_lists(Json metrics) {

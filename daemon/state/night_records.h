@@ -34,7 +34,7 @@ class NightRecords {
 
   // The one that ended last: succeeded, failed or kept back by the guard.
   [[nodiscard]] std::optional<NightRecord> last() const;
-  // Of each model the last one that was trained to its end.
+  // Each model's last one that was trained to its end.
   [[nodiscard]] std::vector<NightRecord> last_by_model() const;
   // How long the nights of schedules took, the median of the last five of each that had any.
   [[nodiscard]] std::map<std::string, double> typical_seconds() const;

@@ -5,7 +5,7 @@
 namespace moil::daemon {
 namespace {
 
-// Of the job's description, what a version depends on.
+// What a version depends on in the job's description.
 constexpr const char* kSettings[] = {
     "global", "local",  "freeze",           "augment", "train",   "elastic",
     "guard",  "canary", "deadline_seconds", "seed",    "threads", "exact_arithmetic"};

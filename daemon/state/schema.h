@@ -27,7 +27,7 @@
 // a
 //                   model (canary_store.h); canary_samples has what was found
 //
-// Of a version, `job` is the one that made it while that is kept, `made_by` its number for good.
+// A version's `job` is the one that made it while that is kept, `made_by` its number for good.
 //
 // All times are milliseconds since 1970, UTC.
 #pragma once

@@ -25,7 +25,7 @@ std::map<std::string, Numbers> bases_of_jobs(Database& database, const StateLayo
   return bases;
 }
 
-// Of one model; versions: by number.
+// One model's; versions: by number.
 Numbers needed(const ModelStore& models, const std::vector<ModelVersion>& versions,
                const Numbers& bases, int newest) {
   Numbers known, begun;  // begun: that a night may begin with

@@ -11,7 +11,7 @@
 
 namespace moil::daemon {
 
-// Of every model, oldest first. newest: how many of each are kept for their age alone.
+// Every model's, oldest first. newest: how many of each are kept for their age alone.
 [[nodiscard]] std::vector<ModelVersion> superfluous_versions(const ModelStore& models,
                                                              Database& database,
                                                              const StateLayout& layout, int newest);

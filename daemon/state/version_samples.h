@@ -2,7 +2,7 @@
 // sample can be told where it lives on.
 //
 // A version knows what its ancestors learned; a sample is noted once, with the first version of a
-// line. Of samples that are forgotten only their number stays (versions.forgotten). Loop thread
+// line. Only the number of samples that are forgotten stays (versions.forgotten). Loop thread
 // only; the caller has a write transaction open.
 #pragma once
 

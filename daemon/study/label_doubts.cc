@@ -54,7 +54,7 @@ class Doubting {
     return chances;
   }
 
-  // Of a grid of powers of 2^(1/2), with which labels are likeliest.
+  // The one of a grid of powers of 2^(1/2) with which labels are likeliest.
   double likeliest_factor() {
     double best = std::numeric_limits<double>::infinity(), found = 1;
     for (int power = -24; power <= 12; ++power) {

@@ -92,7 +92,7 @@ class Audit {
     }
   }
 
-  // Of samples of one label, whose features are put in the order of their folds.
+  // Judges samples of one label, whose features are put in the order of their folds.
   void add_wrong(Json& reply, std::size_t limit) {
     std::vector<std::size_t> chosen;
     std::vector<data::MixedSample> mixed;
@@ -177,7 +177,7 @@ class Meanings {
   static constexpr std::size_t kMostCandidates = 5;
   static constexpr double kLeastChance = 0.1, kLeastLikeness = 0.5;
 
-  // Of what the other labels get together, what each gets.
+  // What each of the other labels gets of what they get together.
   std::vector<float> share_of_others(const std::vector<float>& chances) const {
     double all = 0;
     for (const std::size_t k : others_) all += double{chances[k]};
@@ -281,8 +281,8 @@ Json suggestions(const StudiedModel& model, std::size_t limit) {
 
 }  // namespace
 
-Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                  std::size_t limit, const StudyProgress& progress) {
+Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file, std::size_t limit,
+                  const StudyProgress& progress) {
   const StudiedModel model(layout, file, progress);
   return Audit(model).run(limit);
 }

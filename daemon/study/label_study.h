@@ -14,7 +14,7 @@
 
 namespace moil::night {
 
-// Of the file, its model, frozen layers, cache and threads count; no pack is read.
+// The file's model, frozen layers, cache and threads count; no pack is read.
 
 // The reply of label.audit (docs/protocol.md): labels that are likely wrong, `limit` at most, alike
 // samples with different labels or on both sides of the split, and labels of one sample.

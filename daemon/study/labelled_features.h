@@ -50,7 +50,7 @@ struct StudiedModel {
                                      const EachPart& each = {}) const;
   // What the classifier makes of a row.
   [[nodiscard]] std::vector<float> outputs(std::span<const float> row) const;
-  // Of one answer of outputs: the model's probabilities of its labels, calibrated where it has a
+  // The model's probabilities of its labels by one answer of outputs, calibrated if it has a
   // calibration.
   [[nodiscard]] std::vector<float> chances(std::span<const float> answer) const;
   // Not more often than somebody reads it; nothing of a look that is over at once.

@@ -5,8 +5,8 @@
 
 namespace moil::night {
 
-// Of the words of both, without case, punctuation and a plural's "s", the part that both have: 0 to
-// 1. "red-bell-pepper" and "Bell pepper": 2/3.
+// The part of the words of both, without case, punctuation and a plural's "s", that both have: 0
+// to 1. "red-bell-pepper" and "Bell pepper": 2/3.
 [[nodiscard]] double name_likeness(std::string_view a, std::string_view b);
 
 }  // namespace moil::night

@@ -11,7 +11,7 @@
 namespace moil::daemon {
 namespace {
 
-// Of a question: as many as a request of model.predict has, and what they may hold in memory.
+// A question's: as many as a request of model.predict has, and what they may hold in memory.
 constexpr std::size_t kSamples = 50;
 constexpr std::size_t kBytes = std::size_t{64} << 20;
 constexpr std::size_t kTakenAtOnce = 1000;

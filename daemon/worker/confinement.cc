@@ -49,7 +49,7 @@ void grant(Landlock& files, const Needs& needs) {
   for (const fs::path& path : needs.change) files.may_change(path);
 }
 
-// Of a folder that somebody else made: what its links lead to is needed, too.
+// Somebody else made the folder: what its links lead to is needed, too.
 void add_with_links(std::vector<fs::path>& paths, const fs::path& folder) {
   paths.push_back(folder);
   std::error_code ignored;

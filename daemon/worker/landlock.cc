@@ -13,8 +13,8 @@
 namespace moil::worker {
 namespace {
 
-// Of linux/landlock.h, whose older editions lack the later rights; the kernel tells by its version
-// which of them it knows.
+// From linux/landlock.h, whose older editions lack the later rights; the kernel tells by its
+// version which of them it knows.
 enum Right : std::uint64_t {
   kExecute = 1 << 0,
   kWriteFile = 1 << 1,

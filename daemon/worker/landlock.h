@@ -19,7 +19,7 @@ class Landlock {
   // Nothing is granted yet. kIo where the kernel refuses; only where landlock_version() > 0.
   Landlock();
 
-  // Of a file, or a folder and all that is and will be in it. What is not there is passed over.
+  // Grants a file, or a folder and all that is and will be in it. Passes over what is not there.
   void may_read(const std::filesystem::path& path);
   void may_update(const std::filesystem::path& path);   // read, and write to what is there
   void may_control(const std::filesystem::path& path);  // update, and ioctl(2): of a device node

@@ -21,7 +21,7 @@ struct ImportRequest {
   // The global pack that nights of the model will mix from; what cannot be one is refused, and
   // nothing is imported. Empty: none is looked at.
   std::string pack;
-  // Of the model's files, by name: the number of the descriptor that came along; empty: the worker
+  // By name of the model's files: the number of the descriptor that came along; empty: the worker
   // opens them below `path`.
   Json files = Json::object();
 };

@@ -39,7 +39,7 @@ class WorkerCommand {
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          const PredictionWanted& wanted) const;
-  // Of photos and sounds; descriptors as above.
+  // Shows photos and sounds; descriptors as above.
   ProcessOptions preview(const std::vector<int>& descriptors, int size) const;
   // recording and piece: descriptors, open for reading and for writing; as above.
   ProcessOptions cut(int recording, int piece, const std::string& name, double from,

@@ -17,7 +17,7 @@ Canvas::Canvas(Image& image, int width, int height, int channels, int orientatio
   if (channels % 2 == 0) opaque_.resize(static_cast<std::size_t>(width * channels_of(channels)));
 }
 
-// Of the stored pixel (x, y) in the image, as Pillow's exif_transpose has it.
+// Where the stored pixel (x, y) lies in the image, as Pillow's exif_transpose has it.
 std::uint8_t* Canvas::place(int x, int y) {
   const bool mirrored =
       orientation_ == 2 || orientation_ == 3 || orientation_ == 7 || orientation_ == 8;

@@ -26,7 +26,7 @@ class Canvas {
   // The row `y` of the stored picture: width * channels values.
   void put(int y, const std::uint8_t* row);
 
-  // Of the image that a canvas makes.
+  // What the image that a canvas makes has.
   [[nodiscard]] static int channels_of(int stored) { return stored >= 3 ? 3 : 1; }
   [[nodiscard]] static bool is_turned(int orientation) {
     return orientation >= 5 && orientation <= 8;

@@ -15,8 +15,8 @@
 
 namespace moil::data {
 
-// Of a decoded image. Larger ones are refused, but a JPEG of one scan (not a progressive one) is
-// decoded at a half, a quarter or an eighth of its sides where that is within the limit.
+// Limits decoded images. Larger ones are refused, but a JPEG of one scan (not a progressive one) is
+// decoded at a half, a quarter or an eighth of its sides if that is within the limit.
 struct DecodeLimits {
   std::uint64_t max_pixels = 64'000'000;
 };

@@ -8,8 +8,8 @@
 
 namespace moil::data {
 
-// Of a JPEG, or of EXIF data as PNG's eXIf and WebP's EXIF chunk hold it (with or without the
-// leading "Exif"); 1 where it says nothing, or nothing that can be read.
+// What a JPEG says, or EXIF data as PNG's eXIf and WebP's EXIF chunk hold it (with or without the
+// leading "Exif"); 1 if it says nothing, or nothing that can be read.
 [[nodiscard]] int exif_orientation(std::span<const std::uint8_t> jpeg_or_exif);
 
 }  // namespace moil::data

@@ -102,7 +102,7 @@ class Kind {
 
   // Whether a sample may have more than one part: then parts() is asked of every sample.
   [[nodiscard]] virtual bool has_parts() const { return false; }
-  // Of a sample's file, at least 1. kBadData, beginning with `name`, for one that cannot be read.
+  // A sample's file has at least 1. kBadData, beginning with `name`, for one that cannot be read.
   [[nodiscard]] virtual std::uint32_t parts(std::span<const std::uint8_t> /*bytes*/,
                                             std::string_view /*name*/) const {
     return 1;

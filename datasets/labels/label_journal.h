@@ -3,7 +3,7 @@
 // of each sample whose labels it changed, and of each label that it made, removed or mapped.
 //
 // In the label store's database, and written in the transaction of the change itself. Bounded: the
-// oldest steps go first. Of a sample that is forgotten nothing is kept. One thread at a time.
+// oldest steps go first. Nothing is kept of a sample that is forgotten. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class LabelJournal {
     std::string from, to;
   };
   std::vector<Renaming> renamings_after(std::int64_t step) const;
-  // Of the first step behind it that notes the same; 0: none does.
+  // The first step behind it that notes the same; 0: none does.
   std::int64_t next_of(std::int64_t step, const Digest& sample) const;
   std::int64_t next_of(std::int64_t step, const std::string& label) const;
   LabelStep read(const Statement& row) const;

@@ -112,7 +112,7 @@ constexpr Signature kSignatures[] = {
     {"application/vnd.sqlite3", 0, "SQLite format 3\0"sv},
 };
 
-// Of WAV and WebP. A WAV file of more than 4 GB is RF64 or BW64, or Sony's W64.
+// WAV and WebP have these. A WAV file of more than 4 GB is RF64 or BW64, or Sony's W64.
 constexpr std::string_view kContainers[] = {"RIFF", "RF64", "BW64",
                                             "riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb"};
 constexpr std::size_t kLookedAt = 512;                      // to tell text
@@ -154,7 +154,7 @@ bool are_numbers(const std::vector<std::string>& fields) {
          std::ranges::all_of(fields, [](const auto& f) { return is_missing(f) || is_number(f); });
 }
 
-// Behind a line of so many names. Of text alone there is one record, as a table's samples are.
+// Behind a line of so many names. There is one record of text alone, as a table's samples are.
 bool is_record(const std::vector<std::string>& fields, std::size_t names, bool is_last) {
   if (are_numbers(fields)) return true;
   return fields.size() == names && names > 1 && (is_last || std::ranges::any_of(fields, is_number));

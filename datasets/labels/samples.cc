@@ -185,7 +185,7 @@ std::int64_t Samples::make_newest(std::int64_t sample) {
   return newest;
 }
 
-// Of the numbers that ids are of: so that one can be told from which on samples are new or changed.
+// Ids are of these numbers, too, so that one can be told from which on samples are new or changed.
 std::int64_t Samples::next_number() {
   const std::int64_t next =
       database_.number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'samples'") +

@@ -54,7 +54,7 @@ void make_names_normal(Database& database) {
   }
 }
 
-// Of a recording's pieces the recording draws, of another scene the sample with the first digest.
+// A recording draws for its pieces, the sample with the first digest for another scene.
 void draw_for_all(Database& database) {
   Statement select(database,
                    "SELECT id, coalesce(recording, CASE scene WHEN 0 THEN digest ELSE (SELECT "

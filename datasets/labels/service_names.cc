@@ -6,7 +6,7 @@
 namespace moil::data {
 namespace {
 
-// Of macOS, Windows, Linux, and of Synology's and QNAP's network drives.
+// macOS, Windows, Linux, and Synology's and QNAP's network drives have these.
 constexpr std::array<std::string_view, 10> kServices{"__MACOSX",     "@eaDir",
                                                      "@tmp",         "#recycle",
                                                      "$RECYCLE.BIN", "System Volume Information",

@@ -1,8 +1,8 @@
 // On which side of the split samples lie: what content, labels and scenes say, in whatever order
 // they came to the store, and what nights and the user have settled.
 //
-// Every sample has a draw, a number that its content (of a scene: one for all of it) draws. Of a
-// scene, or of a sample that is of no scene, the first that holds decides:
+// Every sample has a draw, a number that its content (of a scene: one for all of it) draws. The
+// first that holds decides for a scene, or for a sample that is of no scene:
 //   1. a night has trained on part of it, or the user said so: it is trained on
 //   2. it has the highest draw of a label of which 1 has none: it is trained on, for every label
 //      needs something to be learned from

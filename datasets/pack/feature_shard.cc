@@ -11,7 +11,7 @@
 namespace moil::data {
 namespace {
 
-// Of a shard: it has four tensors.
+// A shard's is no longer: it has four tensors.
 constexpr std::uint64_t kMaxShardHeaderBytes = 1 << 20;
 
 class ShardHeader {

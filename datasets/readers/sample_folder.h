@@ -44,7 +44,7 @@ class SampleFolder : public TableDataset<SampleDataset> {
   // kBadData where none is a sample, or one is no plain path.
   std::vector<std::size_t> arrange(const std::vector<std::string>& paths, const std::string& root,
                                    const SampleFolderOptions& options);
-  // Of those paths, the ones of texts().
+  // Finds the ones of texts() among those paths.
   [[nodiscard]] std::vector<std::size_t> texts_among(const std::vector<std::string>& paths) const;
 
   PassedOver passed_over_;

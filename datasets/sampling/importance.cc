@@ -12,8 +12,8 @@
 namespace moil::data {
 namespace {
 
-// Of the draws that go round alike, whatever the bounds say: no weight is above 1 over it, and no
-// bound grows old.
+// The share of the draws that go round alike, whatever the bounds say: no weight is above 1 over
+// it, and no bound grows old.
 constexpr double kEvenShare = 0.25;
 
 }  // namespace

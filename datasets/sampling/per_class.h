@@ -20,10 +20,10 @@ namespace moil::data {
 // How many of n samples alpha takes: round(alpha * n), at least one where alpha > 0 and n > 0.
 [[nodiscard]] std::size_t share_of(std::size_t n, double alpha);
 
-// Of every class k on its own, without replacement, share_of(n_k, alpha) samples; their indices in
-// growing order. labels[i] is the class of sample i, an index into classes. `limit` cuts every
-// class to one size, with which all of them are so many where alpha is 1: the large ones give way
-// first, and what a class may have does not depend on alpha.
+// Draws share_of(n_k, alpha) samples of every class k on its own, without replacement; their
+// indices in growing order. labels[i] is the class of sample i, an index into classes. `limit` cuts
+// every class to one size, with which all of them are so many if alpha is 1: the large ones give
+// way first, and what a class may have does not depend on alpha.
 [[nodiscard]] std::vector<std::size_t> sample_per_class(std::span<const ClassId> labels,
                                                         std::span<const std::string> classes,
                                                         double alpha, std::uint64_t seed,

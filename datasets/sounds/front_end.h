@@ -61,7 +61,7 @@ class FrontEnd {
   FrontEnd& operator=(const FrontEnd&) = delete;
 
   const FrontEndDescription& description() const { return description_; }
-  // Of a patch, all channels.
+  // What a patch has, all channels.
   std::size_t floats() const;
 
   // One thread's.
@@ -85,7 +85,7 @@ class FrontEnd {
   void patch(std::span<const float> samples, Memory& memory, float* out) const;
 
  private:
-  // Of a band: those places of the spectrum that count, and how much.
+  // The places of the spectrum that count in a band, and how much.
   struct Triangle {
     std::size_t first = 0;
     std::vector<double> weights;

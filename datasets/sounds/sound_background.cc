@@ -65,7 +65,7 @@ std::size_t stretch_samples(std::size_t count) {
 }
 
 // A stretch of noise that backgrounds of this band are cut from, at places of their own: resampling
-// for each would take longer than its front end. Of the band and the stretch's length alone.
+// for each would take longer than its front end. The band and the stretch's length alone make it.
 std::span<const float> stretch_in_band(double band, std::size_t count) {
   thread_local std::map<std::pair<double, std::size_t>, std::vector<float>> made;
   const std::pair key{band, stretch_samples(count)};

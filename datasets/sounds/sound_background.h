@@ -33,8 +33,8 @@ struct SoundBackground {
 // recording's.
 [[nodiscard]] SoundBackground background_of(const Digest& sample, std::uint16_t view,
                                             std::uint32_t part, std::span<const float> recording);
-// Of a patch without a signal: every fourth is digital silence, the others are of -100 to -45 dB of
-// full scale: what lies around short recordings is nothing by itself.
+// Every fourth patch without a signal is digital silence, the others are of -100 to -45 dB of full
+// scale: what lies around short recordings is nothing by itself.
 [[nodiscard]] SoundBackground silence_of(const Digest& sample, std::uint16_t view);
 
 // Lays `recording` into the patch, which is as long or longer, over the noise.

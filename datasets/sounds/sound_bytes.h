@@ -36,7 +36,7 @@ class SoundBytesInMemory final : public SoundBytes {
   std::span<const std::uint8_t> bytes_;
 };
 
-// Of an open regular file, which stays open as long; kInvalidArgument, beginning with `name`, where
+// Reads an open regular file, which stays open as long; kInvalidArgument, beginning with `name`, if
 // it is none.
 class SoundBytesOfFile final : public SoundBytes {
  public:

@@ -32,7 +32,7 @@ class SoundDecoder {
 
   [[nodiscard]] int rate() const { return info_.samplerate; }
   [[nodiscard]] int channels() const { return info_.channels; }
-  // Of SF_FORMAT_...: the file's, and how its samples are coded.
+  // The file's SF_FORMAT_..., and how its samples are coded.
   [[nodiscard]] int container() const { return info_.format & SF_FORMAT_TYPEMASK; }
   [[nodiscard]] int coding() const { return info_.format & SF_FORMAT_SUBMASK; }
   [[nodiscard]] bool is_wav() const;

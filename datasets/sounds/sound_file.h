@@ -34,15 +34,15 @@ class SoundFile {
   SoundFile& operator=(const SoundFile&) = delete;
 
   int rate() const;  // samples a second
-  // Of the whole file. What is compressed is decoded once to tell.
+  // The whole file has these. What is compressed is decoded once to tell.
   std::int64_t samples();
   // The next samples; fewer than asked for at the end alone.
   std::size_t read(std::span<float> out);
   void rewind();
 
-  // Of what was read since the beginning: how much of the channels' energy the mix has, 1 where
-  // they agree. Some that have nothing to do with each other leave one over their number, and such
-  // as cancel each other nothing.
+  // How much of the channels' energy the mix of what was read since the beginning has, 1 if they
+  // agree. Some that have nothing to do with each other leave one over their number, and such as
+  // cancel each other nothing.
   double energy_left() const { return channels_energy_ > 0 ? energy_ / channels_energy_ : 1; }
   int channels() const;
 

@@ -16,8 +16,8 @@ struct SoundOutline {
   double seconds = 0;         // that they are of
 };
 
-// Of the next `most_seconds` of the sound, in more than half of `most` swings and at most `most`
-// (even); in fewer, 16 samples each, where there are not as many. Reads once, in memory for the
+// Outlines the next `most_seconds` of the sound, in more than half of `most` swings and at most
+// `most` (even); in fewer, 16 samples each, if there are not as many. Reads once, in memory for the
 // swings.
 [[nodiscard]] SoundOutline outline_of(SoundFile& sound, std::size_t most, double most_seconds);
 

@@ -31,7 +31,7 @@ double strength_of(std::span<const float> samples) {
   return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, samples.size())));
 }
 
-// Of a variance that does not depend on its colour.
+// Its variance does not depend on its colour.
 class Noise {
  public:
   explicit Noise(const NoiseSource& source)

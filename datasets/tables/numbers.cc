@@ -69,7 +69,7 @@ class NumbersReader {
     return std::move(numbers_);
   }
 
-  // Of a number in the file; 0: it is no NPY file.
+  // What a number in the file takes; 0: it is no NPY file.
   std::size_t bytes_of_number() {
     if (!content_.starts_with(kMagic)) return 0;
     (void)read_header();
@@ -241,7 +241,7 @@ std::vector<std::int64_t> shape_of_numbers(std::span<const std::uint8_t> bytes,
   return NumbersReader(bytes, name, 0).read().shape;
 }
 
-// Of CSV, two characters are a number at least.
+// In CSV a number has two characters at least.
 std::uint64_t most_numbers_in(std::span<const std::uint8_t> head, std::uint64_t file_bytes) {
   try {
     const std::size_t bytes = NumbersReader(head, "", 0).bytes_of_number();

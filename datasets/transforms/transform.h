@@ -26,7 +26,7 @@ class Transform {
   [[nodiscard]] const Preprocessing& description() const { return description_; }
   [[nodiscard]] std::size_t floats() const { return description_.floats(); }
 
-  // Of an image of these dimensions, turned or not: what apply() takes at most beside image and
+  // What apply() takes at most for an image of these dimensions, turned or not, beside image and
   // result.
   [[nodiscard]] std::size_t working_bytes(int width, int height, int channels) const;
 

@@ -98,7 +98,7 @@ class Processor {
   virtual bool is_the_cpu() const = 0;
   // Whether it computes on the host's memory itself; otherwise ranges are copied.
   virtual bool shares_memory() const = 0;
-  // Of ranges' offsets and of the pool's address, in bytes; a power of 2.
+  // What ranges' offsets and the pool's address are aligned to, in bytes; a power of 2.
   virtual std::size_t alignment() const = 0;
 
   // Null where it has no way of computing this. ProcessorError where it has one that the

@@ -13,7 +13,7 @@ bool is_elsewhere(const Schedule& schedule, const SelectionTouch& touch) {
   return touch.layer >= 0 && schedule[at(touch.layer)][at(static_cast<int>(touch.pass))];
 }
 
-// Of each layer, which tensors it touches.
+// Which tensors each layer touches.
 std::vector<std::vector<std::size_t>> tensors_touched(const SelectionProblem& problem) {
   std::vector<std::vector<std::size_t>> of_layer(problem.layers.size());
   for (std::size_t t = 0; t < problem.tensors.size(); ++t) {

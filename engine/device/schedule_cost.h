@@ -22,7 +22,7 @@ struct TensorTransfers {
     const SelectionTensor& tensor, const TransferCosts& costs,
     const std::function<bool(const SelectionTouch&)>& elsewhere);
 
-// Of each layer, its tensors with its own touches alone.
+// Each layer's tensors with its own touches alone.
 [[nodiscard]] std::vector<std::vector<SelectionTensor>> tensors_by_layer(
     const SelectionProblem& problem);
 

@@ -52,7 +52,7 @@ struct SelectionProblem {
   TransferCosts transfers;
 };
 
-// Of each layer and pass, whether it is elsewhere than on the CPU.
+// Whether each pass of each layer is elsewhere than on the CPU.
 using LayerSchedule = std::array<bool, kPasses>;
 using Schedule = std::vector<LayerSchedule>;
 // "CGC", "CG" of a layer that updates nothing, "" of one that computes nothing.

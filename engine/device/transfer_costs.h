@@ -15,7 +15,7 @@ struct TransferCost {
   }
 };
 
-// Of contents; both halves of a hand-over, mapping or copying.
+// What contents cost; both halves of a hand-over, mapping or copying.
 struct TransferCosts {
   bool shares_memory = true;
   TransferCost take, give;  // to the processor, to the host

@@ -28,7 +28,7 @@ struct ElasticInterval {
   std::string cut;                           // the value that steps begin with; empty: the input
   double profile_seconds = 0;                // of a step, by the profile
   double step_seconds = 0;                   // predicted, by what the interval before took
-  // Of a full step's time: what a step takes, and its part of choosing and of computing maps; as
+  // What a step takes of a full step's time, and its part of choosing and of computing maps; as
   // predicted, and once the interval has ended as it was.
   double share = 0;
   double schedule_end = 1;        // how far the learning rate's schedule is at its end
@@ -44,7 +44,7 @@ struct ElasticInterval {
 // The epoch after the last of these intervals: where the next one begins.
 [[nodiscard]] std::int64_t end_epoch(const std::vector<ElasticInterval>& intervals);
 
-// Of a full step's time, summed over the epochs of these intervals.
+// The shares of a full step's time, summed over the epochs of these intervals.
 [[nodiscard]] double used_epochs(const std::vector<ElasticInterval>& intervals);
 
 // ElasticInterval::schedule_end of the next, whose epochs and share are known: as far on in the

@@ -14,7 +14,7 @@
 namespace moil {
 namespace {
 
-// Of the passes that are trained: what probing may take.
+// What probing may take of the passes that are trained.
 constexpr double kMostProbing = 0.005;
 // A profile is not off by more: what seems so was a disturbance, or steps of next to nothing.
 constexpr double kMostCorrection = 1.5;
@@ -162,7 +162,7 @@ TailTerms ElasticTrainer::tail_terms(const Trainer::Callbacks& callbacks,
   return maps_.terms(samples_of(callbacks, interval), kept, std::move(kept_samples));
 }
 
-// Of the present interval, where it begins behind a cut; false where that was stopped.
+// Fills those of the present interval if it begins behind a cut; false if that was stopped.
 bool ElasticTrainer::fill_maps(BatchSource& source, const Trainer::Callbacks& callbacks) {
   ElasticInterval& interval = intervals_.back();
   const TailCut* cut = maps_.cut_named(interval.cut);

@@ -43,8 +43,8 @@ struct ElasticConfig {
   std::int64_t interval_epochs = 3;
   int resolution = 100'000;  // of the selector (T_q)
   ImportanceMetric metric = ImportanceMetric::kLoss;
-  // Of a selection's plan and the states that wait beside it; what needs more is passed over. 0: no
-  // limit.
+  // What a selection's plan and the states that wait beside it may take; what needs more is passed
+  // over. 0: no limit.
   std::size_t memory_limit_bytes = 0;
   // Choices are corrected by what intervals really took.
   bool follow_speed = true;

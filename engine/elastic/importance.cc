@@ -31,7 +31,7 @@ double sum_of_parts(std::int64_t parts, const Add& add) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-// Of all elements, term(index in memory, index in the file's order).
+// Sums term(index in memory, index in the file's order) over all elements.
 template <class Term>
 double sum_of(const WeightSpec& spec, const Term& term) {
   if (spec.order != WeightOrder::kPlain) {

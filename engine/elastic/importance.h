@@ -39,7 +39,7 @@ class ImportanceProbe {
       std::span<const std::int64_t> indices, ImportanceMetric metric = ImportanceMetric::kLoss);
 
   std::int64_t samples() const { return samples_; }
-  // Of its network.
+  // What its network takes.
   std::size_t planned_bytes() const { return network_.plan().memory.total_bytes; }
 
  private:

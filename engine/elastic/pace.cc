@@ -6,9 +6,9 @@
 namespace moil {
 namespace {
 
-// Of a full step: a step that trains everything would need the memory of full training, too.
+// The most of a full step: one that trains everything would need the memory of full training, too.
 constexpr double kMostOfAStep = 0.9;
-// Of what rho allows beyond the smallest step: what the last epochs keep, to train more than one
+// What the last epochs keep of what rho allows beyond the smallest step, to train more than one
 // tensor.
 constexpr double kKept = 0.1;
 // Epochs of an interval for which something is computed once.

@@ -8,7 +8,7 @@
 namespace moil {
 namespace {
 
-// Of a full step: what saves less is not worth the disk.
+// What saves less of a full step is not worth the disk.
 constexpr double kLeastSaving = 0.01;
 
 // By what inference folds or fuses into what it reads (graph/preparation.h).

@@ -77,7 +77,7 @@ class Knapsack {
     items_.push_back(std::move(item));
   }
 
-  // Of the first `items` that were added: what the best value at this capacity is made of.
+  // What of the first `items` that were added makes the best value at this capacity.
   std::vector<std::size_t> chosen(std::size_t items, int capacity) const {
     std::vector<std::size_t> found;
     auto left = static_cast<std::size_t>(capacity);

@@ -33,7 +33,7 @@ struct TimingProfile {
   double step = 0;                  // a step in which everything learns
   double besides = 0;               // what every step takes outside of its layers
 
-  // Of a step, whatever learns.
+  // What a step takes, whatever learns.
   double fixed_seconds() const { return forward + besides; }
 };
 

@@ -25,7 +25,7 @@ struct ModelEnding {
   std::string layer;  // that makes the probabilities; layers behind it move elements alone
 };
 
-// Of the model's only output; of several, logits.
+// What the model's only output ends in; several end in logits.
 [[nodiscard]] ModelEnding ending_of(const ModelDescription& model);
 
 // kUnimplemented naming the layer for an ending that is kOther.

@@ -59,7 +59,7 @@ struct Graph {
 
 // The name weights go by in files: "LAYER.WEIGHT".
 std::string weight_name(const Node& node, const WeightSpec& weight);
-// Of all its weights and statistics, trained or not.
+// What all its weights and statistics take, trained or not.
 [[nodiscard]] std::size_t weight_bytes(const Node& node);
 [[nodiscard]] std::size_t weight_bytes(const Graph& graph);
 

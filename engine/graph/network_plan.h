@@ -73,7 +73,7 @@ struct NodeTensors {
   std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
   bool updates_elsewhere = false;
 
-  // Of F, CG or CD.
+  // The kind is F, CG or CD.
   TensorId workspace(StepKind kind) const {
     if (kind == StepKind::kForward) return forward_workspace;
     return kind == StepKind::kComputeGradient ? gradient_workspace : derivative_workspace;

@@ -169,7 +169,7 @@ void Network::save(WeightMap& weights) const {
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) save_node(i, weights);
 }
 
-// Of what rests between steps, all of it or what of it lies in the pool.
+// What rests between steps takes this: all of it, or what of it lies in the pool.
 std::size_t Network::resting_bytes(int node, bool in_pool) const {
   const NodeTensors& t = plan_.nodes[at(node)];
   std::size_t bytes = 0;

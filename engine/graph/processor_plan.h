@@ -52,7 +52,7 @@ struct ProcessorPlan {
   }
 };
 
-// Of a plan whose tensors have their places. graph_inputs, graph_outputs: their tensors. clips:
+// The plan's tensors have their places. graph_inputs, graph_outputs: their tensors. clips:
 // whether the host reads gradients after CG.
 [[nodiscard]] ProcessorPlan plan_processor(const NetworkPlan& plan, const Processor& processor,
                                            const std::vector<TensorId>& graph_inputs,

@@ -37,7 +37,7 @@ class ProcessorRun {
   void rest_on_host();
   void finish() { memory_->finish(); }
 
-  // Of a step of AG that is not the CPU's: one a weight that is trained, in the node's order.
+  // A step of AG that is not the CPU's has one a weight that is trained, in the node's order.
   const std::vector<WeightElsewhere>& updates(std::size_t step) const { return updates_[step]; }
   std::uint64_t transfers() const { return transfers_; }
 

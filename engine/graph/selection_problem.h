@@ -32,7 +32,7 @@ using StepSeconds = std::vector<std::array<double, kStepKinds>>;
 
 // Every step of every layer.
 [[nodiscard]] Assignment everything_elsewhere(const Graph& graph);
-// Of a schedule for the graph's layers.
+// The schedule is for the graph's layers.
 [[nodiscard]] Assignment assignment_of(const Graph& graph, const Schedule& schedule);
 
 }  // namespace moil

@@ -7,8 +7,8 @@
 
 namespace moil {
 
-// Of each node, for the graph's batch: an output element of a layer with weights takes as many as
-// feed it, one of any other layer one. A pure function.
+// What each node takes for the graph's batch: an output element of a layer with weights takes as
+// many as feed it, one of any other layer one. A pure function.
 [[nodiscard]] std::vector<double> multiply_adds(const Graph& graph);
 
 }  // namespace moil

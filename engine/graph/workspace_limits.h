@@ -8,7 +8,7 @@
 
 namespace moil {
 
-// Of each node, what its steps' workspaces may take.
+// What the workspaces of each node's steps may take.
 using WorkspaceLimits = std::vector<decltype(LayerSetup::workspace_limits)>;
 
 // What each step's workspace may take in a plan of the leanest kernels before the pool exceeds

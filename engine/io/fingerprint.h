@@ -11,13 +11,13 @@
 
 namespace moil {
 
-// Of inputs, layers and outputs; not of the model's name, which changes nothing it computes.
+// Covers inputs, layers and outputs; not the model's name, which changes nothing it computes.
 [[nodiscard]] std::string model_fingerprint(const ModelDescription& model);
 
-// Of names, dims and the bits of every element.
+// Covers names, dims and the bits of every element.
 [[nodiscard]] std::string weights_fingerprint(const WeightMap& weights);
 
-// Of the weights "LAYER.*" of these layers alone. kInvalidArgument for a weight name without a dot.
+// Covers these layers' weights "LAYER.*" alone. kInvalidArgument for a weight name without a dot.
 [[nodiscard]] std::string weights_fingerprint(const WeightMap& weights,
                                               std::span<const std::string> layers);
 

@@ -145,7 +145,7 @@ void JoinedParameter::forward(const LayerRun& run) {
   });
 }
 
-// Of rows [begin, end).
+// Adds those of rows [begin, end).
 void JoinedParameter::add_gradients(const float* x, const float* dy, std::int64_t begin,
                                     std::int64_t end, float* to) const {
   if (runs_.are_rows() && multiplies_) return add_products(x, dy, to, columns_, begin, end);

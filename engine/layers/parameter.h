@@ -5,7 +5,7 @@
 //
 // Properties of the first two: dims, of the weight, which are the last of the input's, [L, F] or
 // [F], or 1 where all along an axis meet one number, as in [W, 1, L, L]; trained = true, or false
-// for a constant such as a mask. Of the third: count (1); [N, L, F] to [N, count + L, F]. Weight:
+// for a constant such as a mask. The third has count (1); [N, L, F] to [N, count + L, F]. Weight:
 // "weight", of these dims, or [count, F]. Plain layout.
 #pragma once
 

@@ -2,7 +2,7 @@
 //   "scale"       y = factor x + offset; properties factor (1), offset (0)
 //   "clip"        y = min(max(x, min), max); properties min and max, either of which may be left
 //   out "reciprocal"  y = 1 / x; no properties
-// Of any shape, in place where nobody else reads the input.
+// They take any shape, in place if nobody else reads the input.
 #pragma once
 
 #include <memory>

@@ -51,7 +51,7 @@ class Device {
   // Until all commands so far have ended.
   void finish();
   bool is_lost() const { return lost_; }
-  // Of a call without which nobody knows what has ended: where it fails, the device is lost.
+  // Checks a call without which nobody knows what has ended: if it fails, the device is lost.
   void require(cl_int code, const char* call);
 
  private:

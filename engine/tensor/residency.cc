@@ -50,7 +50,7 @@ void cut_all(SwapLife& life, SwapMode mode, int last_order) {
 // Large enough that whole kSwapAlignments cost nothing.
 constexpr std::size_t kWorthAligning = 64 * 1024;
 
-// Of each stay, whether it lies among those that are aligned for transfers.
+// Whether each stay lies among those that are aligned for transfers.
 std::vector<bool> aligned_for_swap(const TensorPool& pool, const std::vector<Stay>& stays) {
   std::vector<bool> aligned(stays.size(), false);
   if (!any_swapped(stays)) return aligned;

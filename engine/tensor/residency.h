@@ -83,7 +83,7 @@ struct SwapTraffic {
 [[nodiscard]] std::vector<MemoryRequest> memory_requests(const TensorPool& pool,
                                                          const std::vector<Stay>& stays);
 
-// Of each stay, whether it is a workspace.
+// Whether each stay is a workspace.
 [[nodiscard]] std::vector<bool> workspaces(const TensorPool& pool, const std::vector<Stay>& stays);
 
 // Plans the requests, workspaces as fillers where that is no larger. Where anything is swapped,

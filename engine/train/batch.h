@@ -46,8 +46,8 @@ struct BatchShape {
 
   std::size_t bytes_of_sample() const;
 };
-// Of a network as training has it (graph/ending.h): behind the model's inputs, its target, and the
-// samples' weights where `weighted`.
+// A network as training has it takes this (graph/ending.h): behind the model's inputs, its target,
+// and the samples' weights if `weighted`.
 [[nodiscard]] BatchShape training_batch(const Graph& training, bool weighted);
 
 // A batch and its memory.
@@ -74,7 +74,7 @@ class NetworkBatch {
  public:
   // `network` is allocated and outlives it.
   explicit NetworkBatch(Network& network);
-  // Of a network as training has it.
+  // The network is as training has it.
   NetworkBatch(Network& network, const BatchShape& shape);
 
   const Batch& batch() const { return batch_; }

@@ -65,7 +65,7 @@ class Writer {
   std::vector<std::uint8_t> fields_;
 };
 
-// Of a part of a file that ends at `end`.
+// Reads a part of a file that ends at `end`.
 class Reader {
  public:
   Reader(const UniqueFd& fd, std::size_t end, std::string file)

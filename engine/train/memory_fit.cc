@@ -55,7 +55,7 @@ class Fitter {
     return std::nullopt;
   }
 
-  // Of the micro-batches that fit with swap the one that writes least; a larger one where equal.
+  // Takes the micro-batch that writes least of those that fit with swap; if equal, the larger one.
   std::optional<MemoryFit> with_swap() {
     std::optional<MemoryFit> best;
     for (const std::int64_t micro : micro_batches()) {

@@ -10,7 +10,7 @@
 
 namespace moil {
 
-// Whether fewer than k classes score above the label's. Of equal scores the lower class index is
+// Whether fewer than k classes score above the label's. The lower class index of equal scores is
 // the better, so a constant prediction is not right everywhere. A NaN label score is wrong.
 [[nodiscard]] bool in_top_k(std::span<const float> scores, std::int64_t label, int k);
 

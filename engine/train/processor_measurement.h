@@ -14,7 +14,7 @@
 
 namespace moil {
 
-// Of a training step, or of an inference network's forward pass.
+// What a training step takes, or an inference network's forward pass.
 struct ProcessorMeasurement {
   SelectionProblem problem;
   double cpu_seconds = 0;        // the whole of it; medians

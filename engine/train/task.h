@@ -55,7 +55,7 @@ class Scorer {
   virtual ~Scorer() = default;
   // One sample: what the network gave, and what it is held against.
   virtual void add(std::span<const float> output, std::span<const float> target) = 0;
-  // Of all samples so far: first the task's headline, then whatever else is worth telling.
+  // Scores all samples so far: first the task's headline, then whatever else is worth telling.
   [[nodiscard]] virtual std::vector<Score> scores() const = 0;
   // The same on a finer scale, larger is better: to tell settings apart by few samples. Nothing
   // where the headline is fine enough.
@@ -94,10 +94,10 @@ class Task {
   // Whether every output is a label's, so that labels can be added; else outputs are numbers that
   // have names.
   [[nodiscard]] virtual bool outputs_are_labels() const = 0;
-  // Of samples with these labels, for a network of so many outputs. named: the labels, by number,
-  // that some sample of the same origin has, without which nothing can be said of what a sample
-  // lacks; more than outputs are fine. kInvalidArgument, naming the label, for one that can be no
-  // target.
+  // Makes the targets of samples with these labels, for a network of so many outputs. named: the
+  // labels, by number, that some sample of the same origin has, without which nothing can be said
+  // of what a sample lacks; more than outputs are fine. kInvalidArgument, naming the label, for one
+  // that can be no target.
   [[nodiscard]] virtual std::unique_ptr<Targets> targets(
       const std::vector<std::string>& labels, std::size_t outputs,
       std::span<const std::uint32_t> named) const = 0;

@@ -142,7 +142,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
                                                    std::to_string(source.size()));
     }
     const std::int64_t begin = epoch * per_epoch, end = begin + per_epoch;
-    // Of the micro-batch of this number since the epoch began.
+    // Gives those of the micro-batch of this number since the epoch began.
     const auto indices = [&](std::int64_t number) {
       return std::span<const std::int64_t>(order).subspan(static_cast<std::size_t>(number * micro),
                                                           static_cast<std::size_t>(micro));

@@ -115,7 +115,7 @@ class Trainer : private WeightUpdater {
     // The indices of an epoch (from 0), as many as the source has samples, in any form that the
     // source knows (batch_source.h). Nothing is being read meanwhile.
     std::function<std::vector<std::int64_t>(std::int64_t epoch)> order;
-    // Of a weighted loss: the indices of a step or of a part of it, and their samples' gradient
+    // A weighted loss tells the indices of a step or of a part of it, and their samples' gradient
     // bounds before the step (layers/loss_layer.h). May be empty.
     std::function<void(std::span<const std::int64_t> indices, std::span<const float> bounds)>
         on_bounds;

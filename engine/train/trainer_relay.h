@@ -36,13 +36,13 @@ class TrainerRelay {
   void set_state(const TrainState& state) { state_ = state; }
   Trainer* trainer() { return trainer_.get(); }  // at work, or null
   WeightMap& weights() { return weights_; }      // those that no trainer holds
-  // Of the states that would wait beside a trainer of that selection.
+  // What the states that would wait beside a trainer of that selection take.
   [[nodiscard]] std::size_t waiting_bytes(const std::set<std::string>& selection) const;
   // What a trainer of everything has, and what is left of that beside all weights and states.
   std::size_t full_planned_bytes();
   std::size_t bytes_beside_all(std::size_t weight_bytes);
 
-  // Of the trainer at work, and what waits; none where no trainer is at work.
+  // What the trainer at work has, and what waits; none if no trainer is at work.
   std::vector<PersistentTensor> persistent();
   // After persistent() was written to.
   void weights_changed();

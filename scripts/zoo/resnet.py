@@ -34,5 +34,6 @@ def models():
     yield resnet("cifar-resnet20", (3, 32, 32), 7, (16, 32, 64), 3)
     yield resnet("resnet18-cifar", (3, 32, 32), 10, (64, 128, 256, 512), 2)
     yield resnet("resnet18", (3, 224, 224), 1000, (64, 128, 256, 512), 2, imagenet_stem=True)
-    # Of half width, on a log-mel spectrogram with its differences in time (Sensors 2021, 21, 2364).
+    # It has half width, on a log-mel spectrogram with its differences in time
+    # (Sensors 2021, 21, 2364).
     yield resnet("resnet18-sound", (3, 64, 64), 10, (32, 64, 128, 256), 2, imagenet_stem=True, input_name="sound")

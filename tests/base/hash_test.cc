@@ -7,7 +7,7 @@
 namespace moil {
 namespace {
 
-// Of XXH3's own test vectors: the hash of nothing.
+// One of XXH3's own test vectors: the hash of nothing.
 TEST(Hash, IsXxh3) {
   EXPECT_EQ(hash64(std::string_view()), 0x2d06800538d394c2U);
   EXPECT_EQ(to_hex(hash128({})), "99aa06d3014798d86001c324468d497f");

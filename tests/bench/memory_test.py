@@ -25,7 +25,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 class LargestBatch(unittest.TestCase):
-    """Of a process that takes 100 MiB, and 2 MiB a sample: 206 samples fit, 200 in steps of 8."""
+    """A process takes 100 MiB, and 2 MiB a sample: 206 samples fit, 200 in steps of 8."""
 
     def setUp(self) -> None:
         self.asked: list[int] = []

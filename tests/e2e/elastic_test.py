@@ -43,7 +43,7 @@ class ElasticTest(AllTests):
             self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
 
     def test_training_takes_its_share_of_processor_time(self) -> None:
-        """Of one thread, which other programs do not lengthen; in turns with full training."""
+        """One thread's, which other programs do not lengthen; in turns with full training."""
         rho, seconds = 0.6, {"full": 0.0, "elastic": 0.0}
         spec = self.spec(threads=1)
         spec["train"] = {**spec["train"], "epochs": 12}

@@ -48,7 +48,7 @@ class ScenesTest(EachTest):
         self.assertLess(result["local_after"], 0.6, "chance is 0.25, of few scenes")
 
     def test_a_split_by_sample_would_look_learned(self) -> None:
-        """Of images this small nothing is known to look alike: what the split by scene is there for."""
+        """No images this small are known to look alike: what the split by scene is there for."""
         result, _ = self.night_of_frames(side=15)
         self.assertEqual(result["details"]["near_duplicates"]["scenes"], 0)
         self.assertGreater(result["local_after"], 0.9)

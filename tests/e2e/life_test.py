@@ -43,7 +43,7 @@ class LifeTest(EachTest):
         self.assertIn("Permission denied", self.told)
 
     def export_to_status(self, model: Path) -> int:
-        """Of the export as the daemon starts it."""
+        """The export's as the daemon starts it."""
         with (self.folder / "out.onnx").open("w+b") as out, (self.folder / "reply").open("w+b") as reply:
             command = [program("moil-onnx"), "export-to", "--model-folder", model, "--descriptor", str(out.fileno())]
             command += ["--reply", str(reply.fileno())]

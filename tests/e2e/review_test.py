@@ -28,7 +28,7 @@ from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, wait_for
 from lib.programs import ROOT, program, run
 
 MANY = 10_000
-# Of the page's frames while all of them scroll by, in milliseconds; CI's machines are busy.
+# The page's frames while all of them scroll by, in milliseconds; CI's machines are busy.
 WORST_GAP, USUAL_GAP = 400.0, 60.0
 # MOIL_PICTURES=FOLDER keeps what the pages look like.
 PICTURES = os.environ.get("MOIL_PICTURES")
@@ -129,7 +129,7 @@ class Case(unittest.TestCase):
         return next(sample["digest"] for sample in samples if short(sample["name"]) == name)
 
     def labels(self) -> dict[str, list[str]]:
-        """Of every sample, by its file's name."""
+        """Every sample's, by its file's name."""
         samples = ctl_of(self.daemon).json("label", "samples")["samples"]
         return {short(sample["name"]): sample["labels"] for sample in samples}
 

@@ -92,7 +92,7 @@ TEST(Quota, AStampOfAClockThatWasWrongProtectsNothing) {
   EXPECT_EQ(models_left(cache), (std::vector<int>{2, 3}));
 }
 
-// Of a disk of which others take their share, too.
+// A disk of which others take their share, too.
 class DiskFloor : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kFloor = 100 << 20;

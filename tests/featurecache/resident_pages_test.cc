@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMost = 2 * kMostResidentBytes;  // as it counts only now and then
 
-// Of the cache's file in this process's memory, as the kernel counts it.
+// What this process's memory holds of the cache's file, as the kernel counts it.
 std::size_t resident_bytes(const std::string& file) {
   std::ifstream maps("/proc/self/smaps");
   bool inside = false;

@@ -19,7 +19,7 @@ bool same_bits(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
-// Of a value that is accepted: the same elements give the same bytes.
+// If a value is accepted, the same elements give the same bytes.
 void check_accepted(const EncodedKey& key, const ValueView& view,
                     std::span<const std::uint8_t> value) {
   std::vector<float> elements(view.elements);

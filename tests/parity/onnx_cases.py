@@ -185,7 +185,7 @@ def gradient_of(model, name, parameter):
 
 
 def gradients(model, image, target):
-    """Of every parameter by its name; and the logits and the loss. Batch norms keep their
+    """Every parameter's by its name; and the logits and the loss. Batch norms keep their
     statistics: those of four samples would magnify rounding."""
     model.zero_grad()
     logits = model(image)

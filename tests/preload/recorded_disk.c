@@ -286,7 +286,7 @@ void sync(void) {
 
 /* ---- names ---- */
 
-/* Of a call that has made or emptied a file. Called with the lock held. */
+/* For a call that has made or emptied a file. Called with the lock held. */
 static void note_open(int fd, const char* path, int was_there, int flags) {
   if (fd < 0 || (flags & O_TMPFILE) == O_TMPFILE) return;
   if (!was_there) return note_name(kCreate, path);

@@ -19,7 +19,7 @@ NIGHTS = [rows.NIGHT, replace(rows.DEEP_NIGHT, name=f"lf{rows.DEEP_LAYERS}", aft
 
 
 def seconds_to(curve: list[dict[str, Any]], local: float) -> float | None:
-    """Of training, to the first epoch at whose end so many local samples are known."""
+    """Training's, to the first epoch at whose end so many local samples are known."""
     return next((point["seconds"] for point in curve if point["local"] >= local), None)
 
 

@@ -35,7 +35,7 @@ def split_of(case: Case, folder: Path, *, tuning: bool) -> Split:
 
 
 def hold_out_alike(files: Files) -> Split:
-    """Of each class the photos that look alike: probably of one visit to a shop."""
+    """Each class's photos that look alike: probably of one visit to a shop."""
     alike: dict[str, list[str]] = json.loads(ALIKE.read_text())
 
     def part(held_out: bool) -> Files:

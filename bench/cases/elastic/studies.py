@@ -42,7 +42,7 @@ def importances(result: Trial) -> list[list[float]]:
 def alike_after(result: Trial) -> dict[int, float]:
     """How alike importances are so many epochs apart, on average.
 
-    Of intervals that were probed: others go on with the importances before them.
+    Only intervals that were probed count: others go on with the importances before them.
     """
     probed = [i for i in result.elastic["intervals"] if i["probe_seconds"] > 0] if result.elastic else []
     alike: dict[int, list[float]] = {}

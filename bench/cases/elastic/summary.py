@@ -42,7 +42,7 @@ class Summary:
 
     @property
     def global_accuracy(self) -> float | None:
-        """Of the classes that were known before, where they are judged."""
+        """For the classes that were known before, if they are judged."""
         return self._mean("global_after").value if any(r.global_after is not None for r in self.done) else None
 
     def _mean(self, figure: str) -> Mean:
@@ -90,7 +90,7 @@ class Summary:
         ]
 
     def shares_of(self, full: Summary) -> list[float]:
-        """Of the seconds of full training with the same seed, which ran next to it: the machine's speed drifts."""
+        """Shares of full training's seconds with the same seed, which ran next to it: the machine's speed drifts."""
         beside = self._beside(full)
         return [r.seconds / beside[r.seed] for r in self.done if r.seconds and r.seed in beside]
 

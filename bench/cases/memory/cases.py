@@ -42,7 +42,7 @@ CASES = [
     _small(f"FC3 784→{WIDE}→{WIDE}→100, middle frozen", "fc3-wide", 2048, freeze="fc2"),
 ]
 
-# Of NNTrainer's authors, in MiB, whole process, on a Raspberry Pi 4: to compare orders of size.
+# By NNTrainer's authors, in MiB, whole process, on a Raspberry Pi 4: to compare orders of size.
 PUBLISHED = {
     "VGG16-cifar": 168.0,
     "ResNet18-cifar": 419.0,

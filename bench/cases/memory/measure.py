@@ -50,7 +50,7 @@ def theirs(case: Case, setting: Setting, trained: list[str]) -> Figures:
 
 
 def row(case: Case, setting: Setting) -> Figures:
-    """A row: rounds of ours, then theirs. Of times the median counts, of peaks the largest."""
+    """A row: rounds of ours, then theirs. The median counts for times, the largest for peaks."""
     first: list[Figures] = []
     second: list[Figures] = []
     for _ in range(setting.rounds):

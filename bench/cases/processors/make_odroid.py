@@ -29,7 +29,7 @@ POOL_OR_SHORTCUT = ("max_pool", "add", "multi_out")
 POOL_OR_SHORTCUT_FACTOR = 0.6
 # "The latency of the CPU in the avgpool and softmax layers was lower."
 SLOWER_FACTOR = 3.0
-# Of UP the figure shows both: the larger a layer's weights, the better for the GPU.
+# The figure shows both for UP: the larger a layer's weights, the better for the GPU.
 UPDATE_FACTORS = {"early": 1.6, "late": 0.7}
 # BP of late layers is close: here the two methods differ (§4.3: in 4 BP steps).
 CLOSE = ("stage3.block2",)
@@ -44,7 +44,7 @@ TRANSFERS = {
 
 
 def factor(layer: dict[str, Any], part: str, open_factor: float) -> float:
-    """Of the CPU's seconds, the GPU's."""
+    """The GPU's seconds as a multiple of the CPU's."""
     early = layer["name"].startswith(EARLY)
     if part == "UP":
         return UPDATE_FACTORS["early" if early else "late"]

@@ -75,7 +75,7 @@ def number_of(clip: Path) -> int:
 
 
 def held_out_fifth(files: Files) -> Clips:
-    """Of each digit the first ten of its fifty recordings, as the dataset's own test set begins."""
+    """The first ten of each digit's fifty recordings, as the dataset's own test set begins."""
     train = {digit: [clip for clip in clips if number_of(clip) >= 10] for digit, clips in files.items()}
     held_out = {digit: [clip for clip in clips if number_of(clip) < 10] for digit, clips in files.items()}
     return Clips(train, held_out)

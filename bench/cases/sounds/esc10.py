@@ -157,6 +157,6 @@ def _document(row: Row, runs: list[Result]) -> dict[str, Any]:
 
 
 def _clip_bytes(clips: Files) -> dict[str, float]:
-    """Of a clip as a file, and as 16-bit samples."""
+    """A clip's as a file, and as 16-bit samples."""
     files = [clip for members in clips.values() for clip in members]
     return {"file": fmean(clip.stat().st_size for clip in files), "samples": 5 * 16000 * 2.0}

@@ -1,7 +1,7 @@
 """ESC-10's recordings on two sides: what microphone A hears, and what B hears.
 
 Clips are called FOLD-RECORDING-TAKE.ogg. Folds hold whole recordings, and so does every part made here: no
-recording is in two parts. Of the five folds two and a half teach A, half a one teaches B ("a little"), and
+recording is in two parts. Two and a half of the five folds teach A, half a one teaches B ("a little"), and
 one judges each.
 """
 
@@ -37,7 +37,7 @@ def in_folds(files: Files, folds: set[int]) -> Files:
 
 
 def halves(files: Files, seed: str) -> tuple[Files, Files]:
-    """Of every class, whole recordings to each; neither gets all where there are two."""
+    """Whole recordings of every class to each; neither gets all if there are two."""
     first: Files = {}
     second: Files = {}
     for name, members in files.items():

@@ -28,7 +28,7 @@ def grid() -> list[Row]:
 
 
 def tune(folder: Path, model: Path, sounds: Path, clips: Files) -> dict[str, Any]:
-    """Of each fold and setting the mean top-1 of the folds that are held out in turn, and the best of each row."""
+    """Each fold's and setting's mean top-1 of the folds that are held out in turn, and the best of each row."""
     found: dict[int, dict[Row, list[Result]]] = {}
     for judge in range(1, FOLDS + 1):
         found[judge] = {row: [] for row in grid()}

@@ -54,7 +54,7 @@ def device(folder: Path, model: Path, name: str, clips: data.Clips, tags: dict[s
 
 
 def answers(ctl: Moilctl, files: list[Path], top: int) -> list[dict[str, float]]:
-    """Of each file the probabilities of the likeliest labels by the model in service."""
+    """Each file's probabilities of the likeliest labels by the model in service."""
     found: list[dict[str, float]] = []
     for start in range(0, len(files), 100):
         reply: dict[str, Any] = ctl.json("predict", "--top", str(top), *files[start : start + 100])

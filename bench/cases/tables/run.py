@@ -22,12 +22,12 @@ from .tables import Table
 MODEL = "rows"
 HELD_OUT = 5  # every fifth record
 HIDDEN = 32
-# Of cross-entropy and of squared errors in deviations, whose gradients do not fade as errors do.
+# For cross-entropy and for squared errors in deviations, whose gradients do not fade as errors do.
 RATES = {"classify": 0.05, "predict": 0.005}
 # The network is small: what its hidden layers learned of some labels serves the others, so the last
 # two learn at night.
 ROWS = [Row("alpha0", "α=0, all layers", 0.0, "all", cached=False), Row("night", "GDM+LF+FMC", 0.5, 2, cached=True, activate=True)]
-# Of outputs of 1 or a standard deviation, to fp32's rounding.
+# For outputs of 1 or a standard deviation, to fp32's rounding.
 SAME = 1e-3
 
 

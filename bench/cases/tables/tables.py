@@ -57,7 +57,7 @@ def chosen_table(file: Path, label_column: str, local: str, task: str) -> Table:
     return Table(file.stem, file, label_column, task, (), label_column, (low, high))
 
 
-# Of scikit-learn: the file, its lines, and the label that the device is to learn.
+# Scikit-learn's: the file, its lines, and the label that the device is to learn.
 CLASSES = {"breast cancer": ("breast_cancer.csv", 570, "malignant"), "wine": ("wine_data.csv", 179, "class_2"), "iris": ("iris.csv", 151, "virginica")}
 DIABETES = ["age", "sex", "bmi", "pressure", *(f"s{i}" for i in range(1, 7))]
 # The progression of a disease; the device sees the older patients.

@@ -60,7 +60,7 @@ def kill_and_fail(folder: Path, options: argparse.Namespace, tally: Tally) -> li
 
 
 def cut_power(folder: Path, options: argparse.Namespace) -> list[Cut]:
-    """Of one life; and a tenth as many of the first start on an old state."""
+    """One life's cuts; and a tenth as many of the first start on an old state."""
     folder.mkdir()
     device = Device(folder, options.digits)
     with device.daemon:

@@ -72,7 +72,7 @@ def records_of(log: Path) -> Iterator[Record]:
 
 @dataclass(eq=False)
 class _Change:
-    """Of a file's content: bytes that were written, or its new size where there are none."""
+    """A change of a file's content: bytes that were written, or its new size if there are none."""
 
     moment: int
     at: int
@@ -285,7 +285,7 @@ def _whole(node: _Node) -> bytes:
 
 
 def _left(node: _Node, contents: str, chance: random.Random) -> bytes:
-    """Of a file: each unit of it is as it was after some of the changes."""
+    """A file's content: each unit of it is as it was after some of the changes."""
     count = len(node.pending)
     if count == 0 or contents == "no":
         return bytes(node.kept)

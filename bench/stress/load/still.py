@@ -37,13 +37,13 @@ def resident_bytes(process: int) -> int:
 
 
 def cpu_seconds(process: int) -> float:
-    """Of the process alone, without its children."""
+    """The process's own, without its children."""
     words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def exposure() -> float | None:
-    """Of the service's unit, by `systemd-analyze security`; None where that cannot be asked."""
+    """The service's unit's, by `systemd-analyze security`; None if that cannot be asked."""
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         return None

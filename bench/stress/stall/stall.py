@@ -37,7 +37,7 @@ def _limit(machine_ms: float, goal_ms: float) -> float:
 
 @dataclass(frozen=True)
 class Size:
-    """Of what there is, and of what is asked for."""
+    """How much there is, and how much is asked for."""
 
     samples: int = 10_000
     added: int = 3000  # by one request

@@ -63,7 +63,7 @@ class Night:
 
 @dataclass
 class Size:
-    """Of the state folder in bytes on the disk, and of the daemon's memory, after a night."""
+    """The state folder's in bytes on the disk, and the daemon's memory, after a night."""
 
     night: int
     state_bytes: int

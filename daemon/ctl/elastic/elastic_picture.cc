@@ -79,7 +79,7 @@ class Picture {
   static std::size_t letters_in(double width, double letter) {
     return static_cast<std::size_t>((width - 28) / letter);
   }
-  // Of the plot with its figures, and of the legend.
+  // Where the plot with its figures, and the legend, end.
   double bottom() const { return std::max(line_below(3), kGridTop + kLegendHeight); }
   // Where the tensor's row begins; of the grid's rows, each may have several tensors.
   double y_of(std::size_t tensor) const {

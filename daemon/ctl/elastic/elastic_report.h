@@ -14,8 +14,8 @@ namespace moil::daemon::ctl {
 struct ElasticInterval {
   std::int64_t first = 1, last = 1;  // epochs, from 1
   std::vector<bool> selected;        // of each tensor
-  // Of each tensor: its share of the importance of all that served when the interval was chosen.
-  // Empty where it was not recorded.
+  // Each tensor's share of the importance of all that served when the interval was chosen. Empty if
+  // it was not recorded.
   std::vector<double> shares;
   std::optional<double> predicted_step_seconds, measured_step_seconds;
   std::optional<double> planned_bytes, probe_seconds, selector_seconds, choosing_seconds,
@@ -48,7 +48,7 @@ struct ElasticReport {
 [[nodiscard]] std::string epochs_text(std::int64_t first, std::int64_t last);
 [[nodiscard]] std::size_t count_selected(const ElasticInterval& interval);
 [[nodiscard]] bool has_shares(const ElasticReport& report);  // of some interval
-// Of a full step; measured where it was, else predicted.
+// The share of a full step; measured if it was, else predicted.
 [[nodiscard]] std::optional<double> share_of_full_step(const ElasticReport& report,
                                                        const ElasticInterval& interval);
 

@@ -146,7 +146,7 @@ Rows new_label_rows(const Json& details) {
 
 namespace {
 
-// Of one network's placement; empty where it is the CPU's, as it was meant to be.
+// Says one network's placement; empty if it is the CPU's, as it was meant to be.
 std::string placement_words(const Json& record, const std::string& what) {
   if (!at(record, "/method").is_string()) return "";
   if (at(record, "/method") == "cpu") {

@@ -16,7 +16,7 @@ namespace moil::daemon::ctl {
 [[nodiscard]] Json at(const Json& document, const char* pointer);
 [[nodiscard]] std::optional<double> number_at(const Json& document, const char* pointer);
 
-// Of the result's details, "scores": an object.
+// "scores" of the result's details: an object.
 [[nodiscard]] Json scores_of(const Json& details);
 // What was trained, on which samples.
 [[nodiscard]] Rows trained_rows(const Json& details);

@@ -20,7 +20,7 @@ struct ListedSample {
   std::string split;  // "train", "val"; empty: not told
 };
 
-// Of a list, or of a folder: by its labels.jsonl or labels.csv, where it has one. kNotFound;
+// Reads a list, or a folder: by its labels.jsonl or labels.csv, if it has one. kNotFound;
 // kBadData, with the line, for what is no such list.
 [[nodiscard]] std::vector<ListedSample> read_sample_list(const std::filesystem::path& from);
 

@@ -37,7 +37,7 @@ std::string absolute(const std::filesystem::path& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
 }
 
-// Of the nights: the one that was named, or what moil-pretrain wrote beside the model.
+// The nights' pack: the one that was named, or what moil-pretrain wrote beside the model.
 std::string pack_of(const ModelImportOptions& options) {
   if (!options.pack.empty()) return absolute(options.pack);
   const auto beside =

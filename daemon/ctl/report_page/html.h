@@ -10,8 +10,8 @@
 
 namespace moil::daemon::ctl::html {
 
-// Of somebody's choosing, a label or a file's name: escaped, without control characters, and apart
-// from its surroundings in the direction of text.
+// Somebody chose it, a label or a file's name: escaped, without control characters, and apart from
+// its surroundings in the direction of text.
 [[nodiscard]] std::string name(const Json& words);
 // Escaped. "-" for null.
 [[nodiscard]] std::string words(const Json& value);

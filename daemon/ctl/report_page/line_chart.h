@@ -12,7 +12,7 @@ struct ChartLine {
   std::vector<std::pair<double, double>> points;
 };
 
-// Of values as `percent` or as numbers; nothing where no line has a point. Points tell their value
+// Draws values as `percent` or as numbers; nothing if no line has a point. Points tell their value
 // when pointed at, as long as they are few.
 [[nodiscard]] std::string draw_line_chart(const std::string& title,
                                           const std::vector<ChartLine>& lines, bool percent);

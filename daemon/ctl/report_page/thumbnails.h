@@ -18,7 +18,7 @@ struct Thumbnail {
 
 using Thumbnails = std::map<std::string, Thumbnail>;  // by digest
 
-// Of the samples whose answers the night changed, as far as moild gives them: label.preview.
+// For the samples whose answers the night changed, as far as moild gives them: label.preview.
 [[nodiscard]] Thumbnails fetch_thumbnails(Session& session, const Json& job);
 
 }  // namespace moil::daemon::ctl

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kHead = 64 << 10;        // of a file, where most headers end
 constexpr std::size_t kUsualRoom = 256 << 20;  // more threads than fit into it wait
 
-// Of a sample that was forgotten meanwhile, or is damaged, nothing is decoded.
+// Nothing is decoded of a sample that was forgotten meanwhile, or is damaged.
 std::size_t need_of(const data::SampleDataset& samples, std::size_t index, const data::Kind& kind,
                     std::size_t most) {
   try {

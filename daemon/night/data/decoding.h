@@ -21,9 +21,9 @@ namespace moil::night {
 
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-// Of one sample: its file, and what its kind takes to decode it and to make it what the network
-// takes. By the file's header where that tells; of a file that is larger than `most` by itself, its
-// size. Where nothing can be decoded, what it takes to tell.
+// One sample's file, and what its kind takes to decode it and to make it what the network takes.
+// By the file's header if that tells; the size of a file that is larger than `most` by itself. If
+// nothing can be decoded, what it takes to tell.
 [[nodiscard]] std::size_t decoding_bytes(const data::SampleDataset& samples, std::size_t index,
                                          const data::Kind& kind, std::size_t most = kNoLimit);
 

@@ -24,8 +24,8 @@ class MixTargets {
 
   // As Targets::write, of a sample of the mix.
   void write(const data::MixedSample& sample, std::span<float> target) const;
-  // Of what holds no signal: it has no label that some local sample has. A task that says one of
-  // all has to say something: any other label is as good as the next.
+  // What holds no signal has no label that some local sample has. A task that says one of all has
+  // to say something: any other label is as good as the next.
   void write_silence(std::span<float> target) const;
 
  private:

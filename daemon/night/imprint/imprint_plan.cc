@@ -30,8 +30,8 @@ std::vector<data::ClassId> rows_of(const StoredModel& base, const data::Mix& mix
   return rows;
 }
 
-// Of both sides, new labels and known ones, at most so many feature rows: of new labels in turn, of
-// known samples at even distances.
+// Takes at most so many feature rows of both sides, new labels and known ones: of new labels in
+// turn, of known samples at even distances.
 class Choice {
  public:
   Choice(const data::Mix& mix, const std::vector<data::ClassId>& rows) : mix_(mix) {

@@ -29,9 +29,9 @@ struct ImprintPlan {
   std::size_t bytes = 0;              // beside the network `front`
 };
 
-// Of labels that the model does not know; where nothing trains, also of labels whose rows were
+// Plans labels that the model does not know; if nothing trains, also labels whose rows were
 // imprinted before, for there may be more samples of them. Each has a training sample that has no
-// other label. head: of `base`, from the night's split on. Nothing where there is no such label, or
+// other label. head: of `base`, from the night's split on. Nothing if there is no such label, or
 // the classifier's rows cannot be made of features (classifier_input()).
 [[nodiscard]] std::optional<ImprintPlan> plan_imprint(const StoredModel& base,
                                                       const ModelDescription& head,

@@ -56,7 +56,7 @@ class WhitenedRows {
     std::vector<float> weights;  // [fresh x width], of centred features
     std::vector<char> known;     // by class: it has samples to be made of
   };
-  // Of all samples.
+  // Made of all samples.
   [[nodiscard]] Rows of_all() const;
   // What the rows of the other folds say of each sample: [samples x fresh], kNoRow where a row had
   // no samples.

@@ -16,7 +16,7 @@
 
 namespace moil::night {
 
-// Of the samples, their order and their classes' names.
+// Tells the samples, their order and their classes' names.
 [[nodiscard]] std::string held_out_fingerprint(const data::Mix& mix);
 
 class AccuracyRecord {

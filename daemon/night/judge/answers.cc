@@ -28,7 +28,7 @@ bool holds(const Said& labels, std::uint32_t label) {
   return std::ranges::find(labels, label) != labels.end();
 }
 
-// Of several labels at once, all have to be said; else one of them has to be.
+// All of several labels at once have to be said; else one of them has to be.
 bool is_right(const Task& task, const data::MixedSample& sample, const Said& said) {
   if (!task.compares_samples())
     return !said.empty() &&

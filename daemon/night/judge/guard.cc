@@ -6,7 +6,7 @@
 namespace moil::night {
 namespace {
 
-// Of fractions that are the same when told in decimals.
+// The difference of fractions that are the same when told in decimals.
 constexpr double kRounding = 1e-9;
 constexpr std::size_t kMostNamed = 5;
 

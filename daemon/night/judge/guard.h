@@ -19,7 +19,7 @@
 
 namespace moil::night {
 
-// Of the metric; empty: not measured.
+// The metric's; empty: not measured.
 struct Qualities {
   std::optional<double> before, after;
 };

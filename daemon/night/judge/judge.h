@@ -16,7 +16,7 @@
 
 namespace moil::night {
 
-// Of a label: samples that are held out with it, and those of them that the model says have it.
+// A label's samples that are held out, and those of them that the model says have it.
 struct Right {
   std::size_t held_out = 0, right = 0;
 };
@@ -59,12 +59,12 @@ struct Asked {
   const Task& task;
   OutputForm form;
 };
-// Of each sample, in their order, the one answer of its parts.
+// Tells the one answer of each sample's parts, in the samples' order.
 void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                      FeatureReader& reader, const Asked& asked, const EachSample& each);
 
 struct JudgedHead {
-  // From the split to the outputs. Of labels there may be fewer than in the mix: one beyond them is
+  // From the split to the outputs. There may be fewer labels than in the mix: one beyond them is
   // never said.
   const ModelDescription& head;
   const WeightsOfPart& weights;

@@ -36,16 +36,16 @@ class Backbone {
 
   bool is_identity() const { return network_ == nullptr; }
   std::int64_t batch() const { return batch_; }
-  // Of one sample: all inputs, one after the other.
+  // All inputs of one sample, one after the other.
   std::size_t input_elements() const { return input_elements_; }
   std::size_t feature_elements() const { return feature_elements_; }  // of one sample
   // What changes a feature map besides the sample and its preprocessing: weights, graph and split,
   // and the arithmetic, which is told by what it makes: answer(). Kernels, threads, processors and
   // builds that make the same bits have the same fingerprint. Empty for the identity.
   std::string fingerprint();
-  // Of graph and weights alone: what a pack of feature maps made elsewhere must agree with.
+  // Graph and weights alone make it: a pack of feature maps made elsewhere must agree with it.
   const std::string& network_fingerprint() const { return network_fingerprint_; }
-  // Of the maps that it makes of a fixed batch of random numbers, to the bit. Computed where it is
+  // Tells the maps that it makes of a fixed batch of random numbers, to the bit. Computed if it is
   // not known (allocates, and keeps the memory), which take_answer() may spare: what answer() was
   // when arithmetic() was the same, on this machine and by this build.
   const std::string& answer();
@@ -53,7 +53,7 @@ class Backbone {
   // The network, who computes what of it, and the threads.
   std::string arithmetic() const;
 
-  // Of one sample, as it lies in memory (channels last).
+  // One sample's, as it lies in memory (channels last).
   std::vector<std::int64_t> feature_shape() const;
   // The most that it takes, its weights while they are brought included.
   std::size_t peak_bytes() const;

@@ -15,7 +15,7 @@ namespace moil::night {
 
 class HeadNetwork;
 
-// Of a head, from the split to what its classifier reads, without layers that do nothing at
+// A head from the split to what its classifier reads, without layers that do nothing at
 // inference; no layers: the maps are what it reads.
 [[nodiscard]] ModelDescription front_of(const ModelDescription& head, const ClassifierInput& input);
 

@@ -94,7 +94,7 @@ class FeatureReader {
   // From now on read() also puts what it computes into the cache, for as long as that takes it.
   void keep_what_is_computed() { keeps_ = cache_ != nullptr; }
 
-  // Of the buffers that computing needs.
+  // The buffers that computing needs.
   std::size_t buffer_bytes() const;
   // Feature maps that are computed together, and take as long as fewer of them.
   std::size_t batch() const { return static_cast<std::size_t>(backbone_.batch()); }

@@ -37,7 +37,7 @@ void FeatureSource::write_target(std::int64_t sample, const SampleView& shown,
   }
 }
 
-// Of the part that is shown, or the mean of all.
+// Reads those of the part that is shown, or the mean of all.
 void FeatureSource::read_soft(std::int64_t sample, const SampleView& shown) {
   soft_.resize(teacher_.soft->classes());
   if (!means_) return teacher_.soft->read(sample, shown.part, shown.view, soft_);
@@ -50,7 +50,7 @@ void FeatureSource::read_soft(std::int64_t sample, const SampleView& shown) {
   for (std::size_t o = 0; o < soft_.size(); ++o) soft_[o] = soft_sum_[o] / parts;
 }
 
-// Of each of views_, the mean of its sample's parts.
+// Reads for each of views_ the mean of its sample's parts.
 void FeatureSource::read_means(const BatchTensor& input) {
   const std::size_t elements = reader_.elements(), batch = reader_.batch();
   parts_.clear();

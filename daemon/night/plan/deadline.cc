@@ -23,7 +23,7 @@ std::set<std::string> layer_names(const ModelDescription& model) {
   return names;
 }
 
-// Of the deepest head's layers, those that a shallower one leaves to the backbone run once a sample
+// Those of the deepest head's layers that a shallower one leaves to the backbone run once a sample
 // and not in each step.
 double backbone_seconds(const TimingProfile& profile, const std::set<std::string>& deepest,
                         const std::set<std::string>& head) {

@@ -2,9 +2,9 @@
 // may take (rho), from a timing profile.
 //
 // The profile is of the deepest head that may be trained; what a shallower one takes is put
-// together from its layers. Of two heads that can be trained in time the deeper one is taken, as
-// long as at least half of a full step is left for it: below that, a shallower head learns more in
-// the time.
+// together from its layers. The deeper of two heads that can be trained in time is taken, as long
+// as at least half of a full step is left for it: below that, a shallower head learns more in the
+// time.
 //
 // Pure functions; safe from any thread.
 #pragma once

@@ -11,7 +11,7 @@
 namespace moil::night {
 namespace {
 
-// Of the first processor, what says which instructions it has.
+// What says which instructions the first processor has.
 std::string machine() {
   std::ifstream info("/proc/cpuinfo");
   std::string text;

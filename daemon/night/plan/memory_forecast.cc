@@ -12,8 +12,8 @@ std::size_t MemoryForecast::total() const {
 
 namespace {
 
-// Of the head: its weights are brought one after the other, trained, and written one after the
-// other; before elastic training a copy of all lies beside the training that is timed.
+// The head's weights are brought one after the other, trained, and written one after the other;
+// before elastic training a copy of all lies beside the training that is timed.
 std::size_t training_bytes(const NightModel& night) {
   if (!night.trainer) return 0;
   const std::size_t planned = night.trainer->planned_bytes();

@@ -46,11 +46,11 @@ struct NightModel {
   nlohmann::json map_processors;       // Placement::record, of the backbone
   std::size_t driver_bytes = 0;        // of other processors' drivers
   std::optional<ImprintPlan> imprint;  // where rows are imprinted
-  // Null where nothing trains (n = 0, or no epochs). Of elastic training, the plan of training
+  // Null if nothing trains (n = 0, or no epochs). Elastic training has the plan of training
   // everything.
   std::unique_ptr<Trainer> trainer;
   std::optional<ElasticConfig> elastic;
-  // Of elastic training; planned now, so that its kernels are among the choices that are recorded.
+  // Elastic training's; planned now, so that its kernels are among the choices that are recorded.
   std::unique_ptr<ImportanceProbe> probe;
   std::size_t choosing_bytes = 0;  // what elastic training takes while it probes
   TrainingMemory training_memory;

@@ -12,7 +12,7 @@ OptimizerConfig optimizer_config(const daemon::OptimizerSpec& spec) {
   config.kind = kKinds[static_cast<int>(spec.type)];
   config.learning_rate = spec.learning_rate;
   config.weight_decay = spec.weight_decay;
-  // Of a kind that takes one; what was stored by an older build may name one for the others, too.
+  // Only for a kind that takes one; what an older build stored may name one for the others, too.
   if (const double usual = default_momentum(config.kind); usual > 0) {
     config.momentum = spec.momentum.value_or(usual);
     config.nesterov = spec.nesterov;

@@ -4,14 +4,14 @@
 // better, then other views and learning rates around what would be chosen, each as long as there is
 // time. Last, the winner's epochs are drawn by importance: such steps take as long as others, so
 // that what learns better in as many learns as well in less time, and nothing else is a reason to
-// draw. Of all that the guard would let pass, the shallowest is chosen whose local quality cannot
-// be told from the best one's (one standard error): what cannot be told apart is not worth its
-// time. Of one depth it is the best for both sides, and many views where they do no harm: a trial
+// draw. The choice is the shallowest of all that the guard would let pass whose local quality
+// cannot be told from the best one's (one standard error): what cannot be told apart is not worth
+// its time. At one depth it is the best for both sides, and many views if they do no harm: a trial
 // is shorter than a night, and it is long training that views keep from learning by heart.
 //
-// Nobody waits for a night that has a deadline before it. Of another one, depths and views are
-// tried, and what is around the winner only while all trials took less than twice as long as the
-// winner's: a search is to cost no more than what it is for.
+// Nobody waits for a night that has a deadline before it. Another one tries depths and views, and
+// what is around the winner only while all trials took less than twice as long as the winner's: a
+// search is to cost no more than what it is for.
 //
 // A function of the results so far, so that a resumed night goes on as it began. One thread.
 #pragma once

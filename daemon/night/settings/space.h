@@ -7,8 +7,8 @@
 
 namespace moil::night {
 
-// The classifier alone, about sixteen layers and all of them. Of twelve to sixteen it is those
-// behind the smallest feature map: what the cache holds and every step reads.
+// The classifier alone, about sixteen layers and all of them. About sixteen are those of twelve to
+// sixteen behind the smallest feature map: what the cache holds and every step reads.
 [[nodiscard]] std::vector<Depth> depths_of(const ModelDescription& model);
 
 // `before` is left empty.

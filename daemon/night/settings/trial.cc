@@ -114,7 +114,7 @@ class Trial {
     training_->end();
   }
 
-  // Of the head as it was trained.
+  // Judges the head as it was trained.
   void judge(Quality& local, Quality& global) {
     const auto weights = [&](const ModelDescription& part) {
       return weights_by_name(part, [&](const std::string& name) {

@@ -1,8 +1,8 @@
 // The samples of trials: training samples alone, some of them held out.
 //
 // What judges a night judges no trial. Held out are the latest local scenes of each label, for a
-// model serves what comes after what it learned from; and a seeded part of the global samples. Of
-// labels too small for a quarter to be a sample, some hold back one for the others. A scene
+// model serves what comes after what it learned from; and a seeded part of the global samples. Some
+// of the labels too small for a quarter to be a sample hold back one for the others. A scene
 // (MixedSample::scene) lies on one side.
 #pragma once
 

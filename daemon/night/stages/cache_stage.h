@@ -21,7 +21,7 @@ class CacheStage {
 
   // Samples that cannot be read: the night is to be planned anew without them, and this run again.
   [[nodiscard]] UnreadableSamples run();
-  // Of the night's feature maps, once run() found nothing unreadable.
+  // Reads the night's feature maps, once run() found nothing unreadable.
   FeatureReader& reader();
 
   // Null: none is used.
@@ -30,7 +30,7 @@ class CacheStage {
   const FeatureReader::Filled& filled() const { return filled_; }
 
  private:
-  // Of the mix: what is trained as its epochs show it, what judges as it is.
+  // The mix's: what is trained as its epochs show it, what judges as it is.
   std::array<FeatureReader::Portion, 3> portions() const;
   void fill();
   void survey();

@@ -16,8 +16,8 @@ namespace {
 
 using daemon::Stage;
 
-// Of the night's time; ten minutes where it has no deadline. Maps that trials compute are the
-// night's, too.
+// The share of the night's time; ten minutes if it has no deadline. Maps that trials compute are
+// the night's, too.
 constexpr double kShareForTrials = 0.4, kUsualSeconds = 600;
 
 // For people: what was tried, in the report's words.

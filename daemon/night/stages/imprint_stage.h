@@ -16,7 +16,7 @@ class ImprintStage {
 
   // Does nothing where no row is to be made. The plan's model then begins with the rows.
   void run();
-  // Of the result; null where no row was made.
+  // The result's; null if no row was made.
   [[nodiscard]] nlohmann::json details() const;
 
  private:

@@ -31,7 +31,7 @@ class JudgeStage {
   // labels; else null.
   [[nodiscard]] nlohmann::json confusion() const;
   [[nodiscard]] nlohmann::json changed_answers() const;
-  // Of the model after the night; null where too few samples are held out, or it has none.
+  // The model's after the night; null if too few samples are held out, or it has none.
   [[nodiscard]] nlohmann::json calibration() const;
   // What the guard held global accuracy against, beside the model before the night; null: nothing.
   [[nodiscard]] nlohmann::json anchor_details() const;

@@ -12,7 +12,7 @@ std::int64_t count(const std::vector<data::MixedSample>& samples) {
   return static_cast<std::int64_t>(samples.size());
 }
 
-// Of the models before and after the night, and of what the task chooses by training samples.
+// For the models before and after the night, and for what the task chooses by training samples.
 double judging_seconds(const NightContext& night, const NightModel& model,
                        const TimingProfile& profile) {
   const bool fits = night.base.task->fitting({}) != nullptr;

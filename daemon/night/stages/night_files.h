@@ -23,7 +23,7 @@ struct NightChoices {
   std::optional<HeadChoice> head = {};       // for a deadline
   bool head_is_final = false;                // chosen again when training began
   std::optional<double> rho = {};            // the least possible, where the job asks for less
-  // Of fields that the job leaves open: what was tried and chosen (stages/choose_stage.h).
+  // What was tried and chosen for fields that the job leaves open (stages/choose_stage.h).
   nlohmann::json settings = nlohmann::json::object();
   std::size_t trial_bytes = 0;  // that the largest trial was forecast to take
   // The value that feature maps are of (map_split.h); empty: not chosen yet.

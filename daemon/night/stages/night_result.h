@@ -27,7 +27,7 @@ struct NightStages {
 [[nodiscard]] daemon::JobResult night_result(NightContext& night, const NightStages& stages,
                                              const std::optional<std::string>& refused);
 
-// Of a night that the guard cannot pass, ended before anything was planned.
+// The result of a night that the guard cannot pass, ended before anything was planned.
 [[nodiscard]] daemon::JobResult refused_result(NightContext& night, const MixStage& mix,
                                                const std::string& refused);
 

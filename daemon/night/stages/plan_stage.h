@@ -32,8 +32,8 @@ class PlanStage {
   bool has_cache() const { return night_.spec.cache.enabled && !model_.backbone->is_identity(); }
   const ProfileInForce& profile() const { return profile_; }  // of elastic training
 
-  // Of training, null where nothing trains, and "feature_maps" where some are computed: records
-  // as Placement has them.
+  // Training's, null if nothing trains, and "feature_maps" if some are computed: records as
+  // Placement has them.
   nlohmann::json processors() const;
 
   const MemoryForecast& forecast() const { return forecast_; }

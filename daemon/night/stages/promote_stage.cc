@@ -11,8 +11,8 @@ void promote(NightContext& night, const daemon::JobResult& result) {
   night.begin(Stage::kPromote, 2);
   const auto incoming = night.layout.incoming(night.spec.model, night.file.version);
   const auto version = night.layout.version(night.spec.model, night.file.version);
-  // Of an attempt whose result was lost, or that learned from what was forgotten; gone before there
-  // is a result that it could be taken for.
+  // An attempt left it whose result was lost, or that learned from what was forgotten; it is gone
+  // before there is a result that it could be taken for.
   std::filesystem::remove_all(version);
   write_result(night.layout, night.file.id, result);
   (void)night.report(Stage::kPromote, 1, 2);  // what is promoted is no longer stopped

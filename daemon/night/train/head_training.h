@@ -34,9 +34,9 @@ class HeadTraining {
   // Nor theirs. What follows can still be asked.
   virtual void release() = 0;
 
-  // Of all training so far, choosing what to train included.
+  // All training so far, choosing what to train included.
   virtual double seconds() const = 0;
-  // Of the pool that is needed, the largest where there are several, and of what is beside it.
+  // The pool that is needed, the largest if there are several, and what is beside it.
   virtual std::size_t planned_bytes() const = 0;
   // What a report tells about the choices; null where there were none.
   virtual nlohmann::json choices() const = 0;

@@ -53,7 +53,7 @@ export function drawLabels() {
   }));
 }
 
-// Of the one sample that a key would decide.
+// Draws those of the one sample that a key would decide.
 export function drawProposals() {
   const proposals = state.selected.size > 1 ? [] : targets().flatMap((item) => item.proposals);
   showChips(byId('proposals'), proposals.slice(0, 3).map(({label, probability}, i) => ({

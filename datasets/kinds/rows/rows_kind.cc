@@ -146,7 +146,7 @@ class RowsMaker final : public SampleMaker {
     windows_ = windows_of(numbers.shape, description_, name);
     values_ = std::move(numbers.values);
   }
-  // Of three dims, channels come last in memory.
+  // If there are three dims, channels come last in memory.
   void make(const Digest&, PartView wanted, float* out) override {
     const auto& dims = description_.dims;
     const std::size_t channels = dims.size() == 3 ? static_cast<std::size_t>(dims[0]) : 1;

@@ -41,7 +41,7 @@ struct RowsDescription {
 [[nodiscard]] KindPtr rows_kind(RowsDescription description);
 [[nodiscard]] KindPtr rows_kind_from_json(const nlohmann::json& fields);
 
-// Of samples of these dims, with the means and deviations of the data; 1 where a column never
+// Describes samples of these dims, with the means and deviations of the data; 1 if a column never
 // changes. Records of text, or of which some lack values, get "columns"; places that are 0 or 1
 // stay so. kBadData names a sample that does not fit.
 [[nodiscard]] RowsDescription describe_rows(const std::vector<std::int64_t>& dims,

@@ -50,7 +50,7 @@ class TarReader {
     }
   }
 
-  // Of the file that next() named. A sparse file may say that it is larger than its archive.
+  // Reads the file that next() named. A sparse file may say that it is larger than its archive.
   std::vector<std::uint8_t> content() {
     const la_int64_t size = archive_entry_size(entry_);
     if (size < 0 || static_cast<std::uint64_t>(size) > most_)
@@ -166,8 +166,8 @@ class SeveralKind final : public Kind {
   bool has_likeness() const override {
     return std::ranges::any_of(inputs_, [](const auto& i) { return i.kind->has_likeness(); });
   }
-  // The first bytes of the archive tell nothing of what is behind them. Of the whole of it, all of
-  // its files beside it: each is read before the next one.
+  // The first bytes of the archive tell nothing of what is behind them. The whole of it takes all
+  // of its files beside it: each is read before the next one.
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t> head,
                                            std::uint64_t file_bytes) const override {
     if (head.size() < file_bytes) return std::nullopt;

@@ -23,7 +23,7 @@ constexpr const char* kSoundArithmetic = "sound 4 ";
 // Channels that have nothing to do with each other leave one over their number of their energy when
 // they are mixed; such as leave this much of that cancel each other.
 constexpr double kLeastEnergyLeft = 0.25;
-// Of decoders, the resampler and what lies between them.
+// What decoders, the resampler and what lies between them take.
 constexpr std::size_t kDecodingBytes = std::size_t{8} << 20;
 
 // A stretch of a recording, moved along it.

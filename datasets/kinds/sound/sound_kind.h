@@ -39,9 +39,8 @@ struct SoundDescription {
 [[nodiscard]] KindPtr sound_kind_from_json(const nlohmann::json& fields);
 [[nodiscard]] SoundDescription sound_description_from_json(const nlohmann::json& fields);
 
-// Of what a front end gives in its first channel: mean and deviation, over every patch of these
-// samples; a deviation of 1 where nothing ever changes. kBadData names a sample that cannot be
-// read.
+// The mean and deviation of what a front end gives in its first channel, over every patch of these
+// samples; a deviation of 1 if nothing ever changes. kBadData names a sample that cannot be read.
 struct Level {
   double mean = 0, stddev = 1;
 };

@@ -65,7 +65,7 @@ class KernelSelector {
   // What measurements led to, the given profile included; choices under a limit by keys of their
   // own.
   const KernelChoices& profile() const { return profile_; }
-  // Of the choices, those that this selector was asked for: what its networks really compute with.
+  // The choices that this selector was asked for: what its networks really compute with.
   const KernelChoices& used_choices() const { return used_; }
   const Options& options() const { return options_; }
 

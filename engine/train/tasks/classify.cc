@@ -65,7 +65,7 @@ class AccuracyScorer final : public Scorer {
     return classes.count() > 0 ? std::optional(classes.value()) : std::nullopt;
   }
 
-  // Of the right label; no less than kLeast: one that was missed by far is missed.
+  // The right label has no less than kLeast: one that was missed by far is missed.
   double log_probability(std::span<const float> output, std::span<const float> target) const {
     constexpr double kLeast = 1e-3;
     double sum = 0, right = 0;

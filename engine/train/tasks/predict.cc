@@ -31,7 +31,7 @@ class NumberTargets final : public Targets {
     }
   }
 
-  // Of several numbers their mean.
+  // Writes the mean of several numbers.
   void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
     std::ranges::fill(target, 0.0F);
     for (const std::uint32_t label : labels)

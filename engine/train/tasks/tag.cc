@@ -15,7 +15,7 @@ float probability(float output, OutputForm form) {
   return form.probabilities ? output : 1 / (1 + std::exp(-output));
 }
 
-// Of a probability that is told from 0 and from 1.
+// The probability is kept apart from 0 and from 1.
 float logit(float probability) {
   using Limits = std::numeric_limits<float>;
   const float p = std::clamp(probability, Limits::min(), 1 - Limits::epsilon() / 2);

@@ -12,7 +12,7 @@ constexpr double kSamplesOfTheUsual = 5;
 
 double probability_of(double logit) { return 1 / (1 + std::exp(-logit)); }
 
-// Of a threshold, which may be 0 or 1.
+// The threshold may be 0 or 1.
 double logit_of(double threshold) {
   const double p = std::clamp(threshold, 1e-4, 1 - 1e-4);
   return std::log(p / (1 - p));

@@ -176,7 +176,7 @@ class Night {
                           {"local", {{"held_out", 2}, {"before", 0}, {"after", 2}}}}};
   }
 
-  // Of a network of 200 tensors.
+  // For a network of 200 tensors.
   static void add_long_lists(Json& details) {
     add_figures(details);
     Json& elastic = details["elastic"];
@@ -324,7 +324,7 @@ Json everything(const std::map<std::string, std::string>& given) {
   return top;
 }
 
-// Of an image that says "wrong-since-3": whether this is version 3 or a later one.
+// For an image that says "wrong-since-3": whether this is version 3 or a later one.
 bool is_wrong(const std::string& text, const std::string& folder) {
   const std::string mark = "wrong-since-";
   const std::size_t at = text.find(mark);
@@ -368,7 +368,7 @@ int predict(int argc, char** argv) {
   return answer(given, {{"predictions", predictions}});
 }
 
-// Of any image the same; none of one that begins with "bad".
+// The same for any image; none for one that begins with "bad".
 int preview(int argc, char** argv) {
   Json previews = Json::array();
   for (int i = 2; i + 1 < argc; i += 2) {
@@ -382,7 +382,7 @@ int preview(int argc, char** argv) {
   return answer(options(argc, argv), {{"previews", previews}});
 }
 
-// Of any recording the same sound; none of one that begins with "bad".
+// The same sound for any recording; none for one that begins with "bad".
 int cut(int argc, char** argv) {
   std::map<std::string, std::string> given = options(argc, argv);
   for (int i = 2; i < argc; ++i) {

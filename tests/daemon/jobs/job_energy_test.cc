@@ -23,7 +23,7 @@ void count(const FakeWorld& world, double joules) {
 
 class JobEnergies : public ::testing::Test {
  protected:
-  // Of an attempt that took so much.
+  // An attempt that takes so much.
   void attempt(double joules) {
     count(world_, 100);
     JobEnergy energy(loop_, world_, file_);

@@ -213,7 +213,7 @@ TEST(OutsideCallsTest, HungReadsOfUsersLeaveRoomForOtherUsersAndTheDaemonItself)
 }
 
 TEST(OutsideCallsTest, ACallThatHangsIsGivenUpAndItsEndWaitsForNobody) {
-  // Of the threads that hang: they outlive all of this.
+  // The threads that hang hold these: they outlive all of this.
   const auto open = std::make_shared<std::promise<void>>();
   const std::shared_future<void> gate = open->get_future().share();
   const auto ended = std::make_shared<std::promise<void>>();

@@ -73,7 +73,7 @@ TEST(Calibration, IsNotSureWhereAnswersAreAsOftenWrongAsRight) {
   for (int i = 0; i < 20; ++i) answer(calibrator, 0.95, true);
   const Calibration found = calibrator.result().value();
   EXPECT_EQ(found.held_out, 30U);
-  // Of those at 0.55 most are wrong, of those at 0.70 most are right.
+  // Most of those at 0.55 are wrong, most of those at 0.70 are right.
   const auto tempered = [&](double p) { return sigmoid(logit(p) / found.temperature); };
   EXPECT_GT(found.not_sure_below, tempered(0.55));
   EXPECT_LT(found.not_sure_below, tempered(0.70));

@@ -355,7 +355,7 @@ const std::vector<Change>& changes() {
   return all;
 }
 
-// Of the elastic part, what was chosen depends on times: what reaches the training is compared.
+// What the elastic part chose depends on times: what reaches the training is compared.
 Json elastic_plan(JobPlace& place, const Json& description) {
   const daemon::JobSpec spec = place.submitted(description);
   const StoredModel base = open_model_folder(place.layout().version(spec.model, 1));

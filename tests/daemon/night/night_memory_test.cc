@@ -19,7 +19,7 @@ namespace moil::night {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-// Of the large layer, 2048 x 7680; what the others have is below a hundredth of it.
+// The large layer's, 2048 x 7680; what the others have is below a hundredth of it.
 constexpr double kLarge = 60 * kMiB;
 
 ModelBundle large_bundle() {

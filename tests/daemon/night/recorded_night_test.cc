@@ -57,7 +57,7 @@ std::string not_recorded(const Recorded& recorded, const std::string& arithmetic
 
 void PrintTo(const Recorded& recorded, std::ostream* out) { *out << recorded.name; }
 
-// Of the weights that the night ends in.
+// The hash of the weights that the night ends in.
 std::uint64_t hash_of(const Recorded& recorded) {
   JobPlace place;
   save_kernel_profile(place.layout().kernel_profile(), {kRecorded, {}});

@@ -97,7 +97,7 @@ inline ModelBundle small_bundle(std::size_t classes = 3) {
   return bundle;
 }
 
-// Of a bundle that outlives it.
+// For a bundle that outlives it.
 inline WeightsOfPart weights_in(const ModelBundle& bundle) {
   return [&bundle](const ModelDescription& part) { return weights_of(part, bundle.weights); };
 }

@@ -46,7 +46,7 @@ std::string refusal(const ModelDescription& model, const Tones& tones, const Kin
   return text;
 }
 
-// Of every number in the first channel of all patches.
+// Over every number in the first channel of all patches.
 std::pair<double, double> mean_and_deviation(const data::Kind& kind, const Tones& tones) {
   double count = 0, sum = 0, squares = 0;
   std::vector<float> patch(kind.floats());

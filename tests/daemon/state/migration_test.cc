@@ -27,7 +27,7 @@ std::vector<std::string> texts(const Database& database, const std::string& sql)
   return out;
 }
 
-// Of each table the query that reads all of its columns in a fixed order.
+// Each table's query that reads all of its columns in a fixed order.
 std::map<std::string, std::string> readers(const Database& database) {
   std::map<std::string, std::string> out;
   for (const std::string& table :

@@ -73,7 +73,7 @@ class CanaryTest : public ServerTest {
   std::string add(const std::string& text, const std::string& label) const {
     return ServerTest::add(label, text)["digest"];
   }
-  // Of the active version's canary.
+  // For the active version's canary.
   bool counts(const char* what, int expected, const std::string& model = "digits") const {
     return eventually([&] {
       const Json canary = version(0, model)["canary"];

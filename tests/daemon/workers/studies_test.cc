@@ -31,7 +31,7 @@ class Studies : public ServerTest {
     client->send(request_line(method, params));
     return client;
   }
-  // Of the workers that were started for studies, in their order.
+  // The workers that were started for studies, in their order.
   std::vector<pid_t> workers() const {
     std::vector<pid_t> found;
     std::ifstream in(state() / "studies");

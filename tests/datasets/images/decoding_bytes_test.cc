@@ -35,7 +35,7 @@ Image picture(int channels) {
   return image;
 }
 
-// Of several scans, as photos on the web are.
+// In several scans, as photos on the web are.
 Bytes progressive_jpeg(const Image& image, bool full_colour) {
   jpeg_compress_struct jpeg;
   jpeg_error_mgr errors;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kWidth = 4;
 constexpr int kEnoughWeights = 6;
 
-// Of fully connected layers: [N, 4] between blocks.
+// Has fully connected layers: [N, 4] between blocks.
 class RandomElasticModel {
  public:
   RandomElasticModel(Shape shape, unsigned seed)
@@ -89,7 +89,7 @@ class RandomTimes {
   }
 
   double seconds(int most) { return std::uniform_int_distribution<int>(0, most)(random_); }
-  // Of a weight: three in four are worth something.
+  // A weight's: three in four are worth something.
   double importance() { return std::normal_distribution<double>(1, 1.5)(random_); }
 
  private:

@@ -17,7 +17,7 @@ ElasticInterval interval(std::int64_t epoch, double share, double schedule_end =
   return i;
 }
 
-// Of eight epochs, in the time of four.
+// For eight epochs, in the time of four.
 double end_of(const std::vector<ElasticInterval>& so_far, const ElasticInterval& next) {
   return schedule_end(so_far, next, 8, 0.5);
 }

@@ -375,8 +375,7 @@ ElasticConfig following(double rho) {
   return elastic;
 }
 
-// Of a run whose steps take `factor` times what the profile says, and whose intervals take `more`
-// besides.
+// A run's, if steps take `factor` times what the profile says, and intervals take `more` besides.
 std::vector<IntervalSeconds> seconds_of(const ElasticConfig& elastic, double factor, double more) {
   std::vector<IntervalSeconds> seconds;
   for (;;) {

@@ -65,7 +65,7 @@ TEST(Pace, FrontComesToTheSameTime) {
   }
 }
 
-// Of six full steps' time 0.32 is kept for each of twelve epochs: the rest is 3.7 long steps.
+// Six full steps' time: 0.32 is kept for each of twelve epochs, the rest is 3.7 long steps.
 TEST(Pace, TheFirstGetAsMuchAsPossible) {
   expect_given(given(Pace::kFront, 0.5, 12, 3),
                {{3, 0.9}, {1, 6 - 3 * 0.9 - 8 * 0.32}, {3, 0.32}, {3, 0.32}, {2, 0.32}});

@@ -44,7 +44,7 @@ TEST(EndingTest, SoftmaxIsOverAllClasses) {
   EXPECT_EQ(ending_of(convolutional().layer("softmax").layer("flatten").model()).kind,
             Ending::kSoftmax);
   EXPECT_EQ(ending_of(ModelBuilder({4}).fc(3).layer("softmax").model()).kind, Ending::kSoftmax);
-  // Of each pixel: their mean is trained by no loss.
+  // Each pixel's: no loss trains their mean.
   const ModelDescription pixels =
       ModelBuilder({3, 4, 4}).conv(6, 1).layer("softmax").layer("global_average_pool").model();
   EXPECT_EQ(ending_of(pixels).kind, Ending::kOther);

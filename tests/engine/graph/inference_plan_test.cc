@@ -31,7 +31,7 @@ class Planned {
     return bytes;
   }
 
-  // Of a chain, from the graph alone: what a step that writes a buffer of its own holds.
+  // For a chain, from the graph alone: what a step that writes a buffer of its own holds.
   std::size_t largest_two_neighbours() const {
     std::size_t buffer = value_bytes(graph_.inputs.at(0)), most = buffer;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {

@@ -65,7 +65,7 @@ NetworkOptions training_options(const ModelDescription& model, std::int64_t batc
 
 // Kernels that are not measured: the same in every run.
 KernelSelector fixed_kernels();
-// Of our own code alone.
+// Our own code's alone.
 KernelSelector own_kernels();
 
 // Weights for the model, batch-norm statistics and scales away from 1 and 0.

@@ -106,7 +106,7 @@ class Accountant {
     }
   }
 
-  // Of the values that node i reads; those of its outputs are there.
+  // Those of the values that node i reads; those of its outputs are there.
   void add_derivatives(int i) {
     derivatives_.resize(graph_.values.size(), kNoTensor);
     const LayerPlan& plan = plans_[at(i)];

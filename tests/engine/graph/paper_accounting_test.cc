@@ -42,8 +42,8 @@ TEST(PaperAccountingTest, SingleLayersTakeWhatThePapersSay) {
   expect_kib(ModelBuilder({kPaperFeatures}).fc(10).layer("sigmoid").model(), 49399);
 }
 
-// 2024, Table 4, FC-FC-FC, to 0.2 %: the paper does not give the hidden widths. Of round ones these
-// come nearest, and the memory benchmark takes them.
+// 2024, Table 4, FC-FC-FC, to 0.2 %: the paper does not give the hidden widths. These are the
+// nearest round ones, and the memory benchmark takes them.
 TEST(PaperAccountingTest, ThreeLinearLayers) {
   const double found = kib(ModelBuilder({784}).fc(3000).fc(3000).fc(100).model(), 2048);
   EXPECT_NEAR(found, 135928, 0.002 * 135928);

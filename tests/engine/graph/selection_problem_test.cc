@@ -27,7 +27,7 @@ SelectionProblem problem_of(const ModelDescription& model, std::int64_t batch,
   return recorded_problem(device, input.model, input.options, kernels, shares_memory);
 }
 
-// Of which nothing is recorded.
+// A device of which nothing is recorded.
 RecordedDevice unknown() {
   RecordedDevice device;
   device.network = chain_model().name;

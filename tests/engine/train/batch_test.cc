@@ -111,7 +111,7 @@ TEST(Batch, TwoInputsTrain) {
 // Half of the samples lie; their weight is 0.
 TEST(Batch, SamplesCountByTheirWeights) { EXPECT_LT(loss_after(true), 0.05); }
 
-// Of the samples as a step found them, in micro-batches or not.
+// The bounds of the samples as a step found them, in micro-batches or not.
 TEST(Batch, AWeightedLossTellsBounds) {
   std::map<std::int64_t, float> first[2];
   for (const std::int64_t micro : {0, 4}) {

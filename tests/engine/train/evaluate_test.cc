@@ -20,7 +20,7 @@ class Judge {
     network_.allocate();
     network_.load({});
   }
-  // Of a classifier.
+  // A classifier's.
   std::optional<double> operator()(BatchSource& source) {
     return evaluate(network_, source, *classify_task())[0].value;
   }

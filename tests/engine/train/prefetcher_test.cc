@@ -30,7 +30,7 @@ std::vector<float> contents(const BatchBuffer& buffer) {
   return all;
 }
 
-// Of five features and three classes.
+// Five features and three classes.
 BatchShape shape() { return {{{"input", 5}}, {{"target", 3}}}; }
 
 TEST(PrefetcherTest, GivesBatchesInTheOrderOfTheRequests) {

@@ -66,7 +66,7 @@ void add_global_average_pool(LayerWriter& w) {
   w.emit("ReduceMean", w.inputs(), {}, {{"axes", Ints{2, 3}}, {"keepdims", std::int64_t{0}}});
 }
 
-// Of two inputs in ONNX.
+// A sum has two inputs in ONNX.
 void add_sum(LayerWriter& w) {
   const std::vector<std::string> from = w.inputs();
   std::string sum = from[0];

@@ -9,7 +9,7 @@
 
 namespace moil::onnx {
 
-// Of about the same value: exporters round their constants to fp32.
+// Whether both have about the same value: exporters round their constants to fp32.
 [[nodiscard]] bool near(double a, double b);
 
 // The shortest decimal number that is this float.
@@ -59,7 +59,7 @@ void mark_pending(ImportState& state, const Node& node, const Value& x);
 // output normalised rows, which a product and a sum behind may yet scale and shift.
 [[nodiscard]] bool import_norm_chain(ImportState& state, const Node& node);
 
-// Of a permute layer: an image where that moves nothing in memory, else rows.
+// A permute layer makes an image if that moves nothing in memory, else rows.
 [[nodiscard]] Properties permute_properties(const Value& x, const std::vector<std::int64_t>& order);
 
 }  // namespace moil::onnx

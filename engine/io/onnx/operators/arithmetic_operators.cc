@@ -15,7 +15,7 @@ std::size_t constant_input(const ImportState& state, const Node& node) {
   return state.is_constant(node, 1) ? 1 : state.is_constant(node, 0) ? 0 : 2;
 }
 
-// Of one layout and with the batch in one place.
+// Both get one layout and have the batch in one place.
 void agree(ImportState& state, Value& a, Value& b) {
   if (a.batch_axis != b.batch_axis && file_dims(a) != file_dims(b))
     throw Unsupported("its inputs do not fit together");

@@ -42,7 +42,7 @@ std::int64_t elements_in(const Graph& graph) {
   return count;
 }
 
-// Of the numbers in whatever order: a tensor that is turned has the same.
+// It depends on the numbers, not on their order: a tensor that is turned has the same.
 std::uint64_t fingerprint_of(const std::vector<float>& values) {
   std::uint64_t sum = 0;
   for (const float value : values) {

@@ -47,7 +47,7 @@ struct Value {
   Form form = Form::kPlain;
   std::string of;              // form's x: a value's name in the description
   const Node* node = nullptr;  // of padding, kNormalised and kPending: what asked for it
-  // Of kNormalised.
+  // kNormalised has these.
   double epsilon = 0;
   std::shared_ptr<const Tensor> gamma;
   std::string gamma_source;
@@ -86,7 +86,7 @@ class ImportState {
   // A node's inputs. Throws Unsupported where it is not there, not constant or not computed.
   const Tensor& constant(const Node& node, std::size_t input) const;
   const Tensor* optional_constant(const Node& node, std::size_t input) const;
-  // Of layers: padding and normalisation before this node that have no layer yet get theirs.
+  // Layers make it: padding and normalisation before this node that have no layer yet get theirs.
   const Value& data(const Node& node, std::size_t input);
   // The same as an image (rank 4, channels-last), or in row-major order; rearranged where need be.
   Value image(const Node& node, std::size_t input);

@@ -96,7 +96,7 @@ bool turned_back(ImportState& state, Value& b) {
   return true;
 }
 
-// Of two tensors, matrix by matrix.
+// Multiplies two tensors, matrix by matrix.
 void multiply_matrices(ImportState& state, const Node& node) {
   Value a = state.rows(node, 0), b = state.rows(node, 1);
   const std::size_t rank = file_dims(a).size();

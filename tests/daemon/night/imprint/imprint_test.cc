@@ -125,7 +125,7 @@ class Clouds {
                     .each_by_itself = each_by_itself});
   }
 
-  // Of fresh samples of classes from `first` on, the share that is told right by all rows together.
+  // The share of fresh samples of classes from `first` on that all rows together tell right.
   double right(const ImprintedRows& rows, std::uint32_t first, std::uint32_t end) {
     std::size_t count = 0, all = 0;
     for (std::uint32_t label = first; label < end; ++label) {

@@ -70,7 +70,7 @@ TEST(Tag, ChoosesThresholdsBySamples) {
 TEST(Tag, ScoresByHand) {
   const auto scorer = tag_task()->scorer({.probabilities = true});
   EXPECT_FALSE(scorer->scores()[0].value);
-  // Of label 0 one pair of four is in the wrong order; label 1 nobody lacks.
+  // One pair of four is in the wrong order for label 0; nobody lacks label 1.
   scorer->add(Row{0.9F, 0.6F}, Row{1, 1});
   scorer->add(Row{0.4F, 0.2F}, Row{1, 1});
   scorer->add(Row{0.6F, 0.7F}, Row{0, 1});
