@@ -184,9 +184,10 @@ void add_device(PrometheusText& out, const DeviceReading& device) {
   known(out, "moild_device_on_mains", "1 where the device is fed from outside.", device.on_mains);
   known(out, "moild_device_battery_ratio", "How full the battery is, 0 to 1.", device.battery);
   known(out, "moild_device_load_ratio",
-        "Of the CPUs' time in the last minute, what others took, 0 to 1.", device.load_per_cpu);
+        "The share of the CPUs' time in the last minute that others took, 0 to 1.",
+        device.load_per_cpu);
   known(out, "moild_device_temperature_celsius",
-        "Of the hottest thermal zone that can be believed.", device.temperature_c);
+        "The temperature of the hottest thermal zone that can be believed.", device.temperature_c);
 }
 
 // --- in the background --------------------------------------------------------------------------

@@ -61,7 +61,7 @@ moil::cli::Command add_daemon_export(moil::cli::Command app, DaemonExport& to) {
       app.add_subcommand("export-to", "Model folder to an open file").group("");
   command.add_option("--reply", to.reply, "Descriptor for the answer").required();
   command.add_option("--model-folder", to.folder, "Model folder").required();
-  command.add_option("--descriptor", to.descriptor, "Of the file").required();
+  command.add_option("--descriptor", to.descriptor, "The file's").required();
   return command;
 }
 

@@ -84,7 +84,7 @@ void add_train(moil::cli::Command app, Arguments& a) {
       .capture_default_str();
   train
       .add_option("--loss", a.loss,
-                  "Of --task predict: squares, or huber, with which labels that lie far from the "
+                  "For --task predict: squares, or huber, with which labels that lie far from the "
                   "others count little")
       .check(moil::cli::one_of({"squares", "huber"}))
       .capture_default_str();
@@ -100,8 +100,9 @@ void add_train(moil::cli::Command app, Arguments& a) {
       .check(moil::cli::positive())
       .excludes(preprocessing);
   train
-      .add_option("--views", a.training.augmentation.views,
-                  "Of each training sample, the plain one among them; each epoch shows the next")
+      .add_option(
+          "--views", a.training.augmentation.views,
+          "Views of each training sample, the plain one among them; each epoch shows the next")
       .check(moil::cli::within(1, 64))
       .capture_default_str();
   train.add_flag("!--no-flip", a.training.augmentation.flip,
@@ -114,7 +115,7 @@ void add_train(moil::cli::Command app, Arguments& a) {
   train.add_option("--batch", t.batch).check(moil::cli::positive()).capture_default_str();
   train.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw").capture_default_str();
   train.add_option("--learning-rate", t.optimizer.learning_rate).capture_default_str();
-  train.add_option("--momentum", a.momentum, "Of sgd and sgdw; 0.9 if left out");
+  train.add_option("--momentum", a.momentum, "For sgd and sgdw; 0.9 if left out");
   train.add_option("--weight-decay", t.optimizer.weight_decay).capture_default_str();
   train.add_option("--schedule", a.schedule, "constant, step, cosine or exponential")
       .capture_default_str();

@@ -23,9 +23,8 @@
 // schedules         recurring nights (schedule_store.h)
 // withdrawals       versions that were rolled back from; `weights` is the digest of their weights,
 //                   empty where it is not known. A row outlives its version (withdrawals.h)
-// canaries          promoted versions that are held against what users label since, at most one of
-// a
-//                   model (canary_store.h); canary_samples has what was found
+// canaries          promoted versions that are held against what users label since, at most one
+//                   of a model (canary_store.h); canary_samples has what was found
 //
 // A version's `job` is the one that made it while that is kept, `made_by` its number for good.
 //

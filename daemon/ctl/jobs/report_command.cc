@@ -127,7 +127,7 @@ void add_report_command(cli::Command app, Action& chosen) {
   cli::Command command =
       add_command(app, "report", "what a finished job did", chosen, options, report);
   cli::Option job = command.add_option("JOB", options->id, "the job's number");
-  command.add_flag("--last", options->last, "of the job that ended last").excludes(job);
+  command.add_flag("--last", options->last, "the job that ended last").excludes(job);
   cli::Option elastic = command.add_flag("--elastic", options->elastic,
                                          "which tensors elastic training trained when");
   command.add_option("--svg", options->svg, "draw them to this file").needs(elastic);

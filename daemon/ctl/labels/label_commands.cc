@@ -249,7 +249,8 @@ void add_label_commands(cli::Command app, Action& chosen) {
   command = add_command(group, "map", "show or set which global labels a local one stands for",
                         chosen, mapped, map);
   command.add_flag("--suggest", mapped->suggest, "which ones local labels may stand for");
-  command.add_option("--model", mapped->model, "of --suggest, where there are several");
+  command.add_option("--model", mapped->model,
+                     "the model that --suggest asks, if there are several");
   command.add_option("LABEL", mapped->label);
   command.add_option("GLOBAL", mapped->global, "none: remove the entry");
 }

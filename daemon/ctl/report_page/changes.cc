@@ -64,8 +64,8 @@ std::string changes_section(const Json& job, const Thumbnails& thumbnails) {
   if (groups.empty()) return "";
   return html::section(
       "Samples whose answer changed",
-      html::paragraph("Of your held-out samples: what the model said of them before "
-                      "the night, and what it says now.",
+      html::paragraph("What the model said of your held-out samples before the night, "
+                      "and what it says now.",
                       "class=\"remark\"") +
           groups);
 }

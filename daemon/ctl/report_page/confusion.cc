@@ -127,8 +127,7 @@ std::string confusion_section(const Json& job) {
   } else if (whole && matrix.fits()) {
     body = matrix.draw();
   } else {
-    body = html::paragraph("Of many labels, those that are taken for others most often.",
-                           "class=\"remark\"") +
+    body = html::paragraph("The labels that are taken for others most often.", "class=\"remark\"") +
            pair_table(pairs, labels);
   }
   return html::section("What your labels are taken for", body);

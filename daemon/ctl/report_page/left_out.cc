@@ -19,8 +19,9 @@ std::string table_of(const std::string& what, const Rows& rows) {
 
 std::string left_out_section(const Json& job) {
   const Json details = at(job, "/result/details");
-  const std::string all = table_of("It cannot be read", left_out_rows(details)) +
-                          table_of("Of no kind that the model reads", other_media_rows(details));
+  const std::string all =
+      table_of("It cannot be read", left_out_rows(details)) +
+      table_of("Its kind is none that the model reads", other_media_rows(details));
   return all.empty() ? "" : html::section("What was left out", all);
 }
 
