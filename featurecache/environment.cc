@@ -17,6 +17,8 @@ namespace {
 constexpr unsigned kMaxReaders = 126;
 constexpr std::uint64_t kMinMapBytes = 1 << 20;
 constexpr std::uint64_t kMaxGrowth = std::uint64_t{1} << 30;
+// LMDB takes a write that the system cuts short for EIO, and undoes the transaction.
+constexpr int kCommitTries = 5;
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -121,13 +123,14 @@ void Environment::run(const std::function<void(MDB_txn*)>& body, bool commit) {
                 "the feature cache " + folder_.string() + " was opened read-only");
   }
   const std::lock_guard lock(write_mutex_);
-  for (;;) {
+  for (int tries = 1;; ++tries) {
     MDB_txn* txn = begin_write();
     try {
       body(txn);
       if (!commit) return ::mdb_txn_abort(txn);
       MDB_txn* const done = std::exchange(txn, nullptr);  // commit frees it, whatever it returns
-      return check(::mdb_txn_commit(done), "write");
+      const int rc = ::mdb_txn_commit(done);
+      if (rc != EIO || tries >= kCommitTries || !may_write()) return check(rc, "write");
     } catch (const MapFull&) {
       ::mdb_txn_abort(txn);
       grow();
@@ -136,6 +139,14 @@ void Environment::run(const std::function<void(MDB_txn*)>& body, bool commit) {
       throw;
     }
   }
+}
+
+// LMDB gives an environment up if what failed was the page that names the newest commit.
+bool Environment::may_write() const {
+  MDB_txn* txn = nullptr;
+  const int rc = ::mdb_txn_begin(env_, nullptr, 0, &txn);
+  ::mdb_txn_abort(txn);
+  return rc != MDB_PANIC;
 }
 
 // Called with write_mutex_ held.

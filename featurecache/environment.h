@@ -38,8 +38,9 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // Runs body in a write transaction and commits. Where the map is full it grows and body runs
-  // again, so body must start from scratch each time. Any exception aborts the transaction.
+  // Runs body in a write transaction and commits. If the map is full it grows and body runs again,
+  // as it does a few times if the file could not be written, so body must start from scratch each
+  // time. Any exception aborts the transaction.
   void write(const std::function<void(MDB_txn*)>& body);
 
   // As write(), but the transaction is aborted in the end: for looking while nobody writes.
@@ -77,6 +78,7 @@ class Environment {
   void open(std::uint64_t map_bytes);
   void cover_used_pages();
   void run(const std::function<void(MDB_txn*)>& body, bool commit);
+  bool may_write() const;
   MDB_txn* begin_write();
   Reader acquire_reader();
   void release_reader(Reader reader);
